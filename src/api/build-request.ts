@@ -31,7 +31,6 @@ export async function buildRequest<P extends Params>(
 /** How many settings were logged, for each map of used settings. */
 const loggedOrigins = new WeakMap<object, number>()
 
-/** Logs in verbose mode where the settings came from, each setting once. */
 async function logOrigins({ options, settings, logger }: ServiceClient): Promise<void> {
   if (!options.verbose) return
   const used = settings.used()

@@ -4,7 +4,6 @@ import { type Operation, operationName } from './operation.ts'
 import type { Params, ParamValues } from './param.ts'
 import type { ServiceClient } from './service-client.ts'
 
-/** The statuses that say that the service does not have an operation. */
 const missingOperationStatuses: readonly number[] = [404, 405]
 
 /** What an extra read brought: a result, an error, or nothing where the service does not have it. */
@@ -14,20 +13,17 @@ export interface ExtraRead<P extends Params> {
   readonly failure?: MergeqError
 }
 
-/** Options of an extra read. */
 export interface ExtraReadOptions<P extends Params> extends CallOptions {
   /** What is read, if that is less than the operation: `the timeline`. */
   readonly feature?: string
-  /** The statuses that say that the service does not have it; 404 and 405 by default. */
   readonly missingStatuses?: readonly number[]
-  /** Whether a response has what was requested; one without it counts as a missing operation. */
+  /** Whether the response has what was requested; a response without it counts as a missing operation. */
   isPresent?(result: CallResult<P>): boolean
 }
 
 /** What each run knows of the service: whether it has an operation, by the name of the operation. */
 const knownOperations = new WeakMap<object, Map<string, Promise<boolean>>>()
 
-/** The memory of a run; the clients of one run share their settings. */
 function memoryOf({ settings }: ServiceClient): Map<string, Promise<boolean>> {
   const memory = knownOperations.get(settings) ?? new Map<string, Promise<boolean>>()
   knownOperations.set(settings, memory)

@@ -12,19 +12,17 @@ import type { Resource } from './resource.ts'
 import { type SendRequestOptions, sendRequest } from './send.ts'
 import type { ServiceClient } from './service-client.ts'
 
-/** Options of a call: what replaces parts of the body, and how the request is sent. */
 export interface CallOptions extends Partial<RequestParts>, Pick<SendRequestOptions, 'limits' | 'progress'> {
   /**
-   * Where the response is written while it arrives; undefined, or a function that returns undefined, reads it
-   * whole.
+   * Returns where the response is written while it arrives. Without it, or if it returns undefined, the whole
+   * response is read first.
    */
   createSink?(decoder: ResponseDecoder, request: Request): BodySink | undefined
 }
 
-/** The response to a call, the params that were really sent, and what is known of the delivery. */
 export interface CallResult<P extends Params> {
   readonly response: DecodedResponse
-  /** The resource that the body names; without a body, the params. */
+  /** The resource that the body names or, for a request without a body, that the params name. */
   readonly resource: Resource
   readonly params: ParamValues<P>
   readonly delivery: Delivery
@@ -33,8 +31,9 @@ export interface CallResult<P extends Params> {
 }
 
 /**
- * Calls an operation. Throws an error for everything but a 2xx that can be decoded. The outcome of a change
- * without a clear response is found out by reading back (docs/reference/network.md, "Write recovery").
+ * Calls an operation. If a change gets no clear response, the service is read to find out whether the change
+ * was applied (docs/reference/network.md, "Write recovery"). Throws an error for every other response than a
+ * 2xx that can be decoded.
  */
 export async function callOperation<P extends Params>(
   client: ServiceClient,
@@ -75,7 +74,7 @@ export async function callOperation<P extends Params>(
       return callOperation(client, operation, instead.params, options)
     }
     const { retryPolicy = client.retryPolicy } = limits
-    // A request that was refused with 400 was not applied.
+    // A request that was refused with 400 was not applied, so it can be sent again.
     if (status === 400 && lowerCase !== undefined && retryPolicy.maxRetries > 0) {
       const result = await callInLowerCase().catch(error => {
         throw refusalOf(failure, toMergeqError(error))
@@ -95,7 +94,7 @@ export async function callOperation<P extends Params>(
   }
 }
 
-/** The error that ended a call; after a signal it names the change that was under way. */
+/** Returns the error that ended a call. If a signal interrupted a change, the error names that change. */
 function withInterruptedChange<P extends Params>(
   failure: MergeqError,
   operation: Operation<P>,

@@ -5,9 +5,7 @@ import { callOperation } from './call.ts'
 import { getSubmittedPullRequest } from './operations/pull-requests.ts'
 import type { ServiceClient } from './service-client.ts'
 
-/** The settings from which the current pull request is found. */
 interface PullRequestSettings {
-  /** The pull request that the environment, the CI job or the current commit gives. */
   read(name: 'pr'): Promise<string | undefined>
   require(name: 'repo'): Promise<Repository>
   require(name: 'targetBranch'): Promise<string>
@@ -15,11 +13,9 @@ interface PullRequestSettings {
   lookUpCheckout(): Promise<CheckoutLookup>
 }
 
-/** How the current pull request is looked up. */
 interface LookupOptions {
   /** The command as it is typed, such as `pr get`, for the error; undefined for a call of the library. */
   readonly command?: string
-  /** Whether nothing may be sent to the service. */
   readonly dryRun: boolean
 }
 

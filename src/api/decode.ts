@@ -3,7 +3,6 @@ import { isObject, type Json, type JsonObject } from '../json.ts'
 import { messageIn } from './message-in.ts'
 import { isWebPage } from './web-page.ts'
 
-/** A response: its body as text and, where it is JSON, as a document. */
 export interface ResponseBody {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
@@ -15,15 +14,12 @@ export interface ResponseBody {
 }
 
 /**
- * A decoded response: `records` are printed as NDJSON and are what `--fields` selects from; `document`
- * creates what `--json` prints from them (without it, a receipt is printed); `bytes` are the body.
+ * A decoded response. `records` are what `--fields` selects from and what NDJSON prints. `document` creates
+ * what `--json` prints of them; without it, a receipt is printed. `bytes` are the body.
  */
 export interface DecodedResponse {
   readonly records: readonly JsonObject[]
-  /**
-   * The same records in batches, created again for each call, where all records together would take much
-   * memory.
-   */
+  /** Returns the same records in batches, for a response whose records would take much memory all at once. */
   batches?(): Iterable<readonly JsonObject[]>
   document?(records: readonly JsonObject[]): Json
   readonly bytes: Uint8Array
@@ -49,13 +45,12 @@ export interface ResponseDecoder {
   read(response: ResponseBody): DecodedResponse
   /** Returns what is printed of a response outside 2xx, in addition to the error. */
   readError?(response: ResponseBody): Uint8Array
-  /** When and how a long response is streamed to standard output; undefined if it is never streamed. */
   readonly streaming?: StreamingRule
 }
 
 /**
- * When a response is streamed, unchanged: in every output format, or only as the text that replaces a table
- * on a pipe.
+ * Whether a response is streamed unchanged in every output format, or only where its text replaces a table on
+ * a pipe.
  */
 interface StreamingRule {
   readonly formats: 'all' | 'text'
@@ -65,13 +60,11 @@ interface StreamingRule {
 
 const checkBaseUrl = 'Check the base URL. If it is correct, try again later.'
 
-/** The `bad-answer` error for a web page. */
 export const webPageError = (): MergeqError =>
   new MergeqError('bad-answer', 'it is a web page.', {
     hint: 'Check the base URL and the proxy. A network that requires you to sign in also returns web pages.',
   })
 
-/** The `bad-answer` error for a JSON response without a required part, such as the list of tests. */
 export const missingPartError = (what: string): MergeqError =>
   new MergeqError('bad-answer', `it has no ${what}.`, { hint: checkBaseUrl })
 
@@ -85,7 +78,6 @@ export function readPageToken(value: Json | undefined): string {
   throw missingPartError('valid token of the next page')
 }
 
-/** The `bad-answer` error for a response that is not JSON. */
 export function notJsonError({ text, bytes }: Pick<ResponseBody, 'text' | 'bytes'>): MergeqError {
   const hint = checkBaseUrl
   if (text.trim() === '') return new MergeqError('bad-answer', 'the body is missing.', { hint })
@@ -105,13 +97,11 @@ export const emptyDecoder: ResponseDecoder = {
   read: ({ bytes }) => ({ records: [], bytes }),
 }
 
-/** A part that a response must have: its name in messages, and whether a document has it. */
 export interface RequiredPart {
   readonly name: string
   isPresent(document: JsonObject): boolean
 }
 
-/** The `bad-answer` error for a JSON response without a required part, with the message in the response. */
 export const missingPartErrorWithMessage = (
   document: JsonObject,
   { name }: Pick<RequiredPart, 'name'>,
@@ -124,7 +114,6 @@ export const missingPartErrorWithMessage = (
   )
 }
 
-/** How many characters of a message are quoted from a response of another form. */
 const maxQuoted = 200
 
 /**

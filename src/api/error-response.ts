@@ -7,7 +7,6 @@ import type { Resource } from './resource.ts'
 import { serviceMessageOf } from './service-message.ts'
 import { isWebPage } from './web-page.ts'
 
-/** What a request was about, for messages about its failure. */
 export interface ErrorContext extends Resource {
   readonly operation: string
   readonly host: string
@@ -15,9 +14,7 @@ export interface ErrorContext extends Resource {
   /** Where the token came from; undefined when none was sent. */
   readonly token: string | undefined
   readonly changes: boolean
-  /** The words of the operation. */
   readonly errors?: OperationErrors | undefined
-  /** Whether only the hosted service is known to have the operation. */
   readonly isHostedOnly?: boolean | undefined
 }
 
@@ -33,7 +30,6 @@ const retryAfterOf = (headers: ReadonlyMap<string, string>): string =>
   headers.get('retry-after')?.trim() ?? ''
 const inSeconds = /^\d{1,9}$/
 
-/** The advice when to try again, from the Retry-After header. */
 function retryAdvice(headers: ReadonlyMap<string, string>): string {
   const after = retryAfterOf(headers)
   if (inSeconds.test(after)) return `Try again in ${after}s.`
@@ -138,7 +134,6 @@ function describeResponse(
   return { summary: `${host} returned an unexpected status (${status})`, hint: 'Check the base URL.' }
 }
 
-/** The credential of a request in words: the token and where it came from, or the id of a run. */
 function credentialOf({ token, forkedRun }: ErrorContext): string {
   if (token !== undefined) return token.startsWith('the stored ') ? token : `the token from ${token}`
   return forkedRun === undefined ? 'a request without a token' : `the GitHub run ID ${forkedRun}`
@@ -159,7 +154,6 @@ function authenticationHint({ token, forkedRun, operation }: ErrorContext): stri
 const missingRouteWords =
   /^(?:not found|cannot (?:get|post) .*|(?:unknown|no such) (?:operation|path|route|endpoint)\b.*)?\.?$/i
 
-/** Whether a 404 can mean that the service does not have the operation. */
 const isRouteMissing = (response: Pick<ResponseBody, 'text' | 'document'>): boolean =>
   isWebPage(response.text) || missingRouteWords.test(serviceMessageOf(response) ?? '')
 
@@ -187,7 +181,6 @@ function describeNotFound(
   return { summary: `${host} returned 404 (not found)${about}`, hint }
 }
 
-/** What a request was about: a pull request, a queue, or what the operation names. */
 function subjectOf({ pr, head, repo, targetBranch, errors }: ErrorContext): string {
   const repository = repo === undefined ? '' : repositoryName(repo)
   const queue =

@@ -32,7 +32,6 @@ export function interruptedChangeError(
 const nameIn = ({ pr, targetBranch }: Resource): readonly string[] =>
   pr !== undefined ? [`#${pr}`] : targetBranch === undefined ? [] : [`the queue for ${targetBranch}`]
 
-/** The commands that show the state: a command for each queue, with its pull requests. */
 function commandsFor(command: string, resources: readonly Resource[]): readonly string[] {
   const numbers = new Map<string, number[]>()
   for (const { repo, targetBranch, pr } of resources) {

@@ -1,6 +1,5 @@
 import { formatBytes, formatInteger } from '../domain/format.ts'
 
-/** The limits of a response that is parsed. */
 export interface CostLimits {
   /** Levels of lists and objects. */
   readonly maxDepth: number
@@ -83,7 +82,6 @@ export async function findExcessiveCost(
   return memory > maxMemory ? `needs more than ${formatBytes(maxMemory)} of memory` : undefined
 }
 
-/** Whether the first byte after a byte order mark and whitespace begins a list or an object. */
 function isListOrObject(bytes: Uint8Array): boolean {
   const mark = [0xef, 0xbb, 0xbf]
   let index = mark.every((byte, at) => bytes[at] === byte) ? mark.length : 0

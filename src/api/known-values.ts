@@ -12,7 +12,6 @@ import type { RequestLimits, ServiceClient } from './service-client.ts'
 /** The range of time in which a test or pull request must have failed, in milliseconds: 24 hours. */
 const recentTime = 86_400_000
 
-/** Returns the pull requests of a queue, in its order. Throws the error of the request. */
 export async function readQueuedPullRequests(
   client: ServiceClient,
   queue: { readonly repo: Repository; readonly targetBranch: string },
@@ -22,7 +21,6 @@ export async function readQueuedPullRequests(
   return queueEntries(response.records[0] ?? {})
 }
 
-/** The largest number of failed pull requests that are read. */
 const maxFailed = 30
 
 /**
@@ -41,7 +39,6 @@ export async function readFailedPullRequests(
   return queueEntries({ enqueuedPullRequests: response.records })
 }
 
-/** Returns the branches whose queues the metrics name, each once. Throws the error of the request. */
 export async function readQueueBranches(
   client: ServiceClient,
   repo: Repository | undefined,

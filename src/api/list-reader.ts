@@ -5,19 +5,17 @@ import type { MergeqError } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
 import type { DecodedResponse } from './decode.ts'
 
-/** A condition on records, with the name of its option. */
 export interface RecordFilter {
   readonly flag: string
   keeps(record: JsonObject): boolean
 }
 
-/** What a list contains: the member of the response that has the records, and the noun for one record. */
+/** `key` is the member of the response that contains the records; `noun` names one record in messages. */
 export interface ListContent {
   readonly key: string
   readonly noun: string
 }
 
-/** Which records of a list are read, in which order, and how many. */
 export interface ListSelection {
   /** Records per page; 100 by default. */
   readonly pageSize?: number | undefined
@@ -28,76 +26,74 @@ export interface ListSelection {
   /** How many records are returned at most; undefined returns all. */
   readonly limit?: number | undefined
   readonly filters: readonly RecordFilter[]
-  /** Sorts all records at the end; undefined returns records as they arrive. */
+  /** Sorts all records when the list has ended. Without it, records are returned as they arrive. */
   readonly order?: ((a: JsonObject, b: JsonObject) => number) | undefined
 }
 
-/** How the service returns the pages of a list. */
 export interface PageProtocol<S extends object> {
   readonly content: ListContent
   /** The members of the body that request a page of a segment. */
   query(segment: S, token: string, pageSize: number): Readonly<Record<string, Json>>
   /** The token of the next page; empty at the end of the segment. */
   nextToken(response: DecodedResponse): string
-  /** What identifies a record, so that it is returned once; undefined for a record without it. */
+  /** Returns the id of a record. A record with an id is returned only once; a record without an id always. */
   idOf(record: JsonObject): string | undefined
-  /** The segment in messages. */
   describe(segment: S): string
 }
 
-/** What is known of a list at its end. */
 export interface ListResult {
   /** Records that were collected for sorting. */
   readonly records: readonly JsonObject[]
-  /** How many records were returned, with `records`. */
+  /** How many records were returned, including `records`. */
   readonly shown: number
   readonly pages: number
   readonly complete: boolean
-  /** Whether the list ended early for another reason than an option. */
+  /** Whether the list ended early for a reason other than an option. */
   readonly isBroken: boolean
-  /** Why the list ended early, without a full stop; undefined where an error or an option ended it. */
+  /**
+   * Why the service could not be read further, without a full stop; undefined if an error or an option ended
+   * the list.
+   */
   readonly problem: string | undefined
-  /** Whether `limit` or a single page left records out. */
+  /** Whether `limit` or the choice of a single page left records out. */
   readonly isLimited: boolean
-  /** How many records there are, returned or not; undefined where that was not read. */
+  /** How many records match, whether returned or not; undefined if the list was not read to its end. */
   readonly total: number | undefined
-  /** How many records the filters hid. */
   readonly hidden: number
-  /** Restarts, repeated rows, and hidden records. */
   readonly notes: readonly string[]
-  /** The last document without its records, and its page object. */
+  /** The members of the last document, without the records. */
   readonly envelope: JsonObject
   readonly page: JsonObject
 }
 
-/** Reads all segments and pages of a list, each record once. Does no I/O. */
+/**
+ * Reads all segments and pages of a list, and returns each record once. Does no I/O: the caller sends the
+ * requests.
+ */
 export interface ListReader<S extends object> {
   /** The members of the next request's body; undefined at the end. */
   nextQuery(): Readonly<Record<string, Json>> | undefined
   /** Takes a response and returns the records to print now. */
   take(response: DecodedResponse): readonly JsonObject[]
   /**
-   * Whether the list continues after an error: when a page token has expired, its segment is read again,
-   * once.
+   * Returns whether the list can continue after an error. An expired page token makes the reader start its
+   * segment again, but only once.
    */
   recover(failure: MergeqError): boolean
-  /** Whether a response was taken: then there is a part to print after an error. */
+  /** Whether at least one response was taken, so that there is something to print after an error. */
   hasStarted(): boolean
-  /** The ids of records that came for the first time in the last response. */
   newIds(): readonly string[]
-  /** How many records were returned so far. */
   shown(): number
   cursor(): PageCursor<S>
-  /** Reads other segments from a position; records with these ids were returned before. */
+  /** Continues a list at a position. The records with these ids were returned before. */
   startAt(segments: readonly S[], position: PagePosition, ids: Iterable<string>): void
   /** Ends the list; `why` is the error that ended it early. */
   finish(why?: string): ListResult
 }
 
-/** How many records are collected beyond a limit before the records over the limit are dropped. */
+/** Records beyond the limit are dropped whenever more than this number of them were collected. */
 const maxSortedLater = 1_000
 
-/** Creates the reader of a list whose segments are requested one after another. */
 export function createListReader<S extends object>(
   segments: readonly S[],
   protocol: PageProtocol<S>,
@@ -111,7 +107,7 @@ export function createListReader<S extends object>(
   const { pageToken, filters, order } = selection
   const { key, noun } = protocol.content
   let cursor = createPageCursor(segments, { maxPages, noun }, { window: 0, token: pageToken ?? '' })
-  /** The ids of all records, each with the pass in which it was last seen. */
+  /** Each id that was seen, with the number of the pass over a segment in which it was seen last. */
   const seenIds = new Map<string, number>()
   let newIds: string[] = []
   let collected: JsonObject[] = []
@@ -123,7 +119,8 @@ export function createListReader<S extends object>(
   const next = () => (limited || isOnePageOver ? undefined : cursor.next())
 
   /**
-   * Records an id; returns whether the record is new, and whether it is new in this reading of the segment.
+   * Returns whether the record is new in the list, and whether it is new in the present pass over the
+   * segment.
    */
   const recordId = (record: JsonObject) => {
     const id = protocol.idOf(record)
@@ -166,7 +163,6 @@ export function createListReader<S extends object>(
       }
       if (order !== undefined) {
         for (const record of wanted) collected.push(record)
-        // Of a long list, only the records that the limit keeps stay in memory.
         if (collected.length > limit + maxSortedLater) collected = collected.sort(order).slice(0, limit)
         return []
       }
@@ -211,7 +207,8 @@ export function createListReader<S extends object>(
         shown,
         pages: cursor.pages(),
         complete,
-        // A sorted list that ended early is broken whatever its limit: other records may belong in it.
+        // A sorted list that ended early is incomplete even below its limit: records that were not read may
+        // belong in it.
         isBroken: problem !== undefined || (!complete && !limited),
         problem: cursor.problem(),
         isLimited: limited,

@@ -29,17 +29,15 @@ export function lowerCaseStates(
   return found.length === 0 ? undefined : found
 }
 
-/** Whether the service of a client is known to need states in lower case. */
 export const needsLowerCase = (client: ServiceClient): boolean => clientsWithLowerCase.has(client)
 
-/** Records that the service of a client needs states in lower case. */
 export const rememberLowerCase = (client: ServiceClient): void => {
   clientsWithLowerCase.add(client)
 }
 
 /**
- * Returns the error of a request that was refused with 400 in both cases: the first, unless only the first is
- * about the state.
+ * Returns the error to report after a request was refused with 400 in both cases: the first error, unless it
+ * is the only one that is about the state.
  */
 export function refusalOf(first: MergeqError, second: MergeqError): MergeqError {
   if (second.details.status !== 400) return second

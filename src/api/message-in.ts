@@ -17,7 +17,6 @@ function ownMessage(document: JsonObject): string | undefined {
     .find((value): value is string => typeof value === 'string' && value.trim() !== '')
 }
 
-/** The messages in a list of errors. */
 function listedMessages(document: JsonObject): string | undefined {
   const messages = getArray(document, 'errors').flatMap(error => messageIn(error) ?? [])
   return messages.length === 0 ? undefined : messages.join('\n')

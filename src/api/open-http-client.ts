@@ -3,7 +3,6 @@ import type { Host } from '../host/host.ts'
 import type { HttpClient, HttpClientOptions } from '../http/http-client.ts'
 import type { ServiceClient } from './service-client.ts'
 
-/** The settings of an HTTP client that the user can choose. */
 export interface ConnectionSettings extends Pick<HttpClientOptions, 'isLoopback'> {
   /** A file of further certificate authorities; `option` is the name of its option, for messages. */
   readonly caFile: { readonly path: string | undefined; readonly option: string }
@@ -14,11 +13,9 @@ export interface ConnectionSettings extends Pick<HttpClientOptions, 'isLoopback'
 /** An HTTP client that is opened on the first call. */
 export interface LazyHttpClient {
   httpClient(): Promise<HttpClient>
-  /** Closes the connections of the HTTP client, if it was opened. */
   close(): Promise<void>
 }
 
-/** Returns the HTTP client of a command or a call; its settings are read when it is opened. */
 export function createLazyHttpClient(
   host: Host,
   logger: ServiceClient['logger'],

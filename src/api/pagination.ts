@@ -14,7 +14,6 @@ import {
 } from './list-reader.ts'
 import { pagesOfTests } from './test-pages.ts'
 
-/** What is left to print when a list has ended. */
 export interface PaginationEnd
   extends Pick<ListResult, 'records' | 'complete' | 'isBroken' | 'shown' | 'total' | 'hidden' | 'problem'> {
   /** All sentences about the list: its summary, what else happened, and whether there are more records. */
@@ -56,7 +55,6 @@ export interface Checkpoint extends PagePosition {
   readonly complete: boolean
 }
 
-/** A list that another run can continue. */
 interface ResumableList {
   checkpoint(): Checkpoint
   /** Continues after another run, which had printed these ids; called before the first request. */
@@ -72,7 +70,6 @@ export interface Paginator extends Pick<ListReader<object>, 'nextQuery' | 'take'
   readonly content: ListContent
   /** Left out for a list that another run cannot continue. */
   readonly resumable?: ResumableList
-  /** Ends the list; `why` is the error that ended it early. */
   finish(why?: string): PaginationEnd
 }
 
@@ -84,7 +81,6 @@ export interface PaginationPlan extends ListSelection {
 /** A range in messages: `<start> to <end>` in ISO 8601. */
 export const describeRange = ({ start, end }: TimeRange): string => `${toIso(start)} to ${toIso(end)}`
 
-/** Returns the sentences about a list at its end. */
 const sentencesOf = (
   { notes, isLimited }: ListResult,
   summary: string,
@@ -144,15 +140,11 @@ export function paginateTests(plan: PaginationPlan): Paginator {
   }
 }
 
-/** What is said at the end of a list without a range of time. */
 interface ListSummary {
-  /** A sentence about the records that were returned. */
   describe(result: ListResult): string
-  /** The members beside the records in the one document for all pages. */
   envelope(result: ListResult): JsonObject
 }
 
-/** Lists the records of all segments and pages, each record once. */
 export function paginateList<S extends object>(
   segments: readonly S[],
   protocol: PageProtocol<S>,

@@ -23,10 +23,8 @@ export interface Param<T> {
   encode?(value: T): BodyValue | undefined
 }
 
-/** The params of an operation, by name. */
 export type Params = Readonly<Record<string, Param<unknown>>>
 
-/** The type of a param's value. */
 export type ParamValue<P> = P extends Param<infer T> ? T : never
 
 type OptionalKeys<P extends Params> = {
@@ -38,7 +36,6 @@ export type ParamValues<P extends Params> = {
   readonly [K in Exclude<keyof P, OptionalKeys<P>>]: ParamValue<P[K]>
 } & { readonly [K in OptionalKeys<P>]?: ParamValue<P[K]> }
 
-/** A param at a location of the request. */
 export const param = <T>(location: ParamLocation, more: Omit<Param<T>, 'location'> = {}): Param<T> => ({
   location,
   ...more,

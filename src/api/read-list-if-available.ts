@@ -6,7 +6,6 @@ import type { Operation } from './operation.ts'
 import type { Params, ParamValues } from './param.ts'
 import type { ServiceClient } from './service-client.ts'
 
-/** How an extra list ended. */
 export interface ExtraListEnd {
   /** Whether the service has the list and its first page was read. */
   readonly isAvailable: boolean

@@ -8,16 +8,13 @@ import type { ServiceClient } from './service-client.ts'
 import { isWebPage } from './web-page.ts'
 import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
-/** Whether a status is a success. */
 export const isOk = ({ status }: Pick<HttpResponse, 'status'>): boolean => status >= 200 && status <= 299
 
 /** A response over this number of bytes is read in steps, between which a signal is noticed. */
 const largeResponseSize = 1024 * 1024
 
-/** A response, with the bytes that were received. */
 export type ReadResponse = ResponseBody & { readonly receivedBytes: Uint8Array }
 
-/** The signal that may end the reading, and the secrets to hide. */
 interface ReadOptions {
   readonly interrupted: AbortSignal
   readonly secrets: ServiceClient['secrets']

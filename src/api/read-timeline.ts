@@ -13,7 +13,6 @@ const recordWithTimeline = withDecoder(getSubmittedPullRequest, partialPullReque
 
 const hasTimeline = ({ timeline }: JsonObject): boolean => Array.isArray(timeline) && timeline.length > 0
 
-/** What names the pull request of a record. */
 type PullRequestParams = Pick<
   ParamValues<typeof getSubmittedPullRequest.params>,
   'repo' | 'targetBranch' | 'pr'

@@ -7,7 +7,6 @@ import type { Resource } from './resource.ts'
 /** What is known of a change after it was sent (docs/reference/network.md, "Write recovery"). */
 export type Delivery = 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unknown'
 
-/** The fields of a receipt. */
 export const receiptFields: readonly string[] = [
   'operation',
   'repo',

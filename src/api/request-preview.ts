@@ -13,10 +13,8 @@ export interface RequestPreview {
   readonly body?: string
 }
 
-/** What replaces the token in a preview. */
 const redactedToken = '[REDACTED]'
 
-/** The preview of a request. */
 export function previewRequest({
   operation,
   method,

@@ -11,23 +11,23 @@ import { parseResource, type Resource, resourceOfParams } from './resource.ts'
 /** A request to the service as plain data. The token is not part of it: the HTTP client adds it. */
 export interface Request extends HttpRequest {
   readonly expects: 'json' | 'text' | 'anything'
-  /** The resource that the final body names; without a body, the params. */
+  /**
+   * The resource that the body names after all overrides or, for a request without a body, that the params
+   * name.
+   */
   readonly resource: Resource
 }
 
-/** What the body of a request is made of in addition to params. */
 export interface RequestParts {
-  /** Values that replace values of the body. */
   readonly overrides: readonly BodyOverride[]
-  /** Members of the body that name the next page. */
+  /** Members of the body that request a certain page. */
   readonly pageQuery?: Readonly<Record<string, Json>>
 }
 
-/** What a request is made of in addition to its operation and params. */
 export interface RequestOptions extends RequestParts {
   readonly baseUrl: string
   readonly userAgent: string
-  /** The largest response that is read, in bytes; without it, each operation has its own limit. */
+  /** The largest response that is read, in bytes; undefined for the limit of the operation. */
   readonly maxResponseSize?: number | undefined
 }
 
@@ -38,7 +38,8 @@ interface BodyTree {
 const utf8 = new TextEncoder()
 
 /**
- * Creates the request of an operation. The body may be over the limit of docs/reference/service.md, "Limits".
+ * Creates the request of an operation. Does not check the body against the limit of
+ * docs/reference/service.md, "Limits".
  */
 export function createRequest<P extends Params>(
   operation: Operation<P>,
@@ -73,17 +74,19 @@ export function createRequest<P extends Params>(
   return { ...request, headers: { ...headers, 'content-type': 'application/json' }, body: encode(body) }
 }
 
-/** Each param of an operation with its encoded value, in the order of the params. */
 const encodedParams = <P extends Params>(operation: Operation<P>, values: ParamValues<P>) =>
   Object.entries(operation.params).map(([name, param]) => {
     const value = paramValue(values, name)
     return [param, param.encode === undefined ? value : param.encode(value)] as const
   })
 
-/** The value of a param; params are looked up by name, whatever their operation. */
+/** The type of `values` does not have the names of the params here, so this returns an unknown value. */
 const paramValue = (values: ParamValues<Params>, name: string): unknown => values[name]
 
-/** The body of a request before it is encoded: the params, then the page query, then the overrides. */
+/**
+ * Returns the body before it is encoded: the params, changed by the members for the page, then by the
+ * overrides.
+ */
 function treeOf<P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
@@ -102,7 +105,8 @@ function treeOf<P extends Params>(
 }
 
 /**
- * The resource of a request: what its body names after all overrides; without a body, what its params name.
+ * Returns the resource that the body names after all overrides or, for a request without a body, that the
+ * params name.
  */
 export const resourceOfRequest = <P extends Params>(
   operation: Operation<P>,
@@ -127,11 +131,11 @@ function resourceOfBody<P extends Params>(
   }
 }
 
-/** The targets of a body from an override; undefined where they are neither a list nor `ALL`. */
+/** Returns the targets that an override set; undefined if they are neither a list nor `ALL`. */
 const targetsIn = (list: Json | undefined): Resource['targets'] =>
   list === 'ALL' || Array.isArray(list) ? { list, number: list.length } : undefined
 
-/** A part of a body as the service reads it; undefined where it is missing or is not JSON. */
+/** Returns a part of a body as JSON; undefined if it is missing or is not JSON. */
 export function jsonOf(node: BodyValue | undefined): Json | undefined {
   if (node === undefined) return undefined
   try {
@@ -142,7 +146,6 @@ export function jsonOf(node: BodyValue | undefined): Json | undefined {
   }
 }
 
-/** The `refused` error for a body over the limit. */
 export const bodyTooLargeError = (operation: string, bytes: number): MergeqError =>
   new MergeqError(
     'refused',
@@ -153,12 +156,11 @@ export const bodyTooLargeError = (operation: string, bytes: number): MergeqError
     },
   )
 
-/** The path in the body that a location names. */
 const pathIn = (location: ParamLocation): readonly string[] => location.slice('body.'.length).split('.')
 
 const plain = (): BodyTree => Object.create(null)
 
-/** Whether a value can be part of a body; `encode` of a param turns any other value into one. */
+/** Whether a value can be part of a body as it is. JSON has no functions, symbols and big integers. */
 const isBodyValue = (value: unknown): value is BodyValue =>
   value !== undefined && typeof value !== 'function' && typeof value !== 'symbol' && typeof value !== 'bigint'
 
@@ -172,7 +174,7 @@ const isEncoded = (node: BodyValue): node is EncodedJson =>
   Array.isArray(node.chunks) &&
   node.chunks[0] instanceof Uint8Array
 
-/** Sets the value at a path; a value that is not an object is replaced where the path continues below it. */
+/** Sets the value at a path. If a value on the way to it is not an object, an object replaces that value. */
 function setPath(tree: BodyTree, path: readonly string[], value: BodyValue): void {
   const [key = '', ...rest] = path
   if (rest.length === 0) {
@@ -186,7 +188,7 @@ function setPath(tree: BodyTree, path: readonly string[], value: BodyValue): voi
   setPath(below, rest, value)
 }
 
-/** Encodes a body like `JSON.stringify`; values that are already encoded are inserted unchanged. */
+/** Encodes a body like `JSON.stringify`. Values that are already encoded are copied unchanged. */
 function encode(tree: BodyTree): RequestBody {
   const pieces: Uint8Array[] = []
   let bytes = 0
@@ -219,7 +221,6 @@ function encode(tree: BodyTree): RequestBody {
   return { pieces, bytes }
 }
 
-/** The body as text. */
 export const bodyText = ({ pieces }: RequestBody): string => {
   const decoder = new TextDecoder()
   return pieces.map(piece => decoder.decode(piece, { stream: true })).join('') + decoder.decode()

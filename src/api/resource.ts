@@ -10,9 +10,7 @@ import type { Params, ParamValues } from './param.ts'
 export interface Resource {
   readonly repo?: Repository | undefined
   readonly targetBranch?: string | undefined
-  /** The number of the pull request. */
   readonly pr?: number | undefined
-  /** The head branch of the pull request, where the request names it. */
   readonly head?: string | undefined
   /** The impacted targets: a list or `ALL`, and the number of targets. */
   readonly targets?: { readonly list: unknown; readonly number: number } | undefined
@@ -20,7 +18,6 @@ export interface Resource {
   readonly forkedRun?: string | undefined
 }
 
-/** The resource that the params of a request name. */
 export const resourceOfParams = (params: ParamValues<Params>): Resource => params
 
 const isText = (value: Json | undefined): value is string => typeof value === 'string' && value !== ''

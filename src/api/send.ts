@@ -17,12 +17,10 @@ import { isWebPage } from './web-page.ts'
  */
 export const sandboxNote = 'mergeq: this is a sandbox; nothing here is real.'
 
-/** How a request is sent. */
 export interface SendRequestOptions {
   readonly limits?: RequestLimits
   /** How far a longer task has come: part of the spinner's text. */
   readonly progress?: string | undefined
-  /** Called when an attempt begins. */
   onAttempt?(): void
   /** Where the body of a long response is written while it arrives. */
   readonly sink?: BodySink | undefined
@@ -58,10 +56,8 @@ function dateOf({ headers }: ResponseBody): number | undefined {
   return Number.isNaN(date) ? undefined : date
 }
 
-/** A response, and the number of attempts. */
 type ReceivedResponse = ResponseBody & Pick<HttpResponse, 'streamedBytes'> & { readonly attempts: number }
 
-/** Sends a request and reads the response; logs both in verbose mode. */
 async function receive(
   client: ServiceClient,
   request: Request,
@@ -123,7 +119,6 @@ const isUtf8 = (bytes: Uint8Array): boolean => {
 
 const maxShownBody = 2_048
 
-/** A request as verbose mode logs it: with the token redacted and a long body cut. */
 function describeRequest(request: Request, { secrets }: ServiceClient): string {
   const { method, url, headers, body } = previewRequest(request)
   const lines = [`${method} ${url}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)]
@@ -141,7 +136,6 @@ const describeErrorBody = ({ text, bytes }: ResponseBody): string => {
 const truncate = (body: string): string =>
   body.length > maxShownBody ? `${body.slice(0, maxShownBody)}… (${body.length} characters)` : body
 
-/** Decodes a response. Throws an error for a status outside 2xx, and for a body that cannot be decoded. */
 async function decodeResponse<P extends Params>(
   { decoder, errors, isHostedOnly, narrow }: Operation<P>,
   request: Request,

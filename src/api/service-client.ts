@@ -2,7 +2,6 @@ import type { Host } from '../host/host.ts'
 import type { HttpClient } from '../http/http-client.ts'
 import { limitRetries, type RetryPolicy } from '../http/retry-policy.ts'
 
-/** Options that hold for every call of a client. */
 interface ServiceClientOptions {
   /** Milliseconds that an attempt may take; undefined is the default of a read or of a change. */
   readonly timeout?: number | undefined
@@ -11,11 +10,9 @@ interface ServiceClientOptions {
    * operation.
    */
   readonly maxResponseSize?: number | undefined
-  /** Whether each request and response is logged. */
   readonly verbose: boolean
 }
 
-/** Limits of a call that replace those of the client. */
 export interface RequestLimits {
   readonly retryPolicy?: RetryPolicy
   /**
@@ -25,15 +22,11 @@ export interface RequestLimits {
   timeout?(usual: number): number
 }
 
-/** Writes messages and progress for people. */
 export interface ServiceLogger {
-  /** Writes details of requests and responses. */
   debug(text: string): Promise<void>
   info(text: string): Promise<void>
   warn(text: string): Promise<void>
-  /** Writes a remark, at most once for the same text. */
   infoOnce(text: string): Promise<void>
-  /** Writes a warning, at most once for the same text. */
   warnOnce(text: string): Promise<void>
   /** Runs `work` and shows `text` while it runs. Returns what `work` returns. */
   withSpinner<T>(text: () => string, work: () => Promise<T>): Promise<T>
@@ -52,16 +45,13 @@ export interface ServiceClient {
   }
   readonly logger: ServiceLogger
   readonly secrets: {
-    /** A text without the known secrets in it. */
     redact(text: string): string
     redactBytes(bytes: Uint8Array): Uint8Array
   }
-  /** The token for the base address, and where it came from. */
   token(): Promise<{ readonly value: string; readonly source: string }>
   httpClient(): Promise<HttpClient>
 }
 
-/** Returns the limits of a call with at most `maxRetries` retries of the request. */
 export const withMaxRetries = (
   { retryPolicy }: Pick<ServiceClient, 'retryPolicy'>,
   maxRetries: number,

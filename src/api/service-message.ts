@@ -3,7 +3,6 @@ import { stringifyJson } from '../json-text.ts'
 import { messageIn } from './message-in.ts'
 import { isWebPage } from './web-page.ts'
 
-/** How many lines and characters of the words of the service are shown. */
 const maxLines = 5
 const maxCharacters = 500
 

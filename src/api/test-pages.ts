@@ -3,11 +3,8 @@ import { get, getString, isObject, type Json, type JsonObject } from '../json.ts
 import { missingPartError, type ResponseDecoder, readPageToken, recordDecoder } from './decode.ts'
 import type { ListResult, PageProtocol } from './list-reader.ts'
 
-/** The pages of a list of tests (docs/reference/service.md, "Pages"). */
 export interface TestPages extends Pick<PageProtocol<object>, 'content' | 'nextToken' | 'idOf'> {
-  /** The member of the body that requests a page. */
   pageQuery(token: string, pageSize: number): Readonly<Record<string, Json>>
-  /** Reads a page: the records and the whole document. Throws an error for a response without the list. */
   readonly decoder: ResponseDecoder
   /** The members beside the records in the one document for all pages; `window` says what they cover. */
   envelope(result: ListResult, window: JsonObject): JsonObject
@@ -47,5 +44,4 @@ export const createTestPages = (key: string, idKey: string): TestPages => ({
   },
 })
 
-/** The pages of the lists of tests whose member is `tests`. */
 export const pagesOfTests = createTestPages('tests', 'id')

@@ -12,40 +12,46 @@ import { resourceCommand } from './resource-command.ts'
 import { sendRequest } from './send.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 
-/** A change that was sent and whose outcome is not known. */
+/** A change that was sent and whose outcome is unknown. */
 export interface UnconfirmedWrite<P extends Params = Params> {
   readonly operation: Operation<P>
   readonly params: ParamValues<P>
   readonly recovery: WriteRecovery
   readonly request: Request
-  /** When the change was sent last, by the local clock, in milliseconds since 1970. */
+  /** When the change was last sent, by the local clock, in milliseconds since 1970. */
   readonly sentAt: number
   readonly failure: MergeqError
-  /** The limits of the call. */
   readonly limits: RequestLimits
 }
 
 /**
- * Milliseconds before each reading: a change can show late, so three readings must agree that it does not.
+ * The pauses before the readings, in milliseconds. A change can show late, so only three readings prove that
+ * it was not applied.
  */
 const readBackPauses = [0, 2_000, 4_000]
 
-/** Milliseconds before each further reading, where too few readings showed the same result. */
+/**
+ * The pauses before further readings, in milliseconds, for a result that fewer than `minSightings` readings
+ * showed.
+ */
 const furtherPauses = [4_000, 4_000]
 
 /**
- * How many readings must show a result that may be older than the change: a replica of the service may be
- * behind.
+ * How many readings must show a result that may be older than the change: a read may come from a copy of the
+ * data that lags behind.
  */
 const minSightings = 3
 
-/** Milliseconds after the failure in which a replay is sent: an old change must not undo a newer change. */
+/**
+ * The longest time between the failure and the replay, in milliseconds: after it, the replay might undo a
+ * newer change.
+ */
 const maxReplayDelay = 60_000
 
 /**
- * Finds out the outcome of a change without a response (docs/reference/network.md, "Write recovery"): reads
- * back what its body names and sends the same bytes at most one more time. Returns `confirmed-by-read`, or
- * `confirmed` by the response of the replay; throws an error that says what is known.
+ * Finds out the outcome of a change that got no response (docs/reference/network.md, "Write recovery"): reads
+ * what the body names, and sends the same bytes at most once more. Returns `confirmed-by-read`, or
+ * `confirmed` if the replay got a response. Throws an error that says what is known.
  */
 export async function recoverWrite<P extends Params>(
   sent: UnconfirmedWrite<P>,
@@ -55,12 +61,12 @@ export async function recoverWrite<P extends Params>(
   const { clock } = client.host
   const { retryPolicy = client.retryPolicy } = sent.limits
   const isReadable = canRead(sent)
-  // After a response over the size limit the change may be read back, but is not sent again.
+  // If the response was over the size limit, the change may be read back, but must not be sent again.
   const isOverLimit = failure.details.overLimit === true
   if (retryPolicy.maxRetries === 0 || (!isReadable && (isOverLimit || recovery.replay !== 'unread')))
     throw unknownOutcome(sent, failure)
   const failedAt = clock.now()
-  // The name of the operation is for people who debug.
+  // Only verbose mode names the operation.
   const prefix = client.options.verbose ? `${sent.request.operation}: ` : ''
   await client.logger.info(
     `${prefix}${withPeriod(failure.message)} ${isReadable ? 'Checking whether the change was applied.' : 'Retrying once.'}`,
@@ -83,7 +89,7 @@ export async function recoverWrite<P extends Params>(
   } catch (error) {
     const second = toMergeqError(error)
     if (second.kind === 'interrupted') throw second
-    // The response to the replay says nothing about the first request: a new reading decides.
+    // The response to the replay says nothing about the first request, so the service is read again.
     const then = isReadable ? await readBack(sent, client) : 'unclear'
     if (then === 'done') return confirmed
     if (then === 'unclear' || isExplained(sent, second)) throw unknownOutcome(sent, second)
@@ -104,24 +110,22 @@ const confirmed = {
   delivery: 'confirmed-by-read',
 } as const
 
-/** Whether an operation shows the change, and the body names all params of that operation. */
+/** Whether the change can be read back: the operation has a `readBack`, and the body names all its params. */
 const canRead = ({ recovery: { readBack: back }, request: { resource } }: UnconfirmedWrite): boolean =>
   back?.params.every(name => Object.hasOwn(resource, name)) === true
 
 /**
- * Whether the replay may have been refused because of the first request, or because the token expired
- * meanwhile.
+ * Whether the error of the replay leaves the outcome open: the first request may have been applied, and the
+ * second refused for that reason or because the token expired in between.
  */
 const isExplained = ({ recovery: { repeated } }: UnconfirmedWrite, { kind, details }: MergeqError): boolean =>
   kind === 'auth' || (repeated !== undefined && details.status === repeated)
 
-/** What all readings together say. */
 type ReadBackOutcome = 'done' | 'not-applied' | 'unclear' | { readonly refused: string }
 
 /**
- * Reads until the change shows, at most three times; a failed reading says nothing. A result that may be
- * older than the change counts once three readings in a row showed it: for that, up to two further readings
- * are made.
+ * Reads up to three times, until the change shows. Readings that fail say nothing. A result that may be older
+ * than the change needs three readings in a row; for that, there are up to two further readings.
  */
 async function readBack<P extends Params>(
   sent: UnconfirmedWrite<P>,
@@ -143,7 +147,10 @@ async function readBack<P extends Params>(
   return verdicts.every(verdict => verdict === 'not-applied') ? 'not-applied' : 'unclear'
 }
 
-/** The result that the last readings show, and how many in a row showed it; failed readings are ignored. */
+/**
+ * Returns the result of the last reading if it settles the outcome, and how many readings in a row showed it.
+ * Readings that failed are ignored.
+ */
 function lastEnd(verdicts: readonly (RecoveryResult | undefined)[]): {
   readonly end?: Exclude<ReadBackOutcome, 'not-applied' | 'unclear'>
   readonly sightings: number
@@ -160,7 +167,6 @@ function lastEnd(verdicts: readonly (RecoveryResult | undefined)[]): {
 
 const toCheck = 'To check the current state, run:'
 
-/** The `refused` error when the readings say why the change can no longer be made. */
 const refused = (sent: UnconfirmedWrite, why: string): MergeqError => {
   const { operation } = sent.request
   return new MergeqError('refused', `${why}.`, {
@@ -170,7 +176,7 @@ const refused = (sent: UnconfirmedWrite, why: string): MergeqError => {
   })
 }
 
-/** Reads once and returns what the record says; undefined when the reading failed. */
+/** Reads once and returns what the record says about the change; undefined if the reading failed. */
 async function readOnce<P extends Params>(
   sent: UnconfirmedWrite<P>,
   client: ServiceClient,
@@ -181,7 +187,8 @@ async function readOnce<P extends Params>(
   const { clock } = client.host
   const body = parseJson(request.body === undefined ? '{}' : bodyText(request.body))
   const readAt = clock.now()
-  // The service responded between `readAt` and now: the clocks may differ by that much.
+  // The service responded at some time between `readAt` and now, so the difference of the clocks is known
+  // only to that extent.
   const judge = async (
     record: WriteObservation['record'],
     date: number | undefined,
@@ -197,7 +204,7 @@ async function readOnce<P extends Params>(
   try {
     const names = Object.entries(request.resource).filter(([name]) => back.params.includes(name))
     const built = await buildRequest(client, back.operation, Object.fromEntries(names))
-    // A reading that fails by chance must not hide what the other readings say.
+    // One retry: a reading that fails by chance must not hide what the other readings say.
     const retryPolicy = limitRetries(limits.retryPolicy ?? client.retryPolicy, 1)
     const { response, date } = await sendRequest(client, back.operation, built, {
       limits: { ...limits, retryPolicy },
@@ -206,16 +213,12 @@ async function readOnce<P extends Params>(
   } catch (error) {
     const failure = toMergeqError(error)
     if (failure.kind === 'interrupted') throw failure
-    // Another reading would be over the limit, too.
+    // A further reading would exceed the limit as well.
     if (failure.details.overLimit === true) throw unknownOutcome(sent, failure)
     return isNotFound(failure) ? judge(undefined, undefined) : undefined
   }
 }
 
-/**
- * The error when it is not known whether a change was applied; its hint names the command that shows the
- * state.
- */
 function unknownOutcome(sent: UnconfirmedWrite, { message, details }: MergeqError): MergeqError {
   const command = inspectCommandOf(sent)
   return new MergeqError(
@@ -230,13 +233,11 @@ function unknownOutcome(sent: UnconfirmedWrite, { message, details }: MergeqErro
   )
 }
 
-/** The hint where no command shows the state. */
 const hintWithout = ({ readBack: back, inspectCommand }: WriteRecovery): string =>
   back === undefined
     ? 'The outcome cannot be verified. Run the command again if it is safe to apply the change twice.'
     : `The outcome cannot be verified: the request does not name a valid branch or pull request. ${toCheck} ${inspectCommand}`
 
-/** The command that shows the state to a person; undefined where there is none. */
 function inspectCommandOf(sent: UnconfirmedWrite): string | undefined {
   if (!canRead(sent)) return undefined
   return resourceCommand(sent.recovery.inspectCommand, sent.request.resource)

@@ -7,7 +7,6 @@ import { queueParams } from './pull-requests.ts'
 import { testFields, testListFields } from './service-fields.ts'
 import { createTestFilters, numberIn } from './test-filters.ts'
 
-/** The params of every operation on tests. */
 export const organizationParams = {
   repo: queueParams.repo,
   org: param<string>('body.org_url_slug', { required: true }),
@@ -36,15 +35,12 @@ const orders = {
     (getString(a, 'name') ?? '') < (getString(b, 'name') ?? '') ? -1 : 1,
 }
 
-/** A key by which tests are sorted: pull requests impacted, failure rate, last failure, or name. */
 export type TestOrder = keyof typeof orders
 
-/** The params of every list of tests: its pages, the number of tests, and the filters of mergeq. */
 export const testListParams = {
   ...organizationParams,
   limit: localParam<number | undefined>(),
   pageSize: localParam<number | undefined>({ fills: ['page_query.page_size'] }),
-  /** Requests the one page that this token names. */
   pageToken: localParam<string | undefined>({ fills: ['page_query.page_token'] }),
   maxPages: localParam<number | undefined>(),
   owner: localParam<string | undefined>(),
@@ -52,7 +48,6 @@ export const testListParams = {
   path: localParam<RegExp | undefined>(),
 }
 
-/** Lists the tests that failed in a range of time; `pagination` requests all windows and pages. */
 export const listFailingTests = defineOperation({
   route: 'POST /flaky-tests/list-failing-tests',
   effect: false,

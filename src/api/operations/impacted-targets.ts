@@ -11,13 +11,11 @@ export interface ImpactedTargets {
   readonly list: 'ALL' | EncodedJson
   /** How many targets the list has, without duplicates. */
   readonly number: number
-  /** How many duplicates were dropped. */
   readonly dropped: number
   /** How much of the input was read, in bytes. */
   readonly bytesRead: number
 }
 
-/** Sets the targets that a pull request impacts. */
 export const setImpactedTargets = defineOperation({
   route: 'POST /setImpactedTargets',
   // No operation shows the targets; the last upload for a commit wins

@@ -41,5 +41,4 @@ export const serviceOperations = [
 
 type NameIn<P extends string> = P extends `${string} /${infer Name}` ? Name : never
 
-/** The name of an operation of the service. */
 export type OperationName = NameIn<(typeof serviceOperations)[number]['route']>

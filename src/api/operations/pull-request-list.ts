@@ -13,7 +13,6 @@ import { pullRequestFields, pullRequestListFields } from './service-fields.ts'
 
 const key = 'pullRequests'
 
-/** Reads a page of pull requests; `page` has the token of the next page. */
 const pageDecoder: ResponseDecoder = {
   expects: 'json',
   maxBytes: maxListResponseSize,
@@ -31,7 +30,6 @@ const pageDecoder: ResponseDecoder = {
   },
 }
 
-/** The pull requests in one state, or in all states. */
 interface StateSegment {
   readonly state: string | undefined
 }
@@ -52,7 +50,6 @@ const protocol: PageProtocol<StateSegment> = {
   describe: ({ state }) => (state === undefined ? 'the list' : `the list of pull requests in state ${state}`),
 }
 
-/** Returns the condition that a pull request is by an author, whose name may begin with `@`. */
 const isBy = (author: string) => {
   const name = author.replace(/^@/, '').toLowerCase()
   return (record: JsonObject): boolean => getString(record, 'prAuthor')?.toLowerCase() === name

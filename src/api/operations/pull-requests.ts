@@ -41,10 +41,6 @@ export const partialPullRequestDecoder = recordDecoder(withNormalizedState, {
   isPresent: record => hasState(record) || informativeFields.some(key => (record[key] ?? null) !== null),
 })
 
-/**
- * Reads the record of a submitted pull request, by its number or its head branch
- * (docs/reference/service.md, "getSubmittedPullRequest").
- */
 export const getSubmittedPullRequest = defineOperation({
   route: 'POST /getSubmittedPullRequest',
   effect: false,
@@ -76,7 +72,6 @@ const recoveredByRecord = {
   inspectCommand: 'mergeq pr get',
 } as const
 
-/** Submits a pull request to a queue. */
 export const submitPullRequest = defineOperation({
   route: 'POST /submitPullRequest',
   effect: {
@@ -99,7 +94,6 @@ export const submitPullRequest = defineOperation({
   },
 })
 
-/** Removes a pull request from a queue. */
 export const cancelPullRequest = defineOperation({
   route: 'POST /cancelPullRequest',
   effect: {
@@ -113,7 +107,6 @@ export const cancelPullRequest = defineOperation({
   errors: inspectOnError,
 })
 
-/** Starts the tests of a queued pull request again. */
 export const restartTestsOnPullRequest = defineOperation({
   route: 'POST /restartTestsOnPullRequest',
   // A second restart would discard the tests that the first one started.

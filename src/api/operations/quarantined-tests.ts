@@ -16,7 +16,6 @@ const protocol: PageProtocol<object> = {
   describe: () => 'the list',
 }
 
-/** Lists the quarantined tests of a repository (docs/reference/service.md, "list-quarantined-tests"). */
 export const listQuarantinedTests = defineOperation({
   route: 'POST /flaky-tests/list-quarantined-tests',
   effect: false,

@@ -14,7 +14,6 @@ const recordOf = ({ value, ...sample }: Sample): JsonObject => ({
   value: Number.isFinite(value) ? value : numberText(value),
 })
 
-/** Number of samples that are created and printed together. */
 const batchSize = 1_000
 
 function* batchesOf(text: string): Generator<readonly JsonObject[]> {
@@ -74,9 +73,6 @@ export const samplesIn = (bytes: Uint8Array): readonly Sample[] => parseSamples(
 /** Yields the samples in the body of a response, like `samplesIn`, without an array of them. */
 export const readSamplesIn = (bytes: Uint8Array): Iterable<Sample> => readSamples(utf8.decode(bytes))
 
-/**
- * Reads the metrics of merge queues in the Prometheus text format: of a repository, or of the organization.
- */
 export const getMergeQueueMetrics = defineOperation({
   route: 'GET /getMergeQueueMetrics',
   effect: false,

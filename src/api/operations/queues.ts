@@ -20,7 +20,6 @@ const withNormalizedStates = (document: JsonObject): JsonObject => {
     : queue
 }
 
-/** What to do where the branch has no queue. */
 const createOnNotFound: OperationErrors = {
   hint: (status, resource) =>
     status === 404
@@ -28,7 +27,6 @@ const createOnNotFound: OperationErrors = {
       : undefined,
 }
 
-/** Reads a queue: its state, its settings and its pull requests. */
 export const getQueue = defineOperation({
   route: 'POST /getQueue',
   effect: false,
@@ -51,7 +49,6 @@ const text = (name: string) => param<string | undefined>(`body.${name}`)
 const integer = (name: string) => param<number | undefined>(`body.${name}`)
 const boolean = (name: string) => param<boolean | undefined>(`body.${name}`)
 
-/** Creates the queue of a branch. */
 export const createQueue = defineOperation({
   route: 'POST /createQueue',
   effect: {
@@ -115,7 +112,6 @@ export const updateQueue = defineOperation({
   errors: createOnNotFound,
 })
 
-/** Deletes an empty queue. */
 export const deleteQueue = defineOperation({
   route: 'POST /deleteQueue',
   effect: {

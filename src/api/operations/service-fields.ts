@@ -132,20 +132,16 @@ export const quarantinedTestFields: readonly string[] = [
 /** The fields of a sample of a metric, as `metrics --json` prints it. */
 export const sampleFields: readonly string[] = ['name', 'type', ...open('labels'), 'value']
 
-/** The fields of the document with failing tests. */
 export const testListFields: readonly string[] = [...nested('tests', testFields), ...open('page')]
 
-/** The fields of the document with quarantined tests. */
 export const quarantinedTestListFields: readonly string[] = [
   ...nested('quarantined_tests', quarantinedTestFields),
   ...open('page'),
 ]
 
-/** The fields of the document with pull requests. */
 export const pullRequestListFields: readonly string[] = [
   ...nested('pullRequests', pullRequestFields),
   'nextCursor',
 ]
 
-/** The fields of the document with a test. */
 export const testDocumentFields: readonly string[] = nested('test', testFields)

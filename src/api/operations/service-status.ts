@@ -11,7 +11,6 @@ const statusDecoder: ResponseDecoder = {
   },
 }
 
-/** Reads the health of the service, without a token (docs/reference/service.md, "status"). */
 export const getServiceStatus = defineOperation({
   route: 'GET /status',
   effect: false,

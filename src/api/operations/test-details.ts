@@ -19,7 +19,6 @@ const testDecoder: ResponseDecoder = {
   },
 }
 
-/** Reads everything that the service knows about a test. */
 export const getTestDetails = defineOperation({
   route: 'POST /flaky-tests/get-test-details',
   effect: false,

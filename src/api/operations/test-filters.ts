@@ -1,7 +1,6 @@
 import { get, getArray, getString, type JsonObject } from '../../json.ts'
 import type { RecordFilter } from '../list-reader.ts'
 
-/** The conditions on tests; undefined keeps every test. */
 export interface TestFilters {
   readonly owner?: string | undefined
   readonly quarantined?: boolean | undefined

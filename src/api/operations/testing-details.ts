@@ -5,7 +5,6 @@ import { resourceCommand } from '../resource-command.ts'
 import { queueParams } from './pull-requests.ts'
 import { testRunFields } from './service-fields.ts'
 
-/** Reads a test run, by its id or, where the service supports it, by a pull request in it. */
 export const getMergeQueueTestingDetails = defineOperation({
   route: 'POST /getMergeQueueTestingDetails',
   effect: false,

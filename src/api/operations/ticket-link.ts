@@ -4,7 +4,6 @@ import { param } from '../param.ts'
 import { unknownRecovery } from '../unknown-recovery.ts'
 import { queueParams } from './pull-requests.ts'
 
-/** Links a ticket of another system to a test (docs/reference/service.md, "link-ticket-to-test-case"). */
 export const linkTicketToTestCase = defineOperation({
   route: 'POST /flaky-tests/link-ticket-to-test-case',
   // No operation is known to show the link, and whether a second link is harmless is not known either.

@@ -11,10 +11,8 @@ import { createTestFilters } from './test-filters.ts'
 /** The statuses of a test that is not healthy, in the order in which they are requested. */
 export const unhealthyStatuses = ['FLAKY', 'BROKEN'] as const
 
-/** A status of a test that is not healthy. */
 export type UnhealthyStatus = (typeof unhealthyStatuses)[number]
 
-/** The tests of one status. */
 interface StatusSegment {
   readonly status: UnhealthyStatus
 }
@@ -25,10 +23,6 @@ const protocol: PageProtocol<StatusSegment> = {
   describe: ({ status }) => `the list of tests with status ${status}`,
 }
 
-/**
- * Lists the flaky tests and then the broken tests of a repository
- * (docs/reference/service.md, "list-unhealthy-tests").
- */
 export const listUnhealthyTests = defineOperation({
   route: 'POST /flaky-tests/list-unhealthy-tests',
   effect: false,
