@@ -9,14 +9,12 @@ import { createRetryPolicy } from '../http/retry-policy.ts'
 import type { Logger } from '../output/logger.ts'
 import type { GlobalOptions } from './global-options.ts'
 
-/** The client of a command; `callOperation` takes it. */
 export interface CommandClient extends ServiceClient {
   /** The token for the base address; found on the first call, and redacted in all output from then on. */
   token(): Promise<Token>
   close(): Promise<void>
 }
 
-/** What a client is created from. */
 interface ClientParts {
   readonly host: Host
   readonly settings: Config

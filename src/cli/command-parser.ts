@@ -9,7 +9,6 @@ import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
 import type { CommandGroup, RegisteredCommand, RunnableCommand } from './registered-command.ts'
 import { markOptionsEnd } from './typed-command.ts'
 
-/** What a command line asks for: a command to run, a text to print, or documentation. */
 export type ParsedCommandLine =
   | { readonly command: RunnableCommand }
   | { readonly text: string }
@@ -136,7 +135,6 @@ function createOptionAsValueTest(
     isKnownOption(value)
 }
 
-/** Returns the short and the long name of an option, and nothing for an argument. */
 const getOptionNames = (definition: OptionDefinition): readonly string[] =>
   isOption(definition) ? [definition.short ?? '', definition.name].filter(name => name !== '') : []
 

@@ -13,8 +13,8 @@ import type { Input, Inputs, InputValues } from './inputs.ts'
 import type { Invocation, RequestDefinition } from './invocation.ts'
 
 /**
- * Documentation of standard output: for every format, or for each; CSV and Markdown have the rows of the
- * table.
+ * What the command prints on standard output: one text for every format, or a text for each. CSV and Markdown
+ * have the rows of the table.
  */
 export type OutputDoc = string | Readonly<Record<'table' | 'json' | 'ndjson', string>>
 
@@ -25,7 +25,7 @@ export type CommandRunner = (
   sinks: RunnerOutput,
 ) => Promise<number>
 
-/** The outputs of a command line that runs in this process. */
+/** Where the output of a command line that runs in this process goes. */
 interface RunnerOutput {
   /** Whether standard output counts as a terminal. */
   readonly terminal: boolean
@@ -40,41 +40,43 @@ export interface CommandDescription<F extends Inputs = Inputs> {
   readonly alias?: string
   readonly summary: string
   readonly inputs: F
-  /** Command lines that work; a line with another exit code than 0 ends with `# exits with 8 if ...`. */
+  /**
+   * Command lines that work. A line that exits with another code than 0 ends with `# exits with 8 if ...`.
+   */
   readonly examples: readonly string[]
   /**
-   * Error kinds in addition to those of every command and of the operations that the command sends
-   * (docs/reference/cli.md, "Exit codes").
+   * The kinds of exit code that the command can have in addition to those of every command and of its
+   * operations (docs/reference/cli.md, "Exit codes").
    */
   readonly exitKinds?: readonly ErrorKind[]
-  /** What the command prints, where that is not what its operation returns. */
+  /** What the command prints, if that is not what its operation returns. */
   readonly output?: OutputDoc
-  /** What `--fields` can select, where the command does not print receipts. */
+  /** What `--fields` can select, if the command does not print receipts. */
   readonly fields?: FieldsDefinition
 }
 
-/** What the user must type before something is destroyed: y, or a name in full. */
+/** A question, and the input that confirms it: y, or the full name of what is destroyed. */
 export interface Confirmation {
   readonly text: string
   readonly expectedInput: string
 }
 
-/** What ends a list on a terminal: lines below the table, or a sentence instead of an empty table. */
+/** What a list on a terminal ends with: lines below the table, or a sentence instead of an empty table. */
 export type ListEnding = Pick<View, 'footer' | 'sentence'>
 
-/** The inputs of an operation's params: every required param has one. */
+/** The inputs that an operation needs: one for every required param. */
 export type ParamInputs<P extends Params> = {
   readonly [K in keyof P as undefined extends ParamValue<P[K]> ? never : K]: Input<ParamValue<P[K]>>
 } & { readonly [K in keyof P as undefined extends ParamValue<P[K]> ? K : never]?: Input<ParamValue<P[K]>> }
 
-/** The requests of one operation, and how their responses are printed; `runInvocations` sends them. */
+/** The requests of one operation, and how their responses are printed. `runInvocations` sends them. */
 export interface OperationRequest<P extends Params = Params, F extends Inputs = Inputs>
   extends RequestDefinition<P, F> {
-  /** Whether several requests are sent one after another, because their order matters to the service. */
+  /** Whether requests are sent one after another, because the service depends on their order. */
   readonly isOrdered?: boolean
   /**
-   * @param before what `readBefore` returned
-   * @param overrides what `--set` replaced in the body
+   * Returns the view of a response. `before` is the record that `readBefore` returned; `overrides` are the
+   * values that `--set` replaced in the body.
    */
   view(
     response: DecodedResponse,
@@ -83,13 +85,14 @@ export interface OperationRequest<P extends Params = Params, F extends Inputs = 
     overrides?: readonly BodyOverride[],
   ): View
   /**
-   * Returns the record that a change replaces, so that a person at a terminal sees what changed. It is called
-   * before the change is sent, only for such a person, and an error that it throws is ignored.
+   * Returns the record that a change is about to replace, for a view that shows what changed. Called before
+   * the change is sent, and only if a person at a terminal sees the result. An error that it throws is
+   * ignored.
    */
   readBefore?(values: InputValues<F>, context: CommandContext): Promise<JsonObject | undefined>
   /**
-   * Returns an error that says more about a change that the service rejected. It is called only for a person
-   * at a terminal; if it throws, the original error stays.
+   * Returns an error that explains why the service rejected a change. Called only for a person at a terminal.
+   * If it throws, the original error is reported.
    */
   explainRejection?(
     failure: MergeqError,
@@ -97,15 +100,15 @@ export interface OperationRequest<P extends Params = Params, F extends Inputs = 
     context: CommandContext,
   ): Promise<MergeqError>
   /**
-   * Returns what ends a list on a terminal, instead of the notes about its range and length on standard
-   * error; undefined where the notes say it.
+   * Returns what a list on a terminal ends with, in place of the notes on standard error about its range and
+   * length; undefined if those notes are to be written.
    */
   listEnding?(end: PaginationEnd, values: InputValues<F>, context: CommandContext): ListEnding | undefined
-  /** The question before something is destroyed; undefined when nothing is asked. */
+  /** Returns the question to ask before something is destroyed; undefined if there is nothing to ask. */
   confirm?(runs: readonly InputValues<F>[]): Confirmation | undefined
 }
 
-/** A command that is exactly one operation. */
+/** A command that sends the requests of one operation and does nothing else. */
 export interface OperationCommand<P extends Params = Params, F extends Inputs = Inputs>
   extends CommandDescription<F>,
     OperationRequest<P, F> {
@@ -113,37 +116,40 @@ export interface OperationCommand<P extends Params = Params, F extends Inputs = 
   readonly inputs: F
 }
 
-/** A command with its own logic. */
+/** A command with a `run` function of its own. */
 export interface CommandDefinition<F extends Inputs = Inputs, R extends Inputs = Inputs>
   extends CommandDescription<F> {
-  /** The operation that the command is, where it is an operation with additions. */
+  /** The operation that the command performs, for a command that adds something to one operation. */
   readonly operation?: Operation
-  /** The request that the command is built on: the command has its inputs, too. */
+  /** The requests that the command is built on: the command has all their inputs as well. */
   readonly request?: RequestDefinition<Params, R>
-  /** Whether `run` reads the requests itself, because files name the resources: `invocations` is empty. */
+  /**
+   * Whether `run` reads the requests itself because files name what they are about. `invocations` is then
+   * empty.
+   */
   readonly readsRequests?: boolean
   /**
-   * Other operations that the command sends, in the order of its work; `any` is an operation that the user
-   * names.
+   * Other operations that the command sends, in the order in which it sends them; `any` if the user names the
+   * operation.
    */
   readonly operations?: readonly Operation[] | 'any'
-  /** Whether a failed request is a part of the result instead of the end of the command. */
+  /** Whether the command reports a failed request as a part of its result and continues. */
   readonly toleratesErrors?: boolean
   /** Whether the command ends with the exit code of a program that it runs. */
   readonly propagatesExitCode?: boolean
-  /** Whether the command changes the stored settings: then they are not read first. */
+  /** Whether the command changes the stored settings. It then runs without the settings of the profile. */
   readonly changesSettings?: boolean
   /** Throws a usage error for values that contradict each other, before the requests are read. */
   validate?(values: InputValues<F>, context: CommandContext): void
-  /** The question before something is destroyed; undefined when nothing is asked. */
+  /** Returns the question to ask before something is destroyed; undefined if there is nothing to ask. */
   confirm?(
     runs: readonly InputValues<R>[],
     values: InputValues<F>,
     context: CommandContext,
   ): Confirmation | undefined | Promise<Confirmation | undefined>
   /**
-   * What --dry-run does instead of `run`. Without it, the requests are printed. A command without a request
-   * runs as usual: it changes nothing, or reads `context.options.dryRun` itself.
+   * What `--dry-run` does instead of `run`; without this function it prints the requests. A command without
+   * `request` runs as usual: it changes nothing, or it reads `context.options.dryRun`.
    */
   dryRun?(
     values: InputValues<F>,
@@ -164,7 +170,7 @@ export interface CommandDefinition<F extends Inputs = Inputs, R extends Inputs =
   ): Promise<number>
 }
 
-/** The fields of a command that says nothing about them: a change prints receipts. */
+/** Without `fields`, a command that performs a change has the fields of a receipt. */
 const defaultFields = ({
   operation,
 }: {
@@ -172,17 +178,17 @@ const defaultFields = ({
 }): Pick<CommandDescription, 'fields'> =>
   operation !== undefined && operation.effect !== false ? { fields: receiptRecord } : {}
 
-/** Defines a command with its own logic; the values of `run` are typed from its inputs and its request. */
+/** Defines a command with a `run` function. Its arguments have the types that `inputs` and `request` give. */
 export const defineCommand = <const F extends Inputs, const R extends Inputs = Inputs>(
   command: CommandDefinition<F, R>,
 ): CommandDefinition<F, R> => ({ ...defaultFields(command.request ?? command), ...command })
 
-/** Defines the requests of one operation; the inputs must give every required param. */
+/** Defines the requests of one operation. `inputs` must contain every required param. */
 export const defineOperationRequest = <const P extends Params, const F extends ParamInputs<P> & Inputs>(
   request: OperationRequest<P, F>,
 ): OperationRequest<P, F> => request
 
-/** Defines a command that is exactly one operation; its inputs must give every required param. */
+/** Defines a command that is one operation. `inputs` must contain every required param. */
 export const defineOperationCommand = <const P extends Params, const F extends ParamInputs<P> & Inputs>(
   command: OperationCommand<P, F>,
 ): OperationCommand<P, F> => ({ ...defaultFields(command), ...command })

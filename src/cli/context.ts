@@ -20,26 +20,31 @@ export interface CommandContext {
   readonly logger: Logger
   readonly printer: Printer
   readonly secrets: SecretOutput
-  /** The client of the service; created on the first call. */
+  /** Returns the client for the service, which is created on the first call. */
   client(): CommandClient
-  /** Closes the connections of the client. */
+  /** Closes the connections of the client, if there is one. */
   close(): Promise<void>
 }
 
-/** Redacts secrets in all output; `writeUnredacted` is the only exception. */
+/** Hides secrets in everything that is written, except by `writeUnredacted`. */
 export interface SecretOutput {
-  /** Redacts a text in everything that is written from now on. */
+  /** Hides a text in everything that is written from now on. */
   hide(secret: string): void
-  /** A text without the secrets: for a text that is cut, which could leave a part of a secret. */
+  /**
+   * Returns a text without secrets. Needed before a text is cut, because a part of a secret would not be
+   * recognized.
+   */
   redact(text: string): string
   redactBytes(bytes: Uint8Array): Uint8Array
-  /** Writes to standard output without redaction: only for `auth token`. */
+  /** Writes to standard output without hiding secrets, for `auth token`. */
   writeUnredacted(text: string): Promise<void>
 }
 
-/** What a command is to its context: whether it changes something, and the fields of its records. */
+/**
+ * What the context must know about a command: whether it changes something, and the fields of its records.
+ */
 export interface CommandPurpose extends Omit<ResolveOptions, 'notify'> {
-  /** Undefined for a command whose records have no known fields. */
+  /** Undefined for a command whose fields are not known in advance. */
   readonly fields: RecordFields | undefined
 }
 

@@ -8,7 +8,6 @@ type OutageContext = Pick<CommandContext, 'client' | 'settings' | 'options'>
 /** The sentence about an outage for each context, so that the service is asked once. */
 const sentences = new WeakMap<object, Promise<string | undefined>>()
 
-/** Returns what the service at the default base URL says about an outage; undefined where it says nothing. */
 async function readOutage({ client, settings, options }: OutageContext): Promise<string | undefined> {
   const { baseUrl } = settingDefinitions
   if (options.retries === 0 || (await settings.read('baseUrl')) !== baseUrl.default) return undefined

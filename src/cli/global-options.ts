@@ -21,7 +21,6 @@ function describeSetting(
 /** The value of `--fields` that lists the fields. */
 export const fieldsHelp = 'help'
 
-/** The names of the options that name the service and the queue. */
 export const queueOptionNames: readonly string[] = ['--repo', '--target-branch', '--base-url', '--profile']
 
 /** The options that every command accepts (docs/reference/cli.md, "Global options"). */
@@ -64,7 +63,6 @@ export interface GlobalOptions {
   readonly isTableForced: boolean
   /** The names of the fields to print, as they were typed; all fields when empty. */
   readonly fields: readonly string[]
-  /** Whether the command lists its fields instead of its work: `--fields help`. */
   readonly listsFields: boolean
   readonly dryRun: boolean
   readonly quiet: boolean

@@ -76,7 +76,7 @@ export interface Input<T> {
 
 /** The inputs of a command, by name. */
 export type Inputs = Readonly<Record<string, Input<unknown>>>
-/** The values of inputs. */
+/** The values that inputs read. */
 export type InputValues<F extends Inputs> = {
   readonly [K in keyof F]: F[K] extends Input<infer T> ? T : never
 }
@@ -122,7 +122,6 @@ interface ArgumentSpec<T>
   parse(word: string): T
 }
 
-/** Returns the definition of an option whose names have no dashes yet. */
 const withDashes = ({ name, short, ...rest }: OptionDefinition): OptionDefinition => ({
   name: `--${name}`,
   ...(short === undefined ? {} : { short: `-${short}` }),

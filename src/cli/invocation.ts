@@ -20,8 +20,8 @@ export interface RequestDefinition<P extends Params = Params, F extends Inputs =
    */
   readonly inputs: F
   /**
-   * Throws a usage error, before anything is sent, for values that exclude each other; `overrides` are paths
-   * of `--set`.
+   * Throws a usage error for values that exclude each other, before anything is sent. `overrides` are the
+   * paths that `--set` names.
    */
   check?(values: InputValues<F>, overrides: readonly string[]): void
 }
@@ -80,7 +80,6 @@ export async function readInvocations<F extends Inputs>(
   return invocations
 }
 
-/** Returns the pull request of a command that names none. */
 async function findPullRequest(
   command = 'pr get',
   settings: Config,
@@ -91,8 +90,8 @@ async function findPullRequest(
 }
 
 /**
- * The values with the resource that the overrides name: confirmations, readings and messages are about that
- * resource.
+ * Returns the values with the repository, branch and pull request that the overrides name, because
+ * confirmations, readings and messages must name what the request is really about.
  */
 function withOverriddenResource<F extends Inputs>(
   { operation, inputs }: Pick<RequestDefinition, 'operation'> & { readonly inputs: F },

@@ -3,10 +3,8 @@ import { integerParser } from '../domain/values/numbers.ts'
 import { textParser } from '../domain/values/text.ts'
 import { type Input, option } from './inputs.ts'
 
-/** How many records a list prints on a terminal by default. */
 const terminalLimit = 30
 
-/** The option for the page size of a list; `noun` names its records. */
 export const pageSizeInput = (noun: string) =>
   option({
     name: 'page-size',
@@ -16,7 +14,6 @@ export const pageSizeInput = (noun: string) =>
     parse: integerParser(1, 100),
   })
 
-/** The option that selects one page of a list. */
 export const pageTokenInput = option({
   name: 'page-token',
   value: 'token',
@@ -24,7 +21,6 @@ export const pageTokenInput = option({
   parse: textParser('page token'),
 })
 
-/** The option for the number of pages of a list. */
 export const maxPagesInput = option({
   name: 'max-pages',
   value: 'n',

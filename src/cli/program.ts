@@ -85,7 +85,6 @@ async function parse(
   return parseCommandLine(host, groups, commands, args)
 }
 
-/** Returns the stack trace of an error, which begins with its message. */
 const stackTraceOf = (error: unknown): string =>
   error instanceof Error && error.stack !== undefined ? error.stack : String(error)
 
@@ -125,13 +124,11 @@ async function readDocumentation(
   )
 }
 
-/** Returns the value of --color; `auto` where none was typed or the value is not valid. */
 function colorMode(args: ParsedArgs): 'auto' | 'always' | 'never' {
   const [mode] = args.get('--color') ?? []
   return mode === 'always' || mode === 'never' ? mode : 'auto'
 }
 
-/** A host whose output is filtered. */
 interface RedactedHost {
   readonly host: Host
   readonly secrets: SecretOutput
@@ -208,7 +205,6 @@ function withRedaction(unfilteredHost: Host): RedactedHost {
   }
 }
 
-/** Returns a function that runs command lines in this process, on this host with redirected output. */
 const createCommandRunner =
   (host: Host, groups: readonly CommandGroup[]): CommandRunner =>
   (argv, env, { terminal, out, err }) =>

@@ -8,7 +8,6 @@ import { type MergeqError, usageError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import type { Input } from './inputs.ts'
 
-/** How many pull requests can be read from standard input. */
 const maxPullRequests = 10_000
 
 /** The typed words, with the words of standard input instead of `-`. */
@@ -86,7 +85,6 @@ export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
   return requestArgs.set('--repo', [repo])
 }
 
-/** The number of the pull request in the arguments of one request. */
 export const pullRequestNumber = (args: ParsedArgs): number =>
   parsePullRequest(args.get('pr')?.[0] ?? '').number
 

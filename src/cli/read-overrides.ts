@@ -5,7 +5,6 @@ import { settingDefinition } from '../config/setting-definitions.ts'
 import { usageError } from '../errors.ts'
 import { type Inputs, repeatableOption } from './inputs.ts'
 
-/** The option `--set`, for a command that sends a body. */
 export const setOption = repeatableOption({
   name: 'set',
   value: 'path=value',

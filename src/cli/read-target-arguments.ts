@@ -48,7 +48,6 @@ async function encodeTyped(words: readonly string[], context: ParseContext): Pro
   return encodeTargets(words)
 }
 
-/** Returns the targets that an argument or option gives, encoded. `words` are its values. */
 export async function readTargetSource(
   source: string,
   words: readonly string[],

@@ -7,7 +7,7 @@ import type { DocumentedCommand } from './help/command-doc.ts'
 import type { Inputs, OptionDefinition } from './inputs.ts'
 import { setOption } from './read-overrides.ts'
 
-/** A command that runs code of its own. */
+/** A command that runs its own code when it is called. */
 export interface RunnableCommand extends DocumentedCommand {
   /**
    * Runs the command and returns its exit code. Rejects with the error that ended the command.
@@ -17,15 +17,12 @@ export interface RunnableCommand extends DocumentedCommand {
   run(args: ParsedArgs, host: Host, secrets: SecretOutput, runner: CommandRunner): Promise<number>
 }
 
-/**
- * A command that prints documentation generated from all registered commands. `cli/help` renders the text.
- */
+/** A command that prints documentation about all commands. The program renders it with `cli/help`. */
 export interface DocumentationCommand extends DocumentedCommand {
-  /** The documentation that the command prints. */
   readonly documentation: 'help' | 'completion'
 }
 
-/** A command that can be typed, with everything that the parser and help need. */
+/** A command as the parser and help know it. */
 export type RegisteredCommand = RunnableCommand | DocumentationCommand
 
 /** A command as its file defines it. */
@@ -42,14 +39,12 @@ export interface CommandGroup {
   load(): Promise<readonly CommandModule[]>
 }
 
-/** Returns the commands of groups, group by group; `groups` are all groups or those that were typed. */
 export const loadCommands = async (groups: readonly CommandGroup[]): Promise<readonly RegisteredCommand[]> =>
   (await Promise.all(groups.map(group => group.load()))).flat().map(register)
 
 const definitionsOf = (inputs: Inputs): readonly OptionDefinition[] =>
   Object.values(inputs).flatMap(({ definitions }) => definitions)
 
-/** `--set`, for an operation with a body. */
 const setOptionOf = ({ route }: Operation): readonly OptionDefinition[] =>
   operationMethod(route) === 'POST' ? setOption.definitions : []
 

@@ -3,12 +3,11 @@ import { shellWord } from '../domain/shell-quote.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import { queueOptionNames } from './global-options.ts'
 
-/** The options that name the service and the tests of a repository. */
 export const testPlaceOptions = ['--repo', '--org', '--base-url', '--profile']
 
 /**
- * Returns the options of a command line that name the service and the queue, or the options with other names,
- * each after a space: another command line with them refers to the same.
+ * Returns the options of a command line that name the service and the queue, each after a space, so that a
+ * further command line with them is about the same queue. `names` selects other options.
  */
 export const repeatedOptions = (args: ParsedArgs, names: readonly string[] = queueOptionNames): string =>
   names
@@ -19,8 +18,8 @@ export const repeatedOptions = (args: ParsedArgs, names: readonly string[] = que
     .join('')
 
 /**
- * Returns what `repeatedOptions` returns, with the repository of a pull request if a URL or a receipt on
- * standard input named it, and with the queue if `--set` named it.
+ * Like `repeatedOptions`, but also names the repository that a URL or a receipt on standard input gave, and
+ * the queue that `--set` gave.
  */
 export function repeatedOptionsOf(
   { repo, targetBranch }: { readonly repo: Repository; readonly targetBranch: string },

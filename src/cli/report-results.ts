@@ -7,13 +7,14 @@ import { MergeqError, mostSevere, toMergeqError } from '../errors.ts'
 import type { CommandContext } from './context.ts'
 import type { Invocation } from './invocation.ts'
 
-/** How one of several requests ended. */
 export interface RunResult {
   readonly code: number
   readonly failure?: MergeqError
 }
 
-/** Logs each error once, the most severe last (docs/reference/cli.md, "Several pull requests"). */
+/**
+ * Logs each error once, with the most severe errors last (docs/reference/cli.md, "Several pull requests").
+ */
 export async function reportErrors(
   originals: readonly MergeqError[],
   context: Pick<CommandContext, 'logger' | 'client' | 'settings' | 'options'>,
@@ -37,12 +38,13 @@ export async function reportErrors(
 const wasInterrupted = ({ failure }: RunResult): boolean => failure?.kind === 'interrupted'
 
 /**
- * Whether a request that a signal stopped had been sent: the error of a change says so; a read always was.
+ * Whether a request that a signal interrupted had been sent: always for a read; for a change, if the error
+ * has a delivery.
  */
 const wasInFlight = ({ effect }: Operation, result: RunResult): boolean =>
   wasInterrupted(result) && (effect === false || result.failure?.details.delivery !== undefined)
 
-/** How far a request came before the command ended, as the summary after a signal names it. */
+/** How far a request had come when the command ended, in the words of the summary. */
 const progressNames = ['Done', 'Failed', 'In progress', 'Not started'] as const
 type Progress = (typeof progressNames)[number]
 
@@ -53,9 +55,9 @@ function progressOf(operation: Operation, result: RunResult | undefined): Progre
 }
 
 /**
- * Logs the errors of several requests, the error of a signal only once. Where not all requests were finished,
- * it first logs which were done, in flight and not begun (docs/reference/cli.md, "Guarantees"). Returns the
- * most severe exit code.
+ * Logs the errors of several requests; the error of a signal only once. If some requests were not finished, a
+ * summary of all requests comes first (docs/reference/cli.md, "Guarantees"). Returns the most severe exit
+ * code.
  */
 export async function reportResults(
   operation: Operation,

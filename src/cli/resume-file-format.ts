@@ -58,7 +58,6 @@ export function parseResumeFile(
   }
 }
 
-/** Returns the text of a resume file. */
 export function formatResumeFile({
   checkpoint,
   query,

@@ -15,10 +15,8 @@ import { rangeInput } from './time-range-options.ts'
 export type QueryIdentity = Readonly<Record<string, string>>
 
 const rangeOptions = rangeInput.definitions.map(({ name }) => name)
-/** Options that a second run may change. */
 const changeableOptions = ['--max-pages', '--resume-file', ...rangeOptions]
 
-/** Returns what identifies the query of an invocation. */
 export async function identifyQuery(
   { operation, inputs }: RequestDefinition,
   { values, overrides }: Invocation,

@@ -36,7 +36,6 @@ export async function runInvocations(
   return reportResults(operation, invocations, results, context)
 }
 
-/** What a command adds to each request of an operation. */
 export interface RunOptions {
   /** Whether responses and receipts are not printed, because the command prints another result. */
   readonly isSilent?: boolean
@@ -45,11 +44,9 @@ export interface RunOptions {
   beforeSend?(invocation: Invocation): Promise<void>
   /** Runs after a successful response, before it is printed. */
   beforePrint?(): Promise<void>
-  /** Replaces an error with an error that says more. */
   explainError?(failure: MergeqError): Promise<MergeqError>
 }
 
-/** Prints the result of a request, once it is its turn. */
 type PrintResult = () => Promise<RunResult>
 
 /**
@@ -154,7 +151,6 @@ async function readBefore(
   }
 }
 
-/** Returns an error that says more about a rejected change, where a person at a terminal reads it. */
 async function explainRejectionToPerson(
   failure: MergeqError,
   { explainRejection }: OperationRequest,
@@ -171,12 +167,10 @@ async function explainRejectionToPerson(
   })
 }
 
-/** What is printed of a call: the response and, for a change, what it replaced. */
 interface PrintedCall extends Pick<CallResult<Params>, 'response' | 'resource' | 'delivery'> {
   readonly before: JsonObject | undefined
 }
 
-/** Prints the response to a request, or the receipt of a change without a response. Returns the exit code. */
 async function printResponse(
   { operation, view: createView }: OperationRequest,
   { values, overrides }: Invocation,
@@ -241,7 +235,6 @@ function* untilAborted<T>(list: Iterable<T>, interrupted: AbortSignal): Generato
 const receipt = (record: JsonObject, sentence: string) =>
   singleRecord(record, () => receiptView(record, sentence))
 
-/** An error whose message names its pull request, for one of several requests. */
 function withPullRequest(failure: MergeqError, { pr }: Resource): MergeqError {
   if (pr === undefined || failure.message.includes(`#${pr}`)) return failure
   return extendError(failure, {}, failure.message.replace(/\.?$/, ` (#${pr}).`))

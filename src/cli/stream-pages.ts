@@ -53,7 +53,6 @@ export async function readPages(
   return undefined
 }
 
-/** Prints the records of pages while they arrive, and the rest at the end. */
 interface PageOutput {
   take(records: readonly JsonObject[]): Promise<void> | void
   end(finish: PaginationEnd): Promise<void>

@@ -2,9 +2,7 @@ import { shellWord } from '../domain/shell-quote.ts'
 import { globalOptions } from './global-options.ts'
 import type { OptionDefinition } from './inputs.ts'
 
-/** The names of a command, and its options and arguments. */
 export interface NamedCommand {
-  /** The command as it is typed: `pr submit`. */
   readonly command: string
   readonly alias?: string
   readonly definitions: readonly OptionDefinition[]
@@ -16,13 +14,11 @@ export interface TypedWord {
   readonly index: number
 }
 
-/** The words of a command line, and the command that they name. */
 export interface TypedCommand<C extends NamedCommand> {
   /** The words before the end of the options: those of the command, then its arguments. */
   readonly words: readonly TypedWord[]
   /** The command; undefined if the words name a group, no known command, or nothing. */
   readonly command?: C
-  /** The number of the words that name the command. */
   readonly pathLength: number
   /** The index of the `--`, or of the first word of a command to run: options end before it. */
   readonly optionsEnd: number

@@ -23,7 +23,6 @@ async function cacheFile({ env, runtime, files }: Host): Promise<string | undefi
   return `${directory}${platform === 'win32' ? '\\' : '/'}completion.json`
 }
 
-/** Returns the candidates in the text of a cache file; undefined for another key and for an old file. */
 function readEntry(text: string, key: string, now: number): readonly CompletionCandidate[] | undefined {
   const entry = parseJson(text)
   if (!isObject(entry) || entry.key !== key || !Array.isArray(entry.candidates)) return undefined

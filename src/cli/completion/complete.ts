@@ -7,13 +7,11 @@ import { type CompletionInput, toCompletionInput } from './completion-input.ts'
 import { listFieldNames } from './field-names.ts'
 import { readTypedWords, type TypedWords } from './typed-words.ts'
 
-/** A command with what completion needs of it. */
 export type CompletableCommand = Pick<
   DocumentedCommand,
   'command' | 'alias' | 'summary' | 'definitions' | 'operations' | 'fields'
 >
 
-/** A whole word that is valid at the cursor. */
 export interface CompletionCandidate {
   readonly value: string
   readonly description?: string
@@ -30,15 +28,12 @@ export interface ValueLookup {
   readonly source: ValueSource
   /** The part of the current word before the value: `--repo=`, or empty. */
   readonly prefix: string
-  /** The value as far as it was typed. */
   readonly current: string
   /** The options that were typed, by their long names. */
   readonly args: ParsedArgs
-  /** The arguments that were typed. */
   readonly positionals: readonly string[]
 }
 
-/** What is valid at the cursor. */
 export interface Completion {
   readonly candidates: readonly CompletionCandidate[]
   readonly directive: CompletionDirective
@@ -56,7 +51,6 @@ const versionOption: CompletionInput = toCompletionInput({
   summary: 'Print the version',
 })
 
-/** Returns the words that can follow the path of a group, a command or the root (an empty path). */
 function listSubcommands(
   groups: readonly HelpGroup[],
   commands: readonly CompletableCommand[],
@@ -75,11 +69,9 @@ function listSubcommands(
   return [...found].map(([value, description]) => ({ value, description }))
 }
 
-/** Returns the other option of the pair `--batch` and `--no-batch`. */
 const oppositeName = (name: string): string =>
   name.startsWith('--no-') ? name.replace('--no-', '--') : name.replace('--', '--no-')
 
-/** Returns the names of the options that may still be typed. */
 function listOptionNames(
   options: readonly CompletionInput[],
   given: ParsedArgs,
@@ -97,7 +89,6 @@ function listOptionNames(
     )
 }
 
-/** Returns the candidates that begin with the current word. */
 function complete(
   candidates: readonly CompletionCandidate[],
   current: string,

@@ -3,30 +3,23 @@ import type { DocumentedCommand } from '../help/command-doc.ts'
 import { isOption, type OptionDefinition, type ValueSource } from '../inputs.ts'
 import { setOption } from '../read-overrides.ts'
 
-/** An option or argument as completion sees it. */
 export interface CompletionInput {
   /** `--priority` for an option, `pr` for an argument. */
   readonly name: string
-  /** The short name of an option: `-R`. */
   readonly short?: string
   readonly summary: string
   readonly isOption: boolean
   /** Whether a value follows the name of the option; always true for an argument. */
   readonly takesValue: boolean
-  /** Whether the option may be typed several times, or the argument may have several values. */
   readonly isVariadic: boolean
   /** Whether the option or argument is accepted but not offered. */
   readonly isHidden: boolean
-  /** The known values. */
   readonly values: readonly string[]
-  /** The values that are looked up. */
   readonly source?: ValueSource
   readonly isFile: boolean
-  /** Whether the value is a command line that mergeq runs. */
   readonly isCommandLine: boolean
 }
 
-/** Returns the definition of an option or argument as completion sees it. */
 export const toCompletionInput = (definition: OptionDefinition): CompletionInput => ({
   name: definition.name,
   ...(definition.short === undefined ? {} : { short: definition.short }),
@@ -51,7 +44,6 @@ const bodyFieldsOf = ({ operations: [operation] }: { operations: DocumentedComma
           : [],
       )
 
-/** Returns the options and arguments of a command as completion sees them. */
 export const completionInputsOf = (
   command: Pick<DocumentedCommand, 'definitions' | 'operations'>,
 ): readonly CompletionInput[] =>

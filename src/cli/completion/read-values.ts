@@ -96,7 +96,6 @@ function toNumber(word: string): string {
   }
 }
 
-/** Returns the values of the setting that the first argument names. */
 async function readSettingValues(
   lookup: ValueLookup,
   deadline: number,
@@ -113,7 +112,6 @@ async function readSettingValues(
     : readSource(source, lookup, deadline, host, secrets)
 }
 
-/** Returns the stored profiles, each with its repository. */
 async function readProfiles(
   host: Host,
 ): Promise<readonly { readonly name: string; readonly repo: string | undefined }[]> {
@@ -124,7 +122,6 @@ async function readProfiles(
   }))
 }
 
-/** A repository and where it was found. */
 interface FoundRepository {
   readonly text: string
   readonly description: string

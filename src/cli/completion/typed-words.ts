@@ -3,15 +3,11 @@ import type { DocumentedCommand } from '../help/command-doc.ts'
 import type { HelpGroup } from '../help/help-text.ts'
 import { type CompletionInput, completionInputsOf } from './completion-input.ts'
 
-/** The words of a command line before the cursor. */
 export interface TypedWords {
   /** The command or group that was typed, without aliases; empty at the root. */
   readonly path: string
-  /** The options and arguments of the command that was typed. */
   readonly inputs: readonly CompletionInput[]
-  /** The options that were typed, by their long names, with their values. */
   readonly given: ParsedArgs
-  /** The arguments that were typed. */
   readonly positionals: readonly string[]
   /** The option whose value comes next. */
   readonly pending?: CompletionInput
@@ -19,7 +15,6 @@ export interface TypedWords {
   readonly isOptionsEnd: boolean
 }
 
-/** The names of a command, and its options and arguments. */
 type TypedCommand = Pick<DocumentedCommand, 'command' | 'alias' | 'definitions' | 'operations'>
 
 /** Whether `word` is the last word of a command, or the alias of that word. */

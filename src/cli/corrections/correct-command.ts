@@ -28,7 +28,6 @@ function isAvailable(target: string, { commands }: KnownCommands): boolean {
   return group === 'help' || loaded.length === 0 || loaded.some(({ command }) => command === pathOf(target))
 }
 
-/** Returns the command of the first row that has the word and exists. */
 function findRow(
   rows: readonly SynonymRow[],
   word: string,
@@ -49,7 +48,6 @@ function findRow(
 const wordsOf = (rows: readonly SynonymRow[]): readonly string[] =>
   rows.flatMap(([, words]) => words.split(' '))
 
-/** Returns the names of the commands of a group, without the name of the group; and their aliases. */
 function namesIn(group: string, { commands }: KnownCommands): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   const add = (command: string, alias?: string) => {
@@ -63,7 +61,6 @@ function namesIn(group: string, { commands }: KnownCommands): ReadonlyMap<string
   return names
 }
 
-/** Returns the command of a group that a word names, exactly or nearly. */
 function findVerb(
   group: string,
   word: string,
@@ -86,7 +83,6 @@ const findGroup = (word: string, { groups }: KnownCommands): string | undefined 
   groups.find(({ name }) => name === word)?.name ??
   Object.keys(groupSynonyms).find(name => groupSynonyms[name]?.split(' ').includes(word))
 
-/** Returns the command for a group and the words after it; undefined if they name no command. */
 function correctInGroup(
   group: string,
   words: readonly string[],

@@ -53,7 +53,6 @@ function findOption(
     : undefined
 }
 
-/** Whether an option of the command, or of every command, takes no value. */
 const isFlag = (option: string, definitions: readonly OptionDefinition[]): boolean =>
   [...definitions, ...globalOptions].some(({ name, value }) => name === option && value === undefined)
 

@@ -4,10 +4,8 @@ import { formatCommandLine } from './command-line.ts'
 /** The commands that take several pull requests and change them, or wait for them. */
 const commands = ['pr submit', 'pr cancel', 'pr restart', 'pr wait']
 
-/** The global options that name the service and the queue. */
 const queueOptions = globalOptions.filter(({ name }) => queueOptionNames.includes(name))
 
-/** Returns the options of a command line that name the service and the queue, with their values. */
 const queueOptionsIn = (argv: readonly string[]): readonly string[] =>
   argv.flatMap((word, index) =>
     queueOptions.some(({ name, short }) => word === name || word === short)

@@ -5,7 +5,6 @@
  */
 export type SynonymRow = readonly [command: string, words: string]
 
-/** The words that people type for a group of commands. */
 export const groupSynonyms: Readonly<Record<string, string>> = {
   pr: 'prs pull pulls pull-request pull-requests mr mrs merge-request merge-requests',
   queue: 'queues mq merge-queue merge-queues',
@@ -14,7 +13,6 @@ export const groupSynonyms: Readonly<Record<string, string>> = {
   metrics: 'stats statistics',
 }
 
-/** The words that people type for the commands of each group. */
 export const commandSynonyms: Readonly<Record<string, readonly SynonymRow[]>> = {
   pr: [
     ['pr get', 'view show info read open'],
@@ -84,7 +82,6 @@ export const commandSynonyms: Readonly<Record<string, readonly SynonymRow[]>> = 
   ],
 }
 
-/** The words that people type without a group. */
 export const rootSynonyms: readonly SynonymRow[] = [
   ['--version', 'version ver'],
   ['help', 'man usage commands'],

@@ -9,7 +9,6 @@ import { correctedLine, formatCommandLine } from './command-line.ts'
 import { type CommandCorrection, correctCommand, type KnownCommands } from './correct-command.ts'
 import { hintForOption, looksLikeFields } from './correct-option.ts'
 
-/** What the parser found: its message, and the code of the kind of error. */
 interface ParserError {
   readonly message: string
   readonly code: string
@@ -41,7 +40,6 @@ function lineForSetting(
     : undefined
 }
 
-/** Returns the question for words that name no command; undefined if no command is similar. */
 function hintForCommand(
   argv: readonly string[],
   { words }: Pick<TypedCommand<NamedCommand>, 'words'>,
@@ -56,7 +54,6 @@ function hintForCommand(
   return askForLine(correctedLine(argv, words, correction, known.commands) ?? `mergeq ${correction.target}`)
 }
 
-/** Returns the hint for an argument that a command does not take; undefined if there is none. */
 function hintForArgument(
   argv: readonly string[],
   typed: TypedCommand<NamedCommand>,
@@ -84,7 +81,6 @@ function hintForArgument(
     : askForLine(correctedLine(argv, words, correction, known.commands))
 }
 
-/** Returns the group that a command line names, if any. */
 const groupOf = ({ words: [first] }: TypedCommand<NamedCommand>, { groups }: KnownCommands) =>
   groups.find(({ name }) => name === first?.word)?.name
 

@@ -5,9 +5,7 @@ import { checkNames } from './field-check.ts'
 import type { RecordFields } from './record-fields.ts'
 import { selectFields, unknownFieldsError } from './select-fields.ts'
 
-/** What `--fields` asks for. */
 export interface RequestedFields {
-  /** The names as they were typed. */
   readonly typed: readonly string[]
   /** The fields of the command; undefined where only the records say them. */
   readonly fields: RecordFields | undefined
@@ -15,7 +13,6 @@ export interface RequestedFields {
   readonly isResumable: boolean
 }
 
-/** The fields of a command that says nothing about them. */
 const unknownRecord: RecordFields = { names: [], columns: [], others: 'at-hand' }
 
 /**

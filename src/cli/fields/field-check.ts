@@ -7,12 +7,10 @@ const maxHeldRecords = 1_000
 /** How many names of fields are collected for the error at most. */
 const maxNames = 200
 
-/** The names that a list of records must explain. */
 export interface UnexplainedNames {
   readonly names: readonly string[]
   /** Whether records are printed at once, because a later run does not print them again. */
   readonly isImmediate: boolean
-  /** Creates the error for names that no record has; `found` are fields that the records have. */
   createError(names: readonly string[], found: readonly string[]): MergeqError
 }
 

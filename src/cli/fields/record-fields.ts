@@ -4,26 +4,25 @@ import { type ColumnSpec, receiptColumns } from '../../output/view.ts'
 
 /** What `--fields` can select from the records of a command (docs/reference/cli.md, "Selecting fields"). */
 export interface RecordFields {
-  /**
-   * The dotted names of the fields. A name that ends with `.<name>` matches every field of an object.
-   */
+  /** The dotted names of the fields. A name that ends in `.<name>` stands for every field of an object. */
   readonly names: readonly string[]
   /**
-   * The columns of the table, on a pipe and on a terminal, each with the path of its value in the record
-   * that its row is made from. A path that is not in `names` is a column that no field has.
+   * The columns of the table, on a pipe and on a terminal, each with a path into the record that its row is
+   * made from. A path that is not in `names` belongs to a column that JSON does not have.
    */
   readonly columns: readonly ColumnSpec[]
-  /** The field that lists what the rows are made from; without it each record has a row. */
+  /** The field with the list from which the rows are made; without it, there is a row for each record. */
   readonly rowsIn?: string
   /**
-   * Which other names are valid: `at-hand`, those that a record of the response has; `any`, every name, for
-   * a change, which must not end with a usage error after it was sent. Without it none is.
+   * Which names are valid in addition to `names`: with `at-hand`, those of the records in the response; with
+   * `any`, all, because a change must not end with a usage error after it was sent. Without it, none are.
    */
   readonly others?: 'at-hand' | 'any'
 }
 
 /**
- * The fields of a command: known in advance, or, for a command that calls any operation, by what was typed.
+ * The fields of a command, or a function that finds them from the arguments, for a command that calls any
+ * operation.
  */
 export type FieldsDefinition = RecordFields | ((typed: TypedArgs) => RecordFields)
 
@@ -33,7 +32,10 @@ type TypedArgs = ReadonlyMap<string, readonly string[]>
 /** The fields of a receipt. */
 export const receiptRecord: RecordFields = { names: receiptFields, columns: receiptColumns }
 
-/** Returns the fields of what the service responds to a read: it may add fields. */
+/**
+ * Returns the fields of a response to a read. Records may have further fields, because the service can add
+ * some.
+ */
 export const serviceRecord = (
   { fields = [] }: Pick<Operation, 'fields'>,
   columns: readonly ColumnSpec[],
@@ -45,7 +47,7 @@ export const serviceRecord = (
   others: 'at-hand',
 })
 
-/** Returns the fields of a command that prints records of several kinds. */
+/** Returns the fields of a command that prints several kinds of records. */
 export const combineFields = (...all: readonly RecordFields[]): RecordFields => ({
   names: [...new Set(all.flatMap(({ names }) => names))],
   columns: all

@@ -39,7 +39,6 @@ function findField(
   return known === undefined ? undefined : byName(known)
 }
 
-/** The fields that were selected, and the names among them that only a record can explain. */
 export interface CheckedFields {
   readonly fields: readonly SelectedField[]
   /** The names that must be in one of the records; empty if every name is known. */

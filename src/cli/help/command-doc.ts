@@ -3,11 +3,9 @@ import { type ErrorKind, exitCodeList } from '../../errors.ts'
 import type { CommandDefinition, CommandDescription, OutputDoc } from '../command.ts'
 import { formatArgument, isOption, type OptionDefinition } from '../inputs.ts'
 
-/** A command with everything that its documentation is generated from. */
 export interface DocumentedCommand
   extends CommandDescription,
     Pick<CommandDefinition, 'toleratesErrors' | 'propagatesExitCode' | 'output'> {
-  /** The arguments and options that the command accepts in addition to the global options. */
   readonly definitions: readonly OptionDefinition[]
   /** The operations that the command may send, in the order of its work; `any`: whichever is named. */
   readonly operations: readonly Operation[] | 'any'
@@ -17,14 +15,11 @@ export interface DocumentedCommand
 
 /** The documentation of an argument or option, under the names of `mergeq help --json`. */
 export interface OptionDoc {
-  /** `--repo` for an option, `test-id` for an argument. */
   readonly name: string
-  /** The short name of an option: `-R`. */
   readonly short?: string
   /** The placeholder for the value of an option, without brackets: `[host/]owner/name`. */
   readonly value?: string
   readonly summary: string
-  /** The only values that are accepted. */
   readonly choices?: readonly string[]
   /** The value without the option, or a description of it. */
   readonly default?: string
@@ -32,11 +27,9 @@ export interface OptionDoc {
   readonly repeatable?: boolean
 }
 
-/** An example of a command line and its exit code. */
 interface Example {
   readonly line: string
   readonly exit: number
-  /** The reason for an exit code other than 0. */
   readonly why?: string
 }
 
@@ -50,14 +43,12 @@ export interface CommandDoc {
   readonly flags: readonly OptionDoc[]
   /** Method and path of each request that the command may send, in the order of its work. */
   readonly sends: readonly string[]
-  /** The contents of standard output. */
   readonly prints: OutputDoc
   readonly examples: readonly Example[]
   /** The possible exit codes; undefined for a command that passes on the exit code of a program. */
   readonly exitCodes?: readonly number[]
 }
 
-/** Returns the documentation of an argument or option. */
 export function documentOption(definition: OptionDefinition): OptionDoc {
   const { name, short, value, summary, choices, required = false, variadic, defaultText } = definition
   const defaultValue = definition.default ?? defaultText
@@ -73,9 +64,7 @@ export function documentOption(definition: OptionDefinition): OptionDoc {
   }
 }
 
-/** The kinds of exit code that every command can have. */
 const commonExitKinds: readonly ErrorKind[] = ['ok', 'internal', 'usage', 'output', 'interrupted']
-/** The kinds of exit code that a request adds. */
 const requestExitKinds: readonly ErrorKind[] = ['auth', 'not-found', 'refused', 'unavailable', 'bad-answer']
 
 /**
@@ -138,7 +127,6 @@ function parseExample(example: string): Example {
 /** Returns a command with its last word replaced, as for an alias: `pr status` for `pr get`. */
 export const replaceLastWord = (command: string, word: string): string => command.replace(/\S+$/, word)
 
-/** Returns the documentation of a command. */
 export function documentCommand(documented: DocumentedCommand): CommandDoc {
   const { command, alias, summary, operations, examples, propagatesExitCode } = documented
   const definitions = documented.definitions.filter(({ hidden }) => hidden !== true)

@@ -6,14 +6,12 @@ import { type DocumentedSetting, formatRows, otherVariables } from './topics.ts'
 const toOptionDocJson = (doc: OptionDoc) =>
   doc.value === undefined ? doc : { ...doc, value: formatPlaceholder(doc.value) }
 
-/** Returns the documentation of a command as data: what `mergeq help --json <command>` prints. */
 export const toCommandDocJson = ({ examples, ...doc }: CommandDoc) => ({
   ...doc,
   flags: doc.flags.map(toOptionDocJson),
   examples: examples.map(({ line, exit }) => ({ line, exit })),
 })
 
-/** Returns the documentation of a program and its commands as data: what `mergeq help --json` prints. */
 export const toProgramDocJson = (
   { summary, groups, flags }: ProgramDoc,
   commands: readonly CommandDoc[],

@@ -3,7 +3,6 @@ import { findTypedCommand, type NamedCommand } from '../typed-command.ts'
 import type { HelpGroup } from './help-text.ts'
 import type { HelpRequest } from './render-help.ts'
 
-/** The global options of a command line, by name. */
 type TypedOptions = ReadonlyMap<string, string>
 
 /**

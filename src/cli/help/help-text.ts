@@ -4,15 +4,11 @@ import type { CommandDoc, OptionDoc } from './command-doc.ts'
 import { alignColumns, indentText, wrapText } from './text-layout.ts'
 import { topics } from './topics.ts'
 
-/** The layout of help as text. */
 export interface HelpLayout {
-  /** Maximum width of a line, in columns. */
   readonly width: number
-  /** Returns the text of a heading, perhaps with terminal styles. */
   heading(text: string): string
 }
 
-/** The commands that share their first word, or a command of one word. */
 export interface HelpGroup {
   readonly name: string
   readonly summary: string
@@ -20,23 +16,19 @@ export interface HelpGroup {
   readonly isCommand?: boolean
 }
 
-/** What the help of a group shows of a command. */
 interface CommandSummary extends Pick<CommandDoc, 'command' | 'summary'> {
   /** Examples as they are defined: a command line, perhaps with a remark about its exit code. */
   readonly examples: readonly string[]
 }
 
-/** The documentation of mergeq as a whole. */
 export interface ProgramDoc {
   readonly summary: string
   readonly groups: readonly HelpGroup[]
   /** All commands, or those of the groups that the command line names. */
   readonly commands: readonly CommandSummary[]
-  /** The global options. */
   readonly flags: readonly OptionDoc[]
 }
 
-/** Returns a wrapped paragraph. */
 export const renderParagraph = (text: string, { width }: HelpLayout): string =>
   `${wrapText(text, width).join('\n')}\n`
 
@@ -44,7 +36,6 @@ export const renderParagraph = (text: string, { width }: HelpLayout): string =>
 export const renderSection = (title: string, body: string, layout: HelpLayout): readonly string[] =>
   body === '' ? [] : [`${layout.heading(`${title}:`)}\n${body}`]
 
-/** Returns sections with an empty line between them. */
 export const joinSections = (sections: readonly string[]): string => sections.join('\n')
 
 /**
@@ -119,7 +110,6 @@ function formatExitCodes(exitCodes: readonly number[] | undefined): string {
     .join(', ')
 }
 
-/** Returns the rows of commands whose name starts with this name. */
 export const renderSubcommands = (
   name: string,
   commands: ProgramDoc['commands'],
@@ -132,7 +122,6 @@ export const renderSubcommands = (
     width,
   )
 
-/** Returns the help of a command. The order of the sections is the same for every command. */
 export function renderCommandHelp(
   doc: CommandDoc,
   { commands, flags }: Pick<ProgramDoc, 'commands' | 'flags'>,
@@ -177,16 +166,13 @@ export function renderCommandHelp(
   ])
 }
 
-/** Returns the first example of each command of a group. */
 export const groupExamples = (name: string, commands: ProgramDoc['commands']): readonly string[] =>
   commands
     .filter(({ command }) => command.startsWith(`${name} `))
     .flatMap(({ examples: [example = ''] }) => example.replace(/ +# exits with .*/, ''))
 
-/** Returns indented lines. */
 export const renderLines = (lines: readonly string[]): string => lines.map(line => `  ${line}\n`).join('')
 
-/** Examples of command lines for mergeq as a whole. */
 export const rootExamples: readonly string[] = [
   'mergeq pr submit 123 --wait',
   'mergeq pr explain 123',
@@ -194,7 +180,6 @@ export const rootExamples: readonly string[] = [
   'mergeq sandbox tour',
 ]
 
-/** Returns the help of a group: its summary, its commands, and an example of each. */
 export function renderGroupHelp(name: string, { groups, commands }: ProgramDoc, layout: HelpLayout): string {
   return joinSections([
     renderParagraph(groups.find(group => group.name === name)?.summary ?? '', layout),
@@ -212,7 +197,6 @@ export function renderGroupHelp(name: string, { groups, commands }: ProgramDoc, 
   ])
 }
 
-/** Returns the help of mergeq as a whole: groups and commands, global options, examples, topics. */
 export function renderRootHelp({ summary, groups, flags }: ProgramDoc, layout: HelpLayout): string {
   const rows = groups.map(({ name, summary }) => [name, summary])
   const versionOption: OptionDoc = { name: '--version', summary: 'Print the version' }

@@ -15,10 +15,8 @@ import {
 import { renderShortCommandHelp, renderShortGroupHelp, renderShortRootHelp } from './short-help.ts'
 import { type DocumentedSetting, topics } from './topics.ts'
 
-/** The definitions from which all documentation is generated. */
 export interface HelpSource {
   readonly groups: readonly HelpGroup[]
-  /** All commands, or those of the groups that the command line names. */
   readonly commands: readonly DocumentedCommand[]
   readonly globalOptions: readonly OptionDefinition[]
   readonly settings: readonly DocumentedSetting[]
@@ -29,21 +27,17 @@ export interface HelpRequest {
   readonly kind: 'help' | 'completion'
   /** The words of the command or group, the name of the topic, or the name of the shell. */
   readonly args: readonly string[]
-  /** Whether the help is short, as after `-h`; otherwise, it is complete. */
   readonly isShort?: boolean
 }
 
-/** The format of help, and the layout of help as text. */
 export interface HelpRenderOptions extends HelpLayout {
   /** `json` and `ndjson` give data; every other format gives text. */
   readonly format: string
-  /** Whether JSON is indented. */
   readonly pretty: boolean
 }
 
 const summary = 'Work with merge queues and flaky tests from the command line'
 
-/** Returns the documentation of mergeq as a whole. */
 export const documentProgram = ({ groups, commands, globalOptions }: HelpSource): ProgramDoc => ({
   summary,
   groups,

@@ -13,14 +13,11 @@ import {
 } from './help-text.ts'
 import { alignColumns } from './text-layout.ts'
 
-/** The number of examples in the short help of a command or group. */
 const maxExamples = 2
 
-/** Returns the summary and the usage, which begin every short help. */
 const renderStart = (summary: string, usage: string, layout: HelpLayout): string =>
   `${renderParagraph(summary, layout)}${renderParagraph(`Usage: ${usage}`, layout)}`
 
-/** Returns the line that ends every short help: it names `--help`, which is complete. */
 const renderEnd = (lines: readonly string[], layout: HelpLayout): string =>
   renderParagraph(`Learn more: ${lines.join(', ')}`, layout)
 
@@ -62,7 +59,6 @@ export function renderShortCommandHelp(
   return isScreen ? text : renderWith(renderOptions(joinOpposites(doc.flags), layout, true))
 }
 
-/** Returns the short help of a group: its usage, its commands and two examples. */
 export function renderShortGroupHelp(
   name: string,
   { groups, commands }: Pick<ProgramDoc, 'groups' | 'commands'>,
@@ -77,7 +73,6 @@ export function renderShortGroupHelp(
   ])
 }
 
-/** Returns the short help of mergeq as a whole: groups and commands, four examples, where to read on. */
 export function renderShortRootHelp(
   { summary, groups }: Pick<ProgramDoc, 'summary' | 'groups'>,
   layout: HelpLayout,

@@ -1,6 +1,5 @@
 /** Layout of help texts. No line is wider than `width` columns unless a single word is. */
 
-/** Returns the lines of a text that is wrapped at `width` columns. */
 export function wrapText(text: string, width: number): readonly string[] {
   const lines: string[] = []
   let line = ''
@@ -16,7 +15,6 @@ export function wrapText(text: string, width: number): readonly string[] {
 /** Returns the words of a text that fit into `width` columns with the `…` after them. */
 const cutText = (text: string, width: number): string => `${wrapText(text, width - 1)[0] ?? ''}…`
 
-/** Returns a text that is wrapped at `width` columns, with two spaces before each line. */
 export const indentText = (text: string, width: number): string =>
   wrapText(text, width - 2)
     .map(line => `  ${line}\n`)

@@ -4,13 +4,11 @@ import { exitCodeList } from '../../errors.ts'
 import { alignColumns, indentText, wrapText } from './text-layout.ts'
 import type { Topic } from './topic-names.ts'
 
-/** A setting with everything that its documentation is generated from. */
 export type DocumentedSetting = Pick<
   SettingDefinition<unknown>,
   'flag' | 'env' | 'default' | 'defaultText' | 'summary'
 >
 
-/** The environment variables that belong to no setting, each with a description. */
 export const otherVariables: readonly (readonly [names: string, description: string])[] = [
   ['MERGEQ_TOKEN', 'API token; an empty value counts as unset'],
   ['TRUNK_API_TOKEN', 'API token if MERGEQ_TOKEN is not set, for the default base URL only'],
@@ -44,7 +42,6 @@ export const listSettingVariables = (
       return [env.join(', '), `${option}${summary}${defaultNote}`]
     })
 
-/** The output formats, each with a description. */
 export const formatRows: readonly (readonly [name: Format, description: string])[] = outputFormats.map(
   ({ name, summary }) => [name, summary],
 )

@@ -24,11 +24,9 @@ export const isLive = ({ options, host }: CommandContext): boolean =>
 /** Milliseconds between redraws, which show growing ages. */
 const redrawInterval = 1_000
 
-/** The content of the screen that is redrawn. */
 export interface LiveScreen<Update> {
   /** Takes the result of a reading; `now` is in milliseconds since 1970. */
   update(update: Update, now: number): void
-  /** Returns the table, and the lines below it, for a terminal of this width. */
   draw(now: number, columns: number): { readonly view: View; readonly foot: readonly StyledLine[] }
 }
 
@@ -62,7 +60,6 @@ export async function createLiveRenderer<Update>(
   quitPromise.catch(() => undefined)
   const stopSignal = AbortSignal.any([host.interrupted, quit.signal])
 
-  /** Returns a frame of what was read last, with further lines below it. */
   const createFrame = (more: readonly StyledLine[], size: { rows: number; scrollHint?: string }) => {
     const { columns } = out
     const now = clock.now()

@@ -8,7 +8,6 @@ import { flag, type InputValues, option } from '../inputs.ts'
 import { maxErrorsOption } from '../poll-options.ts'
 import type { WatchRenderer } from './watch-renderer.ts'
 
-/** Returns the options of a watch of `subject`, with a default interval such as `10s`. */
 export const watchInputs = (subject: string, defaultInterval: string) => ({
   once: flag({
     name: 'once',
@@ -30,7 +29,6 @@ export const watchInputs = (subject: string, defaultInterval: string) => ({
   maxErrors: maxErrorsOption,
 })
 
-/** The values of the options of a watch. */
 export type WatchInputValues = InputValues<ReturnType<typeof watchInputs>>
 
 /** Throws a usage error for options that contradict each other. */

@@ -1,11 +1,8 @@
 import type { ServiceClient } from '../../api/service-client.ts'
 import type { CommandContext } from '../context.ts'
 
-/** Shows the updates of a watch, and lets a person end the watch. */
 export interface WatchRenderer<Update> {
-  /** Returns the client for the next reading. */
   client(): ServiceClient
-  /** Shows the result of a reading. */
   show(update: Update): Promise<void>
   /** Shows an error that does not end the watch. */
   notify(text: string): Promise<void>
@@ -13,9 +10,7 @@ export interface WatchRenderer<Update> {
   sleep(milliseconds: number): Promise<boolean>
   /** Resolves with the result of the work; rejects as soon as a person quits. */
   untilQuit<T>(work: Promise<T>): Promise<T>
-  /** Whether a person has quit. */
   hasQuit(): boolean
-  /** Releases the terminal. */
   close(): Promise<void>
 }
 
