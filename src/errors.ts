@@ -80,7 +80,6 @@ const exitCodesBySeverity = [
   },
 ] as const satisfies readonly ExitCode[]
 
-/** All exit codes in ascending order. */
 export const exitCodeList: readonly (typeof exitCodesBySeverity)[number][] = [...exitCodesBySeverity].sort(
   (one, other) => one.code - other.code,
 )
@@ -107,7 +106,6 @@ export const exitCodeOf = (kind: ErrorKind): number =>
 export interface ErrorDetails {
   /** What the user can do next. */
   readonly hint?: string
-  /** The exit code, if it is not the code of the error's kind. */
   readonly exit?: number
   readonly status?: number
   readonly operation?: string
@@ -123,11 +121,9 @@ export interface ErrorDetails {
   readonly isWebPage?: boolean
   /** Whether the request left this machine; the service may have applied an `ambiguous` request. */
   readonly sentState?: 'not-sent' | 'ambiguous'
-  /** The step at which a request failed on its way to the service, where that is known. */
   readonly failedStep?: 'dns' | 'proxy' | 'connection' | 'tls'
   /** Whether the response exceeded its size limit, so that another attempt would fail again. */
   readonly overLimit?: boolean
-  /** Whether the service applied a change that was sent. */
   readonly delivery?: 'not-applied' | 'unknown'
 }
 

@@ -2,7 +2,6 @@ import { usageError } from '../errors.ts'
 import type { Json } from '../json.ts'
 import type { BodyValue } from './param.ts'
 
-/** A value that replaces the value at a path of the body. */
 export interface BodyOverride {
   readonly path: readonly string[]
   readonly value: BodyValue

@@ -4,7 +4,6 @@ import type { Params, ParamValues } from './param.ts'
 import { bodyTooLargeError, createRequest, type Request, type RequestParts } from './request.ts'
 import type { ServiceClient } from './service-client.ts'
 
-/** Creates the request of a call; the operation's fallback replaces params that make the body too large. */
 export async function buildRequest<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,
@@ -28,7 +27,6 @@ export async function buildRequest<P extends Params>(
   return { request: createRequest(operation, instead.params, requestOptions), params: instead.params }
 }
 
-/** How many settings were logged, for each map of used settings. */
 const loggedOrigins = new WeakMap<object, number>()
 
 async function logOrigins({ options, settings, logger }: ServiceClient): Promise<void> {

@@ -6,7 +6,6 @@ import type { ServiceClient } from './service-client.ts'
 
 const missingOperationStatuses: readonly number[] = [404, 405]
 
-/** What an extra read brought: a result, an error, or nothing where the service does not have it. */
 export interface ExtraRead<P extends Params> {
   readonly result?: CallResult<P>
   /** Why the read failed; undefined where the service does not have the operation. */
@@ -21,7 +20,6 @@ export interface ExtraReadOptions<P extends Params> extends CallOptions {
   isPresent?(result: CallResult<P>): boolean
 }
 
-/** What each run knows of the service: whether it has an operation, by the name of the operation. */
 const knownOperations = new WeakMap<object, Map<string, Promise<boolean>>>()
 
 function memoryOf({ settings }: ServiceClient): Map<string, Promise<boolean>> {

@@ -9,7 +9,6 @@ interface PullRequestSettings {
   read(name: 'pr'): Promise<string | undefined>
   require(name: 'repo'): Promise<Repository>
   require(name: 'targetBranch'): Promise<string>
-  /** What the checkout says, after `read` found no pull request. */
   lookUpCheckout(): Promise<CheckoutLookup>
 }
 

@@ -6,7 +6,6 @@ import { isWebPage } from './web-page.ts'
 export interface ResponseBody {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
-  /** The body after decompression. */
   readonly bytes: Uint8Array
   readonly text: string
   /** Undefined when the text is not JSON. */
@@ -27,9 +26,7 @@ export interface DecodedResponse {
   readonly rawBody?: Uint8Array
   /** The page object of a list (docs/reference/service.md, "Pages"). */
   readonly page?: JsonObject
-  /** The whole document of a list, its own fields included. */
   readonly envelope?: JsonObject
-  /** Whether the response was streamed to standard output, so that nothing is left to print. */
   readonly isStreamed?: boolean
 }
 
@@ -43,7 +40,6 @@ export interface ResponseDecoder {
    */
   readonly maxBytes?: number
   read(response: ResponseBody): DecodedResponse
-  /** Returns what is printed of a response outside 2xx, in addition to the error. */
   readError?(response: ResponseBody): Uint8Array
   readonly streaming?: StreamingRule
 }

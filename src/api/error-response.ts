@@ -73,14 +73,12 @@ export function errorFromResponse(
   })
 }
 
-/** A sentence with the words of the service, unless it has the same words already. */
 function withServiceMessage(summary: string, serviceMessage: string | undefined): string {
   const words = serviceMessage?.replace(/\s+/g, ' ') ?? ''
   const isKnown = summary.includes(`(${words.replace(/\.$/, '').toLowerCase()})`)
   return words === '' || isKnown ? withPeriod(summary) : withPeriod(`${summary}: ${words}`)
 }
 
-/** What happened, without a full stop, and what to do. */
 interface ResponseDescription {
   readonly summary: string
   readonly hint: string
@@ -150,7 +148,6 @@ function authenticationHint({ token, forkedRun, operation }: ErrorContext): stri
     : `${check} To store another token, run: mergeq auth login`
 }
 
-/** Words of a 404 that say nothing about a queue, a repository or a test. */
 const missingRouteWords =
   /^(?:not found|cannot (?:get|post) .*|(?:unknown|no such) (?:operation|path|route|endpoint)\b.*)?\.?$/i
 
@@ -193,7 +190,6 @@ function subjectOf({ pr, head, repo, targetBranch, errors }: ErrorContext): stri
   return name === undefined || place === '' ? (name ?? place) : `${name} in ${place}`
 }
 
-/** The origin that a redirect points to, without its path. */
 function targetOf(headers: ReadonlyMap<string, string>): string {
   const url = parseUrl(headers.get('location') ?? '')
   return url === undefined ? '' : ` to ${url.origin}`

@@ -21,9 +21,7 @@ export interface ListSelection {
   readonly pageSize?: number | undefined
   /** How many pages are requested at most; 10,000 by default. */
   readonly maxPages?: number | undefined
-  /** Requests only the page that this token names. */
   readonly pageToken?: string | undefined
-  /** How many records are returned at most; undefined returns all. */
   readonly limit?: number | undefined
   readonly filters: readonly RecordFilter[]
   /** Sorts all records when the list has ended. Without it, records are returned as they arrive. */
@@ -32,7 +30,6 @@ export interface ListSelection {
 
 export interface PageProtocol<S extends object> {
   readonly content: ListContent
-  /** The members of the body that request a page of a segment. */
   query(segment: S, token: string, pageSize: number): Readonly<Record<string, Json>>
   /** The token of the next page; empty at the end of the segment. */
   nextToken(response: DecodedResponse): string
@@ -42,7 +39,6 @@ export interface PageProtocol<S extends object> {
 }
 
 export interface ListResult {
-  /** Records that were collected for sorting. */
   readonly records: readonly JsonObject[]
   /** How many records were returned, including `records`. */
   readonly shown: number
@@ -73,7 +69,6 @@ export interface ListResult {
 export interface ListReader<S extends object> {
   /** The members of the next request's body; undefined at the end. */
   nextQuery(): Readonly<Record<string, Json>> | undefined
-  /** Takes a response and returns the records to print now. */
   take(response: DecodedResponse): readonly JsonObject[]
   /**
    * Returns whether the list can continue after an error. An expired page token makes the reader start its

@@ -1,6 +1,5 @@
 import { get, getArray, isObject, type Json, type JsonObject } from '../json.ts'
 
-/** The message in a JSON document; undefined where no usual member has one. */
 export function messageIn(document: Json): string | undefined {
   if (typeof document === 'string') return document
   if (!isObject(document)) return undefined

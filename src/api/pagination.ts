@@ -18,7 +18,6 @@ export interface PaginationEnd
   extends Pick<ListResult, 'records' | 'complete' | 'isBroken' | 'shown' | 'total' | 'hidden' | 'problem'> {
   /** All sentences about the list: its summary, what else happened, and whether there are more records. */
   readonly notes: readonly string[]
-  /** The sentences about restarts, repeated rows and hidden records. */
   readonly incidents: readonly string[]
   /** The members beside the records in the one document for all pages. */
   readonly envelope: JsonObject
@@ -49,7 +48,6 @@ export function incompleteListError(
 /** How far a list was read and printed: enough to continue in another run. */
 export interface Checkpoint extends PagePosition {
   readonly range: TimeRange
-  /** Pages and tests of all runs. */
   readonly pages: number
   readonly tests: number
   readonly complete: boolean
@@ -59,7 +57,6 @@ interface ResumableList {
   checkpoint(): Checkpoint
   /** Continues after another run, which had printed these ids; called before the first request. */
   resume(checkpoint: Checkpoint, ids: Iterable<string>): void
-  /** The ids of records that came for the first time in the last response. */
   newIds(): readonly string[]
 }
 

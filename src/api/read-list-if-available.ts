@@ -7,7 +7,6 @@ import type { Params, ParamValues } from './param.ts'
 import type { ServiceClient } from './service-client.ts'
 
 export interface ExtraListEnd {
-  /** Whether the service has the list and its first page was read. */
   readonly isAvailable: boolean
   /** Why the list ended early or could not be read, without a full stop; undefined for a whole list. */
   readonly problem: string | undefined

@@ -38,7 +38,6 @@ export async function readServiceStatus(client: ServiceClient): Promise<ServiceS
   }
 }
 
-/** The status in a document, as a word or a sentence; empty where the document has none. */
 function describeStatus(document: JsonObject): string {
   const texts = ['status', 'status.description', 'status.indicator', 'state', 'message']
   return texts.map(path => getString(document, path)?.trim()).find(text => text !== undefined) ?? ''

@@ -12,7 +12,6 @@ export interface Resource {
   readonly targetBranch?: string | undefined
   readonly pr?: number | undefined
   readonly head?: string | undefined
-  /** The impacted targets: a list or `ALL`, and the number of targets. */
   readonly targets?: { readonly list: unknown; readonly number: number } | undefined
   /** The id of the run of a pull request from a fork, which was sent instead of the token. */
   readonly forkedRun?: string | undefined

@@ -127,7 +127,6 @@ function describeRequest(request: Request, { secrets }: ServiceClient): string {
     .join('\n')
 }
 
-/** The body of an error as verbose mode logs it, cut; a web page is not shown. */
 const describeErrorBody = ({ text, bytes }: ResponseBody): string => {
   const body = isWebPage(text) ? `(web page, ${bytes.length} bytes)` : truncate(text.trim())
   return body.replace(/^/gm, '< ')

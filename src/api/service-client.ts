@@ -28,11 +28,9 @@ export interface ServiceLogger {
   warn(text: string): Promise<void>
   infoOnce(text: string): Promise<void>
   warnOnce(text: string): Promise<void>
-  /** Runs `work` and shows `text` while it runs. Returns what `work` returns. */
   withSpinner<T>(text: () => string, work: () => Promise<T>): Promise<T>
 }
 
-/** What `callOperation` needs in order to call the service. */
 export interface ServiceClient {
   readonly host: Pick<Host, 'clock' | 'interrupted' | 'runtime'>
   readonly options: ServiceClientOptions

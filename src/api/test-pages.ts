@@ -6,7 +6,6 @@ import type { ListResult, PageProtocol } from './list-reader.ts'
 export interface TestPages extends Pick<PageProtocol<object>, 'content' | 'nextToken' | 'idOf'> {
   pageQuery(token: string, pageSize: number): Readonly<Record<string, Json>>
   readonly decoder: ResponseDecoder
-  /** The members beside the records in the one document for all pages; `window` says what they cover. */
   envelope(result: ListResult, window: JsonObject): JsonObject
 }
 

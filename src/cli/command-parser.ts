@@ -87,17 +87,14 @@ export async function parseCommandLine(
   return command === undefined ? { text: texts.join('') } : { command }
 }
 
-/** Returns the words that a person types for a node: `['pr', 'get']`, and nothing for the root. */
 const getPath = (node: CommanderCommand): readonly string[] =>
   node.parent === null ? [] : [...getPath(node.parent), node.name()]
 
-/** Whether every word of a command, or of its alias, was typed. */
 const isTyped = ({ command, alias = '' }: CommandDescription, typed: ReadonlySet<string>): boolean => {
   const [last = '', ...groups] = command.split(' ').toReversed()
   return groups.every(group => typed.has(group)) && (typed.has(last) || typed.has(alias))
 }
 
-/** Returns the node of a command, which is added below the node of its group. */
 function addCommandNode(root: CommanderCommand, command: string): CommanderCommand {
   const [first, ...rest] = command.split(' ')
   const group = root.commands.find(node => node.name() === first) ?? root
@@ -107,7 +104,6 @@ function addCommandNode(root: CommanderCommand, command: string): CommanderComma
 const addNode = (parent: CommanderCommand, name: string): CommanderCommand =>
   parent.command(name).helpCommand(false).helpOption('-h, --help', 'Print help')
 
-/** Whether the value of the option is an option that was typed right after it. */
 type OptionAsValueTest = (definition: OptionDefinition, value: string) => boolean
 
 /** Returns the test for one command line. In `--org --json`, the organization is hardly named `--json`. */

@@ -5,7 +5,6 @@ import { type Format, isJsonFormat } from '../domain/output-formats.ts'
 import { usageError } from '../errors.ts'
 import type { OptionDefinition } from './inputs.ts'
 
-/** Returns what the option of a setting has from the setting: summary, choices and default. */
 function describeSetting(
   name: SettingKey,
 ): Pick<OptionDefinition, 'summary' | 'choices' | 'default' | 'defaultText'> {
@@ -61,7 +60,6 @@ export interface GlobalOptions {
   readonly format: Format
   /** Whether `--output` was typed: on a pipe, `table` then means the table for people. */
   readonly isTableForced: boolean
-  /** The names of the fields to print, as they were typed; all fields when empty. */
   readonly fields: readonly string[]
   readonly listsFields: boolean
   readonly dryRun: boolean

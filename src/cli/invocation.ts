@@ -26,7 +26,6 @@ export interface RequestDefinition<P extends Params = Params, F extends Inputs =
   check?(values: InputValues<F>, overrides: readonly string[]): void
 }
 
-/** One request of a command: the values of its inputs, and what `--set` replaces in the body. */
 export interface Invocation<F extends Inputs = Inputs> {
   readonly values: InputValues<F>
   readonly overrides: readonly BodyOverride[]

@@ -10,7 +10,6 @@ import type { Input } from './inputs.ts'
 
 const maxPullRequests = 10_000
 
-/** The typed words, with the words of standard input instead of `-`. */
 async function withInput(typed: readonly string[], context: ParseContext): Promise<readonly string[]> {
   const decoder = new TextDecoder()
   let text = ''
@@ -74,7 +73,6 @@ function parsed(line: string): Json | undefined {
   }
 }
 
-/** The arguments for one pull request: its number, and its repository where the word is an address. */
 export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
   const { number, repo } = parsePullRequest(word)
   const requestArgs = new Map(args).set('pr', [String(number)])

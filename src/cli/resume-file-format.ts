@@ -9,9 +9,7 @@ const fileFormat = 'mergeq walk 1'
 export interface SavedProgress {
   readonly checkpoint: Checkpoint
   readonly query: Json | undefined
-  /** The range options as they were typed. */
   readonly typed: string | undefined
-  /** The lines with ids, each with a newline. */
   readonly lines: string
   readonly idCount: number
   /**

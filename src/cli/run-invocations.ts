@@ -40,9 +40,7 @@ export interface RunOptions {
   /** Whether responses and receipts are not printed, because the command prints another result. */
   readonly isSilent?: boolean
   readonly limits?: RequestLimits
-  /** Runs right before a request is sent; an error that it throws is the error of the request. */
   beforeSend?(invocation: Invocation): Promise<void>
-  /** Runs after a successful response, before it is printed. */
   beforePrint?(): Promise<void>
   explainError?(failure: MergeqError): Promise<MergeqError>
 }
@@ -215,7 +213,6 @@ const isNamed = ({ repo, targetBranch, pr, targets }: Resource, resource: Resour
   (pr === undefined || resource.pr !== undefined) &&
   targets === resource.targets
 
-/** The view where the params do not say what the request was about. */
 const withoutNames = (
   { heading, sentence, terminalView, singleView, ...view }: View,
   { route }: Operation,

@@ -56,7 +56,6 @@ export async function readPages(
 interface PageOutput {
   take(records: readonly JsonObject[]): Promise<void> | void
   end(finish: PaginationEnd): Promise<void>
-  /** Whether a document was begun that must be ended even after an error. */
   isOpen(): boolean
 }
 

@@ -15,7 +15,6 @@ export interface TypedWord {
 }
 
 export interface TypedCommand<C extends NamedCommand> {
-  /** The words before the end of the options: those of the command, then its arguments. */
   readonly words: readonly TypedWord[]
   /** The command; undefined if the words name a group, no known command, or nothing. */
   readonly command?: C
@@ -24,7 +23,6 @@ export interface TypedCommand<C extends NamedCommand> {
   readonly optionsEnd: number
 }
 
-/** Returns the last word of a command and of its alias, each with the words before it. */
 const namesOf = ({ command, alias }: NamedCommand): readonly string[] =>
   alias === undefined ? [command] : [command, command.replace(/\S+$/, alias)]
 
@@ -81,6 +79,5 @@ export function markOptionsEnd(
   return optionsEnd >= argv.length || argv[optionsEnd] === '--' ? argv : argv.toSpliced(optionsEnd, 0, '--')
 }
 
-/** Returns a command line of mergeq as a POSIX shell reads it, from its words. */
 export const joinCommandLine = (words: readonly string[]): string =>
   ['mergeq', ...words.map(shellWord)].join(' ')

@@ -7,7 +7,6 @@ import { isFailedOrCancelled, normalizeState, terminalOutcome } from './states.t
  */
 export interface DepartureDetails {
   readonly author?: string
-  /** Who submitted it, from the timeline. */
   readonly submittedBy?: string
   /** The words of the service on why it left: `pr_closed`. */
   readonly reason?: string
@@ -57,7 +56,6 @@ export function departureDetails(record: JsonObject): DepartureDetails {
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }
 
-/** Formats who submitted a pull request: `submitted by ada`, else `author ada`; empty if neither is known. */
 const describeSubmitter = ({ submittedBy, author }: DepartureDetails): string =>
   submittedBy === undefined ? (author === undefined ? '' : `author ${author}`) : `submitted by ${submittedBy}`
 

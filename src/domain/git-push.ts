@@ -7,7 +7,6 @@ import { isUnderTest, normalizeState, outcomeOfRecord } from './states.ts'
 export interface PushedBranch {
   readonly branch: string
   readonly isDeletion: boolean
-  /** The commit that the branch points to at the remote before the push. */
   readonly from: string
 }
 

@@ -7,7 +7,6 @@ export interface CheckoutLookup {
   readonly commit?: string
   /** Why no pull request was found by the commit; without a full stop. */
   readonly commitProblem?: string
-  /** Whether the command runs in a CI job, which names no pull request. */
   readonly isCiJob?: boolean
   /** The current branch; undefined if HEAD is detached. */
   readonly branch?: string

@@ -23,6 +23,5 @@ export type Format = (typeof outputFormats)[number]['name']
 
 export const formats: readonly Format[] = outputFormats.map(({ name }) => name)
 
-/** Whether a text names a format whose records are JSON: one document, or a document for each line. */
 export const isJsonFormat = (format: string): boolean =>
   outputFormats.some(({ name, isJson }) => isJson && name === format)

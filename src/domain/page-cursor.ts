@@ -34,7 +34,6 @@ export interface PageCursor<S extends object> {
   pass(): number
   pages(): number
   isOver(): boolean
-  /** Returns why the cursor cannot continue; undefined if it can. */
   problem(): string | undefined
 }
 

@@ -5,7 +5,6 @@ import { hintWithSuggestion } from './similar-name.ts'
 import { parseRepository } from './values/repository.ts'
 import { textParser } from './values/text.ts'
 
-/** A value in a file, its line, counted from 1, and the members of a mapping. */
 export interface SourceNode {
   readonly value: Json
   readonly line: number
@@ -107,7 +106,6 @@ function inContext<T>(place: string, parse: () => T): T {
 
 export interface LiveSettings {
   readonly settings: JsonObject
-  /** The names of known settings whose live value cannot be parsed, so that a file cannot contain it. */
   readonly unreadable: readonly string[]
 }
 
@@ -135,7 +133,6 @@ export function liveSettings(queue: JsonObject, withState: boolean): LiveSetting
   return { settings: Object.fromEntries(entries), unreadable }
 }
 
-/** Returns JSON text with sorted keys, so that equal values have equal texts. */
 const stableJson = (value: Json): string =>
   JSON.stringify(value, (_, member: Json) =>
     isObject(member)

@@ -7,7 +7,6 @@ export interface HealthCheck {
   readonly check: string
   readonly ok: boolean
   readonly reason: string
-  /** The reason for a terminal, where it is shorter: without dates, with the state in lower case. */
   readonly summary?: string
 }
 

@@ -33,7 +33,6 @@ const typeError = (value: Json, expected: string): MergeqError =>
     'To see the settings and their values, run: mergeq queue update --help',
   )
 
-/** Whole numbers from `min` to the maximum of the service's integers. */
 function integerType(min: number): TextualSettingType<number> {
   const parse = integerParser(min, maxInteger)
   return {

@@ -12,7 +12,6 @@ export interface WaitGoal {
 }
 
 export interface WaitObservation {
-  /** The pull request's record, or its entry in the queue; undefined if the service does not know it. */
   readonly record: JsonObject | undefined
   /** The position in the queue, from 1. A pull request with a position counts as submitted. */
   readonly position?: number | undefined
@@ -34,7 +33,6 @@ interface Submission {
 }
 
 export interface WaitState {
-  /** The submission that the wait follows; undefined if the command did not submit. */
   readonly submission?: Submission | undefined
   /** The record that was read before the submission, until a poll finds another record. */
   readonly recordBeforeSubmit?: JsonObject | undefined

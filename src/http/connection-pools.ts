@@ -37,9 +37,7 @@ export interface ConnectOptions {
   isLoopback(hostname: string): boolean
   /** The time limit for opening a connection, in milliseconds. */
   readonly limit?: number
-  /** The trusted authorities for https; the authorities of Node by default. */
   readonly secureContext?: SecureContext | undefined
-  /** A connection for the first direct pool, opened ahead of the first request. */
   readonly preconnect?: Preconnect | undefined
 }
 
@@ -55,10 +53,6 @@ interface ProxyPool extends ConnectionPool {
   allow(): void
 }
 
-/**
- * The connection pools: direct ones for loopback hosts and the hosts of NO_PROXY, and for other hosts as the
- * proxy of the environment requires.
- */
 export interface ConnectionPools {
   /** Returns the pool for an address; with `isFresh` a new pool whose connections are not shared. */
   poolFor(url: URL, isFresh: boolean): ConnectionPool

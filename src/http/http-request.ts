@@ -9,7 +9,6 @@ export interface HttpRequest {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Whether the client adds the token, or `headers` holds another credential already, or there is none. */
   readonly credential: 'token' | 'in-headers' | 'none'
   readonly body?: RequestBody
   /**

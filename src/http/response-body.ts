@@ -6,7 +6,6 @@ const hint = 'Check the base URL, and any proxy in front of the service.'
 const formatSize = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`
 
-/** Returns the error for a response of more than `max` bytes; the request is not retried. */
 export const responseTooLargeError = (description: string, max: number): MergeqError =>
   new MergeqError('bad-answer', `${description} is larger than ${formatSize(max)}.`, {
     hint: `${hint} If the response is correct, raise the limit with --max-answer <size>.`,

@@ -1,4 +1,3 @@
-/** The status and headers of a response, and its body or the beginning of its body. */
 export interface ResponseStart {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>

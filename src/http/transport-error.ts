@@ -8,7 +8,6 @@ type SentState = NonNullable<ErrorDetails['sentState']>
 
 type FailedStep = NonNullable<ErrorDetails['failedStep']>
 
-/** A network error: how far the request got, whether a retry can help, and the error to show. */
 export interface TransportError {
   readonly sentState: SentState
   readonly retryable: boolean
@@ -18,9 +17,7 @@ export interface TransportError {
 export interface RequestInfo {
   readonly operation: string
   readonly host: string
-  /** Host and port of the proxy; undefined for a direct connection. */
   readonly proxy: string | undefined
-  /** Whether any part of the request was handed to a connection. */
   readonly began: boolean
   /** The time limit of the attempt, in milliseconds. */
   readonly limit: number

@@ -7,13 +7,11 @@ import {
   createTrust,
 } from './connection-pools.ts'
 
-/** The part of the HTTP client that uses undici; it is loaded with the first request. */
 export interface UndiciTransport {
   readonly pools: ConnectionPools
   readonly sendOnce: typeof sendOnce
 }
 
-/** Creates the transport. `certificates` are further authorities in PEM, and undefined without https. */
 export async function createUndiciTransport(
   env: Environment,
   options: ConnectOptions & { readonly certificates: readonly string[] | undefined },

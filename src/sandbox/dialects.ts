@@ -10,7 +10,6 @@ export interface Dialect {
    * (docs/reference/sandbox.md, "Dialects").
    */
   readonly hasObservedFields: boolean
-  /** Formats an upper-case state in the case that the dialect uses. */
   formatState(state: string): string
   /** Formats a time in milliseconds since 1970 as RFC 3339. */
   formatTime(time: number): string

@@ -3,7 +3,6 @@ import type { Json, JsonObject } from '../json.ts'
 import { statusError } from './status-error.ts'
 
 export interface FieldType<T> {
-  /** Describes the accepted values, to complete the sentence `<field> must be ...`. */
   readonly expected: string
   /** Returns the typed value; undefined for a value that the type does not accept. */
   parse(value: Json): T | undefined

@@ -7,7 +7,6 @@ interface HandlerRequest {
   readonly query: ReadonlyMap<string, string>
 }
 
-/** The result of an operation: a JSON document, text (the metrics), or undefined for an empty response. */
 type HandlerResult = { readonly document: JsonObject } | { readonly text: string } | undefined
 
 /** Performs an operation. Throws a status error if the service would refuse the request. */

@@ -11,9 +11,7 @@ const bucketBounds = [60, 300, 600, 900, 1800, 3600, 5400, 7200, Number.POSITIVE
 
 type Labels = Readonly<Record<string, string>>
 
-/** A line of a metric, without the labels that all lines have. */
 interface MetricSample {
-  /** What follows the name of the metric: `_bucket`, `_sum` or `_count`. */
   readonly suffix?: string
   readonly labels?: Labels
   readonly value: number
@@ -142,7 +140,6 @@ const formatLabels = (labels: Labels): string =>
     .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
     .join(',')
 
-/** Renders the metrics of some queues in the Prometheus text format 0.0.4, each queue at its own `now`. */
 export function renderMetrics(queues: readonly Queue[]): string {
   const sources = queues.flatMap(queue => {
     const recent = queue.transitions.filter(({ at }) => at > queue.now - hour)

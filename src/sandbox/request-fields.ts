@@ -16,10 +16,6 @@ import { statusError } from './status-error.ts'
 
 const bodyPrefix = 'body.'
 
-/**
- * Paths of the required body fields by operation name, from the operation definitions
- * (docs/reference/service.md, "Operations").
- */
 const requiredFields: ReadonlyMap<string, readonly string[]> = new Map(
   serviceOperations.map(({ route, params }: Operation) => [
     operationName(route),

@@ -123,7 +123,6 @@ const formatTimeline = (
     })
     .reverse()
 
-/** Returns the name of the branch of a test run, which ends in its id. */
 export const getTestBranch = ({ id, kind, tested: [first = 0] }: SandboxTestRun): string =>
   `trunk-merge/pr-${first}/${id}${kind === 'bisection' ? '-bisection' : ''}`
 

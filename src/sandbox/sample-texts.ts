@@ -5,7 +5,6 @@ type NonEmptyList<T> = readonly [T, ...T[]]
 /** A part of the invented product. Its tests are all combinations of its subjects, behaviors and variants. */
 export interface Area {
   readonly directory: string
-  /** The end of the file names of its tests. */
   readonly suffix: string
   readonly owners: readonly string[]
   readonly variants: NonEmptyList<string>
@@ -126,7 +125,6 @@ export const failureMessages: NonEmptyList<string> = [
   'Expected status 200, got 502',
 ]
 
-/** Beginnings of ticket addresses; a number completes them. */
 export const ticketUrlPrefixes: NonEmptyList<string> = [
   'https://acme.example/browse/WEB-',
   'https://acme.example/browse/CORE-',

@@ -39,12 +39,10 @@ export interface SandboxState {
   readonly timings: Timings
   /** How long getSubmittedPullRequest does not show a new submit, in milliseconds. */
   readonly readDelay: number
-  /** The pull request states that responses have contained. */
   readonly reportedStates: Set<PullRequestState>
   /** Throws 400 for a state in upper case, if the scenario accepts lower case only in the hosted dialect. */
   checkStateCase(body: JsonObject): void
   listQueues(): readonly Queue[]
-  /** Lists all queues and the deleted queues as they were when they were deleted. */
   listQueuesWithDeleted(): readonly Queue[]
   /** Returns a queue; throws 404 if there is none. */
   getQueue(ref: QueueRef): Queue
@@ -64,7 +62,6 @@ export interface SandboxState {
   linkTicket(repo: Repository, testId: string, ticket: string): void
 }
 
-/** The queue that every sandbox starts with. */
 export const defaultQueue: QueueRef = {
   repo: { host: 'github.com', owner: 'acme', name: 'web' },
   targetBranch: 'main',

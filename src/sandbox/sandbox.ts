@@ -39,7 +39,6 @@ export interface SandboxOptions {
 
 export interface Sandbox extends RunningServer {
   readonly token: string
-  /** The repository and branch of the default queue. */
   readonly repo: Repository
   readonly targetBranch: string
   readonly org: string

@@ -15,9 +15,6 @@ export interface ScenarioReport {
   readonly unseen: readonly string[]
 }
 
-/**
- * Counts the outcomes of all pull requests of a sandbox, and lists the outcomes that its client has not seen.
- */
 export function createScenarioReport(sandbox: SandboxState, scenario: Scenario): ScenarioReport {
   const queues = sandbox.listQueuesWithDeleted()
   const pullRequests = queues.flatMap(queue => [...queue.pullRequests.values()])

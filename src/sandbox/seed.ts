@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 
-/** The seed and names that identify a generated value. Equal parts give equal values. */
 export type SeedParts = readonly (string | number)[]
 
 const digest = (parts: SeedParts) => createHash('sha256').update(JSON.stringify(parts)).digest()
@@ -32,6 +31,5 @@ export function createRandom(...parts: SeedParts): () => number {
   }
 }
 
-/** Picks an element of a list by a random number from 0 up to but not including 1. */
 export const pick = <T>(random: number, list: readonly [T, ...T[]]): T =>
   list[Math.floor(random * list.length)] ?? list[0]

@@ -7,7 +7,6 @@ export interface RunningServer {
   readonly port: number
   /** The base URL of the service, with its path prefix: a value for `MERGEQ_BASE_URL`. */
   readonly baseUrl: string
-  /** Stops the server and closes all open connections. */
   close(): Promise<void>
 }
 

@@ -38,7 +38,6 @@ export interface SandboxResponse {
 export interface SandboxService {
   /** Returns the response to a request; never throws. */
   handle(request: SandboxRequest): SandboxResponse
-  /** Creates the response to a request that the server refuses without reading it. */
   createErrorResponse(status: number, message: string): SandboxResponse
   readonly state: SandboxState
 }

@@ -6,10 +6,8 @@ import { defineOperation } from '../operation.ts'
 import { localParam, param } from '../param.ts'
 import { inspectOnError, queueParams } from './pull-requests.ts'
 
-/** The targets that a pull request impacts: a list, encoded while it was read, or all targets. */
 export interface ImpactedTargets {
   readonly list: 'ALL' | EncodedJson
-  /** How many targets the list has, without duplicates. */
   readonly number: number
   readonly dropped: number
   /** How much of the input was read, in bytes. */

@@ -23,7 +23,6 @@ const pullRequestParams = { ...queueParams, pr: param<number>('body.pr.number', 
 
 const hasState = (record: JsonObject): boolean => (getString(record, 'state') ?? '') !== ''
 
-/** Fields that say something about a pull request whose record has no state. */
 const informativeFields = [
   'isCurrentlySubmittedToQueue',
   'readiness',
@@ -59,7 +58,6 @@ export const getSubmittedPullRequest = defineOperation({
   },
 })
 
-/** What to do after a change of a pull request was refused: first see what the service knows of it. */
 export const inspectOnError: OperationErrors = {
   hint: (status, resource) =>
     (status === 404 || status === 409) && resource.pr !== undefined

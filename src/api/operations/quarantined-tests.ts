@@ -9,7 +9,6 @@ import { createTestFilters } from './test-filters.ts'
 
 const pages = createTestPages('quarantined_tests', 'test_case_id')
 
-/** The list has one segment: the service selects nothing. */
 const protocol: PageProtocol<object> = {
   ...pages,
   query: (_, token, pageSize) => pages.pageQuery(token, pageSize),

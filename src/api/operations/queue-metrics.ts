@@ -67,7 +67,6 @@ function decodeMetrics(text: string, bytes: Uint8Array): DecodedResponse {
 
 const utf8 = new TextDecoder()
 
-/** The samples in the body of a response. Throws a `bad-answer` error when a sample cannot be read. */
 export const samplesIn = (bytes: Uint8Array): readonly Sample[] => parseSamples(utf8.decode(bytes))
 
 /** Yields the samples in the body of a response, like `samplesIn`, without an array of them. */
@@ -84,7 +83,6 @@ export const getMergeQueueMetrics = defineOperation({
       encode: repo =>
         repo === undefined ? undefined : { repo: `${repo.owner}/${repo.name}`, repoHost: repo.host },
     }),
-    /** Keeps the samples of this branch alone. */
     branch: localParam<string | undefined>(),
   },
   decoder: expositionDecoder,

@@ -1,13 +1,11 @@
 /** The end of a name that matches every field of an object whose fields are not known: `labels.<name>`. */
 export const anyField = '.<name>'
 
-/** Returns the name of an object and the names of its fields, each after a dot. */
 const nested = (name: string, fields: readonly string[]): readonly string[] => [
   name,
   ...fields.map(field => `${name}.${field}`),
 ]
 
-/** Returns the name of an object whose fields are not known, and the name that matches them. */
 const open = (name: string): readonly string[] => [name, `${name}${anyField}`]
 
 /** The fields of a pull request in the list of a queue (docs/reference/service.md, "getQueue"). */

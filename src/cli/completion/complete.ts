@@ -23,13 +23,11 @@ export interface CompletionCandidate {
  */
 type CompletionDirective = 'files' | 'commands' | 'nospace' | 'nofiles'
 
-/** Values that must be looked up, because the definitions of the commands do not contain them. */
 export interface ValueLookup {
   readonly source: ValueSource
   /** The part of the current word before the value: `--repo=`, or empty. */
   readonly prefix: string
   readonly current: string
-  /** The options that were typed, by their long names. */
   readonly args: ParsedArgs
   readonly positionals: readonly string[]
 }
@@ -37,7 +35,6 @@ export interface ValueLookup {
 export interface Completion {
   readonly candidates: readonly CompletionCandidate[]
   readonly directive: CompletionDirective
-  /** Further candidates, which `readValues` looks up. */
   readonly lookup?: ValueLookup
 }
 
@@ -118,7 +115,6 @@ function completeFields(
   )
 }
 
-/** Completes a value; `prefix` is the part of the current word before the value: `--color=`. */
 const completeValue = (
   { values, source, isFile, isCommandLine }: CompletionInput,
   { given, positionals }: TypedWords,
@@ -135,7 +131,6 @@ const completeValue = (
     : { lookup: { source, prefix, current: current.slice(prefix.length), args: given, positionals } }),
 })
 
-/** Completes an argument, or the word after `help`. */
 function completeArgument(
   groups: readonly HelpGroup[],
   commands: readonly CompletableCommand[],

@@ -12,7 +12,6 @@ export interface CompletionInput {
   /** Whether a value follows the name of the option; always true for an argument. */
   readonly takesValue: boolean
   readonly isVariadic: boolean
-  /** Whether the option or argument is accepted but not offered. */
   readonly isHidden: boolean
   readonly values: readonly string[]
   readonly source?: ValueSource

@@ -3,7 +3,6 @@ import type { ParsedArgs } from '../../config/args.ts'
 import type { CommandDescription } from '../command.ts'
 import { fieldsHelp } from '../global-options.ts'
 
-/** Returns a heading as `--fields` takes it without quotes: `rate_7d`. */
 const headingName = (heading: string): string => heading.toLowerCase().replaceAll(' ', '_')
 
 /**

@@ -87,7 +87,6 @@ async function readSource(
   }
 }
 
-/** Returns the number of a pull request as text; any other word unchanged. */
 function toNumber(word: string): string {
   try {
     return String(parsePullRequest(word).number)

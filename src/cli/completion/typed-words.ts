@@ -4,14 +4,11 @@ import type { HelpGroup } from '../help/help-text.ts'
 import { type CompletionInput, completionInputsOf } from './completion-input.ts'
 
 export interface TypedWords {
-  /** The command or group that was typed, without aliases; empty at the root. */
   readonly path: string
   readonly inputs: readonly CompletionInput[]
   readonly given: ParsedArgs
   readonly positionals: readonly string[]
-  /** The option whose value comes next. */
   readonly pending?: CompletionInput
-  /** Whether all words that follow are arguments, whatever they begin with. */
   readonly isOptionsEnd: boolean
 }
 

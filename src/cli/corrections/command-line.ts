@@ -22,13 +22,11 @@ export const formatCommandLine = (words: readonly string[]): string | undefined 
 /** Commands that take no arguments and are about a queue: a word after them is its branch. */
 const queueCommands = /^queue (?:get|create|update|delete|pause|resume|drain|watch|export)$/
 
-/** Returns the options that the first argument of a corrected command needs before it. */
 function optionsForArgument(target: string, argument: string): readonly string[] {
   if (queueCommands.test(target)) return ['-b']
   return target === 'pr get' && argument !== '-' && !isPullRequestReference(argument) ? ['--head'] : []
 }
 
-/** Returns a command line with options before its first argument, or after its command. */
 function insertOptions(
   argv: readonly string[],
   pathEnd: number,

@@ -4,20 +4,16 @@ import type { HelpGroup } from '../help/help-text.ts'
 import type { NamedCommand } from '../typed-command.ts'
 import { commandSynonyms, groupSynonyms, rootSynonyms, type SynonymRow } from './synonyms.ts'
 
-/** A command that was probably meant, and how many of the typed words it replaces. */
 export interface CommandCorrection {
-  /** The words of the command, perhaps with options: `pr testing --pr`. */
   readonly target: string
   readonly replaced: number
 }
 
-/** What is known about the commands: all groups, and the commands of the groups that were typed. */
 export interface KnownCommands {
   readonly groups: readonly HelpGroup[]
   readonly commands: readonly NamedCommand[]
 }
 
-/** Returns the words of a command without its options and without `<pr>`. */
 const pathOf = (target: string): string => target.replace(/ [-<].*$/, '')
 
 /** Whether a command exists. Where the commands of its group are not loaded, the answer is yes. */
@@ -78,7 +74,6 @@ function findVerb(
   )
 }
 
-/** Returns the group that a word means, without near misses. */
 const findGroup = (word: string, { groups }: KnownCommands): string | undefined =>
   groups.find(({ name }) => name === word)?.name ??
   Object.keys(groupSynonyms).find(name => groupSynonyms[name]?.split(' ').includes(word))

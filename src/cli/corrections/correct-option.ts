@@ -15,7 +15,6 @@ const filterOptions = ['--jq', '--template', '--jsonpath', '-t']
 export const looksLikeFields = (text: string): boolean =>
   /^[a-z][\w.]*(?:,[\w.]+)*$/i.test(text) && !isPullRequestReference(text)
 
-/** Returns the command line without an unknown option and its value, which pipes its JSON into jq. */
 function pipeIntoJq(argv: readonly string[], at: number, pathLength: number): string | undefined {
   const [option = '', attached] = (argv[at] ?? '').split(/=(.*)/s)
   const filter = option === '--jq' ? (attached ?? argv[at + 1] ?? '.') : '.'
@@ -126,6 +125,5 @@ export function hintForOption(
   return asQuestion(formatCommandLine(argv.toSpliced(at, 1, ...meant)), found)
 }
 
-/** Returns the question for a command line; if it must not be repeated, for the option alone. */
 const asQuestion = (line: string | undefined, option?: string): string | undefined =>
   line !== undefined ? `Did you mean: ${line}` : option === undefined ? undefined : `Did you mean ${option}?`

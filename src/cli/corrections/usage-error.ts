@@ -23,7 +23,6 @@ function withoutTypedLine(hint: string | undefined, argv: readonly string[]): st
   return line !== undefined && hint?.endsWith(`: ${line}`) === true ? undefined : hint
 }
 
-/** Returns the line for `queue set concurrency 4`; undefined for another third word. */
 function lineForSetting(
   argv: readonly string[],
   words: TypedCommand<NamedCommand>['words'],

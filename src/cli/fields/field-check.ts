@@ -9,7 +9,6 @@ const maxNames = 200
 
 export interface UnexplainedNames {
   readonly names: readonly string[]
-  /** Whether records are printed at once, because a later run does not print them again. */
   readonly isImmediate: boolean
   createError(names: readonly string[], found: readonly string[]): MergeqError
 }
@@ -44,7 +43,6 @@ export function checkNames(printer: Printer, { names, isImmediate, createError }
     heldRecords += records.length
     if (missing.size === 0 || isImmediate || heldRecords > maxHeldRecords) await release()
   }
-  /** Prints what is held back, and the end; throws instead if nothing was printed and a name is missing. */
   const finish = async (end: () => Promise<void>) => {
     const error = hasOutput && missing.size > 0 ? createError([...missing], [...found]) : undefined
     if (error !== undefined && held !== undefined) throw error
@@ -77,7 +75,6 @@ export function checkNames(printer: Printer, { names, isImmediate, createError }
   }
 }
 
-/** Whether a record, or one of the items of a list in it, has a field at a dotted path. */
 function hasField(value: Json | undefined, path: string): boolean {
   if (Array.isArray(value)) return value.some(item => hasField(item, path))
   if (!isObject(value)) return false

@@ -4,13 +4,11 @@ import { type MergeqError, usageError } from '../../errors.ts'
 import type { SelectedField } from '../../output/selected-fields.ts'
 import type { RecordFields } from './record-fields.ts'
 
-/** Whether a list of names contains a name, or an object whose fields are not known. */
 const includesField = (names: readonly string[], name: string): boolean =>
   names.some(known =>
     known.endsWith(anyField) ? name.startsWith(known.slice(0, 1 - anyField.length)) : known === name,
   )
 
-/** Returns a heading in the form in which headings are compared: `rate_7d` and `Rate 7D` are the same. */
 const normalizeHeading = (heading: string): string => heading.toLowerCase().replaceAll(/[\s_]+/g, ' ')
 
 /**

@@ -7,13 +7,10 @@ export interface DocumentedCommand
   extends CommandDescription,
     Pick<CommandDefinition, 'toleratesErrors' | 'propagatesExitCode' | 'output'> {
   readonly definitions: readonly OptionDefinition[]
-  /** The operations that the command may send, in the order of its work; `any`: whichever is named. */
   readonly operations: readonly Operation[] | 'any'
-  /** Method and path of the operation, where the command is exactly one operation. */
   readonly route?: Route
 }
 
-/** The documentation of an argument or option, under the names of `mergeq help --json`. */
 export interface OptionDoc {
   readonly name: string
   readonly short?: string
@@ -21,7 +18,6 @@ export interface OptionDoc {
   readonly value?: string
   readonly summary: string
   readonly choices?: readonly string[]
-  /** The value without the option, or a description of it. */
   readonly default?: string
   readonly required?: boolean
   readonly repeatable?: boolean
@@ -33,7 +29,6 @@ interface Example {
   readonly why?: string
 }
 
-/** The documentation of a command, under the names and in the order of `mergeq help --json`. */
 export interface CommandDoc {
   readonly command: string
   readonly alias?: string
@@ -41,11 +36,9 @@ export interface CommandDoc {
   readonly usage: string
   readonly arguments: readonly OptionDoc[]
   readonly flags: readonly OptionDoc[]
-  /** Method and path of each request that the command may send, in the order of its work. */
   readonly sends: readonly string[]
   readonly prints: OutputDoc
   readonly examples: readonly Example[]
-  /** The possible exit codes; undefined for a command that passes on the exit code of a program. */
   readonly exitCodes?: readonly number[]
 }
 
@@ -89,7 +82,6 @@ function listExitKinds({
 
 const formatRequest = ({ route }: Operation): string => `${operationMethod(route)} /${operationName(route)}`
 
-/** Returns what a command prints: its own `output`, or the output that follows from its first operation. */
 function documentOutput({ operations, output }: DocumentedCommand): OutputDoc {
   const [operation] = operations === 'any' ? [] : operations
   if (output !== undefined || operation === undefined) return output ?? 'nothing'
@@ -118,13 +110,11 @@ function documentOutput({ operations, output }: DocumentedCommand): OutputDoc {
   }
 }
 
-/** Parses an example such as `mergeq ...  # exits with 8 if ...`. */
 function parseExample(example: string): Example {
   const [line = '', exit, why] = example.split(/ +# exits with (\d+) /)
   return exit === undefined ? { line, exit: 0 } : { line, exit: Number(exit), why: why ?? '' }
 }
 
-/** Returns a command with its last word replaced, as for an alias: `pr status` for `pr get`. */
 export const replaceLastWord = (command: string, word: string): string => command.replace(/\S+$/, word)
 
 export function documentCommand(documented: DocumentedCommand): CommandDoc {

@@ -12,7 +12,6 @@ export interface HelpLayout {
 export interface HelpGroup {
   readonly name: string
   readonly summary: string
-  /** Whether the word alone is a command. */
   readonly isCommand?: boolean
 }
 
@@ -32,7 +31,6 @@ export interface ProgramDoc {
 export const renderParagraph = (text: string, { width }: HelpLayout): string =>
   `${wrapText(text, width).join('\n')}\n`
 
-/** Returns a heading and a body; nothing if the body is empty. */
 export const renderSection = (title: string, body: string, layout: HelpLayout): readonly string[] =>
   body === '' ? [] : [`${layout.heading(`${title}:`)}\n${body}`]
 
@@ -52,7 +50,6 @@ export function describeOption({ name, summary, choices = [], repeatable, ...doc
   return additions.length === 0 ? summary : `${summary} (${additions.join('; ')})`
 }
 
-/** Returns the placeholder for a value as help shows it: `<level>`. */
 export const formatPlaceholder = (value: string): string => `<${value}>`
 
 const formatOptionSyntax = ({ name, short, value }: OptionDoc): string =>

@@ -22,7 +22,6 @@ export interface HelpSource {
   readonly settings: readonly DocumentedSetting[]
 }
 
-/** A request for the help of a command, a group or a topic, or for the completion script of a shell. */
 export interface HelpRequest {
   readonly kind: 'help' | 'completion'
   /** The words of the command or group, the name of the topic, or the name of the shell. */

@@ -30,7 +30,6 @@ export const otherVariables: readonly (readonly [names: string, description: str
   ['LC_ALL, LC_CTYPE, LANG', 'Character set of the terminal; without UTF-8, mergeq prints ASCII signs'],
 ]
 
-/** Returns the environment variables of each setting; the description begins with the option. */
 export const listSettingVariables = (
   settings: readonly DocumentedSetting[],
 ): readonly (readonly [names: string, description: string])[] =>
@@ -97,7 +96,6 @@ const renderFormatting = (width: number): string =>
     indentText('mergeq flaky list --since 7d -o ndjson | jq -r .name', width),
   ].join('')
 
-/** Renders the topics of `mergeq help <topic>`, at a width in columns, from tables of the program itself. */
 export const topics: Readonly<
   Record<Topic, (width: number, settings: readonly DocumentedSetting[]) => string>
 > = {

@@ -8,7 +8,6 @@ const pageDown: Scroll = (offset, pageSize) => offset + pageSize
 const toStart: Scroll = () => 0
 const toEnd: Scroll = () => Number.MAX_SAFE_INTEGER
 
-/** What each key does: the sequences are those of the arrow keys, Page Up and Down, Home and End. */
 const scrollKeys: ReadonlyMap<string, Scroll> = new Map([
   ['k', up],
   ['\u001B[A', up],

@@ -41,6 +41,5 @@ const saidInHeading: ReadonlySet<string> = new Set([
   'failing-checks',
 ])
 
-/** Returns the reasons that the first line and the failing checks do not say already. */
 export const otherReasons = ({ reasons }: Explanation): readonly string[] =>
   reasons.filter(({ code }) => !saidInHeading.has(code)).map(({ message }) => message)

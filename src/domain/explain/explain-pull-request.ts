@@ -150,7 +150,6 @@ export function explainPullRequest({
   }
 }
 
-/** Whether two steps are the same command, or the same advice where there is no command. */
 const isSame = (one: NextStep, other: NextStep): boolean =>
   one.command === other.command && (one.command !== null || one.why === other.why)
 

@@ -8,13 +8,11 @@ export interface NextStep {
   readonly why: string
 }
 
-/** A reason why a pull request is not merging; `code` is stable, `message` is text for people. */
 export interface Finding {
   readonly code: string
   readonly message: string
   /** A few words for a line that has no room for the message: `queue paused`. Without text of the service. */
   readonly short?: string
-  /** Whether waiting does not help: a person has to act. */
   readonly blocks?: boolean
   readonly steps?: readonly NextStep[]
 }
@@ -50,11 +48,9 @@ export const shorten = (text: string, max = 80): string => {
 
 const maxNames = 5
 
-/** Joins up to five names with commas; of a longer list, the first five and the number of the others. */
 export const joinSome = (names: readonly string[]): string =>
   names.length <= maxNames
     ? names.join(', ')
     : `${names.slice(0, maxNames).join(', ')} and ${pluralize(names.length - maxNames, 'other')}`
 
-/** Returns a step for which mergeq has no command. */
 export const manualStep = (why: string): NextStep => ({ command: null, why })

@@ -93,7 +93,6 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
   }
 }
 
-/** Returns a finding about who submitted a pull request that left the queue, or else about its author. */
 function submitterFindings({ record }: Facts): readonly Finding[] {
   const { submittedBy, author } = departureDetails(record)
   if (submittedBy !== undefined)

@@ -8,7 +8,6 @@ export interface TestRun {
   readonly status: string | null
   /** The names of failed checks. Optional checks are left out if the run names required checks. */
   readonly failing: readonly string[]
-  /** The names of checks that have not ended, chosen as `failing` is. */
   readonly pending: readonly string[]
   readonly failingChecks: readonly FailingCheck[]
   /** The pull requests that were tested, and those that they were tested on top of. */
@@ -53,7 +52,6 @@ export function testsPullRequest(run: JsonObject, pr: number): boolean {
   return tested.length === 0 || tested.includes(pr) || getArray(run, 'dependentPrs').includes(pr)
 }
 
-/** The conclusions of a check, and whether the check then passed or failed; others are pending. */
 const checkResults = new Map<string, 'passed' | 'failed'>([
   ['SUCCESS', 'passed'],
   ['NEUTRAL', 'passed'],

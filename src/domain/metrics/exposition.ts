@@ -122,7 +122,6 @@ function parseLabels(
 
 const [minTimestamp, maxTimestamp] = [-(2n ** 63n), 2n ** 63n - 1n]
 
-/** Whether a text is a timestamp: milliseconds since 1970 as a signed 64-bit integer. */
 const isTimestamp = (word: string): boolean =>
   /^[+-]?\d{1,30}$/.test(word) &&
   BigInt(word.replace('+', '')) >= minTimestamp &&

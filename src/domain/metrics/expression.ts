@@ -15,7 +15,6 @@ export interface Expression {
 
 interface Series extends Selector {
   readonly over: 'each' | Aggregation | 'quantile'
-  /** The share of a quantile, from 0 to 1. */
   readonly share?: number
 }
 

@@ -9,7 +9,6 @@ export interface Bucket {
 /** A histogram, with its buckets in ascending order of their bounds. */
 export interface Histogram {
   readonly name: string
-  /** The labels of its series, without `le`. */
   readonly labels: Readonly<Record<string, string>>
   readonly buckets: readonly Bucket[]
   readonly sum: number | undefined
@@ -75,11 +74,9 @@ export function createBuckets(): BucketCollection {
   }
 }
 
-/** Returns the number of values in each bucket, from the cumulative counts. */
 export const countPerBucket = ({ buckets }: Pick<Histogram, 'buckets'>): readonly number[] =>
   buckets.map(({ count }, index) => Math.max(0, count - (buckets[index - 1]?.count ?? 0)))
 
-/** An interpolated quantile, and the bounds of the bucket that contains the true value. */
 export interface Quantile {
   readonly value: number
   readonly between: readonly [lower: number, upper: number]

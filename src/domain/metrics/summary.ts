@@ -6,9 +6,7 @@ import { type QueueHistogram, type QueueNumber, toQueueSeries } from './queue-se
 export interface QueueMetrics {
   readonly repo: string | undefined
   readonly branch: string
-  /** The numbers that have a finite value. */
   readonly numbers: Readonly<Partial<Record<QueueNumber, number>>>
-  /** The number of queued pull requests that are in a bisection. */
   readonly bisecting: number
   /**
    * The buckets of each histogram, in seconds. The time in the queue is that of pull requests that merged, if

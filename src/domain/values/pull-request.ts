@@ -9,7 +9,6 @@ const pullRequestUrl = /^https?:\/\/([^/?#\s@]+)\/([^?#\s]+)\/(?:pull|-\/merge_r
 const isNumber = (text: string): boolean =>
   /^#?(?:0|[1-9]\d{0,9})$/.test(text) && Number(text.replace('#', '')) <= maxPullRequestNumber
 
-/** Whether a text has the form of a pull request: `123`, `#123` or a URL. */
 export const isPullRequestReference = (text: string): boolean =>
   (isNumber(text) && !/^#?0$/.test(text)) || pullRequestUrl.test(text)
 

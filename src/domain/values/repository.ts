@@ -15,7 +15,6 @@ const defaultHost = 'github.com'
 const isOwnerOrName = (part: string): boolean => /^[\p{L}\p{N}._~-]+$/u.test(part)
 const isHostWithPort = (part: string): boolean => /^[\p{L}\p{N}.-]+(:\d+)?$/u.test(part)
 
-/** Whether the first part of a repository's path is a host: it has a dot or a port, or is `localhost`. */
 export const looksLikeHost = (part: string): boolean => /[.:]/.test(part) || part === 'localhost'
 
 /**

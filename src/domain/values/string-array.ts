@@ -18,7 +18,6 @@ export interface StringArray {
   /** Writes a byte, escaped if JSON requires it. */
   put(byte: number): void
   putAsIs(byte: number): void
-  /** Returns the encoded bytes of the current item, without its quotes. */
   current(): Uint8Array
   isAscii(): boolean
   /** Whether the current item alone is longer than the limit of the array. */

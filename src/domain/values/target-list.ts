@@ -8,7 +8,6 @@ import type { StringArray } from './string-array.ts'
 const maxInputSize = 256 * 1024 * 1024
 
 interface ChunkParser {
-  /** Parses a chunk; returns false if no more input is needed, because the list is over its limit. */
   take(chunk: Uint8Array): boolean
   end(): void
 }

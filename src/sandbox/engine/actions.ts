@@ -12,7 +12,6 @@ import { changeState, insertWaiting, removeFromBatches, rerun } from './transiti
 /** `medium`, the priority of a submit that names none (docs/reference/service.md, "Priorities"). */
 const defaultPriority = 100
 
-/** The parameters of a submit; an option is undefined if the request leaves it out. */
 export interface SubmitRequest {
   readonly number: number
   readonly priority: number | 'default' | undefined

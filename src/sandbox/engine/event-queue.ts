@@ -22,7 +22,6 @@ export function createEventQueue<T>(): EventQueue<T> {
   const heap: HeapItem<T>[] = []
   let added = 0
 
-  /** Writes an item at an index, or below it: children that are earlier than the item move up. */
   const siftDown = (item: HeapItem<T>, from: number) => {
     let index = from
     for (;;) {

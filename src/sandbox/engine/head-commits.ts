@@ -39,7 +39,6 @@ export function recordTargets(
   )
 }
 
-/** Replaces the head commit by a new invented commit, for which no targets have been uploaded. */
 export function replaceHeadCommit(queue: Queue, number: number): void {
   const { sha, previousShas } = getHeadCommit(queue, number)
   const newSha = createHex(40, 'sha', queue.seed, repositoryName(queue.repo), number, previousShas.length + 1)

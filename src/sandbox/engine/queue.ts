@@ -49,7 +49,6 @@ export interface PullRequest {
   priority: number
   usesDefaultPriority: boolean
   noBatch: boolean
-  /** Number of test runs since the latest submit. */
   runCount: number
   lastRun: SandboxTestRun | undefined
 }
@@ -159,7 +158,6 @@ export interface Queue {
   state: Exclude<QueueState, 'SWITCHING_MODES'>
   /** Mode that takes effect once no batch is being tested (docs/reference/service.md, "updateQueue"). */
   nextMode: QueueSettings['mode'] | undefined
-  /** All pull requests that were ever submitted, by number. */
   readonly pullRequests: Map<number, PullRequest>
   /** Head commits by pull request number, of submitted pull requests and of others. */
   readonly headCommits: Map<number, HeadCommit>

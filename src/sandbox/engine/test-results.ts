@@ -12,8 +12,6 @@ import {
   split,
 } from './transitions.ts'
 
-/** The rules from the end of a test run to a merge or a failure. */
-
 const statusByResult = { pass: 'succeeded', cancel: 'cancelled', fail: 'failed', flake: 'failed' } as const
 
 /** TESTING: ends when the run ends. */
