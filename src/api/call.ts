@@ -13,10 +13,7 @@ import { type SendRequestOptions, sendRequest } from './send.ts'
 import type { ServiceClient } from './service-client.ts'
 
 export interface CallOptions extends Partial<RequestParts>, Pick<SendRequestOptions, 'limits' | 'progress'> {
-  /**
-   * Returns where the response is written while it arrives. Without it, or if it returns undefined, the whole
-   * response is read first.
-   */
+  /** Returns where to write the response while it arrives; by default the whole response is read first. */
   createSink?(decoder: ResponseDecoder, request: Request): BodySink | undefined
 }
 

@@ -52,8 +52,7 @@ export async function findCurrentPullRequest(
 }
 
 /**
- * Returns the number of the pull request of a head branch; undefined if the service does not know one, and
- * null if its record has no number.
+ * Undefined if the service does not know a pull request of the head branch, null if its record has no number.
  */
 async function readNumber(
   client: ServiceClient,

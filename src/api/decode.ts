@@ -35,9 +35,7 @@ const firstRecord = ([record]: readonly JsonObject[]): Json => record ?? null
 /** Reads the response of an operation; `read` throws a `bad-answer` error for a response of another form. */
 export interface ResponseDecoder {
   readonly expects: 'json' | 'text' | 'anything'
-  /**
-   * The largest body that is read, in bytes after decompression; `maxResponseSize` where this is left out.
-   */
+  /** The largest body that is read, in bytes after decompression; `maxResponseSize` by default. */
   readonly maxBytes?: number
   read(response: ResponseBody): DecodedResponse
   readError?(response: ResponseBody): Uint8Array
@@ -65,8 +63,8 @@ export const missingPartError = (what: string): MergeqError =>
   new MergeqError('bad-answer', `it has no ${what}.`, { hint: checkBaseUrl })
 
 /**
- * Returns the token of the next page; empty for none. Throws the `bad-answer` error for a value that is
- * neither text nor a number: without the error, an incomplete list would look complete.
+ * The token is empty for the last page. Any value but text and numbers is an error: the list would look
+ * complete.
  */
 export function readPageToken(value: Json | undefined): string {
   if (value === undefined || value === null) return ''
@@ -84,10 +82,7 @@ export function notJsonError({ text, bytes }: Pick<ResponseBody, 'text' | 'bytes
   })
 }
 
-/**
- * Accepts every 2xx, whatever its body (docs/reference/service.md, "Success responses"); mergeq prints its
- * own receipt.
- */
+/** Accepts every body of a 2xx (docs/reference/service.md, "Success responses"). */
 export const emptyDecoder: ResponseDecoder = {
   expects: 'anything',
   read: ({ bytes }) => ({ records: [], bytes }),
@@ -112,10 +107,7 @@ export const missingPartErrorWithMessage = (
 
 const maxQuoted = 200
 
-/**
- * Decodes a JSON object; `refine` normalizes it. Throws a `bad-answer` error for an object without
- * `required`.
- */
+/** Decodes a JSON object. Throws a `bad-answer` error for an object without `required`. */
 export const recordDecoder = (
   refine: (document: JsonObject) => JsonObject,
   required?: RequiredPart,

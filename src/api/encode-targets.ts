@@ -3,9 +3,7 @@ import { createStringArray } from '../domain/values/string-array.ts'
 import { usageError } from '../errors.ts'
 import type { ImpactedTargets } from './operations/impacted-targets.ts'
 
-/**
- * Encodes the names of targets, or `ALL`; duplicates are dropped. Throws a usage error for an empty name.
- */
+/** Drops duplicates. Throws a usage error for an empty name. */
 export function encodeTargets(names: readonly string[] | 'ALL'): ImpactedTargets {
   if (names === 'ALL') return { list: 'ALL', number: 0, dropped: 0, bytesRead: 0 }
   const list = createStringArray(maxBodySize)

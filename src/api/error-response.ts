@@ -38,10 +38,7 @@ function retryAdvice(headers: ReadonlyMap<string, string>): string {
     : `Try again after ${new Date(after).toISOString()}.`
 }
 
-/**
- * What a status says about a change: not applied after a 4xx except 408, unknown after 408, 5xx and a
- * redirect.
- */
+/** Not applied after a 4xx except 408; unknown after 408, 5xx and a redirect. */
 function changeDetailsOf(status: number, changes: boolean): ErrorDetails {
   if (!changes) return {}
   if (status === 408 || (status >= 500 && status <= 599)) return { sentState: 'ambiguous' }

@@ -30,10 +30,7 @@ export const costLimits = (maxBytes: number): CostLimits => {
 
 /** How many bytes are scanned between two pauses: a few milliseconds. */
 const step = 4 * mebibyte
-/**
- * Bytes of memory of a value without its text: measured with empty objects, members and numbers of 20
- * digits.
- */
+/** Bytes of memory of a value without its text, measured with objects, members and numbers of 20 digits. */
 const bytesPerValue = 96
 
 const [quote, backslash, comma] = [34, 92, 44]

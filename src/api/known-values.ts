@@ -23,10 +23,7 @@ export async function readQueuedPullRequests(
 
 const maxFailed = 30
 
-/**
- * Returns pull requests of a queue that failed in the last 24 hours, at most 30, each with its state. Throws
- * the error of the request; not every service has the list.
- */
+/** At most 30 pull requests of the last 24 hours, each with its state. Not every service has the list. */
 export async function readFailedPullRequests(
   client: ServiceClient,
   queue: { readonly repo: Repository; readonly targetBranch: string },
@@ -49,10 +46,7 @@ export async function readQueueBranches(
   return [...new Set(branches)]
 }
 
-/**
- * Returns the records of tests that failed in the last 24 hours: the first page of the list, at most 100.
- * Throws the error of the request.
- */
+/** The first page of the tests that failed in the last 24 hours, at most 100. */
 export async function readKnownTests(
   client: ServiceClient,
   place: { readonly repo: Repository; readonly org: string },

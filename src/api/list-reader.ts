@@ -47,8 +47,7 @@ export interface ListResult {
   /** Whether the list ended early for a reason other than an option. */
   readonly isBroken: boolean
   /**
-   * Why the service could not be read further, without a full stop; undefined if an error or an option ended
-   * the list.
+   * Why the service could not be read further, without a full stop; undefined after an error or an option.
    */
   readonly problem: string | undefined
   /** Whether `limit` or the choice of a single page left records out. */
@@ -71,8 +70,7 @@ export interface ListReader<S extends object> {
   nextQuery(): Readonly<Record<string, Json>> | undefined
   take(response: DecodedResponse): readonly JsonObject[]
   /**
-   * Returns whether the list can continue after an error. An expired page token makes the reader start its
-   * segment again, but only once.
+   * Returns whether the list continues after an error: a segment whose page token expired starts again, once.
    */
   recover(failure: MergeqError): boolean
   /** Whether at least one response was taken, so that there is something to print after an error. */
@@ -113,10 +111,7 @@ export function createListReader<S extends object>(
   let [lastPage, envelope]: [JsonObject, JsonObject] = [{}, {}]
   const next = () => (limited || isOnePageOver ? undefined : cursor.next())
 
-  /**
-   * Returns whether the record is new in the list, and whether it is new in the present pass over the
-   * segment.
-   */
+  /** Returns whether the record is new in the list, and whether it is new in this pass over the segment. */
   const recordId = (record: JsonObject) => {
     const id = protocol.idOf(record)
     if (id === undefined) return { isFirst: true, isNew: true }

@@ -11,8 +11,7 @@ import type { ServiceClient } from './service-client.ts'
 const clientsWithLowerCase = new WeakSet<ServiceClient>()
 
 /**
- * Returns overrides that put the states of a request into lower case; undefined where the request has no
- * known state in upper case (docs/reference/service.md, "Case of states").
+ * Undefined if the request has no known state in upper case (docs/reference/service.md, "Case of states").
  */
 export function lowerCaseStates(
   { stateFields = [] }: Pick<Operation, 'stateFields'>,

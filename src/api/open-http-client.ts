@@ -59,10 +59,7 @@ async function openHttpClient(
   })
 }
 
-/**
- * The certificates of the file, if there is one, and those of NODE_EXTRA_CA_CERTS, which `ca` options would
- * replace.
- */
+/** `ca` options would replace the certificates of NODE_EXTRA_CA_CERTS, so these are returned as well. */
 async function readAuthorities(
   { path, option }: ConnectionSettings['caFile'],
   { env, files }: Host,

@@ -60,9 +60,7 @@ interface ResumableList {
   newIds(): readonly string[]
 }
 
-/**
- * Combines many requests into one response: the next request, the records to print, and the end. Does no I/O.
- */
+/** Combines many requests into one response. Does no I/O. */
 export interface Paginator extends Pick<ListReader<object>, 'nextQuery' | 'take' | 'recover' | 'hasStarted'> {
   readonly content: ListContent
   /** Left out for a list that another run cannot continue. */
@@ -97,10 +95,7 @@ const failingTestPages: PageProtocol<TimeRange> = {
   describe: describeRange,
 }
 
-/**
- * Lists failing tests of all windows and pages, each test once
- * (docs/reference/service.md, "list-failing-tests").
- */
+/** Lists the tests of all windows and pages, each once (docs/reference/service.md, "list-failing-tests"). */
 export function paginateTests(plan: PaginationPlan): Paginator {
   let range = plan.range
   let earlier = { pages: 0, tests: 0 }

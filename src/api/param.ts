@@ -13,9 +13,7 @@ export type BodyValue = Json | EncodedJson | { readonly [key: string]: BodyValue
 export interface Param<T> {
   /** Left out for a param that only `pagination`, `narrow` or `fallback` reads. */
   readonly location?: ParamLocation
-  /**
-   * Paths of the body that pagination sets because of this param: body overrides must not set them again.
-   */
+  /** Paths of the body that pagination sets because of this param, so that overrides must not set them. */
   readonly fills?: readonly string[]
   /** Whether the service refuses a request without it (docs/reference/service.md, "Operations"). */
   readonly required?: boolean

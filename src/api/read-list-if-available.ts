@@ -13,8 +13,7 @@ export interface ExtraListEnd {
 }
 
 /**
- * Reads all pages of a list that not every service has, and passes the records of each to `take`. Throws only
- * an error that every read would have, such as a rejected token.
+ * Returns a failure in the result. Throws only errors that every read would have, such as a rejected token.
  */
 export async function readListIfAvailable<P extends Params>(
   client: ServiceClient,

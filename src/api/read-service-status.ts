@@ -21,10 +21,7 @@ const statusTimeout = 3_000
 const operationalWords =
   /^(?:all systems operational|available|healthy|none|normal|ok|okay|online|operational|pass|running|up)?\.?$/i
 
-/**
- * Asks the service for its health with one request, without a token, for at most 3 seconds. Throws only the
- * error of a signal.
- */
+/** Sends one request without a token, for at most 3 seconds. Throws only the error of a signal. */
 export async function readServiceStatus(client: ServiceClient): Promise<ServiceStatus> {
   const limits = { ...withMaxRetries(client, 0), timeout: () => statusTimeout }
   try {

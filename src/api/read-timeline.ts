@@ -40,8 +40,7 @@ export const withTimeline = async (
     : addTimeline(client, record, params, options)
 
 /**
- * Returns the record of a pull request with its timeline. Returns the record unchanged where it has a
- * timeline, where it was read with that option, and where the service gives no timeline.
+ * Returns the same record if it has a timeline, was read with that option, or the service gives no timeline.
  */
 export async function addTimeline(
   client: ServiceClient,

@@ -19,10 +19,7 @@ export const receiptFields: readonly string[] = [
   'message',
 ]
 
-/**
- * The receipt of a change (docs/reference/cli.md, "Receipts"); for an error it has the exit code and the
- * message, too.
- */
+/** The receipt of a change (docs/reference/cli.md, "Receipts"), with exit code and message after an error. */
 export function createReceipt(
   route: Route,
   resource: Resource,

@@ -11,7 +11,7 @@ const isSubmitted = (record: JsonObject): boolean => {
 const stateOf = (record: JsonObject): string => normalizeState(getString(record, 'state') ?? '')
 
 /**
- * Whether the state changed before or after the change was sent; undefined in the same second or without a
+ * Whether the state changed before or after the change was sent; undefined in the same second and without a
  * date.
  */
 function changedWhen(
@@ -70,8 +70,8 @@ export const inspectRestart = (evidence: WriteObservation): RecoveryResult =>
     : 'unclear'
 
 /**
- * For each setting that was sent, whether the queue has its value; undefined when the record lacks the
- * setting.
+ * Whether the queue has the value of each setting that was sent; undefined for a setting that the record
+ * lacks.
  */
 function appliedSettings({ record = {}, sent }: WriteObservation): readonly (boolean | undefined)[] {
   const { repo, targetBranch, ...settings } = sent
@@ -93,10 +93,7 @@ export function inspectCreate(evidence: WriteObservation): RecoveryResult {
   return applied.includes(undefined) ? 'unclear' : 'done'
 }
 
-/**
- * All values that were sent: done. None of them: not applied. Some of them, or values that do not show:
- * unclear.
- */
+/** All values that were sent: done. None of them: not applied. Otherwise: unclear. */
 export function inspectUpdate(evidence: WriteObservation): RecoveryResult {
   const applied = evidence.record === undefined ? [] : appliedSettings(evidence)
   const [first] = applied

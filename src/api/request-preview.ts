@@ -2,8 +2,7 @@ import { shellQuote } from '../domain/shell-quote.ts'
 import { bodyText, type Request } from './request.ts'
 
 /**
- * A request as `--dry-run` prints it (docs/reference/cli.md, "Dry run"), without the token; `body` is JSON
- * text.
+ * A request as `--dry-run` prints it (docs/reference/cli.md, "Dry run"): without the token, `body` as text.
  */
 export interface RequestPreview {
   readonly operation: string

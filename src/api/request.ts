@@ -11,10 +11,7 @@ import { parseResource, type Resource, resourceOfParams } from './resource.ts'
 /** A request to the service as plain data. The token is not part of it: the HTTP client adds it. */
 export interface Request extends HttpRequest {
   readonly expects: 'json' | 'text' | 'anything'
-  /**
-   * The resource that the body names after all overrides or, for a request without a body, that the params
-   * name.
-   */
+  /** The resource that the body names; without a body, the params name it. */
   readonly resource: Resource
 }
 
@@ -37,10 +34,7 @@ interface BodyTree {
 
 const utf8 = new TextEncoder()
 
-/**
- * Creates the request of an operation. Does not check the body against the limit of
- * docs/reference/service.md, "Limits".
- */
+/** The body may be over the limit of docs/reference/service.md, "Limits". */
 export function createRequest<P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
@@ -83,10 +77,7 @@ const encodedParams = <P extends Params>(operation: Operation<P>, values: ParamV
 /** The type of `values` does not have the names of the params here, so this returns an unknown value. */
 const paramValue = (values: ParamValues<Params>, name: string): unknown => values[name]
 
-/**
- * Returns the body before it is encoded: the params, changed by the members for the page, then by the
- * overrides.
- */
+/** The overrides come last: they replace params and the members for the page. */
 function treeOf<P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
@@ -104,10 +95,7 @@ function treeOf<P extends Params>(
   return body
 }
 
-/**
- * Returns the resource that the body names after all overrides or, for a request without a body, that the
- * params name.
- */
+/** Returns the resource that the body names after all overrides; without a body, the params name it. */
 export const resourceOfRequest = <P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,

@@ -3,10 +3,7 @@ import type { Repository } from '../domain/values/repository.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import type { Params, ParamValues } from './param.ts'
 
-/**
- * The queue or pull request that a request is about, as far as its params or its body name it. Messages and
- * receipts name the same resource.
- */
+/** The queue or pull request that a request is about, as far as its params or its body name it. */
 export interface Resource {
   readonly repo?: Repository | undefined
   readonly targetBranch?: string | undefined

@@ -11,10 +11,7 @@ import { previewRequest } from './request-preview.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 import { isWebPage } from './web-page.ts'
 
-/**
- * The note that every command prints once when its responses come from a sandbox
- * (docs/reference/cli.md, "Sandbox notice").
- */
+/** Every command prints this note once (docs/reference/cli.md, "Sandbox notice"). */
 export const sandboxNote = 'mergeq: this is a sandbox; nothing here is real.'
 
 export interface SendRequestOptions {
@@ -32,10 +29,7 @@ export interface SendResult {
   readonly date: number | undefined
 }
 
-/**
- * Sends a request with the token of the client and decodes the response. Throws an error for a status outside
- * 2xx, and for a body that cannot be decoded.
- */
+/** Throws an error for a status outside 2xx, and for a body that cannot be decoded. */
 export async function sendRequest<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,
@@ -103,9 +97,7 @@ async function receive(
   return { ...parsed, attempts: response.attempts }
 }
 
-/**
- * An error after the whole response arrived; when a signal ended the reading, the change may have been made.
- */
+/** If a signal interrupted the reading of a response, the change may have been made. */
 const afterResponse = (failure: MergeqError): MergeqError =>
   failure.kind === 'interrupted' ? extendError(failure, { sentState: 'ambiguous' }) : failure
 

@@ -5,10 +5,7 @@ import { limitRetries, type RetryPolicy } from '../http/retry-policy.ts'
 interface ServiceClientOptions {
   /** Milliseconds that an attempt may take; undefined is the default of a read or of a change. */
   readonly timeout?: number | undefined
-  /**
-   * The largest response that is read, in bytes after decompression; undefined is the default of the
-   * operation.
-   */
+  /** The largest response that is read, in bytes after decompression; by default that of the operation. */
   readonly maxResponseSize?: number | undefined
   readonly verbose: boolean
 }
@@ -16,8 +13,7 @@ interface ServiceClientOptions {
 export interface RequestLimits {
   readonly retryPolicy?: RetryPolicy
   /**
-   * Returns the milliseconds that an attempt may take if it begins now; `usual` is the default of a read or
-   * of a change.
+   * Returns the limit in milliseconds of the next attempt; `usual` is the default of a read or of a change.
    */
   timeout?(usual: number): number
 }

@@ -24,28 +24,16 @@ export interface UnconfirmedWrite<P extends Params = Params> {
   readonly limits: RequestLimits
 }
 
-/**
- * The pauses before the readings, in milliseconds. A change can show late, so only three readings prove that
- * it was not applied.
- */
+/** In milliseconds. A change can show late, so only three readings prove that it was not applied. */
 const readBackPauses = [0, 2_000, 4_000]
 
-/**
- * The pauses before further readings, in milliseconds, for a result that fewer than `minSightings` readings
- * showed.
- */
+/** In milliseconds, for a result that fewer than `minSightings` readings showed. */
 const furtherPauses = [4_000, 4_000]
 
-/**
- * How many readings must show a result that may be older than the change: a read may come from a copy of the
- * data that lags behind.
- */
+/** How many readings must show a result that may be older than the change: reads may lag behind. */
 const minSightings = 3
 
-/**
- * The longest time between the failure and the replay, in milliseconds: after it, the replay might undo a
- * newer change.
- */
+/** The longest time from failure to replay, in milliseconds: a later replay might undo a newer change. */
 const maxReplayDelay = 60_000
 
 /**

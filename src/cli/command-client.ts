@@ -24,8 +24,7 @@ interface ClientParts {
 }
 
 /**
- * Creates the client of a command. The HTTP client is loaded for the first request: loading it is the largest
- * part of a request's start-up time.
+ * The HTTP client is loaded for the first request, because loading takes most of a request's start-up time.
  */
 export function createCommandClient(parts: ClientParts): CommandClient {
   const { host, settings, secrets, options, logger } = parts

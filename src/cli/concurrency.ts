@@ -1,10 +1,7 @@
 /** How many pull requests are processed at a time (docs/reference/cli.md, "Several pull requests"). */
 export const maxConcurrent = 4
 
-/**
- * Processes `width` items at a time and yields the results in the order of the items, until `mayStart` is
- * false.
- */
+/** Processes `width` items at a time, and yields the results in their order until `mayStart` is false. */
 export async function* mapConcurrent<T, R>(
   items: readonly T[],
   width: number,

@@ -30,19 +30,14 @@ export interface CommandContext {
 export interface SecretOutput {
   /** Hides a text in everything that is written from now on. */
   hide(secret: string): void
-  /**
-   * Returns a text without secrets. Needed before a text is cut, because a part of a secret would not be
-   * recognized.
-   */
+  /** Returns a text without secrets, for a text that is then cut: a part of a secret would not be found. */
   redact(text: string): string
   redactBytes(bytes: Uint8Array): Uint8Array
   /** Writes to standard output without hiding secrets, for `auth token`. */
   writeUnredacted(text: string): Promise<void>
 }
 
-/**
- * What the context must know about a command: whether it changes something, and the fields of its records.
- */
+/** What the context must know: whether the command changes something, and the fields of its records. */
 export interface CommandPurpose extends Omit<ResolveOptions, 'notify'> {
   /** Undefined for a command whose fields are not known in advance. */
   readonly fields: RecordFields | undefined

@@ -74,10 +74,7 @@ export interface GlobalOptions {
   readonly maxResponseSize: number | undefined
 }
 
-/**
- * Reads the global options from the command line and the settings. Throws a usage error when options
- * contradict each other or a value is invalid.
- */
+/** Throws a usage error when options contradict each other or a value is invalid. */
 export async function readGlobalOptions(args: ParsedArgs, settings: Config): Promise<GlobalOptions> {
   if (args.has('--json') && args.has('--output') && args.get('--output')?.[0] !== 'json')
     throw usageError('--json and --output cannot be used together.', 'Use only one of them.')

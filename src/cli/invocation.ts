@@ -14,10 +14,7 @@ export interface RequestDefinition<P extends Params = Params, F extends Inputs =
   /** The command in whose name the request is sent. */
   readonly command: string
   readonly operation: Operation<P>
-  /**
-   * The inputs, by the names of the params; the operation does not see an input that is not one of its
-   * params.
-   */
+  /** The inputs, by the names of the params. Inputs with other names are not passed to the operation. */
   readonly inputs: F
   /**
    * Throws a usage error for values that exclude each other, before anything is sent. `overrides` are the
@@ -42,10 +39,7 @@ export async function readInputs<F extends Inputs>(
   return Object.fromEntries(entries) as InputValues<F>
 }
 
-/**
- * Reads the invocations of a command, one for each pull request, from what was typed or from other `args`.
- * Throws a usage error if any of them is wrong.
- */
+/** Reads one invocation for each pull request. Throws a usage error if any of them is wrong. */
 export async function readInvocations<F extends Inputs>(
   request: Pick<RequestDefinition, 'operation'> & {
     readonly command?: string
@@ -88,10 +82,7 @@ async function findPullRequest(
   return findCurrentPullRequest(settings, client(), { command, dryRun: options.dryRun })
 }
 
-/**
- * Returns the values with the repository, branch and pull request that the overrides name, because
- * confirmations, readings and messages must name what the request is really about.
- */
+/** Confirmations, readings and messages must name what the request is really about after the overrides. */
 function withOverriddenResource<F extends Inputs>(
   { operation, inputs }: Pick<RequestDefinition, 'operation'> & { readonly inputs: F },
   values: InputValues<F>,

@@ -29,10 +29,7 @@ export const maxPagesInput = option({
   parse: integerParser(1, Number.MAX_SAFE_INTEGER),
 })
 
-/**
- * The option for the number of records of a list: by default 30 on a terminal, otherwise all, which is
- * undefined.
- */
+/** By default 30 records on a terminal, otherwise all, which is undefined. */
 export function limitInput(noun: string): Input<number | undefined> {
   const typed = option({
     name: 'limit',

@@ -28,8 +28,7 @@ export async function printPreview(
 }
 
 /**
- * Prints the requests instead of sending them (docs/reference/cli.md, "Dry run"), without confirmation and
- * without a token.
+ * Prints requests without sending them (docs/reference/cli.md, "Dry run"), without confirmation and token.
  */
 export async function printDryRun(
   operation: Operation,

@@ -66,8 +66,7 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
 }
 
 /**
- * Parses a command line that does not ask for help. Words that name no command need no parser, which would
- * be a third of the time, if there are no options among them.
+ * Words that name no command, without options among them, need no parser, which would be a third of the time.
  */
 async function parse(
   host: Host,

@@ -6,19 +6,14 @@ import { wrapLines } from '../output/wrap-lines.ts'
 import type { Confirmation } from './command.ts'
 import type { CommandContext } from './context.ts'
 
-/**
- * Whether the user can be asked: not without a terminal, in CI, or with --no-input
- * (docs/reference/cli.md, "Prompts").
- */
+/** Not without a terminal, in CI, or with --no-input (docs/reference/cli.md, "Prompts"). */
 export const canPrompt = ({ options, host }: Pick<CommandContext, 'options' | 'host'>): boolean =>
   host.input.terminal && !options.noInput && !isContinuousIntegration(host.env)
 
 /** Matches the space before the sentence that says how to answer. */
 const lastSentence = / (?=(?:Type \S+ to confirm:|Continue\? \[y\/N\])$)/
 
-/**
- * Asks before something is destroyed; throws a usage error when the user does not agree or cannot be asked.
- */
+/** Throws a usage error when the user does not agree or cannot be asked. */
 export async function confirm(
   command: string,
   confirmation: Confirmation | undefined,

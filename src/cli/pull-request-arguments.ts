@@ -46,10 +46,7 @@ function isDone({ type, ok, exit }: JsonObject): boolean | undefined {
   return typeof ok === 'boolean' ? ok : undefined
 }
 
-/**
- * The pull request on a line: as it is typed, or from a receipt or a result of a wait that was not a
- * success.
- */
+/** The pull request as it is typed, or from a receipt or a result of a wait that was not a success. */
 function wordsIn(line: string): readonly string[] {
   if (!line.trim().startsWith('{')) return [line.trim()]
   const receipt = parsed(line)

@@ -17,10 +17,7 @@ export const setOption = repeatableOption({
 const typedOption = (args: ParsedArgs): string =>
   ['--field', '--raw-field'].find(name => args.has(name)) ?? '--set'
 
-/**
- * Reads every `--set`. Throws a usage error when a path is given twice, or when an option that was typed
- * already sets it.
- */
+/** Throws a usage error for a path that is given twice, or that an option which was typed sets already. */
 export function readOverrides(args: ParsedArgs, inputs: Inputs, params: Params): readonly BodyOverride[] {
   const overrides = setOption.read(args) ?? []
   for (const [index, { path }] of overrides.entries()) {

@@ -12,9 +12,7 @@ export interface RunResult {
   readonly failure?: MergeqError
 }
 
-/**
- * Logs each error once, with the most severe errors last (docs/reference/cli.md, "Several pull requests").
- */
+/** Logs each error once, the most severe last (docs/reference/cli.md, "Several pull requests"). */
 export async function reportErrors(
   originals: readonly MergeqError[],
   context: Pick<CommandContext, 'logger' | 'client' | 'settings' | 'options'>,
@@ -37,10 +35,7 @@ export async function reportErrors(
 
 const wasInterrupted = ({ failure }: RunResult): boolean => failure?.kind === 'interrupted'
 
-/**
- * Whether a request that a signal interrupted had been sent: always for a read; for a change, if the error
- * has a delivery.
- */
+/** A read that a signal interrupted had been sent; a change only if the error has a delivery. */
 const wasInFlight = ({ effect }: Operation, result: RunResult): boolean =>
   wasInterrupted(result) && (effect === false || result.failure?.details.delivery !== undefined)
 

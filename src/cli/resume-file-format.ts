@@ -12,10 +12,7 @@ export interface SavedProgress {
   readonly typed: string | undefined
   readonly lines: string
   readonly idCount: number
-  /**
-   * Whether the run that wrote the file is active, or was killed: its last page may be incomplete and is not
-   * in the file.
-   */
+  /** Whether the run is active or was killed: its last page may be incomplete and is not in the file. */
   readonly isRunning: boolean
 }
 

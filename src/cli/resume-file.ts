@@ -21,10 +21,7 @@ export interface ResumeFile {
   readonly resumeHint: string
 }
 
-/**
- * Reads a resume file; undefined when there is none. Throws a usage error when the file is not a resume
- * file.
- */
+/** Undefined when there is none. Throws a usage error when the file is not a resume file. */
 async function readResumeFile(
   file: string,
   target: string,

@@ -9,9 +9,7 @@ import type { CommandContext } from './context.ts'
 import type { Invocation, RequestDefinition } from './invocation.ts'
 import { rangeInput } from './time-range-options.ts'
 
-/**
- * What identifies a query: the service, the body, the options that select records, and the output format.
- */
+/** What identifies a query: service, body, options that select records, and output format. */
 export type QueryIdentity = Readonly<Record<string, string>>
 
 const rangeOptions = rangeInput.definitions.map(({ name }) => name)
@@ -39,18 +37,13 @@ export async function identifyQuery(
   ])
 }
 
-/**
- * The range options as they were typed: the same options in a second run mean the range of the first run.
- */
+/** The same range options in a second run mean the range of the first run. */
 export const typedRange = ({ args }: CommandContext): string =>
   rangeOptions.flatMap(name => (args.has(name) ? [`${name} ${args.get(name)?.[0]}`] : [])).join(' ')
 
 const quote = (text: string): string => (text === '' ? 'not set' : `'${text}'`)
 
-/**
- * Throws a usage error that names the first difference between the saved query and the current query, or
- * between their ranges.
- */
+/** Throws a usage error that names the first difference of the queries or of their ranges. */
 export function checkSameQuery(
   file: string,
   saved: { readonly query: Json | undefined; readonly range: TimeRange },

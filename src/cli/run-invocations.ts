@@ -17,10 +17,7 @@ import type { Invocation } from './invocation.ts'
 import { type RunResult, reportResults } from './report-results.ts'
 import { streamPages } from './stream-pages.ts'
 
-/**
- * Sends a request of an operation for each invocation and prints the responses, or all pages of a list.
- * Returns the exit code.
- */
+/** Sends a request for each invocation, and prints the responses. Returns the exit code. */
 export async function runInvocations(
   command: OperationRequest,
   invocations: readonly Invocation[],
@@ -74,8 +71,7 @@ export async function executeAll(
 }
 
 /**
- * Sends a request now; the returned function prints its result. A change that was sent and failed has a
- * receipt.
+ * Sends a request; the returned function prints its result. A change that was sent and failed has a receipt.
  */
 async function execute(
   command: OperationRequest,

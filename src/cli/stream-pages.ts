@@ -108,9 +108,7 @@ function createPageOutput(
 const withReadableTimes = (note: string): string =>
   note.replaceAll(/(?<=\d)T(\d\d:\d\d):\d\d\.\d{3}Z/g, ' $1 UTC')
 
-/**
- * Requests all pages of a list and prints them. Returns exit code 0; throws an error for an incomplete list.
- */
+/** Returns exit code 0. Throws an error for an incomplete list. */
 export async function streamPages(
   command: OperationRequest,
   invocation: Invocation,

@@ -28,10 +28,7 @@ function stateOf(event: JsonObject): string {
   return /^failure$/i.test(state) ? 'FAILED' : state
 }
 
-/**
- * Returns the event of the last submission: the oldest event since the pull request last left the queue
- * before. Undefined if the timeline does not contain it.
- */
+/** The oldest event since the pull request last left the queue before; undefined if the timeline lacks it. */
 function submissionIn(events: readonly JsonObject[]): JsonObject | undefined {
   const start = events.findIndex(event => terminalOutcome(stateOf(event)) === undefined)
   if (start < 0) return undefined

@@ -7,27 +7,15 @@ export const maxBodySize = 20 * 1024 * 1024
  */
 export const maxResponseSize = 8 * 1024 * 1024
 
-/**
- * The default maximum size, in bytes after decompression, of a response with a list of tests or with the
- * metrics of all repositories.
- */
+/** In bytes after decompression, for a list of tests or the metrics of all repositories. */
 export const maxListResponseSize = 64 * 1024 * 1024
 
-/**
- * The maximum time range of a `list-failing-tests` request in milliseconds, inclusive
- * (docs/reference/service.md, "Limits").
- */
+/** The longest range of `list-failing-tests` in ms, inclusive (docs/reference/service.md, "Limits"). */
 export const maxWindow = 7 * 86_400_000
 
-/**
- * Time limit of each attempt of a read, in milliseconds, where `timeout` is not set
- * (docs/reference/network.md, "Time limits").
- */
+/** For a read, in milliseconds (docs/reference/network.md, "Time limits"). */
 export const attemptLimit = 30_000
-/**
- * Time limit of each attempt of a change, in milliseconds, where `timeout` is not set
- * (docs/reference/network.md, "Time limits").
- */
+/** For a change, in milliseconds (docs/reference/network.md, "Time limits"). */
 export const changeLimit = 60_000
 
 export const defaultMaxErrors = 10

@@ -1,7 +1,4 @@
-/**
- * Returns a function that calls `create` at its first call, and at every call returns that result: the same
- * value, or the same promise with its value or error.
- */
+/** Returns a function that calls `create` once and then returns the same value or promise, failed or not. */
 export function memoize<T>(create: () => T): () => T {
   let created: { readonly value: T } | undefined
   return () => {

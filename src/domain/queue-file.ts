@@ -58,9 +58,7 @@ export const settingNames: readonly string[] = [...settingTypes.keys()]
 
 const isKnown = (key: string): boolean => settingTypes.has(key)
 
-/**
- * Parses the document of a queue file; throws a usage error that names the file and the line of a mistake.
- */
+/** Throws a usage error that names the file and the line of a mistake. */
 export function parseQueueFile({ members, line }: SourceNode, file: string): QueueFile {
   const fileError = (at: number, problem: string, hint?: string) =>
     usageError(`${file}:${at}: ${problem}`, hint)
@@ -160,20 +158,14 @@ export interface Difference {
   readonly file: Json
 }
 
-/**
- * Returns the settings of a file that differ from the live settings. Settings that the file omits are
- * ignored.
- */
+/** Settings that the file omits are ignored. */
 export const differences = (live: JsonObject, file: JsonObject): readonly Difference[] =>
   Object.entries(file).flatMap(([setting, value]) => {
     const [actual, expected] = [(Object.hasOwn(live, setting) ? live[setting] : null) ?? null, value ?? null]
     return isSameSetting(setting, actual, expected) ? [] : [{ setting, live: actual, file: expected }]
   })
 
-/**
- * Settings that take the value of another setting until they are set
- * (docs/reference/service.md, "Queue settings").
- */
+/** Settings that follow another setting until they are set (docs/reference/service.md, "Queue settings"). */
 const derivedSettings = [['bisectionConcurrency', 'concurrency']] as const
 
 /**
@@ -198,17 +190,12 @@ export const createBody = ({ mode, concurrency }: JsonObject): JsonObject => ({
   ...(concurrency === undefined ? {} : { concurrency }),
 })
 
-/**
- * Returns a digest of live settings: 16 hexadecimal digits of their SHA-256, which do not depend on the
- * order of keys.
- */
+/** 16 hexadecimal digits of the SHA-256, which do not depend on the order of keys. */
 export async function settingsDigest(live: Json): Promise<string> {
   const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(stableJson(live)))
   return [...new Uint8Array(bytes).slice(0, 8)].map(byte => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/**
- * Returns the keys of a file that neither mergeq nor the live queue knows, which are probably misspelled.
- */
+/** Keys that neither mergeq nor the live queue knows are probably misspelled. */
 export const unknownKeys = (file: JsonObject, live: JsonObject): readonly string[] =>
   Object.keys(file).filter(key => !isKnown(key) && !Object.hasOwn(live, key))

@@ -5,8 +5,7 @@ import { choiceParser, textParser } from './values/text.ts'
 
 interface SettingType {
   /**
-   * Checks a JSON value, as a queue file contains it, and returns the value that the service accepts; throws
-   * a usage error that says what the value must be.
+   * Returns a JSON value as the service accepts it. Throws a usage error that says what the value must be.
    */
   readonly fromJson: (value: Json) => Json
 }

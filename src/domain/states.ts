@@ -19,10 +19,7 @@ export type KnownState = (typeof pullRequestStates)[number] | (typeof queueState
 
 const knownStates: readonly string[] = [...pullRequestStates, ...queueStates]
 
-/**
- * Returns a known state of a pull request or queue in upper case, whatever its case; any other text
- * unchanged.
- */
+/** A text that is no known state is returned unchanged. */
 export const normalizeState = (state: string): string => {
   const upper = state.toUpperCase()
   return knownStates.includes(upper) ? upper : state
@@ -30,10 +27,7 @@ export const normalizeState = (state: string): string => {
 
 export const isKnownState = (state: string): boolean => pullRequestStates.some(known => known === state)
 
-/**
- * The states of a pull request whose tests are running, have passed, or have failed for a cause not yet
- * known.
- */
+/** The tests are running, have passed, or have failed for a cause not yet known. */
 export const statesUnderTest: readonly string[] = ['TESTING', 'TESTS_PASSED', 'PENDING_FAILURE']
 
 export const isUnderTest = (state: string): boolean => statesUnderTest.includes(normalizeState(state))

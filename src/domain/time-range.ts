@@ -9,10 +9,7 @@ export interface TimeRange {
   readonly end: number
 }
 
-/**
- * Splits a range into windows of at most 7 days, the newest first. The windows touch, never overlap and
- * cover the range exactly.
- */
+/** Windows of at most 7 days, the newest first. They touch, never overlap and cover the range exactly. */
 export function windows({ start, end }: TimeRange): readonly TimeRange[] {
   const result: TimeRange[] = []
   for (let to = end; to > start; to -= maxWindow)
@@ -48,8 +45,8 @@ export function describeInWords({ start, end }: TimeRange, endsNow: boolean): st
 export const looksLikeDuration = (text: string): boolean => /^\d+(ms|[smhdw])/.test(text) || text === '0'
 
 /**
- * Parses an instant, or a duration that is subtracted from `now`, and returns milliseconds since 1970. Throws
- * a usage error for any other text.
+ * Returns milliseconds since 1970; a duration counts back from `now`. Throws a usage error for any other
+ * text.
  */
 export function parseMoment(text: string, now: number): number {
   try {

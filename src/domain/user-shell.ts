@@ -29,10 +29,7 @@ export function formatVariable(shell: ShellKind, name: string, value: string): s
   return shell === 'cmd' ? `set "${name}=${value}"` : `export ${name}=${shellWord(value)}`
 }
 
-/**
- * Returns the shell of the user: `SHELL`, and on Windows the PowerShell from which the process was started,
- * or cmd.
- */
+/** `SHELL`, and on Windows the PowerShell from which the process was started, or cmd. */
 export function userShell(env: Environment, platform: string): ShellCommand {
   const { ComSpec = '', PSModulePath = '', SHELL = '' } = env
   if (platform !== 'win32') return { program: SHELL === '' ? '/bin/sh' : SHELL, args: [] }

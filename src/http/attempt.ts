@@ -104,10 +104,7 @@ export async function sendOnce(
   }
 }
 
-/**
- * Creates the timer of an attempt. It aborts `signal` when its time is over, and is restarted during the
- * upload.
- */
+/** The timer aborts `signal` when its time is over, and is restarted during the upload. */
 function createAttemptTimer() {
   const controller = new AbortController()
   const expired = new Promise<never>((_, reject) => {

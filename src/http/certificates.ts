@@ -1,9 +1,6 @@
 import { usageError } from '../errors.ts'
 
-/**
- * Returns the certificates in PEM texts, each validated. Throws a usage error for a text without a
- * certificate and for a damaged certificate.
- */
+/** Throws a usage error for a text without a certificate and for a damaged certificate. */
 export async function parseCertificates(authorities: readonly string[]): Promise<readonly string[]> {
   if (authorities.length === 0) return []
   const { X509Certificate } = await import('node:crypto')

@@ -21,10 +21,7 @@ export const idleLimit = 15_000
 /** The largest response header, in bytes. */
 const maxHeaderSize = 16 * 1024
 
-/**
- * Returns a TLS context that trusts the authorities of Node and further ones in PEM. Building the context
- * takes several milliseconds.
- */
+/** Certificates are in PEM. Building the context takes several milliseconds. */
 export async function createTrust(certificates: readonly string[]): Promise<SecureContext> {
   const { createSecureContext } = await import('node:tls')
   const secureContext = createSecureContext()
@@ -129,10 +126,7 @@ const countBytesRead = (sockets: Iterable<Socket>): number => {
   return bytes
 }
 
-/**
- * Returns a connector that can drop connections during their handshake: a handshake that gets no response
- * would keep the process alive.
- */
+/** Drops connections during their handshake: one that gets no response would keep the process alive. */
 function trackedConnector(options: buildConnector.BuildOptions, preconnect: Preconnect | undefined) {
   const connect = buildConnectorBy(options)
   const sockets = new Set<Socket>()

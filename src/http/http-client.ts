@@ -35,15 +35,9 @@ interface SendOptions {
   timeout(): number
   readonly retryPolicy: RetryPolicy
   onAttempt(): void
-  /**
-   * Returns whether a 2xx response is complete; a truncated response and a web page are retried like a
-   * network error. An error that this function throws ends the request.
-   */
+  /** A truncated response and a web page are retried. An error that this function throws ends the request. */
   isComplete(response: HttpResponse): Promise<boolean>
-  /**
-   * Receives a long response body in pieces. After the first piece the request is not repeated: an error
-   * then means that the response was truncated.
-   */
+  /** After the first piece the request is not repeated: an error then means a truncated response. */
   readonly sink?: BodySink | undefined
 }
 
@@ -58,10 +52,7 @@ export interface HttpClient {
   close(): Promise<void>
 }
 
-/**
- * Creates an HTTP client. It opens no connection before the first request. Throws a usage error for invalid
- * certificate authorities.
- */
+/** Opens no connection before the first request. Throws a usage error for invalid authorities. */
 export async function createHttpClient(clientOptions: HttpClientOptions): Promise<HttpClient> {
   const { env, runtime, clock, interrupted, isLoopback } = clientOptions
   const certificates = await parseCertificates(clientOptions.authorities)
@@ -72,10 +63,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
   let retryCount = 0
   const closing = new AbortController()
 
-  /**
-   * Opens the first connection while undici and TLS are loaded: loading takes longer than a packet needs to
-   * return.
-   */
+  /** Connects while undici and TLS are loaded: loading takes longer than a packet needs to return. */
   const openTransport = async (url: URL): Promise<UndiciTransport> => {
     const isSecure = url.protocol === 'https:'
     const limit = Math.min(connectLimit, clientOptions.limit)
@@ -186,10 +174,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
   }
 }
 
-/**
- * Returns the error for a response that broke after a part of it was written. Errors of mergeq, such as a
- * response over the size limit, are returned unchanged.
- */
+/** Errors of mergeq, such as a response over the size limit, are returned unchanged. */
 function truncatedResponseError(error: unknown, operation: string, host: string): MergeqError {
   const message = isMergeqError(error) ? error.message : `The response from ${host} was cut off.`
   const hint = 'The output is incomplete: do not use it. Try again later.'
@@ -206,10 +191,7 @@ const withAttempts = (error: MergeqError, attempts: number): MergeqError =>
     ? extendError(error, { attempts })
     : extendError(error, { attempts }, error.message.replace(/\.$/, ` (${attempts} attempts).`))
 
-/**
- * Returns the reason for sending a request again; undefined when the request must not be repeated or a
- * retry would not help.
- */
+/** Undefined when the request must not be repeated or a retry would not help. */
 async function retryReason(
   result: HttpResponse | TransportError,
   { isChange }: HttpRequest,

@@ -11,10 +11,7 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly credential: 'token' | 'in-headers' | 'none'
   readonly body?: RequestBody
-  /**
-   * Whether the request can change data of the service. The client repeats a change only when it was not
-   * applied.
-   */
+  /** Whether the request can change data. A change is repeated only when it was certainly not applied. */
   readonly isChange: boolean
   /** The largest response body that the client reads, in bytes after decompression. */
   readonly maxResponseSize: number

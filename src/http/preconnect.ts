@@ -5,10 +5,7 @@ import type { buildConnector } from 'undici'
 export interface Preconnect {
   /** Resolves when the first packet is sent, or when the DNS lookup takes longer than a few milliseconds. */
   readonly started: Promise<void>
-  /**
-   * Lets a connector use this connection. Returns false when the connection is in use already or has
-   * failed: the connector then opens a new one.
-   */
+  /** Lets a connector use this connection. Returns false if it is in use or has failed. */
   adopt(...request: readonly [connect: Connector, ...Parameters<Connector>]): boolean
   drop(): void
 }
@@ -21,10 +18,7 @@ export const connectLimit = 10_000
 /** The longest time to wait for a DNS lookup before loading continues, in milliseconds. */
 const maxLookupWait = 5
 
-/**
- * Opens a connection to an https address. `limit` is the time limit for TCP and TLS together, in
- * milliseconds.
- */
+/** `limit` is the time limit for TCP and TLS together, in milliseconds. */
 export function preconnect({ hostname, port }: URL, limit: number): Preconnect {
   const host = hostname.replace(/^\[|\]$/g, '')
   const socket = connect({

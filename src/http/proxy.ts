@@ -5,10 +5,7 @@ import { parseUrl } from '../url.ts'
 /** The port of an https URL without a port. A proxy is used for https only. */
 const httpsPort = 443
 
-/**
- * Returns the value of an environment variable whose name is in lower or upper case; empty when the
- * variable is not set.
- */
+/** The name is in lower or upper case. Empty when the variable is not set. */
 const readVariable = (env: Environment, name: string): string => env[name.toLowerCase()] || env[name] || ''
 
 /**

@@ -43,10 +43,7 @@ export async function readBody(
   return joined.subarray(0, bytes)
 }
 
-/**
- * Decompresses a complete body as its Content-Encoding header says. Throws a bad-answer error for an
- * unknown encoding, damaged data, and more than `max` bytes.
- */
+/** Throws a bad-answer error for an unknown encoding, damaged data, and more than `max` bytes. */
 export async function decompress(
   bytes: Uint8Array,
   encoding: string | undefined,
@@ -81,10 +78,7 @@ const unreadableBodyError = (description: string, encoding: string): MergeqError
     },
   )
 
-/**
- * Yields the chunks of a body, decompressed. Throws a bad-answer error for an unknown encoding, damaged
- * data, and more than `max` bytes.
- */
+/** Throws a bad-answer error for an unknown encoding, damaged data, and more than `max` bytes. */
 export async function* decompressStream(
   body: Dispatcher.ResponseData['body'],
   encoding: string | undefined,

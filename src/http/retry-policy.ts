@@ -1,6 +1,4 @@
-/**
- * When and how often requests are retried (docs/reference/network.md, "Delays"). Delays are in milliseconds.
- */
+/** When and how often requests are retried (docs/reference/network.md, "Delays"), in milliseconds. */
 export interface RetryPolicy {
   readonly maxRetries: number
   /** The maximum number of retries of all requests of a client together. */

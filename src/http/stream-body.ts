@@ -13,10 +13,7 @@ export interface BodySink {
   end(): Promise<void>
 }
 
-/**
- * The largest body that is buffered, in bytes. A response that breaks within this size can be requested
- * again.
- */
+/** The largest body that is buffered, in bytes. A response that breaks within it can be requested again. */
 const maxBuffered = 1024 * 1024
 
 /**

@@ -61,10 +61,7 @@ function hasSystemStore(version: string): boolean {
 const nothingSent = 'Nothing was sent; it is safe to try again.'
 const checkNetwork = `Check the network and the base URL. ${nothingSent}`
 
-/**
- * Describes the error of a request, and how far the request got. The text of the error itself is never
- * shown.
- */
+/** The text of the error itself is never shown. */
 export function classifyError(
   error: unknown,
   { operation, host, proxy, began, limit, node }: RequestInfo,

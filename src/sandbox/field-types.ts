@@ -13,19 +13,14 @@ export const booleanField: FieldType<boolean> = {
   parse: value => (typeof value === 'boolean' ? value : undefined),
 }
 
-/**
- * An integer from a minimum up to a maximum, by default the largest number of the service
- * (docs/reference/service.md, "Queue settings").
- */
+/** `max` is by default the largest number of the service (docs/reference/service.md, "Queue settings"). */
 export const integerField = (min: number, max = maxInteger): FieldType<number> => ({
   expected: `a whole number from ${min} to ${max}`,
   parse: value =>
     typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max ? value : undefined,
 })
 
-/**
- * One of some lower-case choices; requests may use either case (docs/reference/service.md, "Case of states").
- */
+/** Requests may use either case (docs/reference/service.md, "Case of states"). */
 export const choiceField = <const Choice extends string>(
   ...choices: readonly Choice[]
 ): FieldType<Choice> => ({

@@ -17,9 +17,7 @@ interface MetricSample {
   readonly value: number
 }
 
-/**
- * A metric of one kind of test runs of a queue, computed from the queue and its transitions of the last hour.
- */
+/** Computed from one kind of test runs of a queue and its transitions of the last hour. */
 interface MetricFamily {
   readonly name: string
   readonly type: 'gauge' | 'histogram'
@@ -166,10 +164,7 @@ export function renderMetrics(queues: readonly Queue[]): string {
   return `${blocks.join('\n\n')}\n`
 }
 
-/**
- * Lists the queues of the repository `owner/name` on a host (docs/reference/service.md, "Metrics"); without
- * `repo`, all queues.
- */
+/** Without `repo`, all queues (docs/reference/service.md, "Metrics"). */
 export const filterQueues = (
   queues: readonly Queue[],
   repo: string | undefined,

@@ -25,10 +25,7 @@ const requiredFields: ReadonlyMap<string, readonly string[]> = new Map(
   ]),
 )
 
-/**
- * Returns the value at a path of nested keys such as `pr.number`. A key that itself contains a dot never
- * matches.
- */
+/** Returns the value at a path such as `pr.number`. A key that itself contains a dot never matches. */
 export const getField = (body: JsonObject, path: string): Json | undefined =>
   path
     .split('.')
@@ -37,9 +34,7 @@ export const getField = (body: JsonObject, path: string): Json | undefined =>
       body,
     )
 
-/**
- * Parses a request body. Throws 400 unless it is a JSON object with all fields that the operation requires.
- */
+/** Throws 400 unless the body is a JSON object with all fields that the operation requires. */
 export function parseBody(text: string, operation: string): JsonObject {
   const body = parseJson(text)
   if (!isObject(body)) throw statusError(400, 'The body must be a JSON object.')
@@ -76,10 +71,7 @@ export const readQueueRef = (body: JsonObject): QueueRef => ({
 export const readInteger = (body: JsonObject, path: string, min: number, max: number): number =>
   checkField(getField(body, path), path, integerField(min, max))
 
-/**
- * Reads a pull request number: from 1 for setImpactedTargets, otherwise from 0
- * (docs/reference/service.md, "Common fields").
- */
+/** From 1 for setImpactedTargets, otherwise from 0 (docs/reference/service.md, "Common fields"). */
 export const readPullRequestNumber = (body: JsonObject, min: 0 | 1 = 0): number =>
   readInteger(body, 'pr.number', min, maxPullRequestNumber)
 

@@ -15,17 +15,11 @@ const priorityNames = new Map([
   [200, 'low'],
 ])
 
-/**
- * Returns the number of a priority name, in either case (docs/reference/service.md, "Priorities"); undefined
- * for an unknown name.
- */
+/** In either case (docs/reference/service.md, "Priorities"); undefined for an unknown name. */
 export const findPriority = (name: string): number | undefined =>
   [...priorityNames].find(([, known]) => known === name.toLowerCase())?.[0]
 
-/**
- * Returns the head branch of a pull request, `pr-123`. The name is the sandbox's own: its pull requests are
- * invented.
- */
+/** The name is the sandbox's own: its pull requests are invented. */
 export const getHeadBranch = (number: number): string => `pr-${number}`
 
 const seedPartsFor = ({ seed, repo }: Queue, number: number) => [seed, repositoryName(repo), number] as const
@@ -145,10 +139,7 @@ export const formatQueue = (queue: Queue, dialect: Dialect): JsonObject => ({
   enqueuedPullRequests: listEnqueued(queue).map(pullRequest => formatSummary(queue, pullRequest, dialect)),
 })
 
-/**
- * Formats a test case record (docs/reference/service.md, "Test records"); the API document has no
- * `status.value`.
- */
+/** The API document has no `status.value` (docs/reference/service.md, "Test records"). */
 export function formatTest(
   test: SandboxTest,
   repo: Repository,

@@ -21,9 +21,7 @@ export interface QueueRef {
   readonly targetBranch: string
 }
 
-/**
- * Options of a sandbox. The same options, and the same requests at the same times, give the same responses.
- */
+/** The same options, and the same requests at the same times, give the same responses. */
 export interface SandboxStateOptions {
   readonly dialect: DialectName
   /** Divides every duration, above 0; at 1 a test run takes about two seconds. */

@@ -10,9 +10,7 @@ import { findScenario, type Scenario } from './scenarios.ts'
 import { type RunningServer, startServer } from './server.ts'
 import { createService, defaultToken } from './service.ts'
 
-/**
- * The slug of the organization that owns the tests of a sandbox; the service accepts any other slug as well.
- */
+/** The owner of the tests of a sandbox; the service accepts any other slug as well. */
 const defaultOrg = 'acme'
 
 export interface SandboxOptions {
@@ -30,10 +28,7 @@ export interface SandboxOptions {
   /** The token that the service accepts; `sandbox` by default. */
   readonly token?: string | undefined
   now(): number
-  /**
-   * Reads a scenario file; returns undefined if there is no such file. By default only built-in scenarios
-   * exist.
-   */
+  /** Returns undefined if there is no such file. By default only built-in scenarios exist. */
   readScenario?(path: string): Promise<string | undefined>
 }
 

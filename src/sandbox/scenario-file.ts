@@ -6,9 +6,7 @@ import { booleanField, type FieldType, isString, nonEmptyTextField, readField } 
 import type { Scenario, ScenarioScript, ScriptedResult } from './scenarios.ts'
 import { statusError } from './status-error.ts'
 
-/**
- * Parses scenario files: JSON objects with the fields of `Scenario` except `name`. All fields are optional.
- */
+/** A scenario file is a JSON object with the fields of `Scenario` except `name`. All fields are optional. */
 
 const maxNumber = 86_400_000
 
@@ -52,9 +50,7 @@ function requireObject(value: Json, name: string, keys: readonly string[]): Json
   return value
 }
 
-/**
- * Parses each element of a list; `parse` gets the name of the element, such as `scripts[0]`, for its errors.
- */
+/** `parse` gets the name of each element, such as `scripts[0]`, for its errors. */
 function parseList<T>(
   document: JsonObject,
   key: string,
@@ -74,10 +70,7 @@ function withErrorPrefix<T>(name: string, parse: () => T): T {
   }
 }
 
-/**
- * Parses settings in the form of an updateQueue body. Unlike updateQueue, a scenario file must not have
- * unknown settings: they are probably typos.
- */
+/** Unlike updateQueue, a scenario file must not have unknown settings: they are probably typos. */
 function parseSettings(value: Json, name: string): JsonObject {
   if (!isObject(value)) throw statusError(400, `${name} must be an object.`)
   const unknownKey = Object.keys(value).find(key => !isSetting(key))

@@ -15,24 +15,18 @@ export interface ScenarioScript {
   readonly pr?: number | undefined
   readonly divisibleBy?: number | undefined
   /**
-   * The result of each test run after a submit. The last result counts for all further runs, so it is not
-   * `flake`.
+   * The result of each test run after a submit. The last one counts for all further runs: it is not `flake`.
    */
   readonly runs?: readonly ScriptedResult[] | undefined
   /** Time from each submit until the pull request is mergeable. */
   readonly readyAfter?: number | undefined
   /** Time from the first submit until the pull request is cancelled. */
   readonly cancelledAfter?: number | undefined
-  /**
-   * Time from the first submit until a commit is pushed, which voids uploads and cancels a queued pull
-   * request.
-   */
+  /** Time from the first submit until a push, which voids uploads and cancels a queued pull request. */
   readonly pushedAfter?: number | undefined
   /** Multiplies the length of its test runs. */
   readonly stretch?: number | undefined
-  /**
-   * The head commit: uploads for other commits do not count. Without it, uploads determine the head commit.
-   */
+  /** The head commit: uploads for other commits do not count. Without it, uploads determine it. */
   readonly head?: string | undefined
 }
 
@@ -105,9 +99,7 @@ export const findScript = ({ scripts }: Scenario, number: number): ScenarioScrip
     ({ pr, divisibleBy }) => pr === number || (divisibleBy !== undefined && number % divisibleBy === 0),
   )
 
-/**
- * Returns the result of a test run of a pull request. `run` counts the runs since the latest submit, from 1.
- */
+/** `run` counts the runs since the latest submit, from 1. */
 export function getScriptedResult(scenario: Scenario, number: number, run: number): ScriptedResult {
   const { runs = [] } = findScript(scenario, number) ?? {}
   return runs[Math.max(1, Math.min(run, runs.length)) - 1] ?? 'pass'

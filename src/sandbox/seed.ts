@@ -16,10 +16,7 @@ export function createUuid(...parts: SeedParts): string {
   return [digits.slice(0, 8), digits.slice(8, 12), third, fourth, digits.slice(20)].join('-')
 }
 
-/**
- * Creates a generator of pseudo-random numbers: each call returns the next one, from 0 up to but not
- * including 1.
- */
+/** Each call returns the next pseudo-random number, from 0 up to but not including 1. */
 export function createRandom(...parts: SeedParts): () => number {
   let state = digest(parts).readUInt32LE(0)
   // The mulberry32 generator is small and fast, and good enough for sample data.

@@ -79,10 +79,7 @@ function listen(server: Server, port: number): Promise<number> {
 const getPort = (address: ReturnType<Server['address']>): number | undefined =>
   typeof address === 'object' ? address?.port : undefined
 
-/**
- * Reads a request and returns the response. A request that is not permitted is refused before its body is
- * read.
- */
+/** A request that is not permitted is refused before its body is read. */
 async function handleRequest(
   service: SandboxService,
   request: IncomingMessage,
@@ -107,10 +104,7 @@ async function handleRequest(
   })
 }
 
-/**
- * Returns why a request is not permitted: another Host, or a web page as its sender. Otherwise returns
- * undefined.
- */
+/** A request is not permitted if it names another Host, or a web page sent it. */
 function findRefusal({ headers, socket }: IncomingMessage): string | undefined {
   const port = socket.localPort
   const permittedHosts = [loopbackAddress, 'localhost', '[::1]'].map(name => `${name}:${port}`)

@@ -42,10 +42,7 @@ export interface SandboxService {
   readonly state: SandboxState
 }
 
-/**
- * The header that marks every response of a sandbox, so that clients recognize it
- * (docs/reference/cli.md, "Sandbox notice").
- */
+/** Marks every response, so that clients recognize a sandbox (docs/reference/cli.md, "Sandbox notice"). */
 const sandboxHeader = 'x-mergeq-sandbox'
 
 export const pathPrefix = '/v1'
@@ -65,16 +62,11 @@ const operationsByPath: ReadonlyMap<string, OperationRules> = new Map(
   ]),
 )
 
-/**
- * The operation that accepts the id of a forked workflow run instead of a token
- * (docs/reference/service.md, "setImpactedTargets").
- */
+/** It accepts the id of a forked run instead of a token (docs/reference/service.md, "setImpactedTargets"). */
 const operationForForks: OperationName = 'setImpactedTargets'
 const forkedRunHeader = 'x-forked-workflow-run-id'
 
-/**
- * Creates the service. Its responses depend only on the options, the requests, and the times of the requests.
- */
+/** Responses depend only on the options, the requests, and the times of the requests. */
 export function createService(options: ServiceOptions): SandboxService {
   const { scenario, token, seed } = options
   const state = createSandboxState(options, options.now)

@@ -103,9 +103,7 @@ function createTest(
   }
 }
 
-/**
- * Creates at least one failure: most tests fail rarely, a few in most recent runs, some not in the last days.
- */
+/** At least one failure: most tests fail rarely, a few in most recent runs, some not in the last days. */
 function createFailures(
   random: () => number,
   now: number,
@@ -136,10 +134,7 @@ function createCommonFailures(random: () => number, failures: readonly number[])
   }))
 }
 
-/**
- * Lists the tests that failed from `start` up to but not including `end`, the latest failure in that range
- * first.
- */
+/** From `start` up to but not including `end`, the latest failure in that range first. */
 export const listTestsFailedBetween = (
   tests: readonly SandboxTest[],
   start: number,

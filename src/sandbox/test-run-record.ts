@@ -28,10 +28,7 @@ function formatCheckRun(
   return { ...check, status: 'COMPLETED', conclusion }
 }
 
-/**
- * Formats the status log, the newest status first, `PENDING` last
- * (docs/reference/service.md, "getMergeQueueTestingDetails").
- */
+/** The newest status first, `PENDING` last (docs/reference/service.md, "getMergeQueueTestingDetails"). */
 function formatStatusLog(runUrl: string, { status }: SandboxTestRun): readonly JsonObject[] {
   const formatStatus = (state: string) => ({ context: 'ci/deploy-preview', url: `${runUrl}/deploy`, state })
   const finalStatus = {

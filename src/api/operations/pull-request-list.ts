@@ -55,10 +55,7 @@ const isBy = (author: string) => {
   return (record: JsonObject): boolean => getString(record, 'prAuthor')?.toLowerCase() === name
 }
 
-/**
- * Lists pull requests of a queue, including finished ones; each is returned once
- * (docs/reference/service.md, "listPullRequests").
- */
+/** Lists all pull requests of a queue, finished ones too (docs/reference/service.md, "listPullRequests"). */
 export const listPullRequests = defineOperation({
   route: 'POST /listPullRequests',
   effect: false,

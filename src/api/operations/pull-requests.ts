@@ -8,9 +8,7 @@ import { recoveryRule } from '../recovery-rule.ts'
 import { resourceCommand } from '../resource-command.ts'
 import { pullRequestFields } from './service-fields.ts'
 
-/**
- * The queue that a request is about: a branch of a repository (docs/reference/service.md, "Common fields").
- */
+/** The queue of a request: a branch of a repository (docs/reference/service.md, "Common fields"). */
 export const queueParams = {
   repo: param<Repository>('body.repo', {
     required: true,
@@ -31,10 +29,7 @@ const informativeFields = [
   'timeline',
 ]
 
-/**
- * Reads the record of a pull request that may lack its state: its other fields may say why it is not
- * merging.
- */
+/** For records that may lack a state: their other fields may say why the pull request is not merging. */
 export const partialPullRequestDecoder = recordDecoder(withNormalizedState, {
   name: 'state',
   isPresent: record => hasState(record) || informativeFields.some(key => (record[key] ?? null) !== null),

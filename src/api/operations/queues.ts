@@ -68,10 +68,7 @@ export const createQueue = defineOperation({
   },
 })
 
-/**
- * Changes settings of a queue (docs/reference/service.md, "Queue settings"); a param that is left out stays
- * unchanged.
- */
+/** A param that is left out stays unchanged (docs/reference/service.md, "Queue settings"). */
 export const updateQueue = defineOperation({
   route: 'POST /updateQueue',
   stateFields: ['state'],

@@ -126,10 +126,7 @@ interface FoundRepository {
   readonly description: string
 }
 
-/**
- * Returns the candidate for a repository, and none for a text that is not one. The default host is left out,
- * unless it was typed.
- */
+/** The default host is left out, unless it was typed. */
 function toRepositoryCandidate(
   { text, description }: FoundRepository,
   current: string,
@@ -144,8 +141,8 @@ function toRepositoryCandidate(
 }
 
 /**
- * Returns the repositories of the project file, of the remotes of the checkout and of the stored profiles,
- * each once. A source that cannot be read has none.
+ * From the project file, the remotes and the stored profiles, each once. A source that cannot be read has
+ * none.
  */
 async function readRepositories(current: string, host: Host): Candidates {
   const { listRemotes } = await import('../../config/git.ts')

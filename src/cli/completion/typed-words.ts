@@ -20,10 +20,7 @@ const isNamed = ({ command, alias }: TypedCommand, parent: string, word: string)
   return command === prefix + word || (alias === word && command.replace(/\S+$/, '') === prefix)
 }
 
-/**
- * Reads the words before the cursor. An unknown option counts as an option without a value, an unknown
- * command as an argument.
- */
+/** An unknown option counts as an option without a value, an unknown command as an argument. */
 export function readTypedWords(
   groups: readonly HelpGroup[],
   commands: readonly TypedCommand[],

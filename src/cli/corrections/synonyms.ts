@@ -131,10 +131,7 @@ export const rootSynonyms: readonly SynonymRow[] = [
   ['api', 'request call'],
 ]
 
-/**
- * The options that people type, and what means the same: the first whose option the command has. Several
- * options are separated by spaces.
- */
+/** The options that people type, and what means the same: the first that the command has. */
 export const optionSynonyms: Readonly<Record<string, readonly string[]>> = {
   '--repository': ['--repo'],
   '--branch': ['--target-branch'],

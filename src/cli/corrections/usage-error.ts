@@ -137,10 +137,7 @@ export function toUsageError(
   return usageError(isKnown ? `${option} takes no value.` : `${text}.`, withoutTypedLine(hint, argv) ?? usage)
 }
 
-/**
- * Returns the question for words of `mergeq help` that name neither a command nor a topic; undefined if none
- * is similar.
- */
+/** Undefined if no command or topic is similar. */
 export function hintForHelp(words: readonly string[], known: KnownCommands): string | undefined {
   const correction = correctCommand(words, known) ?? correctCommand([words.join('-')], known)
   const target = correction?.target.replace(/^help /, '')

@@ -20,10 +20,7 @@ export interface RecordFields {
   readonly others?: 'at-hand' | 'any'
 }
 
-/**
- * The fields of a command, or a function that finds them from the arguments, for a command that calls any
- * operation.
- */
+/** The fields of a command, or a function that finds them, for a command that calls any operation. */
 export type FieldsDefinition = RecordFields | ((typed: TypedArgs) => RecordFields)
 
 /** The arguments and options that were typed. */
@@ -32,10 +29,7 @@ type TypedArgs = ReadonlyMap<string, readonly string[]>
 /** The fields of a receipt. */
 export const receiptRecord: RecordFields = { names: receiptFields, columns: receiptColumns }
 
-/**
- * Returns the fields of a response to a read. Records may have further fields, because the service can add
- * some.
- */
+/** Records of the service may have further fields, because the service can add some. */
 export const serviceRecord = (
   { fields = [] }: Pick<Operation, 'fields'>,
   columns: readonly ColumnSpec[],

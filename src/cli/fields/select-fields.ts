@@ -43,10 +43,7 @@ export interface CheckedFields {
   readonly unexplained: readonly string[]
 }
 
-/**
- * Returns the fields that names select from the records of a command. Throws a usage error for names that no
- * record of the command has.
- */
+/** Throws a usage error for names that no record of the command has. */
 export function selectFields(typed: readonly string[], fields: RecordFields, isJson: boolean): CheckedFields {
   const found = typed.map(name => findField(name, fields, isJson))
   const unknown = typed.filter((_, index) => found[index] === undefined)
@@ -114,10 +111,7 @@ const fieldSynonyms: ReadonlyMap<string, readonly string[]> = new Map([
   ['url', ['html_url']],
 ])
 
-/**
- * Returns the name that means the same, else the most similar name; a name also counts by its last part:
- * `reason` for `status.reason`.
- */
+/** A name also counts by its last part: `reason` for `status.reason`. */
 function findSimilarField(name: string, names: readonly string[]): string | undefined {
   const synonym = fieldSynonyms.get(name)?.find(known => names.includes(known))
   if (synonym !== undefined) return synonym

@@ -36,10 +36,7 @@ export const renderSection = (title: string, body: string, layout: HelpLayout): 
 
 export const joinSections = (sections: readonly string[]): string => sections.join('\n')
 
-/**
- * Returns the summary of an argument or option, completed by the choices, the default, and whether an option
- * can be repeated.
- */
+/** Completes the summary by the choices, the default, and whether an option can be repeated. */
 export function describeOption({ name, summary, choices = [], repeatable, ...doc }: OptionDoc): string {
   const isNamed = choices.every(choice => summary.includes(choice))
   const additions = [

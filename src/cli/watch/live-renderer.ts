@@ -10,9 +10,7 @@ import { canPrompt } from '../prompt.ts'
 import { scrollWith } from './scroll-keys.ts'
 import type { WatchRenderer } from './watch-renderer.ts'
 
-/**
- * Whether a watch redraws a screen: for the table format, outside CI, on a terminal that can move the cursor.
- */
+/** For the table format, outside CI, on a terminal that can move the cursor. */
 export const isLive = ({ options, host }: CommandContext): boolean =>
   host.out.terminal &&
   !isContinuousIntegration(host.env) &&

@@ -28,10 +28,7 @@ export function describeTesting(
   return `It ${isOver ? 'was' : 'is being'} tested ${company}, on top of ${base}.`
 }
 
-/**
- * The codes of the reasons that the first line of the prose says already: the state itself, and the position
- * in the queue.
- */
+/** What the first line of the prose says already: the state itself, and the position in the queue. */
 const saidInHeading: ReadonlySet<string> = new Set([
   'never-submitted',
   'pending',

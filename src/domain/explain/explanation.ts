@@ -2,10 +2,7 @@ import type { JsonObject } from '../../json.ts'
 import type { NextStep } from './finding.ts'
 import type { TestRun } from './test-run.ts'
 
-/**
- * The summary of an explanation; `held` means PENDING_FAILURE, a state from which a pull request may still
- * merge.
- */
+/** `held` means PENDING_FAILURE, a state from which a pull request may still merge. */
 export type ExplanationVerdict =
   | 'waiting'
   | 'blocked'
@@ -24,10 +21,7 @@ export interface UnreadSource {
 export interface ExplainSources {
   readonly pr: number
   readonly targetBranch: string
-  /**
-   * The options, each with a space before it, with which another command addresses the same queue; may be
-   * empty.
-   */
+  /** The options with which another command addresses the same queue, each after a space; may be empty. */
   readonly flags: string
   /** The pull request's record; undefined if the service knows no submission (404). */
   readonly record: JsonObject | undefined

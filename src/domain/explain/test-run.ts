@@ -22,9 +22,7 @@ export interface FailingCheck {
 
 const isTestRunId = (id: string | undefined): id is string => id !== undefined && /^[\w.-]{1,128}$/.test(id)
 
-/**
- * Finds a test run id in a value: an object with an id or a branch, a branch that ends in an id, or an id.
- */
+/** Accepts an object with an id or a branch, a branch that ends in an id, or an id. */
 const findId = (value: Json | undefined): string | undefined => {
   if (isObject(value))
     return ['testRunId', 'id', 'branch', 'testBranch'].map(key => findId(value[key])).find(isTestRunId)

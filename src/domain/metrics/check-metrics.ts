@@ -151,9 +151,7 @@ function notFoundError(
 /** Longer names are not suggested: comparing them costs time, and they are not misspellings. */
 const maxNameLength = 200
 
-/**
- * Returns up to five names that are similar to a name: they share words with it, and few characters differ.
- */
+/** Up to five names that share words with a name, of which few characters differ. */
 export function suggestNames(
   name: string,
   candidates: readonly { readonly name: string }[],

@@ -1,9 +1,6 @@
 import { MergeqError } from '../../errors.ts'
 
-/**
- * A sample of a metric in the Prometheus text format 0.0.4 (docs/reference/service.md, "Metrics"), without
- * its timestamp.
- */
+/** A sample of the Prometheus text format 0.0.4 (docs/reference/service.md, "Metrics"), without timestamp. */
 export interface Sample {
   readonly name: string
   /** The type of the metric family; `untyped` without a TYPE line. */
@@ -20,10 +17,7 @@ const blanks = /^[ \t]+|[ \t\r]+$/g
 const unescapeLabel = (text: string): string =>
   text.replace(/\\([\\"n])/g, (_, char: string) => (char === 'n' ? '\n' : char))
 
-/**
- * Parses a number of the format, including `+Inf` and `NaN`; undefined for other texts and for too large
- * numbers.
- */
+/** Accepts `+Inf` and `NaN`; undefined for other texts and for too large numbers. */
 export function parseNumber(text: string): number | undefined {
   if (/^[+-]?inf(inity)?$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity
   if (/^nan$/i.test(text)) return Number.NaN
@@ -127,10 +121,7 @@ const isTimestamp = (word: string): boolean =>
   BigInt(word.replace('+', '')) >= minTimestamp &&
   BigInt(word.replace('+', '')) <= maxTimestamp
 
-/**
- * Returns the metric family of a series and its type. `_sum` and `_count` belong to a histogram or a
- * summary, `_bucket` to a histogram only.
- */
+/** `_sum` and `_count` belong to a histogram or a summary, `_bucket` to a histogram only. */
 function findFamily(
   name: string,
   types: ReadonlyMap<string, string>,

@@ -27,10 +27,7 @@ interface Matcher {
   readonly label: string
   /** The matcher as typed: `queue_type="main"`. */
   readonly text: string
-  /**
-   * Whether a value of the label satisfies the matcher. A missing label has an empty value, as in
-   * Prometheus.
-   */
+  /** A missing label has an empty value, as in Prometheus. */
   matches(value: string): boolean
 }
 

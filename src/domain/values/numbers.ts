@@ -3,10 +3,7 @@ import { usageError } from '../../errors.ts'
 /** The largest value of the service's integers (docs/reference/service.md, "Queue settings"). */
 export const maxInteger = 4_294_967_295
 
-/**
- * Returns a parser of whole numbers from `min` to `max`, both inclusive, in decimal digits without leading
- * zeros. The parser throws a usage error for any other text.
- */
+/** Accepts `min` to `max`, both inclusive, without leading zeros. Throws a usage error for any other text. */
 export const integerParser =
   (min: number, max: number) =>
   (text: string): number => {
@@ -15,10 +12,7 @@ export const integerParser =
     return Number(text)
   }
 
-/**
- * Parses a decimal number, which may be negative or have a fraction; throws a usage error for any other
- * text.
- */
+/** Accepts negative numbers and fractions. Throws a usage error for any other text. */
 export function parseDecimal(text: string): number {
   if (!/^-?\d+(\.\d+)?$/.test(text)) throw usageError(`'${text}' is not a number.`)
   return Number(text)
@@ -30,10 +24,7 @@ const bytesPerUnit = new Map([
 ])
 const maxByteSize = 256 * 1024 * 1024
 
-/**
- * Parses a size (`512KiB`, `64MiB`) and returns bytes, from 1 KiB to 256 MiB.
- * Throws a usage error for any other text.
- */
+/** Parses `512KiB` or `64MiB` as bytes, from 1 KiB to 256 MiB. Throws a usage error for any other text. */
 export function parseByteSize(text: string): number {
   const [, number = '', unit = ''] = /^([1-9]\d{0,8})([KM]iB)$/.exec(text) ?? []
   const bytes = Number(number) * (bytesPerUnit.get(unit) ?? 0)

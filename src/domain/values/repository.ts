@@ -17,10 +17,7 @@ const isHostWithPort = (part: string): boolean => /^[\p{L}\p{N}.-]+(:\d+)?$/u.te
 
 export const looksLikeHost = (part: string): boolean => /[.:]/.test(part) || part === 'localhost'
 
-/**
- * Parses `[host/]owner/name`; the owner may contain slashes, and the default host is github.com.
- * Throws a usage error for any other text.
- */
+/** Parses `[host/]owner/name`; the owner may contain slashes. Throws a usage error for any other text. */
 export function parseRepository(text: string): Repository {
   const refuse = () =>
     usageError(

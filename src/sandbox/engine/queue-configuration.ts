@@ -93,10 +93,7 @@ export function readQueueState(body: JsonObject): 'RUNNING' | 'PAUSED' | 'DRAINI
     : ({ running: 'RUNNING', paused: 'PAUSED', draining: 'DRAINING' } as const)[state]
 }
 
-/**
- * Returns the settings with those changed that an updateQueue body names. Throws 400 if a known setting has a
- * bad value.
- */
+/** Throws 400 if a known setting has a bad value. */
 export function mergeSettings(settings: QueueSettings, body: JsonObject): QueueSettings {
   const read = <T>(name: string, type: FieldType<T>, current: T): T => readField(body, name, type, current)
   const isCleared = read('deleteRequiredStatuses', booleanField, false)

@@ -2,10 +2,7 @@ import type { Batch, PullRequest, Queue, QueueState, RunKind, TargetSet } from '
 
 export const finalStates: readonly string[] = ['MERGED', 'FAILED', 'CANCELLED']
 
-/**
- * Whether the pull request is in the queue, which includes NOT_READY
- * (docs/reference/service.md, "getSubmittedPullRequest").
- */
+/** A NOT_READY pull request is submitted, too (docs/reference/service.md, "getSubmittedPullRequest"). */
 export const isSubmitted = ({ state }: Pick<PullRequest, 'state'>): boolean => !finalStates.includes(state)
 
 /**
@@ -16,27 +13,18 @@ export const isSubmitted = ({ state }: Pick<PullRequest, 'state'>): boolean => !
 export const getReportedState = ({ state, nextMode }: Queue): QueueState =>
   nextMode === undefined || state === 'PAUSED' ? state : 'SWITCHING_MODES'
 
-/**
- * Whether test runs may start: only in a running queue that switches no modes
- * (docs/reference/service.md, "Queue states").
- */
+/** Only in a running queue that switches no modes (docs/reference/service.md, "Queue states"). */
 export const canStartTests = ({ state, nextMode }: Queue): boolean =>
   state === 'RUNNING' && nextMode === undefined
 
-/**
- * Whether pull requests may merge: in every queue that is not paused
- * (docs/reference/service.md, "Queue states").
- */
+/** In every queue that is not paused (docs/reference/service.md, "Queue states"). */
 export const canMerge = ({ state }: Queue): boolean => state !== 'PAUSED'
 
 /** Compares pull requests by the order of testing: a lower priority number first, then an earlier submit. */
 export const compareTestOrder = (one: PullRequest, other: PullRequest): number =>
   one.priority - other.priority || one.submitOrder - other.submitOrder
 
-/**
- * Lists the pull requests in batches, then the waiting ones; NOT_READY ones are left out
- * (docs/reference/service.md, "getQueue").
- */
+/** Batches, then waiting ones, without NOT_READY ones (docs/reference/service.md, "getQueue"). */
 export const listEnqueued = ({ batches, waiting }: Queue): readonly PullRequest[] => [
   ...batches.flatMap(({ members }) => members),
   ...waiting,
@@ -45,10 +33,7 @@ export const listEnqueued = ({ batches, waiting }: Queue): readonly PullRequest[
 export const isEmpty = ({ notReady, waiting, batches }: Queue): boolean =>
   notReady.size === 0 && waiting.length === 0 && batches.length === 0
 
-/**
- * Returns all targets that some pull requests impact. The sandbox's own: a pull request without an upload
- * counts as impacting every target.
- */
+/** The sandbox's own: a pull request without an upload counts as impacting every target. */
 export function combineTargets({ headCommits }: Queue, members: readonly PullRequest[]): TargetSet {
   const targetLists = members.map(({ number }) => headCommits.get(number)?.targets ?? 'ALL')
   const [first = 'ALL'] = targetLists

@@ -17,10 +17,7 @@ export type QueueState = (typeof queueStates)[number]
  */
 export type RunKind = 'main' | 'bisection'
 
-/**
- * Targets that a pull request impacts, by name, or `ALL` for every target
- * (docs/reference/service.md, "setImpactedTargets").
- */
+/** Names, or `ALL` for every target (docs/reference/service.md, "setImpactedTargets"). */
 export type TargetSet = 'ALL' | ReadonlySet<string>
 
 export interface HeadCommit {
@@ -31,9 +28,7 @@ export interface HeadCommit {
   readonly targets: TargetSet | undefined
 }
 
-/**
- * A pull request that was submitted at least once; the queue keeps the record after the pull request left.
- */
+/** The queue keeps the record of a pull request after it left. */
 export interface PullRequest {
   readonly number: number
   submittedAt: number

@@ -123,10 +123,7 @@ export function startRun(queue: Queue, batch: Batch): void {
   batch.phaseEndsAt = run.endsAt
 }
 
-/**
- * Ends the run of a batch with a status, `cancelled` by default. A run that has already ended does not
- * change.
- */
+/** A run that has already ended does not change. */
 export function endRun({ now }: Queue, { run }: Batch, status: SandboxTestRun['status'] = 'cancelled'): void {
   if (run?.status !== 'in_progress') return
   run.status = status
