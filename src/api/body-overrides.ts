@@ -7,7 +7,6 @@ export interface BodyOverride {
   readonly value: BodyValue
 }
 
-/** Whether one path of the body begins with the other, or is the same. */
 export const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
   one.every((key, index) => index >= other.length || other[index] === key)
 

@@ -91,7 +91,6 @@ export async function callOperation<P extends Params>(
   }
 }
 
-/** Returns the error that ended a call. If a signal interrupted a change, the error names that change. */
 function withInterruptedChange<P extends Params>(
   failure: MergeqError,
   operation: Operation<P>,

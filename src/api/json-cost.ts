@@ -1,13 +1,11 @@
 import { formatBytes, formatInteger } from '../domain/format.ts'
 
 export interface CostLimits {
-  /** Levels of lists and objects. */
   readonly maxDepth: number
   /** Values, counted by the commas and opening brackets and braces before them. */
   readonly maxValues: number
   /** Bytes of one text. */
   readonly maxText: number
-  /** Bytes of memory that parsing is estimated to take. */
   readonly maxMemory: number
 }
 

@@ -40,11 +40,9 @@ export interface PageProtocol<S extends object> {
 
 export interface ListResult {
   readonly records: readonly JsonObject[]
-  /** How many records were returned, including `records`. */
   readonly shown: number
   readonly pages: number
   readonly complete: boolean
-  /** Whether the list ended early for a reason other than an option. */
   readonly isBroken: boolean
   /**
    * Why the service could not be read further, without a full stop; undefined after an error or an option.
@@ -66,7 +64,6 @@ export interface ListResult {
  * requests.
  */
 export interface ListReader<S extends object> {
-  /** The members of the next request's body; undefined at the end. */
   nextQuery(): Readonly<Record<string, Json>> | undefined
   take(response: DecodedResponse): readonly JsonObject[]
   /**
@@ -80,7 +77,6 @@ export interface ListReader<S extends object> {
   cursor(): PageCursor<S>
   /** Continues a list at a position. The records with these ids were returned before. */
   startAt(segments: readonly S[], position: PagePosition, ids: Iterable<string>): void
-  /** Ends the list; `why` is the error that ended it early. */
   finish(why?: string): ListResult
 }
 

@@ -4,13 +4,11 @@ import type { HttpClient, HttpClientOptions } from '../http/http-client.ts'
 import type { ServiceClient } from './service-client.ts'
 
 export interface ConnectionSettings extends Pick<HttpClientOptions, 'isLoopback'> {
-  /** A file of further certificate authorities; `option` is the name of its option, for messages. */
   readonly caFile: { readonly path: string | undefined; readonly option: string }
   /** Milliseconds that an attempt may take; undefined for the defaults. */
   readonly timeout: number | undefined
 }
 
-/** An HTTP client that is opened on the first call. */
 export interface LazyHttpClient {
   httpClient(): Promise<HttpClient>
   close(): Promise<void>

@@ -16,10 +16,8 @@ import { pagesOfTests } from './test-pages.ts'
 
 export interface PaginationEnd
   extends Pick<ListResult, 'records' | 'complete' | 'isBroken' | 'shown' | 'total' | 'hidden' | 'problem'> {
-  /** All sentences about the list: its summary, what else happened, and whether there are more records. */
   readonly notes: readonly string[]
   readonly incidents: readonly string[]
-  /** The members beside the records in the one document for all pages. */
   readonly envelope: JsonObject
 }
 

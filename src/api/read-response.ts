@@ -60,6 +60,5 @@ const tooCostly = (excess: string, operation: string, host: string): MergeqError
     overLimit: true,
   })
 
-/** Whether a 2xx has the expected form; a response that does not is repeated like a failed request. */
 export const isComplete = ({ text, document }: ResponseBody, { expects }: Request): boolean =>
   !isWebPage(text) && (expects !== 'json' || text.trim() === '' || document !== undefined)

@@ -95,7 +95,6 @@ function treeOf<P extends Params>(
   return body
 }
 
-/** Returns the resource that the body names after all overrides; without a body, the params name it. */
 export const resourceOfRequest = <P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
@@ -119,7 +118,6 @@ function resourceOfBody<P extends Params>(
   }
 }
 
-/** Returns the targets that an override set; undefined if they are neither a list nor `ALL`. */
 const targetsIn = (list: Json | undefined): Resource['targets'] =>
   list === 'ALL' || Array.isArray(list) ? { list, number: list.length } : undefined
 

@@ -19,7 +19,6 @@ export interface SendRequestOptions {
   /** How far a longer task has come: part of the spinner's text. */
   readonly progress?: string | undefined
   onAttempt?(): void
-  /** Where the body of a long response is written while it arrives. */
   readonly sink?: BodySink | undefined
 }
 

@@ -30,11 +30,9 @@ export interface ServiceLogger {
 export interface ServiceClient {
   readonly host: Pick<Host, 'clock' | 'interrupted' | 'runtime'>
   readonly options: ServiceClientOptions
-  /** How requests are retried, unless the limits of a call say otherwise. */
   readonly retryPolicy: RetryPolicy
   readonly settings: {
     require(name: 'baseUrl'): Promise<string>
-    /** The settings that were used so far, each with its origin, in the order of their first use. */
     used(): ReadonlyMap<unknown, { readonly value: string; readonly origin: string }>
   }
   readonly logger: ServiceLogger

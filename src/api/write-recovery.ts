@@ -164,7 +164,6 @@ const refused = (sent: UnconfirmedWrite, why: string): MergeqError => {
   })
 }
 
-/** Reads once and returns what the record says about the change; undefined if the reading failed. */
 async function readOnce<P extends Params>(
   sent: UnconfirmedWrite<P>,
   client: ServiceClient,

@@ -55,7 +55,6 @@ export const globalOptions: readonly OptionDefinition[] = [
   { name: '--no-input', summary: 'Never prompt; fail instead' },
 ]
 
-/** The values of the global options; where an option is not typed, the value of its setting. */
 export interface GlobalOptions {
   readonly format: Format
   /** Whether `--output` was typed: on a pipe, `table` then means the table for people. */

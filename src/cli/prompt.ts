@@ -10,7 +10,6 @@ import type { CommandContext } from './context.ts'
 export const canPrompt = ({ options, host }: Pick<CommandContext, 'options' | 'host'>): boolean =>
   host.input.terminal && !options.noInput && !isContinuousIntegration(host.env)
 
-/** Matches the space before the sentence that says how to answer. */
 const lastSentence = / (?=(?:Type \S+ to confirm:|Continue\? \[y\/N\])$)/
 
 /** Throws a usage error when the user does not agree or cannot be asked. */

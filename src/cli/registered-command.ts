@@ -25,7 +25,6 @@ export interface DocumentationCommand extends DocumentedCommand {
 /** A command as the parser and help know it. */
 export type RegisteredCommand = RunnableCommand | DocumentationCommand
 
-/** A command as its file defines it. */
 export type CommandModule = OperationCommand | CommandDefinition | DocumentationCommand
 
 /** The commands that share their first word. Their code is loaded when a command line has this word. */

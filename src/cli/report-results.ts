@@ -39,7 +39,6 @@ const wasInterrupted = ({ failure }: RunResult): boolean => failure?.kind === 'i
 const wasInFlight = ({ effect }: Operation, result: RunResult): boolean =>
   wasInterrupted(result) && (effect === false || result.failure?.details.delivery !== undefined)
 
-/** How far a request had come when the command ended, in the words of the summary. */
 const progressNames = ['Done', 'Failed', 'In progress', 'Not started'] as const
 type Progress = (typeof progressNames)[number]
 

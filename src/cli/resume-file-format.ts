@@ -19,7 +19,6 @@ export interface SavedProgress {
 const isCount = (value: Json | undefined): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0
 
-/** Parses a resume file and its ids; undefined when the text is not a complete resume file. */
 export function parseResumeFile(
   text: string,
 ): (SavedProgress & { readonly ids: readonly string[] }) | undefined {

@@ -10,7 +10,6 @@ import { checkSameQuery, identifyQuery, typedRange } from './resume-query.ts'
 /** A larger file is not read: the ids of about ten million tests. */
 const maxFileSize = 400 * 1024 * 1024
 
-/** A file that holds how far a list was printed, so that another run can continue from there. */
 export interface ResumeFile {
   /** Writes that a run is active, before a page is printed. */
   begin(): Promise<void>
@@ -41,7 +40,6 @@ async function readResumeFile(
   return saved
 }
 
-/** Removes the temporary files of runs that were killed while they wrote. */
 async function removeTemporaryFiles(target: string, { files }: CommandContext['host']): Promise<void> {
   const folder = target.replace(/[^\\/]*$/, '')
   const name = target.slice(folder.length)

@@ -17,7 +17,6 @@ import type { Invocation } from './invocation.ts'
 import { type RunResult, reportResults } from './report-results.ts'
 import { streamPages } from './stream-pages.ts'
 
-/** Sends a request for each invocation, and prints the responses. Returns the exit code. */
 export async function runInvocations(
   command: OperationRequest,
   invocations: readonly Invocation[],
@@ -128,7 +127,6 @@ async function execute(
   }
 }
 
-/** Returns the record that a change replaces, where a person at a terminal sees what changed. */
 async function readBefore(
   command: OperationRequest,
   { values }: Invocation,
@@ -217,7 +215,6 @@ const withoutNames = (
   ...(sentence === undefined ? {} : { sentence: `The service accepted ${operationName(route)}.` }),
 })
 
-/** The items of a list until a signal arrives; then throws the reason of the interruption. */
 function* untilAborted<T>(list: Iterable<T>, interrupted: AbortSignal): Generator<T> {
   for (const item of list) {
     interrupted.throwIfAborted()

@@ -8,7 +8,6 @@ export interface NamedCommand {
   readonly definitions: readonly OptionDefinition[]
 }
 
-/** A word of a command line that is neither an option nor the value of an option, and its index. */
 export interface TypedWord {
   readonly word: string
   readonly index: number

@@ -5,7 +5,6 @@ import { normalizeState } from './states.ts'
 /** A pull request in the list of a queue (docs/reference/service.md, "getQueue"). */
 export interface QueueEntry {
   readonly pr: number
-  /** The normalized state; empty if the entry has none. */
   readonly state: string
   /** The position in the queue, from 1. */
   readonly position: number
@@ -28,7 +27,6 @@ export const positionEntries = (queue: Json): readonly Json[] =>
 export interface TestSlots {
   /** The pull requests in the state TESTING; several of them may share a test run if the queue batches. */
   readonly testing: readonly QueueEntry[]
-  /** The maximum number of test runs at a time; undefined if the queue does not say. */
   readonly concurrency: number | undefined
   readonly isBatching: boolean
 }

@@ -28,7 +28,6 @@ const subjectKeys = ['repo', 'targetBranch', 'pr']
 
 const queueFileKeys = ['repo', 'targetBranch', 'settings']
 
-/** Returns why a key cannot be a setting in a file; undefined if it can. */
 function refusalReason(key: string): string | undefined {
   if (key === 'deleteRequiredStatuses') return 'a queue file uses `requiredStatuses: null` instead'
   if (subjectKeys.includes(key)) return 'this names the queue and is not a setting'

@@ -41,7 +41,6 @@ export function describeInWords({ start, end }: TimeRange, endsNow: boolean): st
   return length === 1 ? `last ${noun}` : `last ${pluralize(length, noun)}`
 }
 
-/** Whether a text begins like a duration, not like an instant. */
 export const looksLikeDuration = (text: string): boolean => /^\d+(ms|[smhdw])/.test(text) || text === '0'
 
 /**

@@ -48,7 +48,6 @@ export interface WaitState {
 export interface StateChange {
   readonly from: string | undefined
   readonly to: string
-  /** When the state changed, as the service wrote it. */
   readonly at: string | undefined
   readonly position: number | undefined
 }

@@ -69,7 +69,6 @@ const utf8 = new TextDecoder()
 
 export const samplesIn = (bytes: Uint8Array): readonly Sample[] => parseSamples(utf8.decode(bytes))
 
-/** Yields the samples in the body of a response, like `samplesIn`, without an array of them. */
 export const readSamplesIn = (bytes: Uint8Array): Iterable<Sample> => readSamples(utf8.decode(bytes))
 
 export const getMergeQueueMetrics = defineOperation({

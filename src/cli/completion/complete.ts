@@ -147,7 +147,6 @@ function completeArgument(
     return complete([...subcommands, ...topics.map(value => ({ value }))], current)
   }
   if (argument === undefined) return complete([], current)
-  // The arguments of a command that mergeq runs are unknown: they may be files.
   return argument.isCommandLine && positionals.length >= commandArguments.length
     ? complete([], current, 'files')
     : completeValue(argument, typed, current)

@@ -9,7 +9,6 @@ export interface CompletionInput {
   readonly short?: string
   readonly summary: string
   readonly isOption: boolean
-  /** Whether a value follows the name of the option; always true for an argument. */
   readonly takesValue: boolean
   readonly isVariadic: boolean
   readonly isHidden: boolean

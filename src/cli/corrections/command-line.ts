@@ -15,7 +15,6 @@ const isRepeatable = (words: readonly string[]): boolean =>
     word => /[\u0000-\u001F\u007F-\u009F]/.test(word) || secretOption.test(word) || /^-H/.test(word),
   )
 
-/** Returns a command line of mergeq to paste; undefined if it must not be repeated. */
 export const formatCommandLine = (words: readonly string[]): string | undefined =>
   isRepeatable(words) ? joinCommandLine(words) : undefined
 

@@ -11,7 +11,6 @@ import { optionSynonyms, watchCommands } from './synonyms.ts'
 /** Options that select from JSON or shape it: jq does that. */
 const filterOptions = ['--jq', '--template', '--jsonpath', '-t']
 
-/** Whether a text has the form of the names of fields, as they follow --json with gh. */
 export const looksLikeFields = (text: string): boolean =>
   /^[a-z][\w.]*(?:,[\w.]+)*$/i.test(text) && !isPullRequestReference(text)
 

@@ -9,7 +9,6 @@ export interface RequestedFields {
   readonly typed: readonly string[]
   /** The fields of the command; undefined where only the records say them. */
   readonly fields: RecordFields | undefined
-  /** Whether another run continues the output. */
   readonly isResumable: boolean
 }
 

@@ -4,7 +4,6 @@ import type { Printer } from '../../output/printer.ts'
 
 /** How many records are held back at most until every name is found: a short list then prints none. */
 const maxHeldRecords = 1_000
-/** How many names of fields are collected for the error at most. */
 const maxNames = 200
 
 export interface UnexplainedNames {
@@ -84,7 +83,6 @@ function hasField(value: Json | undefined, path: string): boolean {
   return dot > 0 && Object.hasOwn(value, key) && hasField(value[key], path.slice(dot + 1))
 }
 
-/** Adds the names of the fields of a value to `names`, those of nested objects after a dot. */
 function collectNames(value: Json | undefined, prefix: string, names: Set<string>): void {
   if (Array.isArray(value)) for (const item of value.slice(0, 1)) collectNames(item, prefix, names)
   if (!isObject(value)) return

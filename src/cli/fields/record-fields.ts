@@ -23,10 +23,8 @@ export interface RecordFields {
 /** The fields of a command, or a function that finds them, for a command that calls any operation. */
 export type FieldsDefinition = RecordFields | ((typed: TypedArgs) => RecordFields)
 
-/** The arguments and options that were typed. */
 type TypedArgs = ReadonlyMap<string, readonly string[]>
 
-/** The fields of a receipt. */
 export const receiptRecord: RecordFields = { names: receiptFields, columns: receiptColumns }
 
 /** Records of the service may have further fields, because the service can add some. */
@@ -41,7 +39,6 @@ export const serviceRecord = (
   others: 'at-hand',
 })
 
-/** Returns the fields of a command that prints several kinds of records. */
 export const combineFields = (...all: readonly RecordFields[]): RecordFields => ({
   names: [...new Set(all.flatMap(({ names }) => names))],
   columns: all

@@ -39,7 +39,6 @@ function findField(
 
 export interface CheckedFields {
   readonly fields: readonly SelectedField[]
-  /** The names that must be in one of the records; empty if every name is known. */
   readonly unexplained: readonly string[]
 }
 
@@ -54,7 +53,6 @@ export function selectFields(typed: readonly string[], fields: RecordFields, isJ
   }
 }
 
-/** Returns the titles of the columns that can be named: in JSON, those that have a field. */
 const titlesOf = ({ names, columns, rowsIn }: RecordFields, isJson: boolean): readonly string[] =>
   columns
     .filter(([, path]) => !isJson || includesField(names, rowsIn === undefined ? path : `${rowsIn}.${path}`))

@@ -14,7 +14,6 @@ export interface DocumentedCommand
 export interface OptionDoc {
   readonly name: string
   readonly short?: string
-  /** The placeholder for the value of an option, without brackets: `[host/]owner/name`. */
   readonly value?: string
   readonly summary: string
   readonly choices?: readonly string[]

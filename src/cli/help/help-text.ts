@@ -16,14 +16,12 @@ export interface HelpGroup {
 }
 
 interface CommandSummary extends Pick<CommandDoc, 'command' | 'summary'> {
-  /** Examples as they are defined: a command line, perhaps with a remark about its exit code. */
   readonly examples: readonly string[]
 }
 
 export interface ProgramDoc {
   readonly summary: string
   readonly groups: readonly HelpGroup[]
-  /** All commands, or those of the groups that the command line names. */
   readonly commands: readonly CommandSummary[]
   readonly flags: readonly OptionDoc[]
 }
@@ -36,7 +34,6 @@ export const renderSection = (title: string, body: string, layout: HelpLayout): 
 
 export const joinSections = (sections: readonly string[]): string => sections.join('\n')
 
-/** Completes the summary by the choices, the default, and whether an option can be repeated. */
 export function describeOption({ name, summary, choices = [], repeatable, ...doc }: OptionDoc): string {
   const isNamed = choices.every(choice => summary.includes(choice))
   const additions = [

@@ -24,7 +24,6 @@ export interface HelpSource {
 
 export interface HelpRequest {
   readonly kind: 'help' | 'completion'
-  /** The words of the command or group, the name of the topic, or the name of the shell. */
   readonly args: readonly string[]
   readonly isShort?: boolean
 }

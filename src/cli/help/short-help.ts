@@ -21,7 +21,6 @@ const renderStart = (summary: string, usage: string, layout: HelpLayout): string
 const renderEnd = (lines: readonly string[], layout: HelpLayout): string =>
   renderParagraph(`Learn more: ${lines.join(', ')}`, layout)
 
-/** The number of lines that a short help has at most, where the command allows it. */
 const maxLines = 24
 
 /** Returns options with each pair of `--batch` and `--no-batch` as one: `--[no-]batch`. */

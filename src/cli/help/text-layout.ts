@@ -20,7 +20,6 @@ export const indentText = (text: string, width: number): string =>
     .map(line => `  ${line}\n`)
     .join('')
 
-/** Maximum width of a cell that shares its line with the next column. */
 const maxCellWidth = 34
 
 /**

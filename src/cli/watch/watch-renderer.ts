@@ -4,7 +4,6 @@ import type { CommandContext } from '../context.ts'
 export interface WatchRenderer<Update> {
   client(): ServiceClient
   show(update: Update): Promise<void>
-  /** Shows an error that does not end the watch. */
   notify(text: string): Promise<void>
   /** Sleeps that many milliseconds. Resolves to false as soon as a person quits. */
   sleep(milliseconds: number): Promise<boolean>

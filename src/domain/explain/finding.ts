@@ -40,7 +40,6 @@ export function factsOf(pr: number, targetBranch: string, record: JsonObject, qu
   }
 }
 
-/** Returns a text with at most `max` characters; a longer text ends in an ellipsis. */
 export const shorten = (text: string, max = 80): string => {
   const characters = Array.from(text.slice(0, max * 4))
   return characters.length > max ? `${characters.slice(0, max - 1).join('')}…` : characters.join('')

@@ -5,7 +5,6 @@ import { canResume, queueStateMessage } from '../queue-state-message.ts'
 import { normalizeState } from '../states.ts'
 import { type Facts, type Finding, joinSome, shorten } from './finding.ts'
 
-/** `blockingStates` are the queue states that block this pull request. */
 export function queueStateFindings({ queue }: Facts, blockingStates: readonly string[]): readonly Finding[] {
   const state = normalizeState(getString(queue, 'state') ?? '')
   if (state === '' || state === 'RUNNING') return []
@@ -45,7 +44,6 @@ export function positionFindings({ queue, entry }: Facts): readonly Finding[] {
   ]
 }
 
-/** What a PENDING pull request waits for: a free test run, higher priorities, a batch. */
 export function slotFindings({ queue, entry }: Facts): readonly Finding[] {
   const { testing, concurrency, isBatching } = testSlots(queue)
   const findings: Finding[] = []

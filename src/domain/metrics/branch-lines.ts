@@ -10,7 +10,6 @@ export const isOfBranch =
   (line: string): boolean =>
     /^[ \t\r]*(?:#|$)/.test(line) || (labelsOf(line) ?? { branch }).branch === branch
 
-/** Returns the lines of a text for which `keep` returns true, each with its bytes and line end unchanged. */
 export function keepLines(bytes: Uint8Array, keep: (line: string) => boolean): Uint8Array {
   const decoder = new TextDecoder()
   const result = new Uint8Array(bytes.length)

@@ -10,7 +10,6 @@ export interface MetricCheckResult {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
   readonly holds: boolean
-  /** The bounds of the bucket in which a quantile was interpolated. */
   readonly between?: readonly [lower: number, upper: number]
 }
 

@@ -28,7 +28,6 @@ export function parseNumber(text: string): number | undefined {
 export const numberText = (value: number): string =>
   Number.isFinite(value) || Number.isNaN(value) ? String(value) : value > 0 ? '+Inf' : '-Inf'
 
-/** Formats a series in the syntax of the text format and of queries: `mq_depth_current{branch="main"}`. */
 export function seriesText(name: string, labels: Readonly<Record<string, string>>): string {
   const pairs = Object.entries(labels).map(([key, value]) => `${key}="${escapeLabel(value)}"`)
   return pairs.length === 0 ? name : `${name}{${pairs.join(', ')}}`

@@ -25,7 +25,6 @@ export interface Selector {
 
 interface Matcher {
   readonly label: string
-  /** The matcher as typed: `queue_type="main"`. */
   readonly text: string
   /** A missing label has an empty value, as in Prometheus. */
   matches(value: string): boolean

@@ -54,7 +54,6 @@ export function histogramsIn(samples: readonly Sample[]): ReadonlyMap<string, Hi
   return histograms
 }
 
-/** Cumulative buckets that are collected from several series with the same bounds. */
 export interface BucketCollection {
   /** Adds a count to the bucket of a bound; NaN and infinite counts are ignored. */
   add(bound: number, count: number): void

@@ -20,7 +20,6 @@ export interface StringArray {
   putAsIs(byte: number): void
   current(): Uint8Array
   isAscii(): boolean
-  /** Whether the current item alone is longer than the limit of the array. */
   isTooLong(): boolean
   /** Ends the current item and drops a duplicate. Returns false if the array is over its limit. */
   end(): boolean
@@ -59,7 +58,6 @@ export function createStringArray(maxBytes: number): StringArray {
   let buffer = utf8.encode('['.padEnd(initialSize, '\0'))
   let [length, start, end, hash] = [1, 1, 1, initialHash]
   let [number, dropped] = [0, 0]
-  /** The bitwise OR of the bytes of the current item. */
   let bits = 0
   const table = createOffsetTable()
 

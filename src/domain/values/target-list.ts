@@ -67,7 +67,6 @@ const closing = 0x5d
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 const isBlank = (byte: number): boolean => byte === blank || byte === tab || byte === carriageReturn
 
-/** Returns the text of a JSON string that is given without its quotes; throws if its escapes are invalid. */
 const unescapeJson = (escaped: string): string => String(JSON.parse(`"${escaped}"`))
 
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
