@@ -1,6 +1,6 @@
 import { formatInteger, pluralize } from '../domain/format.ts'
 import { defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
-import { createPageCursor, type PageCursor, type PagePosition } from '../domain/page-cursor.ts'
+import { createPageCursor } from '../domain/page-cursor.ts'
 import type { MergeqError } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
 import type { DecodedResponse } from './decode.ts'
@@ -63,7 +63,7 @@ export interface ListResult {
  * Reads all segments and pages of a list, and returns each record once. Does no I/O: the caller sends the
  * requests.
  */
-export interface ListReader<S extends object> {
+export interface ListReader {
   nextQuery(): Readonly<Record<string, Json>> | undefined
   take(response: DecodedResponse): readonly JsonObject[]
   /**
@@ -72,11 +72,6 @@ export interface ListReader<S extends object> {
   recover(failure: MergeqError): boolean
   /** Whether at least one response was taken, so that there is something to print after an error. */
   hasStarted(): boolean
-  newIds(): readonly string[]
-  shown(): number
-  cursor(): PageCursor<S>
-  /** Continues a list at a position. The records with these ids were returned before. */
-  startAt(segments: readonly S[], position: PagePosition, ids: Iterable<string>): void
   finish(why?: string): ListResult
 }
 
@@ -87,7 +82,7 @@ export function createListReader<S extends object>(
   segments: readonly S[],
   protocol: PageProtocol<S>,
   selection: ListSelection,
-): ListReader<S> {
+): ListReader {
   const {
     pageSize = defaultPageSize,
     maxPages = defaultMaxPages,
@@ -95,10 +90,9 @@ export function createListReader<S extends object>(
   } = selection
   const { pageToken, filters, order } = selection
   const { key, noun } = protocol.content
-  let cursor = createPageCursor(segments, { maxPages, noun }, { window: 0, token: pageToken ?? '' })
+  const cursor = createPageCursor(segments, { maxPages, noun, firstToken: pageToken })
   /** Each id that was seen, with the number of the pass over a segment in which it was seen last. */
   const seenIds = new Map<string, number>()
-  let newIds: string[] = []
   let collected: JsonObject[] = []
   const hidden = new Map<string, number>()
   const restarts: string[] = []
@@ -113,7 +107,6 @@ export function createListReader<S extends object>(
     if (id === undefined) return { isFirst: true, isNew: true }
     const lastPass = seenIds.get(id)
     seenIds.set(id, cursor.pass())
-    if (lastPass === undefined) newIds.push(id)
     return { isFirst: lastPass === undefined, isNew: lastPass !== cursor.pass() }
   }
 
@@ -129,7 +122,6 @@ export function createListReader<S extends object>(
       return request === undefined ? undefined : protocol.query(request, request.token, pageSize)
     },
     take(response) {
-      newIds = []
       const { records, page = {}, envelope: { [key]: _, ...rest } = {} } = response
       lastPage = page
       envelope = rest
@@ -171,13 +163,6 @@ export function createListReader<S extends object>(
       return true
     },
     hasStarted: () => cursor.pages() > 0,
-    newIds: () => newIds,
-    shown: () => shown,
-    cursor: () => cursor,
-    startAt(otherSegments, position, ids) {
-      cursor = createPageCursor(otherSegments, { maxPages, noun }, position)
-      for (const id of ids) seenIds.set(id, 0)
-    },
     finish(why) {
       const problem = cursor.problem() ?? why
       const records = order === undefined ? [] : collected.sort(order).slice(0, limit)

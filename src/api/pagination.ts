@@ -1,5 +1,4 @@
-import { formatInteger, pluralizeFirst } from '../domain/format.ts'
-import type { PagePosition } from '../domain/page-cursor.ts'
+import { pluralizeFirst } from '../domain/format.ts'
 import { type TimeRange, windows } from '../domain/time-range.ts'
 import { toIso } from '../domain/values/time.ts'
 import { MergeqError, withPeriod } from '../errors.ts'
@@ -43,26 +42,9 @@ export function incompleteListError(
   return new MergeqError(kind, `${withPeriod(failure.message)} The list is incomplete.`, details)
 }
 
-/** How far a list was read and printed: enough to continue in another run. */
-export interface Checkpoint extends PagePosition {
-  readonly range: TimeRange
-  readonly pages: number
-  readonly tests: number
-  readonly complete: boolean
-}
-
-interface ResumableList {
-  checkpoint(): Checkpoint
-  /** Continues after another run, which had printed these ids; called before the first request. */
-  resume(checkpoint: Checkpoint, ids: Iterable<string>): void
-  newIds(): readonly string[]
-}
-
 /** Combines many requests into one response. Does no I/O. */
-export interface Paginator extends Pick<ListReader<object>, 'nextQuery' | 'take' | 'recover' | 'hasStarted'> {
+export interface Paginator extends Pick<ListReader, 'nextQuery' | 'take' | 'recover' | 'hasStarted'> {
   readonly content: ListContent
-  /** Left out for a list that another run cannot continue. */
-  readonly resumable?: ResumableList
   finish(why?: string): PaginationEnd
 }
 
@@ -93,43 +75,6 @@ const failingTestPages: PageProtocol<TimeRange> = {
   describe: describeRange,
 }
 
-/** Lists the tests of all windows and pages, each once (docs/reference/service.md, "list-failing-tests"). */
-export function paginateTests(plan: PaginationPlan): Paginator {
-  let range = plan.range
-  let earlier = { pages: 0, tests: 0 }
-  const reader = createListReader(windows(range), failingTestPages, plan)
-  return {
-    ...reader,
-    content: failingTestPages.content,
-    resumable: {
-      newIds: reader.newIds,
-      checkpoint: () => ({
-        ...reader.cursor().place(),
-        range,
-        pages: earlier.pages + reader.cursor().pages(),
-        tests: earlier.tests + reader.shown(),
-        complete: reader.cursor().isOver(),
-      }),
-      resume(checkpoint, ids) {
-        range = checkpoint.range
-        earlier = checkpoint
-        reader.startAt(windows(range), checkpoint, ids)
-      },
-    },
-    finish(why) {
-      const result = reader.finish(why)
-      const { pages, tests } = earlier
-      const before = pages === 0 ? '' : ` (${formatInteger(tests)} printed by earlier runs)`
-      const summary = `${pluralizeFirst(tests + result.shown, 'test')} failed from ${describeRange(range)}${before}.`
-      return {
-        ...result,
-        ...sentencesOf(result, summary, failingTestPages.content),
-        envelope: pagesOfTests.envelope(result, { start: toIso(range.start), end: toIso(range.end) }),
-      }
-    },
-  }
-}
-
 interface ListSummary {
   describe(result: ListResult): string
   envelope(result: ListResult): JsonObject
@@ -155,3 +100,13 @@ export function paginateList<S extends object>(
     },
   }
 }
+
+/**
+ * Lists failing tests of all windows and pages, each test once
+ * (docs/reference/service.md, "list-failing-tests").
+ */
+export const paginateTests = ({ range, ...selection }: PaginationPlan): Paginator =>
+  paginateList(windows(range), failingTestPages, selection, {
+    describe: ({ shown }) => `${pluralizeFirst(shown, 'test')} failed from ${describeRange(range)}.`,
+    envelope: result => pagesOfTests.envelope(result, { start: toIso(range.start), end: toIso(range.end) }),
+  })

@@ -81,7 +81,7 @@ export async function createContext(
       : (await import('./fields/create-selecting-printer.ts')).createSelectingPrinter(
           writer,
           printerOptions,
-          { typed: options.fields, fields, isResumable: args.has('--resume-file') },
+          { typed: options.fields, fields },
         )
   const shared = { host, settings, options, logger, secrets }
   let client: CommandClient | undefined

@@ -116,34 +116,23 @@ export async function streamPages(
   context: CommandContext,
 ): Promise<number> {
   const { logger, host } = context
-  const resume = context.args.has('--resume-file')
-    ? await (await import('./resume-file.ts')).openResumeFile(command, invocation, pages, context)
-    : undefined
   // Selected fields are a table without anything around it.
   const endsOnScreen =
     host.out.terminal && context.options.format === 'table' && context.options.fields.length === 0
   const endingOf = (finish: PaginationEnd) =>
     endsOnScreen ? command.listEnding?.(finish, invocation.values, context) : undefined
   const output = createPageOutput(command, invocation, pages.content, context, endingOf)
-  const failure = await readPages(command, invocation, pages, context, async records => {
-    await resume?.begin()
-    await output.take(records)
-    // Records that were not read count as not printed.
-    if (host.out.isClosed !== true) await resume?.save()
-  }).catch(async error => {
-    await resume?.close()
+  const failure = await readPages(command, invocation, pages, context, output.take).catch(async error => {
     const { kind, message } = toMergeqError(error)
     if (output.isOpen() && kind !== 'output') await output.end(pages.finish(message))
     throw error
   })
   if (failure === 'closed') return 0
-  await resume?.close()
   const finish = pages.finish(failure?.message)
   await output.end(finish)
   const notes = endingOf(finish) === undefined ? finish.notes : finish.incidents
   const isScreen = host.out.terminal && !isContinuousIntegration(host.env)
   for (const note of notes) await logger.info(isScreen ? withReadableTimes(note) : note)
   if (!finish.isBroken) return 0
-  if (resume !== undefined) await logger.info(resume.resumeHint)
   throw incompleteListError(failure, finish.problem, command.command)
 }

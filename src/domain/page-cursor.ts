@@ -4,15 +4,6 @@ import { pluralize } from './format.ts'
 type PageRequest<S extends object> = S & { readonly token: string }
 
 /**
- * A position in the list: the index of the segment (for a time range the window, 0 for the newest), and the
- * token of the next page in it.
- */
-export interface PagePosition {
-  readonly window: number
-  readonly token: string
-}
-
-/**
  * A cursor over all segments and pages of a list. A segment is a part of the list with pages of its own, such
  * as a time window. The cursor sends no requests and stores no records.
  */
@@ -29,7 +20,6 @@ export interface PageCursor<S extends object> {
    * without moving at a segment's first page and if this segment was restarted before.
    */
   restart(): boolean
-  place(): PagePosition
   /** Returns the number of the current pass, from 1: each segment and each restart begins a new pass. */
   pass(): number
   pages(): number
@@ -40,17 +30,22 @@ export interface PageCursor<S extends object> {
 /** The number of consecutive pages without new records after which a list counts as endless. */
 const maxPagesWithoutNewRecords = 100
 
-/**
- * Creates a cursor over the segments of a list, in their order. `maxPages` limits the number of pages; `noun`
- * names a record in messages; `from` is the position to start at.
- */
+interface PageCursorOptions {
+  readonly maxPages: number
+  /** Names a record in messages. */
+  readonly noun: string
+  /** The token of the page to start at; without it the first page. */
+  readonly firstToken?: string | undefined
+}
+
+/** Creates a cursor over the segments of a list, in their order. */
 export function createPageCursor<S extends object>(
   segments: readonly S[],
-  { maxPages, noun }: { readonly maxPages: number; readonly noun: string },
-  from: PagePosition = { window: 0, token: '' },
+  { maxPages, noun, firstToken = '' }: PageCursorOptions,
 ): PageCursor<S> {
   const tokens = new Set<string>()
-  let { window: index, token } = from
+  let index = 0
+  let token = firstToken
   let [pages, pagesWithoutNewRecords, pass] = [0, 0, 1]
   let restartedIndex = -1
   let problem: string | undefined
@@ -88,7 +83,6 @@ export function createPageCursor<S extends object>(
       startSegment(index)
       return true
     },
-    place: () => ({ window: index, token }),
     pass: () => pass,
     pages: () => pages,
     isOver: () => index >= segments.length,

@@ -1,27 +1,18 @@
 import { listFailingTests } from '../api/operations/failing-tests.ts'
 import { getTestDetails } from '../api/operations/test-details.ts'
 import { maxWindow } from '../domain/limits.ts'
-import { parseTimeRange, type TimeRange } from '../domain/time-range.ts'
+import { parseTimeRange } from '../domain/time-range.ts'
 import { parseGlob } from '../domain/values/glob.ts'
 import { integerParser } from '../domain/values/numbers.ts'
 import { choiceParser, parseUuid, textParser } from '../domain/values/text.ts'
 import { usageError } from '../errors.ts'
-import { type CallInputs, defineMethod } from './define-method.ts'
-import { exclude, organizationOf } from './method-inputs.ts'
-import {
-  numberReader,
-  type OptionValues,
-  readBoolean,
-  readFiniteNumber,
-  readMoment,
-  textReader,
-} from './option-readers.ts'
+import { defineMethod } from './define-method.ts'
+import { organizationOf } from './method-inputs.ts'
+import { numberReader, readBoolean, readFiniteNumber, readMoment, textReader } from './option-readers.ts'
 
 const testListReaders = {
   since: readMoment,
   until: readMoment,
-  start: readMoment,
-  end: readMoment,
   limit: numberReader(integerParser(1, Number.MAX_SAFE_INTEGER)),
   pageSize: numberReader(integerParser(1, 100)),
   pageToken: textReader(textParser('page token')),
@@ -34,23 +25,13 @@ const testListReaders = {
   sort: textReader(choiceParser(['impact', 'rate', 'recent', 'name'])),
 }
 
-function rangeOf(
-  { since, until, start, end }: OptionValues<typeof testListReaders>,
-  { now }: CallInputs,
-): TimeRange {
-  exclude({ since, start })
-  exclude({ until, end })
-  return parseTimeRange(since ?? start, until ?? end, now)
-}
-
 /** The method `listFailingTests`. */
 export const listTests = defineMethod(
   'listFailingTests',
   listFailingTests,
   testListReaders,
-  async (options, inputs) => {
-    const { since: _since, until: _until, start: _start, end: _end, minFailureRate, ...others } = options
-    const range = rangeOf(options, inputs)
+  async ({ since, until, minFailureRate, ...others }, inputs) => {
+    const range = parseTimeRange(since, until, inputs.now)
     if (others.pageToken !== undefined && range.end - range.start > maxWindow)
       throw usageError(
         'pageToken requires a range of at most 7 days.',
@@ -58,7 +39,7 @@ export const listTests = defineMethod(
       )
     return { ...others, ...(await organizationOf(inputs)), range, minRate: minFailureRate }
   },
-  { since: 'range', until: 'range', start: 'range', end: 'range', minFailureRate: 'minRate' },
+  { since: 'range', until: 'range', minFailureRate: 'minRate' },
 )
 
 /** The method `getTestDetails`. */

@@ -543,10 +543,6 @@ export interface ListFailingTestsOptions extends BodyOptions {
   readonly since?: Moment | undefined
   /** The end of the range, exclusive. */
   readonly until?: Moment | undefined
-  /** The same as `since`. */
-  readonly start?: Moment | undefined
-  /** The same as `until`. */
-  readonly end?: Moment | undefined
   /** Maximum number of tests. */
   readonly limit?: number | undefined
   /** Tests per page, from 1 to 100. */

@@ -71,8 +71,6 @@ export interface Printer {
   list(key: string): JsonList
   /** Prints the records of a single result in batches. */
   printAll(batches: Iterable<readonly JsonObject[]>, createView: Printable['view']): Promise<void>
-  /** Omits the header of CSV and Markdown, which an earlier run has printed already. */
-  skipHeader(): void
   /** Prints the results that were kept. */
   end(): Promise<void>
 }
@@ -206,9 +204,6 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
     list(key) {
       const jsonList = createJsonList(writer, key, pretty)
       return { ...jsonList, add: records => jsonList.add(selectFields({ records })) }
-    },
-    skipHeader() {
-      isHeaderWritten = true
     },
     async end() {
       const [first] = keptViews

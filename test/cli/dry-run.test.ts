@@ -39,7 +39,7 @@ const lines: Readonly<Record<string, string>> = {
   metrics: 'metrics',
   'metrics check': "metrics check 'mq_depth_current < 50'",
   'metrics watch': 'metrics watch',
-  'flaky list': 'flaky list --resume-file /project/walk.state -o ndjson',
+  'flaky list': 'flaky list',
   'flaky get': `flaky get ${id}`,
   'flaky quarantined': 'flaky quarantined',
   'flaky unhealthy': 'flaky unhealthy --status broken',

@@ -167,15 +167,6 @@ describe('a list whose records are not known before they come', () => {
     expect(JSON.parse(out).tests).toHaveLength(1_500)
     expect(JSON.parse(err).error).toMatchObject({ kind: 'usage' })
   })
-
-  test('that can be resumed prints its records at once', async () => {
-    const disk = new Map<string, string>()
-    const { code, out } = await mergeq(`flaky list ${org} --fields id,nope -o ndjson --resume-file w`, {
-      answer: serve(many(2)),
-      disk,
-    })
-    expect({ code, out }).toEqual({ code: 2, out: '{"id":"t0"}\n{"id":"t1"}\n' })
-  })
 })
 
 describe('a field that a record lacks', () => {

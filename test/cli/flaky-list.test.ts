@@ -1,14 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { createFailingTests, listTestsFailedBetween } from '../../src/sandbox/test-history.ts'
 import { day, ids } from '../support/flaky-list.ts'
-import {
-  mergeq,
-  noon,
-  type Outcome,
-  type Seen,
-  type Service,
-  type Setting,
-  serveScript,
-} from '../support/harness.ts'
+import { mergeq, noon, type Outcome, type Seen, type Setting } from '../support/harness.ts'
 
 test.each([
   ['in one line: its own text', '{"id":"a","n":1.0,"big":90071992547409931234,"at":"\\u00e9\\/"}', undefined],
@@ -212,182 +206,18 @@ describe('pages that mislead', () => {
   })
 })
 
-describe('a list that is resumed', () => {
-  let service: Service
-  let pages: Pages
-  let from = 0
-  beforeEach(async () => {
-    service = await serveScript((seen, index) => answering(pages)(seen, index - from))
-  })
-  afterEach(() => service.close())
-
-  /** Runs one more command line against the same service, which answers from now on by these pages. */
-  async function walk(flags: string, answers: Pages, setting: Setting = {}): Promise<Outcome> {
-    pages = answers
-    from = service.requests.length
-    const env = { MERGEQ_BASE_URL: service.baseUrl }
-    const outcome = await mergeq(`flaky list ${org} ${flags}`, { ...setting, env })
-    return { ...outcome, requests: service.requests.slice(from) }
-  }
-
-  const flags = '--since 14d -o ndjson --resume-file walk.state'
-  const failing =
-    (at: number, pages: Pages): Pages =>
-    (token, index, start) =>
-      index === at ? { status: 500 } : pages(token, index, start)
-  const fortnight: Pages = (token, _, start) => {
-    const [newer, next] = [start.startsWith('2025-12-29'), token === '']
-    if (newer) return next ? { ids: ['a', 'b'], next: 'p2' } : { ids: ['c', 'a'] }
-    return next ? { ids: ['b', 'd'], next: 'p2' } : { ids: ['e'] }
-  }
-
-  test.each([1, 2, 3])('continues after the page that was printed last (failed at request %i)', async at => {
-    const disk = new Map<string, string>()
-    const first = await walk(flags, failing(at, fortnight), { disk })
-    expect(first.code).toBe(17)
-    expect(first.err).toContain('Progress is saved in walk.state. To resume, run the same command again.')
-    // Ten minutes later the same words mean the same range.
-    const second = await walk(flags, fortnight, { disk, now: noon + 600_000 })
-    expect([second.code, second.requests.length]).toEqual([0, 4 - at])
-    expect([...ids(first), ...ids(second)]).toEqual(['a', 'b', 'c', 'd', 'e'])
-    expect(second.err).toContain('5 tests failed from 2025-12-22T12:00:00.000Z to 2026-01-05T12:00:00.000Z')
-    const third = await walk(flags, fortnight, { disk })
-    expect([third.code, third.out, third.requests.length]).toEqual([0, '', 0])
-    expect(third.err).toContain('walk.state: the list is complete. To start over, delete the file.')
-    expect([...disk.keys()]).toEqual(['walk.state'])
-  })
-
-  test('--max-pages cuts a list into runs', async () => {
-    const disk = new Map<string, string>()
-    const seen: string[] = []
-    const codes: number[] = []
-    for (let runs = 0; runs < 4; runs++) {
-      const ran = await walk(`${flags} --max-pages 1`, fortnight, { disk })
-      seen.push(...ids(ran))
-      codes.push(ran.code)
-    }
-    expect([seen, codes]).toEqual([
-      ['a', 'b', 'c', 'd', 'e'],
-      [17, 17, 17, 0],
-    ])
-  })
-
-  test('a CSV continues without a second header, a pipe with its rows', async () => {
-    for (const [format, rows] of [
-      ['-o csv', ['id', 'a', 'b', 'c', 'd', 'e']],
-      ['', ['a', 'b', 'c', 'd', 'e']],
-    ] as const) {
-      const disk = new Map<string, string>()
-      const words = `--since 14d ${format} --fields id --resume-file w`
-      const first = await walk(words, failing(2, fortnight), { disk })
-      const second = await walk(words, fortnight, { disk })
-      expect((first.out + second.out).trim().split(/\r?\n/)).toEqual(rows)
-    }
-  })
-
-  test('after a token expired between the runs, its window is read again', async () => {
-    const disk = new Map<string, string>()
-    const first = await walk(flags, failing(1, fortnight), { disk })
-    const stale: Pages = (token, index, start) =>
-      index === 0 ? { status: 400, text: 'page_token' } : fortnight(token, index, start)
-    const second = await walk(flags, stale, { disk })
-    expect([second.code, tokens(second)]).toEqual([0, ['p2', '', 'p2', '', 'p2']])
-    expect([...ids(first), ...ids(second)]).toEqual(['a', 'b', 'c', 'd', 'e'])
-  })
-
-  test.each([
-    ['--json', '--resume-file cannot be used with a JSON document'],
-    ['-o table', '--resume-file cannot be used with a table'],
-    ['-o ndjson --sort name', '--resume-file and --sort cannot be used together'],
-    ['-o ndjson --limit 3', '--resume-file and --limit cannot be used together'],
-    ['-o ndjson --page-token p2', '--resume-file and --page-token cannot be used together'],
-  ])('%s is refused before anything is sent', async (words, why) => {
-    const { code, err, out, requests } = await walk(`${words} --resume-file w`, three)
-    expect([code, out, requests.length]).toEqual([2, '', 0])
-    expect(err).toContain(why)
-  })
-
-  test.each([
-    [
-      '-R acme/api',
-      /repo is 'github.com\/acme\/web' in the file and 'github.com\/acme\/api' in this command/,
-    ],
-    ['--owner me', /--owner is not set in the file and 'me' in this command/],
-    ['--page-size 7', /--page-size is not set in the file and '7' in this command/],
-    ['--fields id', /--fields is not set in the file and 'id' in this command/],
-    ['--org other', /org_url_slug is 'acme' in the file and 'other' in this command/],
-    [
-      '--since 20d',
-      /the range is 2025-12-22T12.* to 2026-01-05T12.* in the file and 2025-12-16T12.* in this command/,
-    ],
-    ['--set x=1', /x is not set in the file and '1' in this command/],
-  ])('the file of another query is refused, naming both: %s', async (other, why) => {
-    const disk = new Map<string, string>()
-    const args = '-R acme/web --org acme --since 14d'
-    pages = fortnight
-    const run = (words: string) =>
-      mergeq(`flaky list ${words} --retries 0 -o ndjson --resume-file walk.state`, {
-        disk,
-        env: { MERGEQ_BASE_URL: service.baseUrl },
-      })
-    await run(`${args} --max-pages 1`)
-    const before = disk.get('walk.state')
-    const [name = ''] = other.split(' ')
-    const changed = args.replace(new RegExp(`${name} \\S+`), other)
-    const { code, err } = await run(changed === args ? `${args} ${other}` : changed)
-    expect([code, service.requests.length, disk.get('walk.state')]).toEqual([2, 1, before])
-    expect(err).toMatch(why)
-  })
-
-  test('the same range in other words continues the same list', async () => {
-    const disk = new Map<string, string>()
-    await walk(flags, failing(1, fortnight), { disk })
-    const words = flags.replace('--since 14d', '--start 2025-12-22T12:00:00Z --end 2026-01-05T12:00:00Z')
-    expect((await walk(words, fortnight, { disk, now: noon + day })).code).toBe(0)
-  })
-
-  test.each([
-    ['nothing', ''],
-    ['a note of somebody', 'buy milk\n'],
-    ['JSON of another kind', '{"form":"other"}\n'],
-    ['a list of ids that was cut', undefined],
-    ['a head that was changed', 'window'],
-  ])('a file with %s is named and stays', async (_, text) => {
-    const disk = new Map<string, string>()
-    await walk(flags, failing(2, fortnight), { disk })
-    const whole = disk.get('walk.state') ?? ''
-    const broken =
-      text === undefined
-        ? whole.slice(0, -4)
-        : text === 'window'
-          ? whole.replace('"window":1', '"window":-1')
-          : text
-    disk.set('walk.state', broken)
-    const { code, err, out, requests } = await walk(flags, fortnight, { disk })
-    expect([code, out, requests.length, disk.get('walk.state')]).toEqual([2, '', 0, broken])
-    expect(err).toMatch(
-      /walk\.state is not a mergeq resume file, or is damaged\..*Use another file, or delete this file/,
+test.each(['document', 'hosted'] as const)(
+  'a list of 30 days has each test of the sandbox once, in the %s dialect',
+  async dialect => {
+    const sandbox = await startSandbox({ dialect, now: () => noon })
+    const repo = { host: 'github.com', owner: 'acme', name: 'web' }
+    const truth = listTestsFailedBetween(createFailingTests(1, repo, noon), noon - 30 * day, noon)
+    const { code, out } = await mergeq(
+      `flaky list -R acme/web --org ${sandbox.org} --since 30d -o ndjson --page-size 7`,
+      { env: { MERGEQ_BASE_URL: sandbox.baseUrl, MERGEQ_TOKEN: sandbox.token } },
     )
-  })
-
-  test('after an interrupted run, the next run says so and begins on a new line', async () => {
-    const disk = new Map<string, string>()
-    await walk(`${flags} --max-pages 1`, fortnight, { disk })
-    const ended = disk.get('walk.state') ?? ''
-    expect(ended).not.toContain('running')
-    // The file as it is while a run goes on.
-    disk.set('walk.state', ended.replace('}\n', ',"running":true}\n'))
-    const { code, out, err } = await walk(`${flags} --max-pages 1`, fortnight, { disk })
-    expect([code, out]).toEqual([17, '\n{"id":"c","name":"c"}\n'])
-    expect(err).toContain('walk.state: the previous run was stopped. Its last line may be incomplete')
-    const rest = await walk(flags, fortnight, { disk })
-    expect([rest.code, ids(rest), rest.out.startsWith('\n')]).toEqual([0, ['d', 'e'], false])
-    expect(rest.err).not.toContain('was stopped')
-  })
-
-  test('a first page that fails leaves no file', async () => {
-    const disk = new Map<string, string>()
-    expect((await walk(flags, () => ({ status: 500 }), { disk })).code).toBe(7)
-    expect(disk.size).toBe(0)
-  })
-})
+    await sandbox.close()
+    expect(code).toBe(0)
+    expect(ids({ out }).sort()).toEqual(truth.map(({ id }) => id).sort())
+  },
+)

@@ -102,8 +102,8 @@ describe('what is sent is what the command line sends', () => {
   test('a Date is an instant', async () => {
     const { client, requests } = await clientOf(() => ({ body: '{"tests":[],"page":{}}' }))
     await call(client, 'listFailingTests', {
-      start: new Date('2026-01-01T00:00:00Z'),
-      end: new Date('2026-01-02T00:00:00Z'),
+      since: new Date('2026-01-01T00:00:00Z'),
+      until: new Date('2026-01-02T00:00:00Z'),
     })
     expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({
       start_time: '2026-01-01T00:00:00.000Z',

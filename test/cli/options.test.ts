@@ -157,8 +157,6 @@ const watchOptions = (line: string): Rows['options'] => ({
 const rangeOptions = {
   '--since': '--since 2h',
   '--until': '--until 1h',
-  '--start': '--start 2026-01-05T01:00:00Z',
-  '--end': '--end 2026-01-05T11:00:00Z',
   '--page-size': '--page-size 50',
   '--max-pages': '--max-pages 1',
 } as const
@@ -403,7 +401,7 @@ const table: Readonly<Record<string, Rows>> = {
   },
   'flaky list': {
     line: 'flaky list -o ndjson',
-    options: { ...listOptions, '--resume-file': '--resume-file walk.state' },
+    options: listOptions,
   },
   'flaky quarantined': {
     line: 'flaky quarantined',

@@ -329,7 +329,7 @@ const flakyLines: readonly Line[] = [
     body: between('2026-01-02T00:00:00.000Z', '2026-01-02T23:30:00.000Z'),
   },
   {
-    words: `flaky list --start 2026-01-01T00:00:00Z --end 2026-01-04T06:00:00.250Z ${org}`,
+    words: `flaky list --since 2026-01-01T00:00:00Z --until 2026-01-04T06:00:00.250Z ${org}`,
     route: list,
     body: between('2026-01-01T00:00:00.000Z', '2026-01-04T06:00:00.250Z'),
   },

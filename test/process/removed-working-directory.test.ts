@@ -92,7 +92,6 @@ describe('in a working folder that was removed', () => {
     [`pr targets 7 //a ${where}`, 2, 'No head commit was given.'],
     [`pr targets 7 --from list.txt --no-sha ${where}`, 2, 'list.txt cannot be read'],
     [`queue apply -f queue.yaml ${where}`, 2, 'queue.yaml does not exist.'],
-    [`flaky list --org acme ${where} --resume-file resume.json -o ndjson`, 16, 'resume.json'],
     ['guard --install', 2, 'The working directory is not in a git checkout.'],
     ['guard --uninstall', 2, 'The working directory is not in a git checkout.'],
   ]

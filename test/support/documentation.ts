@@ -14,9 +14,6 @@ export const specialRuns: Readonly<Record<string, SpecialRun>> = {
     code: 3,
   },
   'mergeq sandbox start --port 8080 --scenario flaky': { code: 130 },
-  'mergeq flaky list --since 30d -o ndjson --resume-file walk.json --max-pages 2 > part-1.ndjson': {
-    code: 17,
-  },
   'mergeq flaky get "cart totals merges"': { code: 2 },
   'mergeq flaky match --since 7d reports/*.xml': { code: 21 },
   [bounds]: { before: merged },

@@ -106,12 +106,12 @@ describe('the order of windows and pages', () => {
     const steps = createPageCursor(windows(range), { maxPages: 100, noun: 'test' })
     expect(steps.restart()).toBe(false)
     steps.advance('p2', true)
-    expect([steps.restart(), steps.place()]).toEqual([true, { window: 0, token: '' }])
+    expect([steps.restart(), steps.next()]).toEqual([true, { ...windows(range)[0], token: '' }])
     steps.advance('p2', true)
     expect(steps.restart()).toBe(false)
     steps.advance('', true)
     steps.advance('p2', true)
-    expect([steps.restart(), steps.place()]).toEqual([true, { window: 1, token: '' }])
+    expect([steps.restart(), steps.next()]).toEqual([true, { ...windows(range)[1], token: '' }])
   })
 
   test('endless empty pages stop the list; as many pages of another window do not', () => {

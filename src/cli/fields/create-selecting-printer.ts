@@ -9,7 +9,6 @@ export interface RequestedFields {
   readonly typed: readonly string[]
   /** The fields of the command; undefined where only the records say them. */
   readonly fields: RecordFields | undefined
-  readonly isResumable: boolean
 }
 
 const unknownRecord: RecordFields = { names: [], columns: [], others: 'at-hand' }
@@ -21,14 +20,13 @@ const unknownRecord: RecordFields = { names: [], columns: [], others: 'at-hand' 
 export function createSelectingPrinter(
   writer: Writer,
   options: Omit<PrinterOptions, 'selection'>,
-  { typed, fields = unknownRecord, isResumable }: RequestedFields,
+  { typed, fields = unknownRecord }: RequestedFields,
 ): Printer {
   const isJson = isJsonFormat(options.format)
   const { unexplained, fields: selected } = selectFields(typed, fields, isJson)
   const selection = createFieldSelection(selected, fields.rowsIn)
   return checkNames(createPrinter(writer, { ...options, selection }), {
     names: unexplained,
-    isImmediate: isResumable,
     createError: (names, found) => unknownFieldsError(names, fields, isJson, found),
   })
 }

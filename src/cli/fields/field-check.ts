@@ -8,7 +8,6 @@ const maxNames = 200
 
 export interface UnexplainedNames {
   readonly names: readonly string[]
-  readonly isImmediate: boolean
   createError(names: readonly string[], found: readonly string[]): MergeqError
 }
 
@@ -17,7 +16,7 @@ export interface UnexplainedNames {
  * prints at once. Where a name is in none of them, the end throws the usage error: before anything is printed
  * for a short list, after the whole list for a long one.
  */
-export function checkNames(printer: Printer, { names, isImmediate, createError }: UnexplainedNames): Printer {
+export function checkNames(printer: Printer, { names, createError }: UnexplainedNames): Printer {
   if (names.length === 0) return printer
   const missing = new Set(names)
   const found = new Set<string>()
@@ -40,7 +39,7 @@ export function checkNames(printer: Printer, { names, isImmediate, createError }
     if (held === undefined) return work()
     held.push(work)
     heldRecords += records.length
-    if (missing.size === 0 || isImmediate || heldRecords > maxHeldRecords) await release()
+    if (missing.size === 0 || heldRecords > maxHeldRecords) await release()
   }
   const finish = async (end: () => Promise<void>) => {
     const error = hasOutput && missing.size > 0 ? createError([...missing], [...found]) : undefined
@@ -69,7 +68,6 @@ export function checkNames(printer: Printer, { names, isImmediate, createError }
         end: around => finish(() => list.end(around)),
       }
     },
-    skipHeader: () => printer.skipHeader(),
     end: () => finish(() => printer.end()),
   }
 }

@@ -19,11 +19,8 @@ import { flakyListCommand } from './list.ts'
 import { notesInWords } from './tests/notes.ts'
 import { readUnhealthyTests, windowOnlyInput } from './tests/read-unhealthy.ts'
 
-/**
- * The inputs that a gate shares with `flaky list`. Inputs that shorten or resume a list are left out, because
- * they would change the count.
- */
-const { limit, pageToken, sort, resumeFile, ...filters } = flakyListCommand.inputs
+/** The inputs shared with `flaky list`, without those that shorten the list and so change the count. */
+const { limit, pageToken, sort, ...filters } = flakyListCommand.inputs
 
 const gateRequest = { command: 'flaky gate', operation: listFailingTests, inputs: filters }
 

@@ -4,13 +4,11 @@ import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import { choiceOption, type Input, option } from '../../cli/inputs.ts'
 import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../cli/list-inputs.ts'
 import { organizationInputs } from '../../cli/queue-inputs.ts'
-import { rangeInput } from '../../cli/time-range-options.ts'
 import type { ParsedArgs } from '../../config/args.ts'
 import type { ParseContext } from '../../config/parse-context.ts'
 import { maxWindow } from '../../domain/limits.ts'
-import { describeInWords, type TimeRange } from '../../domain/time-range.ts'
+import { describeInWords, parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
 import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
-import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
@@ -41,13 +39,9 @@ const sortOption = choiceOption({
   choices: ['impact', 'rate', 'recent', 'name'],
 })
 
-/** Whether the list is the table of a terminal, and neither one page nor a part of a resumed list. */
+/** Whether the list is the table of a terminal, and not one page. */
 const isScreen = async (args: ParsedArgs, { isTerminal, outputFormat }: ParseContext): Promise<boolean> =>
-  isTerminal &&
-  !args.has('--json') &&
-  !args.has('--page-token') &&
-  !args.has('--resume-file') &&
-  (await outputFormat()) === 'table'
+  isTerminal && !args.has('--json') && !args.has('--page-token') && (await outputFormat()) === 'table'
 
 const screenLimit = limitInput('tests')
 
@@ -66,6 +60,25 @@ const listSort: Input<TestOrder | undefined> = {
   })),
   read: async (args, context) =>
     sortOption.read(args) ?? ((await isScreen(args, context)) ? 'impact' : undefined),
+}
+
+/** The range of time; reading it throws a usage error where `parseTimeRange` does. */
+const rangeInput: Input<TimeRange> = {
+  definitions: [
+    {
+      name: '--since',
+      value: 'duration|time',
+      summary: 'Start of the range: a duration before now, such as 7d, or a date and time',
+      defaultText: '24h',
+    },
+    {
+      name: '--until',
+      value: 'duration|time',
+      summary: 'End of the range: a duration before now, such as 7d, or a date and time',
+      defaultText: 'now',
+    },
+  ],
+  read: (args, { now }) => parseTimeRange(args.get('--since')?.[0], args.get('--until')?.[0], now),
 }
 
 /** The inputs that select the tests of a report: it sorts and cuts by itself, and is printed at once. */
@@ -121,13 +134,6 @@ export const flakyListCommand = defineOperationCommand({
     ...reportInputs,
     limit: listLimit,
     sort: listSort,
-    resumeFile: option({
-      name: 'resume-file',
-      value: 'file',
-      summary: 'Save progress in this file; the next run resumes from it',
-      file: true,
-      parse: textParser('name of the file'),
-    }),
   },
   fields: serviceRecord(listFailingTests, [...columns, ...specsOf(failingTestColumns([]))]),
   view: ({ records }) => ({
@@ -137,26 +143,11 @@ export const flakyListCommand = defineOperationCommand({
   listEnding: (end, { sort, range, pageToken }, { args }) =>
     sort === undefined || pageToken !== undefined
       ? undefined
-      : failingTestEnding(
-          end,
-          sort,
-          describeInWords(range, !args.has('--until') && !args.has('--end')),
-          args,
-        ),
-  check({ range, pageToken, limit, sort, resumeFile }) {
-    const whole = { '--page-token': pageToken, '--limit': limit, '--sort': sort }
-    for (const [flag, value] of Object.entries(whole))
-      if (resumeFile !== undefined && value !== undefined)
-        throw usageError(
-          `--resume-file and ${flag} cannot be used together.`,
-          'Only the complete list in its original order can be resumed. To split it into several runs, use --max-pages.',
-        )
-    checkPageToken({ pageToken, range })
-  },
+      : failingTestEnding(end, sort, describeInWords(range, !args.has('--until')), args),
+  check: checkPageToken,
   examples: [
     'mergeq flaky list --since 7d --sort impact --limit 20',
     'mergeq flaky list --since 30d -o ndjson',
     "mergeq flaky list --owner @acme/web --name 'cart*' --json",
-    'mergeq flaky list --since 30d -o ndjson --resume-file list.state >> tests.ndjson',
   ],
 })

@@ -9,7 +9,7 @@ export function notesInWords(
   { args, host }: CommandContext,
 ): readonly string[] {
   if (!host.err.terminal) return notes
-  const words = describeInWords(range, !args.has('--until') && !args.has('--end'))
+  const words = describeInWords(range, !args.has('--until'))
   const text = words.startsWith('last ')
     ? `in the ${words}`
     : words.startsWith('since ')
