@@ -52,10 +52,6 @@ test('a command of one word has the same summary in the list of groups', () => {
     expect(allCommands.find(({ command }) => command === name)?.summary).toBe(summary)
 })
 
-test('the README is under 250 lines', () => {
-  expect(readFileSync('README.md', 'utf8').split('\n').length).toBeLessThan(250)
-})
-
 test('the picture of a terminal session in the README is current and loads nothing', async () => {
   const picture = await drawReadmeSession()
   holds('docs/session.svg', picture)

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { MergeqError } from '../../src/errors.ts'
 import { type Answer, mergeq, type Outcome, type Seen } from '../support/harness.ts'
-import { type Signal, sigint, signals } from '../support/interrupted-writes.ts'
+
+type Signal = readonly [name: NodeJS.Signals, exit: number]
+const sigint: Signal = ['SIGINT', 130]
+const signals: readonly Signal[] = [sigint, ['SIGTERM', 143], ['SIGHUP', 129]]
 
 const queue = { state: 'RUNNING', concurrency: 1, enqueuedPullRequests: [{ prNumber: 7 }, { prNumber: 8 }] }
 const record = { state: 'PENDING', isCurrentlySubmittedToQueue: true }

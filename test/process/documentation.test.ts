@@ -1,10 +1,9 @@
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { type Block, blocksOf, documents, linesOf, transcriptsOf } from '../support/code-blocks.ts'
-import { specialRuns } from '../support/documentation.ts'
 import {
   adaptForTest,
   checkout,
@@ -16,6 +15,28 @@ import {
   type Variables,
 } from '../support/documentation-runs.ts'
 import { testWith } from '../support/programs.ts'
+
+interface SpecialRun {
+  /** The exit code that is right; 0 where this is left out. */
+  readonly code?: number
+  /** What happened before. */
+  readonly before?: string
+}
+
+const bounds = `mergeq metrics check 'sum(mq_depth_current{queue_type="main"}) < 50' 'quantile(0.95, mq_pr_time_in_queue_1h_seconds{queue_type="main",conclusion="merged"}) <= 3600'`
+const merged = 'mergeq pr submit 7; mergeq pr wait 7 --interval 1s'
+
+/** Command lines that need something before them, or end with another code than 0. */
+const specialRuns: Readonly<Record<string, SpecialRun>> = {
+  "mergeq sandbox exec --scenario failure -- sh -c 'mergeq pr submit 9 && mergeq pr wait 9 --interval 1s'": {
+    code: 3,
+  },
+  'mergeq sandbox start --port 8080 --scenario flaky': { code: 130 },
+  'mergeq flaky get "cart totals merges"': { code: 2 },
+  'mergeq flaky match --since 7d reports/*.xml': { code: 21 },
+  [bounds]: { before: merged },
+  'mergeq sandbox simulate --from-metrics --concurrency 1,2,4': { before: merged },
+}
 
 /**
  * Lines with what differs from run to run masked: moments, numbers, digests, widths, and how often one
@@ -36,7 +57,8 @@ const shapeOf = (lines: readonly string[]): readonly string[] =>
       (line, index, all) => line !== '' && line !== all[index - 1] && !/nothing here is real/.test(line),
     )
 
-const guides = documents.filter(path => path !== 'docs/ci.md')
+// test/process/ci-recipes.test.ts runs docs/ci.md.
+const guides = documents.filter(path => path !== 'docs/ci.md' && blocksOf(path).length > 0)
 
 describe.each(guides)('%s', path => {
   const folder = join(place, path)
@@ -112,5 +134,15 @@ describe.each(guides)('%s', path => {
       expect(Object.keys(runners)).toContain(block.language)
     })
   }
-  test('has a heading', () => expect(readFileSync(path, 'utf8')).toMatch(/^(?:---\n[\s\S]*?\n---\n\n)?# /))
+})
+
+const declarations = readdirSync('dist', { recursive: true, encoding: 'utf8' }).filter(name =>
+  /\.d\.[cm]?ts$/.test(name),
+)
+
+test.each(declarations)('%s cites only what ships', name => {
+  const text = readFileSync(`dist/${name}`, 'utf8')
+  expect(text).not.toMatch(/\bdocs\//)
+  const cited = [...text.matchAll(/[\w./-]+\.md\b/g)].map(([file]) => file)
+  expect(cited.filter(file => !['README.md', 'CHANGELOG.md'].includes(file))).toEqual([])
 })

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type FaultServer, startFaultServer } from '../support/fault-server.ts'
-import { at } from '../support/impacted-targets.ts'
 import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
 import { normalBehavior } from '../support/responders.ts'
+
+const at = '-R acme/web -b main --sha 4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9'
 
 describe('the program itself', () => {
   let home: string

@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest'
 import { withFaultServer } from '../support/fault-server.ts'
 import { runBuiltProgram } from '../support/fault-server-runs.ts'
-import { signals } from '../support/interrupted-writes.ts'
 import { neverRespond, normalBehavior, withoutEffect } from '../support/responders.ts'
+
+const signals: readonly (readonly [name: NodeJS.Signals, exit: number])[] = [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+]
 
 test.each(signals)('the program, ended by a real %s, with several in flight', async (signal, exit) => {
   const script = ({ operation }: { readonly operation: string }) =>

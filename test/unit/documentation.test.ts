@@ -2,68 +2,111 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
-import { blocksOf, documents, linesOf, transcriptsOf } from '../support/code-blocks.ts'
-import { specialRuns } from '../support/documentation.ts'
-import { notRunnable } from '../support/documentation-runs.ts'
+import { documents } from '../support/code-blocks.ts'
 
 const filesBelow = (directory: string, ending: RegExp): readonly string[] =>
   readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .map(name => `${directory}/${name.replaceAll('\\', '/')}`)
     .filter(path => ending.test(path))
+    .sort()
 
+const read = (path: string): string => readFileSync(path, 'utf8')
+
+const docs = filesBelow('docs', /\.md$/)
+const rootPages = readdirSync('.').filter(name => name.endsWith('.md'))
 /** Every file with links for people: all Markdown, and the forms for issues. */
-const pagesWithLinks = [
-  ...readdirSync('.').filter(name => name.endsWith('.md')),
-  ...filesBelow('docs', /\.md$/),
-  ...filesBelow('.github', /\.(?:md|yml)$/),
-]
+const pages = [...rootPages, ...docs, ...filesBelow('.github', /\.(?:md|yml)$/)]
+
+const headingsOf = (page: string): readonly string[] =>
+  [
+    ...read(page)
+      .replace(/^```[\s\S]*?^```$/gm, '')
+      .matchAll(/^#+ (.*)$/gm),
+  ].map(([, heading = '']) => heading)
+
+/** The anchor that GitHub gives a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-')
 
 /** The address of a file of the project on its page. */
 const filePage = `${manifest.repository.url.replace(/^git\+|\.git$/g, '')}/blob/main/`
 
-describe('all documents', () => {
-  const idOf = (heading: string) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\w\- ]/g, '')
-      .replaceAll(' ', '-')
+describe('links', () => {
+  const isBroken = (page: string, target: string): boolean => {
+    const [file = '', anchor] = target.split('#')
+    const from = file.startsWith('/') ? '.' : dirname(page)
+    const to = file === '' ? page : normalize(join(from, file))
+    if (!existsSync(to)) return true
+    return anchor !== undefined && !headingsOf(to).map(anchorOf).includes(anchor)
+  }
 
-  test.each(pagesWithLinks)('%s: its links resolve', path => {
-    const text = readFileSync(path, 'utf8')
-    const relative = [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, target = '']) => target)
+  test.each(pages)('of %s resolve', page => {
+    const text = read(page)
+    const relative = [...text.matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].map(
+      ([, target = '']) => target,
+    )
     const absolute = text.split(filePage).slice(1)
-    for (const target of [...relative, ...absolute.map(rest => `/${/^[\w./#-]*\w/.exec(rest)}`)]) {
-      const [file = '', anchor] = target.split('#')
-      const from = file.startsWith('/') ? '.' : dirname(path)
-      const to = file === '' ? path : normalize(join(from, file))
-      expect({ target, exists: existsSync(to) }).toEqual({ target, exists: true })
-      const headings = [...readFileSync(to, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
-        idOf(heading),
-      )
-      if (anchor !== undefined) expect(headings).toContain(anchor)
-    }
+    const targets = [...relative, ...absolute.map(rest => `/${/^[\w./#-]*\w/.exec(rest)}`)]
+    expect(targets.filter(target => isBroken(page, target))).toEqual([])
   })
 
-  test.each(documents)('%s: no path of a machine, no host of a registry', path => {
-    expect(readFileSync(path, 'utf8')).not.toMatch(/\/(?:home|root|work|Users)\/|registry\.[\w.-]+\.\w+/)
+  test.each(docs)('to a heading of %s have one target', page => {
+    const anchors = headingsOf(page).map(anchorOf)
+    expect(anchors.filter((anchor, index) => anchors.indexOf(anchor) !== index)).toEqual([])
   })
 
-  test('command lines listed as exceptions are still in the documents', () => {
-    const lines = documents
-      .flatMap(blocksOf)
-      .flatMap(block => [...linesOf(block), ...transcriptsOf(block).map(([line]) => line)])
-    for (const line of [...Object.keys(notRunnable), ...Object.keys(specialRuns)])
-      expect(lines).toContain(line)
+  test('in docs/README.md lead to every page', () => {
+    const index = read('docs/README.md')
+    const others = docs.filter(page => page !== 'docs/README.md').map(page => page.replace('docs/', ''))
+    for (const page of [...others, ...rootPages.map(page => `../${page}`)])
+      expect(index).toContain(`](${page})`)
+  })
+
+  test('in README.md lead to every guide', () => {
+    const readme = read('README.md')
+    for (const page of documents.filter(path => path !== 'README.md')) expect(readme).toContain(`](${page})`)
+  })
+})
+
+describe('what documents and comments name exists', () => {
+  const citation = /\b(docs\/(?:reference|decisions)\/[\w-]+\.md)((?:(?:,| and|, and) "[A-Za-z][^"\n]*")*)/g
+
+  /** The citations in a text that name a page or a heading that does not exist. */
+  function brokenCitations(text: string): readonly string[] {
+    // A citation can continue on the next line of a comment.
+    const joined = text.replace(/\n\s*(?:\*(?!\/)|\/\/)\s?/g, ' ')
+    return [...joined.matchAll(citation)].flatMap(([, page = '', cited = '']) => {
+      if (!docs.includes(page)) return [page]
+      const headings = [...cited.matchAll(/"([^"]*)"/g)].map(([, heading = '']) => heading)
+      const known = headingsOf(page)
+      return headings.filter(heading => !known.includes(heading)).map(heading => `${page}, "${heading}"`)
+    })
+  }
+
+  test.each(['src', 'test', 'scripts', 'bin', 'docs'])('cited pages and headings, in %s', directory => {
+    const files = filesBelow(directory, /\.(?:ts|mjs|js|md)$/)
+    const broken = files.flatMap(path => brokenCitations(read(path)).map(cited => `${path}: ${cited}`))
+    expect(broken).toEqual([])
+  })
+
+  test('a broken citation over several lines is found', () => {
+    const [page, first, last] = ['docs/reference/network.md', '"Retries"', '"No such heading"']
+    expect(brokenCitations(`/**\n * See ${page},\n * ${first} and ${last}.\n */`)).toEqual([
+      `${page}, ${last}`,
+    ])
+  })
+
+  test.each(['README.md', 'CONTRIBUTING.md', ...docs])('the files that %s names', page => {
+    const named = /`((?:src|test|scripts|bin|docs|completions|man)\/[\w./-]*)`/g
+    const paths = [...read(page).matchAll(named)].map(([, path = '']) => path)
+    expect(paths.filter(path => !existsSync(path))).toEqual([])
   })
 
   test('CONTRIBUTING.md names every directory of src/', () => {
-    const map = readFileSync('CONTRIBUTING.md', 'utf8')
-    for (const { name } of readdirSync('src', { withFileTypes: true })) expect(map).toContain(`\`src/${name}`)
-  })
-
-  test('every guide is linked in the README', () => {
-    const readme = readFileSync('README.md', 'utf8')
-    for (const path of documents.filter(one => one !== 'README.md'))
-      expect({ path, linked: readme.includes(`](${path})`) }).toEqual({ path, linked: true })
+    const page = read('CONTRIBUTING.md')
+    for (const name of readdirSync('src')) expect(page).toContain(`\`src/${name}`)
   })
 })
