@@ -1,7 +1,6 @@
 import { pullRequestStates, queueStates } from '../domain/states.ts'
 import type { MergeqError } from '../errors.ts'
-import { isObject } from '../json.ts'
-import { parseJson } from '../json-text.ts'
+import { isObject, parseJson } from '../json.ts'
 import type { BodyOverride } from './body-overrides.ts'
 import type { Operation } from './operation.ts'
 import { bodyText, type Request } from './request.ts'

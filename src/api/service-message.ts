@@ -1,5 +1,4 @@
-import type { Json } from '../json.ts'
-import { stringifyJson } from '../json-text.ts'
+import { type Json, stringifyJson } from '../json.ts'
 import { messageIn } from './message-in.ts'
 import { isWebPage } from './web-page.ts'
 

@@ -1,4 +1,4 @@
-import { maxListResponseSize } from '../domain/limits.ts'
+import { maxJsonSize } from '../domain/limits.ts'
 import { get, getString, isObject, type Json, type JsonObject } from '../json.ts'
 import { missingPartError, type ResponseDecoder, readPageToken, recordDecoder } from './decode.ts'
 import type { ListResult, PageProtocol } from './list-reader.ts'
@@ -22,7 +22,7 @@ export const createTestPages = (key: string, idKey: string): TestPages => ({
   pageQuery: (token, pageSize) => ({ page_query: { page_size: pageSize, page_token: token } }),
   decoder: {
     expects: 'json',
-    maxBytes: maxListResponseSize,
+    maxBytes: maxJsonSize,
     read(response) {
       const [document = {}] = recordDecoder(record => record).read(response).records
       const { page, [key]: tests } = document

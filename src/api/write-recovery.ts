@@ -1,7 +1,6 @@
 import { isNotFound, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import { limitRetries } from '../http/retry-policy.ts'
-import { isObject } from '../json.ts'
-import { parseJson } from '../json-text.ts'
+import { isObject, parseJson } from '../json.ts'
 import { buildRequest } from './build-request.ts'
 import type { DecodedResponse } from './decode.ts'
 import type { Operation, RecoveryResult, WriteObservation, WriteRecovery } from './operation.ts'

@@ -1,7 +1,7 @@
 import { buildRequest } from '../api/build-request.ts'
 import { firstPageQuery, type Operation } from '../api/operation.ts'
 import { curlCommand, previewRequest } from '../api/request-preview.ts'
-import { escapeInvisible, parseJson, stringifyJson } from '../json-text.ts'
+import { escapeInvisible, parseJson, stringifyJson } from '../json.ts'
 import { singleRecord } from '../output/printer.ts'
 import type { CommandContext } from './context.ts'
 import type { Invocation } from './invocation.ts'

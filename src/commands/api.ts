@@ -21,8 +21,6 @@ import { settingDefinition } from '../config/setting-definitions.ts'
 import { suggestName } from '../domain/similar-name.ts'
 import { textParser } from '../domain/values/text.ts'
 import { usageError } from '../errors.ts'
-import { isObject, type JsonObject } from '../json.ts'
-import { stringifyJson } from '../json-text.ts'
 import { table } from '../output/view.ts'
 import { readInputBody } from './api/input-body.ts'
 import { createRawDecoder } from './api/raw-decoder.ts'
@@ -36,17 +34,6 @@ function parseOperationName(text: string): string {
       'Use a name such as getQueue or flaky-tests/list-failing-tests.',
     )
   return name
-}
-
-/** Encodes the values of an object, at any depth, for a request body; numbers keep all their digits. */
-export function encodeValues(document: JsonObject): Record<string, BodyValue> {
-  const utf8 = new TextEncoder()
-  const body: Record<string, BodyValue> = Object.create(null)
-  for (const [key, value] of Object.entries(document)) {
-    const bytes = utf8.encode(stringifyJson(value ?? null))
-    body[key] = isObject(value) ? encodeValues(value) : { chunks: [bytes], bytes: bytes.length }
-  }
-  return body
 }
 
 const settingParams = ['repo', 'targetBranch', 'org'] as const
@@ -189,7 +176,7 @@ export const apiCommand = defineCommand({
     const body =
       input === undefined
         ? {}
-        : encodeValues(await readInputBody(createParseContext(context.settings, context).open(input), name))
+        : await readInputBody(createParseContext(context.settings, context).open(input), name)
     const hasBody = input !== undefined || set.length > 0
     const resolvedMethod = resolveMethod(knownOperation, hasBody, method)
     if (resolvedMethod === 'GET' && hasBody)

@@ -10,6 +10,13 @@ export const maxResponseSize = 8 * 1024 * 1024
 /** In bytes after decompression, for a list of tests or the metrics of all repositories. */
 export const maxListResponseSize = 64 * 1024 * 1024
 
+/** The maximum size of a JSON response in bytes: larger lists have pages. */
+export const maxJsonSize = 32 * 1024 * 1024
+/** The maximum number of values in a JSON response over 1 MiB. */
+export const maxValues = 1024 * 1024
+/** The maximum number of records in the lists of a JSON response. */
+export const maxRecords = 200_000
+
 /** The longest range of `list-failing-tests` in ms, inclusive (docs/reference/service.md, "Limits"). */
 export const maxWindow = 7 * 86_400_000
 

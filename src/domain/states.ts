@@ -32,9 +32,11 @@ export const statesUnderTest: readonly string[] = ['TESTING', 'TESTS_PASSED', 'P
 
 export const isUnderTest = (state: string): boolean => statesUnderTest.includes(normalizeState(state))
 
+/** Normalizes the `state` of a record; a record with nothing to change is returned itself. */
 export function withNormalizedState(record: JsonObject): JsonObject {
   const state = getString(record, 'state')
-  return state === undefined ? record : { ...record, state: normalizeState(state) }
+  const normalized = normalizeState(state ?? '')
+  return state === undefined || state === normalized ? record : { ...record, state: normalized }
 }
 
 export const outcomes = ['ok', 'failed', 'cancelled', 'pending'] as const

@@ -7,7 +7,7 @@ import { createReceipt } from '../api/receipt.ts'
 import { resourceOfRequest } from '../api/request.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import { type MergeqError, toMergeqError } from '../errors.ts'
-import { isObject, type Json, type JsonObject } from '../json.ts'
+import type { Json, JsonObject } from '../json.ts'
 
 /** The result of a call, or its error. */
 export interface CallOutcome {
@@ -33,7 +33,7 @@ export async function callService<P extends Params>(
   try {
     const { response, resource, delivery } = await callOperation(client, operation, params, { overrides })
     const document = response.document?.(response.records) ?? createReceipt(route, resource, delivery)
-    return { document: toPlainJson(document) }
+    return { document: document }
   } catch (error) {
     const failure = toMergeqError(error)
     const { delivery } = failure.details
@@ -63,20 +63,8 @@ async function collectRecords(
     if (!pages.hasStarted()) return { document: null, failure }
   }
   const { records, envelope, notes, isBroken, problem } = pages.finish(failure?.message)
-  const document = toPlainJson({ [pages.content.key]: [...found, ...records], ...envelope })
+  const document = { [pages.content.key]: [...found, ...records], ...envelope }
   if (failure?.kind === 'interrupted') return { document, failure }
   for (const note of notes) await logger.info(note)
   return isBroken ? { document, failure: incompleteListError(failure, problem) } : { document }
-}
-
-/** The same document with plain numbers: a number that a double cannot hold is rounded. */
-function toPlainJson(value: Json): Json {
-  if (Array.isArray(value)) return value.map(toPlainJson)
-  if (isObject(value))
-    return Object.fromEntries(
-      Object.entries(value).flatMap(([key, member]) =>
-        member === undefined ? [] : [[key, toPlainJson(member)] as const],
-      ),
-    )
-  return typeof value === 'object' && value !== null ? Number(String(value)) : value
 }

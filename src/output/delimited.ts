@@ -1,8 +1,15 @@
-import { isObject, type Json } from '../json.ts'
-import { jsonToText } from '../json-text.ts'
+import { type Json, stringifyJson } from '../json.ts'
 import type { CsvCell } from './csv.ts'
 import { sanitizeLine } from './sanitize.ts'
 import type { Column, View } from './view.ts'
+
+/** A value as text: a list with commas, null and undefined as '', an object as JSON. */
+export const jsonToText = (value: Json | undefined): string => {
+  if (value === undefined || value === null) return ''
+  if (typeof value !== 'object') return String(value)
+  if (Array.isArray(value)) return value.map(item => jsonToText(item)).join(', ')
+  return stringifyJson(value)
+}
 
 /** Returns the text of a value on a single line, without invisible characters. */
 export const formatCell = (value: Json | undefined): string => sanitizeLine(jsonToText(value))
@@ -18,12 +25,9 @@ export const tsv = ({ columns, rows }: View, colorize = (state: string) => state
     .map(cells => `${cells.join('\t')}\n`)
     .join('')
 
-/** A number that a double cannot hold is a LosslessNumber, which is an object and not a JSON object. */
 const toCsvCell = (value: Json | undefined): CsvCell => ({
   text: formatCell(value),
-  isNumber:
-    typeof value === 'number' ||
-    (typeof value === 'object' && value !== null && !Array.isArray(value) && !isObject(value)),
+  isNumber: typeof value === 'number',
 })
 
 /** Returns RFC 4180 lines. A leading apostrophe disables spreadsheet formulas; numbers stay unchanged. */

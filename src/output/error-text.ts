@@ -1,6 +1,5 @@
 import { type MergeqError, withPeriod } from '../errors.ts'
-import type { Json } from '../json.ts'
-import { stringifyJson } from '../json-text.ts'
+import { type Json, stringifyJson } from '../json.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 
 /** How an error is printed for people. */

@@ -1,6 +1,5 @@
 import { formatInteger, pluralize } from '../domain/format.ts'
-import { get, getArray, getString, type Json, type JsonObject } from '../json.ts'
-import { stringifyJson } from '../json-text.ts'
+import { get, getArray, getString, type Json, type JsonObject, stringifyJson } from '../json.ts'
 import { parseUrl } from '../url.ts'
 import { type Annotation, annotationLines } from './annotations.ts'
 import { markdownCell, markdownHead } from './delimited.ts'

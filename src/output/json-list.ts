@@ -1,5 +1,4 @@
-import type { JsonObject } from '../json.ts'
-import { stringifyJson } from '../json-text.ts'
+import { type JsonObject, stringifyJson } from '../json.ts'
 import { parts } from './view.ts'
 
 /**

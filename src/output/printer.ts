@@ -1,6 +1,5 @@
 import type { Format } from '../domain/output-formats.ts'
-import type { Json, JsonObject } from '../json.ts'
-import { stringifyJson, stringifyLines } from '../json-text.ts'
+import { type Json, type JsonObject, stringifyJson } from '../json.ts'
 import { csv, csvHeader, markdownHead, markdownRows, tsv } from './delimited.ts'
 import { createJsonArray, createJsonList, type JsonList } from './json-list.ts'
 import { sanitizeLines } from './sanitize.ts'
@@ -155,7 +154,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
         return writer.write(`${stringifyJson(printable.document(selectFields(printable)), pretty)}\n`)
       case 'ndjson':
         for await (const part of parts(selectFields(printable), writer.pause))
-          await writer.write(stringifyLines(part))
+          await writer.write(part.map(record => `${stringifyJson(record)}\n`).join(''))
         return
       case 'csv': {
         const { columns, rows } = viewOf(printable)

@@ -418,7 +418,7 @@ describe('success', () => {
     })
     expect({ code, out }).toEqual({
       code: 0,
-      out: '{"state":"RUNNING","batch":true,"news":9007199254740993}\n',
+      out: '{"state":"RUNNING","batch":true,"news":9007199254740992}\n',
     })
   })
 

@@ -14,8 +14,7 @@ import {
   updateBody,
 } from '../../src/domain/queue-file.ts'
 import { files } from '../../src/host/files.ts'
-import { isObject, type Json, type JsonObject } from '../../src/json.ts'
-import { parseJson, stringifyJson } from '../../src/json-text.ts'
+import { isObject, type Json, type JsonObject, parseJson, stringifyJson } from '../../src/json.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting, type Story } from '../support/harness.ts'
 import { testOnPosix } from '../support/programs.ts'
 
@@ -309,11 +308,27 @@ describe('what is sent', () => {
     expect(err).toContain('2 settings differ')
   })
 
-  test('a number with many digits is sent unchanged', async () => {
-    const setting = withFile('settings: {huge: 9007199254740993}', { answer: queueThat() })
+  test.each(['9007199254740993', '1e400', '0.1000000000000000055511151231257827'])(
+    'the number %s, which would be changed, is a usage error',
+    async number => {
+      const line = `queue apply -f q.yaml --yes --allow-unknown ${where}`
+      for (const [settings, flags] of [
+        [`{huge: ${number}}`, ''],
+        ['{}', ` --set 'huge={"a":${number}}'`],
+      ] as const) {
+        const setting = withFile(`settings: ${settings}`, { answer: queueThat() })
+        const { code, err, requests } = await mergeq(`${line}${flags}`, setting)
+        expect({ code, requests }).toEqual({ code: 2, requests: [] })
+        expect(err).toContain(`the number ${number} cannot be represented exactly.`)
+      }
+    },
+  )
+
+  test('a number that a double holds is sent, however it is written', async () => {
+    const setting = withFile('settings: {a: 1.50, b: 2e3, c: 0x1F, d: -0.25}', { answer: queueThat() })
     const { requests } = await mergeq(`queue apply -f q.yaml --yes --allow-unknown ${where}`, setting)
     expect(requests.find(({ path }) => path.endsWith('updateQueue'))?.body).toContain(
-      '"huge":9007199254740993}',
+      '"a":1.5,"b":2000,"c":31,"d":-0.25}',
     )
   })
 
@@ -526,7 +541,7 @@ describe('contents of a file', () => {
     [
       'a number far too large',
       'settings:\n  concurrency: 90071992547409931',
-      "'90071992547409931' is not a whole",
+      'q.yaml:2: the number 90071992547409931 cannot be represented exactly.',
     ],
     ['yes for true', 'settings:\n  batch: yes', 'q.yaml:2: batch: "yes" is not true or false.'],
     [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { costLimits, findExcessiveCost } from '../../src/api/json-cost.ts'
+import { scanJson } from '../../src/json.ts'
 import { sanitizeLine } from '../../src/output/sanitize.ts'
 import { withFaultServer } from '../support/fault-server.ts'
 import { environmentFor, runAndCheck } from '../support/fault-server-runs.ts'
@@ -95,42 +95,44 @@ describe('--max-answer', () => {
 })
 
 describe('the cost of a response', () => {
-  const bytesOf = (text: string) => new TextEncoder().encode(text)
-  const excessOf = (text: string, more: Partial<ReturnType<typeof costLimits>> = {}) =>
-    findExcessiveCost(bytesOf(text), { ...costLimits(mebibyte), ...more }, async () => undefined)
-
-  test('200 levels are read and 201 are not', async () => {
-    expect(await excessOf('['.repeat(200) + ']'.repeat(200))).toBeUndefined()
-    expect(await excessOf(`\uFEFF \n${'['.repeat(201)}`)).toBe('is nested more than 200 levels deep')
+  test('200 levels are read and 201 are not', () => {
+    expect(scanJson('['.repeat(200) + ']'.repeat(200)).isDeep).toBe(false)
+    expect(scanJson(` \n${'['.repeat(201)}`).isDeep).toBe(true)
   })
-  test('values are counted up to the limit', async () => {
-    expect(await excessOf('[1,2,3]', { maxValues: 3 })).toBeUndefined()
-    expect(await excessOf('[1,2,3,4]', { maxValues: 3 })).toBe('contains more than 3 values')
+  test('values are counted, and records in lists of the document', () => {
+    expect(scanJson('[1,2,3,4]')).toMatchObject({ values: 4, records: 0 })
+    expect(scanJson('{"a":[{},{"b":[{}]}],"c":{"d":{}}}')).toMatchObject({ records: 2 })
   })
-  test('brackets, commas and quotes in a text do not count', async () => {
-    expect(
-      await excessOf(JSON.stringify([`${'['.repeat(300)},,,,"\\"`, 'x']), { maxValues: 2 }),
-    ).toBeUndefined()
+  test('brackets, commas and quotes in a text do not count', () => {
+    const text = JSON.stringify([`${'['.repeat(300)},,,,"\\"`, 'x'])
+    expect(scanJson(text)).toMatchObject({ isDeep: false, values: 2 })
   })
-  test('text outside Latin-1 takes twice the memory', async () => {
-    expect(await excessOf(`["${'x'.repeat(1_000)}"]`, { maxMemory: 4_000 })).toBeUndefined()
-    expect(await excessOf(`["${'x'.repeat(1_000)}\u0100"]`, { maxMemory: 4_000 })).toMatch(/memory/)
+  test('a text that does not end, ends the look', () => {
+    expect(scanJson(`["${'\\'.repeat(1_001)}`).values).toBe(1)
   })
-  test('a text that does not end, ends the look', async () => {
-    expect(await excessOf(`["${'\\'.repeat(1_001)}`)).toBeUndefined()
-  })
-  test('other values than lists and objects are cheap', async () => {
+  test('other values than lists and objects are cheap', () => {
     for (const text of ['', ' ', '<html>[[[', `"${'['.repeat(300)}"`, '# HELP {{{'])
-      expect(await excessOf(text, { maxDepth: 1 })).toBeUndefined()
+      expect(scanJson(text)).toMatchObject({ isDeep: false, values: 0 })
   })
-  test('a large response is scanned in steps, and a signal ends the scan', async () => {
-    const stop = new Error('stopped')
-    const looking = findExcessiveCost(
-      bytesOf(filled('1,', 9 * mebibyte, '[', ']')),
-      costLimits(256 * mebibyte),
-      () => Promise.reject(stop),
+
+  const answers = async (body: string, line: string) =>
+    withFaultServer({ script: respondAlways(respondWith(200, body)) }, server =>
+      runAndCheck(server, line, { skipFailureText: true }),
     )
-    await expect(looking).rejects.toBe(stop)
+  test('a response with more than 200,000 records is not read', async () => {
+    const page = (count: number) =>
+      `{"tests":[${Array.from({ length: count }, () => '{}').join(',')}],"page":{}}`
+    const { code, sentence } = await answers(page(200_001), 'flaky list')
+    expect(code).toBe(15)
+    expect(sentence).toMatch(/contains more than 200,000 records/)
+  })
+  test('a response over 1 MiB has at most 1,048,576 values', async () => {
+    const { code, sentence } = await answers(
+      filled('1,', 3 * mebibyte, '{"tests":[],"x":[', '1]}'),
+      'flaky list',
+    )
+    expect(code).toBe(15)
+    expect(sentence).toMatch(/contains more than 1,048,576 values/)
   })
 })
 

@@ -133,8 +133,9 @@ describe('the largest cost of a response', () => {
       15,
     ],
     ['60 MiB of good tests', 'flaky list --json', packed(tests(60 * mebibyte, 'test')), 15],
-    ['30 MiB of good tests in Cyrillic', 'flaky list --json', packed(tests(30 * mebibyte, '\u0442')), 15],
-    ['40 MiB of good tests', 'flaky list --json', packed(tests(40 * mebibyte, 'test')), 0],
+    ['30 MiB of good tests in Cyrillic', 'flaky list --json', packed(tests(30 * mebibyte, '\u0442')), 0],
+    ['30 MiB of good tests', 'flaky list --json', packed(tests(30 * mebibyte, 'test')), 0],
+    ['60 MiB of good tests', 'api getQueue --fields state', packed(tests(60 * mebibyte, 'test')), 15],
     [
       '8 MiB of numbers of 20 digits',
       'queue get --json',
@@ -145,6 +146,20 @@ describe('the largest cost of a response', () => {
       'half a million tests without a name',
       'flaky list --json',
       packed(filled('{},', 1.4 * mebibyte, '{"tests":[', ']}')),
+      15,
+    ],
+    [
+      'the most tests, without a name',
+      'flaky list --json',
+      packed(`{"tests":[${'{},'.repeat(199_999)}{}],"page":{}}`),
+      0,
+    ],
+    [
+      'the most tests, with an id',
+      'flaky list --sort name --json',
+      packed(
+        JSON.stringify({ tests: Array.from({ length: 200_000 }, (_, id) => ({ id: `${id}` })), page: {} }),
+      ),
       0,
     ],
     [
@@ -187,7 +202,7 @@ describe('the largest cost of a response', () => {
   test.each([100, 250, 400, 600])(
     'a signal %i ms into a large answer ends the program within a second',
     async after => {
-      const show = packed(tests(40 * mebibyte, 'test'))
+      const show = packed(tests(30 * mebibyte, 'test'))
       let kill: (signal: NodeJS.Signals) => void = () => undefined
       let sent = Number.NaN
       const sends: Responder = exchange => {

@@ -1,4 +1,3 @@
-import { costLimits } from '../../src/api/json-cost.ts'
 import {
   type Operation,
   operationMethod,
@@ -12,14 +11,18 @@ import {
   attemptLimit,
   changeLimit,
   maxBodySize,
+  maxJsonSize,
   maxListResponseSize,
+  maxRecords,
   maxResponseSize,
+  maxValues,
   maxWindow,
 } from '../../src/domain/limits.ts'
 import { scenarioNames } from '../../src/domain/scenario-names.ts'
 import { exitCodeList, mostSevere } from '../../src/errors.ts'
 import { idleLimit } from '../../src/http/connection-pools.ts'
 import { connectLimit } from '../../src/http/preconnect.ts'
+import { maxJsonDepth } from '../../src/json.ts'
 import { type Dialect, dialects } from '../../src/sandbox/dialects.ts'
 import { findScenario } from '../../src/sandbox/scenarios.ts'
 import { allCommands } from './commands.ts'
@@ -120,24 +123,19 @@ const renderTimeLimits = (): string =>
     ],
   )
 
-const renderSizeLimits = (): string => {
-  const { maxDepth, maxValues, maxText, maxMemory } = costLimits(maxListResponseSize)
-  return renderTable(
+const renderSizeLimits = (): string =>
+  renderTable(
     ['limit', 'value'],
     [
       ['request body', formatBytes(maxBodySize)],
       ['response with a record, a queue or a receipt, after decompression', formatBytes(maxResponseSize)],
-      [
-        'response with a list of tests or metrics, or to `mergeq api`, after decompression',
-        formatBytes(maxListResponseSize),
-      ],
-      ['levels of lists and objects', formatInteger(maxDepth)],
-      ['values', formatInteger(maxValues)],
-      ['one text', formatBytes(maxText)],
-      ['memory for parsing, estimated', formatBytes(maxMemory)],
+      ['response with metrics, or to `mergeq api`, after decompression', formatBytes(maxListResponseSize)],
+      ['JSON in a response', formatBytes(maxJsonSize)],
+      ['levels of lists and objects', formatInteger(maxJsonDepth)],
+      ['records in a response', formatInteger(maxRecords)],
+      ['values in a response of more than 1 MiB', formatInteger(maxValues)],
     ],
   )
-}
 
 const renderScenarios = (): string =>
   renderTable(

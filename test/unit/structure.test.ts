@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { parseAst } from 'vitest/node'
 import { allCommands } from '../support/commands.ts'
 
-const base = ['errors', 'json', 'json-text', 'url', 'host/host types']
+const base = ['errors', 'json', 'url', 'host/host types']
 
 /**
  * What a directory may import besides itself: a directory, a file or folder of a directory (without `.ts`), or a
@@ -14,14 +14,12 @@ const base = ['errors', 'json', 'json-text', 'url', 'host/host types']
 const importTable: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   json: [],
-  'json-scan': [],
-  'json-text': ['json', 'json-scan'],
   url: [],
   host: ['errors', 'node:*'],
   domain: ['errors', 'json'],
   http: ['errors', 'url', 'host/host types', 'node:crypto', 'node:net', 'node:tls', 'node:zlib', 'node:v8'],
   api: ['domain', 'http', ...base],
-  output: ['domain', 'errors', 'json', 'json-text', 'url'],
+  output: ['domain', 'errors', 'json', 'url'],
   config: ['domain', ...base],
   // A client has a retry policy before the HTTP client is loaded.
   cli: ['config', 'output', 'api', 'http types', 'http lazily', 'http/retry-policy', 'domain', ...base],
@@ -48,16 +46,7 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
     'output/redactor',
     ...base,
   ],
-  sandbox: [
-    'domain',
-    'api/operation',
-    'api/operations',
-    'errors',
-    'json',
-    'json-text',
-    'node:http',
-    'node:crypto',
-  ],
+  sandbox: ['domain', 'api/operation', 'api/operations', 'errors', 'json', 'node:http', 'node:crypto'],
   main: ['host', 'cli', 'commands/index', 'errors'],
 }
 
@@ -73,7 +62,6 @@ const packages: Readonly<Record<string, string>> = {
   'supports-hyperlinks': 'host',
   'cross-spawn': 'host',
   open: 'host',
-  'lossless-json': 'json-text',
   conf: 'config',
   'proper-lockfile': 'config',
   'git-url-parse': 'config',

@@ -1,5 +1,5 @@
 import { pluralizeFirst } from '../../domain/format.ts'
-import { maxListResponseSize } from '../../domain/limits.ts'
+import { maxJsonSize } from '../../domain/limits.ts'
 import { withNormalizedState } from '../../domain/states.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { toIso } from '../../domain/values/time.ts'
@@ -15,7 +15,7 @@ const key = 'pullRequests'
 
 const pageDecoder: ResponseDecoder = {
   expects: 'json',
-  maxBytes: maxListResponseSize,
+  maxBytes: maxJsonSize,
   read(response) {
     const [document = {}] = recordDecoder(record => record).read(response).records
     const { [key]: pullRequests } = document

@@ -1,5 +1,5 @@
 import { withNormalizedState } from '../../domain/states.ts'
-import { isObject, type JsonObject } from '../../json.ts'
+import { getArray, isObject, type JsonObject } from '../../json.ts'
 import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../decode.ts'
 import { defineOperation, type OperationErrors } from '../operation.ts'
 import { param, switchParam } from '../param.ts'
@@ -8,16 +8,14 @@ import { resourceCommand } from '../resource-command.ts'
 import { queueParams } from './pull-requests.ts'
 import { queueFields, queueSettingFields } from './service-fields.ts'
 
-const withNormalizedStates = (document: JsonObject): JsonObject => {
+/** Normalizes the states of a queue and of its pull requests; an unchanged queue is returned itself. */
+function withNormalizedStates(document: JsonObject): JsonObject {
   const queue = withNormalizedState(document)
-  return Array.isArray(queue.enqueuedPullRequests)
-    ? {
-        ...queue,
-        enqueuedPullRequests: queue.enqueuedPullRequests.map(entry =>
-          isObject(entry) ? withNormalizedState(entry) : entry,
-        ),
-      }
-    : queue
+  const entries = getArray(queue, 'enqueuedPullRequests')
+  const normalized = entries.map(entry => (isObject(entry) ? withNormalizedState(entry) : entry))
+  return normalized.every((entry, index) => entry === entries[index])
+    ? queue
+    : { ...queue, enqueuedPullRequests: normalized }
 }
 
 const createOnNotFound: OperationErrors = {

@@ -13,7 +13,7 @@ const testDecoder: ResponseDecoder = {
     if (!isObject(document.test)) throw missingPartError('test')
     return {
       records: [document.test],
-      document: ([test = {}]) => ({ ...document, test }),
+      document: ([test = {}]) => (test === document.test ? document : { ...document, test }),
       bytes: response.bytes,
     }
   },

@@ -1,7 +1,6 @@
 import { cacheDirectory } from '../../config/directory.ts'
 import type { Host } from '../../host/host.ts'
-import { isObject } from '../../json.ts'
-import { parseJson } from '../../json-text.ts'
+import { isObject, parseJson } from '../../json.ts'
 import type { CompletionCandidate } from './complete.ts'
 
 /** How long candidates from the service are reused, in milliseconds. */

@@ -2,7 +2,7 @@ import { defineCommand } from '../../cli/command.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { isJsonFormat } from '../../domain/output-formats.ts'
 import { detectShell, formatVariable, type ShellKind } from '../../domain/user-shell.ts'
-import { stringifyJson } from '../../json-text.ts'
+import { stringifyJson } from '../../json.ts'
 import { describeSandbox, openSandbox, portOption, sandboxOptions } from './server/start-options.ts'
 
 /** Returns the base URL, the lines that set the variables in a shell, and how the sandbox stops. */

@@ -18,6 +18,27 @@ export function parseDecimal(text: string): number {
   return Number(text)
 }
 
+/** The digits of a decimal number without leading and trailing zeros, and the power of ten behind them. */
+function significantDigits(text: string): string {
+  const [mantissa = '', exponent = '0'] = text.toLowerCase().replace(/^[-+]/, '').split('e')
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  const digits = `${whole}${fraction}`.replace(/^0+/, '')
+  const shortened = digits.replace(/0+$/, '')
+  const power = Number(exponent) - fraction.length + digits.length - shortened.length
+  return shortened === '' ? '0' : `${shortened}e${power}`
+}
+
+/** Whether a double keeps all digits of a decimal number: not those of `9007199254740993` or `1e400`. */
+export const isExactNumber = (text: string): boolean =>
+  significantDigits(text) === significantDigits(String(Number(text)))
+
+/** The first number in a JSON text that a double would change. */
+export const findInexactNumber = (json: string): string | undefined =>
+  json
+    .replace(/"(?:[^"\\]|\\.)*"/g, '')
+    .match(/-?\d[\d.eE+-]*/g)
+    ?.find(number => !isExactNumber(number))
+
 const bytesPerUnit = new Map([
   ['KiB', 1024],
   ['MiB', 1024 * 1024],

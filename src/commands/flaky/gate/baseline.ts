@@ -1,8 +1,7 @@
 import { parseUuid } from '../../../domain/values/text.ts'
 import { requireUtf8 } from '../../../domain/values/utf8-text.ts'
 import { toMergeqError, usageError } from '../../../errors.ts'
-import { getString, isObject, type Json } from '../../../json.ts'
-import { parseJson } from '../../../json-text.ts'
+import { getString, isObject, type Json, parseJson } from '../../../json.ts'
 
 /**
  * Returns the test ids of a baseline, in lower case. A baseline is a list with an id on each line (blank

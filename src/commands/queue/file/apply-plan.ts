@@ -14,7 +14,6 @@ import {
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
-import { encodeValues } from '../../api.ts'
 import { formatValue, hasDifferences, type Plan, queueName, readLive } from './plan.ts'
 
 /**
@@ -95,7 +94,7 @@ export async function applyPlan(
   let changed: readonly string[] = []
   const send = async (operation: typeof lastOperation, settings: JsonObject) => {
     lastOperation = operation
-    const overrides = Object.entries(encodeValues(settings)).map(([key, value]) => ({ path: [key], value }))
+    const overrides = Object.entries(settings).map(([key, value]) => ({ path: [key], value: value ?? null }))
     const response =
       operation === createQueue
         ? await callOperation(context.client(), createQueue, invocation.values, { overrides })

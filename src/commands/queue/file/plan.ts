@@ -14,8 +14,7 @@ import {
 } from '../../../domain/queue-file.ts'
 import { parseRepository, repositoryName } from '../../../domain/values/repository.ts'
 import { isNotFound, toMergeqError, usageError } from '../../../errors.ts'
-import type { Json } from '../../../json.ts'
-import { stringifyJson } from '../../../json-text.ts'
+import { type Json, stringifyJson } from '../../../json.ts'
 import { queueRequest } from '../get/queue-request.ts'
 import { type LoadedQueueFile, readQueueFiles, withOverrides } from './read-files.ts'
 

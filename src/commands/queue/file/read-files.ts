@@ -4,11 +4,11 @@ import type { ParsedArgs } from '../../../config/args.ts'
 import { createParseContext } from '../../../config/config.ts'
 import { joinPath } from '../../../config/file-paths.ts'
 import { parseQueueFile, type QueueFile, readSetting, type SourceNode } from '../../../domain/queue-file.ts'
+import { findInexactNumber } from '../../../domain/values/numbers.ts'
 import { textParser } from '../../../domain/values/text.ts'
 import { requireUtf8 } from '../../../domain/values/utf8-text.ts'
 import { toMergeqError, usageError } from '../../../errors.ts'
-import type { Json } from '../../../json.ts'
-import { parseJson } from '../../../json-text.ts'
+import { type Json, parseJson } from '../../../json.ts'
 
 /** A queue file that was read. */
 export interface LoadedQueueFile {
@@ -147,8 +147,12 @@ export function withOverrides(
 function parseOverride(text: string): readonly [string, Json] {
   const [, key = '', value = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? []
   if (!/^[^.]+$/.test(key)) throw usageError(`--set: '${text}' is not <setting>=<value>.`)
+  const document = parseJson(value)
+  const inexact = document === undefined ? undefined : findInexactNumber(value)
+  if (inexact !== undefined)
+    throw usageError(`--set: ${key}: the number ${inexact} cannot be represented exactly.`)
   try {
-    return [key, readSetting(key, parseJson(value) ?? value)]
+    return [key, readSetting(key, document ?? value)]
   } catch (error) {
     const { message, details } = toMergeqError(error)
     throw usageError(`--set: ${key}: ${message}`, details.hint)

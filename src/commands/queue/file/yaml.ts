@@ -18,9 +18,9 @@ import {
   visit,
 } from 'yaml'
 import type { SourceNode } from '../../../domain/queue-file.ts'
+import { isExactNumber } from '../../../domain/values/numbers.ts'
 import { isMergeqError, usageError } from '../../../errors.ts'
-import type { Json, JsonObject } from '../../../json.ts'
-import { parseJson, stringifyJson } from '../../../json-text.ts'
+import { type Json, type JsonObject, stringifyJson } from '../../../json.ts'
 
 /** Upper limit for the nesting depth of values. */
 const maxDepth = 50
@@ -126,10 +126,8 @@ export function parseYaml(text: string, file: string): SourceNode {
 
   function convertScalar(value: unknown, source: string, offset: number | undefined): Json {
     if (typeof value === 'number') {
-      // The JSON parser keeps all digits of a number.
-      const exactValue = parseJson(source)
-      if (exactValue !== undefined && typeof exactValue !== 'string') return exactValue
-      if (Number.isSafeInteger(value) || (!Number.isInteger(value) && Number.isFinite(value))) return value
+      const isDecimal = /^[-+]?[\d.]+(?:e[-+]?\d+)?$/i.test(source)
+      if (isDecimal ? isExactNumber(source) : Number.isSafeInteger(value)) return value
       throw syntaxError(offset, `the number ${source} cannot be represented exactly.`)
     }
     if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
