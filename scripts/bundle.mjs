@@ -29,20 +29,10 @@ const withoutChildProcesses = {
 export const inputOptions = {
   platform: 'node',
   transform: { target: 'node20.18', define: { MERGEQ_VERSION: JSON.stringify(version) } },
-  // Four parts of packages are replaced:
-  // - Undici's HTTP/2 client, which no connection here uses, loads node:http2: 6 of 62 ms of CPU for a request.
-  // - Undici's SOCKS client: a SOCKS proxy is refused before a connection is made.
-  // - Conf's validator of schemas, which no settings file here has: 41 KB of the package.
-  // - Undici's parser of HTTP/1.1 is there twice, the second time for processors with SIMD: 25 KB of the package.
-  resolve: {
-    alias: {
-      './client-h2.js': false,
-      '../llhttp/llhttp_simd-wasm.js': join(root, 'node_modules/undici/lib/llhttp/llhttp-wasm.js'),
-      './socks5-proxy-agent': false,
-      'ajv/dist/2020.js': false,
-      'ajv-formats': false,
-    },
-  },
+  // What packages load at start, and nothing here uses:
+  // - Undici's HTTP/2 client, with node:http2: 6 of 62 ms of CPU for a request.
+  // - Conf's validator of schemas, which no settings file here has: 15 of 112 ms of CPU for `config set`.
+  resolve: { alias: { './client-h2.js': false, 'ajv/dist/2020.js': false, 'ajv-formats': false } },
   plugins: [withoutChildProcesses],
   // A lazy import of a module that is loaded anyway costs nothing.
   checks: { ineffectiveDynamicImport: false },

@@ -1,7 +1,7 @@
 import { runProgram } from './cli/program.ts'
 import { commandGroups } from './commands/index.ts'
 import { createNodeHost } from './host/node-host.ts'
-import { interruptionOf } from './host/signals.ts'
+import { interruptionOf, limitWebAssemblyCompilation } from './host/node-process.ts'
 
 declare const MERGEQ_VERSION: string
 
@@ -11,7 +11,10 @@ export async function main(): Promise<void> {
   // With this listener, a write beyond the file size limit (`ulimit -f`) fails with EFBIG. Otherwise, the
   // listener of proper-lockfile (signal-exit) would end the program.
   process.on('SIGXFSZ', () => undefined)
-  const host = createNodeHost(process, MERGEQ_VERSION, interrupted)
+  const host = {
+    ...createNodeHost(process, MERGEQ_VERSION, interrupted),
+    beforeRequests: limitWebAssemblyCompilation,
+  }
   process.exitCode = await runProgram(host, commandGroups)
   // A reader that stopped reading leaves output pending, which would keep the process alive. So would a DNS
   // lookup after its time limit: the shell waits for the end of a completion.

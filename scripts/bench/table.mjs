@@ -59,7 +59,7 @@ export function createFigures(measured, baseline, { packedKB, unpackedKB, packag
     ...lines,
     ...peaks,
     ...megabytes,
-    { ...compareWithTarget('packed size', packedKB, 'KB', { must: 450, aim: 400 }), quoted: true },
+    { ...compareWithTarget('packed size', packedKB, 'KB', { must: 600, aim: 500 }), quoted: true },
     { what: 'unpacked size', figure: unpackedKB, unit: 'KB' },
     compareWithTarget('packages brought by an install', packages, '', { must: 1, aim: 1 }),
   ]

@@ -1,4 +1,4 @@
-import type { Spawned } from '../host/host.ts'
+import type { GitResult } from '../host/host.ts'
 
 /** The characters of a message of git that are shown. */
 const maxReasonLength = 160
@@ -35,7 +35,7 @@ const knownFailures: readonly (readonly [pattern: RegExp, reason?: string])[] = 
 const uselessLine = /could not read from remote repository|correct access rights|repository exists|^\s*$/i
 
 /** Returns why git failed, in a few words without a full stop. A credential in a URL is left out. */
-export function describeGitFailure({ code, err = '', timedOut }: Spawned): string {
+export function describeGitFailure({ code, err = '', timedOut }: GitResult): string {
   if (timedOut === true) return 'git did not finish in time'
   if (code === 127 && err === '') return 'git was not found'
   for (const [pattern, reason] of knownFailures) {

@@ -1,4 +1,4 @@
-import type { Environment, Host, Spawned } from '../host/host.ts'
+import type { Environment, GitResult, Host } from '../host/host.ts'
 import { splitCredential } from './remote-credential.ts'
 
 /** The time limit of a git command that reads the checkout, in milliseconds. */
@@ -44,14 +44,14 @@ const safeOptions = ({ runtime }: Host): readonly string[] => [
 /**
  * The results of git commands by host: each command runs once, however many pull requests a command handles.
  */
-const resultCache = new WeakMap<Host, Map<string, Promise<Spawned | undefined>>>()
+const resultCache = new WeakMap<Host, Map<string, Promise<GitResult | undefined>>>()
 
 /**
  * Returns the result of a git command in the checkout, or undefined if the working directory was removed. git
  * enters the checkout with `-C`, and may not fetch anything.
  */
-function spawnGit(host: Host, args: readonly string[]): Promise<Spawned | undefined> {
-  const cached = resultCache.get(host) ?? new Map<string, Promise<Spawned | undefined>>()
+function spawnGit(host: Host, args: readonly string[]): Promise<GitResult | undefined> {
+  const cached = resultCache.get(host) ?? new Map<string, Promise<GitResult | undefined>>()
   resultCache.set(host, cached)
   const result = cached.get(args.join(' ')) ?? run()
   cached.set(args.join(' '), result)
@@ -59,15 +59,13 @@ function spawnGit(host: Host, args: readonly string[]): Promise<Spawned | undefi
 
   async function run() {
     if (host.cwd === undefined) return undefined
-    return host.spawn('git', ['-C', host.cwd, ...safeOptions(host), ...args], {
+    return host.git(['-C', host.cwd, ...safeOptions(host), ...args], {
       env: {
         ...withoutTokens(host.env),
         ...gitVariables,
         GIT_ALLOW_PROTOCOL: 'none',
         GIT_NO_LAZY_FETCH: '1',
       },
-      ownDirectory: true,
-      output: 'capture',
       timeout: localTimeLimit,
     })
   }
@@ -75,10 +73,8 @@ function spawnGit(host: Host, args: readonly string[]): Promise<Spawned | undefi
 
 /** Returns the version of git, such as `git version 2.39.5`; undefined when git cannot be run. */
 export async function readGitVersion(host: Host): Promise<string | undefined> {
-  const { code, out } = await host.spawn('git', ['--version'], {
+  const { code, out } = await host.git(['--version'], {
     env: { ...withoutTokens(host.env), ...gitVariables },
-    ownDirectory: true,
-    output: 'capture',
     timeout: localTimeLimit,
   })
   return code === 0 ? out.trim() : undefined
@@ -114,11 +110,11 @@ export async function countParents(host: Host, commit: string): Promise<number |
  * Returns the result of `git ls-remote`: its output is the refs of a remote, one per line. git runs outside
  * the checkout, so that its settings do not apply. A credential in the address is not passed as an argument.
  */
-export async function lsRemote(host: Host, remote: string, pattern: string): Promise<Spawned> {
+export async function lsRemote(host: Host, remote: string, pattern: string): Promise<GitResult> {
   const { address, env } = splitCredential(remote, host.env)
   const inherited = Object.entries(withoutTokens(env)).filter(([name]) => !repositoryVariables.test(name))
   const args = ['--no-pager', '-c', 'http.followRedirects=false', 'ls-remote', '--', address, pattern]
-  return host.spawn('git', args, {
+  return host.git(args, {
     // git uses https and ssh only, whatever the settings of the user allow, and no local repository.
     env: {
       ...Object.fromEntries(inherited),
@@ -126,8 +122,6 @@ export async function lsRemote(host: Host, remote: string, pattern: string): Pro
       GIT_DIR: host.runtime.nullDevice,
       GIT_ALLOW_PROTOCOL: 'https:ssh',
     },
-    ownDirectory: true,
-    output: 'capture',
     timeout: lookupTimeLimit,
   })
 }

@@ -26,8 +26,19 @@ export interface Host {
   readonly interrupted: AbortSignal
   /** Opens a URL in the browser of this machine; rejects when no browser can be started. */
   openUrl(url: string): Promise<void>
-  /** Runs a program without a shell and resolves when it has ended or could not be started. */
-  spawn(command: string, args: readonly string[], options: SpawnOptions): Promise<Spawned>
+  /**
+   * Runs git with captured output and without a shell. git is found in the absolute entries of PATH and runs
+   * in its own directory, so that no file in the working directory is run because of its name. What git
+   * started ends with it.
+   */
+  git(args: readonly string[], options: GitOptions): Promise<GitResult>
+  /**
+   * Runs a program of the user without a shell, with the streams of this process. What the program started
+   * ends with it.
+   */
+  runProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<ProgramResult>
+  /** Called before the first request of an HTTP client. */
+  beforeRequests?(): Promise<void>
 }
 
 /** Environment variables by name. */
@@ -38,7 +49,6 @@ export interface Runtime {
   /** The version of mergeq. */
   readonly version: string
   readonly node: string
-  readonly v8: string
   readonly platform: string
   /** The path that has no content and no entries: `\\\\.\\nul` on Windows. */
   readonly nullDevice: string
@@ -151,41 +161,41 @@ export interface Access {
   readonly modifiedAt: number
 }
 
-/** How a program is run. */
-export interface SpawnOptions {
+/** How git is run. */
+export interface GitOptions {
   readonly env: Environment
+  /** The time limit in milliseconds; git is killed afterwards. */
+  readonly timeout: number
+}
+
+/** What git printed, and how it ended. */
+export interface GitResult {
   /**
-   * Whether the program runs in its own directory and is looked up in the absolute entries of PATH only, so
-   * that a file in the working directory is never run because of its name.
+   * The exit code; 128 plus the number of the signal that ended git; 127 when git could not be started.
    */
-  readonly ownDirectory?: boolean
-  /** `inherit` passes the standard streams on; `capture` collects standard output and standard error. */
-  readonly output: 'inherit' | 'capture'
-  /** The time limit in milliseconds; the program is killed afterwards. */
-  readonly timeout?: number
+  readonly code: number
+  readonly out: string
+  /** At most 64 KiB. */
+  readonly err?: string
+  /** Whether git was killed because its time limit was reached. */
+  readonly timedOut?: boolean
+}
+
+/** How a program of the user is run. */
+export interface ProgramOptions {
+  readonly env: Environment
   /** When the signal is aborted, the program gets a moment to end and is killed afterwards. */
-  readonly until?: AbortSignal
+  readonly until: AbortSignal
   /**
    * Whether Ctrl-C belongs to the program alone: SIGINT does nothing to this process until the program ends.
    */
   readonly handlesInterrupt?: boolean
 }
 
-/** The result of a program. */
-export interface Spawned {
-  /**
-   * The exit code; 128 plus the number of the signal that ended the program; 127 when the program was not
-   * found.
-   */
+/** How a program of the user ended. */
+export interface ProgramResult {
+  /** The exit code; 128 plus the number of the signal that ended the program. */
   readonly code: number
-  /** The captured standard output; empty with `inherit`. */
-  readonly out: string
-  /** The captured standard error, at most 64 KiB; empty with `inherit`. */
-  readonly err?: string
-  /** Whether the program could not be started. */
-  readonly notFound?: boolean
-  /** The error of the operating system when the program could not be started, such as `EACCES`. */
+  /** The error of the operating system when the program could not be started, such as `ENOENT`. */
   readonly startError?: string
-  /** Whether the program was killed because its time limit was reached. */
-  readonly timedOut?: boolean
 }

@@ -2,10 +2,7 @@ import { fstatSync, type Stats, statSync, writeSync } from 'node:fs'
 import { MergeqError } from '../errors.ts'
 import { files } from './files.ts'
 import type { Clock, Host, Output, StandardInput } from './host.ts'
-import { openUrl } from './open-url.ts'
-import { interrupt } from './signals.ts'
-import { spawn } from './spawn.ts'
-import { windowsEnvironment } from './windows-environment.ts'
+import { interrupt, windowsEnvironment } from './node-process.ts'
 
 /**
  * The variables that child processes and libraries must not see: tokens, and the switch that would disable
@@ -27,7 +24,6 @@ export function createNodeHost(proc: NodeJS.Process, version: string, interrupte
     runtime: {
       version,
       node: proc.versions.node,
-      v8: proc.versions.v8,
       platform: proc.platform,
       get nullDevice() {
         return proc.getBuiltinModule('node:os').devNull
@@ -42,8 +38,10 @@ export function createNodeHost(proc: NodeJS.Process, version: string, interrupte
     err: createOutput(proc, 'stderr', interrupted),
     files,
     interrupted,
-    spawn,
-    openUrl,
+    git: async (args, options) => (await import('./programs.ts')).runGit(args, options),
+    runProgram: async (program, args, options) =>
+      (await import('./programs.ts')).runProgram(program, args, options),
+    openUrl: async url => (await import('./programs.ts')).openUrl(url),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { TerminalEvents } from './host.ts'
-import { interrupt } from './signals.ts'
+import { interrupt } from './node-process.ts'
 
 /** Matches a key: the sequence of a terminal, such as `ESC [ A` for the up arrow, or a character. */
 const keys = /\u001B(?:\[[\d;]*[A-Za-z~]|O[A-Za-z])|./gsu

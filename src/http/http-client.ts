@@ -27,6 +27,8 @@ export interface HttpClientOptions {
   readonly interrupted: AbortSignal
   isLoopback(hostname: string): boolean
   notify(text: string): Promise<void>
+  /** Called before the first request. */
+  beforeRequests?(): Promise<void>
 }
 
 interface SendOptions {
@@ -69,6 +71,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     const limit = Math.min(connectLimit, clientOptions.limit)
     const connection = isSecure && proxyOf(url) === undefined ? preconnect(url, limit) : undefined
     await connection?.started
+    await clientOptions.beforeRequests?.()
     const { createUndiciTransport } = await import('./undici.ts')
     return createUndiciTransport(env, {
       limit,
@@ -158,14 +161,12 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     async send(request, options) {
       transportPromise ??= openTransport(new URL(request.url))
       const transport = await transportPromise
-      return withoutWasmTiering(runtime, async () => {
-        for (let attempts = 1; ; attempts++) {
-          const result = await sendAttempt(transport, request, options)
-          if (await waitForRetry(result, attempts, request, options)) continue
-          if ('status' in result) return { ...result, attempts }
-          throw withAttempts(result.error, attempts)
-        }
-      })
+      for (let attempts = 1; ; attempts++) {
+        const result = await sendAttempt(transport, request, options)
+        if (await waitForRetry(result, attempts, request, options)) continue
+        if ('status' in result) return { ...result, attempts }
+        throw withAttempts(result.error, attempts)
+      }
     },
     async close() {
       closing.abort()
@@ -204,19 +205,4 @@ async function retryReason(
   const { status } = result
   if (status < 200 || status > 299) return retryPolicy.reasonFor(status, isChange)
   return isChange || (await isComplete(result)) ? undefined : 'The response was incomplete'
-}
-
-/**
- * Runs a request without the background compilation of WebAssembly that keeps V8 11 (Node 20) alive for 65
- * to 95 ms after the response. The parser of undici is WebAssembly, and small enough to need none.
- */
-async function withoutWasmTiering<T>({ v8 }: Runtime, work: () => Promise<T>): Promise<T> {
-  if (!v8.startsWith('11.')) return work()
-  const { setFlagsFromString } = await import('node:v8')
-  setFlagsFromString('--wasm-tiering-budget=100000000')
-  try {
-    return await work()
-  } finally {
-    setFlagsFromString('--wasm-tiering-budget=1800000')
-  }
 }

@@ -1,6 +1,6 @@
 import { MergeqError, toMergeqError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'
-import { createInterruption } from '../host/signals.ts'
+import { createInterruption } from '../host/node-process.ts'
 import type { Json } from '../json.ts'
 import { createRedactor } from '../output/redactor.ts'
 import { createCallClient } from './call-client.ts'

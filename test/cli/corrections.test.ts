@@ -28,7 +28,7 @@ const commandExists = (path: string): boolean =>
 async function isAccepted(line: string): Promise<void> {
   const host = {
     argv: splitWords(line),
-    runtime: { version: '1', node: '20', v8: '11', platform: 'linux', nullDevice: '/dev/null' },
+    runtime: { version: '1', node: '20', platform: 'linux', nullDevice: '/dev/null' },
   }
   await parseCommandLine(host, commandGroups, allCommands, new Map())
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Host, Spawned } from '../../src/host/host.ts'
+import type { GitResult, Host } from '../../src/host/host.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
 import { createHostClient } from '../../src/library/create-client.ts'
 import { type Answer, mergeq, type Seen, type Setting, serveScript } from '../support/harness.ts'
@@ -7,14 +7,14 @@ import { type Answer, mergeq, type Seen, type Setting, serveScript } from '../su
 const commit = '2ff2b16c0ffee0123456789abcdef0123456789a'
 const other = '1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e'
 const ref = (sha: string, number: number) => `${sha}\trefs/pull/${number}/head\n`
-const fails = (err: string, code = 128): Spawned => ({ code, out: '', err })
-const prints = (out: string): Spawned => ({ code: 0, out })
+const fails = (err: string, code = 128): GitResult => ({ code, out: '', err })
+const prints = (out: string): GitResult => ({ code: 0, out })
 const denied = fails(
   'git@github.com: Permission denied (publickey).\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n',
 )
 
 /** What git says in a checkout of the branch fix-cart, by the words of the command. */
-const checkout: Readonly<Record<string, Spawned>> = {
+const checkout: Readonly<Record<string, GitResult>> = {
   'remote -v': prints(
     'origin\tgit@github.com:acme/web.git (fetch)\norigin\tgit@github.com:acme/web.git (push)\n',
   ),
@@ -37,7 +37,11 @@ const service =
   }
 
 /** Runs a command line in a checkout where git also says something else. */
-async function inCheckout(line: string, git: Readonly<Record<string, Spawned>> = {}, setting: Setting = {}) {
+async function inCheckout(
+  line: string,
+  git: Readonly<Record<string, GitResult>> = {},
+  setting: Setting = {},
+) {
   const results = { ...checkout, ...git }
   const { code, out, err, requests } = await mergeq(line, {
     answer: service(),
@@ -49,7 +53,7 @@ async function inCheckout(line: string, git: Readonly<Record<string, Spawned>> =
 }
 
 /** Returns what git says to a command line. */
-function answerGit(results: Readonly<Record<string, Spawned>>, program: string, args: readonly string[]) {
+function answerGit(results: Readonly<Record<string, GitResult>>, program: string, args: readonly string[]) {
   const words = [program, ...args].join(' ')
   return Object.entries(results).find(([key]) => words.includes(` ${key}`))?.[1] ?? fails('fatal: odd')
 }
@@ -174,7 +178,7 @@ describe('if no pull request is found, the error says what was tried and why it 
   const withRemote = (address: string) => ({ 'remote -v': prints(`origin\t${address} (fetch)\n`) })
   const cases: readonly (readonly [
     what: string,
-    git: Readonly<Record<string, Spawned>>,
+    git: Readonly<Record<string, GitResult>>,
     lines: readonly string[],
   ])[] = [
     ['ls-remote is denied', {}, [notAccepted('Permission denied (publickey)'), asked]],
@@ -275,59 +279,60 @@ describe('if no pull request is found, the error says what was tried and why it 
     expect(err).toContain('  By branch: the response contains no pull request number.\n')
   })
 
-  const unasked: readonly (readonly [what: string, git: Readonly<Record<string, Spawned>>, err: string])[] = [
+  const unasked: readonly (readonly [what: string, git: Readonly<Record<string, GitResult>>, err: string])[] =
     [
-      'the branch is the target branch',
-      { 'symbolic-ref --quiet HEAD': prints('refs/heads/main\n') },
-      `mergeq: No pull request was found for branch main.
+      [
+        'the branch is the target branch',
+        { 'symbolic-ref --quiet HEAD': prints('refs/heads/main\n') },
+        `mergeq: No pull request was found for branch main.
   ${notAccepted('Permission denied (publickey)')}
   By branch: main is the target branch.
 `,
-    ],
-    [
-      'HEAD is detached',
-      { 'symbolic-ref --quiet HEAD': fails('', 1) },
-      `mergeq: No pull request was found for commit 2ff2b16.
+      ],
+      [
+        'HEAD is detached',
+        { 'symbolic-ref --quiet HEAD': fails('', 1) },
+        `mergeq: No pull request was found for commit 2ff2b16.
   ${notAccepted('Permission denied (publickey)')}
   By branch: HEAD is detached.
 `,
-    ],
-    [
-      'the checkout has no remote',
-      { 'remote -v': prints('') },
-      `mergeq: No pull request was given.
+      ],
+      [
+        'the checkout has no remote',
+        { 'remote -v': prints('') },
+        `mergeq: No pull request was given.
   By commit and branch: the checkout has no remote.
 `,
-    ],
-    [
-      'no remote is the one to ask',
-      { 'remote -v': prints('one\tgit@x.com:a/b (fetch)\ntwo\tgit@x.com:a/c (fetch)\n') },
-      `mergeq: No pull request was given.
+      ],
+      [
+        'no remote is the one to ask',
+        { 'remote -v': prints('one\tgit@x.com:a/b (fetch)\ntwo\tgit@x.com:a/c (fetch)\n') },
+        `mergeq: No pull request was given.
   By commit and branch: no remote is named origin or upstream.
 `,
-    ],
-    [
-      'there is no checkout',
-      { 'remote -v': fails('fatal: not a git repository (or any of the parent directories): .git\n') },
-      `mergeq: No pull request was given.
+      ],
+      [
+        'there is no checkout',
+        { 'remote -v': fails('fatal: not a git repository (or any of the parent directories): .git\n') },
+        `mergeq: No pull request was given.
   By commit and branch: the working directory is not in a git checkout.
 `,
-    ],
-    [
-      'the checkout belongs to another user',
-      { 'remote -v': fails("fatal: detected dubious ownership in repository at '/repo'\n") },
-      `mergeq: No pull request was given.
+      ],
+      [
+        'the checkout belongs to another user',
+        { 'remote -v': fails("fatal: detected dubious ownership in repository at '/repo'\n") },
+        `mergeq: No pull request was given.
   By commit and branch: git does not trust this checkout, because another user owns it.
 `,
-    ],
-    [
-      'there is no git',
-      { 'remote -v': { code: 127, out: '' } },
-      `mergeq: No pull request was given.
+      ],
+      [
+        'there is no git',
+        { 'remote -v': { code: 127, out: '' } },
+        `mergeq: No pull request was given.
   By commit and branch: git was not found.
 `,
-    ],
-  ]
+      ],
+    ]
   test.each(unasked)('the service is not asked: %s', async (_, git, err) => {
     const result = await inCheckout('pr cancel', git)
     expect(result).toEqual({
@@ -377,8 +382,8 @@ describe('a method of the library without a pull request', () => {
   const callCancel = async (byBranch?: Answer) => {
     const { baseUrl, requests, close } = await serveScript(service(byBranch))
     const node = createNodeHost(process, '0.0.0-test', new AbortController().signal)
-    const spawn: Host['spawn'] = async (program, args) => answerGit(checkout, program, args)
-    const host = { ...node, env: {}, cwd: '/repo', spawn }
+    const git: Host['git'] = async args => answerGit(checkout, 'git', args)
+    const host = { ...node, env: {}, cwd: '/repo', git }
     const client = createHostClient({ baseUrl, token: 'tok_4f2a9c1e77' }, host)
     const message = await client.cancelPullRequest().then(
       () => 'done',

@@ -244,7 +244,7 @@ test('each call reads the checkout again', async () => {
   const host = {
     ...createNodeHost(bare, '0.0.0-test', never),
     cwd: '/repo',
-    spawn: async (_: string, args: readonly string[]) =>
+    git: async (args: readonly string[]) =>
       args.includes('rev-parse') ? { code: 0, out: `${heads.shift()}\n` } : { code: 1, out: '' },
   }
   const client = createHostClient({ baseUrl, token: 'tok_4f2a9c1e77', repo: 'acme/web' }, host)

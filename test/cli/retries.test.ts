@@ -457,7 +457,7 @@ test.each([
   const delays: number[] = []
   const client = await createHttpClient({
     env: {},
-    runtime: { version: '', node: '20', v8: '', platform: 'linux', nullDevice: '', user: undefined },
+    runtime: { version: '', node: '20', platform: 'linux', nullDevice: '', user: undefined },
     clock: {
       now: Date.now,
       sleep: (delay, signal) => {

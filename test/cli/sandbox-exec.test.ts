@@ -15,7 +15,7 @@ test.each([
     : `The command cannot be started: tool (${text}).\n  Check the command and the permissions of its file.\n`
   expect(
     await mergeq('sandbox exec -- tool --option', {
-      spawn: () => ({ code: 127, out: '', notFound: true, startError }),
+      spawn: () => ({ code: 127, out: '', startError }),
     }),
   ).toMatchObject({ code: 2, out: '', err: `mergeq: ${message}` })
 })

@@ -17,13 +17,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { gitSource } from '../../src/config/git.ts'
 import { isMergeqError } from '../../src/errors.ts'
-import type { Host, SpawnOptions } from '../../src/host/host.ts'
+import type { GitOptions, Host } from '../../src/host/host.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
 import { createCertificateAuthority } from '../support/certificates.ts'
 import { bareEnvironment, testWith } from '../support/programs.ts'
 
 const test = testWith('git')
-const { spawn } = createNodeHost(process, '0.0.0-test', new AbortController().signal)
+const { git: runGit } = createNodeHost(process, '0.0.0-test', new AbortController().signal)
 
 /** Everything of these tests: homes, checkouts, markers. */
 let place: string
@@ -78,7 +78,7 @@ function fork(upstream = 'git@github.com:acme/web.git'): string {
 
 interface Started {
   readonly args: readonly string[]
-  readonly options: SpawnOptions
+  readonly options: GitOptions
 }
 
 /** The source in a folder, with the real git; what it starts and says is remembered. */
@@ -101,9 +101,9 @@ function open(
     },
     cwd,
     runtime: { platform: 'linux', nullDevice: '/dev/null' },
-    spawn(command: string, args: readonly string[], options: SpawnOptions) {
+    git(args: readonly string[], options: GitOptions) {
       started.push({ args, options })
-      return spawn(command, args, options)
+      return runGit(args, options)
     },
   } as unknown as Host
   const [owner = '', name = ''] = repo?.split('/') ?? []
@@ -600,18 +600,16 @@ describe('The pull request whose head is the current commit', () => {
   })
 
   test('a program that does not end is ended, also if it left a helper with its standard error', async () => {
-    const options = { env: { PATH: process.env.PATH }, output: 'capture', timeout: 200 } as const
-    expect(await spawn('sh', ['-c', 'echo one >&2; exec sleep 60'], options)).toEqual({
+    const run = (script: string, timeout: number) =>
+      runGit([], { env: { PATH: pathWith('git', script) }, timeout })
+    expect(await run('echo one >&2; exec sleep 60', 200)).toEqual({
       code: 137,
       out: '',
       err: 'one\n',
       timedOut: true,
     })
     const started = Date.now()
-    const helper = await spawn('sh', ['-c', 'echo two >&2; sleep 5 >/dev/null & exit 3'], {
-      ...options,
-      timeout: 4_000,
-    })
+    const helper = await run('echo two >&2; sleep 5 >/dev/null & exit 3', 4_000)
     expect(helper).toEqual({ code: 3, out: '', err: 'two\n', timedOut: false })
     expect(Date.now() - started).toBeLessThan(3_000)
   })
@@ -727,7 +725,7 @@ describe('nothing that a repository can configure is run', () => {
       await everything(folder)
       const { countParents } = await import('../../src/config/run-git.ts')
       const runtime = { platform: 'linux', nullDevice: '/dev/null' }
-      const host = { cwd: folder, env: bareEnvironment(home()), runtime, spawn } as unknown as Host
+      const host = { cwd: folder, env: bareEnvironment(home()), runtime, git: runGit } as unknown as Host
       expect(await countParents(host, head())).toBeUndefined()
     }
     expect(existsSync(mark)).toBe(false)

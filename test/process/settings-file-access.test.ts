@@ -29,7 +29,7 @@ describe('on this machine', () => {
       await accessProblems(
         {
           files,
-          runtime: { version: '', node: '', v8: '', platform: 'linux', nullDevice: '/dev/null', user },
+          runtime: { version: '', node: '', platform: 'linux', nullDevice: '/dev/null', user },
         },
         path,
       )

@@ -285,7 +285,7 @@ describe.concurrent('killed at any moment', () => {
         utimesSync(`${file}.lock`, now(), now())
       },
     }
-    const runtime = { version: '0', node: '20', v8: '11', platform: 'linux' }
+    const runtime = { version: '0', node: '20', platform: 'linux' }
     const host = { env: { HOME: home }, runtime, clock: quick, files, random: () => 0.5 } as unknown as Host
     const failure = await updateStore(host, document => document).catch(toMergeqError)
     expect(failure).toMatchObject({

@@ -6,8 +6,8 @@ import { documentCommand } from '../../src/cli/help/command-doc.ts'
 import { runProgram } from '../../src/cli/program.ts'
 import type { RunnableCommand } from '../../src/cli/registered-command.ts'
 import { commandGroups } from '../../src/commands/index.ts'
-import type { Access, Host, Spawned, SpawnOptions } from '../../src/host/host.ts'
-import { windowsEnvironment } from '../../src/host/windows-environment.ts'
+import type { Access, Environment, GitResult, Host, ProgramResult } from '../../src/host/host.ts'
+import { windowsEnvironment } from '../../src/host/node-process.ts'
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { allCommands } from './commands.ts'
 
@@ -97,7 +97,12 @@ export interface Setting {
    */
   readonly clock?: { now: number; sleep?(ms: number): Promise<void> }
   readonly answer?: Script
-  readonly spawn?: (command: string, args: readonly string[], options: SpawnOptions) => Spawned
+  /** Takes the place of every program that is started, git included. */
+  readonly spawn?: (
+    program: string,
+    args: readonly string[],
+    options: { readonly env: Environment; readonly timeout?: number },
+  ) => GitResult & ProgramResult
   readonly signal?: AbortSignal
   /** Called with each URL that is opened in a browser; what it throws is the error of the browser. */
   readonly openUrl?: (url: string) => void
@@ -162,7 +167,6 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     runtime: {
       version: '0.0.0-test',
       node: process.versions.node,
-      v8: process.versions.v8,
       platform: setting.platform ?? 'linux',
       nullDevice: '/dev/null',
       user: setting.user,
@@ -236,8 +240,9 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     },
     interrupted: setting.signal ?? new AbortController().signal,
     openUrl: async url => setting.openUrl?.(url),
-    spawn: async (command, args, options) =>
-      setting.spawn?.(command, args, options) ?? { code: 127, out: '' },
+    git: async (args, options) => setting.spawn?.('git', args, options) ?? { code: 127, out: '' },
+    runProgram: async (program, args, options) =>
+      setting.spawn?.(program, args, options) ?? { code: 127, startError: 'ENOENT' },
   }
   try {
     const code = await runProgram(host, commandGroups)

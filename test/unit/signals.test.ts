@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { expect, test, vi } from 'vitest'
-import { interrupt, interruptionOf } from '../../src/host/signals.ts'
+import { interrupt, interruptionOf } from '../../src/host/node-process.ts'
 import { watchTerminal } from '../../src/host/terminal.ts'
 
 /** A process that records what ends it. */

@@ -7,7 +7,7 @@ import { joinPath, platformPath } from '../../src/config/file-paths.ts'
 import { withoutTokens } from '../../src/config/run-git.ts'
 import { files } from '../../src/host/files.ts'
 import { changeFile, readHeldFile } from '../../src/host/held-file.ts'
-import { windowsEnvironment } from '../../src/host/windows-environment.ts'
+import { windowsEnvironment } from '../../src/host/node-process.ts'
 
 describe('a file that another program holds', () => {
   const path = 'C:\\Users\\dev\\config.json'
@@ -89,7 +89,7 @@ describe('the environment on Windows', () => {
 })
 
 describe('settings outside the profile of a Windows user', () => {
-  const runtime = { version: '', node: '', v8: '', platform: 'win32', nullDevice: '\\\\.\\nul' }
+  const runtime = { version: '', node: '', platform: 'win32', nullDevice: '\\\\.\\nul' }
   const env = windowsEnvironment({ UserProfile: 'C:\\Users\\Dev', APPDATA: 'D:\\Roaming\\' })
   const problemsAt = (path: string) => accessProblems({ files, runtime, env }, path)
 

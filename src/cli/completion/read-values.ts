@@ -3,7 +3,7 @@ import { configKeys, settingDefinition } from '../../config/setting-definitions.
 import { openStore, sectionOf } from '../../config/store.ts'
 import { parsePullRequest } from '../../domain/values/pull-request.ts'
 import { parseRepository, repositoryName } from '../../domain/values/repository.ts'
-import type { Host, SpawnOptions } from '../../host/host.ts'
+import type { Host } from '../../host/host.ts'
 import { isObject } from '../../json.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 import type { SecretOutput } from '../context.ts'
@@ -25,7 +25,7 @@ export async function readValues(lookup: ValueLookup, host: Host, secrets: Secre
   const { prefix, current } = lookup
   const deadline = host.clock.now() + lookupTimeLimit
   try {
-    const limitedHost = { ...host, spawn: limitSpawn(host, deadline) }
+    const limitedHost = { ...host, git: limitGit(host, deadline) }
     const candidates = await readSource(lookup.source, lookup, deadline, limitedHost, secrets)
     return candidates
       .filter(({ value }) => value.startsWith(current) && secrets.redact(value) === value)
@@ -38,14 +38,11 @@ export async function readValues(lookup: ValueLookup, host: Host, secrets: Secre
   }
 }
 
-/** Returns `spawn` with a time limit that ends at the deadline, in milliseconds since 1970. */
-const limitSpawn =
-  ({ spawn, clock }: Host, deadline: number): Host['spawn'] =>
-  (command, args, options: SpawnOptions) =>
-    spawn(command, args, {
-      ...options,
-      timeout: Math.max(1, Math.min(options.timeout ?? lookupTimeLimit, deadline - clock.now())),
-    })
+/** Returns `git` with a time limit that ends at the deadline, in milliseconds since 1970. */
+const limitGit =
+  ({ git, clock }: Host, deadline: number): Host['git'] =>
+  (args, { env, timeout }) =>
+    git(args, { env, timeout: Math.max(1, Math.min(timeout, deadline - clock.now())) })
 
 async function readSource(
   source: ValueSource,

@@ -36,10 +36,8 @@ async function runGitRevParse(
   directory: string,
   ...args: readonly string[]
 ): Promise<string | undefined> {
-  const { code, out } = await host.spawn('git', ['-C', directory, 'rev-parse', ...args], {
+  const { code, out } = await host.git(['-C', directory, 'rev-parse', ...args], {
     env: withoutTokens(host.env),
-    ownDirectory: true,
-    output: 'capture',
     timeout: 5_000,
   })
   return code === 0 ? out.replace(/\r?\n$/, '') : undefined

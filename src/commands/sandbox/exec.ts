@@ -53,7 +53,7 @@ const startErrors: Readonly<Record<string, string>> = {
   EFTYPE: 'it is not a program',
 }
 
-function startFailure(program: string, startError = 'ENOENT'): MergeqError {
+function startFailure(program: string, startError: string): MergeqError {
   if (startError === 'ENOENT')
     return usageError(`Command not found: ${program}.`, 'Check the command name and your PATH.')
   return usageError(
@@ -76,15 +76,14 @@ export const sandboxExecCommand = defineCommand({
   },
   async run({ port, commandLine: [program = '', ...args], ...values }, context) {
     const sandbox = await openSandbox(values, port, context)
-    const { interrupted, spawn } = context.host
+    const { interrupted, runProgram } = context.host
     try {
-      const { code, notFound, startError } = await spawn(program, args, {
+      const { code, startError } = await runProgram(program, args, {
         env: sandbox.environment,
-        output: 'inherit',
         until: interrupted,
       })
       if (interrupted.aborted) throw interrupted.reason
-      if (notFound === true) throw startFailure(sanitizeLine(program), startError)
+      if (startError !== undefined) throw startFailure(sanitizeLine(program), startError)
       await logReport(sandbox.report(), values.scenario, context)
       return code
     } finally {

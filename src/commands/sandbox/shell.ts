@@ -26,20 +26,19 @@ export const sandboxShellCommand = defineCommand({
   },
   async run({ port, ...values }, context) {
     const sandbox = await openSandbox(values, port, context)
-    const { interrupted, spawn, input } = context.host
+    const { interrupted, runProgram, input } = context.host
     const { program, args } = shellOf(context)
     try {
       await context.logger.info(
         `This shell uses a sandbox at ${sandbox.baseUrl}. The queues in it are simulated. To leave the shell, type: exit`,
       )
-      const { code, notFound } = await spawn(program, args, {
+      const { code, startError } = await runProgram(program, args, {
         env: sandbox.environment,
-        output: 'inherit',
         until: interrupted,
         handlesInterrupt: input.terminal,
       })
       if (interrupted.aborted) throw interrupted.reason
-      if (notFound === true)
+      if (startError !== undefined)
         throw usageError(
           `The shell could not be started: ${sanitizeLine(program)}.`,
           'Set SHELL to the path of your shell, such as /bin/sh.',

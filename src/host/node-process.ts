@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { MergeqError, signalExitCodes } from '../errors.ts'
+import type { Environment } from './host.ts'
 
 /** The signal of Ctrl-Break, which only Windows has. */
 const controlBreak = { signal: 'SIGBREAK', code: 149 } as const
@@ -31,4 +32,29 @@ export function interruptionOf(proc: Pick<NodeJS.Process, 'once'>): AbortSignal 
  */
 export function interrupt(proc: Pick<NodeJS.Process, 'emit' | 'exit'>): void {
   if (!proc.emit('SIGINT', 'SIGINT')) proc.exit(130)
+}
+
+/**
+ * Returns environment variables as Windows reads them: their names are the same in upper and lower case. A
+ * list of the variables has the names as they were written.
+ */
+export const windowsEnvironment = (env: Environment): Environment =>
+  new Proxy(env, {
+    get(variables, name) {
+      if (typeof name !== 'string' || variables[name] !== undefined) return Reflect.get(variables, name)
+      const upperCase = name.toUpperCase()
+      const written = Object.keys(variables).find(key => key.toUpperCase() === upperCase)
+      return written === undefined ? undefined : variables[written]
+    },
+  })
+
+/**
+ * Keeps V8 11 (Node 20) from compiling WebAssembly in the background, which would keep the process alive for
+ * 65 to 95 ms after the response. The parser of undici is WebAssembly, and small enough to need none. Only the
+ * command line does this: a library must not change the V8 flags of its host.
+ */
+export async function limitWebAssemblyCompilation(): Promise<void> {
+  if (!process.versions.v8.startsWith('11.')) return
+  const { setFlagsFromString } = await import('node:v8')
+  setFlagsFromString('--wasm-tiering-budget=100000000')
 }

@@ -1,0 +1,100 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { absoluteEntries, findProgram, runGit, runProgram } from '../../src/host/programs.ts'
+import { testOnPosix } from '../support/programs.ts'
+
+describe('a program on Windows', () => {
+  const programs = [
+    'git.exe',
+    '\\git.exe',
+    'tools\\git.exe',
+    'C:git.exe',
+    'C:\\Program Files\\Git\\cmd\\git.exe',
+    'C:\\Program Files\\nodejs\\npm.cmd',
+    'C:\\Program Files\\nodejs\\npm',
+    'C:\\Program Files\\nodejs\\node.exe',
+    'C:\\both\\tool.cmd',
+    'C:\\both\\tool.exe',
+    '\\\\server\\share\\far.exe',
+    'C:\\scripts\\run.me.exe',
+  ]
+  const find = (name: string, env: Readonly<Record<string, string>>) =>
+    findProgram(name, env, 'win32', path => programs.includes(path))
+
+  test.each([
+    ['git', '.;\\;tools;C:;C:\\Program Files\\Git\\cmd', 'C:\\Program Files\\Git\\cmd\\git.exe'],
+    ['git', '.;\\;tools;C:;;', undefined],
+    ['git', '', undefined],
+    ['git', '"C:\\Program Files\\Git\\cmd"', 'C:\\Program Files\\Git\\cmd\\git.exe'],
+    ['npm', 'C:\\Program Files\\nodejs\\', 'C:\\Program Files\\nodejs\\npm.cmd'],
+    ['NODE.EXE', 'C:\\Program Files\\nodejs', undefined],
+    ['node.exe', 'C:\\Program Files\\nodejs', 'C:\\Program Files\\nodejs\\node.exe'],
+    ['tool', 'C:\\both', 'C:\\both\\tool.exe'],
+    ['far', '\\\\server\\share', '\\\\server\\share\\far.exe'],
+    ['run.me', 'C:\\scripts', 'C:\\scripts\\run.me.exe'],
+  ])('%s with the PATH %s', (name, path, found) => {
+    expect(find(name, { PATH: path })).toBe(found)
+  })
+
+  test('the names of PATH and PATHEXT are written in any case', () => {
+    expect(find('tool', { Path: 'C:\\both', PathExt: '.CMD;.EXE' })).toBe('C:\\both\\tool.cmd')
+  })
+
+  test('a program without PATH is not found, and no directory is the default', () => {
+    expect(find('git', {})).toBeUndefined()
+  })
+})
+
+describe('a program outside Windows', () => {
+  const programs = ['git', './git', 'tools/git', '/usr/bin/git']
+  const find = (env: Readonly<Record<string, string>>) =>
+    findProgram('git', env, 'darwin', path => programs.includes(path))
+
+  test('is looked up in the absolute entries of PATH', () => {
+    expect(find({ PATH: '.:tools::/usr/bin' })).toBe('/usr/bin/git')
+    expect(find({ PATH: '.:tools:' })).toBeUndefined()
+    expect(find({})).toBe('/usr/bin/git')
+  })
+
+  test('that opens a URL is looked up without relative entries', () => {
+    expect(absoluteEntries({ PATH: '.:/usr/bin::bin:/bin' }, 'linux')).toEqual(['/usr/bin', '/bin'])
+  })
+})
+
+describe('starting a program', () => {
+  let place = ''
+  beforeAll(() => {
+    place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-find-')))
+    mkdirSync(join(place, 'bin'))
+    for (const [name, text] of [
+      ['bin/git', 'echo right; pwd'],
+      ['git', 'echo wrong'],
+    ] as const) {
+      writeFileSync(join(place, name), `#!/bin/sh\n${text}\n`)
+      chmodSync(join(place, name), 0o755)
+    }
+    writeFileSync(join(place, 'text'), 'not a program')
+  })
+  afterAll(() => rmSync(place, { recursive: true, force: true }))
+
+  testOnPosix('git runs in its own directory, by its absolute path', async () => {
+    const relative = join('..', '..', '..', place).replace(/^(?:\.\.\/)+/, '../../../../../../../../')
+    const look = (PATH: string) => runGit([], { env: { PATH }, timeout: 5_000 })
+    expect(await look(`${relative}:${place}/bin`)).toMatchObject({ code: 0, out: `right\n${place}/bin\n` })
+    expect(await look(relative)).toEqual({ code: 127, out: '', err: '', timedOut: false })
+  })
+
+  testOnPosix.each([
+    ['ENOENT', 'no-such-program', []],
+    ['EACCES', 'text', []],
+    ['ENOTDIR', 'text/program', []],
+    ['ENAMETOOLONG', 'x'.repeat(5_000), []],
+    ['E2BIG', 'git', ['x'.repeat(4_000_000)]],
+  ])('%s is reported, not thrown', async (startError, name, args) => {
+    const until = new AbortController().signal
+    const result = await runProgram(join(place, name), args, { env: {}, until })
+    expect(result).toEqual({ code: 127, startError })
+  })
+})
