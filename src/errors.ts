@@ -60,7 +60,7 @@ const exitCodesBySeverity = [
     kind: 'refused',
     when: '400, 409, 412, 413, 422 or another 4xx; a queue that is not empty; a request body over the limit; nothing was changed',
   },
-  { code: 5, kind: 'not-found', when: '404; a metric that does not exist; a setting without a value' },
+  { code: 5, kind: 'not-found', when: '404; a setting without a value' },
   { code: 3, kind: 'failed', when: 'the pull request failed' },
   { code: 10, kind: 'cancelled', when: 'the pull request was cancelled' },
   { code: 14, kind: 'stale', when: 'the head commit or the live settings changed in the meantime' },

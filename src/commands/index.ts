@@ -16,7 +16,7 @@ export const commandGroups: readonly CommandGroup[] = [
     name: 'metrics',
     summary: 'Show merge queue metrics (Prometheus text format on a pipe)',
     isCommand: true,
-    load: async () => (await import('./metrics/index.ts')).metricsCommands,
+    load: async () => [(await import('./metrics.ts')).metricsCommand],
   },
   {
     name: 'flaky',

@@ -71,7 +71,6 @@ const otherWords: readonly (readonly [typed: string, meant: string])[] = [
   ['flaky ls', 'flaky list'],
   ['tests', 'flaky list'],
   ['metrics show', 'metrics'],
-  ['metrics top', 'metrics watch'],
   ['auth whoami', 'auth status'],
   ['config ls', 'config list'],
   ['config delete color', 'config unset color'],
@@ -358,7 +357,6 @@ describe('a wrong value is answered with the right one', () => {
     ['completion bsh', 'Did you mean bash?'],
     ['api getQueue -X psot', 'Did you mean post?'],
     ['sandbox exec --scenario flakey true', 'Did you mean flaky?'],
-    ["metrics check 'summ(a) < 1'", 'Did you mean sum?'],
     [`queue get ${at} --profile stagin`, 'Did you mean staging?'],
   ])('%s', async (typed, hint) => {
     const setting = { files, env: { MERGEQ_CONFIG_DIR: '/settings' } }

@@ -37,8 +37,6 @@ const lines: Readonly<Record<string, string>> = {
   'queue apply': 'queue apply -f /project/q.yaml',
   'queue check': 'queue check --not-paused',
   metrics: 'metrics',
-  'metrics check': "metrics check 'mq_depth_current < 50'",
-  'metrics watch': 'metrics watch',
   'flaky list': 'flaky list',
   'flaky get': `flaky get ${id}`,
   'flaky quarantined': 'flaky quarantined',
@@ -63,7 +61,6 @@ const lines: Readonly<Record<string, string>> = {
   'sandbox exec': 'sandbox exec -- git push',
   'sandbox shell': 'sandbox shell',
   'sandbox tour': 'sandbox tour',
-  'sandbox simulate': 'sandbox simulate --from-metrics',
   completion: 'completion bash',
   help: 'help pr submit',
 }

@@ -89,7 +89,6 @@ describe('a name that no record can have is a usage error', () => {
     `queue check --not-paused ${where}`,
     `queue watch ${where}`,
     'metrics',
-    'metrics watch',
     'auth status',
     'config list',
   ])('before anything is sent, where all fields are known: %s', async line => {
@@ -426,9 +425,7 @@ const lines: readonly string[] = [
   'pr explain 7',
   'queue pause',
   'metrics',
-  "metrics check 'mq_depth_current < 50' 'quantile(0.95, mq_pr_time_in_queue_1h_seconds) < 3600'",
   'pr submit 11',
-  'metrics watch --for 2m --interval 60s',
   'flaky list --since 7d --limit 20',
   'flaky get',
   'flaky gate --max 1000000',
@@ -439,12 +436,11 @@ const lines: readonly string[] = [
   'auth status',
   'doctor',
   'doctor --dry-run',
-  'sandbox simulate --prs-per-hour 6 --test-minutes 20 --weeks 1',
   'queue delete -b release --yes',
 ]
 
 /** Columns on a terminal that are no values. */
-const pictures = ['PICTURE', 'P95']
+const pictures = ['PICTURE']
 
 /** The headings of the table on a screen. */
 const titlesOn = (screen: string): readonly string[] =>

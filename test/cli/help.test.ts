@@ -231,7 +231,6 @@ const disk = () =>
     ['queues/main.yaml', code],
     ['known.ndjson', '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a\n'],
   ])
-const merged: Stage = { before: ['pr submit 123 124', 'pr wait 123 124'] }
 const junit = '<testsuite name="s"><testcase name="passes" classname="c"/></testsuite>'
 const queued: Stage = { before: ['pr submit 123 124 125'] }
 const stages: Readonly<Record<string, Stage>> = {
@@ -244,9 +243,6 @@ const stages: Readonly<Record<string, Stage>> = {
   'pr targets': { setting: { input: 'a\nb\n', env: { MERGEQ_SHA: '4f2a9c1d' } } },
   'queue delete': { before: ['queue create --target-branch release'] },
   'queue apply': { setting: { inputTerminal: true, typed: ['y'] } },
-  'metrics check': merged,
-  'metrics watch': { setting: { terminal: true, inputTerminal: true, keys: ['x', 'q'] } },
-  'sandbox simulate': merged,
   'queue watch': { setting: { terminal: true, inputTerminal: true, keys: ['x', 'q'] } },
   'flaky match': { setting: { input: junit, files: { 'junit.xml': junit } } },
   api: queued,

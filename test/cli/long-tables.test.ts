@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { checkMetrics } from '../../src/domain/metrics/check-metrics.ts'
-import { parseExpression } from '../../src/domain/metrics/expression.ts'
 import { mergeq } from '../support/harness.ts'
 
 describe('an answer with very many records', () => {
@@ -16,16 +14,5 @@ describe('an answer with very many records', () => {
   ])('%s reads it to its end', { timeout: 60_000 }, async line => {
     const { code, err } = await mergeq(`${line} ${where}`, { answer })
     expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('140,000 tests failed') })
-  })
-
-  test('a least and a greatest value are found among very many samples', () => {
-    const samples = Array.from({ length: 200_000 }, (_, value) => ({
-      name: 'n',
-      type: 'gauge',
-      labels: {},
-      value,
-    }))
-    expect(checkMetrics(parseExpression('min(n) == 0'), samples)).toMatchObject([{ value: 0 }])
-    expect(checkMetrics(parseExpression('max(n) == 0'), samples)).toMatchObject([{ value: 199_999 }])
   })
 })

@@ -103,21 +103,18 @@ To look up a queue, run: mergeq queue get
 `)
   })
 
-  test.each(['metrics', 'metrics --raw', 'metrics watch --once'])(
-    'without metrics `%s` says so, with the next step',
-    async words => {
-      expect(await printed(words, '\n', { columns: 100 })).toBe(
-        `No metrics found. Does the queue exist, and was it active in the last hour?
+  test.each(['metrics', 'metrics --raw'])('without metrics `%s` says so, with the next step', async words => {
+    expect(await printed(words, '\n', { columns: 100 })).toBe(
+      `No metrics found. Does the queue exist, and was it active in the last hour?
 To look up a queue, run: mergeq queue get
 `,
-      )
-      expect(await printed(`${words} -b quiet`, text, { columns: 100 })).toBe(
-        `No metrics found for branch quiet. Does the queue exist, and was it active in the last hour?
+    )
+    expect(await printed(`${words} -b quiet`, text, { columns: 100 })).toBe(
+      `No metrics found for branch quiet. Does the queue exist, and was it active in the last hour?
 To list the queues that have metrics, run: mergeq queue list
 `,
-      )
-    },
-  )
+    )
+  })
 
   test('of many queues the busiest are shown, in the order of the service', async () => {
     const body = Array.from({ length: 3_000 }, (_, index) => queueOf('acme/web', `b${index}`, index)).join('')
@@ -141,37 +138,6 @@ To list the queues that have metrics, run: mergeq queue list
     const { out } = await mergeq('metrics --color always', { answer: () => ({ body }), terminal: true })
     expect(out).toContain('\u001B[31mfailed 3\u001B[39m')
     expect(out).not.toMatch(/\u001B\]|\u0007/)
-  })
-})
-
-describe('metrics watch on a terminal', () => {
-  /** Returns the lines of the last frame. */
-  const lastFrame = async (bodies: readonly string[], rows: number) => {
-    const { code, out } = await mergeq(`metrics watch --interval 1s --for ${bodies.length}s --color never`, {
-      answer: (_, index) => ({ body: bodies[Math.min(index, bodies.length - 1)] ?? '' }),
-      terminal: true,
-      columns: 100,
-      rows,
-    })
-    expect(code).toBe(0)
-    const frame = out.split('\u001B[?7h')[0]?.split('\u001B[?7l').at(-1) ?? ''
-    return frame.replaceAll(/\u001B\[[\d?]*[A-Za-z]/g, '').split('\r\n')
-  }
-  const many = Array.from({ length: 9 }, (_, index) => queueOf('acme/web', `b${index}`, index)).join('')
-
-  test('the lines that do not fit are counted, and the last line says how to quit', async () => {
-    const lines = await lastFrame([many], 14)
-    expect(lines[0]).toBe('acme/web b0, last hour')
-    expect(lines.at(-3)).toMatch(/^\d+ more below$/)
-    expect(lines.at(-1)).toMatch(/ to quit\.$/)
-    expect(lines).toHaveLength(14)
-  })
-
-  test('the depths since the start: a low line while the queue is empty, a gap while it has none', async () => {
-    const depths = [4, 2, 0]
-    const bodies = [...depths.map(depth => queueOf('acme/web', 'main', depth)), 'up 1\n']
-    const lines = await lastFrame([...bodies, queueOf('acme/web', 'main', 4)], 24)
-    expect(lines).toContain('  depth           █▄_ ██')
   })
 })
 
@@ -218,27 +184,5 @@ describe.each(['document', 'hosted'] as const)('the summary of the sandbox, %s',
   waiting         p50 under 1m   p95 under 1m   █
   testing         p50 under 1m   p95 under 1m   █
 `)
-  })
-
-  test('metrics watch shows it live, with the depths so far', async () => {
-    const story = await openStory({ dialect })
-    await story.mergeq('pr submit 7 8')
-    story.clock.now += 1_000
-    const live = async (flags: string) => {
-      const { code, out } = await story.mergeq(`metrics watch --interval 1s --color never ${flags}`, {
-        terminal: true,
-        inputTerminal: true,
-        keys: [...Array(6).fill('x'), 'q'],
-        columns: 100,
-      })
-      expect(code).toBe(0)
-      return out.replaceAll(/\u001B\[[\d?]*[A-Za-z]/g, '')
-    }
-    const summary = await live('')
-    expect(summary).toContain('acme/web main, last hour')
-    expect(summary).toMatch(/ {2}depth {11}█+[▁-█]* *\r?\n/)
-    expect(summary).not.toContain('mq_depth_current')
-    expect(await live('--raw')).toMatch(/mq_depth_current +queue_type=main +0/)
-    await story.close()
   })
 })

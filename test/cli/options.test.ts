@@ -387,18 +387,6 @@ const table: Readonly<Record<string, Rows>> = {
     line: 'metrics',
     options: { '--all-repos': '--all-repos', '--raw': { typed: '--raw', setting: { terminal: true } } },
   },
-  'metrics check': {
-    line: "metrics check 'mq_depth_current < 50'",
-    options: { '--all-repos': '--all-repos' },
-  },
-  'metrics watch': {
-    line: 'metrics watch --once',
-    options: {
-      ...watchOptions('metrics watch'),
-      '--all-repos': '--all-repos',
-      '--raw': { typed: '--raw', setting: { terminal: true } },
-    },
-  },
   'flaky list': {
     line: 'flaky list -o ndjson',
     options: listOptions,
@@ -506,19 +494,6 @@ const table: Readonly<Record<string, Rows>> = {
   'sandbox exec': { line: 'sandbox exec -- git push', options: { ...playOptions, '--port': '--port 8080' } },
   'sandbox shell': { line: 'sandbox shell', options: { ...playOptions, '--port': '--port 8080' } },
   'sandbox tour': { line: 'sandbox tour', options: playOptions },
-  'sandbox simulate': {
-    line: 'sandbox simulate --prs-per-hour 6 --test-minutes 20 --weeks 1',
-    options: {
-      '--prs-per-hour': { line: 'sandbox simulate --test-minutes 20', typed: '--prs-per-hour 6' },
-      '--test-minutes': { line: 'sandbox simulate --prs-per-hour 6', typed: '--test-minutes 20' },
-      '--failure-rate': '--failure-rate 0.3',
-      '--concurrency': '--concurrency 2',
-      '--batch': '--batch 3',
-      '--weeks': { line: 'sandbox simulate --prs-per-hour 6 --test-minutes 20', typed: '--weeks 1' },
-      '--seed': '--seed 9',
-      '--from-metrics': '--from-metrics',
-    },
-  },
 }
 
 /** For each global option a command line on which it has an effect. */

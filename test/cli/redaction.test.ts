@@ -293,8 +293,6 @@ const lines: Readonly<Record<string, string>> = {
   'queue apply': 'queue apply -f queue.yaml --yes',
   'queue check': 'queue check --max-depth 3 --stalled 2h',
   metrics: 'metrics',
-  'metrics check': "metrics check 'mq_depth_current > 1'",
-  'metrics watch': 'metrics watch --for 3s --interval 1s',
   'flaky list': 'flaky list',
   'flaky get': 'flaky get 2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',
   'flaky quarantined': 'flaky quarantined',

@@ -106,8 +106,6 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   'queue apply': ['-f queue.yaml --yes'],
   'queue check': ['--max-depth 3 --stalled 2h --not-paused'],
   metrics: ['', '--all-repos'],
-  'metrics check': ["'mq_depth_current > 1'"],
-  'metrics watch': ['--for 3s --interval 1s'],
   'flaky list': [
     '',
     '--since 30d',

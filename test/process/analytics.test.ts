@@ -82,6 +82,21 @@ describe('docs/analytics.md', () => {
     ])
   })
 
+  test('what changed between two runs', async () => {
+    const rows = await query(sqlBelow('What changed between two runs?'))
+    const merged = rows.filter(({ name }) => name === 'mq_pr_conclusions_1h_total')
+    expect(merged).toMatchObject([{ read_at: '2026-11-22 09:00:00', before: 0, now: 1 }])
+    expect(rows.map(({ name }) => name)).toContain('mq_pr_time_in_queue_1h_seconds_count')
+    expect(rows.map(({ name }) => name)).not.toContain('mq_depth_current')
+  })
+
+  test('whether other settings helped', async () => {
+    expect(await query(sqlBelow('Did other settings help?'))).toEqual([
+      { branch: 'main', changed: false, hours: '1', merged: 0, minutes: null },
+      { branch: 'main', changed: true, hours: '1', merged: 1, minutes: expect.any(Number) },
+    ])
+  })
+
   test('which teams are affected most', async () => {
     const rows = await query(sqlBelow('Which teams lose most to failing tests?'))
     const expected = new Map<string, number>()
@@ -100,5 +115,75 @@ describe('docs/analytics.md', () => {
       { name: first?.name, before: null, now: first?.failure_rate_last_7d, change: 'new' },
       { name: second?.name, now: second?.failure_rate_last_7d, change: 'worse' },
     ])
+  })
+
+  describe('a long history of failing tests', () => {
+    const heading = 'A long history of failing tests'
+    const [script = ''] = blocks
+      .filter(block => block.language === 'sh' && block.heading === heading)
+      .flatMap(linesOf)
+    const program = join(folder, 'windows-bin')
+    const windows = join(folder, 'history/windows')
+    /** Runs the script at noon of 2026-10-24 with a mergeq that knows one more test in each window. */
+    const read = (failing: string) => {
+      mkdirSync(program, { recursive: true })
+      writeFileSync(
+        join(program, 'mergeq'),
+        `#!/bin/sh
+[ "$1 $2 $3 $5 $7 $8" = "flaky list --since --until -o ndjson" ] || exit 2
+echo "$4 $6" >> requests
+echo '{"id":"a","name":"in '"$4"'","file_path":"a.ts"}'
+[ "$4" = "${failing}" ] && exit 17
+echo '{"id":"'"$4"'","name":"once","file_path":"b.ts"}'
+`,
+        { mode: 0o755 },
+      )
+      writeFileSync(
+        join(program, 'date'),
+        '#!/bin/sh\nif [ "$2" = -d ]; then exec /usr/bin/env -i PATH=/usr/bin:/bin date "$@"; fi\nexec /usr/bin/env -i PATH=/usr/bin:/bin date -u -d 2026-10-24T12:00Z "$2"\n',
+        { mode: 0o755 },
+      )
+      return sh(['sh', '-c', script], folder, { PATH: `${program}:/usr/bin:/bin` })
+    }
+
+    test('a failed window is read again, and the others are not', async () => {
+      expect((await read('2026-10-08')).code).toBe(17)
+      expect(readdirSync(windows).sort()).toEqual(['2026-10-01.ndjson', '2026-10-08.part'])
+      expect((await read('never')).code).toBe(0)
+      expect(readdirSync(windows).sort()).toEqual([
+        '2026-10-01.ndjson',
+        '2026-10-08.ndjson',
+        '2026-10-15.ndjson',
+      ])
+      expect(readFileSync(join(folder, 'requests'), 'utf8').split('\n')).toEqual([
+        '2026-10-01 2026-10-08',
+        '2026-10-08 2026-10-15',
+        '2026-10-08 2026-10-15',
+        '2026-10-15 2026-10-22',
+        '',
+      ])
+    })
+
+    test('one row for each ID, from the newest window', async () => {
+      const rows = await query(sqlBelow(heading))
+      expect(rows.map(({ id, name, windows }) => [id, name, windows])).toEqual([
+        ['a', 'in 2026-10-15', '3'],
+        ['2026-10-01', 'once', '1'],
+        ['2026-10-08', 'once', '1'],
+        ['2026-10-15', 'once', '1'],
+      ])
+      expect(rows[0]).toMatchObject({ first_window: '2026-10-01', last_window: '2026-10-15' })
+    })
+
+    test('the service takes a window of fixed dates', async () => {
+      const sandbox = await startSandbox({ speed: 4, now: Date.now })
+      const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+      const env = { ...environmentOf(sandbox, folder), ...inSandbox(sandbox) }
+      const line = `mergeq flaky list --since ${day(8)} --until ${day(1)} -o ndjson`
+      const { code, out } = await sh(['sh', '-c', line], folder, env)
+      await sandbox.close()
+      expect(code).toBe(0)
+      expect(out.split('\n').length).toBeGreaterThan(1)
+    })
   })
 })

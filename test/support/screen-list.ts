@@ -128,11 +128,6 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'summary', before: busy, lines: ['metrics'] },
     { title: 'nothing happened', lines: ['metrics'] },
     { title: 'raw', before: busy, lines: ['metrics --raw'] },
-    {
-      title: 'check',
-      before: busy,
-      lines: ["metrics check 'sum(mq_depth_current) < 2' 'mq_pr_restarts_1h_total < 50'"],
-    },
   ],
   flaky: [
     { title: 'list', lines: ['flaky list --limit 6'] },
@@ -207,12 +202,6 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
         const reason = new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 })
         return { signal: AbortSignal.abort(reason) }
       },
-    },
-    {
-      title: 'simulate',
-      lines: [
-        'sandbox simulate --prs-per-hour 6 --test-minutes 20 --weeks 1 --failure-rate 0.1 --concurrency 1,4 --batch 1,4',
-      ],
     },
   ],
   errors: [

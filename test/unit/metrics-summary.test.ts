@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseSamples } from '../../src/domain/metrics/exposition.ts'
-import { summarizeMetrics } from '../../src/domain/metrics/summary.ts'
+import { summarizeMetrics } from '../../src/domain/metrics/last-hour.ts'
 import { bisection, main } from '../support/metrics-text.ts'
 
 const summarize = (text: string) => summarizeMetrics(parseSamples(text))

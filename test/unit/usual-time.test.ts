@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseSamples } from '../../src/domain/metrics/exposition.ts'
-import { usualRangeText, usualTimeInQueue, usualTimeText } from '../../src/domain/metrics/usual-time.ts'
+import { usualRangeText, usualTimeInQueue, usualTimeText } from '../../src/domain/metrics/last-hour.ts'
 import { bucketLines, main } from '../support/metrics-text.ts'
 
 const web = { owner: 'acme', name: 'web' }

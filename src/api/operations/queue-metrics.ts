@@ -1,6 +1,11 @@
 import { maxListResponseSize } from '../../domain/limits.ts'
-import { isOfBranch, keepLines } from '../../domain/metrics/branch-lines.ts'
-import { numberText, parseSamples, readSamples, type Sample } from '../../domain/metrics/exposition.ts'
+import {
+  labelsOf,
+  numberText,
+  parseSamples,
+  readSamples,
+  type Sample,
+} from '../../domain/metrics/exposition.ts'
 import type { Repository } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
 import { type DecodedResponse, type ResponseDecoder, webPageError } from '../decode.ts'
@@ -70,6 +75,32 @@ const utf8 = new TextDecoder()
 export const samplesIn = (bytes: Uint8Array): readonly Sample[] => parseSamples(utf8.decode(bytes))
 
 export const readSamplesIn = (bytes: Uint8Array): Iterable<Sample> => readSamples(utf8.decode(bytes))
+
+/**
+ * Returns a test whether a line of a metrics text concerns a branch: true for samples with the label
+ * `branch="..."`, comments and empty lines, and for invalid lines, so that the parser of the text reports
+ * them.
+ */
+const isOfBranch =
+  (branch: string) =>
+  (line: string): boolean =>
+    /^[ \t\r]*(?:#|$)/.test(line) || (labelsOf(line) ?? { branch }).branch === branch
+
+/** Returns the lines of a text for which `keep` returns true, each with its bytes and line end unchanged. */
+function keepLines(bytes: Uint8Array, keep: (line: string) => boolean): Uint8Array {
+  const result = new Uint8Array(bytes.length)
+  let length = 0
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(0x0a, start)
+    const line = bytes.subarray(start, end < 0 ? bytes.length : end + 1)
+    if (keep(utf8.decode(line).replace(/\r?\n$/, ''))) {
+      result.set(line, length)
+      length += line.length
+    }
+    start += line.length
+  }
+  return result.subarray(0, length)
+}
 
 export const getMergeQueueMetrics = defineOperation({
   route: 'GET /getMergeQueueMetrics',

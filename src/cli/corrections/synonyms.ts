@@ -56,11 +56,7 @@ export const commandSynonyms: Readonly<Record<string, readonly SynonymRow[]>> = 
     ['flaky match', 'junit classify compare'],
     ['flaky gate', 'check limit'],
   ],
-  metrics: [
-    ['metrics', 'get show view list ls print all'],
-    ['metrics watch', 'top live monitor follow'],
-    ['metrics check', 'assert test alert verify'],
-  ],
+  metrics: [['metrics', 'get show view list ls print all']],
   auth: [
     ['auth login', 'signin sign-in add set store setup'],
     ['auth logout', 'signout sign-out remove rm delete clear'],
@@ -78,7 +74,6 @@ export const commandSynonyms: Readonly<Record<string, readonly SynonymRow[]>> = 
     ['sandbox start', 'up serve server launch open'],
     ['sandbox exec', 'run'],
     ['sandbox tour', 'demo'],
-    ['sandbox simulate', 'sim'],
   ],
 }
 
@@ -124,7 +119,6 @@ export const rootSynonyms: readonly SynonymRow[] = [
   ['sandbox start', 'start serve'],
   ['sandbox exec', 'exec'],
   ['sandbox tour', 'tour demo'],
-  ['sandbox simulate', 'simulate'],
   ['completion', 'completions autocomplete'],
   ['doctor', 'check health ping'],
   ['guard', 'hook pre-push'],
@@ -193,5 +187,4 @@ export const optionSynonyms: Readonly<Record<string, readonly string[]>> = {
 export const watchCommands: Readonly<Record<string, string>> = {
   'pr get': 'pr wait',
   'queue get': 'queue watch',
-  metrics: 'metrics watch',
 }

@@ -8,15 +8,12 @@ import { flag, type InputValues, option } from '../inputs.ts'
 import { maxErrorsOption } from '../poll-options.ts'
 import type { WatchRenderer } from './watch-renderer.ts'
 
-export const watchInputs = (subject: string, defaultInterval: string) => ({
-  once: flag({
-    name: 'once',
-    summary: `Print ${subject} once and exit`,
-  }),
+export const watchInputs = {
+  once: flag({ name: 'once', summary: 'Print the queue once and exit' }),
   interval: option({
     name: 'interval',
     value: 'duration',
-    default: defaultInterval,
+    default: '10s',
     summary: 'Time between polls, at least 1s',
     parse: parseInterval,
   }),
@@ -27,9 +24,9 @@ export const watchInputs = (subject: string, defaultInterval: string) => ({
     parse: parseDuration,
   }),
   maxErrors: maxErrorsOption,
-})
+}
 
-export type WatchInputValues = InputValues<ReturnType<typeof watchInputs>>
+export type WatchInputValues = InputValues<typeof watchInputs>
 
 /** Throws a usage error for options that contradict each other. */
 export function checkWatchInputs({ once, duration }: WatchInputValues): void {

@@ -2,10 +2,10 @@ import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/queue-metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { RecordFields } from '../../cli/fields/record-fields.ts'
-import type { QueueMetrics } from '../../domain/metrics/summary.ts'
+import { metricsInputs } from '../../cli/queue-inputs.ts'
+import type { QueueMetrics } from '../../domain/metrics/last-hour.ts'
 import type { JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
-import { metricsRequest } from '../metrics/request/metrics-request.ts'
 
 /** Returns a queue as `--json` lists it; what the metrics do not say is null. */
 const toRecord = ({ repo, branch, numbers }: QueueMetrics): JsonObject => ({
@@ -38,7 +38,7 @@ const emptySentence =
 export const queueListCommand = defineCommand({
   command: 'queue list',
   summary: 'List queues and their activity in the last hour',
-  request: metricsRequest,
+  request: { command: 'metrics', operation: getMergeQueueMetrics, inputs: metricsInputs },
   fields: queueSummaryRecord,
   output: {
     table: 'one row per queue; merged and failed count the pull requests of the last hour',

@@ -127,7 +127,7 @@ export const queueWatchCommand = defineCommand({
   command: 'queue watch',
   summary: 'Watch a queue and show every change',
   request: queueRequest,
-  inputs: watchInputs('the queue', '10s'),
+  inputs: watchInputs,
   operations: [getSubmittedPullRequest, getMergeQueueMetrics],
   fields: combineFields(changeRecord, { ...queueRecord, columns: [] }),
   output: {

@@ -1,7 +1,6 @@
 import type { CommandModule } from '../../cli/registered-command.ts'
 import { sandboxExecCommand } from './exec.ts'
 import { sandboxShellCommand } from './shell.ts'
-import { sandboxSimulateCommand } from './simulate.ts'
 import { sandboxStartCommand } from './start.ts'
 import { sandboxTourCommand } from './tour.ts'
 
@@ -11,5 +10,4 @@ export const sandboxCommands: readonly CommandModule[] = [
   sandboxExecCommand,
   sandboxShellCommand,
   sandboxTourCommand,
-  sandboxSimulateCommand,
 ]

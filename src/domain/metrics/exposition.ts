@@ -9,7 +9,7 @@ export interface Sample {
   readonly value: number
 }
 
-export const metricName = /^[a-zA-Z_:][a-zA-Z0-9_:]*/
+const metricName = /^[a-zA-Z_:][a-zA-Z0-9_:]*/
 const labelPair = /^[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"((?:[^"\\]|\\[\\"n])*)"[ \t]*(,)?/
 const typeLine = /^#[ \t]*TYPE[ \t]+([a-zA-Z_:][a-zA-Z0-9_:]*)[ \t]+(\S+)$/
 const blanks = /^[ \t]+|[ \t\r]+$/g

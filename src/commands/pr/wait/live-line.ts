@@ -1,7 +1,7 @@
 import { formatOrdinal } from '../../../domain/explain/describe-explanation.ts'
 import { shortReason } from '../../../domain/explain/short-reason.ts'
 import { formatAge, formatDuration, pluralize } from '../../../domain/format.ts'
-import { type UsualTimeInQueue, usualTimeText } from '../../../domain/metrics/usual-time.ts'
+import { type UsualTimeInQueue, usualTimeText } from '../../../domain/metrics/last-hour.ts'
 import { queueEntries } from '../../../domain/queue-entries.ts'
 import { isUnderTest } from '../../../domain/states.ts'
 import { get, getString, type JsonObject } from '../../../json.ts'

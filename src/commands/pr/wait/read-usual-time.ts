@@ -2,7 +2,7 @@ import { callOperation } from '../../../api/call.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../../api/operations/queue-metrics.ts'
 import { withMaxRetries, withoutMessages } from '../../../api/service-client.ts'
 import type { CommandContext } from '../../../cli/context.ts'
-import { type UsualTimeInQueue, usualTimeInQueue } from '../../../domain/metrics/usual-time.ts'
+import { type UsualTimeInQueue, usualTimeInQueue } from '../../../domain/metrics/last-hour.ts'
 import type { Repository } from '../../../domain/values/repository.ts'
 
 /** The time for the metrics, in milliseconds: they are an extra of the live line. */

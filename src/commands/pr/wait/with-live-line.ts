@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../../cli/context.ts'
-import type { UsualTimeInQueue } from '../../../domain/metrics/usual-time.ts'
+import type { UsualTimeInQueue } from '../../../domain/metrics/last-hour.ts'
 import type { LiveTimes } from './live-line.ts'
 import { queueName, type WaitTarget } from './read-targets.ts'
 
