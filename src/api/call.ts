@@ -62,7 +62,7 @@ export async function callOperation<P extends Params>(
     })
     return { ...result, ...response, delivery: 'confirmed' }
   } catch (error) {
-    const failure = withInterruptedChange(toMergeqError(error), operation, request)
+    const failure = withInterruptedChange(toMergeqError(error), operation, request, client)
     if (failure.kind === 'interrupted') throw failure
     const { status, sentState } = failure.details
     const instead = status === 413 ? operation.fallback?.(params, 'service') : undefined
@@ -85,7 +85,12 @@ export async function callOperation<P extends Params>(
     const recovered = await recoverWrite(write, client).catch(error => {
       const interruption = toMergeqError(error)
       if (interruption.kind !== 'interrupted') throw error
-      throw withInterruptedChange(extendError(interruption, { sentState: 'ambiguous' }), operation, request)
+      throw withInterruptedChange(
+        extendError(interruption, { sentState: 'ambiguous' }),
+        operation,
+        request,
+        client,
+      )
     })
     return { ...result, ...recovered, date: undefined }
   }
@@ -95,10 +100,11 @@ function withInterruptedChange<P extends Params>(
   failure: MergeqError,
   operation: Operation<P>,
   { isChange, resource }: Request,
+  { settings }: ServiceClient,
 ): MergeqError {
   const { sentState, delivery } = failure.details
   const isInFlight = failure.kind === 'interrupted' && isChange && sentState === 'ambiguous'
   return isInFlight && delivery === undefined
-    ? interruptedChangeError(failure, operation, [resource])
+    ? interruptedChangeError(failure, operation, [resource], settings.commandLine)
     : failure
 }

@@ -1,3 +1,4 @@
+import type { CommandLine } from '../domain/suggested-command.ts'
 import { repositoryName } from '../domain/values/repository.ts'
 import { type ErrorDetails, type ErrorKind, MergeqError, withPeriod } from '../errors.ts'
 import { parseUrl } from '../url.ts'
@@ -16,6 +17,7 @@ export interface ErrorContext extends Resource {
   readonly changes: boolean
   readonly errors?: OperationErrors | undefined
   readonly isHostedOnly?: boolean | undefined
+  readonly commandLine: CommandLine
 }
 
 const kindOf = (status: number): ErrorKind => {
@@ -123,7 +125,7 @@ function describeResponse(
     return {
       summary: `${host} rejected the request${about} (${status})`,
       hint:
-        errors?.hint?.(status, context) ??
+        errors?.hint?.(status, context, context.commandLine) ??
         `${changes ? 'Nothing was changed. ' : ''}Fix the request and try again.`,
     }
   return { summary: `${host} returned an unexpected status (${status})`, hint: 'Check the base URL.' }
@@ -159,7 +161,7 @@ function describeNotFound(
   const { host, path, operation, errors, repo, targetBranch } = context
   const options = [...(repo ? ['--repo'] : []), ...(targetBranch === undefined ? [] : ['--target-branch'])]
   const check = options.length === 0 ? 'Check the base URL.' : `Check ${options.join(' and ')}.`
-  const hint = errors?.hint?.(404, context) ?? check
+  const hint = errors?.hint?.(404, context, context.commandLine) ?? check
   if (context.isHostedOnly === true)
     return {
       summary: isRouteMissing(response)

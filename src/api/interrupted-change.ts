@@ -1,6 +1,5 @@
 import { joinList } from '../domain/format.ts'
-import { shellWord } from '../domain/shell-quote.ts'
-import { repositoryName } from '../domain/values/repository.ts'
+import { type CommandLine, commandLinesByQueue } from '../domain/suggested-command.ts'
 import { extendError, type MergeqError, withPeriod } from '../errors.ts'
 import { type Operation, operationName } from './operation.ts'
 import type { Resource } from './resource.ts'
@@ -14,10 +13,14 @@ export function interruptedChangeError(
   failure: MergeqError,
   { route, effect }: Pick<Operation, 'route' | 'effect'>,
   resources: readonly Resource[],
+  commandLine: CommandLine,
 ): MergeqError {
   const operation = operationName(route)
   const names = resources.flatMap(nameIn)
-  const commands = effect === false ? [] : commandsFor(effect.inspectCommand, resources)
+  const command = effect === false ? '' : effect.inspectCommand
+  // A command about a pull request shows nothing without its number.
+  const shown = command.startsWith('pr ') ? resources.filter(({ pr }) => pr !== undefined) : resources
+  const commands = command === '' ? [] : commandLinesByQueue(command.split(' '), shown, commandLine)
   const isSingle = resources.length === 1
   const what = `The ${isSingle ? 'request' : 'requests'}${names.length === 0 ? '' : ` for ${joinList(names)}`}`
   const state = isSingle ? 'was in progress' : 'were in progress'
@@ -31,21 +34,3 @@ export function interruptedChangeError(
 
 const nameIn = ({ pr, targetBranch }: Resource): readonly string[] =>
   pr !== undefined ? [`#${pr}`] : targetBranch === undefined ? [] : [`the queue for ${targetBranch}`]
-
-function commandsFor(command: string, resources: readonly Resource[]): readonly string[] {
-  const numbers = new Map<string, number[]>()
-  for (const { repo, targetBranch, pr } of resources) {
-    const queue = [
-      ...(repo === undefined ? [] : ['-R', shellWord(repositoryName(repo))]),
-      ...(targetBranch === undefined ? [] : ['-b', shellWord(targetBranch)]),
-    ].join(' ')
-    numbers.set(queue, [...(numbers.get(queue) ?? []), ...(pr === undefined ? [] : [pr])])
-  }
-  // A command about a pull request shows nothing without its number.
-  const needsNumber = command.startsWith('mergeq pr ')
-  return [...numbers].flatMap(([queue, pullRequests]) =>
-    command === '' || (needsNumber && pullRequests.length === 0)
-      ? []
-      : [[command, ...pullRequests, queue].filter(word => word !== '').join(' ')],
-  )
-}

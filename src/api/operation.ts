@@ -1,3 +1,4 @@
+import type { CommandLine } from '../domain/suggested-command.ts'
 import type { Json, JsonObject } from '../json.ts'
 import type { DecodedResponse, ResponseDecoder } from './decode.ts'
 import type { Paginator } from './pagination.ts'
@@ -65,7 +66,7 @@ export interface WriteRecovery {
    * nothing, because the first request may have been applied.
    */
   readonly repeated?: number
-  /** The command that shows the current state to the user. */
+  /** The command that shows the current state to the user: `pr get`; empty if there is none. */
   readonly inspectCommand: string
   inspect(evidence: WriteObservation): RecoveryResult | Promise<RecoveryResult>
 }
@@ -78,7 +79,7 @@ export interface OperationErrors {
    * Returns what to do after the service refused a request with this status; undefined if the general advice
    * fits.
    */
-  hint?(status: number, resource: Resource): string | undefined
+  hint?(status: number, resource: Resource, commandLine: CommandLine): string | undefined
 }
 
 /** Returns a `hint` that applies to status 404 only. */

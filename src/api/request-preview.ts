@@ -1,4 +1,4 @@
-import { shellQuote } from '../domain/shell-quote.ts'
+import { shellQuote } from '../domain/suggested-command.ts'
 import { bodyText, type Request } from './request.ts'
 
 /**

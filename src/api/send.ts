@@ -3,6 +3,7 @@ import { extendError, type MergeqError, toMergeqError } from '../errors.ts'
 import type { HttpResponse } from '../http/http-client.ts'
 import type { BodySink } from '../http/stream-body.ts'
 import { type DecodedResponse, notJsonError, type ResponseBody } from './decode.ts'
+import type { ErrorContext } from './error-response.ts'
 import type { Operation } from './operation.ts'
 import type { Params, ParamValues } from './param.ts'
 import { isComplete, isOk, type ReadResponse, readResponse } from './read-response.ts'
@@ -39,7 +40,10 @@ export async function sendRequest<P extends Params>(
   const received = await receive(client, request, token?.value, options)
   const decoded =
     received.streamedBytes === undefined
-      ? await decodeResponse(operation, request, received, params, token?.source)
+      ? await decodeResponse(operation, request, received, params, {
+          token: token?.source,
+          commandLine: client.settings.commandLine,
+        })
       : { records: [], bytes: received.bytes, isStreamed: true }
   return { response: decoded, date: dateOf(received) }
 }
@@ -131,7 +135,7 @@ async function decodeResponse<P extends Params>(
   request: Request,
   response: ReceivedResponse,
   params: ParamValues<P>,
-  token: string | undefined,
+  forErrors: Pick<ErrorContext, 'token' | 'commandLine'>,
 ): Promise<DecodedResponse> {
   const { operation, isChange, resource } = request
   const { host, pathname: path } = new URL(request.url)
@@ -143,8 +147,8 @@ async function decodeResponse<P extends Params>(
       operation,
       host,
       path,
+      ...forErrors,
       changes: isChange,
-      token,
       errors,
       isHostedOnly,
     })

@@ -1,3 +1,4 @@
+import type { CommandLine } from '../domain/suggested-command.ts'
 import type { Host } from '../host/host.ts'
 import type { HttpClient } from '../http/http-client.ts'
 import { limitRetries, type RetryPolicy } from '../http/retry-policy.ts'
@@ -34,6 +35,8 @@ export interface ServiceClient {
   readonly settings: {
     require(name: 'baseUrl'): Promise<string>
     used(): ReadonlyMap<unknown, { readonly value: string; readonly origin: string }>
+    /** A command line to suggest in a hint, about the same service and queue. */
+    readonly commandLine: CommandLine
   }
   readonly logger: ServiceLogger
   readonly secrets: {

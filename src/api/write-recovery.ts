@@ -1,3 +1,4 @@
+import { type CommandWords, joinCommandLine } from '../domain/suggested-command.ts'
 import { isNotFound, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import { limitRetries } from '../http/retry-policy.ts'
 import { isObject, parseJson } from '../json.ts'
@@ -7,7 +8,6 @@ import type { Operation, RecoveryResult, WriteObservation, WriteRecovery } from 
 import type { Params, ParamValues } from './param.ts'
 import type { Delivery } from './receipt.ts'
 import { bodyText, type Request } from './request.ts'
-import { resourceCommand } from './resource-command.ts'
 import { sendRequest } from './send.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 
@@ -51,7 +51,7 @@ export async function recoverWrite<P extends Params>(
   // If the response was over the size limit, the change may be read back, but must not be sent again.
   const isOverLimit = failure.details.overLimit === true
   if (retryPolicy.maxRetries === 0 || (!isReadable && (isOverLimit || recovery.replay !== 'unread')))
-    throw unknownOutcome(sent, failure)
+    throw unknownOutcome(sent, failure, client)
   const failedAt = clock.now()
   // Only verbose mode names the operation.
   const prefix = client.options.verbose ? `${sent.request.operation}: ` : ''
@@ -60,14 +60,14 @@ export async function recoverWrite<P extends Params>(
   )
   const first = isReadable ? await readBack(sent, client) : 'not-applied'
   if (first === 'done') return confirmed
-  if (typeof first === 'object') throw refused(sent, first.refused)
+  if (typeof first === 'object') throw refused(sent, first.refused, client)
   if (
     isOverLimit ||
     first !== 'not-applied' ||
     recovery.replay === 'never' ||
     clock.now() - failedAt > maxReplayDelay
   )
-    throw unknownOutcome(sent, failure)
+    throw unknownOutcome(sent, failure, client)
   if (isReadable) await client.logger.info(`${prefix}The change was not applied. Retrying once.`)
   try {
     const limits = { ...sent.limits, retryPolicy: limitRetries(retryPolicy, 0) }
@@ -79,8 +79,8 @@ export async function recoverWrite<P extends Params>(
     // The response to the replay says nothing about the first request, so the service is read again.
     const then = isReadable ? await readBack(sent, client) : 'unclear'
     if (then === 'done') return confirmed
-    if (then === 'unclear' || isExplained(sent, second)) throw unknownOutcome(sent, second)
-    if (typeof then === 'object') throw refused(sent, then.refused)
+    if (then === 'unclear' || isExplained(sent, second)) throw unknownOutcome(sent, second, client)
+    if (typeof then === 'object') throw refused(sent, then.refused, client)
     throw new MergeqError(
       second.details.sentState === 'ambiguous' ? 'unavailable' : second.kind,
       second.message,
@@ -154,14 +154,12 @@ function lastEnd(verdicts: readonly (RecoveryResult | undefined)[]): {
 
 const toCheck = 'To check the current state, run:'
 
-const refused = (sent: UnconfirmedWrite, why: string): MergeqError => {
-  const { operation } = sent.request
-  return new MergeqError('refused', `${why}.`, {
-    operation,
+const refused = (sent: UnconfirmedWrite, why: string, client: ServiceClient): MergeqError =>
+  new MergeqError('refused', `${why}.`, {
+    operation: sent.request.operation,
     delivery: 'not-applied',
-    hint: `${toCheck} ${inspectCommandOf(sent) ?? sent.recovery.inspectCommand}`,
+    hint: `${toCheck} ${inspectCommandLine(sent, client)}`,
   })
-}
 
 async function readOnce<P extends Params>(
   sent: UnconfirmedWrite<P>,
@@ -200,13 +198,16 @@ async function readOnce<P extends Params>(
     const failure = toMergeqError(error)
     if (failure.kind === 'interrupted') throw failure
     // A further reading would exceed the limit as well.
-    if (failure.details.overLimit === true) throw unknownOutcome(sent, failure)
+    if (failure.details.overLimit === true) throw unknownOutcome(sent, failure, client)
     return isNotFound(failure) ? judge(undefined, undefined) : undefined
   }
 }
 
-function unknownOutcome(sent: UnconfirmedWrite, { message, details }: MergeqError): MergeqError {
-  const command = inspectCommandOf(sent)
+function unknownOutcome(
+  sent: UnconfirmedWrite,
+  { message, details }: MergeqError,
+  client: ServiceClient,
+): MergeqError {
   return new MergeqError(
     'unknown-outcome',
     `${withPeriod(message)} It is unknown whether the change was applied.`,
@@ -214,7 +215,7 @@ function unknownOutcome(sent: UnconfirmedWrite, { message, details }: MergeqErro
       ...details,
       operation: sent.request.operation,
       delivery: 'unknown',
-      hint: command === undefined ? hintWithout(sent.recovery) : `${toCheck} ${command}`,
+      hint: canRead(sent) ? `${toCheck} ${inspectCommandLine(sent, client)}` : hintWithout(sent.recovery),
     },
   )
 }
@@ -222,9 +223,10 @@ function unknownOutcome(sent: UnconfirmedWrite, { message, details }: MergeqErro
 const hintWithout = ({ readBack: back, inspectCommand }: WriteRecovery): string =>
   back === undefined
     ? 'The outcome cannot be verified. Run the command again if it is safe to apply the change twice.'
-    : `The outcome cannot be verified: the request does not name a valid branch or pull request. ${toCheck} ${inspectCommand}`
+    : `The outcome cannot be verified: the request does not name a valid branch or pull request. ${toCheck} ${joinCommandLine(inspectCommand.split(' '))}`
 
-function inspectCommandOf(sent: UnconfirmedWrite): string | undefined {
-  if (!canRead(sent)) return undefined
-  return resourceCommand(sent.recovery.inspectCommand, sent.request.resource)
+function inspectCommandLine({ recovery, request }: UnconfirmedWrite, { settings }: ServiceClient): string {
+  const { pr } = request.resource
+  const words: CommandWords = recovery.inspectCommand.split(' ')
+  return settings.commandLine(pr === undefined ? words : [...words, pr], request.resource)
 }

@@ -79,6 +79,7 @@ export async function reportResults(
         new MergeqError('interrupted', toMergeqError(interrupted.reason).message, { exit: first.exit }),
         operation,
         inFlight.map(invocation => resourceOfRequest(operation, invocation.values, invocation)),
+        context.settings.commandLine,
       )
     : (interruptions.find(result => wasInFlight(operation, result))?.failure ??
       interruptions[0]?.failure ??

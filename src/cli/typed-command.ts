@@ -1,4 +1,3 @@
-import { shellWord } from '../domain/shell-quote.ts'
 import { globalOptions } from './global-options.ts'
 import type { OptionDefinition } from './inputs.ts'
 
@@ -77,6 +76,3 @@ export function markOptionsEnd(
   const { optionsEnd } = findTypedCommand(argv, commands)
   return optionsEnd >= argv.length || argv[optionsEnd] === '--' ? argv : argv.toSpliced(optionsEnd, 0, '--')
 }
-
-export const joinCommandLine = (words: readonly string[]): string =>
-  ['mergeq', ...words.map(shellWord)].join(' ')

@@ -109,14 +109,15 @@ async function createBlockedPushError(
   const { targetBranch = '' } = queueInvocation?.values ?? {}
   const name = pullRequestName(record)
   const loss = isTested(record) ? 'its position and its test run' : 'its position'
-  const cancel = typeof record.prNumber === 'number' ? ` ${record.prNumber}` : ''
+  const numbers = typeof record.prNumber === 'number' ? [record.prNumber] : []
+  const { commandLine } = context.settings
   return new MergeqError(
     'check-failed',
     `The ${isDeletion ? 'deletion' : 'push'} of ${branch} was blocked: ${describeLoss(record, queue, { targetBranch, now: context.host.clock.now() })}. ${isDeletion ? 'Deleting the branch' : 'Pushing'} would remove ${name} from the queue and lose ${loss}.`,
     {
       hint: [
-        `Wait until ${name} has finished: mergeq pr wait${cancel}`,
-        `Cancel ${name} first, then push: mergeq pr cancel${cancel}`,
+        `Wait until ${name} has finished: ${commandLine(['pr', 'wait', ...numbers], queueInvocation?.values)}`,
+        `Cancel ${name} first, then push: ${commandLine(['pr', 'cancel', ...numbers], queueInvocation?.values)}`,
         'To push anyway: MERGEQ_GUARD=off git push (or git push --no-verify)',
       ].join('\n'),
     },

@@ -1,3 +1,4 @@
+import { joinCommandLine } from '../domain/suggested-command.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import type { Environment } from '../host/host.ts'
 import type { ResolvedValue } from './setting-source.ts'
@@ -74,7 +75,7 @@ export async function findToken(env: Environment, baseUrl: string, store: Store)
       'auth',
       `No token is stored for ${origin}, only for ${storedOrigins.join(', ')}.${isTokenVariableEmpty(env) ? ` ${emptyTokenNote}` : ''}`,
       {
-        hint: `A stored token is sent only to its own origin. Set MERGEQ_TOKEN, or run: mergeq auth login --base-url ${baseUrl}`,
+        hint: `A stored token is sent only to its own origin. Set MERGEQ_TOKEN, or run: ${joinCommandLine(['auth', 'login', '--base-url', baseUrl])}`,
       },
     )
   throw new MergeqError(

@@ -1,6 +1,7 @@
 import { attemptLimit } from '../domain/limits.ts'
 import { memoize } from '../domain/memoize.ts'
 import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
+import { type CommandLine, createCommandLine } from '../domain/suggested-command.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { findToken } from './api-token.ts'
@@ -43,7 +44,6 @@ const fromDefaults: SettingSource = {
   },
 }
 
-/** Returns a source that looks up each setting once. */
 function memoized(source: SettingSource): SettingSource {
   const cache = new Map<SettingKey, ReturnType<SettingSource['find']>>()
   return {
@@ -54,15 +54,12 @@ function memoized(source: SettingSource): SettingSource {
   }
 }
 
-/** The settings of a command; each value is looked up when it is first needed. */
+/** The settings of a command; each is looked up when it is first needed. */
 export interface Config {
   readonly store: Store
   /** Returns the unparsed value and its origin, or undefined when no source has one. */
   find(name: SettingKey): Promise<ResolvedValue | undefined>
-  /**
-   * Returns the parsed value, or undefined when no source has one. Throws a usage error that names the
-   * origin of an invalid value.
-   */
+  /** Returns the parsed value. Throws a usage error that names the origin of an invalid value. */
   read<N extends SettingKey>(name: N): Promise<SettingValue<N> | undefined>
   /** Returns the parsed value. Throws a usage error that says how to set it when no source has one. */
   require<N extends SettingKey>(name: N): Promise<SettingValue<N>>
@@ -74,9 +71,11 @@ export interface Config {
   withArgs(given: ParsedArgs | SettingSource): Config
   /** Returns the values that were looked up so far, with their origins. */
   used(): ReadonlyMap<SettingKey, ResolvedValue>
+  /** Returns a command line to suggest; the settings that were looked up so far need no option. */
+  readonly commandLine: CommandLine
 }
 
-/** The purpose of the settings: a read may guess between repositories, a change may not. */
+/** A read may guess between repositories, a change may not. */
 export interface ResolveOptions {
   /** Whether the command changes data of the service. */
   readonly changes: boolean
@@ -86,7 +85,6 @@ export interface ResolveOptions {
   notify(text: string): Promise<void>
 }
 
-/** Returns a source that looks up some settings, each once, and is loaded with the first lookup. */
 function lazy(names: readonly SettingKey[], load: () => Promise<SettingSource>): SettingSource {
   const source = memoize(load)
   return memoized({ find: async name => (names.includes(name) ? (await source()).find(name) : undefined) })
@@ -113,6 +111,7 @@ export function resolveSettings(
 ): Config {
   const store = openStore(host)
   const used = new Map<SettingKey, ResolvedValue>()
+  const configured = new Map<SettingKey, string>()
   const configuredSources = [
     projectFileSource(host),
     // A command that changes settings does not read the profile: it must be able to correct an invalid
@@ -157,6 +156,7 @@ export function resolveSettings(
         const resolved = await source.find(name)
         if (resolved === undefined) continue
         used.set(name, resolved)
+        if (source !== explicitSources[0]) configured.set(name, resolved.value)
         return resolved
       }
       return undefined
@@ -183,6 +183,7 @@ export function resolveSettings(
       lookUpCheckout: async () => (await git()).lookUpCheckout(),
       withArgs: createConfig,
       used: () => used,
+      commandLine: createCommandLine({ typed: 'find' in given ? new Map() : given, configured }),
     }
   }
 }
@@ -204,13 +205,11 @@ function parseSetting<N extends SettingKey>(
   }
 }
 
-/** The services that inputs use while they read their values. */
 interface ParseIo {
   readonly host: Host
   readonly logger: Pick<ParseContext, 'withSpinner'> & { info(text: string): Promise<void> }
 }
 
-/** Returns the context in which inputs read their values. */
 export const createParseContext = (settings: Config, { host, logger }: ParseIo): ParseContext => ({
   setting: name => settings.read(name) as Promise<SettingValues[typeof name] | undefined>,
   require: name => settings.require(name) as Promise<SettingValues[typeof name]>,

@@ -1,4 +1,5 @@
 import { hintWithSuggestion } from '../domain/similar-name.ts'
+import { shellWord } from '../domain/suggested-command.ts'
 import { isUtf16 } from '../domain/values/utf8-text.ts'
 import { isMergeqError, type MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
@@ -113,7 +114,7 @@ export function profileIn(document: JsonObject, name: string): JsonObject {
       hintWithSuggestion(
         name,
         Object.keys(profiles),
-        `To create it, run: mergeq config set <key> <value> --profile ${name}`,
+        `To create it, run: mergeq config set <key> <value> --profile ${shellWord(name)}`,
       ),
     )
   return sectionOf(profiles, name)
@@ -134,7 +135,7 @@ export const profileSource = (store: Store, profile: () => Promise<string>): Set
     // A person may have written a number without quotes.
     const value = typeof stored === 'number' ? String(stored) : stored
     if (typeof value !== 'string') return undefined
-    const flag = profileName === 'default' ? '' : ` --profile ${profileName}`
+    const flag = profileName === 'default' ? '' : ` --profile ${shellWord(profileName)}`
     // Only the base address decides where requests are sent.
     const problems = name === 'baseUrl' ? await store.accessProblems() : []
     const foreignProblem = problems.find(({ isForeign }) => isForeign)

@@ -1,4 +1,4 @@
-import { shellWord } from './shell-quote.ts'
+import { shellWord } from './suggested-command.ts'
 
 export type ShellKind = 'posix' | 'powershell' | 'cmd'
 

@@ -120,7 +120,7 @@ describe('a test is not found', () => {
       out: '',
       err: [
         "mergeq: No test that failed in the last 7 days matches 'no such'.",
-        "  To search further back, run: mergeq flaky get 'no such' --repo acme/web --org acme --window 30d",
+        '  To search further back, run: mergeq flaky get "no such" --repo acme/web --org acme --window 30d',
         '  To list the failing tests, run: mergeq flaky list --repo acme/web --org acme',
         '',
       ].join('\n'),

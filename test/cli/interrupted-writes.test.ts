@@ -39,9 +39,10 @@ async function interrupted(line: string, [signal, exit]: Signal, stop: Stop): Pr
   })
 }
 
-const place = '-R github.com/acme/web -b main'
-const getPullRequest = `mergeq pr get 7 ${place}`
-const getQueue = `mergeq queue get ${place}`
+// The environment gives the repository and the branch: the commands do not repeat them.
+const getPullRequest = 'mergeq pr get 7'
+const getQueue = 'mergeq queue get'
+const getQueueOfFile = 'mergeq queue get --repo github.com/acme/web --target-branch main'
 
 const changes: readonly (readonly [line: string, operation: string, what: string, command: string])[] = [
   ['pr submit 7', 'submitPullRequest', '#7', getPullRequest],
@@ -57,7 +58,7 @@ const changes: readonly (readonly [line: string, operation: string, what: string
   ['queue delete --yes', 'deleteQueue', 'the queue for main', getQueue],
   ['queue delete --yes --drain-first', 'updateQueue', 'the queue for main', getQueue],
   ['queue delete --yes --cancel-all', 'cancelPullRequest', '#7', getPullRequest],
-  ['queue apply -f queue.yaml --yes', 'updateQueue', 'the queue for main', getQueue],
+  ['queue apply -f queue.yaml --yes', 'updateQueue', 'the queue for main', getQueueOfFile],
   ['api updateQueue -F state=PAUSED', 'updateQueue', 'the queue for main', getQueue],
 ]
 const files = { 'queue.yaml': 'repo: github.com/acme/web\ntargetBranch: main\nsettings:\n  concurrency: 3\n' }
@@ -89,7 +90,7 @@ describe.each(signals)('%s during a change without a response', (...signal) => {
         exit: signal[1],
         operation: 'cancelPullRequest',
         message: `stopped by ${signal[0]}. The requests for #7, #8, #9, #10 were in progress and may have been applied.`,
-        hint: `Check the current state before trying again: mergeq pr get 7 8 9 10 ${place}`,
+        hint: `Check the current state before trying again: mergeq pr get 7 8 9 10`,
       },
     })
     expect(out.trimEnd().split('\n')).toHaveLength(4)
@@ -110,14 +111,14 @@ test('pull requests of several repositories: one command for each queue', async 
   expect(err).toContain(
     'The requests for #7, #8, #9 were in progress and may have been applied.\n' +
       '  Check the current state before trying again:\n' +
-      `  mergeq pr get 7 9 ${place}\n` +
-      '  mergeq pr get 8 -R github.com/acme/app -b main\n',
+      '  mergeq pr get 7 9\n' +
+      '  mergeq pr get 8 --repo github.com/acme/app\n',
   )
 })
 
 test('a branch with special characters is quoted for the shell', async () => {
   const { err } = await interrupted(`pr cancel 7 -b "it's\\$(x);y"`, sigint, { hangs: () => true })
-  expect(err).toContain(`mergeq pr get 7 -R github.com/acme/web -b 'it'\\''s\\$(x);y'\n`)
+  expect(err).toContain(`mergeq pr get 7 --target-branch 'it'\\''s\\$(x);y'\n`)
 })
 
 test('the signal is reported once while a change is read back or retried', async () => {

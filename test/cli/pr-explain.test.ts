@@ -196,7 +196,7 @@ describe('what could not be read', () => {
       answer: answers({ getSubmittedPullRequest: { status: 404 }, getQueue: { status: 404 } }),
     })
     expect(JSON.parse(out).next.at(-1).command).toBe(
-      "mergeq pr submit 7 --repo github.com/acme/api --target-branch 'release 1'",
+      'mergeq pr submit 7 --repo github.com/acme/api --target-branch "release 1"',
     )
   })
 

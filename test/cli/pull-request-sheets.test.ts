@@ -234,8 +234,7 @@ describe('a change on a terminal says what changed', () => {
 })
 
 describe('a rejected change of a finished pull request on a terminal says so', () => {
-  const place = '-R github.com/acme/web -b main'
-  const hint = `  Nothing was changed. For details, run: mergeq pr get 7 ${place}\n`
+  const hint = '  Nothing was changed. For details, run: mergeq pr get 7\n'
   const rejecting =
     (state: string, status = 404, more = {}) =>
     ({ path }: Seen): Answer =>

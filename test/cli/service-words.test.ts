@@ -97,7 +97,7 @@ describe('the name of the operation', () => {
 })
 
 describe('the hint fits the command and the response', () => {
-  const place = '-R github.com/acme/web -b main'
+  const place = '--repo acme/web --target-branch main'
   test.each([
     [`pr get 7 ${where}`, 404, `run: mergeq pr submit 7 ${place}`],
     [`pr submit 7 ${where}`, 404, 'Check the pull request number, --repo and --target-branch.'],

@@ -45,9 +45,7 @@ describe('a suggested command names the same pull request', () => {
       ...person,
       answer: ({ path }) => (path.endsWith('submitPullRequest') ? { body: 'OK' } : { status: 404 }),
     })
-    expect(commandsIn(err)).toEqual([
-      "mergeq pr wait 7 --repo github.com/acme/web --target-branch 'release 1'",
-    ])
+    expect(commandsIn(err)).toEqual(['mergeq pr wait 7 --repo acme/web --target-branch "release 1"'])
   })
 
   test('after a signal, with a branch that a shell would read otherwise', async () => {
@@ -59,7 +57,7 @@ describe('a suggested command names the same pull request', () => {
         return testing(seen)
       },
     })
-    expect(commandsIn(err)).toEqual(["mergeq pr cancel 7 -R github.com/acme/web -b 'it'\\''s;x'"])
+    expect(commandsIn(err)).toEqual(["mergeq pr cancel 7 --repo acme/web --target-branch 'it'\\''s;x'"])
   })
 
   test('whose submission does not become visible', async () => {
@@ -68,7 +66,7 @@ describe('a suggested command names the same pull request', () => {
         path.endsWith('submitPullRequest') ? { body: 'OK' } : json({ state: 'cancelled' }),
     })
     expect(err).toContain('the service still shows only the previous attempt (CANCELLED).\n')
-    expect(commandsIn(err)).toEqual(['mergeq pr get 7 -R github.com/acme/web -b main'])
+    expect(commandsIn(err)).toEqual(['mergeq pr get 7 --repo acme/web --target-branch main'])
   })
 })
 

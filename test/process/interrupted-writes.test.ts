@@ -25,7 +25,7 @@ test.each(signals)('the program, ended by a real %s, with several in flight', as
     expect(code).toBe(exit)
     expect(err).toMatch(
       new RegExp(
-        `stopped by ${signal}\\. The requests for #7, #8 were in progress and may have been applied\\.\\n {2}Check .*: mergeq pr get 7 8 -R \\S+ -b main\\n`,
+        `stopped by ${signal}\\. The requests for #7, #8 were in progress and may have been applied\\.\\n {2}Check .*: mergeq pr get 7 8\\n`,
       ),
     )
   })

@@ -111,7 +111,7 @@ describe('one pull request', () => {
         setting: { signal: stop.signal },
       })
       expect(code).toBe(130)
-      expect(err).toMatch(/stopped by SIGINT.*mergeq pr cancel 7 -R github.com\/acme\/web -b main/s)
+      expect(err).toMatch(/stopped by SIGINT.*mergeq pr cancel 7$/ms)
       expect(operations.filter(operation => !operation.startsWith('get'))).toEqual([])
       // What had ended is reported.
       expect(documentsIn(out).map(({ pr }) => pr)).toEqual(line.includes('8') ? [8] : [])
@@ -134,7 +134,7 @@ describe('one pull request', () => {
         out: '',
         asked: ['getSubmittedPullRequest'],
       })
-      expect(err).toMatch(/stopped by SIGINT.*\n.*stays in the queue.*\n.*mergeq pr cancel 7 /)
+      expect(err).toMatch(/stopped by SIGINT.*\n.*stays in the queue.*\n.*mergeq pr cancel 7\n/)
     })
   })
 

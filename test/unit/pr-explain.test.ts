@@ -7,6 +7,7 @@ import { explainPullRequest } from '../../src/domain/explain/explain-pull-reques
 import type { ExplainSources, ExplanationVerdict } from '../../src/domain/explain/explanation.ts'
 import { parseTestRun, testRunOf, testsPullRequest } from '../../src/domain/explain/test-run.ts'
 import { pullRequestStates } from '../../src/domain/states.ts'
+import { joinCommandLine } from '../../src/domain/suggested-command.ts'
 import type { Json, JsonObject } from '../../src/json.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { noon } from '../support/harness.ts'
@@ -15,7 +16,7 @@ import { entry, queue, record, uuid } from '../support/pr-explain.ts'
 const nothing: ExplainSources = {
   pr: 7,
   targetBranch: 'main',
-  flags: '',
+  commandLine: joinCommandLine,
   record: undefined,
   queue: undefined,
   run: undefined,
@@ -497,7 +498,11 @@ describe('what a reason names', () => {
   test('how to keep its priority and batching in another submit', () => {
     const held = record('PENDING', { priorityValue: 10, noBatch: true })
     expect(
-      explainPullRequest({ ...nothing, flags: ' --repo acme/web', record: held }).submitAgain.why,
+      explainPullRequest({
+        ...nothing,
+        commandLine: words => joinCommandLine([...words, '--repo', 'acme/web']),
+        record: held,
+      }).submitAgain.why,
     ).toContain('`mergeq pr submit 7 --repo acme/web --priority 10 --no-batch`')
   })
   test('the message of the service is cut', () => {

@@ -11,6 +11,7 @@ import {
   queueChanges,
   snapshotOf,
 } from '../../src/domain/queue-changes.ts'
+import { joinCommandLine } from '../../src/domain/suggested-command.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { createAlternateScreen } from '../../src/output/alternate-screen.ts'
 import { drawFrame } from '../../src/output/frame.ts'
@@ -284,7 +285,7 @@ describe('the screen of a queue', () => {
     position: null,
   })
   const screenOf = (...updates: readonly (readonly QueueChange[])[]) => {
-    const screen = createQueueScreen({ repo, targetBranch: 'main' }, '')
+    const screen = createQueueScreen({ repo, targetBranch: 'main' }, joinCommandLine)
     for (const changes of updates)
       screen.update({ queue: queue('RUNNING', entry(5, 'TESTING')), changes }, noon)
     return (columns: number) => screen.draw(noon, columns).foot.map(plainText)

@@ -18,7 +18,7 @@ export const setImpactedTargets = defineOperation({
   route: 'POST /setImpactedTargets',
   // No operation shows the targets; the last upload for a commit wins
   // (docs/reference/service.md, "setImpactedTargets").
-  effect: { replay: 'unread', inspectCommand: 'mergeq pr get', inspect: () => 'unclear' },
+  effect: { replay: 'unread', inspectCommand: 'pr get', inspect: () => 'unclear' },
   params: {
     ...queueParams,
     pr: param<number>('body.pr.number', { required: true }),

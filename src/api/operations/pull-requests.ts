@@ -5,7 +5,6 @@ import { emptyDecoder, recordDecoder } from '../decode.ts'
 import { defineOperation, type OperationErrors } from '../operation.ts'
 import { param } from '../param.ts'
 import { recoveryRule } from '../recovery-rule.ts'
-import { resourceCommand } from '../resource-command.ts'
 import { pullRequestFields } from './service-fields.ts'
 
 /** The queue of a request: a branch of a repository (docs/reference/service.md, "Common fields"). */
@@ -46,23 +45,23 @@ export const getSubmittedPullRequest = defineOperation({
   },
   decoder: recordDecoder(withNormalizedState, { name: 'state', isPresent: hasState }),
   errors: {
-    hint: (status, resource) =>
+    hint: (status, resource, commandLine) =>
       status === 404 && resource.pr !== undefined
-        ? `Check --repo and --target-branch. To submit the pull request, run: ${resourceCommand('mergeq pr submit', resource)}`
+        ? `Check --repo and --target-branch. To submit the pull request, run: ${commandLine(['pr', 'submit', resource.pr], resource)}`
         : undefined,
   },
 })
 
 export const inspectOnError: OperationErrors = {
-  hint: (status, resource) =>
+  hint: (status, resource, commandLine) =>
     (status === 404 || status === 409) && resource.pr !== undefined
-      ? `To check the state of the pull request, run: ${resourceCommand('mergeq pr get', resource)}`
+      ? `To check the state of the pull request, run: ${commandLine(['pr', 'get', resource.pr], resource)}`
       : undefined,
 }
 
 const recoveredByRecord = {
   readBack: { operation: getSubmittedPullRequest, params: ['repo', 'targetBranch', 'pr'] },
-  inspectCommand: 'mergeq pr get',
+  inspectCommand: 'pr get',
 } as const
 
 export const submitPullRequest = defineOperation({
@@ -80,10 +79,10 @@ export const submitPullRequest = defineOperation({
   },
   decoder: emptyDecoder,
   errors: {
-    hint: (status, resource) =>
+    hint: (status, resource, commandLine) =>
       status === 404
         ? 'Check the pull request number, --repo and --target-branch.'
-        : inspectOnError.hint?.(status, resource),
+        : inspectOnError.hint?.(status, resource, commandLine),
   },
 })
 

@@ -4,7 +4,6 @@ import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../decode.ts'
 import { defineOperation, type OperationErrors } from '../operation.ts'
 import { param, switchParam } from '../param.ts'
 import { recoveryRule } from '../recovery-rule.ts'
-import { resourceCommand } from '../resource-command.ts'
 import { queueParams } from './pull-requests.ts'
 import { queueFields, queueSettingFields } from './service-fields.ts'
 
@@ -19,9 +18,9 @@ function withNormalizedStates(document: JsonObject): JsonObject {
 }
 
 const createOnNotFound: OperationErrors = {
-  hint: (status, resource) =>
+  hint: (status, resource, commandLine) =>
     status === 404
-      ? `Check --repo and --target-branch. To create the queue, run: ${resourceCommand('mergeq queue create', resource)}`
+      ? `Check --repo and --target-branch. To create the queue, run: ${commandLine(['queue', 'create'], resource)}`
       : undefined,
 }
 
@@ -40,7 +39,7 @@ export const getQueue = defineOperation({
 const recoveredByQueue = {
   readBack: { operation: getQueue, params: ['repo', 'targetBranch'] },
   replay: 'if-not-applied',
-  inspectCommand: 'mergeq queue get',
+  inspectCommand: 'queue get',
 } as const
 
 const text = (name: string) => param<string | undefined>(`body.${name}`)
@@ -57,10 +56,10 @@ export const createQueue = defineOperation({
   params: { ...queueParams, mode: text('mode'), concurrency: integer('concurrency') },
   decoder: emptyDecoder,
   errors: {
-    hint(status, resource) {
+    hint(status, resource, commandLine) {
       if (status === 404) return 'Check --repo and the permissions of the token.'
       return status === 409
-        ? `To change the settings of an existing queue, run: ${resourceCommand('mergeq queue update', resource)}`
+        ? `To change the settings of an existing queue, run: ${commandLine(['queue', 'update'], resource)}`
         : undefined
     },
   },

@@ -1,7 +1,6 @@
 import { recordDecoder } from '../decode.ts'
 import { defineOperation } from '../operation.ts'
 import { param } from '../param.ts'
-import { resourceCommand } from '../resource-command.ts'
 import { queueParams } from './pull-requests.ts'
 import { testRunFields } from './service-fields.ts'
 
@@ -17,11 +16,11 @@ export const getMergeQueueTestingDetails = defineOperation({
   decoder: recordDecoder(document => document),
   errors: {
     subject: 'the test run',
-    hint: (status, resource) => {
+    hint: (status, resource, commandLine) => {
       if (status !== 404) return undefined
       return resource.pr === undefined
         ? 'Check the test run ID, --repo and --target-branch.'
-        : `To check the state of the pull request, run: ${resourceCommand('mergeq pr get', resource)}`
+        : `To check the state of the pull request, run: ${commandLine(['pr', 'get', resource.pr], resource)}`
     },
   },
 })

@@ -1,5 +1,6 @@
+import { joinCommandLine } from '../../domain/suggested-command.ts'
 import { isPullRequestReference } from '../../domain/values/pull-request.ts'
-import { findTypedCommand, joinCommandLine, type NamedCommand, type TypedWord } from '../typed-command.ts'
+import { findTypedCommand, type NamedCommand, type TypedWord } from '../typed-command.ts'
 import type { CommandCorrection } from './correct-command.ts'
 
 /** Options that a person may follow with a secret: a hint does not repeat such a command line. */

@@ -1,5 +1,5 @@
-import { shellQuote } from '../../domain/shell-quote.ts'
 import { findSimilarName } from '../../domain/similar-name.ts'
+import { shellQuote } from '../../domain/suggested-command.ts'
 import { isPullRequestReference } from '../../domain/values/pull-request.ts'
 import { globalOptions } from '../global-options.ts'
 import { isOption, type OptionDefinition } from '../inputs.ts'

@@ -7,7 +7,7 @@ import { printPreview } from '../../cli/preview.ts'
 import { canPrompt } from '../../cli/prompt.ts'
 import { defaultOrigin, parseToken, refuseForeignAddress } from '../../config/api-token.ts'
 import { sectionOf, storeFile } from '../../config/store.ts'
-import { shellWord } from '../../domain/shell-quote.ts'
+import { joinCommandLine } from '../../domain/suggested-command.ts'
 import { requireUtf8 } from '../../domain/values/utf8-text.ts'
 import { usageError } from '../../errors.ts'
 import { describeVerification, verifyToken } from './verification/verify-token.ts'
@@ -108,7 +108,7 @@ export const authLoginCommand = defineCommand({
     await context.logger.info(`Stored the token for ${origin}${noVerify ? ' without verifying it' : ''}.`)
     if (context.args.has('--base-url'))
       await context.logger.info(
-        `Only the token was stored, not the base URL. To make this base URL the default, run: mergeq config set base-url ${shellWord(await context.settings.require('baseUrl'))}`,
+        `Only the token was stored, not the base URL. To make this base URL the default, run: ${joinCommandLine(['config', 'set', 'base-url', await context.settings.require('baseUrl')])}`,
       )
     // Outside the profile of a Windows user, the permissions of the file do not keep other users out.
     for (const { kind, path, description } of await context.settings.store.accessProblems())

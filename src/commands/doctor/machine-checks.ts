@@ -3,7 +3,7 @@ import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import type { AccessProblem } from '../../config/file-access.ts'
 import { readGitVersion } from '../../config/run-git.ts'
 import type { SettingKey } from '../../config/setting-definitions.ts'
-import { shellWord } from '../../domain/shell-quote.ts'
+import { shellWord } from '../../domain/suggested-command.ts'
 import { parseUrl } from '../../url.ts'
 import {
   type Check,

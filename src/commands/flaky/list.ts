@@ -140,10 +140,10 @@ export const flakyListCommand = defineOperationCommand({
     ...table(records.map(withStatus), columns),
     terminalView: () => testTable(records, failingTestColumns(records)),
   }),
-  listEnding: (end, { sort, range, pageToken }, { args }) =>
+  listEnding: (end, { sort, range, pageToken }, { args, settings }) =>
     sort === undefined || pageToken !== undefined
       ? undefined
-      : failingTestEnding(end, sort, describeInWords(range, !args.has('--until')), args),
+      : failingTestEnding(end, sort, describeInWords(range, !args.has('--until')), settings.commandLine),
   check: checkPageToken,
   examples: [
     'mergeq flaky list --since 7d --sort impact --limit 20',

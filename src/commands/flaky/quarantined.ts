@@ -60,7 +60,9 @@ export const flakyQuarantinedCommand = defineOperationCommand({
   // The ids of these records are not those of other lists
   // (docs/reference/service.md, "list-quarantined-tests").
   view: ({ records }) => testListView(records, columns, screenColumns),
-  listEnding: (end, { pageToken, repo }, { args }) =>
-    pageToken === undefined ? statusListEnding(end, 'quarantined', repositoryName(repo), args) : undefined,
+  listEnding: (end, { pageToken, repo }, { settings }) =>
+    pageToken === undefined
+      ? statusListEnding(end, 'quarantined', repositoryName(repo), settings.commandLine)
+      : undefined,
   examples: ['mergeq flaky quarantined', "mergeq flaky quarantined --owner @acme/web --name 'cart*' --json"],
 })

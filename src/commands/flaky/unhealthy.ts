@@ -70,9 +70,14 @@ export const flakyUnhealthyCommand = defineOperationCommand({
     ...testFilterInputs,
   },
   view: ({ records }) => testListView(records, columns, screenColumns),
-  listEnding: (end, { pageToken, repo, status }, { args }) =>
+  listEnding: (end, { pageToken, repo, status }, { settings }) =>
     pageToken === undefined
-      ? statusListEnding(end, status?.toLowerCase() ?? 'flaky or broken', repositoryName(repo), args)
+      ? statusListEnding(
+          end,
+          status?.toLowerCase() ?? 'flaky or broken',
+          repositoryName(repo),
+          settings.commandLine,
+        )
       : undefined,
   check({ status, pageToken }) {
     if (pageToken !== undefined && status === undefined)

@@ -19,7 +19,7 @@ const maxSuggested = 10
 /** Names the command that follows the pull requests, to a person at a terminal. */
 async function suggestWait(
   invocations: readonly SubmitInvocation[],
-  { host: { out, err, env }, options, logger, args }: CommandContext,
+  { host: { out, err, env }, options, logger, settings }: CommandContext,
 ): Promise<void> {
   const isSeen = out.terminal && err.terminal && options.format === 'table' && options.fields.length === 0
   if (!isSeen || isContinuousIntegration(env)) return
@@ -27,7 +27,7 @@ async function suggestWait(
   const { waitCommand } = await import('./wait/end-lines.ts')
   const command = waitCommand(
     invocations.map(({ values }) => values),
-    args,
+    settings.commandLine,
   )
   await logger.infoLine([styled(`For the result, run: ${command}`, 'dim')])
 }

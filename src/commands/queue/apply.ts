@@ -8,6 +8,7 @@ import { canPrompt, confirm } from '../../cli/prompt.ts'
 import { queueInputs } from '../../cli/queue-inputs.ts'
 import { reportErrors } from '../../cli/report-results.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
+import { joinCommandLine } from '../../domain/suggested-command.ts'
 import { MergeqError, mostSevere, usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
@@ -80,7 +81,7 @@ async function checkDigest(
   throw new MergeqError(
     'stale',
     `The live settings have changed: expected digest ${expected}, found ${digest}. Nothing was changed.`,
-    { hint: `To compare the current settings, run: mergeq queue diff -f ${path}` },
+    { hint: `To compare the current settings, run: ${joinCommandLine(['queue', 'diff', '-f', path])}` },
   )
 }
 

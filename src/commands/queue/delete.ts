@@ -10,7 +10,6 @@ import { flag, type InputValues } from '../../cli/inputs.ts'
 import { printDryRun } from '../../cli/preview.ts'
 import { canPrompt } from '../../cli/prompt.ts'
 import { queueInputs, yesInput } from '../../cli/queue-inputs.ts'
-import { repeatedOptions } from '../../cli/repeated-options.ts'
 import { reportResults } from '../../cli/report-results.ts'
 import { executeAll, runInvocations } from '../../cli/run-invocations.ts'
 import { joinSome } from '../../domain/explain/finding.ts'
@@ -135,10 +134,6 @@ async function describeCancellation(values: Queue, context: CommandContext): Pro
   return notReady.length === 0 ? cancels : `${cancels} (not cancelled: ${formatNotReady(notReady)})`
 }
 
-/** The command that cancels pull requests of the queue. */
-const cancelCommand = (numbers: readonly number[], { args }: CommandContext): string =>
-  `mergeq pr cancel ${numbers.join(' ')}${repeatedOptions(args)} --yes`
-
 /** Explains why a queue could not be deleted: which pull requests it still lists, and what to do. */
 const explainError =
   (values: Queue, context: CommandContext) =>
@@ -164,7 +159,7 @@ const explainError =
           ? 'To cancel the queued pull requests first, add --cancel-all. To let running tests finish first, add --drain-first.'
           : notReady === undefined || notReady.length === 0
             ? 'Cancel them by number, then try again: mergeq pr cancel <pr>'
-            : `Cancel them, then try again: ${cancelCommand(notReady, context)}`,
+            : `Cancel them, then try again: ${context.settings.commandLine(['pr', 'cancel', ...notReady], values)} --yes`,
     })
   }
 

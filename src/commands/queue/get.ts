@@ -4,7 +4,6 @@ import { defineCommand, defineOperationRequest } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
 import type { Invocation } from '../../cli/invocation.ts'
-import { repeatedOptions } from '../../cli/repeated-options.ts'
 import { runInvocations } from '../../cli/run-invocations.ts'
 import { positionEntries } from '../../domain/queue-entries.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
@@ -35,7 +34,7 @@ export async function printQueue(
   invocations: readonly Invocation<typeof queueRequest.inputs>[],
   context: CommandContext,
 ): Promise<number> {
-  const { options, host, args } = context
+  const { options, host, settings } = context
   const [invocation] = invocations
   const isTable = options.format === 'table' && options.fields.length === 0
   const hasScreen = isTable && (host.out.terminal || options.isTableForced)
@@ -60,7 +59,7 @@ export async function printQueue(
               ...values,
               activity,
               columns: host.out.columns,
-              repeatedOptions: repeatedOptions(args),
+              commandLine: settings.commandLine,
             }),
         }),
       }

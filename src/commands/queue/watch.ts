@@ -8,7 +8,6 @@ import { defineCommand } from '../../cli/command.ts'
 import { mapConcurrent, maxConcurrent } from '../../cli/concurrency.ts'
 import { combineFields } from '../../cli/fields/record-fields.ts'
 import type { Invocation } from '../../cli/invocation.ts'
-import { repeatedOptions } from '../../cli/repeated-options.ts'
 import { createLiveRenderer, isLive } from '../../cli/watch/live-renderer.ts'
 import { checkWatchInputs, type WatchReader, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
 import { createStreamRenderer } from '../../cli/watch/watch-renderer.ts'
@@ -159,7 +158,7 @@ export const queueWatchCommand = defineCommand({
       return watchLoop(readQueue, values, renderer, context)
     }
     const { createQueueScreen } = await import('./watch/live-screen.ts')
-    const screen = createQueueScreen(queue, repeatedOptions(context.args))
+    const screen = createQueueScreen(queue, context.settings.commandLine)
     const renderer = await createLiveRenderer(screen, values.interval, context)
     return watchLoop(await withActivity(readQueue, invocation), values, renderer, context)
   },

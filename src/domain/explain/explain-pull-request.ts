@@ -1,9 +1,8 @@
 import { getArray, getString, type JsonObject } from '../../json.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
-import { shellWord } from '../shell-quote.ts'
 import { isFailedOrCancelled, normalizeState, terminalOutcome } from '../states.ts'
-import type { ExplainSources, Explanation, ExplanationVerdict } from './explanation.ts'
-import { type Finding, factsOf, manualStep, type NextStep } from './finding.ts'
+import type { ExplainSources, Explanation, ExplanationVerdict, NextStep } from './explanation.ts'
+import { type Finding, factsOf, manualStep, type Step } from './finding.ts'
 import { stateFindings } from './state-findings.ts'
 import { assessResubmission } from './submit-again.ts'
 import type { TestRun } from './test-run.ts'
@@ -40,13 +39,11 @@ function stepsFor(
   state: string,
   pr: number,
   run: TestRun | undefined,
-): readonly NextStep[] {
-  const wait = { command: `mergeq pr wait ${pr}`, why: 'Waits until it merges or leaves the queue.' }
+): readonly Step[] {
+  const wait = { words: ['pr', 'wait', pr], why: 'Waits until it merges or leaves the queue.' }
   const showChecks =
-    run === undefined
-      ? []
-      : [{ command: `mergeq pr testing ${shellWord(run.id)}`, why: 'Shows the checks of its test run.' }]
-  const submit = (why: string) => ({ command: `mergeq pr submit ${pr}`, why })
+    run === undefined ? [] : [{ words: ['pr', 'testing', run.id], why: 'Shows the checks of its test run.' }]
+  const submit = (why: string) => ({ words: ['pr', 'submit', pr], why })
   switch (verdict) {
     case 'merged':
       return []
@@ -63,13 +60,13 @@ function stepsFor(
       return [
         wait,
         ...showChecks,
-        { command: `mergeq pr restart ${pr}`, why: 'Runs its tests again, for a failure that may be flaky.' },
+        { words: ['pr', 'restart', pr], why: 'Runs its tests again, for a failure that may be flaky.' },
       ]
     case 'testing':
       return [wait, ...showChecks]
     case 'unknown':
       return [
-        { command: `mergeq pr get ${pr} --json`, why: 'Shows the complete record from the service.' },
+        { words: ['pr', 'get', pr, '--json'], why: 'Shows the complete record from the service.' },
         wait,
       ]
     default:
@@ -83,7 +80,7 @@ const noQueueFinding = (targetBranch: string): Finding => ({
   blocks: true,
   steps: [
     manualStep('Check --repo and --target-branch; the queue may belong to another branch.'),
-    { command: 'mergeq queue create', why: 'Creates the queue, if the branch needs one.' },
+    { words: ['queue', 'create'], why: 'Creates the queue, if the branch needs one.' },
   ],
 })
 
@@ -94,7 +91,7 @@ const noQueueFinding = (targetBranch: string): Finding => ({
 export function explainPullRequest({
   pr,
   targetBranch,
-  flags,
+  commandLine,
   record,
   queue,
   run,
@@ -115,7 +112,10 @@ export function explainPullRequest({
   const isBlocked = findings.some(({ blocks }) => blocks === true)
   const verdict = current === undefined ? 'never-submitted' : verdictOf(state, findings, isBlocked)
   const stepsOfFindings = findings.flatMap(({ steps = [] }) => steps)
-  const next = [...stepsOfFindings, ...stepsFor(verdict, state, pr, run)]
+  const next = [...stepsOfFindings, ...stepsFor(verdict, state, pr, run)].map(({ words, why }) => ({
+    command: words === undefined ? null : commandLine(words),
+    why,
+  }))
   return {
     pr,
     targetBranch,
@@ -138,13 +138,11 @@ export function explainPullRequest({
           },
     testRun: run ?? null,
     reasons: blockingFirst(findings).map(({ code, message }) => ({ code, message })),
-    next: next
-      .filter((step, index) => next.findIndex(other => isSame(step, other)) === index)
-      .map(({ command, why }) => ({ command: command === null ? null : `${command}${flags}`, why })),
+    next: next.filter((step, index) => next.findIndex(other => isSame(step, other)) === index),
     submitAgain: assessResubmission(
       state === '' && current !== undefined ? 'unknown' : verdict,
       details,
-      `mergeq pr submit ${pr}${flags}`,
+      commandLine(['pr', 'submit', pr]),
     ),
     unread,
   }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json.ts'
-import type { NextStep } from './finding.ts'
+import type { CommandWords } from '../suggested-command.ts'
 import type { TestRun } from './test-run.ts'
 
 /** `held` means PENDING_FAILURE, a state from which a pull request may still merge. */
@@ -21,8 +21,8 @@ export interface UnreadSource {
 export interface ExplainSources {
   readonly pr: number
   readonly targetBranch: string
-  /** The options with which another command addresses the same queue, each after a space; may be empty. */
-  readonly flags: string
+  /** Returns a command line about the same queue. */
+  commandLine(words: CommandWords): string
   /** The pull request's record; undefined if the service knows no submission (404). */
   readonly record: JsonObject | undefined
   /** Null if there is no queue (404), undefined if the queue could not be read. */
@@ -34,6 +34,12 @@ export interface ExplainSources {
 /** Whether running `pr submit` now is safe; `safe` is null if that is unknown. */
 export interface SubmitAgain {
   readonly safe: boolean | null
+  readonly why: string
+}
+
+/** A next step: a command line of mergeq, or, if `command` is null, an action outside mergeq. */
+export interface NextStep {
+  readonly command: string | null
   readonly why: string
 }
 

@@ -1,10 +1,11 @@
 import { getArray, isObject, type JsonObject } from '../../json.ts'
 import { pluralize } from '../format.ts'
 import { type QueueEntry, queueEntries } from '../queue-entries.ts'
+import type { CommandWords } from '../suggested-command.ts'
 
-/** A next step: a command line of mergeq, or, if `command` is null, an action outside mergeq. */
-export interface NextStep {
-  readonly command: string | null
+/** A next step: the words of a command of mergeq, or, if there are none, an action outside mergeq. */
+export interface Step {
+  readonly words?: CommandWords
   readonly why: string
 }
 
@@ -14,7 +15,7 @@ export interface Finding {
   /** A few words for a line that has no room for the message: `queue paused`. Without text of the service. */
   readonly short?: string
   readonly blocks?: boolean
-  readonly steps?: readonly NextStep[]
+  readonly steps?: readonly Step[]
 }
 
 /** The documents that findings are made from; a missing document is an empty object. */
@@ -52,4 +53,4 @@ export const joinSome = (names: readonly string[]): string =>
     ? names.join(', ')
     : `${names.slice(0, maxNames).join(', ')} and ${pluralize(names.length - maxNames, 'other')}`
 
-export const manualStep = (why: string): NextStep => ({ command: null, why })
+export const manualStep = (why: string): Step => ({ why })

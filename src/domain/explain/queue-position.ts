@@ -11,7 +11,7 @@ export function queueStateFindings({ queue }: Facts, blockingStates: readonly st
   const message = queueStateMessage(state)
   if (message === undefined)
     return [{ code: 'queue-state', message: `The queue is in the unknown state '${shorten(state)}'.` }]
-  const resume = { command: 'mergeq queue resume', why: 'Resumes testing and merging.' }
+  const resume = { words: ['queue', 'resume'], why: 'Resumes testing and merging.' }
   return [
     {
       code: `queue-${state.toLowerCase().replaceAll('_', '-')}`,

@@ -1,12 +1,12 @@
 import { get, getString, isObject } from '../../json.ts'
-import { type Facts, type Finding, manualStep, type NextStep, shorten } from './finding.ts'
+import { type Facts, type Finding, manualStep, type Step, shorten } from './finding.ts'
 
 const isCommit = (sha: string): boolean => /^[\da-f]{7,64}$/i.test(sha)
 
-function uploadStep({ pr, record }: Facts): NextStep {
+function uploadStep({ pr, record }: Facts): Step {
   const sha = getString(record, 'prSha') ?? ''
   return {
-    command: `mergeq pr targets ${pr} --from targets.txt${isCommit(sha) ? ` --sha ${sha}` : ''}`,
+    words: ['pr', 'targets', pr, '--from', 'targets.txt', ...(isCommit(sha) ? ['--sha', sha] : [])],
     why: 'Uploads the impacted targets of its head commit from a file with one target per line. Each push needs a new upload.',
   }
 }

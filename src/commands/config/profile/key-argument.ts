@@ -1,8 +1,8 @@
 import { argument, type TypedInput } from '../../../cli/inputs.ts'
 import { configKeys, type SettingKey } from '../../../config/setting-definitions.ts'
 import { queueSettingTypes, settingOption } from '../../../domain/queue-settings.ts'
-import { shellWord } from '../../../domain/shell-quote.ts'
 import { hintWithSuggestion } from '../../../domain/similar-name.ts'
+import { joinCommandLine } from '../../../domain/suggested-command.ts'
 import { usageError } from '../../../errors.ts'
 
 /** A key as it was typed, and the setting that it names. */
@@ -23,9 +23,9 @@ function hintForKey(key: string, value: string | undefined): string {
   if (value === undefined)
     return `'${key}' is a queue setting. To see its value, run: mergeq queue get --fields ${setting}`
   const options = /^(?:true|false)$/.test(value)
-    ? `--${value === 'false' ? 'no-' : ''}${option}`
-    : `--${option} ${shellWord(value)}`
-  return `'${key}' is a queue setting. To change it, run: mergeq queue update ${options}`
+    ? [`--${value === 'false' ? 'no-' : ''}${option}`]
+    : [`--${option}`, value]
+  return `'${key}' is a queue setting. To change it, run: ${joinCommandLine(['queue', 'update', ...options])}`
 }
 
 const definition = argument({

@@ -1,10 +1,8 @@
 import { listFailingTests } from '../../../api/operations/failing-tests.ts'
 import { incompleteListError } from '../../../api/pagination.ts'
 import type { CommandContext } from '../../../cli/context.ts'
-import { repeatedOptions, testPlaceOptions } from '../../../cli/repeated-options.ts'
 import { readPages } from '../../../cli/stream-pages.ts'
 import { formatInteger, pluralize } from '../../../domain/format.ts'
-import { shellWord } from '../../../domain/shell-quote.ts'
 import { describeInWords, type TimeRange } from '../../../domain/time-range.ts'
 import type { Repository } from '../../../domain/values/repository.ts'
 import { MergeqError, usageError } from '../../../errors.ts'
@@ -95,15 +93,14 @@ export async function findTest(text: string, search: TestSearch, context: Comman
   return test.id
 }
 
-function noMatchError(text: string, { range }: TestSearch, context: CommandContext): MergeqError {
-  const place = repeatedOptions(context.args, testPlaceOptions)
+function noMatchError(text: string, { range }: TestSearch, { settings }: CommandContext): MergeqError {
   return new MergeqError(
     'not-found',
     `No test that failed in the ${describeInWords(range, true)} matches '${text}'.`,
     {
       hint: [
-        `To search further back, run: mergeq flaky get ${shellWord(text)}${place} --window 30d`,
-        `To list the failing tests, run: mergeq flaky list${place}`,
+        `To search further back, run: ${settings.commandLine(['flaky', 'get', text])} --window 30d`,
+        `To list the failing tests, run: ${settings.commandLine(['flaky', 'list'])}`,
       ].join('\n'),
     },
   )
@@ -118,7 +115,7 @@ function severalMatchesError(
   const sorted = [...tests].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
   const rest = sorted.length - maxListed
   const example = (sorted[0]?.id ?? '').slice(0, length)
-  const options = repeatedOptions(context.args, [...testPlaceOptions, '--window'])
+  const command = context.settings.commandLine(['flaky', 'get', example], {}, ['--window'])
   return usageError(
     `${pluralize(tests.length, 'test')} match '${text}'.`,
     [
@@ -126,7 +123,7 @@ function severalMatchesError(
         .slice(0, maxListed)
         .map(({ id, name }) => `${id.slice(0, length)}  ${context.secrets.redact(name)}`),
       ...(rest > 0 ? [`and ${formatInteger(rest)} more: add words from the name or the variant`] : []),
-      `To show a test, run: mergeq flaky get ${example}${options}`,
+      `To show a test, run: ${command}`,
     ].join('\n'),
   )
 }

@@ -1,9 +1,8 @@
 import type { PaginationEnd } from '../../../api/pagination.ts'
 import type { ListEnding } from '../../../cli/command.ts'
 import { cutListSentence } from '../../../cli/list-inputs.ts'
-import { repeatedOptions, testPlaceOptions } from '../../../cli/repeated-options.ts'
-import type { ParsedArgs } from '../../../config/args.ts'
 import { formatInteger, pluralize } from '../../../domain/format.ts'
+import type { CommandLine } from '../../../domain/suggested-command.ts'
 import { getString, type JsonObject } from '../../../json.ts'
 import {
   idColumn,
@@ -65,15 +64,13 @@ const noMatchSentence = (hidden: number, noun: string, which: string): string =>
  * Returns the line below the failing tests on a terminal, or the sentence if there are none.
  *
  * @param range the range of time in words, such as `last 24 hours`
- * @param args what was typed: suggested commands are about the same repository
  */
 export function failingTestEnding(
   { records, shown, total, hidden, complete, isBroken }: PaginationEnd,
   sort: keyof typeof orderTexts,
   range: string,
-  args: ParsedArgs,
+  commandLine: CommandLine,
 ): ListEnding | undefined {
-  const options = repeatedOptions(args, testPlaceOptions)
   if (shown === 0) {
     if (isBroken) return undefined
     const when = range.startsWith('last')
@@ -85,7 +82,7 @@ export function failingTestEnding(
       sentence:
         hidden > 0
           ? noMatchSentence(hidden, 'test', `that failed ${when}`)
-          : `No test failed ${when}. To search further back, run: mergeq flaky list --since 30d${options}`,
+          : `No test failed ${when}. To search further back, run: ${commandLine(['flaky', 'list', '--since', '30d'])}`,
     }
   }
   const count =
@@ -98,9 +95,7 @@ export function failingTestEnding(
       [
         shown === 1 ? `${count}, ${range}.` : `${count}, ${range}, ${orderTexts[sort]}.`,
         complete || isBroken ? '' : ' To list all, add --limit 0.',
-        words === undefined
-          ? ''
-          : ` Details: mergeq flaky get ${/\s/.test(words) ? `"${words}"` : words}${options}`,
+        words === undefined ? '' : ` Details: ${commandLine(['flaky', 'get', words])}`,
       ],
     ],
   }
@@ -111,13 +106,12 @@ export function failingTestEnding(
  *
  * @param adjective the status in words, such as `quarantined`
  * @param where the name of the repository
- * @param args what was typed: a suggested command is about the same repository
  */
 export function statusListEnding(
   { shown, hidden, complete, isBroken }: PaginationEnd,
   adjective: string,
   where: string,
-  args: ParsedArgs,
+  commandLine: CommandLine,
 ): ListEnding | undefined {
   if (shown > 0) {
     const count = pluralize(shown, `${adjective} test`)
@@ -128,6 +122,6 @@ export function statusListEnding(
     sentence:
       hidden > 0
         ? noMatchSentence(hidden, `${adjective} test`, `in ${where}`)
-        : `No test in ${where} is ${adjective}. To list the tests that failed, run: mergeq flaky list${repeatedOptions(args, testPlaceOptions)}`,
+        : `No test in ${where} is ${adjective}. To list the tests that failed, run: ${commandLine(['flaky', 'list'])}`,
   }
 }

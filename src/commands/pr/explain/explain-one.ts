@@ -2,7 +2,6 @@ import { getQueue } from '../../../api/operations/queues.ts'
 import { withTimeline } from '../../../api/read-timeline.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import type { Invocation } from '../../../cli/invocation.ts'
-import { repeatedOptionsOf } from '../../../cli/repeated-options.ts'
 import { explainPullRequest } from '../../../domain/explain/explain-pull-request.ts'
 import type { UnreadSource } from '../../../domain/explain/explanation.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
@@ -53,7 +52,7 @@ export async function explainOne(invocation: ExplainInvocation, context: Command
   const explanation = explainPullRequest({
     pr,
     targetBranch,
-    flags: repeatedOptionsOf(invocation.values, context.args),
+    commandLine: words => context.settings.commandLine(words, invocation.values),
     record,
     queue: hasNoQueue ? null : queue.document,
     run: testRun.run,

@@ -1,5 +1,5 @@
-import type { Explanation } from '../../../domain/explain/explanation.ts'
-import { type NextStep, shorten } from '../../../domain/explain/finding.ts'
+import type { Explanation, NextStep } from '../../../domain/explain/explanation.ts'
+import { shorten } from '../../../domain/explain/finding.ts'
 import type { Json, JsonObject } from '../../../json.ts'
 import { linesView, type View } from '../../../output/view.ts'
 import { explanationProse } from './explanation-prose.ts'

@@ -1,4 +1,3 @@
-import { resourceCommand } from '../../../api/resource-command.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { outcomeOfRecord } from '../../../domain/states.ts'
 import { extendError, type MergeqError } from '../../../errors.ts'
@@ -27,7 +26,7 @@ export const explainFinished =
     const record = await readRecord(resource, withMaxRetries(context.client(), 0), context)
     const outcome = outcomes.find(name => name === outcomeOfRecord(record ?? {}))
     if (outcome === undefined) return failure
-    const hint = `Nothing was changed. For details, run: ${resourceCommand('mergeq pr get', resource)}`
+    const hint = `Nothing was changed. For details, run: ${context.settings.commandLine(['pr', 'get', pr], resource)}`
     const sentence = `#${pr} ${sentences[outcome]}.`
     const message = failure.message.includes(sentence) ? failure.message : `${sentence} ${failure.message}`
     return extendError(failure, { hint }, message)

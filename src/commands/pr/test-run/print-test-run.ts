@@ -1,6 +1,5 @@
 import { getMergeQueueTestingDetails } from '../../../api/operations/testing-details.ts'
 import type { CommandContext } from '../../../cli/context.ts'
-import { repeatedOptionsOf } from '../../../cli/repeated-options.ts'
 import { type RunResult, reportResults } from '../../../cli/report-results.ts'
 import { executeAll, runInvocations } from '../../../cli/run-invocations.ts'
 import { extendError } from '../../../errors.ts'
@@ -11,11 +10,11 @@ import { type TestingInvocation, testingRequest } from './testing-request.ts'
 const untestedStates: readonly string[] = ['NOT_READY', 'PENDING']
 
 /** The error where neither the service nor the record of the pull request leads to a test run. */
-function explainResult(result: RunResult, pr: number, state: string, options: string): RunResult {
+function explainResult(result: RunResult, pr: number, state: string, command: string): RunResult {
   const { failure } = result
   if (failure === undefined) return result
   if (untestedStates.includes(state)) {
-    const hint = `To see what #${pr} is waiting for, run: mergeq pr explain ${pr}${options}`
+    const hint = `To see what #${pr} is waiting for, run: ${command}`
     const text = `#${pr} has no test run yet (${state.toLowerCase().replaceAll('_', ' ')}).`
     return { ...result, failure: extendError(failure, { hint }, text) }
   }
@@ -39,8 +38,8 @@ export async function printTestRun(
     return reportResults(getMergeQueueTestingDetails, invocations, results, context)
   const { run: found, state = '' } = await findTestRun({ ...invocation.values, pr }, context)
   if (found === undefined) {
-    const options = repeatedOptionsOf(invocation.values, context.args)
-    const explained = results.map(result => explainResult(result, pr, state, options))
+    const command = context.settings.commandLine(['pr', 'explain', pr], invocation.values)
+    const explained = results.map(result => explainResult(result, pr, state, command))
     return reportResults(getMergeQueueTestingDetails, invocations, explained, context)
   }
   await context.logger.debug(

@@ -8,6 +8,7 @@ import { queueInputs } from '../../../cli/queue-inputs.ts'
 import { webInput } from '../../../cli/web-input.ts'
 import type { ParsedArgs } from '../../../config/args.ts'
 import type { ParseContext } from '../../../config/parse-context.ts'
+import { joinCommandLine } from '../../../domain/suggested-command.ts'
 import { readChecks } from '../../../domain/test-run-checks.ts'
 import { parsePullRequest } from '../../../domain/values/pull-request.ts'
 import { textParser } from '../../../domain/values/text.ts'
@@ -31,7 +32,7 @@ const testRunInput: Input<string | undefined> = {
     if (number !== undefined)
       throw usageError(
         `'${typed}' is a pull request, not a test run.`,
-        `To find its test run, run: mergeq pr testing --pr ${number}`,
+        `To find its test run, run: ${joinCommandLine(['pr', 'testing', '--pr', number])}`,
       )
     const run = typed ?? (await context.require('testRun'))
     return textParser('test run')(run.slice(run.lastIndexOf('/') + 1))

@@ -1,6 +1,4 @@
-import { repeatedOptions, repeatedOptionsOf } from '../../../cli/repeated-options.ts'
-import type { ParsedArgs } from '../../../config/args.ts'
-import { shellWord } from '../../../domain/shell-quote.ts'
+import type { CommandLine } from '../../../domain/suggested-command.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { type Repository, repositoryName } from '../../../domain/values/repository.ts'
 import { linkSpan, plainText, type StyledLine, styled } from '../../../output/styled-text.ts'
@@ -18,28 +16,23 @@ export interface QueuedPullRequest {
 }
 
 /** Returns the command that continues the wait for pull requests; those of several repositories have URLs. */
-export function waitCommand(pullRequests: readonly QueuedPullRequest[], args: ParsedArgs): string {
-  const [until] = args.get('--until') ?? []
-  const goal = until === undefined ? '' : ` --until ${shellWord(until)}`
+export function waitCommand(pullRequests: readonly QueuedPullRequest[], commandLine: CommandLine): string {
   const [first] = pullRequests
   const isOneRepository = new Set(pullRequests.map(({ repo }) => repositoryName(repo))).size <= 1
   const references = pullRequests.map(({ pr, repo }) => (isOneRepository ? pr : urlOfPullRequest(repo, pr)))
-  const options =
-    first !== undefined && isOneRepository ? repeatedOptionsOf(first, args) : repeatedOptions(args)
-  return `mergeq pr wait ${references.join(' ')}${goal}${options}`
+  return commandLine(['pr', 'wait', ...references], isOneRepository ? first : {}, ['--until'])
 }
 
 /** Returns what a person can do after the end of a wait. */
 function nextSteps(
   { state, end }: EndedWait,
   target: QueuedPullRequest,
-  args: ParsedArgs,
+  commandLine: CommandLine,
   isOnly: boolean,
 ): readonly Step[] {
   const { pr } = target
-  const options = repeatedOptionsOf(target, args)
-  const details: Step = ['Details', `mergeq pr explain ${pr}${options}`]
-  const submit = `mergeq pr submit ${pr}${options}`
+  const details: Step = ['Details', commandLine(['pr', 'explain', pr], target)]
+  const submit = commandLine(['pr', 'submit', pr], target)
   if (end.isSkipped) return []
   const ended = end.outcome === 'left' ? state.state?.toLowerCase() : end.outcome
   switch (ended) {
@@ -51,7 +44,9 @@ function nextSteps(
       const [, found] = shortCommits(end.head?.expected, end.head?.found)
       // The commit is a text of the service.
       if (!/^[\da-f]+$/i.test(found)) return []
-      return [['To wait for the new head commit', `mergeq pr wait ${pr} --match-head ${found}${options}`]]
+      return [
+        ['To wait for the new head commit', commandLine(['pr', 'wait', pr, '--match-head', found], target)],
+      ]
     }
     case 'timed-out':
     case 'pending':
@@ -59,9 +54,9 @@ function nextSteps(
         return [['To submit it', submit]]
       return [
         // For several pull requests a single command follows all results.
-        ...(isOnly ? [['To continue waiting', waitCommand([target], args)] as const] : []),
+        ...(isOnly ? [['To continue waiting', waitCommand([target], commandLine)] as const] : []),
         ...(end.isPaused
-          ? [['To resume the queue', `mergeq queue resume${options}`] as const]
+          ? [['To resume the queue', commandLine(['queue', 'resume'], target)] as const]
           : isOnly
             ? [details]
             : []),
@@ -110,18 +105,18 @@ function checkLines(headline: Pieces, ended: EndedWait, columns: number): readon
 
 /**
  * Returns the end of a wait for a terminal: what happened, the failing checks with their pages, and the next
- * commands, which repeat `args`. `isOnly` is whether the command waits for this pull request alone.
+ * commands, from `commandLine`. `isOnly` is whether the command waits for this pull request alone.
  */
 export function endLines(
   ended: EndedWait,
   target: QueuedPullRequest,
-  args: ParsedArgs,
+  commandLine: CommandLine,
   isOnly: boolean,
   columns: number,
 ): readonly StyledLine[] {
   const headline = [signOfEnd(ended), ' ', ...describeEnd(ended)]
   return [
     ...checkLines(headline, ended, columns),
-    ...stepLines(nextSteps(ended, target, args, isOnly), columns),
+    ...stepLines(nextSteps(ended, target, commandLine, isOnly), columns),
   ]
 }

@@ -1,4 +1,3 @@
-import { resourceCommand } from '../../../api/resource-command.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { joinSome } from '../../../domain/explain/finding.ts'
 import { formatDuration } from '../../../domain/format.ts'
@@ -54,7 +53,7 @@ export async function runPollRound(
     const reading = readings[index]
     return reading === undefined
       ? { target }
-      : updateTarget(target, reading, queues.get(queueName(target)), options)
+      : updateTarget(target, reading, queues.get(queueName(target)), options, context)
   })
   for (const { target, change, end } of updates) {
     if (change !== undefined) {
@@ -88,6 +87,7 @@ function updateTarget(
   reading: TargetReading,
   queue: JsonObject | undefined,
   options: WaitOptions,
+  { settings }: CommandContext,
 ): TargetUpdate {
   if (!('observation' in reading)) {
     const { failure } = reading
@@ -101,7 +101,7 @@ function updateTarget(
   const isFirstReading = target.state.state === undefined && target.state.missingSince === undefined
   const end: WaitEnd | undefined =
     outcome === 'error'
-      ? { outcome, failure: reading.failure ?? submissionNotVisibleError(nextTarget) }
+      ? { outcome, failure: reading.failure ?? submissionNotVisibleError(nextTarget, settings) }
       : (outcome ?? (isStuck ? 'pending' : undefined)) && {
           outcome: outcome ?? 'pending',
           isPaused: outcome === undefined,
@@ -119,15 +119,18 @@ function describeAttempt(record: JsonObject): string {
 }
 
 /** Creates the error for a submission that did not show within the grace period, only an earlier attempt. */
-const submissionNotVisibleError = ({
-  invocation: { values },
-  state: { recordBeforeSubmit = {}, ignoredRecord = recordBeforeSubmit },
-}: WaitTarget): MergeqError =>
+const submissionNotVisibleError = (
+  {
+    invocation: { values },
+    state: { recordBeforeSubmit = {}, ignoredRecord = recordBeforeSubmit },
+  }: WaitTarget,
+  { commandLine }: CommandContext['settings'],
+): MergeqError =>
   new MergeqError(
     'not-found',
     `#${values.pr} was submitted, but the service still shows only the previous attempt${describeAttempt(ignoredRecord)}.`,
     {
-      hint: `To check the current state, run: ${resourceCommand('mergeq pr get', values)}\nTo wait longer for the submission to appear, increase --grace.`,
+      hint: `To check the current state, run: ${commandLine(['pr', 'get', values.pr], values)}\nTo wait longer for the submission to appear, increase --grace.`,
     },
   )
 

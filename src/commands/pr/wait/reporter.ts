@@ -75,7 +75,7 @@ export function createReporter(
   context: CommandContext,
   readFailingChecks: ReadFailingChecks = async () => undefined,
 ): WaitReporter {
-  const { printer, logger, host, options, args } = context
+  const { printer, logger, host, options, settings } = context
   const { out, err, env, clock } = host
   const isStream = options.format === 'ndjson'
   const showsLines =
@@ -94,7 +94,7 @@ export function createReporter(
   }
   const linesOf = async (wait: EndedWait, { values }: WaitTarget['invocation']) => {
     const { endLines } = await import('./end-lines.ts')
-    return endLines(wait, values, args, invocations.length === 1, out.columns)
+    return endLines(wait, values, settings.commandLine, invocations.length === 1, out.columns)
   }
   /** Reads the failing checks where a person or the log of a CI job shows them. */
   const failingChecksOf = async (target: WaitTarget, { outcome }: WaitEnd) => {
@@ -184,7 +184,7 @@ export function createReporter(
     async close(notifies) {
       if (showsLines && invocations.length > 1 && unfinished.length > 0) {
         const { stepLines, waitCommand } = await import('./end-lines.ts')
-        const step = ['To continue waiting', waitCommand(unfinished, args)] as const
+        const step = ['To continue waiting', waitCommand(unfinished, settings.commandLine)] as const
         await printer.print(printable({}, stepLines([step], out.columns)))
       }
       await printer.end()

@@ -1,10 +1,10 @@
-import { resourceCommand } from '../../../api/resource-command.ts'
 import type { CommandContext } from '../../../cli/context.ts'
+import { commandLinesByQueue } from '../../../domain/suggested-command.ts'
 import { extendError, type MergeqError, toMergeqError } from '../../../errors.ts'
 import { getString } from '../../../json.ts'
 import { runPollRound } from './poll-round.ts'
 import { readFailingChecks } from './read-failing-checks.ts'
-import { queueName, type WaitTarget } from './read-targets.ts'
+import type { WaitTarget } from './read-targets.ts'
 import { createReporter, type WaitReporter } from './reporter.ts'
 import { createWaitLimits, type WaitOptions } from './time-limits.ts'
 import { withLiveLine } from './with-live-line.ts'
@@ -82,7 +82,7 @@ export async function waitForAll(
     const failure = toMergeqError(error)
     if (failure.kind !== 'interrupted') throw failure
     await reporter.flush()
-    throw interruptedWaitError(failure, waiting)
+    throw interruptedWaitError(failure, waiting, context)
   }
   return reporter.close(options.notifies)
 }
@@ -123,19 +123,14 @@ async function sleepBetweenPolls(
   }
 }
 
-/** How many pull requests the suggested command names at most. */
-const maxNumbers = 50
-
 /** Creates the error for a wait that a signal ended, with the commands that cancel the pull requests. */
-function interruptedWaitError(failure: MergeqError, waiting: readonly WaitTarget[]): MergeqError {
-  const cancelCommands = [...new Set(waiting.map(queueName))].map(name => {
-    const queueValues = waiting
-      .filter(target => queueName(target) === name)
-      .map(({ invocation }) => invocation.values)
-    const numbers = queueValues.length > maxNumbers ? '<pr>...' : queueValues.map(({ pr }) => pr).join(' ')
-    const { pr: _, ...queue } = queueValues[0] ?? {}
-    return resourceCommand(`mergeq pr cancel ${numbers}`, queue)
-  })
+function interruptedWaitError(
+  failure: MergeqError,
+  waiting: readonly WaitTarget[],
+  { settings }: CommandContext,
+): MergeqError {
+  const pullRequests = waiting.map(({ invocation }) => invocation.values)
+  const cancelCommands = commandLinesByQueue(['pr', 'cancel'], pullRequests, settings.commandLine)
   const isSeen = waiting.every(({ state }) => state.state !== undefined)
   const subject = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'
   const note = isSeen ? `${subject} in the queue.` : 'Queued pull requests stay in the queue.'

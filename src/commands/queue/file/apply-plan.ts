@@ -11,6 +11,7 @@ import {
   settingsDigest,
   updateBody,
 } from '../../../domain/queue-file.ts'
+import { joinCommandLine } from '../../../domain/suggested-command.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
@@ -40,7 +41,7 @@ function createHint(missing: readonly Difference[], path: string): string {
   const reason = settingNames.includes('mode')
     ? 'A mode change takes effect after the running tests finish.'
     : 'Another change may have replaced this one, or the service does not support the value.'
-  return `${reason}\nTo check the current state, run: mergeq queue diff -f ${path}`
+  return `${reason}\nTo check the current state, run: ${joinCommandLine(['queue', 'diff', '-f', path])}`
 }
 
 /**
@@ -64,7 +65,7 @@ async function readBack(
         {
           ...details,
           delivery: 'unknown',
-          hint: `To check the current state, run: mergeq queue diff -f ${path}`,
+          hint: `To check the current state, run: ${joinCommandLine(['queue', 'diff', '-f', path])}`,
         },
       )
     })

@@ -1,5 +1,6 @@
 import { positionEntries, queueEntries, testSlotsText } from '../../../domain/queue-entries.ts'
 import { canResume, queueStateMessage } from '../../../domain/queue-state-message.ts'
+import type { CommandLine } from '../../../domain/suggested-command.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { type Repository, repositoryName } from '../../../domain/values/repository.ts'
 import { getString, type JsonObject } from '../../../json.ts'
@@ -13,8 +14,7 @@ export interface QueueScreenOptions extends QueueName {
   /** The width of the terminal. */
   readonly columns: number
   readonly activity: QueueActivity | undefined
-  /** The options of the command line that name the queue, each after a space. */
-  readonly repeatedOptions: string
+  readonly commandLine: CommandLine
 }
 
 /** The name of a repository as people write it: with its host only if that is not github.com. */
@@ -38,12 +38,13 @@ function joinPieces(pieces: readonly Piece[], columns: number): readonly StyledL
 }
 
 /** Returns what the state of a queue means, and how to resume the queue; nothing for a queue that runs. */
-function stateLines(state: string, { columns, repeatedOptions }: QueueScreenOptions): readonly StyledLine[] {
+function stateLines(state: string, options: QueueScreenOptions): readonly StyledLine[] {
+  const { columns, commandLine } = options
   const message = queueStateMessage(state)
   if (message === undefined) return []
   const lines = [
     message,
-    ...(canResume(state) ? [`To resume the queue, run: mergeq queue resume${repeatedOptions}`] : []),
+    ...(canResume(state) ? [`To resume the queue, run: ${commandLine(['queue', 'resume'], options)}`] : []),
   ]
   const line = lines.join(' ')
   return (line.length <= columns ? [line] : lines).map(text => [styled(text, 'yellow')])
@@ -51,7 +52,7 @@ function stateLines(state: string, { columns, repeatedOptions }: QueueScreenOpti
 
 /** Returns the lines above the table: the queue with its state and numbers, and how to resume it. */
 function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly StyledLine[] {
-  const { repo, targetBranch, columns, activity, repeatedOptions } = options
+  const { repo, targetBranch, columns, activity, commandLine } = options
   const state = getString(queue, 'state') ?? '-'
   const entries = queueEntries(queue)
   const count = (name: string) => entries.filter(entry => entry.state === name).length
@@ -70,7 +71,7 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
       ? []
       : [
           'No pull requests are queued. Pull requests that are not ready are not listed.',
-          `To check a pull request, run: mergeq pr get 7${repeatedOptions}`,
+          `To check a pull request, run: ${commandLine(['pr', 'get', 7], options)}`,
         ]),
   ]
 }

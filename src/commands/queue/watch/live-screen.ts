@@ -1,5 +1,6 @@
 import type { LiveScreen } from '../../../cli/watch/live-renderer.ts'
 import { elapsedSince, formatAge } from '../../../domain/format.ts'
+import type { CommandLine } from '../../../domain/suggested-command.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import {
   linkSpan,
@@ -57,7 +58,7 @@ function departuresLine(
 }
 
 /** Creates the screen of a queue: its pull requests, and those that left since the watch began. */
-export function createQueueScreen(watched: QueueName, repeatedOptions: string): LiveScreen<QueueUpdate> {
+export function createQueueScreen(watched: QueueName, commandLine: CommandLine): LiveScreen<QueueUpdate> {
   let last: QueueUpdate | undefined
   let departures: readonly Departed[] = []
   return {
@@ -74,7 +75,7 @@ export function createQueueScreen(watched: QueueName, repeatedOptions: string): 
     draw(now, columns) {
       if (last === undefined) return { view: linesView(['The queue has not been read yet.']), foot: [] }
       const { queue, activity } = last
-      const view = queueScreen(queue, { ...watched, columns, activity, repeatedOptions })
+      const view = queueScreen(queue, { ...watched, columns, activity, commandLine })
       return {
         view,
         foot: departures.length === 0 ? [] : [departuresLine(departures, watched, now, columns)],

@@ -1,0 +1,101 @@
+import { parseRepository, type Repository, repositoryName } from './values/repository.ts'
+
+/** Returns a text in single quotes, which a POSIX shell reads as one word with the same characters. */
+export const shellQuote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
+
+/**
+ * Returns a text as one word of a POSIX shell, in quotes only if it needs them. Letters, digits and spaces
+ * get double quotes, which other shells read as well.
+ */
+export function shellWord(word: string): string {
+  if (/^(?!=)[\w./:@+=,-]+$/.test(word)) return word
+  return /^[\p{L}\p{N}_ -]+$/u.test(word) ? `"${word}"` : shellQuote(word)
+}
+
+/** The words of a command line after `mergeq`. */
+export type CommandWords = readonly (string | number)[]
+
+/** Returns a command line of mergeq that a person can paste into a POSIX shell. */
+export const joinCommandLine = (words: CommandWords): string =>
+  ['mergeq', ...words.map(word => shellWord(String(word)))].join(' ')
+
+/** The queue that a command line is about, as far as it is known. */
+export interface CommandPlace {
+  readonly repo?: Repository | undefined
+  readonly targetBranch?: string | undefined
+}
+
+/**
+ * Returns a command line with the words, and with the options that it needs to be about the same service,
+ * organization and queue as the command that is running. `repeated` names further options of that command to
+ * repeat, if they were typed.
+ */
+export type CommandLine = (words: CommandWords, place?: CommandPlace, repeated?: readonly string[]) => string
+
+/** What decides which options a suggested command line needs. */
+export interface CommandLineContext {
+  /** The options that were typed, by their long names, with their values. */
+  readonly typed: ReadonlyMap<string, readonly string[]>
+  /** The settings that no option gave: another command has the same. */
+  readonly configured: ReadonlyMap<string, string>
+}
+
+/** An option and its value; a word that begins with `-` would not be read as a value. */
+const optionWords = (name: string, value: string): CommandWords =>
+  value.startsWith('-') ? [`${name}=${value}`] : [name, value]
+
+/**
+ * Returns `CommandLine` for a command: it repeats the options that were typed. If a URL, a receipt or `--set`
+ * named another queue, `place` replaces their values; what is configured for that queue is left out.
+ */
+export const createCommandLine =
+  ({ typed, configured }: CommandLineContext): CommandLine =>
+  (words, { repo, targetBranch } = {}, repeated = []) => {
+    const repeat = (name: string): CommandWords => {
+      const [value] = typed.get(name) ?? []
+      return value === undefined ? [] : optionWords(name, value)
+    }
+    const locate = (
+      name: string,
+      setting: string,
+      wanted: string | undefined,
+      canonical = (text: string) => text,
+    ): CommandWords => {
+      const isWanted = (text: string | undefined) => text !== undefined && canonical(text) === wanted
+      if (wanted === undefined || isWanted(typed.get(name)?.[0])) return repeat(name)
+      return isWanted(configured.get(setting)) ? [] : optionWords(name, wanted)
+    }
+    return joinCommandLine([
+      ...words,
+      ...locate('--repo', 'repo', repo && repositoryName(repo), text =>
+        repositoryName(parseRepository(text)),
+      ),
+      ...locate('--target-branch', 'targetBranch', targetBranch),
+      ...['--org', '--base-url', '--profile', ...repeated].flatMap(repeat),
+    ])
+  }
+
+/** How many pull requests a suggested command line names at most. */
+const maxNumbers = 50
+
+/**
+ * Returns a command line for each queue, with the pull requests that belong to it. Instead of more than 50
+ * numbers, the command line has a `-`: it reads them from standard input.
+ */
+export function commandLinesByQueue(
+  words: CommandWords,
+  pullRequests: readonly (CommandPlace & { readonly pr?: number | undefined })[],
+  commandLine: CommandLine,
+): readonly string[] {
+  const numbersByLine = new Map<string, { readonly place: CommandPlace; readonly numbers: number[] }>()
+  for (const { repo, targetBranch, pr } of pullRequests) {
+    const place = { repo, targetBranch }
+    const line = commandLine(words, place)
+    const entry = numbersByLine.get(line) ?? { place, numbers: [] }
+    if (pr !== undefined) entry.numbers.push(pr)
+    numbersByLine.set(line, entry)
+  }
+  return [...numbersByLine.values()].map(({ place, numbers }) =>
+    commandLine([...words, ...(numbers.length > maxNumbers ? ['-'] : numbers)], place),
+  )
+}
