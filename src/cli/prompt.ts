@@ -1,8 +1,7 @@
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
-import { textWidth } from '../output/text-width.ts'
-import { wrapLines } from '../output/wrap-lines.ts'
+import { textWidth, wrapLines } from '../output/text-width.ts'
 import type { Confirmation } from './command.ts'
 import type { CommandContext } from './context.ts'
 

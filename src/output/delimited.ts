@@ -1,5 +1,4 @@
 import { type Json, stringifyJson } from '../json.ts'
-import type { CsvCell } from './csv.ts'
 import { sanitizeLine } from './sanitize.ts'
 import type { Column, View } from './view.ts'
 
@@ -25,15 +24,35 @@ export const tsv = ({ columns, rows }: View, colorize = (state: string) => state
     .map(cells => `${cells.join('\t')}\n`)
     .join('')
 
+interface CsvCell {
+  readonly text: string
+  /** Whether the cell is a JSON number, which a spreadsheet never reads as a formula. */
+  readonly isNumber: boolean
+}
+
 const toCsvCell = (value: Json | undefined): CsvCell => ({
   text: formatCell(value),
   isNumber: typeof value === 'number',
 })
 
-/** Returns RFC 4180 lines. A leading apostrophe disables spreadsheet formulas; numbers stay unchanged. */
+/** Matches the beginning of a spreadsheet formula. */
+const formulaPrefix = /^[=+\-@\t\r]/
+
+/**
+ * Returns RFC 4180 lines that end with CRLF. A leading apostrophe disables spreadsheet formulas; numbers
+ * stay unchanged.
+ */
 export async function csv(rows: readonly (readonly (Json | undefined)[])[]): Promise<string> {
-  const { csvLines } = await import('./csv.ts')
-  return rows.length === 0 ? '' : csvLines(rows.map(row => row.map(toCsvCell)))
+  if (rows.length === 0) return ''
+  const { default: papa } = await import('papaparse')
+  const disabledFormulas = new Set<string>()
+  const safe = ({ text, isNumber }: CsvCell): string => {
+    if (isNumber || !formulaPrefix.test(text)) return text
+    disabledFormulas.add(`'${text}`)
+    return `'${text}`
+  }
+  const cells = rows.map(row => row.map(toCsvCell).map(safe))
+  return `${papa.unparse(cells, { newline: '\r\n', quotes: value => disabledFormulas.has(value) })}\r\n`
 }
 
 /** Returns the names of columns in a CSV header: `tests passed` becomes `tests_passed`. */

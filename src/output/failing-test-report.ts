@@ -1,10 +1,9 @@
 import { formatInteger, pluralize } from '../domain/format.ts'
 import { get, getArray, getString, type Json, type JsonObject, stringifyJson } from '../json.ts'
 import { parseUrl } from '../url.ts'
-import { type Annotation, annotationLines } from './annotations.ts'
 import { markdownCell, markdownHead } from './delimited.ts'
 import { truncateCell } from './text-width.ts'
-import { escapeWorkflowCommands } from './workflow-commands.ts'
+import { type Annotation, annotationLines, escapeWorkflowCommands } from './workflow-commands.ts'
 
 /** A report of failing tests, ordered by severity. */
 export interface FailingTestReport {

@@ -2,10 +2,10 @@ import type { Format } from '../domain/output-formats.ts'
 import { type Json, type JsonObject, stringifyJson } from '../json.ts'
 import { csv, csvHeader, markdownHead, markdownRows, tsv } from './delimited.ts'
 import { createJsonArray, createJsonList, type JsonList } from './json-list.ts'
-import { sanitizeLines } from './sanitize.ts'
+import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import type { FieldSelection } from './selected-fields.ts'
-import { sentenceText } from './sentence-text.ts'
-import type { TableRenderer } from './table-renderer.ts'
+import type { TableRenderer } from './table.ts'
+import { wrapLines } from './text-width.ts'
 import { hasOnlyLines, hasOnlyRows, mergeViews, parts, type View, widthRows } from './view.ts'
 
 /** A result that can be printed in any format. */
@@ -227,3 +227,19 @@ const withTextBlocks = (view: View): View =>
         ...view,
         rows: [...view.rows, ...view.textBlocks.map(({ title, head, text }) => [title, `${head}: ${text}`])],
       }
+
+/** Returns a sentence for a terminal. A failed change has an empty one: its error is printed instead. */
+function sentenceText(
+  sentence: string,
+  { terminal, columns, redact = text => text }: SentenceTerminal,
+): string {
+  const line = redact(sanitizeLine(sentence))
+  return line === '' ? '' : `${terminal ? wrapLines(line, columns) : line}\n`
+}
+
+/** Where a sentence is printed: it is wrapped on a terminal only. */
+interface SentenceTerminal {
+  readonly terminal: boolean
+  readonly columns: number
+  redact?(text: string): string
+}

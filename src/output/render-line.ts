@@ -1,8 +1,8 @@
 import { Chalk, type ChalkInstance } from 'chalk'
 import { sanitizeSpaces } from './sanitize.ts'
-import { type Style, stateStyle } from './state-style.ts'
 import type { StyledLine } from './styled-text.ts'
-import { wrapLines } from './wrap-lines.ts'
+import { type Style, stateStyle } from './styled-text.ts'
+import { wrapLines } from './text-width.ts'
 
 /** The terminal that text is rendered for. */
 export interface TerminalStyle {

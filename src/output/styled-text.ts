@@ -1,4 +1,78 @@
-import { type Style, stateStyle, stateWords } from './state-style.ts'
+import { type KnownState, normalizeState, queueStates } from '../domain/states.ts'
+
+/** How a piece of text looks on a terminal with colors. */
+export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'blue' | 'magenta'
+
+/** How a state looks on a terminal: its sign and its color, the same in every command. */
+export interface StateStyle {
+  readonly sign: string
+  readonly style: Style
+}
+
+const succeeded: StateStyle = { sign: '✓', style: 'green' }
+const failed: StateStyle = { sign: '✗', style: 'red' }
+const running: StateStyle = { sign: '◐', style: 'yellow' }
+const attention: StateStyle = { sign: '!', style: 'yellow' }
+const cancelled: StateStyle = { sign: '-', style: 'dim' }
+
+/** The style of each state of a pull request or a queue; a new state must be given one. */
+const serviceStates: Readonly<Record<KnownState, StateStyle>> = {
+  NOT_READY: { sign: '○', style: 'dim' },
+  PENDING: { sign: '●', style: 'blue' },
+  TESTING: running,
+  TESTS_PASSED: { sign: '●', style: 'green' },
+  MERGED: succeeded,
+  FAILED: failed,
+  CANCELLED: cancelled,
+  PENDING_FAILURE: { sign: '!', style: 'magenta' },
+  RUNNING: { sign: '●', style: 'green' },
+  PAUSED: { sign: '●', style: 'yellow' },
+  DRAINING: { sign: '●', style: 'yellow' },
+  SWITCHING_MODES: { sign: '●', style: 'yellow' },
+}
+
+/** The styles of the states of checks and tests, and of the verdicts of mergeq, in upper case. */
+const otherStates: Readonly<Record<string, StateStyle>> = {
+  SUCCESS: succeeded,
+  HEALTHY: succeeded,
+  PASS: succeeded,
+  FAILURE: failed,
+  ERROR: failed,
+  TIMED_OUT: failed,
+  BROKEN: failed,
+  FAIL: failed,
+  DROPPED: failed,
+  NEW: failed,
+  FLAKY: attention,
+  STALE: attention,
+  WARN: attention,
+  BLOCKED: attention,
+  HELD: attention,
+  KNOWN: attention,
+  QUARANTINED: attention,
+  SKIPPED: cancelled,
+  IN_PROGRESS: running,
+  QUEUED: { sign: '●', style: 'blue' },
+  WAITING: { sign: '●', style: 'blue' },
+}
+
+const stateStyles: ReadonlyMap<string, StateStyle> = new Map(
+  Object.entries({ ...otherStates, ...serviceStates }),
+)
+
+/** Returns the sign and color of a state, whatever its case; undefined for any other text. */
+export const stateStyle = (state: string): StateStyle | undefined => stateStyles.get(state.toUpperCase())
+
+/**
+ * Returns the words of a state for a person: `pending failure`. The states of a queue stay in upper case, and
+ * so does a text that is not a known state.
+ */
+export const stateWords = (state: string): string =>
+  stateStyle(state) === undefined
+    ? state
+    : queueStates.some(name => name === normalizeState(state))
+      ? normalizeState(state)
+      : state.toLowerCase().replaceAll('_', ' ')
 
 /** A piece of a line with a style or a link. Its text may come from the service. */
 export interface Span {
@@ -43,3 +117,58 @@ export const plainText = (line: StyledLine): string =>
   typeof line === 'string'
     ? line
     : line.map(piece => (typeof piece === 'string' ? piece : piece.text)).join('')
+
+/** What decides whether output is colored (docs/reference/cli.md, "Color"). */
+export interface ColorOptions {
+  readonly color: 'auto' | 'always' | 'never'
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly terminal: boolean
+}
+
+/**
+ * Returns whether to color output. In this order: `--color`, NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE,
+ * TERM=dumb, whether the output is a terminal.
+ */
+export function shouldColor({ color, env, terminal }: ColorOptions): boolean {
+  if (color !== 'auto') return color === 'always'
+  if ((env.NO_COLOR ?? '') !== '') return false
+  const forced = env.FORCE_COLOR ?? ''
+  if (forced !== '') return forced !== '0' && forced !== 'false'
+  if ((env.CLICOLOR_FORCE || '0') !== '0') return true
+  return terminal && env.TERM !== 'dumb'
+}
+
+/** Returns a text in bold, as a terminal sequence. */
+export const bold = (text: string): string => `\u001B[1m${text}\u001B[22m`
+
+/** Returns a text in red, as a terminal sequence. */
+export const red = (text: string): string => `\u001B[31m${text}\u001B[39m`
+
+/** Returns a text dimmed, as a terminal sequence. */
+export const dim = (text: string): string => `\u001B[2m${text}\u001B[22m`
+
+/**
+ * Whether the terminal shows Unicode: on Windows always; elsewhere if the locale is UTF-8, which the first of
+ * LC_ALL, LC_CTYPE and LANG that is set names.
+ */
+export function hasUnicode(env: Readonly<Record<string, string | undefined>>, platform: string): boolean {
+  if (platform === 'win32') return true
+  const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || ''
+  return /utf-?8/i.test(locale)
+}
+
+/** The characters that mergeq draws with, and the ASCII character for each: one column wide, as before. */
+const replacements: readonly (readonly [signs: string, ascii: string])[] = [
+  ['✓✗◐●○…', '+x*o.~'],
+  ['▁▂▃▄▅▆▇█', '_.:-=+*#'],
+  ['▏▎▍▌▋▊▉', '.::--=='],
+  ['⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏', '-\\|/-\\|/-\\'],
+]
+
+const asciiSigns: ReadonlyMap<string, string> = new Map(
+  replacements.flatMap(([signs, ascii]) => [...signs].map((sign, index) => [sign, ascii[index] ?? '?'])),
+)
+
+/** Returns a text with ASCII characters in the place of the signs and blocks that mergeq draws with. */
+export const toAscii = (text: string): string =>
+  text.replace(/[✓✗◐●○…▁-█▉-▏⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, sign => asciiSigns.get(sign) ?? sign)

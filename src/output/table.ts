@@ -1,13 +1,172 @@
-import { pluralize } from '../domain/format.ts'
-import { createChalk, renderLines } from './render-line.ts'
+import Table from 'cli-table3'
+import { ageOf, formatRate, pluralize } from '../domain/format.ts'
+import type { Json } from '../json.ts'
+import { formatCell } from './delimited.ts'
+import { applyLink, applyStyle, createChalk, renderLines, type TerminalStyle } from './render-line.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
-import { createTableRenderer, type TableOptions } from './table-renderer.ts'
-import { truncateCell } from './text-width.ts'
-import type { TextBlock, View } from './view.ts'
+import { stateSpan, stateStyle } from './styled-text.ts'
+import { canBeCut, columnGap, layoutColumns, maxCellWidth } from './table-layout.ts'
+import { breakLongWords, textWidth, truncateCell } from './text-width.ts'
+import { type ColumnFormat, type TextBlock, type View, widthRows } from './view.ts'
 
-// One file of the program then renders all that a terminal gets.
-export { drawFrame } from './frame.ts'
-export { createTableRenderer }
+/** The terminal that a table is rendered for. */
+export interface TableOptions extends TerminalStyle {
+  readonly columns: number
+  /** The current time in milliseconds since 1970; relative times refer to it. */
+  readonly now: number
+  /**
+   * The smallest width of each column, for a table that is redrawn; a column with a width above 0 is shown
+   * even if it has no values.
+   */
+  readonly minWidths?: readonly number[]
+}
+
+function cellText(
+  value: Json | undefined,
+  format: ColumnFormat,
+  { now, redact = text => text }: TableOptions,
+): string {
+  const text = redact(formatCell(value))
+  if (text === '') return '-'
+  if (value === true) return 'yes'
+  if (value === false) return 'no'
+  switch (format) {
+    case 'pr':
+      return `#${text}`
+    case 'time':
+      return ageOf(text, now, ' ago')
+    case 'age':
+      return ageOf(text, now)
+    case 'rate':
+      return typeof value === 'number' ? formatRate(value) : text
+    case 'state':
+      return stateSpan(text).text
+    default:
+      return text
+  }
+}
+
+/** Returns the width of the longest URL in a text that a person may copy: at most 300 characters. */
+const maxUrlWidth = (text: string): number =>
+  Math.max(0, ...(text.match(/(?<!\S)https?:\/\/\S{1,300}(?!\S)/g) ?? []).map(textWidth))
+
+/** The number of rows in each layout: cli-table3 takes time in proportion to the square of its rows. */
+const layoutRows = 20
+
+/** A table with known column widths: its rows can be rendered as they arrive, and stay aligned. */
+export interface TableRenderer {
+  /** The text above the rows: the heading of the view, then the column titles. */
+  readonly start: string
+  /** The width of each column before it is narrowed to the terminal; 0 for a column without values. */
+  readonly contentWidths: readonly number[]
+  /** Yields further rows as text that ends with a line break, in time proportional to their number. */
+  draw(rows: View['rows']): Generator<string>
+}
+
+const alignedRight: readonly ColumnFormat[] = ['number', 'rate']
+
+/**
+ * Creates a table without borders that is as wide as the terminal at most, unless what may not be cut is
+ * wider. The first `widthRows` rows determine the columns and their widths.
+ */
+export function createTableRenderer(
+  { heading = [], columns, rows: firstRows }: View,
+  options: TableOptions,
+): TableRenderer {
+  const { color, links = false, minWidths = [] } = options
+  const texts = (row: View['rows'][number]) =>
+    columns.map(({ format, isSparse }, index) =>
+      isSparse === true && formatCell(row[index]) === '' ? '' : cellText(row[index], format, options),
+    )
+  const sample = firstRows.slice(0, widthRows)
+  const sampleTexts = sample.map(texts)
+  const contentWidths = columns.map((_, index) => {
+    const isEmpty = sample.every(row => formatCell(row[index]) === '')
+    return Math.max(isEmpty ? 0 : maxCellWidth(sampleTexts, index, 0), minWidths[index] ?? 0)
+  })
+  const urlWidths = columns.map(({ format }, index) =>
+    format === 'prose'
+      ? sampleTexts.reduce((max, row) => Math.max(max, maxUrlWidth(row[index] ?? '')), 0)
+      : 0,
+  )
+  const layout = layoutColumns(columns, contentWidths, options.columns, urlWidths)
+  const shown = layout.flatMap(({ index, width }) => {
+    const column = columns[index]
+    return column === undefined ? [] : [{ index, width, column }]
+  })
+  const renderCell = (
+    row: View['rows'][number],
+    text: string,
+    { column, index }: (typeof shown)[number],
+    width: number,
+  ) => {
+    const { format } = column
+    const cut =
+      format === 'prose' ? breakLongWords(text, width) : canBeCut(format) ? truncateCell(text, width) : text
+    const style =
+      format === 'state' || format === 'prose' ? stateStyle(formatCell(row[index]))?.style : undefined
+    const content = applyLink(applyStyle(cut, style, color), column.link?.(row[index]), links)
+    // A text that was cut needs no line wrapping.
+    return format === 'prose' ? content : { content, wordWrap: false }
+  }
+  const renderRows = (rows: readonly Table.HorizontalTableRow[], widths: readonly number[]): string => {
+    const table = new Table({
+      chars: Object.fromEntries(borders.map(name => [name, name === 'middle' ? ' '.repeat(columnGap) : ''])),
+      style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
+      colWidths: [...widths],
+      wordWrap: true,
+      colAligns: shown.map(({ column: { format } }) => (alignedRight.includes(format) ? 'right' : 'left')),
+    })
+    for (const row of rows) table.push(row)
+    const lines = table.toString().split('\n')
+    return lines.map(line => `${line.trimEnd()}\n`).join('')
+  }
+  return {
+    contentWidths,
+    start:
+      renderLines(heading, options) +
+      renderRows(
+        [shown.map(({ column: { title }, width }) => createChalk(color).bold(truncateCell(title, width)))],
+        shown.map(({ width }) => width),
+      ),
+    *draw(rows) {
+      for (let start = 0; start < rows.length; start += layoutRows) {
+        const batch = rows.slice(start, start + layoutRows)
+        const batchTexts = batch.map(texts)
+        // What may not be cut needs a wider column in the rows that have a longer text.
+        const widths = shown.map(({ index, width, column: { format } }) =>
+          canBeCut(format) ? width : maxCellWidth(batchTexts, index, width),
+        )
+        yield renderRows(
+          batch.map((row, place) =>
+            shown.map((cell, index) =>
+              renderCell(row, batchTexts[place]?.[cell.index] ?? '', cell, widths[index] ?? cell.width),
+            ),
+          ),
+          widths,
+        )
+      }
+    },
+  }
+}
+
+const borders = [
+  'top',
+  'top-mid',
+  'top-left',
+  'top-right',
+  'bottom',
+  'bottom-mid',
+  'bottom-left',
+  'bottom-right',
+  'left',
+  'left-mid',
+  'mid',
+  'mid-mid',
+  'right',
+  'right-mid',
+  'middle',
+] as const
 
 /** Renders a view for a terminal, in pieces of whole lines: heading, table, text blocks, then footer. */
 export function* renderView(view: View, options: TableOptions): Generator<string> {

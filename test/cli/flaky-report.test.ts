@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/json.ts'
-import { annotationLines } from '../../src/output/annotations.ts'
 import { renderReport } from '../../src/output/failing-test-report.ts'
 import { sanitizeLine } from '../../src/output/sanitize.ts'
+import { annotationLines } from '../../src/output/workflow-commands.ts'
 import { type Answer, mergeq, openStory } from '../support/harness.ts'
 
 const where = '-R acme/web --org acme'

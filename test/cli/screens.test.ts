@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { hasUnicode } from '../../src/output/ascii.ts'
+import { hasUnicode } from '../../src/output/styled-text.ts'
 import { textWidth } from '../../src/output/text-width.ts'
 import { screens } from '../support/screen-list.ts'
 import { drawScreen, type Screen, secret } from '../support/screens.ts'

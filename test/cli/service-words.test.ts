@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { serviceMessageOf } from '../../src/api/service-message.ts'
-import { wrapLines } from '../../src/output/wrap-lines.ts'
+import { wrapLines } from '../../src/output/text-width.ts'
 import { type Answer, mergeq, type Setting } from '../support/harness.ts'
 
 const where = '-R acme/web -b main --retries 0'

@@ -77,7 +77,7 @@ async function loadedBy(line: string, redirections = ''): Promise<Loaded> {
  * these share; the build decides which.
  */
 const watchedFiles =
-  /^(?:cli-(?:command-parser|completion-(?!shells).*)|commands-[a-z]+(?:-index)?|config-(?:git|ci|store-update)|execa|http-.*|output-(?:table|csv|spinner)|sandbox-.*|shared)\.cjs$/
+  /^(?:cli-(?:command-parser|completion-(?!shells).*)|commands-[a-z]+(?:-index)?|config-(?:git|ci|store-update)|execa|http-.*|output-(?:table|spinner)|papaparse|sandbox-.*|shared)\.cjs$/
 
 const parser = 'cli-command-parser.cjs'
 const prGet = ['commands-pr-index.cjs', parser]
@@ -121,7 +121,7 @@ const kinds: readonly Kind[] = [
   [`pr get 7 ${where} --json`, 0, request, [...dear, ...secure]],
   [`pr get 7 ${where}`, 0, request, [...dear, ...secure]],
   [`pr get 7 ${where} -o table`, 0, [...request, 'output-table.cjs'], [...dear, ...secure]],
-  [`pr get 7 ${where} -o csv`, 0, [...request, 'output-csv.cjs'], [...dear, ...secure]],
+  [`pr get 7 ${where} -o csv`, 0, [...request, 'papaparse.cjs'], [...dear, ...secure]],
   [`pr get 7 ${where} --json --base-url https://127.0.0.1:1 --retries 0`, 7, request, dear],
   ['config path', 0, configGroup, [...dear, ...secure]],
 ]

@@ -1,5 +1,5 @@
+import type { TableOptions } from '../../src/output/table.ts'
 import { renderView } from '../../src/output/table.ts'
-import type { TableOptions } from '../../src/output/table-renderer.ts'
 import type { View } from '../../src/output/view.ts'
 
 /** Renders a view for a terminal as a single text. */

@@ -1,9 +1,8 @@
 import type { ServiceClient, ServiceLogger } from '../../api/service-client.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import { formatAge } from '../../domain/format.ts'
-import { createAlternateScreen } from '../../output/alternate-screen.ts'
-import { shouldColor } from '../../output/color.ts'
 import type { StyledLine } from '../../output/styled-text.ts'
+import { shouldColor } from '../../output/styled-text.ts'
 import type { View } from '../../output/view.ts'
 import type { CommandContext } from '../context.ts'
 import { canPrompt } from '../prompt.ts'
@@ -40,7 +39,7 @@ export async function createLiveRenderer<Update>(
 ): Promise<WatchRenderer<Update>> {
   const { host, secrets } = context
   const { clock, out, env } = host
-  const { drawFrame } = await import('../../output/table.ts')
+  const { createAlternateScreen, drawFrame } = await import('../../output/frame.ts')
   const terminal = createAlternateScreen(out)
   const style = {
     color: shouldColor({ color: context.options.color, env, terminal: out.terminal }),

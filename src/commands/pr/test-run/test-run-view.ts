@@ -1,8 +1,7 @@
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import type { Repository } from '../../../domain/values/repository.ts'
 import { get, getArray, getString, type Json, type JsonObject } from '../../../json.ts'
-import { stateStyle } from '../../../output/state-style.ts'
-import { linkSpan, type StyledLine, stateSpan } from '../../../output/styled-text.ts'
+import { linkSpan, type StyledLine, stateSpan, stateStyle } from '../../../output/styled-text.ts'
 import { table, type View } from '../../../output/view.ts'
 
 const isFailed = (check: JsonObject): boolean => stateStyle(getString(check, 'state') ?? '')?.style === 'red'
