@@ -63,7 +63,6 @@ const inputFor = (name: SettingParam, { location }: Param<unknown>): Input<unkno
     ? { definitions: [], setting: name, read: (_, context) => context.readExplicit(name) }
     : settingInput(name)
 
-/** The operation of the service with this name; undefined for a name that mergeq does not know. */
 const findOperation = (name: string): Operation | undefined =>
   serviceOperations.find(({ route }) => operationName(route) === name)
 
@@ -113,7 +112,6 @@ function quoteValue(field: string): string {
   return equals < 1 ? field : `${field.slice(0, equals + 1)}${JSON.stringify(field.slice(equals + 1))}`
 }
 
-/** `api`: calls an operation by its name and prints the response body unchanged. */
 export const apiCommand = defineCommand({
   command: 'api',
   summary: 'Call any API operation and print the response unchanged',

@@ -1,7 +1,6 @@
 import { shells } from '../cli/completion/shells.ts'
 import type { DocumentationCommand } from '../cli/registered-command.ts'
 
-/** `mergeq completion`: prints the completion script of a shell. */
 export const completionCommand: DocumentationCommand = {
   command: 'completion',
   summary: 'Print a shell completion script',

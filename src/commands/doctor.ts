@@ -12,7 +12,6 @@ import { directoryChecks, setupChecks } from './doctor/machine-checks.ts'
 import { serviceChecks } from './doctor/service-checks.ts'
 import { probeService } from './doctor/service-probe.ts'
 
-/** All checks, in their order. */
 const checks = [...setupChecks, ...serviceChecks, ...directoryChecks]
 
 const columns: readonly ColumnSpec[] = [
@@ -22,7 +21,6 @@ const columns: readonly ColumnSpec[] = [
   ['FIX', 'fix'],
 ]
 
-/** Prints the list of checks without running them. */
 async function listChecks({ printer }: CommandContext): Promise<number> {
   await printer.print({
     records: checks.map(({ check, description }) => ({ check, looksAt: description })),
@@ -37,7 +35,6 @@ async function listChecks({ printer }: CommandContext): Promise<number> {
   return 0
 }
 
-/** `doctor`: checks the setup and suggests fixes; exits with `check-failed` if a check fails. */
 export const doctorCommand = defineCommand({
   command: 'doctor',
   summary: 'Check the setup and suggest fixes',

@@ -24,7 +24,6 @@ import { extendError, isNotFound, MergeqError, toMergeqError, usageError } from 
 import type { JsonObject } from '../json.ts'
 import { queueRequest } from './queue/get/queue-request.ts'
 
-/** The request for the pull request of a head branch. */
 const guardRequest = { operation: getSubmittedPullRequest, inputs: queueInputs }
 
 /** The URL of the remote; git passes the name of the remote and its URL to the hook. */
@@ -174,7 +173,6 @@ async function guardPush(remoteUrl: string | undefined, context: CommandContext)
   return 0
 }
 
-/** `guard`: a git pre-push hook that blocks pushes to queued pull requests. */
 export const guardCommand = defineCommand({
   command: 'guard',
   summary: 'Git pre-push hook that blocks pushes to queued pull requests',

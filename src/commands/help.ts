@@ -1,7 +1,6 @@
 import { topicNames } from '../cli/help/topic-names.ts'
 import type { DocumentationCommand } from '../cli/registered-command.ts'
 
-/** `mergeq help`: prints the help of a command, a group or a topic, or of mergeq as a whole. */
 export const helpCommand: DocumentationCommand = {
   command: 'help',
   summary: 'Show help for a command or topic',

@@ -10,11 +10,9 @@ import { createRetryPolicy } from '../http/retry-policy.ts'
 import { createLogger } from '../output/logger.ts'
 import type { Redactor } from '../output/redactor.ts'
 
-/** A client of the service for one call of the library. */
 export interface CallClient extends ServiceClient {
   readonly host: Host
   readonly settings: Config
-  /** Closes the connections. */
   close(): Promise<void>
 }
 

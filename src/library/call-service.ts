@@ -9,14 +9,12 @@ import type { ServiceClient } from '../api/service-client.ts'
 import { type MergeqError, toMergeqError } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
 
-/** The result of a call, or its error. */
 export interface CallOutcome {
   /** The result; after an error, the receipt of a change or the part of a list that was read, else null. */
   readonly document: Json
   readonly failure?: MergeqError
 }
 
-/** Sends the request of an operation, or the requests of all its pages. */
 export async function callService<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,

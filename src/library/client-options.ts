@@ -13,7 +13,6 @@ import {
 } from './option-readers.ts'
 import type { ClientOptions, CommonOptions } from './types.ts'
 
-/** The settings that a client and its methods accept as options. */
 type SettingOption = keyof CommonOptions & SettingKey
 
 /** Returns a text unchanged; throws a usage error if the setting does not accept it. */
@@ -26,7 +25,6 @@ const textOf =
 
 const settingReader = (name: SettingOption) => textReader(textOf(name))
 
-/** The readers of the settings; each returns the text of its setting. */
 export const settingReaders = {
   repo: readRepository,
   targetBranch: settingReader('targetBranch'),
@@ -39,7 +37,6 @@ export const settingReaders = {
   caFile: settingReader('caFile'),
 } satisfies { readonly [K in keyof Required<CommonOptions>]: unknown } & OptionReaders
 
-/** The readers of the options of `createClient`. */
 export const clientReaders = {
   ...settingReaders,
   token: textReader(text => (text.trim() === '' ? text : parseToken(text, 'option').value)),
@@ -55,7 +52,6 @@ export const clientReaders = {
   ),
 } satisfies { readonly [K in keyof Required<ClientOptions>]: unknown } & OptionReaders
 
-/** The settings that a client or a call gives. */
 export type GivenSettings = OptionValues<typeof settingReaders>
 
 /** Returns the settings as a source, in which each has the name of its option. */

@@ -10,10 +10,8 @@ import { methods } from './methods.ts'
 import { readOptions } from './option-readers.ts'
 import type { Client, ClientOptions } from './types.ts'
 
-/** The result of a method. */
 type MethodResult<M extends MethodName> = Awaited<ReturnType<Client[M]>>
 
-/** Returns an output that is not a terminal and passes every text to `write`. */
 const createOutput = (write: Output['write']): Output => ({ terminal: false, columns: 80, rows: 24, write })
 
 /**

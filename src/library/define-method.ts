@@ -10,13 +10,10 @@ import { type OptionReader, type OptionReaders, type OptionValues, readOptions }
 import { checkOverrides, readSet } from './set-option.ts'
 import type { Client, CommonOptions } from './types.ts'
 
-/** The name of a method of the client. */
 export type MethodName = keyof Client
 
-/** The options of a method. */
 export type MethodOptions<M extends MethodName> = NonNullable<Parameters<Client[M]>[0]>
 
-/** The readers of the options that only this method has. */
 type OwnReaders<M extends MethodName> = {
   readonly [K in Exclude<keyof MethodOptions<M>, keyof CommonOptions | 'set'>]-?: OptionReader<unknown>
 }
@@ -25,7 +22,6 @@ type OwnReaders<M extends MethodName> = {
 export interface CallInputs {
   readonly client: CallClient
   readonly settings: Config
-  /** The settings that the client or the call gives. */
   readonly given: GivenSettings
   /** Milliseconds since 1970. */
   readonly now: number
@@ -33,7 +29,6 @@ export interface CallInputs {
   readonly hasOverrides: boolean
 }
 
-/** The options that every method has, after they were read. */
 type CallOptions = GivenSettings & { readonly set?: readonly BodyOverride[] | undefined }
 
 /** The reader of `set` for an operation without a body. */
@@ -41,11 +36,9 @@ const refuseSet: typeof readSet = (_, name) => {
   throw usageError(`${name}: this operation has no body.`, 'Remove this option.')
 }
 
-/** The settings among the options of a call. */
 const settingsIn = (options: CallOptions): GivenSettings =>
   Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(settingReaders, name)))
 
-/** A method of the client. */
 export interface MethodDefinition<M extends MethodName> {
   readonly name: M
   /**

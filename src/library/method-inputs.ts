@@ -1,13 +1,11 @@
 import { usageError } from '../errors.ts'
 import type { CallInputs } from './define-method.ts'
 
-/** The queue of a call. */
 export const queueOf = async ({ settings }: Pick<CallInputs, 'settings'>) => ({
   repo: await settings.require('repo'),
   targetBranch: await settings.require('targetBranch'),
 })
 
-/** The repository and the organization of a call about tests. */
 export const organizationOf = async ({ settings }: CallInputs) => ({
   repo: await settings.require('repo'),
   org: await settings.require('org'),

@@ -10,7 +10,6 @@ import { isMergeqError, usageError, usageHint } from '../errors.ts'
  */
 export type OptionReader<T> = (value: unknown, name: string) => T
 
-/** The options that a function accepts, by name. */
 export type OptionReaders = Readonly<Record<string, OptionReader<unknown>>>
 
 /** The values of options; an option that was left out is undefined. */
@@ -40,7 +39,6 @@ const isStringOrNumber = (value: unknown): value is string | number => isString(
 const isStrings = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every(isString)
 
-/** Reads a boolean. */
 export const readBoolean: OptionReader<boolean> = optionReader(
   'boolean',
   (value): value is boolean => typeof value === 'boolean',
@@ -55,7 +53,6 @@ export const textReader = <T>(parse: (text: string) => T): OptionReader<T> =>
 export const numberReader = (parse: (digits: string) => number): OptionReader<number> =>
   optionReader('number', isNumber, value => parse(String(value)))
 
-/** Reads a finite number. */
 export const readFiniteNumber: OptionReader<number> = optionReader('number', isNumber, value => {
   if (!Number.isFinite(value)) throw usageError(`${value} is not a finite number.`)
   return value
@@ -65,7 +62,6 @@ export const readFiniteNumber: OptionReader<number> = optionReader('number', isN
 export const numberOrTextReader = <T>(parse: (text: string) => T): OptionReader<T> =>
   optionReader('number | string', isStringOrNumber, value => parse(String(value)))
 
-/** Reads a list of texts. */
 export const listReader = <T>(parse: (text: string) => T): OptionReader<readonly T[]> =>
   optionReader('readonly string[]', isStrings, values => values.map(parse))
 
@@ -74,7 +70,6 @@ const parseTarget = (name: string): string => {
   return name
 }
 
-/** Reads a list of impacted targets. */
 export const readTargetList: OptionReader<readonly string[]> = listReader(parseTarget)
 
 /** Reads impacted targets: `ALL` or a list. */

@@ -18,7 +18,6 @@ function parseState(text: string): string {
 
 const positiveInteger = numberReader(integerParser(1, Number.MAX_SAFE_INTEGER))
 
-/** The method `listPullRequests`. */
 export const listQueued = defineMethod(
   'listPullRequests',
   listPullRequests,

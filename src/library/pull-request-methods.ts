@@ -48,7 +48,6 @@ const fullName = (repository: string): string => repositoryName(parseRepository(
 
 const pullRequestReaders = { pr: readPullRequest }
 
-/** The method `submitPullRequest`. */
 export const submit = defineMethod(
   'submitPullRequest',
   submitPullRequest,
@@ -56,7 +55,6 @@ export const submit = defineMethod(
   async ({ pr, priority, noBatch }, inputs) => ({ ...(await pullRequestOf(pr, inputs)), priority, noBatch }),
 )
 
-/** The method `cancelPullRequest`. */
 export const cancel = defineMethod(
   'cancelPullRequest',
   cancelPullRequest,
@@ -64,7 +62,6 @@ export const cancel = defineMethod(
   ({ pr }, inputs) => pullRequestOf(pr, inputs),
 )
 
-/** The method `restartTestsOnPullRequest`. */
 export const restart = defineMethod(
   'restartTestsOnPullRequest',
   restartTestsOnPullRequest,
@@ -72,7 +69,6 @@ export const restart = defineMethod(
   ({ pr }, inputs) => pullRequestOf(pr, inputs),
 )
 
-/** The method `getSubmittedPullRequest`. */
 export const getSubmitted = defineMethod(
   'getSubmittedPullRequest',
   getSubmittedPullRequest,
@@ -106,7 +102,6 @@ function targetsOf({ targets, target, all, none }: OptionValues<typeof targetsRe
   return encodeTargets(names)
 }
 
-/** The method `setImpactedTargets`. */
 export const setTargets = defineMethod(
   'setImpactedTargets',
   setImpactedTargets,
@@ -128,7 +123,6 @@ export const setTargets = defineMethod(
   { target: 'targets', all: 'targets', none: 'targets' },
 )
 
-/** The method `getMergeQueueTestingDetails`. */
 export const getTestRun = defineMethod(
   'getMergeQueueTestingDetails',
   getMergeQueueTestingDetails,

@@ -7,7 +7,6 @@ import { exclude, queueOf } from './method-inputs.ts'
 import { readBoolean } from './option-readers.ts'
 import { createQueueReaders, updateQueueReaders } from './queue-setting-readers.ts'
 
-/** The method `createQueue`. */
 export const create = defineMethod(
   'createQueue',
   createQueue,
@@ -19,10 +18,8 @@ export const create = defineMethod(
   }),
 )
 
-/** The method `getQueue`. */
 export const get = defineMethod('getQueue', getQueue, {}, (_, inputs) => queueOf(inputs))
 
-/** The method `updateQueue`. */
 export const update = defineMethod(
   'updateQueue',
   updateQueue,
@@ -45,10 +42,8 @@ export const update = defineMethod(
   { requiredStatus: 'requiredStatuses' },
 )
 
-/** The method `deleteQueue`. */
 export const remove = defineMethod('deleteQueue', deleteQueue, {}, (_, inputs) => queueOf(inputs))
 
-/** The method `getMergeQueueMetrics`. */
 export const getMetrics = defineMethod(
   'getMergeQueueMetrics',
   getMergeQueueMetrics,
@@ -62,5 +57,4 @@ export const getMetrics = defineMethod(
   },
 )
 
-/** The method `status`. */
 export const getStatus = defineMethod('status', getServiceStatus, {}, async () => ({}))

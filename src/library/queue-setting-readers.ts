@@ -3,13 +3,11 @@ import { listReader, numberReader, readBoolean, textReader } from './option-read
 
 const types = queueSettingTypes
 
-/** The readers of the options of `createQueue`. */
 export const createQueueReaders = {
   mode: textReader(types.mode.parse),
   concurrency: numberReader(types.concurrency.parse),
 }
 
-/** The readers of the options of `updateQueue`. */
 export const updateQueueReaders = {
   ...createQueueReaders,
   state: textReader(types.state.parse),

@@ -21,7 +21,6 @@ const listReaders = {
   path: textReader(text => parseGlob(text, true)),
 }
 
-/** The method `listQuarantinedTests`. */
 export const listQuarantined = defineMethod(
   'listQuarantinedTests',
   listQuarantinedTests,
@@ -29,7 +28,6 @@ export const listQuarantined = defineMethod(
   async (options, inputs) => ({ ...options, ...(await organizationOf(inputs)) }),
 )
 
-/** The method `listUnhealthyTests`. */
 export const listUnhealthy = defineMethod(
   'listUnhealthyTests',
   listUnhealthyTests,
@@ -44,7 +42,6 @@ export const listUnhealthy = defineMethod(
   },
 )
 
-/** The method `linkTicketToTestCase`. */
 export const linkTicket = defineMethod(
   'linkTicketToTestCase',
   linkTicketToTestCase,

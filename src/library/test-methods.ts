@@ -25,7 +25,6 @@ const testListReaders = {
   sort: textReader(choiceParser(['impact', 'rate', 'recent', 'name'])),
 }
 
-/** The method `listFailingTests`. */
 export const listTests = defineMethod(
   'listFailingTests',
   listFailingTests,
@@ -42,7 +41,6 @@ export const listTests = defineMethod(
   { since: 'range', until: 'range', minFailureRate: 'minRate' },
 )
 
-/** The method `getTestDetails`. */
 export const getTest = defineMethod(
   'getTestDetails',
   getTestDetails,

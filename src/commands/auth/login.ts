@@ -80,7 +80,6 @@ async function previewLogin(isPiped: boolean, isUnverified: boolean, context: Co
   )
 }
 
-/** `auth login`: verifies an API token and stores it for the origin of the base address. */
 export const authLoginCommand = defineCommand({
   command: 'auth login',
   summary: 'Verify an API token and store it',

@@ -11,7 +11,6 @@ async function findStoredToken(context: CommandContext) {
   return { origin, isStored: Object.hasOwn(tokens, origin) }
 }
 
-/** `auth logout`: removes the stored token of the origin of the base address. */
 export const authLogoutCommand = defineCommand({
   command: 'auth logout',
   summary: 'Remove the stored token for the base URL',

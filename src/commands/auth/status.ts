@@ -20,12 +20,10 @@ const facts = [
   ['verification', 'verification'],
 ] as const
 
-/** The same on a terminal. */
 const screenFacts = facts.map(
   ([title, path]) => [title === 'ends with' ? 'token ends with' : title, path] as const,
 )
 
-/** Whether the service accepts a token, and the error if it does not or could not be asked. */
 interface Verification {
   readonly verification: 'accepted' | 'rejected' | 'unavailable'
   readonly failure?: MergeqError
@@ -46,10 +44,6 @@ async function checkToken(token: Token, context: CommandContext): Promise<Verifi
   }
 }
 
-/**
- * `auth status`: shows the source, the origin and the last characters of the token that would be sent, and
- * asks the service whether it accepts the token.
- */
 export const authStatusCommand = defineCommand({
   command: 'auth status',
   summary: 'Show which token is used and whether the service accepts it',

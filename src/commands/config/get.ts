@@ -3,7 +3,6 @@ import { MergeqError } from '../../errors.ts'
 import { table } from '../../output/view.ts'
 import { keyArgument } from './profile/key-argument.ts'
 
-/** `config get`: prints the effective value of a setting. */
 export const configGetCommand = defineCommand({
   command: 'config get',
   summary: 'Print the value of a setting',

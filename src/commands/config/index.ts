@@ -5,7 +5,6 @@ import { configPathCommand } from './path.ts'
 import { configSetCommand } from './set.ts'
 import { configUnsetCommand } from './unset.ts'
 
-/** The commands of `mergeq config`, in the order in which help lists them. */
 export const configCommands: readonly CommandModule[] = [
   configListCommand,
   configGetCommand,

@@ -5,7 +5,6 @@ import { configKeys } from '../../config/setting-definitions.ts'
 import type { JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
 
-/** Prints records, with a column for each key of the first record, and returns the exit code 0. */
 const printRecords = async (context: CommandContext, records: readonly JsonObject[]) => {
   await context.printer.print({
     records,
@@ -20,7 +19,6 @@ const printRecords = async (context: CommandContext, records: readonly JsonObjec
   return 0
 }
 
-/** `config list`: prints the effective value of every setting that has a value. */
 export const configListCommand = defineCommand({
   command: 'config list',
   summary: 'List the settings in effect',

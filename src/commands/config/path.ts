@@ -1,7 +1,6 @@
 import { defineCommand } from '../../cli/command.ts'
 import { storeFile } from '../../config/store.ts'
 
-/** `config path`: prints the path of the file that stores the settings. */
 export const configPathCommand = defineCommand({
   command: 'config path',
   summary: 'Print the path of the settings file',

@@ -23,7 +23,6 @@ function validateValue(key: string, name: SettingKey, value: string): void {
   }
 }
 
-/** `config set`: stores a value in the selected profile. */
 export const configSetCommand = defineCommand({
   command: 'config set',
   summary: 'Store a setting in a profile',

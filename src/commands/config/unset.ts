@@ -3,7 +3,6 @@ import { printPreview } from '../../cli/preview.ts'
 import { keyArgument } from './profile/key-argument.ts'
 import { describeProfile, readProfile, updateProfile } from './profile/profile-values.ts'
 
-/** `config unset`: removes a value from the selected profile. */
 export const configUnsetCommand = defineCommand({
   command: 'config unset',
   summary: 'Remove a stored setting',

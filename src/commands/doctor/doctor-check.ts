@@ -4,7 +4,6 @@ import { toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ServiceProbe } from './service-probe.ts'
 
-/** What a check found, and how to fix a problem. */
 export interface CheckOutcome {
   readonly result: 'pass' | 'warn' | 'fail' | 'skip'
   /** What the check found or, for a skipped check, why it did not run. */
@@ -15,7 +14,6 @@ export interface CheckOutcome {
   readonly isUsable?: boolean
 }
 
-/** What the checks of one run share. */
 export interface CheckSession {
   readonly context: CommandContext
   /** Reads the metrics once, however many checks ask for it. */
@@ -24,7 +22,6 @@ export interface CheckSession {
   status(): Promise<ServiceStatus>
 }
 
-/** A check of the setup. */
 export interface Check {
   /** The name, such as `base URL`. */
   readonly check: string
@@ -35,7 +32,6 @@ export interface Check {
   run(session: CheckSession): CheckOutcome | Promise<CheckOutcome>
 }
 
-/** A check and its outcome. */
 export interface CheckReport extends CheckOutcome {
   readonly check: string
 }

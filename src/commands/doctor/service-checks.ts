@@ -83,7 +83,6 @@ async function checkStatus({ status }: CheckSession): Promise<CheckOutcome> {
   return isNotFound(read.failure) ? pass('the service publishes no status') : skip(read.failure.message)
 }
 
-/** The checks that send a request. */
 export const serviceChecks: readonly Check[] = [
   {
     check: 'DNS',

@@ -57,7 +57,6 @@ async function countOthers(
   return isAvailable ? count : undefined
 }
 
-/** The record is the verdict. */
 const verdictRecord: RecordFields = {
   names: ['ok', 'failing', 'max', 'baseline', 'complete', 'reason', 'notInWindow'],
   columns: [
@@ -68,7 +67,6 @@ const verdictRecord: RecordFields = {
   ],
 }
 
-/** `flaky gate`: throws a `check-failed` error if more than --max tests failed. */
 export const flakyGateCommand = defineCommand({
   command: 'flaky gate',
   summary: 'Check the number of failing tests against a limit',

@@ -37,7 +37,6 @@ const facts: readonly ColumnSpec[] = [
   ['ticket', 'ticket.html_url'],
 ]
 
-/** The inputs of the request; the test is an ID once it has been found. */
 const inputs = {
   ...organizationInputs,
   test: argument({
@@ -77,14 +76,12 @@ const createTestRequest = (now: number) =>
     examples: [],
   })
 
-/** Returns where the test of an invocation is searched. */
 const searchOf = ({ repo, org }: InputValues<typeof inputs>, window: number, now: number): TestSearch => ({
   repo,
   org,
   range: { start: now - window, end: now },
 })
 
-/** `mergeq flaky get`: everything about a test, which is found by its name where no ID was typed. */
 export const flakyGetCommand = defineCommand({
   command: 'flaky get',
   summary: 'Show the details of a test',
@@ -126,6 +123,5 @@ export const flakyGetCommand = defineCommand({
   },
 })
 
-/** Requests and prints the details of a test. */
 const showTest = (invocation: GetInvocation, context: CommandContext): Promise<number> =>
   runInvocations(createTestRequest(context.host.clock.now()), [invocation], context)

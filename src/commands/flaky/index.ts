@@ -8,7 +8,6 @@ import { flakyQuarantinedCommand } from './quarantined.ts'
 import { flakyReportCommand } from './report.ts'
 import { flakyUnhealthyCommand } from './unhealthy.ts'
 
-/** The commands of `mergeq flaky`, in the order in which help lists them. */
 export const flakyCommands: readonly CommandModule[] = [
   flakyListCommand,
   flakyGetCommand,

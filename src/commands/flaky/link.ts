@@ -4,7 +4,6 @@ import { argument, settingInput } from '../../cli/inputs.ts'
 import { parseUuid, textParser } from '../../domain/values/text.ts'
 import { message } from '../../output/view.ts'
 
-/** `mergeq flaky link`: links a ticket to a test. */
 export const flakyLinkCommand = defineOperationCommand({
   command: 'flaky link',
   summary: 'Link a ticket to a test',

@@ -81,7 +81,7 @@ const rangeInput: Input<TimeRange> = {
   read: (args, { now }) => parseTimeRange(args.get('--since')?.[0], args.get('--until')?.[0], now),
 }
 
-/** The inputs that select the tests of a report: it sorts and cuts by itself, and is printed at once. */
+/** The inputs that select the tests of a report, which has its own order and limit and is not paged. */
 export const reportInputs = {
   ...organizationInputs,
   range: rangeInput,
@@ -125,7 +125,6 @@ const columns: readonly ColumnSpec[] = [
   ['ID', 'id', 'id'],
 ]
 
-/** `mergeq flaky list`: the tests that failed in a range of time. */
 export const flakyListCommand = defineOperationCommand({
   command: 'flaky list',
   summary: 'List the tests that failed in a time range',

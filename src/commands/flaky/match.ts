@@ -142,7 +142,6 @@ async function findOthers(
   })
 }
 
-/** `flaky match`: classifies failed tests; throws a `check-failed` error if a failed test is new. */
 export const flakyMatchCommand = defineCommand({
   command: 'flaky match',
   summary: 'Classify failures in JUnit XML files as known, quarantined or new',
@@ -218,7 +217,6 @@ const describeOthers = (count: number): string =>
     ? '1 failed test is known to be flaky or broken, but had not failed in this range before.'
     : `${formatInteger(count)} failed tests are known to be flaky or broken, but had not failed in this range before.`
 
-/** Creates the error for failed tests that are new. */
 function newFailuresError(newCount: number, failedCount: number): MergeqError {
   return new MergeqError(
     'check-failed',

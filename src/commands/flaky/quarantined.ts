@@ -46,7 +46,6 @@ const screenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
   { title: 'FILE', format: 'id', priority: 9, needsRoom: 60, path: 'file' },
 ]
 
-/** `mergeq flaky quarantined`: the tests whose failures are ignored. */
 export const flakyQuarantinedCommand = defineOperationCommand({
   command: 'flaky quarantined',
   summary: 'List the quarantined tests',

@@ -55,7 +55,6 @@ function resolveFormat(chosen: ReportFormat | undefined, { args, options }: Comm
   return chosen ?? outputFormat ?? defaultFormat
 }
 
-/** `flaky report`: prints a summary of the failing tests for a CI job, worst first. */
 export const flakyReportCommand = defineCommand({
   command: 'flaky report',
   summary: 'Report failing tests as Markdown, GitHub annotations or JSON',

@@ -28,7 +28,6 @@ const typedStatus = choiceOption({
   choices: ['flaky', 'broken'],
 })
 
-/** The status as the service spells it. */
 const statusInput: Input<(typeof unhealthyStatuses)[number] | undefined> = {
   ...typedStatus,
   read(args) {
@@ -56,7 +55,6 @@ const screenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
   idColumn,
 ]
 
-/** `mergeq flaky unhealthy`: the flaky tests and the broken tests, whether or not they failed lately. */
 export const flakyUnhealthyCommand = defineOperationCommand({
   command: 'flaky unhealthy',
   summary: 'List the flaky and broken tests',

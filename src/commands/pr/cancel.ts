@@ -5,7 +5,6 @@ import { queueInputs, yesInput } from '../../cli/queue-inputs.ts'
 import { message } from '../../output/view.ts'
 import { explainFinished } from './state/explain-finished.ts'
 
-/** `mergeq pr cancel`: asks for confirmation when there are several pull requests. */
 export const prCancelCommand = defineOperationCommand({
   command: 'pr cancel',
   summary: 'Remove pull requests from the queue',

@@ -5,7 +5,6 @@ import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import { webInput } from '../../cli/web-input.ts'
 import { explainRequest } from './explain/explain-request.ts'
 
-/** The fields of an explanation. */
 const explanationRecord: RecordFields = {
   names: [
     ...['pr', 'targetBranch', 'title', 'verdict', 'state', 'since'],
@@ -20,7 +19,6 @@ const explanationRecord: RecordFields = {
   columns: [],
 }
 
-/** `pr explain`: explains the state of a pull request; the exit code is 0 for any verdict. */
 export const prExplainCommand = defineCommand({
   command: 'pr explain',
   summary: 'Explain why a pull request is not merging and what to do next',

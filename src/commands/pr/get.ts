@@ -26,7 +26,6 @@ const pullRequestOrHead: Input<number | undefined> = {
   read: args => (args.has('--head') ? undefined : pullRequestNumber(args)),
 }
 
-/** The columns of every format but a terminal table. */
 const columns: readonly ColumnSpec[] = [
   ['PR', 'prNumber', 'pr'],
   ['STATE', 'state', 'state'],
@@ -37,7 +36,6 @@ const columns: readonly ColumnSpec[] = [
   ['TITLE', 'prTitle'],
 ]
 
-/** `mergeq pr get`: the record of each pull request. */
 export const prGetCommand = defineOperationCommand({
   command: 'pr get',
   alias: 'status',

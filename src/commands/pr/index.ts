@@ -9,7 +9,6 @@ import { prTargetsCommand } from './targets.ts'
 import { prTestingCommand } from './testing.ts'
 import { prWaitCommand } from './wait.ts'
 
-/** The commands of `mergeq pr`, in the order in which help lists them. */
 export const prCommands: readonly CommandModule[] = [
   prSubmitCommand,
   prCancelCommand,

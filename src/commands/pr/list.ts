@@ -95,7 +95,6 @@ function describeSince(since: number, typed: string): string {
   return words.startsWith('last') ? `in the ${words}` : words
 }
 
-/** `mergeq pr list`: the pull requests of a queue, including finished ones. */
 export const prListCommand = defineOperationCommand({
   command: 'pr list',
   summary: 'List pull requests of a queue, including finished ones',

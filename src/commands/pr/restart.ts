@@ -5,7 +5,6 @@ import { queueInputs } from '../../cli/queue-inputs.ts'
 import { message } from '../../output/view.ts'
 import { explainFinished } from './state/explain-finished.ts'
 
-/** `mergeq pr restart`: starts the tests of each pull request again. */
 export const prRestartCommand = defineOperationCommand({
   command: 'pr restart',
   summary: 'Restart the tests of queued pull requests',

@@ -32,7 +32,6 @@ async function suggestWait(
   await logger.infoLine([styled(`For the result, run: ${command}`, 'dim')])
 }
 
-/** `mergeq pr submit`: with --wait, it continues like `pr wait`. */
 export const prSubmitCommand = defineCommand({
   ...submitRequest,
   request: submitRequest,

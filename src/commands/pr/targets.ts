@@ -61,7 +61,6 @@ const forkedRun: Input<string | undefined> = {
   read: (_, context) => context.setting('forkedRun'),
 }
 
-/** `mergeq pr targets`: sets the impacted targets of a pull request. */
 export const prTargetsCommand = defineOperationCommand({
   command: 'pr targets',
   summary: 'Set the impacted targets of a pull request',
@@ -92,7 +91,6 @@ export const prTargetsCommand = defineOperationCommand({
   ],
 })
 
-/** The list of targets as the receipt's sentence names it. */
 function describe({ list, number, dropped }: ImpactedTargets): string {
   if (list === 'ALL') return 'all targets'
   if (number === 0) return 'no targets'

@@ -2,7 +2,6 @@ import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { testingRequest } from './test-run/testing-request.ts'
 
-/** `mergeq pr testing`: a test run and its checks, found by its ID or by a pull request. */
 export const prTestingCommand = defineCommand({
   ...testingRequest,
   request: testingRequest,

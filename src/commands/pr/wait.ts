@@ -8,14 +8,12 @@ import { queueInputs } from '../../cli/queue-inputs.ts'
 import { kindOfOutcome } from '../../domain/wait-outcomes.ts'
 import { waitInputs, waitOutput, waitRecord } from './wait/wait-inputs.ts'
 
-/** The request that a wait repeats. */
 const waitRequest = {
   command: 'pr wait',
   operation: getSubmittedPullRequest,
   inputs: { ...queueInputs, pr: pullRequestArguments },
 }
 
-/** `pr wait`: polls until every pull request has reached the requested state or a final state. */
 export const prWaitCommand = defineCommand({
   command: 'pr wait',
   summary: 'Wait for pull requests to merge, fail or be cancelled',

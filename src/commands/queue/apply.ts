@@ -25,7 +25,6 @@ import {
 } from './file/plan.ts'
 import { allowUnknownInput, fileInput, queueFileInputs, requireFile } from './file/read-files.ts'
 
-/** Returns the sentence for a plan that was applied. */
 const formatResult = ({ invocation }: Plan, { outcome, changed }: JsonObject): string =>
   outcome === 'unchanged'
     ? `The queue for ${queueName(invocation)} is up to date.`
@@ -33,7 +32,6 @@ const formatResult = ({ invocation }: Plan, { outcome, changed }: JsonObject): s
         Array.isArray(changed) && changed.length > 0 ? `: ${joinList(changed.map(String))}` : ''
       }.`
 
-/** A record is the result for a queue. */
 const resultRecord: RecordFields = {
   names: [...receiptFields, 'file', 'outcome', 'changed', 'notApplied', 'digest'],
   columns: [
@@ -85,7 +83,6 @@ async function checkDigest(
   )
 }
 
-/** `queue apply`: changes the live settings of queues to the settings in files. */
 export const queueApplyCommand = defineCommand({
   command: 'queue apply',
   summary: 'Apply queue settings from files; settings that a file omits stay unchanged',

@@ -17,17 +17,11 @@ const columns: readonly ColumnSpec[] = [
   ['REASON', 'reason', 'prose'],
 ]
 
-/** A record is a condition. */
 const conditionRecord: RecordFields = {
   names: ['check', 'ok', 'reason'],
-  columns: [
-    ...columns,
-    // The heading on a terminal.
-    ['RESULT', 'ok'],
-  ],
+  columns: [...columns, ['RESULT', 'ok']],
 }
 
-/** `queue check`: checks the health of a queue; throws a `check-failed` error if a condition fails. */
 export const queueCheckCommand = defineCommand({
   command: 'queue check',
   summary: 'Check the health of a queue',

@@ -5,7 +5,6 @@ import { repositoryName } from '../../domain/values/repository.ts'
 import { message } from '../../output/view.ts'
 import { concurrencyInput, modeInput } from './settings/queue-setting-options.ts'
 
-/** `mergeq queue create`: creates the queue of a branch. */
 export const queueCreateCommand = defineOperationCommand({
   command: 'queue create',
   summary: 'Create a merge queue for a branch',

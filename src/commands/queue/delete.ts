@@ -30,7 +30,6 @@ type Queue = InputValues<typeof queueInputs>
 /** The operation that sets the state to DRAINING, whatever the service responds. */
 const drainOperation = withDecoder(updateQueue, emptyDecoder)
 
-/** The pull requests that the queue lists now. */
 async function readEntries(
   values: Queue,
   context: CommandContext,
@@ -91,7 +90,6 @@ async function drain(values: Queue, context: CommandContext): Promise<void> {
   }
 }
 
-/** The numbers of the pull requests that the queue lists. */
 async function readNumbers(values: Queue, context: CommandContext): Promise<readonly number[]> {
   return (await readEntries(values, context)).flatMap(entry => {
     const pr = get(entry, 'prNumber')
@@ -180,7 +178,6 @@ async function confirmDeletion(
   return { text, expectedInput: targetBranch }
 }
 
-/** The request of `queue delete`, for an empty queue. */
 const deleteRequest = defineOperationCommand({
   command: 'queue delete',
   summary: 'Delete an empty queue',
@@ -199,7 +196,6 @@ const deleteRequest = defineOperationCommand({
   examples: ['mergeq queue delete --target-branch release --yes'],
 })
 
-/** `mergeq queue delete`: can empty the queue first. */
 export const queueDeleteCommand = defineCommand({
   ...deleteRequest,
   request: deleteRequest,

@@ -20,7 +20,6 @@ import {
 import { allowUnknownInput, fileInput, queueFileInputs, requireFile } from './file/read-files.ts'
 import { queueRequest } from './get/queue-request.ts'
 
-/** A record is a setting that differs. */
 export const differenceRecord: RecordFields = {
   names: ['repo', 'targetBranch', 'setting', 'live', 'file'],
   columns: [
@@ -94,7 +93,6 @@ export async function printPlans(
   return isSame
 }
 
-/** `queue diff`: prints what `queue apply` would change; the exit code is 20 if there is a difference. */
 export const queueDiffCommand = defineCommand({
   command: 'queue diff',
   summary: 'Compare queue settings with files',

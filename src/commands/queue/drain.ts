@@ -1,6 +1,5 @@
 import { defineStateCommand } from './state/update-state.ts'
 
-/** `mergeq queue drain`: sets the state DRAINING. */
 export const queueDrainCommand = defineStateCommand(
   'drain',
   'DRAINING',

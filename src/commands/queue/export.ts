@@ -70,7 +70,6 @@ async function prepareExport(file: string | undefined, context: CommandContext) 
   return { isJson, existingText, existing, invocation }
 }
 
-/** `queue export`: writes the live settings of a queue to a file or to standard output. */
 export const queueExportCommand = defineCommand({
   command: 'queue export',
   summary: 'Export queue settings to a file for version control',

@@ -72,7 +72,6 @@ export async function printQueue(
   })
 }
 
-/** `mergeq queue get`: a queue and the pull requests in it. */
 export const queueGetCommand = defineCommand({
   command: 'queue get',
   summary: 'Show a queue: its state and pull requests',

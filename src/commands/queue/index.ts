@@ -13,7 +13,6 @@ import { queueResumeCommand } from './resume.ts'
 import { queueUpdateCommand } from './update.ts'
 import { queueWatchCommand } from './watch.ts'
 
-/** The commands of `mergeq queue`, in the order in which help lists them. */
 export const queueCommands: readonly CommandModule[] = [
   queueCreateCommand,
   queueGetCommand,

@@ -17,7 +17,6 @@ const toRecord = ({ repo, branch, numbers }: QueueMetrics): JsonObject => ({
   failed: numbers.failed ?? null,
 })
 
-/** A record is a queue. */
 const queueSummaryRecord: RecordFields = {
   names: ['repo', 'branch', 'depth', 'testing', 'merged', 'failed'],
   columns: [
@@ -30,11 +29,9 @@ const queueSummaryRecord: RecordFields = {
   ],
 }
 
-/** The sentence that a terminal shows instead of an empty table. */
 const emptySentence =
   'No queue has metrics. To look up a queue, run: mergeq queue get --repo owner/name --target-branch main'
 
-/** `queue list`: the queues that the metrics name. */
 export const queueListCommand = defineCommand({
   command: 'queue list',
   summary: 'List queues and their activity in the last hour',

@@ -1,6 +1,5 @@
 import { defineStateCommand } from './state/update-state.ts'
 
-/** `mergeq queue pause`: sets the state PAUSED. */
 export const queuePauseCommand = defineStateCommand(
   'pause',
   'PAUSED',

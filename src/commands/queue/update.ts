@@ -11,7 +11,6 @@ import { keyValueTable, message, type View } from '../../output/view.ts'
 import { describeUpdate, overriddenSettings, readQueue } from './settings/describe-update.ts'
 import { queueSettings } from './settings/queue-setting-options.ts'
 
-/** The settings of a queue's record, a row for each. */
 const settingsTable = (queue: JsonObject): View =>
   keyValueTable(
     queue,
@@ -26,7 +25,6 @@ const settingsOf = ({ deleteRequiredStatuses, ...settings }: InputValues<typeof 
   ...(deleteRequiredStatuses ? { requiredStatuses: [] } : {}),
 })
 
-/** `mergeq queue update`: changes settings of a queue. */
 export const queueUpdateCommand = defineOperationCommand({
   command: 'queue update',
   summary: 'Change queue settings; settings that are not given stay unchanged',

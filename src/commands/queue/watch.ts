@@ -26,13 +26,11 @@ import { queueRequest } from './get/queue-request.ts'
 import { printQueue, queueRecord } from './get.ts'
 import { changeRecord, createChangePrinter, type QueueUpdate } from './watch/print-changes.ts'
 
-/** The queue to watch. */
 type QueueInvocation = Invocation<typeof queueRequest.inputs>
 
 /** How often the record of a pull request that left is read before its outcome counts as unknown. */
 const maxAttempts = 3
 
-/** A pull request that left the queue with an outcome that is not known yet. */
 interface Departure {
   readonly entry: QueueEntry
   /** How many readings of its record have failed. */
@@ -121,7 +119,6 @@ async function withActivity(
   }
 }
 
-/** `queue watch`: shows a queue and its changes until the duration is over or a person quits. */
 export const queueWatchCommand = defineCommand({
   command: 'queue watch',
   summary: 'Watch a queue and show every change',

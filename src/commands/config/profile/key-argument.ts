@@ -5,7 +5,6 @@ import { hintWithSuggestion } from '../../../domain/similar-name.ts'
 import { joinCommandLine } from '../../../domain/suggested-command.ts'
 import { usageError } from '../../../errors.ts'
 
-/** A key as it was typed, and the setting that it names. */
 interface ConfigKey {
   readonly key: string
   readonly name: SettingKey
@@ -35,7 +34,6 @@ const definition = argument({
   parse: text => text,
 })
 
-/** The argument `<key>` of the `config` commands. */
 export const keyArgument: TypedInput<ConfigKey> = {
   ...definition,
   read(args) {

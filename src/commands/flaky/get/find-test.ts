@@ -8,7 +8,6 @@ import type { Repository } from '../../../domain/values/repository.ts'
 import { MergeqError, usageError } from '../../../errors.ts'
 import { getString, type JsonObject } from '../../../json.ts'
 
-/** Where a test is searched. */
 export interface TestSearch {
   readonly repo: Repository
   readonly org: string
@@ -16,7 +15,6 @@ export interface TestSearch {
   readonly range: TimeRange
 }
 
-/** A test that matches. */
 interface FoundTest {
   readonly id: string
   readonly name: string

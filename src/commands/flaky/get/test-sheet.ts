@@ -19,7 +19,6 @@ const failureBlock = (failure: Json, index: number, formatDate: (date: string) =
   }
 }
 
-/** Returns the most common failures of a test as blocks. */
 export const failureBlocks = (
   test: JsonObject,
   formatDate: (date: string) => string = date => date,
@@ -58,7 +57,6 @@ function failureLine(test: JsonObject): readonly StyledLine[] {
   return parts.length === 0 ? [] : [`  ${parts.join('; ')}`]
 }
 
-/** Returns a URL as a link to itself. */
 const link = (url: string | undefined): StyledLine | undefined =>
   url === undefined ? undefined : [linkSpan(url, url)]
 

@@ -72,7 +72,6 @@ function createDecoder(start: Uint8Array, file: string): Decoder {
   }
 }
 
-/** An element that is not closed yet. */
 interface OpenElement {
   readonly tag: string
   readonly name: string | undefined
@@ -160,6 +159,5 @@ function createJUnitReader(file: string) {
   }
 }
 
-/** Returns the entity that the parser is reading. */
 const currentEntity = (parser: object): string =>
   'entity' in parser && typeof parser.entity === 'string' ? parser.entity : ''

@@ -1,7 +1,6 @@
 import { get, getString, type JsonObject } from '../../../json.ts'
 import type { FailedTest } from './junit.ts'
 
-/** A failed test, and the most similar failing test of the service, if there is one. */
 export interface TestMatch {
   readonly failed: FailedTest
   readonly test: JsonObject | undefined
@@ -9,7 +8,6 @@ export interface TestMatch {
   readonly isQuarantined: boolean
 }
 
-/** A failed test with its best match so far. */
 interface Candidate {
   readonly failed: FailedTest
   similarity: number

@@ -3,7 +3,6 @@ import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../
 import { parseGlob } from '../../../domain/values/glob.ts'
 import { textParser } from '../../../domain/values/text.ts'
 
-/** The filters that every list of tests has. */
 export const testFilterInputs = {
   owner: option({
     name: 'owner',
@@ -25,14 +24,12 @@ export const testFilterInputs = {
   }),
 }
 
-/** The options for tests that are or are not quarantined. */
 export const quarantinedInput = negatableFlag({
   name: 'quarantined',
   summary: 'Only quarantined tests',
   opposite: 'Only tests that are not quarantined',
 })
 
-/** The options for the number of tests and for the pages of a list of tests. */
 export const testPageInputs = {
   limit: limitInput('tests'),
   pageSize: pageSizeInput('Tests'),

@@ -46,7 +46,6 @@ function exampleWords([first, ...others]: readonly JsonObject[]): string | undef
   return getString(first, 'id')?.slice(0, 8)
 }
 
-/** How the tests are sorted, in words. */
 const orderTexts = {
   impact: 'worst first',
   rate: 'highest failure rate first',

@@ -1,9 +1,7 @@
 import { get, getString, type Json, type JsonObject } from '../../../json.ts'
 import { type Column, type ColumnSpec, table, type View } from '../../../output/view.ts'
 
-/** A column of a table of tests, and the value that it shows of a record. */
 export interface TestColumn extends Column {
-  /** The path of the value in a record. */
   readonly path: string
   /** Returns what a cell shows, where that is not the value at the path. */
   show?(record: JsonObject): Json | undefined
@@ -52,7 +50,6 @@ export function variantColumn(records: readonly JsonObject[]): TestColumn {
   }
 }
 
-/** Returns a table of tests for a terminal. */
 export const testTable = (records: readonly JsonObject[], columns: readonly TestColumn[]): View => ({
   columns,
   rows: records.map(record =>

@@ -12,7 +12,6 @@ import { readDocument, readTestRun } from '../test-run/read-test-run.ts'
 import { explainRequest } from './explain-request.ts'
 import { explanationJson, explanationView } from './explanation-view.ts'
 
-/** The pull request to explain. */
 type ExplainInvocation = Invocation<typeof explainRequest.inputs>
 
 /** Reads the record of a pull request; undefined if the pull request was never submitted. */
@@ -30,7 +29,6 @@ async function readRecord(
   return document
 }
 
-/** Reads what an explanation needs, and prints the explanation. */
 export async function explainOne(invocation: ExplainInvocation, context: CommandContext): Promise<void> {
   const { pr, repo, targetBranch } = invocation.values
   const reads = [
@@ -65,7 +63,6 @@ export async function explainOne(invocation: ExplainInvocation, context: Command
   )
 }
 
-/** Opens the page of a pull request after reading its record. */
 export async function openOne(invocation: ExplainInvocation, context: CommandContext): Promise<void> {
   await readRecord(invocation, context)
   const { openPage } = await import('../../../cli/open-page.ts')

@@ -1,6 +1,5 @@
 import type { ColumnSpec } from '../../../output/view.ts'
 
-/** The columns of a table of pull requests on a terminal. */
 export const pullRequestColumns: readonly ColumnSpec[] = [
   ['PR', 'prNumber', 'pr'],
   ['STATE', 'state', 'state'],

@@ -6,11 +6,8 @@ import type { RequestedPullRequest } from './read-record.ts'
 const sentences = { ok: 'is already merged', failed: 'has already failed', cancelled: 'is already cancelled' }
 
 /**
- * Returns the error of a change that the service rejected because its pull request has already merged, failed
- * or been cancelled, with this state before its message, after reading its record once; for any other reason
- * the same error.
- *
- * @param outcomes the outcomes that explain the rejection
+ * Explains why the service rejected a change: reads the record once, and puts the outcome of the pull request
+ * before the message of the error. Returns the same error if the pull request has none of the outcomes.
  */
 export const explainFinished =
   (outcomes: readonly (keyof typeof sentences)[]) =>

@@ -6,7 +6,6 @@ import type { Repository } from '../../../domain/values/repository.ts'
 import { isNotFound, toMergeqError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
 
-/** The pull request of a request. */
 export interface RequestedPullRequest {
   readonly repo: Repository
   readonly targetBranch: string

@@ -25,7 +25,6 @@ function describeResubmission(pr: number, before: JsonObject, priority: number |
   return `#${pr} was already queued${change}.`
 }
 
-/** The request of `pr submit`, without a wait. */
 export const submitRequest = defineOperationCommand({
   command: 'pr submit',
   summary: 'Submit pull requests to the queue for testing and merging',
@@ -67,5 +66,4 @@ export const submitRequest = defineOperationCommand({
   ],
 })
 
-/** A pull request to submit. */
 export type SubmitInvocation = Invocation<typeof submitRequest.inputs>

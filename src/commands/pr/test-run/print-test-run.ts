@@ -6,7 +6,6 @@ import { extendError } from '../../../errors.ts'
 import { findTestRun } from './read-test-run.ts'
 import { type TestingInvocation, testingRequest } from './testing-request.ts'
 
-/** The states of a pull request whose tests have not begun. */
 const untestedStates: readonly string[] = ['NOT_READY', 'PENDING']
 
 /** The error where neither the service nor the record of the pull request leads to a test run. */

@@ -31,7 +31,6 @@ export async function readDocument<P extends Params>(
   }
 }
 
-/** The pull request whose test run is read. */
 interface TestedPullRequest {
   readonly pr: number
   readonly repo: Repository

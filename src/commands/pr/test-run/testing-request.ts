@@ -54,7 +54,6 @@ const columns: readonly ColumnSpec[] = [
   ['URL', 'url'],
 ]
 
-/** The request of `pr testing`. */
 export const testingRequest = defineOperationCommand({
   command: 'pr testing',
   summary: 'Show a test run: its checks and pull requests',
@@ -89,5 +88,4 @@ export const testingRequest = defineOperationCommand({
   examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing --pr 123 --json'],
 })
 
-/** A test run to show. */
 export type TestingInvocation = Invocation<typeof testingRequest.inputs>

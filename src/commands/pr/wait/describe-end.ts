@@ -5,7 +5,6 @@ import type { WaitState } from '../../../domain/wait-state.ts'
 import type { MergeqError } from '../../../errors.ts'
 import { linkSpan, type Span, signSpan, styled, wordsSpan } from '../../../output/styled-text.ts'
 
-/** How the wait for a pull request ended. */
 export interface WaitEnd {
   readonly outcome: WaitOutcome
   /** The error that ended the wait, for the outcome `error`. */
@@ -14,16 +13,13 @@ export interface WaitEnd {
   readonly isSkipped?: boolean
   /** Whether the first reading ended the wait: nothing changed while the command waited. */
   readonly isFirstReading?: boolean
-  /** Whether the queue is paused. */
   readonly isPaused?: boolean
   /** The head commit that was expected, and the head commit that the service reports. */
   readonly head?: { readonly expected: string | undefined; readonly found: string | undefined }
 }
 
-/** The end of a wait as a terminal shows it. */
 export interface EndedWait {
   readonly pr: number
-  /** The page of the pull request. */
   readonly url: string
   readonly state: WaitState
   readonly end: WaitEnd
@@ -33,7 +29,6 @@ export interface EndedWait {
   readonly failingChecks?: readonly FailingCheck[] | undefined
 }
 
-/** Pieces of a line. */
 export type Pieces = readonly (string | Span)[]
 
 /** Returns the last known state in its color, or why no state is known. */
@@ -91,7 +86,6 @@ export function describeEnd({ pr, url, state, end, elapsed }: EndedWait): Pieces
   }
 }
 
-/** Returns the sign of the end of a wait in its color. */
 export function signOfEnd({ state: { state = '' }, end: { outcome, isSkipped = false } }: EndedWait): Span {
   switch (outcome) {
     case 'merged':

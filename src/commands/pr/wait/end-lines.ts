@@ -8,7 +8,6 @@ import { describeEnd, type EndedWait, type Pieces, shortCommits, signOfEnd } fro
 /** A next step: what it is for, and the command. */
 type Step = readonly [purpose: string, command: string]
 
-/** A pull request of a queue. */
 export interface QueuedPullRequest {
   readonly pr: number
   readonly repo: Repository
@@ -23,7 +22,6 @@ export function waitCommand(pullRequests: readonly QueuedPullRequest[], commandL
   return commandLine(['pr', 'wait', ...references], isOneRepository ? first : {}, ['--until'])
 }
 
-/** Returns what a person can do after the end of a wait. */
 function nextSteps(
   { state, end }: EndedWait,
   target: QueuedPullRequest,
@@ -42,7 +40,7 @@ function nextSteps(
       return [details, ['To submit again', submit]]
     case 'stale': {
       const [, found] = shortCommits(end.head?.expected, end.head?.found)
-      // The commit is a text of the service.
+      // The commit is text from the service: it must not put anything else into a command line.
       if (!/^[\da-f]+$/i.test(found)) return []
       return [
         ['To wait for the new head commit', commandLine(['pr', 'wait', pr, '--match-head', found], target)],

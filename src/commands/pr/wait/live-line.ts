@@ -77,7 +77,6 @@ function countParts(targets: readonly WaitTarget[]): readonly Part[] {
   return [{ pieces: [`${pluralize(targets.length, 'pull request')}: `, ...pieces], rank: 0 }]
 }
 
-/** Returns the parts about the times of the wait. */
 function timeParts({ now, startedAt, limit, usual }: LiveTimes): readonly Part[] {
   const elapsed = now - startedAt
   return [

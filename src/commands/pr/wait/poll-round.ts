@@ -17,9 +17,7 @@ import {
 import type { WaitReporter } from './reporter.ts'
 import type { WaitOptions } from './time-limits.ts'
 
-/** The result of one round of polls. */
 export interface PollRoundResult {
-  /** The pull requests that the wait continues to poll. */
   readonly waiting: readonly WaitTarget[]
   /** Milliseconds until the next round. */
   readonly delay: number
@@ -27,7 +25,6 @@ export interface PollRoundResult {
   readonly hasFailure: boolean
 }
 
-/** What a reading changes for a pull request: its wait state, and a state change or the end of the wait. */
 interface TargetUpdate {
   readonly target: WaitTarget
   readonly change?: StateChange
@@ -81,7 +78,6 @@ const hasUnknownHead = (reading: TargetReading): boolean =>
   reading.observation.record !== undefined &&
   (getString(reading.observation.record, 'prSha') ?? '') === ''
 
-/** Applies a reading to the wait state of a pull request. */
 function updateTarget(
   target: WaitTarget,
   reading: TargetReading,

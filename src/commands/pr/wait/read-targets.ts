@@ -12,10 +12,8 @@ import type { WaitObservation, WaitState } from '../../../domain/wait-state.ts'
 import { isNotFound, isPermanent, type MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
 import { get, getArray, isObject, type JsonObject } from '../../../json.ts'
 
-/** The inputs that name a pull request of a queue. */
 type WaitTargetInputs = typeof queueInputs & { readonly pr: Input<number> }
 
-/** A pull request that a wait polls. */
 export interface WaitTarget {
   readonly invocation: Invocation<WaitTargetInputs>
   readonly state: WaitState
@@ -27,7 +25,6 @@ export interface WaitTarget {
   readonly queue?: JsonObject | undefined
 }
 
-/** What a reading showed of a pull request, or the error that prevented the reading. */
 export type TargetReading =
   | { readonly observation: WaitObservation; readonly failure?: MergeqError }
   | { readonly failure: MergeqError }
@@ -43,16 +40,13 @@ export interface TargetReadings {
 export const queueName = ({ invocation: { values } }: Pick<WaitTarget, 'invocation'>): string =>
   `${values.targetBranch} in ${repositoryName(values.repo)}`
 
-/** How the targets of a round are read. */
 export interface ReadOptions {
-  /** Whether the state of the queue must be known in every round. */
   readonly needsQueue: boolean
   /**
    * The queues that the service refused to show, by name: they are not read again. `readTargets` adds to the
    * set.
    */
   readonly unreadableQueues: Set<string>
-  /** Whether there is time for another request. */
   hasTime(): boolean
   readonly limits: RequestLimits
 }
@@ -119,7 +113,6 @@ const needsListing = (queueTargets: readonly WaitTarget[], { needsQueue }: ReadO
 /** Whether the service refuses to show the queue, now and in later rounds. */
 const isRefusal = ({ kind }: MergeqError): boolean => kind === 'not-found' || kind === 'refused'
 
-/** Reads the queue that the targets share. */
 async function readListing(
   [first]: readonly WaitTarget[],
   callOptions: CallOptions,

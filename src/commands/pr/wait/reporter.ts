@@ -59,7 +59,6 @@ function describeTargets(targets: readonly WaitTarget[]): string {
   return `${pluralize(targets.length, 'pull request')}: ${counts.join(', ')}`
 }
 
-/** Reads the failing checks of a pull request that failed; undefined if they are not known. */
 type ReadFailingChecks = (target: WaitTarget) => Promise<readonly FailingCheck[] | undefined>
 
 /** The largest number of pull requests whose failing checks are read: each costs a request. */

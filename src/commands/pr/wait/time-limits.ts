@@ -7,17 +7,14 @@ import type { WaitGoal } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
 import type { WaitInputValues } from './wait-inputs.ts'
 
-/** The options of a wait. */
 export interface WaitOptions extends WaitGoal {
   /** Milliseconds between polls. */
   readonly interval: number | 'auto'
   /** How many consecutive failed readings of a pull request end its wait. */
   readonly maxErrors: number
-  /** Whether a paused queue ends the wait. */
   readonly failOnPaused: boolean
   /** Milliseconds for the whole wait; 0 reads every pull request once. */
   readonly limit: number
-  /** Whether the first end without success ends the whole wait. */
   readonly stopsOnError: boolean
   /** Whether the end is announced by the terminal (`--notify`). */
   readonly notifies: boolean
@@ -62,7 +59,6 @@ export function readWaitOptions(
 /** Every attempt has at least this much time, in milliseconds. */
 const minAttemptTime = 1_000
 
-/** The limits of the requests of a wait. */
 export interface WaitLimits {
   /**
    * For a poll. A failed poll is not retried, as the next round repeats it. A wait with the limit 0 polls

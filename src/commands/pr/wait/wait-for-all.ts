@@ -15,7 +15,6 @@ export interface WaitCandidate extends Pick<WaitTarget, 'invocation'> {
   readonly recordBeforeSubmit?: WaitTarget['state']['recordBeforeSubmit']
   /** When this command submitted it; undefined where it was submitted before. */
   readonly submission?: WaitTarget['state']['submission']
-  /** The error that rules the wait out. */
   readonly failure?: MergeqError | undefined
 }
 

@@ -81,7 +81,6 @@ export const waitRecord: RecordFields = {
   ],
 }
 
-/** What a wait prints in each format, for the help. */
 export const waitOutput = {
   table:
     'the result of each pull request, with failing checks and next commands (on a pipe, one row); changes go to standard error',
@@ -89,5 +88,4 @@ export const waitOutput = {
   ndjson: 'one line per change, {"type":"change","pr","from","to","at","position"}, then the results',
 }
 
-/** The values of the options of a wait. */
 export type WaitInputValues = InputValues<typeof waitInputs>

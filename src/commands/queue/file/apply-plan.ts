@@ -23,7 +23,6 @@ import { formatValue, hasDifferences, type Plan, queueName, readLive } from './p
  */
 const readBackDelays = [0, 2_000, 4_000]
 
-/** The result of a plan. */
 export interface ApplyResult {
   /** The record to print; empty if nothing was sent. */
   readonly record: JsonObject

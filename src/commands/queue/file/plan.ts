@@ -18,19 +18,15 @@ import { type Json, stringifyJson } from '../../../json.ts'
 import { queueRequest } from '../get/queue-request.ts'
 import { type LoadedQueueFile, readQueueFiles, withOverrides } from './read-files.ts'
 
-/** The invocation that reads a queue. */
 export type QueueInvocation = Invocation<typeof queueRequest.inputs>
 
-/** A queue file, and the invocation that reads the live queue. */
 export interface QueueFileItem extends LoadedQueueFile {
   readonly invocation: QueueInvocation
 }
 
-/** The differences between a queue file and the live queue. */
 export interface Plan extends QueueFileItem {
   /** Undefined if the branch has no queue. */
   readonly live: LiveSettings | undefined
-  /** The digest of the live settings. */
   readonly digest: string
   readonly differences: readonly Difference[]
 }

@@ -10,14 +10,12 @@ import { requireUtf8 } from '../../../domain/values/utf8-text.ts'
 import { toMergeqError, usageError } from '../../../errors.ts'
 import { type Json, parseJson } from '../../../json.ts'
 
-/** A queue file that was read. */
 export interface LoadedQueueFile {
   /** The path as it was typed or found; `-` is standard input. */
   readonly path: string
   readonly content: QueueFile
 }
 
-/** The options of every command that works with queue files. */
 export const queueFileInputs = {
   includeState: flag({
     name: 'include-state',
@@ -25,7 +23,6 @@ export const queueFileInputs = {
   }),
 }
 
-/** The option of the commands that compare a file with the live queue. */
 export const allowUnknownInput = {
   allowUnknown: flag({
     name: 'allow-unknown',
@@ -33,7 +30,6 @@ export const allowUnknownInput = {
   }),
 }
 
-/** The option that names the file or folder. */
 export const fileInput = option({
   name: 'file',
   short: 'f',

@@ -4,10 +4,8 @@ import { type ServiceClient, withMaxRetries, withoutMessages } from '../../../ap
 import type { InputValues } from '../../../cli/inputs.ts'
 import type { queueInputs } from '../../../cli/queue-inputs.ts'
 
-/** A queue: its repository and its target branch. */
 export type QueueName = InputValues<typeof queueInputs>
 
-/** What the metrics of a queue add to its record. */
 export interface QueueActivity {
   /** The usual time in the queue, in the words of `usualRangeText`; undefined if nothing merged. */
   readonly usualText: string | undefined

@@ -9,9 +9,7 @@ import { type ColumnSpec, table, type View, withLinks } from '../../../output/vi
 import { pullRequestColumns } from '../../pr/sheet/pull-request-columns.ts'
 import type { QueueActivity, QueueName } from './queue-activity.ts'
 
-/** How a queue is shown on a terminal. */
 export interface QueueScreenOptions extends QueueName {
-  /** The width of the terminal. */
   readonly columns: number
   readonly activity: QueueActivity | undefined
   readonly commandLine: CommandLine
@@ -50,7 +48,6 @@ function stateLines(state: string, options: QueueScreenOptions): readonly Styled
   return (line.length <= columns ? [line] : lines).map(text => [styled(text, 'yellow')])
 }
 
-/** Returns the lines above the table: the queue with its state and numbers, and how to resume it. */
 function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly StyledLine[] {
   const { repo, targetBranch, columns, activity, commandLine } = options
   const state = getString(queue, 'state') ?? '-'
@@ -78,7 +75,6 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
 
 const columnSpecs: readonly ColumnSpec[] = [['', 'position', 'number'], ...pullRequestColumns]
 
-/** Returns the view of a queue for a terminal: its state and numbers, then its pull requests. */
 export function queueScreen(queue: JsonObject, options: QueueScreenOptions): View {
   const entries = table(positionEntries(queue), columnSpecs)
   return {

@@ -26,7 +26,6 @@ function settingChoice(
 
 const { state, mode, requiredStatuses, enqueueingLabel } = queueSettingTypes
 
-/** The option `--mode` of a queue. */
 export const modeInput = option({
   name: 'mode',
   value: 'mode',

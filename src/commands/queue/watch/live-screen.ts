@@ -18,7 +18,6 @@ import type { QueueUpdate } from './print-changes.ts'
 /** How many pull requests that left are kept at most. */
 const maxDepartures = 1_000
 
-/** A pull request that left the queue. */
 interface Departed {
   readonly pr: number
   /** Undefined if its final state is not known. */
@@ -57,7 +56,6 @@ function departuresLine(
   return line
 }
 
-/** Creates the screen of a queue: its pull requests, and those that left since the watch began. */
 export function createQueueScreen(watched: QueueName, commandLine: CommandLine): LiveScreen<QueueUpdate> {
   let last: QueueUpdate | undefined
   let departures: readonly Departed[] = []

@@ -9,7 +9,6 @@ import { singleRecord } from '../../../output/printer.ts'
 import { table } from '../../../output/view.ts'
 import type { QueueActivity, QueueName } from '../get/queue-activity.ts'
 
-/** A reading of a queue. */
 export interface QueueUpdate {
   readonly queue: JsonObject
   /** The changes since the previous reading; undefined for the first reading. */
