@@ -1,19 +1,14 @@
-import { createPrefixPattern, findEnd } from './secret-spellings.ts'
-
 /** The shortest secret that is redacted; a shorter text could be part of ordinary words. */
 const minSecretLength = 8
 const placeholder = '[REDACTED]'
 
-/**
- * Replaces secrets in all output: unescaped, escaped, percent-encoded and in base64, in upper and lower
- * case.
- */
+/** Replaces secrets in all output: as text, percent-encoded, in base64 and escaped in JSON. */
 export interface Redactor {
   /** Adds a secret to redact from now on. A secret of less than 8 characters is ignored. */
   hide(secret: string): void
-  /** Returns the text with every secret replaced. Valid JSON stays valid. */
+  /** Valid JSON stays valid. */
   redact(text: string): string
-  /** Returns the bytes with every secret replaced; bytes without a secret are returned unchanged. */
+  /** Bytes without a secret are returned unchanged. */
   redactBytes(bytes: Uint8Array): Uint8Array
   /** Creates a redactor for bytes that arrive in pieces; a secret may be split between pieces. */
   createStream(): RedactedStream
@@ -21,97 +16,67 @@ export interface Redactor {
 
 /** Redacts bytes that arrive in pieces. */
 interface RedactedStream {
-  /**
-   * Returns the bytes that can be written now. The last word is kept back: a secret may begin in that word.
-   */
+  /** Returns the bytes that can be written now. The last ones are kept back: a secret may begin in them. */
   push(bytes: Uint8Array): Uint8Array
   /** Returns the bytes that were kept back. */
   flush(): Uint8Array
 }
 
 /**
- * Returns the forms in which a secret may appear. Its base64 form depends on the position in the encoded
+ * A secret and its base64 forms in both alphabets. Its base64 form depends on the position in the encoded
  * text; characters that also hold bits of neighboring bytes are omitted.
  */
-function encodedForms(secret: string): readonly string[] {
+function formsOf(secret: string): readonly string[] {
   const encoded = [0, 1, 2].map(shift => {
-    const bytes = new TextEncoder().encode(`${'x'.repeat(shift)}${secret}`)
-    const form = btoa(String.fromCharCode(...bytes)).replace(/=+$/, '')
+    const form = Buffer.from(`${'x'.repeat(shift)}${secret}`)
+      .toString('base64')
+      .replace(/=+$/, '')
     return form.slice(shift === 0 ? 0 : shift + 1, -1)
   })
   return [secret, ...encoded, ...encoded.map(form => form.replaceAll('+', '-').replaceAll('/', '_'))]
 }
 
-/** The start and end index of a secret in a text. */
-interface SecretRange {
-  readonly from: number
-  readonly to: number
-}
-
-/** Returns the range of the next secret from an index on, or undefined when there is none. */
-type Search = (text: string, from: number) => SecretRange | undefined
-
-function createSearch(secrets: ReadonlySet<string>): Search {
-  const forms = [
-    ...new Set([...secrets].flatMap(encodedForms).filter(form => form.length >= minSecretLength)),
-  ]
-  const pattern = createPrefixPattern(forms)
-  /** The forms that may begin with a character; an escape may represent any character. */
-  const formsByCharacter = new Map<string, readonly string[]>()
-  const formsStartingWith = (character: string): readonly string[] => {
-    const isPlain = /[^\\%&"]/.test(character)
-    const canStart = (form: string) => !isPlain || form.charAt(0).toLowerCase() === character.toLowerCase()
-    const matching = formsByCharacter.get(character) ?? forms.filter(canStart)
-    formsByCharacter.set(character, matching)
-    return matching
-  }
-  return (text, start) => {
-    for (pattern.lastIndex = start; ; ) {
-      const match = pattern.exec(text)
-      if (match === null) return undefined
-      const { index } = match
-      const to = Math.max(
-        ...formsStartingWith(text.charAt(index)).map(form => findEnd(form, text, index) ?? 0),
-      )
-      pattern.lastIndex = index + 1
-      if (to === 0) continue
-      // A backslash that stays before the placeholder would escape it.
-      let before = index
-      while (before > start && text[before - 1] === '\\') before--
-      return { from: index - ((index - before) % 2), to }
-    }
-  }
-}
+const eitherCase = (hex: string): string => hex.replace(/[a-f]/g, digit => `[${digit}${digit.toUpperCase()}]`)
 
 /**
- * Returns the text up to an index with every secret replaced, and the index where it ends: before a secret
- * that crosses `max`.
+ * A pattern for a character as it is, escaped in JSON (`\"`, `\u0022`), or percent-encoded (`%22`). Each
+ * escape may be escaped once more: a service quotes what it was sent.
  */
-function replaceSecrets(
-  text: string,
-  search: Search,
-  max = text.length,
-): readonly [kept: string, end: number] {
-  let [kept, from, end] = ['', 0, max]
-  for (let range = search(text, 0); range !== undefined && range.from < end; range = search(text, from)) {
-    if (range.to > end) end = range.from
-    else {
-      kept += `${text.slice(from, range.from)}${placeholder}`
-      from = range.to
-    }
-  }
-  return [kept + text.slice(from, end), end]
+function patternOf(character: string): string {
+  const code = character.charCodeAt(0)
+  const hex = code.toString(16).padStart(4, '0')
+  const backslashes = '(?:\\\\|%5[Cc]){0,4}'
+  const escapes = new Map([
+    ['"', backslashes],
+    ['/', backslashes],
+    ['\\', '\\\\?'],
+  ])
+  const backslash = escapes.get(character) ?? ''
+  const percent = code < 128 ? `|%(?:25){0,2}${eitherCase(hex.slice(2))}` : ''
+  return `(?:${backslash}(?:\\u${hex}${percent})|\\\\{1,4}u${eitherCase(hex)})`
 }
 
-/** The longest part of the last word that is kept back, in bytes: every form of a secret is shorter. */
-const maxKeptLength = 32 * 1024
+/** A pattern for every form of the secrets. */
+const createPattern = (secrets: ReadonlySet<string>): RegExp =>
+  new RegExp(
+    [...secrets]
+      .flatMap(formsOf)
+      .map(form => form.split('').map(patternOf).join(''))
+      .join('|'),
+    'g',
+  )
 
-/** Returns the index where the last word of a text begins, at most `maxKeptLength` before its end. */
-function lastWordStart(text: string): number {
-  let start = text.length
-  const min = Math.max(0, start - maxKeptLength)
-  while (start > min && text.charCodeAt(start - 1) > 32) start--
-  return start
+/** Returns the text with every match replaced, and the index in the text after the last one. */
+function replaceMatches(text: string, pattern: RegExp): readonly [replaced: string, end: number] {
+  let [replaced, end] = ['', 0]
+  for (const { 0: match, index } of text.matchAll(pattern)) {
+    let slashes = 0
+    while (index - slashes > end && text[index - slashes - 1] === '\\') slashes++
+    // A single backslash that stays before the placeholder would escape it.
+    replaced += `${text.slice(end, index - (slashes % 2))}${placeholder}`
+    end = index + match.length
+  }
+  return [replaced, end]
 }
 
 /**
@@ -125,17 +90,24 @@ const toBytes = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 /** Creates a redactor without secrets. */
 export function createRedactor(): Redactor {
   const secrets = new Set<string>()
-  let currentSearch: Search | undefined
-  const search: Search = (text, from) => {
-    currentSearch ??= createSearch(secrets)
-    return currentSearch(text, from)
+  let pattern: RegExp | undefined
+  /** The length of the longest spelling of a secret: base64, with nine characters for each of its own. */
+  let longest = 0
+  const replace = (text: string) => {
+    pattern ??= createPattern(secrets)
+    return replaceMatches(text, pattern)
   }
-  const redact = (text: string): string => (secrets.size === 0 ? text : replaceSecrets(text, search)[0])
+  const redact = (text: string): string => {
+    if (secrets.size === 0) return text
+    const [replaced, end] = replace(text)
+    return end === 0 ? text : replaced + text.slice(end)
+  }
   return {
     hide(secret) {
       if (secret.length < minSecretLength || secrets.has(secret)) return
       secrets.add(secret)
-      currentSearch = undefined
+      pattern = undefined
+      longest = Math.max(longest, ...formsOf(secret).map(form => 9 * form.length))
     },
     redact,
     redactBytes(bytes) {
@@ -150,9 +122,10 @@ export function createRedactor(): Redactor {
         push(bytes) {
           if (secrets.size === 0 && kept === '') return bytes
           const text = kept + toText(bytes)
-          const [ready, end] = replaceSecrets(text, search, lastWordStart(text))
-          kept = text.slice(end)
-          return toBytes(ready)
+          const [replaced, end] = replace(text)
+          const ready = Math.max(end, text.length - longest)
+          kept = text.slice(ready)
+          return toBytes(replaced + text.slice(end, ready))
         },
         flush() {
           const last = redact(kept)

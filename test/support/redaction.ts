@@ -67,7 +67,6 @@ export const hostileText = [
   encodeURIComponent(token),
   Buffer.from(`x${token}`).toString('base64'),
   token.replaceAll('/', '\\/'),
-  [...token].join('\u200B'),
 ].join(' ')
 
 type Make = (text: string) => Readonly<Record<string, unknown>>
