@@ -1,6 +1,5 @@
 import type { ParsedArgs } from '../config/args.ts'
-import type { SettingName, SettingValues } from '../config/input-settings.ts'
-import type { ParseContext } from '../config/parse-context.ts'
+import type { ParseContext, SettingName, SettingValues } from '../config/parse-context.ts'
 import { choiceParser } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Json } from '../json.ts'

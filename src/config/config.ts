@@ -6,8 +6,7 @@ import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { findToken } from './api-token.ts'
 import type { ParsedArgs } from './args.ts'
-import type { SettingValues } from './input-settings.ts'
-import type { ParseContext } from './parse-context.ts'
+import type { ParseContext, SettingValues } from './parse-context.ts'
 import { projectFileSource } from './project-file.ts'
 import {
   type SettingKey,

@@ -7,6 +7,9 @@ export function joinPath(directory: string, name: string, platform: string): str
   return /[\\/]$/.test(directory) ? `${directory}${name}` : `${directory}${separator}${name}`
 }
 
+/** Returns the directory of a file or directory; `/` at the root. */
+export const parentDirectory = (path: string): string => path.replace(/[\\/][^\\/]*$/, '') || '/'
+
 /** Returns a path with the separators of the platform; git writes `/` on Windows too. */
 export const platformPath = (path: string, platform: string): string =>
   platform === 'win32' ? path.replaceAll('/', '\\') : path

@@ -3,8 +3,7 @@ import { lock } from 'proper-lockfile'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { type JsonObject, stringifyJson } from '../json.ts'
-import { configFile } from './directory.ts'
-import { maxStoreSize, readDocument } from './store.ts'
+import { configFile, maxStoreSize, readDocument } from './store.ts'
 
 /** The age after which the lock of a process that died is broken, in milliseconds. */
 const staleLock = 5_000

@@ -2,10 +2,9 @@ import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { shellWord } from '../domain/suggested-command.ts'
 import { isUtf16 } from '../domain/values/utf8-text.ts'
 import { isMergeqError, type MergeqError, usageError } from '../errors.ts'
-import type { Host } from '../host/host.ts'
+import type { Environment, Host } from '../host/host.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
-import { configFile } from './directory.ts'
-import { type AccessProblem, accessProblems } from './file-access.ts'
+import { joinPath, parentDirectory } from './file-paths.ts'
 import { settingDefinition } from './setting-definitions.ts'
 import type { SettingSource } from './setting-source.ts'
 
@@ -150,3 +149,111 @@ export const profileSource = (store: Store, profile: () => Promise<string>): Set
     }
   },
 })
+
+/** A problem with the permissions or the owner of the stored settings. */
+export interface AccessProblem {
+  readonly path: string
+  readonly kind: 'owner' | 'file' | 'folder' | 'place'
+  /**
+   * What is wrong, as the rest of a sentence that begins with the path: `belongs to another user (uid 1000;
+   * this is uid 0)`.
+   */
+  readonly description: string
+  /**
+   * Whether another user may have written the settings; such settings never decide where a token is sent.
+   */
+  readonly isForeign: boolean
+}
+
+const formatMode = (mode: number): string => (mode & 0o777).toString(8).padStart(3, '0')
+
+const root = 0
+
+/** Returns the problem of a settings file outside the profile of a Windows user. */
+function placeProblems(env: Environment, path: string): readonly AccessProblem[] {
+  const normalize = (text: string) => `${text.replaceAll('/', '\\').toLowerCase()}\\`.replace(/\\+$/, '\\')
+  const profiles = [env.USERPROFILE, env.APPDATA, env.LOCALAPPDATA].flatMap(directory =>
+    directory ? [normalize(directory)] : [],
+  )
+  if (profiles.length === 0 || profiles.some(profile => normalize(path).startsWith(profile))) return []
+  const description = 'is outside your user profile, so other users may be able to read it'
+  return [{ path: parentDirectory(path), kind: 'place', description, isForeign: false }]
+}
+
+/**
+ * Returns the problems with the permissions of a settings file: another user owns it, others can read or
+ * write it, or others can replace it because they own or can write its directory. Returns no problems on
+ * systems without user ids; on Windows a directory outside the profile of the user is a problem, because only
+ * the profile is closed to other users.
+ */
+export async function accessProblems(
+  { files, env = {}, runtime: { user, platform } }: Pick<Host, 'files' | 'runtime'> & Partial<Host>,
+  path: string,
+): Promise<readonly AccessProblem[]> {
+  if (platform === 'win32') return placeProblems(env, path)
+  if (user === undefined) return []
+  const userId: number = user
+  const problems: AccessProblem[] = []
+  const wrongOwner = (owner: number) => `is owned by another user (uid ${owner}; you are uid ${userId})`
+  // The directory of a link and the directory of its target both matter.
+  const target = await files.resolveLink(path).catch(() => path)
+  for (const directory of new Set([parentDirectory(path), parentDirectory(target)])) {
+    const { owner, mode } = (await files.access(directory)) ?? { owner: userId, mode: 0 }
+    // Root can write everywhere in any case.
+    if (owner !== userId && owner !== root)
+      problems.push({ path: directory, kind: 'owner', description: wrongOwner(owner), isForeign: true })
+    if ((mode & 0o022) !== 0)
+      problems.push({
+        path: directory,
+        kind: 'folder',
+        description: `is writable by other users (mode ${formatMode(mode)})`,
+        isForeign: (mode & 0o002) !== 0,
+      })
+  }
+  const { owner, mode } = (await files.access(target)) ?? { owner: userId, mode: 0 }
+  if (owner !== userId)
+    problems.push({ path, kind: 'owner', description: wrongOwner(owner), isForeign: true })
+  if ((mode & 0o077) !== 0)
+    problems.push({
+      path,
+      kind: 'file',
+      description: `is ${(mode & 0o022) === 0 ? 'readable' : 'writable'} by other users (mode ${formatMode(mode)})`,
+      isForeign: (mode & 0o002) !== 0,
+    })
+  return problems
+}
+
+const isAbsolute = (path: string | undefined): path is string =>
+  path !== undefined && (path.startsWith('/') || /^[A-Za-z]:[\\/]|^\\\\/.test(path))
+
+/**
+ * Returns the directory of the stored settings: MERGEQ_CONFIG_DIR, or the directory of the platform.
+ * Returns undefined when the variables name no absolute directory: nothing is stored then, and nothing is
+ * written below the working directory.
+ */
+function configDirectory({ env, runtime }: Pick<Host, 'env' | 'runtime'>): string | undefined {
+  if ((env.MERGEQ_CONFIG_DIR ?? '') !== '')
+    return isAbsolute(env.MERGEQ_CONFIG_DIR) ? env.MERGEQ_CONFIG_DIR : undefined
+  if (runtime.platform === 'win32') return isAbsolute(env.APPDATA) ? `${env.APPDATA}\\mergeq` : undefined
+  if (isAbsolute(env.XDG_CONFIG_HOME)) return `${env.XDG_CONFIG_HOME}/mergeq`
+  if (runtime.platform === 'darwin')
+    return isAbsolute(env.HOME) ? `${env.HOME}/Library/Preferences/mergeq` : undefined
+  return isAbsolute(env.HOME) ? `${env.HOME}/.config/mergeq` : undefined
+}
+
+/**
+ * Returns the directory of cached data, which holds the cache of compiled code too. Returns undefined when
+ * the variables name no absolute directory.
+ */
+export function cacheDirectory({ env, runtime }: Pick<Host, 'env' | 'runtime'>): string | undefined {
+  const { HOME, LOCALAPPDATA, XDG_CACHE_HOME } = env
+  if (runtime.platform === 'win32') return isAbsolute(LOCALAPPDATA) ? `${LOCALAPPDATA}\\mergeq` : undefined
+  const base = runtime.platform === 'darwin' ? `${HOME}/Library/Caches` : XDG_CACHE_HOME || `${HOME}/.cache`
+  return isAbsolute(base) ? `${base}/mergeq` : undefined
+}
+
+/** Returns the path of the file with the stored settings, or undefined when there is no directory for it. */
+export function configFile(host: Pick<Host, 'env' | 'runtime'>): string | undefined {
+  const directory = configDirectory(host)
+  return directory === undefined ? undefined : joinPath(directory, 'config.json', host.runtime.platform)
+}

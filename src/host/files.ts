@@ -18,7 +18,6 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { changeFile, readHeldFile } from './held-file.ts'
 import type { Access, Files } from './host.ts'
 
 // Small files are read and written synchronously: this happens at every start, and the thread pool would
@@ -29,7 +28,7 @@ async function readText(path: string, maxBytes = Number.POSITIVE_INFINITY): Prom
   if (stat === undefined) return undefined
   if (!stat.isFile()) throw new Error('it is not a regular file')
   if (stat.size > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`)
-  return readHeldFile(path, () => readFileSync(path, 'utf8'))
+  return readLockedFile(path, () => readFileSync(path, 'utf8'))
 }
 
 /** The size of the pieces of a file, in bytes. */
@@ -169,4 +168,47 @@ export const files: Files = {
   replace: replaceFile,
   remove: path => changeFile(path, () => rmSync(path, { force: true })),
   removeDirectory,
+}
+
+/** The errors with which Windows refuses to change a file that another program has open. */
+const lockErrors = ['EBUSY', 'EPERM', 'EACCES']
+
+/** How long a change is tried again, in milliseconds: virus scanners and editors have a file open only briefly. */
+const retryTime = 2_000
+const retryInterval = 50
+
+const wait = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms))
+
+const isReadOnly = (path: string): boolean =>
+  ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0o200) & 0o200) === 0
+
+/**
+ * Changes a file. On Windows, where a file that another program has open may not be changed, this tries again
+ * for two seconds and then throws an error with the code EBUSY. For a read-only file it throws at once.
+ */
+export const changeFile = <T>(path: string, change: () => T, platform?: string, sleep?: typeof wait) =>
+  retryWhileLocked(path, change, lockErrors, platform, sleep)
+
+/** Reads a file. On Windows a file that another program has opened for itself is tried again in the same way. */
+export const readLockedFile = <T>(path: string, read: () => T, platform?: string, sleep?: typeof wait) =>
+  retryWhileLocked(path, read, ['EBUSY'], platform, sleep)
+
+async function retryWhileLocked<T>(
+  path: string,
+  action: () => T,
+  errors: readonly string[],
+  platform: string = process.platform,
+  sleep = wait,
+): Promise<T> {
+  for (let waited = 0; ; waited += retryInterval)
+    try {
+      return action()
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+      if (platform !== 'win32' || !errors.includes(code)) throw error
+      if (errors === lockErrors && isReadOnly(path)) throw new Error(`${path} is read-only`)
+      if (waited >= retryTime)
+        throw Object.assign(new Error(`${path} is in use by another program (${code})`), { code: 'EBUSY' })
+      await sleep(retryInterval)
+    }
 }

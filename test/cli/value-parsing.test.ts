@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { parseOverride } from '../../src/api/body-overrides.ts'
 import { readOverrides } from '../../src/cli/read-overrides.ts'
 import { parseToken } from '../../src/config/api-token.ts'
-import { isLoopback, parseBaseUrl } from '../../src/config/base-url.ts'
+import { isLoopback, parseBaseUrl } from '../../src/config/setting-definitions.ts'
 import { parseSamples } from '../../src/domain/metrics/exposition.ts'
 import {
   normalizeState,

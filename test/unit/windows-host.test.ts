@@ -2,11 +2,10 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { accessProblems } from '../../src/config/file-access.ts'
 import { joinPath, platformPath } from '../../src/config/file-paths.ts'
 import { withoutTokens } from '../../src/config/run-git.ts'
-import { files } from '../../src/host/files.ts'
-import { changeFile, readHeldFile } from '../../src/host/held-file.ts'
+import { accessProblems } from '../../src/config/store.ts'
+import { changeFile, files, readLockedFile } from '../../src/host/files.ts'
 import { windowsEnvironment } from '../../src/host/node-process.ts'
 
 describe('a file that another program holds', () => {
@@ -41,9 +40,9 @@ describe('a file that another program holds', () => {
 
   test('a reading is repeated while another program does not share the file, and no other', async () => {
     const { change, sleep, sleeps } = refuse('EBUSY', 2)
-    expect(await readHeldFile(path, change, 'win32', sleep)).toBe(3)
+    expect(await readLockedFile(path, change, 'win32', sleep)).toBe(3)
     expect(sleeps).toEqual([50, 50])
-    await expect(readHeldFile(path, refuse('EACCES', 1).change, 'win32', sleep)).rejects.toThrow('EACCES')
+    await expect(readLockedFile(path, refuse('EACCES', 1).change, 'win32', sleep)).rejects.toThrow('EACCES')
     expect(sleeps).toHaveLength(2)
   })
 

@@ -1,4 +1,4 @@
-import { cacheDirectory } from '../../config/directory.ts'
+import { cacheDirectory } from '../../config/store.ts'
 import type { Host } from '../../host/host.ts'
 import { isObject, parseJson } from '../../json.ts'
 import type { CompletionCandidate } from './complete.ts'

@@ -61,7 +61,7 @@ async function readSource(
       return source === 'tests' ? values : values.filter(({ value }) => !typed.has(value))
     }
     case 'branches': {
-      const { listRemoteBranches } = await import('../../config/git-branches.ts')
+      const { listRemoteBranches } = await import('../../config/run-git.ts')
       return (await listRemoteBranches(host)).map(value => ({ value }))
     }
     case 'queues': {

@@ -1,8 +1,7 @@
-import { isLoopback } from '../../config/base-url.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
-import type { AccessProblem } from '../../config/file-access.ts'
 import { readGitVersion } from '../../config/run-git.ts'
-import type { SettingKey } from '../../config/setting-definitions.ts'
+import { isLoopback, type SettingKey } from '../../config/setting-definitions.ts'
+import type { AccessProblem } from '../../config/store.ts'
 import { shellWord } from '../../domain/suggested-command.ts'
 import { parseUrl } from '../../url.ts'
 import {
