@@ -26,7 +26,6 @@ const rarelyLoaded = [
   'domain/explain',
   'domain/metrics',
   'output/render-line.ts',
-  'cli/completion/shells.ts',
   'domain/queue-settings.ts',
 ].map(path => join(src, path))
 const isShared = id => isSource(id) && !rarelyLoaded.some(path => id.startsWith(path))

@@ -40,6 +40,8 @@ export interface CommandDescription<F extends Inputs = Inputs> {
   readonly alias?: string
   readonly summary: string
   readonly inputs: F
+  /** Whether it destroys something: a misspelt command line is never corrected to it. */
+  readonly destructive?: boolean
   /**
    * Command lines that work. A line that exits with another code than 0 ends with `# exits with 8 if ...`.
    */

@@ -1,7 +1,5 @@
 import type { ParsedArgs } from '../config/args.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
-import { settingDefinitions } from '../config/setting-definitions.ts'
-import { isJsonFormat } from '../domain/output-formats.ts'
 import { isMergeqError, toMergeqError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'
 import { createRedactor } from '../output/redactor.ts'
@@ -10,43 +8,51 @@ import { bold, hasUnicode, shouldColor, toAscii } from '../output/styled-text.ts
 import { escapeWorkflowCommands, isJson } from '../output/workflow-commands.ts'
 import type { CommandRunner } from './command.ts'
 import type { SecretOutput } from './context.ts'
-import { globalOptions, wantsJsonErrors } from './global-options.ts'
-import { findHelpRequest } from './help/help-request.ts'
-import type { HelpRequest } from './help/render-help.ts'
-import { type CommandGroup, loadCommands, type RegisteredCommand } from './registered-command.ts'
-import { findTypedCommand } from './typed-command.ts'
+import { wantsJsonErrors } from './global-options.ts'
+import { read } from './parse.ts'
+import type { CommandGroup } from './registered-command.ts'
 
 /**
  * Runs the command line of `unfilteredHost.argv` and returns its exit code. Never rejects: every error is
  * reported once on standard error, as text or as JSON, and becomes an exit code.
  *
- * @param groups all groups of commands; only those that the command line names are loaded
+ * @param groups all groups of commands; only the one that the command line names is loaded
  */
 export async function runProgram(unfilteredHost: Host, groups: readonly CommandGroup[]): Promise<number> {
   const { host, secrets, flush } = withRedaction(unfilteredHost)
   const [hiddenCommand, ...words] = host.argv
   if (hiddenCommand === '__complete') {
-    const { printCompletions } = await import('./completion/print-completions.ts')
-    const commands = await loadCommands(groups.filter(isNamedIn(words)))
-    return printCompletions(words, groups, commands, host, secrets)
+    const { printCompletions } = await import('./complete.ts')
+    return printCompletions(words, groups, host, secrets)
   }
-  const args = new Map<string, string[]>()
+  let args: ParsedArgs = new Map()
   try {
-    const commands = await loadCommands(groups.filter(isNamedIn(host.argv)))
-    const help = findHelpRequest(host.argv, groups, commands, globalOptions)
-    for (const [name, value] of help?.options ?? []) args.set(name, [value])
-    const parsed =
-      help === undefined ? await parse(host, groups, commands, args) : { helpRequest: help.request }
-    if ('command' in parsed) {
-      const exitCode = await parsed.command.run(args, host, secrets, createCommandRunner(host, groups))
+    const reading = await read(host.argv, groups)
+    args = reading.args
+    const { command, asksFor } = reading
+    if (asksFor === 'error') {
+      const { createUsageError } = await import('./correct.ts')
+      throw await createUsageError(host.argv, reading, groups)
+    }
+    if (asksFor === 'run' && command !== undefined && 'run' in command) {
+      const exitCode = await command.run(args, host, secrets, createCommandRunner(host, groups))
       await flush()
       return exitCode
     }
-    await host.out.write(
-      'text' in parsed
-        ? parsed.text
-        : await readDocumentation(parsed.helpRequest, groups, commands, args, host),
-    )
+    if (asksFor === 'version') {
+      await host.out.write(`${host.runtime.version}\n`)
+      return 0
+    }
+    const { renderDocumentation } = await import('./help.ts')
+    const { env, out } = host
+    const isBold = shouldColor({ color: colorMode(args), env, terminal: out.terminal })
+    const text = await renderDocumentation(reading, groups, {
+      width: Math.min(out.columns, 100),
+      format: (args.has('--json') ? 'json' : (args.get('--output')?.[0] ?? 'table')).toLowerCase(),
+      pretty: out.terminal,
+      heading: title => (isBold ? bold(title) : title),
+    })
+    await out.write(text)
     return 0
   } catch (error) {
     await flush().catch(() => undefined)
@@ -64,63 +70,8 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
   }
 }
 
-/**
- * Words that name no command, without options among them, need no parser, which would be a third of the time.
- */
-async function parse(
-  host: Host,
-  groups: readonly CommandGroup[],
-  commands: readonly RegisteredCommand[],
-  args: Map<string, string[]>,
-) {
-  const { argv } = host
-  if (!argv.some(word => word.startsWith('-')) && findTypedCommand(argv, commands).command === undefined) {
-    const { unknownCommandError } = await import('./corrections/usage-error.ts')
-    const failure = unknownCommandError(argv, { groups, commands })
-    if (failure !== undefined) throw failure
-  }
-  const { parseCommandLine } = await import('./command-parser.ts')
-  return parseCommandLine(host, groups, commands, args)
-}
-
 const stackTraceOf = (error: unknown): string =>
   error instanceof Error && error.stack !== undefined ? error.stack : String(error)
-
-/** Returns the test whether a command line has the name of a group; `help 'pr get'` has the name of `pr`. */
-const isNamedIn = (argv: readonly string[]) => {
-  const words = new Set(argv.flatMap(word => word.split(' ')))
-  return ({ name }: CommandGroup): boolean => words.has(name)
-}
-
-/**
- * Returns help, a topic or a completion script, as text or in the requested JSON format.
- *
- * @param typed the commands of the groups that the command line names
- */
-async function readDocumentation(
-  request: HelpRequest,
-  groups: readonly CommandGroup[],
-  typed: readonly RegisteredCommand[],
-  args: ParsedArgs,
-  { env, out }: Host,
-): Promise<string> {
-  const [format = args.has('--json') ? 'json' : 'table'] = args.get('--output') ?? []
-  const isData = isJsonFormat(format.toLowerCase())
-  const needsAll = request.kind === 'completion' || (isData && request.args.length === 0)
-  const commands = needsAll ? await loadCommands(groups) : typed
-  const isBold = shouldColor({ color: colorMode(args), env, terminal: out.terminal })
-  const { renderHelp } = await import('./help/render-help.ts')
-  return renderHelp(
-    request,
-    { groups, commands, globalOptions, settings: Object.values(settingDefinitions) },
-    {
-      width: Math.min(out.columns, 100),
-      format: format.toLowerCase(),
-      pretty: out.terminal,
-      heading: text => (isBold ? bold(text) : text),
-    },
-  )
-}
 
 function colorMode(args: ParsedArgs): 'auto' | 'always' | 'never' {
   const [mode] = args.get('--color') ?? []

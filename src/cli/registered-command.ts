@@ -1,13 +1,19 @@
-import { type Operation, operationMethod } from '../api/operation.ts'
+import { type Operation, operationMethod, type Route } from '../api/operation.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import type { Host } from '../host/host.ts'
-import type { CommandDefinition, CommandRunner, OperationCommand } from './command.ts'
+import type { CommandDefinition, CommandDescription, CommandRunner, OperationCommand } from './command.ts'
 import type { SecretOutput } from './context.ts'
-import type { DocumentedCommand } from './help/command-doc.ts'
 import type { Inputs, OptionDefinition } from './inputs.ts'
 import { setOption } from './read-overrides.ts'
 
-/** A command that runs its own code when it is called. */
+export interface DocumentedCommand
+  extends CommandDescription,
+    Pick<CommandDefinition, 'toleratesErrors' | 'propagatesExitCode' | 'output'> {
+  readonly definitions: readonly OptionDefinition[]
+  readonly operations: readonly Operation[] | 'any'
+  readonly route?: Route
+}
+
 export interface RunnableCommand extends DocumentedCommand {
   /**
    * Runs the command and returns its exit code. Rejects with the error that ended the command.
@@ -22,7 +28,6 @@ export interface DocumentationCommand extends DocumentedCommand {
   readonly documentation: 'help' | 'completion'
 }
 
-/** A command as the parser and help know it. */
 export type RegisteredCommand = RunnableCommand | DocumentationCommand
 
 export type CommandModule = OperationCommand | CommandDefinition | DocumentationCommand

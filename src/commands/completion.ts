@@ -1,5 +1,7 @@
-import { shells } from '../cli/completion/shells.ts'
+import { completionScripts } from '../cli/completion-scripts.ts'
 import type { DocumentationCommand } from '../cli/registered-command.ts'
+
+const shells = Object.keys(completionScripts)
 
 export const completionCommand: DocumentationCommand = {
   command: 'completion',

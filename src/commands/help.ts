@@ -1,5 +1,7 @@
-import { topicNames } from '../cli/help/topic-names.ts'
+import { topics } from '../cli/help-topics.ts'
 import type { DocumentationCommand } from '../cli/registered-command.ts'
+
+const topicNames = Object.keys(topics)
 
 export const helpCommand: DocumentationCommand = {
   command: 'help',

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { operationName } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
-import { completeWords } from '../../src/cli/completion/complete.ts'
+import { completeWords } from '../../src/cli/complete.ts'
 import { commandGroups } from '../../src/commands/index.ts'
-import { allCommands } from '../support/commands.ts'
 import { mergeq } from '../support/harness.ts'
 
 const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme' }
@@ -134,8 +133,8 @@ describe('fields', () => {
   })
 })
 
-test('completion offers the name of every operation', () => {
-  const { candidates } = completeWords(commandGroups, allCommands, ['api'], '')
+test('completion offers the name of every operation', async () => {
+  const { candidates } = await completeWords(['api'], '', commandGroups)
   expect(candidates.map(({ value }) => value)).toEqual(
     serviceOperations.map(({ route }) => operationName(route)),
   )

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { parseCommandLine } from '../../src/cli/command-parser.ts'
+import { globalOptions } from '../../src/cli/global-options.ts'
+import { read } from '../../src/cli/parse.ts'
 import {
   commandSynonyms,
   groupSynonyms,
   optionSynonyms,
   rootSynonyms,
   watchCommands,
-} from '../../src/cli/corrections/synonyms.ts'
-import { globalOptions } from '../../src/cli/global-options.ts'
+} from '../../src/cli/synonyms.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { allCommands } from '../support/commands.ts'
 import { mergeq, type Setting, splitWords } from '../support/harness.ts'
@@ -26,11 +26,7 @@ const commandExists = (path: string): boolean =>
 
 /** Checks that the parser accepts a command line. */
 async function isAccepted(line: string): Promise<void> {
-  const host = {
-    argv: splitWords(line),
-    runtime: { version: '1', node: '20', platform: 'linux', nullDevice: '/dev/null' },
-  }
-  await parseCommandLine(host, commandGroups, allCommands, new Map())
+  expect((await read(splitWords(line), commandGroups)).problem).toBe(undefined)
 }
 
 /** What daily users of gh, kubectl and git type, and what they mean. */
@@ -168,7 +164,7 @@ describe('a misspelt command or option is answered with the whole command line',
     ['pr get 7 --watch', 'pr wait 7'],
     ['queue get --watch', 'queue watch'],
     ['--versoin', '--version'],
-    [`pr view 7 --fields 'a b'`, `pr get 7 --fields 'a b'`],
+    [`pr view 7 --fields 'a b'`, `pr get 7 --fields "a b"`],
   ])('%s', async (typed, meant) => {
     expect(await hintOf(typed)).toBe(`Did you mean: mergeq ${meant}`)
     await isAccepted(meant)

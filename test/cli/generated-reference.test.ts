@@ -1,16 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
-import { completionScripts } from '../../src/cli/completion/scripts.ts'
-import { shells } from '../../src/cli/completion/shells.ts'
-import { globalOptions } from '../../src/cli/global-options.ts'
-import { documentCommand } from '../../src/cli/help/command-doc.ts'
-import { documentProgram } from '../../src/cli/help/render-help.ts'
+import { documentCommand } from '../../src/cli/command-doc.ts'
+import { completionScripts } from '../../src/cli/completion-scripts.ts'
 import { commandGroups } from '../../src/commands/index.ts'
-import { settingDefinitions } from '../../src/config/setting-definitions.ts'
 import { exitCodeList, mostSevere } from '../../src/errors.ts'
 import { allCommands } from '../support/commands.ts'
-import { completionScriptPaths } from '../support/completion-scripts.ts'
+import { completionScriptPaths, shells } from '../support/completion-scripts.ts'
 import { mergeq } from '../support/harness.ts'
 import { renderManPage } from '../support/man-page.ts'
 import { renderCommandTable, replaceMarkedParts } from '../support/readme-tables.ts'
@@ -18,7 +14,6 @@ import { referenceParts, renderFormats } from '../support/reference-tables.ts'
 import { drawReadmeSession } from '../support/session-picture.ts'
 
 const write = process.env.MERGEQ_WRITE_REFERENCE === '1'
-const settings = Object.values(settingDefinitions)
 
 /** Compares a file with its generated content; `npm run reference` writes the file. */
 function holds(path: string, made: string): void {
@@ -65,14 +60,7 @@ test.each(shells)('the completion script of %s is current', shell => {
 })
 
 test('the manual page is current', () => {
-  holds(
-    'man/mergeq.1',
-    renderManPage(
-      documentProgram({ groups: commandGroups, commands: allCommands, globalOptions, settings }),
-      allCommands.map(documentCommand),
-      settings,
-    ),
-  )
+  holds('man/mergeq.1', renderManPage(allCommands.map(documentCommand)))
 })
 
 test('the whole command tree, as `mergeq help --json` prints it, is current', async () => {
@@ -94,7 +82,7 @@ test('every exit code has its place among the worst, and is reported by `help ex
 
 test('the tables of the reference pages are those of the program', async () => {
   const { out } = await mergeq('help --json')
-  for (const [path, parts] of Object.entries(referenceParts(JSON.parse(out), settings))) {
+  for (const [path, parts] of Object.entries(referenceParts(JSON.parse(out)))) {
     const page = readFileSync(path, 'utf8')
     for (const name of Object.keys(parts)) expect(page).toContain(`<!-- ${name} -->`)
     holds(path, replaceMarkedParts(page, parts))

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { topicNames } from '../../src/cli/help/topic-names.ts'
+import { topics } from '../../src/cli/help-topics.ts'
 import { mergeq, type Outcome, openStory, type Setting, type Story } from '../support/harness.ts'
 import { commandDocs, examples, storingCommands } from '../support/help.ts'
 
@@ -42,7 +42,7 @@ describe('help is as wide as the terminal, at most 100 columns, and 80 on a pipe
     'queue update --help',
     'flaky list --help',
     'queue --help',
-    ...topicNames.map(topic => `help ${topic}`),
+    ...Object.keys(topics).map(topic => `help ${topic}`),
   ]
   const widest = ({ out }: Outcome) =>
     Math.max(

@@ -72,7 +72,8 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`queue get ${at} --fields -o json`, /--fields needs a value, but -o/],
     [`pr submit 7 -R --wait -b main`, /--repo needs a value, but --wait/],
     [`pr submit 7 ${at} --priority --no-batch`, /--priority needs a value, but --no-batch/],
-    [`queue update ${at} --set --dry-run`, /--set needs a value: <path=value>/],
+    [`queue update ${at} --set --dry-run`, /--set needs a value, but --dry-run is an option/],
+    [`queue update ${at} --enqueueing-label --wait`, /--enqueueing-label needs a value, but --wait/],
     [`queue update ${at} --enqueueing-label --batch`, /--enqueueing-label needs a value, but --batch/],
     [`queue update ${at} --enqueueing-label --concurrency=5`, /--enqueueing-label needs a value/],
     ['queue get --org --help', /--org needs a value, but --help/],
@@ -721,7 +722,7 @@ describe('a value that begins with a dash', () => {
   })
 
   test.each([
-    [`queue update ${at} --enqueueing-label --wait`, { enqueueingLabel: '--wait' }],
+    [`queue update ${at} --enqueueing-label=--wait`, { enqueueingLabel: '--wait' }],
     [`queue update ${at} --enqueueing-label -`, { enqueueingLabel: '-' }],
     [`queue update ${at} --set a=--json`, { a: '--json' }],
     [`queue update ${at} --enqueueing-label=--json --json`, { enqueueingLabel: '--json' }],

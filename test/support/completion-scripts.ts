@@ -1,4 +1,8 @@
-import type { Shell } from '../../src/cli/completion/shells.ts'
+import { completionScripts } from '../../src/cli/completion-scripts.ts'
+
+type Shell = keyof typeof completionScripts
+
+export const shells = Object.keys(completionScripts) as Shell[]
 
 /** The path of each completion script in the repository. */
 export const completionScriptPaths: Readonly<Record<Shell, string>> = {

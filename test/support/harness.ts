@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { parseCommandLine } from '../../src/cli/command-parser.ts'
-import { documentCommand } from '../../src/cli/help/command-doc.ts'
+import { documentCommand } from '../../src/cli/command-doc.ts'
+import { read } from '../../src/cli/parse.ts'
 import { runProgram } from '../../src/cli/program.ts'
-import type { RunnableCommand } from '../../src/cli/registered-command.ts'
+import type { RegisteredCommand } from '../../src/cli/registered-command.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import type { Access, Environment, GitResult, Host, ProgramResult } from '../../src/host/host.ts'
 import { windowsEnvironment } from '../../src/host/node-process.ts'
@@ -269,13 +269,9 @@ async function checkExitCodeInHelp(host: Host, code: number): Promise<void> {
     )
 }
 
-async function findCommand(host: Host): Promise<RunnableCommand | undefined> {
-  try {
-    const parsed = await parseCommandLine(host, commandGroups, allCommands, new Map())
-    return 'command' in parsed ? parsed.command : undefined
-  } catch {
-    return undefined
-  }
+async function findCommand(host: Host): Promise<RegisteredCommand | undefined> {
+  const { asksFor, command } = await read(host.argv, commandGroups)
+  return asksFor === 'run' ? command : undefined
 }
 
 /** A sandbox and a clock that several command lines share. */

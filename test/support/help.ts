@@ -1,4 +1,4 @@
-import { documentCommand } from '../../src/cli/help/command-doc.ts'
+import { documentCommand } from '../../src/cli/command-doc.ts'
 import { allCommands } from './commands.ts'
 
 export const commandDocs = allCommands.map(documentCommand)

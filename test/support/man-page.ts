@@ -1,12 +1,8 @@
-import type { CommandDoc, OptionDoc } from '../../src/cli/help/command-doc.ts'
-import { describeOption, type ProgramDoc } from '../../src/cli/help/help-text.ts'
-import { wrapText } from '../../src/cli/help/text-layout.ts'
-import {
-  type DocumentedSetting,
-  formatRows,
-  listSettingVariables,
-  otherVariables,
-} from '../../src/cli/help/topics.ts'
+import { type CommandDoc, documentOption, type OptionDoc } from '../../src/cli/command-doc.ts'
+import { globalOptions } from '../../src/cli/global-options.ts'
+import { describeOption, programSummary } from '../../src/cli/help.ts'
+import { formatRows, listSettingVariables, otherVariables } from '../../src/cli/help-topics.ts'
+import { wrapText } from '../../src/cli/text-layout.ts'
 import { exitCodeList } from '../../src/errors.ts'
 
 const roffEscapes: Readonly<Record<string, string>> = {
@@ -93,15 +89,14 @@ function formatCommand({
 }
 
 /** Returns the manual page `mergeq.1`, which documents all commands. */
-export function renderManPage(
-  { summary, flags }: ProgramDoc,
-  commands: readonly CommandDoc[],
-  settings: readonly DocumentedSetting[],
-): string {
+export function renderManPage(commands: readonly CommandDoc[]): string {
   return `${[
     '.\\" Generated from the commands of mergeq by `npm run reference`.',
     '.TH MERGEQ 1 "" "mergeq" "mergeq manual"',
-    ...formatSection('NAME', `mergeq \\- ${escapeRoff(summary.replace(/^./, first => first.toLowerCase()))}`),
+    ...formatSection(
+      'NAME',
+      `mergeq \\- ${escapeRoff(programSummary.replace(/^./, first => first.toLowerCase()))}`,
+    ),
     ...formatSection(
       'SYNOPSIS',
       `${formatBold('mergeq')} ${formatItalic('command')} [${formatItalic('flags')}]`,
@@ -116,7 +111,7 @@ export function renderManPage(
     ...formatSection(
       'GLOBAL FLAGS',
       'Global flags are accepted before and after the command.',
-      ...flags.flatMap(formatOption),
+      ...globalOptions.map(documentOption).flatMap(formatOption),
     ),
     ...formatSection('COMMANDS', ...commands.flatMap(formatCommand)),
     ...formatSection(
@@ -125,7 +120,7 @@ export function renderManPage(
     ),
     ...formatSection(
       'ENVIRONMENT',
-      ...[...listSettingVariables(settings), ...otherVariables].flatMap(([names, description]) =>
+      ...[...listSettingVariables(), ...otherVariables].flatMap(([names, description]) =>
         formatItem(formatBold(names), toSentence(description)),
       ),
     ),

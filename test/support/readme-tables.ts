@@ -1,7 +1,7 @@
 import { operationName } from '../../src/api/operation.ts'
-import type { DocumentedCommand } from '../../src/cli/help/command-doc.ts'
-import type { DocumentedSetting } from '../../src/cli/help/topics.ts'
 import { formatArgument, isOption } from '../../src/cli/inputs.ts'
+import type { DocumentedCommand } from '../../src/cli/registered-command.ts'
+import { settingDefinitions } from '../../src/config/setting-definitions.ts'
 import { exitCodeList } from '../../src/errors.ts'
 
 const escapeCell = (text: string): string => text.replaceAll('|', '\\|')
@@ -30,10 +30,10 @@ export const renderCommandTable = (commands: readonly DocumentedCommand[]): stri
   )
 
 /** Returns the Markdown table of settings: option, environment variables, default. */
-export const renderSettingsTable = (settings: readonly DocumentedSetting[]): string =>
+export const renderSettingsTable = (): string =>
   renderTable(
     ['setting', 'option', 'environment', 'default'],
-    settings.map(({ summary, flag, env, default: value, defaultText = value }) => [
+    Object.values(settingDefinitions).map(({ summary, flag, env, default: value, defaultText = value }) => [
       summary,
       flag === undefined ? '' : `\`${flag}\``,
       env.map(name => `\`${name}\``).join(', '),

@@ -5,7 +5,7 @@ import {
   type WriteRecovery,
 } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
-import { type DocumentedSetting, formatRows, otherVariables } from '../../src/cli/help/topics.ts'
+import { formatRows, otherVariables } from '../../src/cli/help-topics.ts'
 import { formatBytes, formatInteger } from '../../src/domain/format.ts'
 import {
   attemptLimit,
@@ -182,11 +182,10 @@ const renderDialects = (): string =>
 /** Returns the generated parts of each reference page, by the page and the name of the marker. */
 export const referenceParts = (
   help: ProgramHelp,
-  settings: readonly DocumentedSetting[],
 ): Readonly<Record<string, Readonly<Record<string, string>>>> => ({
   'docs/reference/cli.md': {
     'global options': renderGlobalOptions(help),
-    settings: renderSettingsTable(settings),
+    settings: renderSettingsTable(),
     'other variables': renderTable(
       ['variable', 'meaning'],
       otherVariables.map(([names, description]) => [codeNames(names), description]),

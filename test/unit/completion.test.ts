@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { completeWords } from '../../src/cli/completion/complete.ts'
-import { formatCompletion } from '../../src/cli/completion/print-completions.ts'
+import { completeWords, formatCompletion } from '../../src/cli/complete.ts'
 import { globalOptions } from '../../src/cli/global-options.ts'
 import { isOption } from '../../src/cli/inputs.ts'
 import { commandGroups } from '../../src/commands/index.ts'
@@ -9,12 +8,12 @@ import { allCommands } from '../support/commands.ts'
 /** Completes a line at its end: the words are separated by single spaces. */
 function completeLine(line: string) {
   const words = line.split(' ')
-  return completeWords(commandGroups, allCommands, words.slice(0, -1), words.at(-1) ?? '')
+  return completeWords(words.slice(0, -1), words.at(-1) ?? '', commandGroups)
 }
 
 /** The candidates at the end of a line, then the directive. */
-const offered = (line: string): string => {
-  const { candidates, directive } = completeLine(line)
+const offered = async (line: string): Promise<string> => {
+  const { candidates, directive } = await completeLine(line)
   return [...candidates.map(({ value }) => value), `:${directive}`].join(' ')
 }
 
@@ -24,7 +23,7 @@ describe('completeWords offers', () => {
     ['the commands of a group', 'auth ', 'login logout status token :nofiles'],
     ['aliases', 'pr st', 'status :nofiles'],
     ['the options of a command by an alias', 'pr status --ex', '--exit-status :nofiles'],
-    ['the commands below a command', 'metrics ', 'check watch :nofiles'],
+    ['nothing for a command without arguments', 'metrics ', ':nofiles'],
     ['the command after global options', '-R acme/web -q --color always pr ca', 'cancel :nofiles'],
     ['the command after options that hold their values', '-ojson --repo=acme/web pr ca', 'cancel :nofiles'],
     ['nothing for an unknown command', 'prr s', ':nofiles'],
@@ -87,8 +86,8 @@ describe('completeWords offers', () => {
     ['no fields of a group', 'pr --fields ', ':nofiles'],
   ]
 
-  test.each(cases)('%s: %j', (_, line, offers) => {
-    expect(offered(line)).toBe(offers)
+  test.each(cases)('%s: %j', async (_, line, offers) => {
+    expect(await offered(line)).toBe(offers)
   })
 
   const lookups: readonly (readonly [line: string, source: string | undefined])[] = [
@@ -113,8 +112,8 @@ describe('completeWords offers', () => {
     ['pr get -', undefined],
     ['pr get --org ', undefined],
   ]
-  test.each(lookups)('%j: the values of %s', (line, source) => {
-    expect(completeLine(line).lookup?.source).toBe(source)
+  test.each(lookups)('%j: the values of %s', async (line, source) => {
+    expect((await completeLine(line)).lookup?.source).toBe(source)
   })
 
   test('every argument <pr> with pull requests', () => {
@@ -125,9 +124,9 @@ describe('completeWords offers', () => {
     expect(definitions.filter(definition => !/: (?:recent-)?pull-requests$/.test(definition))).toEqual([])
   })
 
-  test('for a lookup what was typed before, with the options by their long names', () => {
-    const line = '-Racme/web --profile work pr get -b=x --json 7 --target-branch=release --head f'
-    const { lookup } = completeLine(line)
+  test('for a lookup what was typed before, with the options by their long names', async () => {
+    const line = '-Racme/web --profile work pr get --target-branch=release --json 7 --head f'
+    const { lookup } = await completeLine(line)
     expect({ ...lookup, args: Object.fromEntries(lookup?.args ?? []) }).toEqual({
       source: 'branches',
       prefix: '',
@@ -135,48 +134,50 @@ describe('completeWords offers', () => {
       args: {
         '--repo': ['acme/web'],
         '--profile': ['work'],
-        '--target-branch': ['=x', 'release'],
-        '--json': [],
-        '--head': [],
+        '--target-branch': ['release'],
+        '--json': ['true'],
+        pr: ['7'],
       },
-      positionals: ['7'],
+      words: ['7'],
     })
-    expect(completeLine('pr get --head=f').lookup).toMatchObject({ prefix: '--head=', current: 'f' })
+    expect((await completeLine('pr get --head=f')).lookup).toMatchObject({ prefix: '--head=', current: 'f' })
   })
 
-  test('every group and command at the root, with its summary', () => {
-    const { candidates } = completeLine('')
+  test('every group and command at the root, with its summary', async () => {
+    const { candidates } = await completeLine('')
     const names = new Set(allCommands.map(({ command }) => command.split(' ')[0]))
     expect(new Set(candidates.map(({ value }) => value))).toEqual(names)
     for (const { description } of candidates) expect(description).not.toBe('')
   })
 
-  test('every command of every group, and its own and all global options', () => {
+  test('every command of every group, and its own and all global options', async () => {
     for (const { command, definitions } of allCommands) {
       const [parent] = /^.* /.exec(command) ?? ['']
-      expect(completeLine(parent).candidates.map(({ value }) => value)).toContain(
+      expect((await completeLine(parent)).candidates.map(({ value }) => value)).toContain(
         command.slice(parent.length),
       )
       const options = definitions.filter(isOption)
-      const names = completeLine(`${command} --`).candidates.map(({ value }) => value)
+      const names = (await completeLine(`${command} --`)).candidates.map(({ value }) => value)
       expect(names).toHaveLength(options.length + globalOptions.length + 1)
       expect(new Set(names)).toHaveProperty('size', names.length)
     }
   })
 
-  test('values that end in a separator without a space after them', () => {
+  test('values that end in a separator without a space after them', async () => {
     const [command] = allCommands.filter(({ command }) => command === 'completion')
     if (command === undefined) return expect.unreachable()
-    const completeValues = (choices: readonly string[]) =>
-      completeWords(
-        commandGroups,
-        [{ ...command, definitions: command.definitions.map(input => ({ ...input, choices })) }],
-        ['completion'],
-        '',
-      ).directive
-    expect(completeValues(['acme/', 'localhost:'])).toBe('nospace')
-    expect(completeValues(['acme/', 'web'])).toBe('nofiles')
-    expect(completeValues([])).toBe('nofiles')
+    const completeValues = async (choices: readonly string[]) => {
+      const definitions = command.definitions.map(input => ({ ...input, choices }))
+      if (!('documentation' in command)) return expect.unreachable()
+      const load = async () => [{ ...command, definitions }]
+      const { directive } = await completeWords(['completion'], '', [
+        { name: 'completion', summary: '', load },
+      ])
+      return directive
+    }
+    expect(await completeValues(['acme/', 'localhost:'])).toBe('nospace')
+    expect(await completeValues(['acme/', 'web'])).toBe('nofiles')
+    expect(await completeValues([])).toBe('nofiles')
   })
 })
 

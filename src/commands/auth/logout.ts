@@ -13,6 +13,7 @@ async function findStoredToken(context: CommandContext) {
 
 export const authLogoutCommand = defineCommand({
   command: 'auth logout',
+  destructive: true,
   summary: 'Remove the stored token for the base URL',
   output: 'nothing',
   inputs: {},

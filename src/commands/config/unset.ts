@@ -5,6 +5,7 @@ import { describeProfile, readProfile, updateProfile } from './profile/profile-v
 
 export const configUnsetCommand = defineCommand({
   command: 'config unset',
+  destructive: true,
   summary: 'Remove a stored setting',
   output: 'nothing',
   changesSettings: true,

@@ -7,6 +7,7 @@ import { explainFinished } from './state/explain-finished.ts'
 
 export const prCancelCommand = defineOperationCommand({
   command: 'pr cancel',
+  destructive: true,
   summary: 'Remove pull requests from the queue',
   operation: cancelPullRequest,
   inputs: { ...queueInputs, pr: pullRequestArguments, yes: yesInput },

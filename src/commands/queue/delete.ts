@@ -180,6 +180,7 @@ async function confirmDeletion(
 
 const deleteRequest = defineOperationCommand({
   command: 'queue delete',
+  destructive: true,
   summary: 'Delete an empty queue',
   operation: deleteQueue,
   inputs: { ...queueInputs, yes: yesInput },

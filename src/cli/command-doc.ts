@@ -1,15 +1,8 @@
-import { type Operation, operationMethod, operationName, type Route } from '../../api/operation.ts'
-import { type ErrorKind, exitCodeList } from '../../errors.ts'
-import type { CommandDefinition, CommandDescription, OutputDoc } from '../command.ts'
-import { formatArgument, isOption, type OptionDefinition } from '../inputs.ts'
-
-export interface DocumentedCommand
-  extends CommandDescription,
-    Pick<CommandDefinition, 'toleratesErrors' | 'propagatesExitCode' | 'output'> {
-  readonly definitions: readonly OptionDefinition[]
-  readonly operations: readonly Operation[] | 'any'
-  readonly route?: Route
-}
+import { type Operation, operationMethod, operationName } from '../api/operation.ts'
+import { type ErrorKind, exitCodeList } from '../errors.ts'
+import type { OutputDoc } from './command.ts'
+import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
+import type { DocumentedCommand } from './registered-command.ts'
 
 export interface OptionDoc {
   readonly name: string

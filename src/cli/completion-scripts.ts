@@ -1,5 +1,3 @@
-import type { Shell } from './shells.ts'
-
 const bash = `# bash completion for mergeq: asks mergeq what can be typed. \`mergeq completion bash\` prints this script.
 
 _mergeq() {
@@ -145,4 +143,4 @@ Register-ArgumentCompleter -Native -CommandName mergeq -ScriptBlock {
 `
 
 /** The completion script of each shell. A script only asks `mergeq __complete` and shows its output. */
-export const completionScripts: Readonly<Record<Shell, string>> = { bash, zsh, fish, powershell }
+export const completionScripts = { bash, zsh, fish, powershell }

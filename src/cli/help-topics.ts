@@ -1,13 +1,7 @@
-import type { SettingDefinition } from '../../config/setting-definitions.ts'
-import { type Format, outputFormats } from '../../domain/output-formats.ts'
-import { exitCodeList } from '../../errors.ts'
+import { settingDefinitions } from '../config/setting-definitions.ts'
+import { type Format, outputFormats } from '../domain/output-formats.ts'
+import { exitCodeList } from '../errors.ts'
 import { alignColumns, indentText, wrapText } from './text-layout.ts'
-import type { Topic } from './topic-names.ts'
-
-export type DocumentedSetting = Pick<
-  SettingDefinition<unknown>,
-  'flag' | 'env' | 'default' | 'defaultText' | 'summary'
->
 
 export const otherVariables: readonly (readonly [names: string, description: string])[] = [
   ['MERGEQ_TOKEN', 'API token; an empty value counts as unset'],
@@ -30,10 +24,8 @@ export const otherVariables: readonly (readonly [names: string, description: str
   ['LC_ALL, LC_CTYPE, LANG', 'Character set of the terminal; without UTF-8, mergeq prints ASCII signs'],
 ]
 
-export const listSettingVariables = (
-  settings: readonly DocumentedSetting[],
-): readonly (readonly [names: string, description: string])[] =>
-  settings
+export const listSettingVariables = (): readonly (readonly [names: string, description: string])[] =>
+  Object.values(settingDefinitions)
     .filter(({ env }) => env.length > 0)
     .map(({ flag, env, summary, default: value, defaultText = value }) => {
       const option = flag === undefined ? '' : `${flag}: `
@@ -61,10 +53,10 @@ const renderExitCodes = (width: number): string =>
     ),
   ].join('')
 
-const renderEnvironment = (width: number, settings: readonly DocumentedSetting[]): string =>
+const renderEnvironment = (width: number): string =>
   [
     'Settings (an option takes precedence over its variable):\n\n',
-    alignColumns(listSettingVariables(settings), width),
+    alignColumns(listSettingVariables(), width),
     '\nOther variables:\n\n',
     alignColumns(otherVariables, width),
     '\n',
@@ -96,9 +88,8 @@ const renderFormatting = (width: number): string =>
     indentText('mergeq flaky list --since 7d -o ndjson | jq -r .name', width),
   ].join('')
 
-export const topics: Readonly<
-  Record<Topic, (width: number, settings: readonly DocumentedSetting[]) => string>
-> = {
+/** The topics of `mergeq help <topic>`, each as text of a width in columns. */
+export const topics = {
   'exit-codes': renderExitCodes,
   environment: renderEnvironment,
   formatting: renderFormatting,

@@ -1,0 +1,237 @@
+import { anyField } from '../api/operations/service-fields.ts'
+import type { ParsedArgs } from '../config/args.ts'
+import { settingDefinitions } from '../config/setting-definitions.ts'
+import type { Host } from '../host/host.ts'
+import { sanitizeLine } from '../output/sanitize.ts'
+import type { CompletionCandidate, ValueLookup } from './completion-values.ts'
+import type { SecretOutput } from './context.ts'
+import { fieldsHelp, globalOptions } from './global-options.ts'
+import { isOption, type OptionDefinition } from './inputs.ts'
+import { type Reading, read } from './parse.ts'
+import { setOption } from './read-overrides.ts'
+import { type CommandGroup, loadCommands, type RegisteredCommand } from './registered-command.ts'
+
+/** What is valid at the cursor. */
+export interface Completion {
+  readonly candidates: readonly CompletionCandidate[]
+  /**
+   * What the shell does in addition to offering the candidates: it completes the names of files or of
+   * commands, adds no space after the candidate, or does nothing.
+   */
+  readonly directive: 'files' | 'commands' | 'nospace' | 'nofiles'
+  /** Further candidates, which `readValues` looks up. */
+  readonly lookup?: ValueLookup
+}
+
+/** Stands at the cursor in the command line that is read: no word can contain it. */
+const cursor = '\0'
+const hasCursor = (word: string): boolean => word.includes(cursor)
+
+const helpOption: OptionDefinition = { name: '--help', short: '-h', summary: 'Show help' }
+const versionOption: OptionDefinition = { name: '--version', summary: 'Print the version' }
+
+/** Returns the words that can follow the path of a group, a command or the root (an empty path). */
+function listSubcommands(
+  path: readonly string[],
+  groups: readonly CommandGroup[],
+  commands: readonly RegisteredCommand[],
+): readonly CompletionCandidate[] {
+  if (path.length === 0) return groups.map(({ name, summary }) => ({ value: name, description: summary }))
+  const parent = `${path.join(' ')} `
+  return commands
+    .filter(({ command }) => command.startsWith(parent))
+    .flatMap(({ command, alias, summary }) =>
+      [command.slice(parent.length), alias ?? []].flat().map(value => ({ value, description: summary })),
+    )
+}
+
+const oppositeOf = (name: string): string =>
+  name.startsWith('--no-') ? name.replace('--no-', '--') : name.replace('--', '--no-')
+
+/** Returns the names of the options that may still be typed. */
+function listOptions(options: readonly OptionDefinition[], args: ParsedArgs): readonly CompletionCandidate[] {
+  const names = options.map(({ name }) => name)
+  const isTyped = (name: string) => names.includes(name) && args.has(name)
+  return options
+    .filter(
+      ({ name, hidden, variadic }) =>
+        hidden !== true && (variadic === true || !args.has(name)) && !isTyped(oppositeOf(name)),
+    )
+    .flatMap(({ name, short, summary }) =>
+      [name, short ?? []].flat().map(value => ({ value, description: summary })),
+    )
+}
+
+/** Returns the candidates that begin with the current word. */
+function complete(
+  candidates: readonly CompletionCandidate[],
+  current: string,
+  directive: Completion['directive'] = 'nofiles',
+): Completion {
+  const fitting = candidates.filter(({ value }) => value.startsWith(current))
+  const isUnfinished = fitting.length > 0 && fitting.every(({ value }) => /[/:=]$/.test(value))
+  return { candidates: fitting, directive: directive === 'nofiles' && isUnfinished ? 'nospace' : directive }
+}
+
+const nothing: Completion = { candidates: [], directive: 'nofiles' }
+
+/**
+ * Returns the names that can follow `--fields`: the headings of the table and the fields of the records, each
+ * with the names before the last comma and without those that were typed there.
+ */
+function listFields({ fields }: RegisteredCommand, current: string, args: ParsedArgs): readonly string[] {
+  const { names = [], columns = [] } = (typeof fields === 'function' ? fields(args) : fields) ?? {}
+  const before = current.slice(0, current.lastIndexOf(',') + 1)
+  const given = before.split(',')
+  const headings = columns.map(([title]) => title.toLowerCase().replaceAll(' ', '_'))
+  const known = new Set([...headings, ...names.filter(name => !name.endsWith(anyField))])
+  const all = before === '' && known.size > 0 ? [...known, fieldsHelp] : [...known]
+  return all.filter(name => !given.includes(name)).map(name => `${before}${name}`)
+}
+
+/** Returns the fields of the request body that no setting gives, as `--set` takes them: `mode=`. */
+function listBodyFields({ operations }: RegisteredCommand): readonly string[] {
+  const [operation] = operations === 'any' ? [] : operations
+  return Object.entries(operation?.params ?? {}).flatMap(([name, { location = '' }]) =>
+    location.startsWith('body.') && !Object.hasOwn(settingDefinitions, name)
+      ? [`${location.slice('body.'.length)}=`]
+      : [],
+  )
+}
+
+/** Completes a value; `prefix` is the part of the current word before it: `--color=`. */
+function completeValue(
+  input: OptionDefinition,
+  { command, args, words }: Pick<Reading, 'command' | 'args' | 'words'>,
+  current: string,
+  prefix: string,
+): Completion {
+  const { choices = [], suggestions = [], values: source } = input
+  const typed = current.slice(prefix.length)
+  const toCandidates = (values: readonly string[]) => values.map(value => ({ value: `${prefix}${value}` }))
+  if (input.name === '--fields')
+    return command === undefined
+      ? nothing
+      : // A further name may follow after a comma.
+        complete(toCandidates(listFields(command, typed, args)), current, 'nospace')
+  const isBodyField = command !== undefined && setOption.definitions.includes(input)
+  const values = isBodyField ? listBodyFields(command) : [...choices, ...suggestions]
+  const directive = input.program === true ? 'commands' : input.file === true ? 'files' : 'nofiles'
+  const completion = complete(toCandidates(values), current, directive)
+  return source === undefined
+    ? completion
+    : { ...completion, lookup: { source, prefix, current: typed, args, words } }
+}
+
+/** Completes the argument at an index; that of `mergeq help` is also the next word of a command. */
+async function completeArgument(
+  index: number,
+  reading: Pick<Reading, 'path' | 'command' | 'args' | 'words'>,
+  groups: readonly CommandGroup[],
+  current: string,
+): Promise<Completion> {
+  const { command, words } = reading
+  const inputs = command?.definitions.filter(input => !isOption(input) && input.hidden !== true) ?? []
+  const last = inputs.at(-1)
+  const input = inputs[index] ?? (last?.variadic === true ? last : undefined)
+  if (command !== undefined && 'documentation' in command && command.documentation === 'help') {
+    const commands = await loadCommands(groups.filter(({ name }) => name === words[0]))
+    const topics = index === 0 ? (input?.suggestions ?? []) : []
+    return complete(
+      [...listSubcommands(words, groups, commands), ...topics.map(value => ({ value }))],
+      current,
+    )
+  }
+  if (input === undefined) return nothing
+  // The arguments of a command that mergeq runs are unknown: they may be files.
+  return input.program === true && index >= inputs.length
+    ? complete([], current, 'files')
+    : completeValue(input, reading, current, '')
+}
+
+/**
+ * Returns what is valid at the cursor; nothing after a mistake.
+ *
+ * @param words the words between `mergeq` and the current word, without quotes
+ * @param current the word at the cursor, up to the cursor; empty if no word has been started
+ */
+export async function completeWords(
+  words: readonly string[],
+  current: string,
+  groups: readonly CommandGroup[],
+): Promise<Completion> {
+  const [prefix = ''] = /^--[^=]+=/.exec(current) ?? []
+  const start = prefix !== '' ? prefix : current.startsWith('-') ? '--' : ''
+  const line = await read([...words, `${start}${cursor}`], groups)
+  const { path, command, commands, problem } = line
+  const argument = line.words.findIndex(hasCursor)
+  const args = new Map([...line.args].filter(([, values]) => !values.some(hasCursor)))
+  const reading = { path, command, args, words: line.words.slice(0, Math.max(0, argument)) }
+  const own = command?.definitions.filter(isOption) ?? []
+  if (problem !== undefined && 'word' in problem && !hasCursor(problem.word)) return nothing
+  switch (problem?.kind) {
+    case 'missing-value':
+    case 'repeated-option':
+    case 'extra-argument':
+      return nothing
+    case 'unknown-option': {
+      if (prefix !== '') return nothing
+      const globals = [...globalOptions, helpOption, ...(path.length === 0 ? [versionOption] : [])]
+      return complete([...listOptions(own, args), ...listOptions(globals, args)], current)
+    }
+  }
+  const option = [...own, ...globalOptions].find(({ name }) => line.args.get(name)?.some(hasCursor))
+  if (option !== undefined) {
+    const typed = { ...reading, words: line.words }
+    return completeValue(option, typed, current, prefix)
+  }
+  const subcommands = argument === 0 ? listSubcommands(path, groups, commands) : []
+  return subcommands.length > 0
+    ? complete(subcommands, current)
+    : completeArgument(argument, reading, groups, current)
+}
+
+/** Whether a candidate can be a line of the protocol; a shell would misread any other. */
+const isSingleLine = (value: string): boolean => value === sanitizeLine(value) && !value.startsWith(':')
+
+/** Returns a line `value`, or `value<TAB>description`, for each candidate, then the line `:directive`. */
+export const formatCompletion = ({ candidates, directive }: Completion): string =>
+  [
+    ...candidates
+      .filter(({ value }) => isSingleLine(value))
+      .map(({ value, description }) =>
+        description === undefined ? value : `${value}\t${sanitizeLine(description)}`,
+      ),
+    `:${directive}`,
+  ]
+    .map(line => `${line}\n`)
+    .join('')
+
+/**
+ * Runs `mergeq __complete`, the hidden command behind the completion scripts, and returns 0. A failure prints
+ * nothing, because the user is typing a command line at that moment.
+ *
+ * @param args `--`, the words before the current word, and the current word
+ */
+export async function printCompletions(
+  args: readonly string[],
+  groups: readonly CommandGroup[],
+  host: Host,
+  secrets: SecretOutput,
+): Promise<number> {
+  try {
+    const words = args[0] === '--' ? args.slice(1) : args
+    // PowerShell cannot pass an empty argument to every program: its script passes two quotes instead.
+    const current = words.at(-1)?.replace(/^""$/, '') ?? ''
+    const completion = await completeWords(words.slice(0, -1), current, groups)
+    const { candidates, lookup } = completion
+    const values =
+      lookup === undefined
+        ? []
+        : await (await import('./completion-values.ts')).readValues(lookup, host, secrets)
+    await host.out.write(formatCompletion({ ...completion, candidates: [...candidates, ...values] }))
+  } catch {
+    // The shell then offers nothing.
+  }
+  return 0
+}

@@ -1,0 +1,366 @@
+import { settingDefinitions } from '../config/setting-definitions.ts'
+import { hintWithSuggestion } from '../domain/similar-name.ts'
+import { exitCodeList, usageError } from '../errors.ts'
+import type { OutputDoc } from './command.ts'
+import { type CommandDoc, documentCommand, documentOption, type OptionDoc } from './command-doc.ts'
+import { globalOptions } from './global-options.ts'
+import { formatRows, otherVariables, topics } from './help-topics.ts'
+import { type Reading, read } from './parse.ts'
+import { type CommandGroup, loadCommands, type RegisteredCommand } from './registered-command.ts'
+import { alignColumns, indentText, wrapText } from './text-layout.ts'
+
+/** What help is about: a command, a group or mergeq as a whole. */
+type Subject = Pick<Reading, 'path' | 'command' | 'commands'>
+
+/** The layout of help as text. */
+interface HelpLayout {
+  /** Maximum width of a line, in columns. */
+  readonly width: number
+  /** Returns the text of a heading, perhaps with terminal styles. */
+  heading(text: string): string
+}
+
+interface HelpOptions extends HelpLayout {
+  /** `json` and `ndjson` give data; every other format gives text. */
+  readonly format: string
+  /** Whether JSON is indented. */
+  readonly pretty: boolean
+}
+
+export const programSummary = 'Work with merge queues and flaky tests from the command line'
+
+/** The number of examples in the short help of a command or group. */
+const maxShortExamples = 2
+
+/** The number of lines that a short help has at most, where the command allows it. */
+const maxShortLines = 24
+
+const rootExamples = [
+  'mergeq pr submit 123 --wait',
+  'mergeq pr explain 123',
+  'mergeq queue watch',
+  'mergeq sandbox tour',
+]
+
+const helpOption: OptionDoc = {
+  name: '--help',
+  short: '-h',
+  summary: 'Show short (-h) or complete help (--help); with --json, print it as JSON',
+}
+const versionOption: OptionDoc = { name: '--version', summary: 'Print the version' }
+
+type Section = readonly [title: string, body: string]
+
+/** Joins paragraphs and sections with an empty line between them; a section without a body is left out. */
+const joinParts = ({ heading }: HelpLayout, parts: readonly (string | Section)[]): string =>
+  parts
+    .flatMap(part => {
+      if (typeof part === 'string') return [part]
+      const [title, body] = part
+      return body === '' ? [] : [`${heading(`${title}:`)}\n${body}`]
+    })
+    .join('\n')
+
+const renderParagraph = (text: string, { width }: HelpLayout): string =>
+  `${wrapText(text, width).join('\n')}\n`
+
+const renderLines = (lines: readonly string[]): string => lines.map(line => `  ${line}\n`).join('')
+
+/** Returns the summary of an argument or option with its choices, its default, and whether it can be repeated. */
+export function describeOption({ name, summary, choices = [], repeatable, ...doc }: OptionDoc): string {
+  const isNamed = choices.every(choice => summary.includes(choice))
+  const additions = [
+    ...(isNamed ? [] : [choices.join(', ')]),
+    ...(doc.default === undefined ? [] : [`default: ${doc.default}`]),
+    ...(repeatable === true && name.startsWith('-') ? ['repeatable'] : []),
+  ]
+  return additions.length === 0 ? summary : `${summary} (${additions.join('; ')})`
+}
+
+function formatOption({ name, short, value }: OptionDoc): string {
+  if (!name.startsWith('-')) return name
+  const names = `${short === undefined ? '    ' : `${short}, `}${name}`
+  return value === undefined ? names : `${names} <${value}>`
+}
+
+/** Returns arguments or options in two columns; `isCut` cuts each summary at the end of its line. */
+const renderOptions = (options: readonly OptionDoc[], { width }: HelpLayout, isCut = false): string =>
+  alignColumns(
+    options.map(option => [formatOption(option), describeOption(option)]),
+    width,
+    isCut,
+  )
+
+/** Returns options with each pair of `--batch` and `--no-batch` as one: `--[no-]batch`. */
+function joinOpposites(options: readonly OptionDoc[]): readonly OptionDoc[] {
+  const names = new Set(options.map(({ name }) => name))
+  return options
+    .filter(({ name }) => !name.startsWith('--no-') || !names.has(name.replace('--no-', '--')))
+    .map(option =>
+      names.has(option.name.replace('--', '--no-'))
+        ? { ...option, name: option.name.replace('--', '--[no-]') }
+        : option,
+    )
+}
+
+const isBelow = (name: string, { command }: RegisteredCommand): boolean => command.startsWith(`${name} `)
+
+const renderSubcommands = (
+  name: string,
+  commands: readonly RegisteredCommand[],
+  { width }: HelpLayout,
+): string =>
+  alignColumns(
+    commands
+      .filter(command => isBelow(name, command))
+      .map(({ command, summary }) => [command.slice(name.length + 1), summary]),
+    width,
+  )
+
+function renderOutput(prints: OutputDoc, { width }: HelpLayout): string {
+  if (typeof prints === 'string') return indentText(prints, width)
+  return alignColumns(Object.entries(prints), width)
+}
+
+/** Returns the exit codes in a line, grouped by kind: `0 ok, 2 usage, 129/130/143 interrupted`. */
+function formatExitCodes(exitCodes: readonly number[] | undefined): string {
+  if (exitCodes === undefined) return 'the exit code of the command, or 2 if it cannot be started'
+  const codesByKind = new Map<string, number[]>()
+  for (const { code, kind } of exitCodeList)
+    if (exitCodes.includes(code)) codesByKind.set(kind, [...(codesByKind.get(kind) ?? []), code])
+  // A no-break space keeps a code and its kind on the same line.
+  return [...codesByKind].map(([kind, codes]) => `${codes.join('/')}\u00A0${kind}`).join(', ')
+}
+
+function renderCommandHelp(
+  doc: CommandDoc,
+  commands: readonly RegisteredCommand[],
+  layout: HelpLayout,
+): string {
+  const { width } = layout
+  const usage = renderParagraph(`Usage: ${doc.usage}`, layout)
+  const globalNames = globalOptions.map(({ name, short }) =>
+    short === undefined ? name : `${short}/${name}`,
+  )
+  return joinParts(layout, [
+    renderParagraph(doc.summary, layout),
+    doc.alias === undefined ? usage : `${usage}Alias: mergeq ${doc.alias}\n`,
+    ['Commands', renderSubcommands(doc.command, commands, layout)],
+    ['Arguments', renderOptions(doc.arguments, layout)],
+    ['Flags', renderOptions([...doc.flags, helpOption], layout)],
+    ['Global flags', indentText(globalNames.join(', '), width)],
+    ['Requests', renderLines(doc.sends)],
+    ['Output', renderOutput(doc.prints, layout)],
+    [
+      'Examples',
+      renderLines(
+        doc.examples.map(({ line, exit, why }) =>
+          why === undefined ? line : `${line}  # exits with ${exit} ${why}`,
+        ),
+      ),
+    ],
+    ['Exit codes', indentText(formatExitCodes(doc.exitCodes), width).replaceAll('\u00A0', ' ')],
+    [
+      'Learn more',
+      indentText(
+        'Run `mergeq --help` for the global flags, `mergeq help exit-codes` for the exit codes, and `mergeq help formatting` for the output formats.',
+        width,
+      ),
+    ],
+  ])
+}
+
+/** Returns the summary and the usage, which begin every short help. */
+const renderStart = (summary: string, usage: string, layout: HelpLayout): string =>
+  `${renderParagraph(summary, layout)}${renderParagraph(`Usage: ${usage}`, layout)}`
+
+/** Where the options need more than a screen, each of them has one line. */
+function renderShortCommandHelp(
+  doc: CommandDoc,
+  commands: readonly RegisteredCommand[],
+  layout: HelpLayout,
+): string {
+  const renderWith = (options: string): string =>
+    joinParts(layout, [
+      renderStart(doc.summary, doc.usage, layout),
+      ['Commands', renderSubcommands(doc.command, commands, layout)],
+      ['Arguments', renderOptions(doc.arguments, layout)],
+      ['Flags', options],
+      ['Examples', renderLines(doc.examples.slice(0, maxShortExamples).map(({ line }) => line))],
+      renderParagraph(`Learn more: mergeq ${doc.command} --help`, layout),
+    ])
+  const text = renderWith(renderOptions(doc.flags, layout))
+  const isScreen = text.trimEnd().split('\n').length <= maxShortLines
+  return isScreen ? text : renderWith(renderOptions(joinOpposites(doc.flags), layout, true))
+}
+
+function renderGroupHelp(
+  { name, summary }: CommandGroup,
+  commands: readonly RegisteredCommand[],
+  isShort: boolean,
+  layout: HelpLayout,
+): string {
+  const usage = `mergeq ${name} <command> [flags]`
+  const examples = commands
+    .filter(command => isBelow(name, command))
+    .flatMap(({ examples: [example = ''] }) => example.replace(/ +# exits with .*/, ''))
+  const subcommands: Section = ['Commands', renderSubcommands(name, commands, layout)]
+  if (isShort)
+    return joinParts(layout, [
+      renderStart(summary, usage, layout),
+      subcommands,
+      ['Examples', renderLines(examples.slice(0, maxShortExamples))],
+      renderParagraph(`Learn more: mergeq ${name} <command> -h, mergeq ${name} --help`, layout),
+    ])
+  return joinParts(layout, [
+    renderParagraph(summary, layout),
+    `Usage: ${usage}\n`,
+    subcommands,
+    ['Examples', renderLines(examples)],
+    [
+      'Learn more',
+      indentText(
+        `Run \`mergeq ${name} <command> --help\` for a command, and \`mergeq --help\` for the global flags.`,
+        layout.width,
+      ),
+    ],
+  ])
+}
+
+function renderRootHelp(groups: readonly CommandGroup[], isShort: boolean, layout: HelpLayout): string {
+  const usage = 'mergeq <command> [flags]'
+  const rows = groups.map(({ name, summary }) => [name, summary] as const)
+  if (isShort)
+    return joinParts(layout, [
+      renderStart(programSummary, usage, layout),
+      // The last line names `help`.
+      [
+        'Commands',
+        alignColumns(
+          rows.filter(([name]) => name !== 'help'),
+          layout.width,
+        ),
+      ],
+      ['Examples', renderLines(rootExamples)],
+      renderParagraph('Learn more: mergeq <command> -h, mergeq help <topic>, mergeq --help', layout),
+    ])
+  return joinParts(layout, [
+    renderParagraph(programSummary, layout),
+    `Usage: ${usage}\n`,
+    ['Commands', alignColumns(rows, layout.width)],
+    [
+      'Global flags',
+      renderOptions([...globalOptions.map(documentOption), versionOption, helpOption], layout),
+    ],
+    ['Examples', renderLines(rootExamples)],
+    [
+      'Learn more',
+      indentText(
+        `Run \`mergeq <command> --help\` for a command, \`mergeq help <topic>\` for a topic (${Object.keys(topics).join(', ')}), and \`man mergeq\` for the manual.`,
+        layout.width,
+      ),
+    ],
+  ])
+}
+
+function renderText(
+  { path, command, commands }: Subject,
+  groups: readonly CommandGroup[],
+  isShort: boolean,
+  layout: HelpLayout,
+): string {
+  if (command !== undefined) {
+    const doc = documentCommand(command)
+    return isShort ? renderShortCommandHelp(doc, commands, layout) : renderCommandHelp(doc, commands, layout)
+  }
+  const group = groups.find(({ name }) => name === path[0])
+  return group === undefined
+    ? renderRootHelp(groups, isShort, layout)
+    : renderGroupHelp(group, commands, isShort, layout)
+}
+
+const toOptionJson = (doc: OptionDoc) => (doc.value === undefined ? doc : { ...doc, value: `<${doc.value}>` })
+
+const toCommandJson = ({ examples, ...doc }: CommandDoc) => ({
+  ...doc,
+  flags: doc.flags.map(toOptionJson),
+  examples: examples.map(({ line, exit }) => ({ line, exit })),
+})
+
+const toProgramJson = (groups: readonly CommandGroup[], commands: readonly CommandDoc[]) => ({
+  name: 'mergeq',
+  summary: programSummary,
+  groups: groups
+    .filter(({ isCommand }) => isCommand !== true)
+    .map(({ name, summary }) => ({ name, summary })),
+  globalFlags: globalOptions.map(option => toOptionJson(documentOption(option))),
+  commands: commands.map(toCommandJson),
+  environment: [
+    ...Object.values(settingDefinitions)
+      .filter(({ env }) => env.length > 0)
+      .map(({ env, flag, summary, default: value, defaultText }) => ({
+        names: env,
+        flag,
+        summary,
+        default: value ?? defaultText,
+      })),
+    ...otherVariables.map(([names, summary]) => ({ names: names.split(', '), summary })),
+  ],
+  formats: formatRows.map(([name, summary]) => ({ name, summary })),
+  exitCodes: exitCodeList.map(({ code, kind, when }) => ({ code, kind, when })),
+})
+
+/** Returns one document, or a line for each command. */
+async function renderJson(
+  { path, command, commands }: Subject,
+  groups: readonly CommandGroup[],
+  { format, pretty }: HelpOptions,
+): Promise<string> {
+  const inGroup = path.length === 0 ? await loadCommands(groups) : commands
+  const docs = (command === undefined ? inGroup : [command]).map(documentCommand)
+  if (format === 'ndjson') return docs.map(doc => `${JSON.stringify(toCommandJson(doc))}\n`).join('')
+  const [doc] = docs
+  const document =
+    command === undefined || doc === undefined ? toProgramJson(groups, docs) : toCommandJson(doc)
+  return `${JSON.stringify(document, null, pretty ? 2 : undefined)}\n`
+}
+
+async function findScript(shell: string): Promise<string> {
+  const { completionScripts } = await import('./completion-scripts.ts')
+  const shells = Object.keys(completionScripts)
+  const script = new Map(Object.entries(completionScripts)).get(shell.toLowerCase())
+  if (script !== undefined) return script
+  throw usageError(
+    `There is no completion script for '${shell}'.`,
+    hintWithSuggestion(shell, shells, `Supported shells: ${shells.join(', ')}.`),
+  )
+}
+
+/**
+ * Returns what `mergeq help`, `mergeq completion`, a group alone, `-h` and `--help` print. Throws a usage
+ * error for an unknown command, topic or shell.
+ */
+export async function renderDocumentation(
+  reading: Reading,
+  groups: readonly CommandGroup[],
+  options: HelpOptions,
+): Promise<string> {
+  const { command, words, asksFor } = reading
+  const isTyped = asksFor === 'run' && command !== undefined && 'documentation' in command
+  if (isTyped && command.documentation === 'completion') return findScript(words[0] ?? '')
+  const topic = isTyped ? new Map(Object.entries(topics)).get(words.join(' ')) : undefined
+  if (topic !== undefined) return topic(options.width)
+  const subject = isTyped ? await read(words, groups) : reading
+  if (isTyped && subject.path.length < words.length) {
+    const { hintForHelp } = await import('./correct.ts')
+    throw usageError(
+      `unknown command or topic '${words.join(' ')}'.`,
+      (await hintForHelp(words, groups)) ??
+        `To list the commands, run: mergeq --help\nTopics: ${Object.keys(topics).join(', ')}`,
+    )
+  }
+  const isJson = options.format === 'json' || options.format === 'ndjson'
+  return isJson
+    ? renderJson(subject, groups, options)
+    : renderText(subject, groups, asksFor === 'short help', options)
+}

@@ -1,3 +1,0 @@
-export const topicNames = ['exit-codes', 'environment', 'formatting'] as const
-
-export type Topic = (typeof topicNames)[number]

@@ -1,0 +1,175 @@
+import { CommanderError, Command as Node, Option } from 'commander'
+import type { ParsedArgs } from '../config/args.ts'
+import { fieldsHelp, globalOptions } from './global-options.ts'
+import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
+import { type CommandGroup, loadCommands, type RegisteredCommand } from './registered-command.ts'
+
+/** What is wrong with a command line; `word` is as it was typed. */
+export type Problem =
+  | { readonly kind: 'unknown-command' | 'unknown-option'; readonly word: string }
+  | {
+      readonly kind: 'missing-value'
+      readonly option: OptionDefinition
+      /** The option that follows instead of the value. */
+      readonly next: string | undefined
+    }
+  | { readonly kind: 'repeated-option'; readonly option: OptionDefinition }
+  | { readonly kind: 'missing-argument' | 'extra-argument'; readonly message: string }
+
+/** A command line as the run, help, completion and corrections see it. */
+export interface Reading {
+  /** The words of the command or group, without aliases: `['pr', 'get']`; empty at the root. */
+  readonly path: readonly string[]
+  /** The command; undefined for a group and at the root. */
+  readonly command: RegisteredCommand | undefined
+  /** The commands of the group that was typed. */
+  readonly commands: readonly RegisteredCommand[]
+  /** The values of arguments and options, by their names; `-h` and `--help` count as two options. */
+  readonly args: ParsedArgs
+  /** The words after the path that are neither options nor their values; all unknown options, too. */
+  readonly words: readonly string[]
+  /** What the command line asks for. */
+  readonly asksFor: 'version' | 'help' | 'short help' | 'error' | 'run'
+  /** What is wrong, even if the command line asks for help. */
+  readonly problem: Problem | undefined
+}
+
+/** The options that every command and group accepts in addition to the global options. */
+const ordinaryOptions: readonly OptionDefinition[] = [
+  { name: '-h', summary: 'Show short help' },
+  { name: '--help', summary: 'Show help' },
+  { name: '--version', summary: 'Print the version' },
+]
+
+const ignore = () => undefined
+
+/** An option takes its value from the next word unless that begins with `-`; `-` and numbers are values. */
+function createOption({ name, short, value }: OptionDefinition): Option {
+  const names = short === undefined ? name : `${short}, ${name}`
+  return new Option(value === undefined ? names : `${names} [value]`)
+}
+
+/** Returns the word after an option without a value; undefined at the end of the line. */
+function wordAfter({ name, short }: OptionDefinition, argv: readonly string[]): string | undefined {
+  const isAt = (word: string, index: number) =>
+    (word === name || (/^-[^-]/.test(word) && word.at(-1) === short?.at(-1))) &&
+    (argv[index + 1] ?? '-').startsWith('-')
+  return argv[argv.findIndex(isAt) + 1]
+}
+
+function problemOf({ code, message }: CommanderError, words: readonly string[]): Problem | undefined {
+  switch (code) {
+    case 'commander.unknownCommand':
+      return { kind: 'unknown-command', word: words[0] ?? '' }
+    case 'commander.unknownOption':
+      return { kind: 'unknown-option', word: /'(.*)'$/s.exec(message)?.[1] ?? '' }
+    case 'commander.missingArgument':
+      return { kind: 'missing-argument', message: message.replace('error: ', '') }
+    case 'commander.excessArguments':
+      return { kind: 'extra-argument', message: message.replace('error: ', '') }
+    default:
+      // A group alone.
+      return undefined
+  }
+}
+
+/** Reads a command line. Loads the commands of the group that it names, and changes nothing. */
+export async function read(argv: readonly string[], groups: readonly CommandGroup[]): Promise<Reading> {
+  const args = new Map<string, string[]>()
+  const path: string[] = []
+  let commands: readonly RegisteredCommand[] = []
+  let command: RegisteredCommand | undefined
+  let problem: Problem | undefined
+  /** Takes an option; its value is null if it is missing, and undefined if the option has none. */
+  const take = (option: OptionDefinition, value: string | null | undefined) => {
+    const values = args.get(option.name) ?? []
+    const added = value ?? 'true'
+    if (value === null && option.name === '--fields' && argv.at(-1) === '--fields')
+      args.set(option.name, [fieldsHelp])
+    else if (value === null) problem ??= { kind: 'missing-value', option, next: wordAfter(option, argv) }
+    else if (option.variadic === true || values.length === 0) args.set(option.name, [...values, added])
+    else if (!values.includes(added)) problem ??= { kind: 'repeated-option', option }
+  }
+  const declare = (node: Node, definitions: readonly OptionDefinition[]) => {
+    for (const definition of definitions) {
+      if (!isOption(definition)) {
+        node.argument(formatArgument(definition))
+        continue
+      }
+      const option = createOption(definition)
+      // The values that commander stores are not used: it makes `batch: true` of `--no-batch`.
+      node.addOption(option).on(`option:${option.name()}`, value => take(definition, value))
+    }
+  }
+  let last = new Node('mergeq')
+  /** Declares the options, arguments and commands of a node, which comes next on the command line. */
+  const enter = async (node: Node) => {
+    last = node
+    command = undefined
+    node.helpCommand(false).hook('preSubcommand', (_, child) => enter(child))
+    declare(node, [...globalOptions, ...ordinaryOptions])
+    if (node.parent === null) {
+      for (const { name } of groups) node.command(name)
+      return
+    }
+    path.push(node.name())
+    if (path.length === 1) commands = await loadCommands(groups.filter(({ name }) => name === path[0]))
+    const parent = `${path.join(' ')} `
+    for (const each of commands) {
+      const name = each.command.slice(parent.length)
+      if (`${each.command} ` === parent) {
+        command = each
+        declare(node, each.definitions)
+        // After the first word of a command to run, all words belong to that command.
+        node.passThroughOptions(each.definitions.some(({ program }) => program === true)).action(ignore)
+      } else if (each.command.startsWith(parent) && !name.includes(' ')) {
+        const child = node.command(name)
+        if (each.alias !== undefined) child.alias(each.alias)
+      }
+    }
+  }
+  await enter(
+    last
+      .enablePositionalOptions()
+      .helpOption(false)
+      .showSuggestionAfterError(false)
+      .exitOverride()
+      .configureHelp({ formatHelp: () => '' })
+      // Nothing is printed, and the outputs of the process are not opened to ask for their width and colors.
+      .configureOutput({
+        writeErr: ignore,
+        outputError: ignore,
+        getErrHelpWidth: () => 80,
+        getErrHasColors: () => false,
+      }),
+  )
+  try {
+    await last.parseAsync([...argv], { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    const found = problemOf(error, last.args)
+    // The list of the fields needs no arguments.
+    if (found?.kind !== 'missing-argument' || args.get('--fields')?.[0] !== fieldsHelp) problem ??= found
+  }
+  const words = last.args
+  const definitions: readonly OptionDefinition[] = command?.definitions ?? []
+  for (const [index, { name, variadic }] of definitions.filter(each => !isOption(each)).entries()) {
+    const values = words.slice(index, variadic === true ? undefined : index + 1)
+    if (values.length > 0) args.set(name, values)
+  }
+  return { path, command, commands, args, words, problem, asksFor: requestIn(args, command, problem) }
+}
+
+/** Help wins over mistakes once the command is known, except over a missing value and a repeated option. */
+function requestIn(
+  args: ParsedArgs,
+  command: RegisteredCommand | undefined,
+  problem: Problem | undefined,
+): Reading['asksFor'] {
+  if (problem?.kind === 'missing-value' || problem?.kind === 'repeated-option') return 'error'
+  if (args.has('--version')) return 'version'
+  const asksForHelp = args.has('--help') || args.has('-h')
+  if (problem !== undefined && !(asksForHelp && command !== undefined)) return 'error'
+  if (asksForHelp) return args.has('--help') ? 'help' : 'short help'
+  return command === undefined ? 'short help' : 'run'
+}
