@@ -111,7 +111,7 @@ describe('one pull request', () => {
         setting: { signal: stop.signal },
       })
       expect(code).toBe(130)
-      expect(err).toMatch(/stopped by SIGINT.*mergeq pr cancel 7$/ms)
+      expect(err).toMatch(/stopped by SIGINT.*mergeq pr cancel 7(?! )/s)
       expect(operations.filter(operation => !operation.startsWith('get'))).toEqual([])
       // What had ended is reported.
       expect(documentsIn(out).map(({ pr }) => pr)).toEqual(line.includes('8') ? [8] : [])
@@ -428,7 +428,7 @@ describe('one pull request', () => {
       expect({ code, out }).toEqual({ code: 130, out: '' })
       expect(err).toMatch(/^mergeq: stopped by SIGINT.*\n/)
       expect(err).toMatch(
-        /Queued pull requests stay in the queue\. To cancel, run:\n *mergeq pr cancel 7 8 9 /,
+        /Queued pull requests stay in the queue\. To cancel, run:\n *mergeq pr cancel 7 8 9\n/,
       )
     })
   })
