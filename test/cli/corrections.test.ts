@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { createUsageError } from '../../src/cli/correct.ts'
 import { globalOptions } from '../../src/cli/global-options.ts'
 import { read } from '../../src/cli/parse.ts'
 import {
@@ -280,6 +281,56 @@ describe('a misspelt command or option is answered with the whole command line',
       expect(hint.split('\n').filter(line => line.endsWith(`: mergeq ${typed}`))).toEqual([])
     },
   )
+
+  test.each([
+    ['queue update concurrency=5', 'queue update --concurrency 5'],
+    ['queue update batch=false', 'queue update --no-batch'],
+    ['queue set concurrency=5', 'queue update --concurrency 5'],
+    ['queue diff q.json', 'queue diff -f q.json'],
+    ['queue --concurrency 5 update', 'queue update --concurrency 5'],
+    ['queue --no-batch update', 'queue update --no-batch'],
+    // The line with everything that was typed would be wrong, too.
+    ['pr view 7 --frobnicate', 'pr get'],
+  ])('%s', async (typed, meant) => {
+    expect(await hintOf(typed)).toBe(`Did you mean: mergeq ${meant}`)
+  })
+
+  test.each([
+    ['pr cancle 7', 'pr'],
+    ['pr remov 7', 'pr'],
+    ['prr cancel 7', ''],
+    ['cancle 7', ''],
+    ['queue delte', 'queue'],
+    ['queu delete', ''],
+    ['queue destory', 'queue'],
+    ['auth logot', 'auth'],
+    ['config unse color', 'config'],
+  ])('%s: a misspelling is not corrected to a command that destroys something', async (typed, group) => {
+    const hint = await hintOf(typed)
+    expect(hint).toBe(`To list the commands, run: mergeq ${group} --help`.replace('  ', ' '))
+  })
+
+  test.each(['pr cancel 7 --no-dry-run', 'queue get --no-json', 'queue get --no-quiet', 'pr get 7 --input'])(
+    '%s: an option is not corrected to its opposite',
+    async typed => {
+      expect(await hintOf(typed)).toMatch(/^To see the usage, run: /)
+    },
+  )
+
+  test('every misspelling of a command leads to a line that can be typed, and destroys nothing', async () => {
+    for (const { command } of allCommands)
+      for (let index = 0; index < command.length; index++) {
+        const argv = `${command.slice(0, index)}${command.slice(index + 1)}`.split(' ')
+        const reading = await read(argv, commandGroups)
+        if (reading.asksFor !== 'error') continue
+        const { details } = await createUsageError(argv, reading, commandGroups)
+        const [, line] = /^Did you mean: mergeq (.*)$/.exec(details.hint ?? '') ?? []
+        if (line === undefined) continue
+        const corrected = await read(splitWords(line), commandGroups)
+        expect({ argv, problem: corrected.problem }).toEqual({ argv, problem: undefined })
+        expect({ argv, destroys: corrected.command?.destructive === true }).toEqual({ argv, destroys: false })
+      }
+  })
 
   test.each([
     ['help exit-code', 'help exit-codes'],
