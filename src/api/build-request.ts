@@ -14,7 +14,6 @@ export async function buildRequest<P extends Params>(
     baseUrl: await client.settings.require('baseUrl'),
     userAgent: `mergeq/${client.host.runtime.version}`,
     overrides,
-    maxResponseSize: client.options.maxResponseSize,
     pageQuery,
   }
   const request = createRequest(operation, params, requestOptions)

@@ -24,8 +24,6 @@ export interface RequestParts {
 export interface RequestOptions extends RequestParts {
   readonly baseUrl: string
   readonly userAgent: string
-  /** The largest response that is read, in bytes; undefined for the limit of the operation. */
-  readonly maxResponseSize?: number | undefined
 }
 
 interface BodyTree {
@@ -62,7 +60,7 @@ export function createRequest<P extends Params>(
     isChange: operation.effect !== false,
     expects: operation.decoder.expects,
     resource: resourceOfBody(operation, params, body),
-    maxResponseSize: options.maxResponseSize ?? operation.decoder.maxBytes ?? maxResponseSize,
+    maxResponseSize: operation.decoder.maxBytes ?? maxResponseSize,
   }
   if (method === 'GET') return { ...request, headers }
   return { ...request, headers: { ...headers, 'content-type': 'application/json' }, body: encode(body) }

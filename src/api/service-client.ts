@@ -6,8 +6,6 @@ import { limitRetries, type RetryPolicy } from '../http/retry-policy.ts'
 interface ServiceClientOptions {
   /** Milliseconds that an attempt may take; undefined is the default of a read or of a change. */
   readonly timeout?: number | undefined
-  /** The largest response that is read, in bytes after decompression; by default that of the operation. */
-  readonly maxResponseSize?: number | undefined
   readonly verbose: boolean
 }
 

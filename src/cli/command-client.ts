@@ -18,7 +18,7 @@ export interface CommandClient extends ServiceClient {
 interface ClientParts {
   readonly host: Host
   readonly settings: Config
-  readonly options: Pick<GlobalOptions, 'retries' | 'timeout' | 'maxResponseSize' | 'verbose'>
+  readonly options: Pick<GlobalOptions, 'retries' | 'timeout' | 'verbose'>
   readonly logger: Logger
   readonly secrets: ServiceClient['secrets'] & { hide(secret: string): void }
 }

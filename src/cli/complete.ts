@@ -5,7 +5,7 @@ import type { Host } from '../host/host.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import type { CompletionCandidate, ValueLookup } from './completion-values.ts'
 import type { SecretOutput } from './context.ts'
-import { fieldsHelp, globalOptions } from './global-options.ts'
+import { globalOptions } from './global-options.ts'
 import { isOption, type OptionDefinition } from './inputs.ts'
 import { type Reading, read } from './parse.ts'
 import { setOption } from './read-overrides.ts'
@@ -85,8 +85,7 @@ function listFields({ fields }: RegisteredCommand, current: string, args: Parsed
   const given = before.split(',')
   const headings = columns.map(([title]) => title.toLowerCase().replaceAll(' ', '_'))
   const known = new Set([...headings, ...names.filter(name => !name.endsWith(anyField))])
-  const all = before === '' && known.size > 0 ? [...known, fieldsHelp] : [...known]
-  return all.filter(name => !given.includes(name)).map(name => `${before}${name}`)
+  return [...known].filter(name => !given.includes(name)).map(name => `${before}${name}`)
 }
 
 /** Returns the fields of the request body that no setting gives, as `--set` takes them: `mode=`. */

@@ -223,7 +223,7 @@ async function readServiceValues(
     settings,
     secrets,
     logger: createLogger(silent, { quiet: true, verbose: false, json: false }),
-    options: { retries: 0, timeout: Math.max(1, remaining()), maxResponseSize: undefined, verbose: false },
+    options: { retries: 0, timeout: Math.max(1, remaining()), verbose: false },
   })
   const limits = { ...withMaxRetries(client, 0), timeout: () => Math.max(1, remaining()) }
   /** Cuts the text after redaction: a part of a token must not remain. */

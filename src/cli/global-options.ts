@@ -17,9 +17,6 @@ function describeSetting(
   }
 }
 
-/** The value of `--fields` that lists the fields. */
-export const fieldsHelp = 'help'
-
 export const queueOptionNames: readonly string[] = ['--repo', '--target-branch', '--base-url', '--profile']
 
 /** The options that every command accepts (docs/reference/cli.md, "Global options"). */
@@ -43,11 +40,10 @@ export const globalOptions: readonly OptionDefinition[] = [
   { name: '--profile', value: 'name', ...describeSetting('profile'), values: 'profiles' },
   { name: '--output', short: '-o', value: 'format', ...describeSetting('output') },
   { name: '--json', summary: 'Same as --output json' },
-  { name: '--fields', value: 'a,b.c', summary: 'Print only these fields; --fields help lists them' },
+  { name: '--fields', value: 'a,b.c', summary: 'Print only these fields' },
   { name: '--dry-run', summary: 'Show what would be sent or changed without doing it' },
   { name: '--timeout', value: 'duration', ...describeSetting('timeout') },
   { name: '--retries', value: 'n', ...describeSetting('retries') },
-  { name: '--max-answer', value: 'size', ...describeSetting('maxAnswer') },
   { name: '--ca-file', value: 'pem', ...describeSetting('caFile'), file: true },
   { name: '--quiet', short: '-q', summary: 'Print only warnings and errors on standard error' },
   { name: '--verbose', short: '-v', summary: 'Print requests, timing and the source of each setting' },
@@ -60,7 +56,6 @@ export interface GlobalOptions {
   /** Whether `--output` was typed: on a pipe, `table` then means the table for people. */
   readonly isTableForced: boolean
   readonly fields: readonly string[]
-  readonly listsFields: boolean
   readonly dryRun: boolean
   readonly quiet: boolean
   readonly verbose: boolean
@@ -69,8 +64,6 @@ export interface GlobalOptions {
   readonly retries: number
   /** Time limit of one attempt in milliseconds; undefined means the default of the operation. */
   readonly timeout: number | undefined
-  /** Maximum size of a response body in bytes after decompression; undefined means the default. */
-  readonly maxResponseSize: number | undefined
 }
 
 /** Throws a usage error when options contradict each other or a value is invalid. */
@@ -82,13 +75,11 @@ export async function readGlobalOptions(args: ParsedArgs, settings: Config): Pro
     ?.split(',')
     .map(field => field.trim())
   if (fields?.includes(''))
-    throw usageError('--fields contains an empty name.', 'To list the fields, use: --fields help')
-  const listsFields = fields?.length === 1 && fields[0] === fieldsHelp
+    throw usageError('--fields contains an empty name.', 'Separate the names by single commas.')
   return {
     format: args.has('--json') ? 'json' : await settings.require('output'),
     isTableForced: args.has('--output'),
-    fields: listsFields ? [] : (fields ?? []),
-    listsFields,
+    fields: fields ?? [],
     dryRun: args.has('--dry-run'),
     quiet: args.has('--quiet'),
     verbose: args.has('--verbose'),
@@ -96,7 +87,6 @@ export async function readGlobalOptions(args: ParsedArgs, settings: Config): Pro
     noInput: args.has('--no-input'),
     retries: await settings.require('retries'),
     timeout: (await settings.read('timeout')) || undefined,
-    maxResponseSize: await settings.read('maxAnswer'),
   }
 }
 

@@ -1,6 +1,6 @@
 import { CommanderError, Command as Node, Option } from 'commander'
 import type { ParsedArgs } from '../config/args.ts'
-import { fieldsHelp, globalOptions } from './global-options.ts'
+import { globalOptions } from './global-options.ts'
 import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand } from './registered-command.ts'
 
@@ -84,9 +84,7 @@ export async function read(argv: readonly string[], groups: readonly CommandGrou
   const take = (option: OptionDefinition, value: string | null | undefined) => {
     const values = args.get(option.name) ?? []
     const added = value ?? 'true'
-    if (value === null && option.name === '--fields' && argv.at(-1) === '--fields')
-      args.set(option.name, [fieldsHelp])
-    else if (value === null) problem ??= { kind: 'missing-value', option, next: wordAfter(option, argv) }
+    if (value === null) problem ??= { kind: 'missing-value', option, next: wordAfter(option, argv) }
     else if (option.variadic === true || values.length === 0) args.set(option.name, [...values, added])
     else if (!values.includes(added)) problem ??= { kind: 'repeated-option', option }
   }
@@ -147,9 +145,7 @@ export async function read(argv: readonly string[], groups: readonly CommandGrou
     await last.parseAsync([...argv], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    const found = problemOf(error, last.args)
-    // The list of the fields needs no arguments.
-    if (found?.kind !== 'missing-argument' || args.get('--fields')?.[0] !== fieldsHelp) problem ??= found
+    problem ??= problemOf(error, last.args)
   }
   const words = last.args
   const definitions: readonly OptionDefinition[] = command?.definitions ?? []

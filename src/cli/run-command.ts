@@ -25,13 +25,9 @@ export const runCommand = (
   const fields = typeof command.fields === 'function' ? command.fields(args) : command.fields
   const [request, changesSettings] =
     'run' in command ? [command.request, command.changesSettings] : [command, false]
-  return withContext(args, host, secrets, purposeOf(request, changesSettings, fields), async context => {
-    if (context.options.listsFields)
-      return (await import('./fields/list-fields.ts')).listFields(command.command, fields, context)
-    return 'run' in command
-      ? runCustomCommand(command, context, runner)
-      : runOperationCommand(command, context)
-  })
+  return withContext(args, host, secrets, purposeOf(request, changesSettings, fields), async context =>
+    'run' in command ? runCustomCommand(command, context, runner) : runOperationCommand(command, context),
+  )
 }
 
 const purposeOf = (

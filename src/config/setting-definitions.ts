@@ -1,6 +1,6 @@
-import { attemptLimit, changeLimit, maxListResponseSize, maxResponseSize } from '../domain/limits.ts'
+import { attemptLimit, changeLimit } from '../domain/limits.ts'
 import { formats } from '../domain/output-formats.ts'
-import { integerParser, parseByteSize } from '../domain/values/numbers.ts'
+import { integerParser } from '../domain/values/numbers.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository } from '../domain/values/repository.ts'
 import { choiceParser, textParser } from '../domain/values/text.ts'
@@ -70,8 +70,6 @@ function parseFormat(text: string): (typeof formats)[number] {
     )
   return choiceParser(formats)(text)
 }
-
-const mebibyte = 1024 * 1024
 
 const setting = <T>(definition: SettingDefinition<T>): SettingDefinition<T> => definition
 
@@ -181,13 +179,6 @@ export const settingDefinitions = {
     summary: 'Color output: auto, always, never',
     choices: colorModes,
     parse: choiceParser(colorModes),
-  }),
-  maxAnswer: setting({
-    flag: '--max-answer',
-    env: [],
-    defaultText: `${maxResponseSize / mebibyte}MiB, ${maxListResponseSize / mebibyte}MiB for test lists, metrics and api`,
-    summary: 'Maximum size of a response, such as 128MiB',
-    parse: parseByteSize,
   }),
   caFile: setting({
     flag: '--ca-file',

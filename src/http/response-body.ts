@@ -8,7 +8,7 @@ const formatSize = (bytes: number): string =>
 
 export const responseTooLargeError = (description: string, max: number): MergeqError =>
   new MergeqError('bad-answer', `${description} is larger than ${formatSize(max)}.`, {
-    hint: `${hint} If the response is correct, raise the limit with --max-answer <size>.`,
+    hint: `${hint} If the response is correct, request less data.`,
     sentState: 'ambiguous',
     overLimit: true,
   })

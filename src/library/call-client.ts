@@ -33,7 +33,6 @@ export async function createCallClient(
   if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
   const options = {
     timeout: await settings.read('timeout'),
-    maxResponseSize: await settings.read('maxAnswer'),
     verbose: false,
   }
   return {

@@ -33,7 +33,6 @@ export const settingReaders = {
   profile: settingReader('profile'),
   timeout: numberOrTextReader(text => textOf('timeout')(/^\d+$/.test(text) ? `${text}ms` : text)),
   retries: numberReader(settingDefinitions.retries.parse),
-  maxAnswer: settingReader('maxAnswer'),
   caFile: settingReader('caFile'),
 } satisfies { readonly [K in keyof Required<CommonOptions>]: unknown } & OptionReaders
 

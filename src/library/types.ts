@@ -413,8 +413,6 @@ export interface CommonOptions {
   readonly timeout?: number | string | undefined
   /** Maximum retries; 0 disables them. */
   readonly retries?: number | undefined
-  /** Maximum size of a response, such as `128MiB`. */
-  readonly maxAnswer?: string | undefined
   /** A file with additional certificate authorities, in PEM. */
   readonly caFile?: string | undefined
 }

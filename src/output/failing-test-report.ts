@@ -1,9 +1,9 @@
 import { formatInteger, pluralize } from '../domain/format.ts'
-import { get, getArray, getString, type Json, type JsonObject, stringifyJson } from '../json.ts'
+import { get, getArray, getString, type Json, type JsonObject } from '../json.ts'
 import { parseUrl } from '../url.ts'
 import { markdownCell, markdownHead } from './delimited.ts'
 import { truncateCell } from './text-width.ts'
-import { type Annotation, annotationLines, escapeWorkflowCommands } from './workflow-commands.ts'
+import { type Annotation, annotationLines } from './workflow-commands.ts'
 
 /** A report of failing tests, ordered by severity. */
 export interface FailingTestReport {
@@ -15,8 +15,8 @@ export interface FailingTestReport {
   readonly end: string
 }
 
-/** The formats of a report: a Markdown summary, annotations of GitHub Actions, or JSON. */
-export type ReportFormat = 'markdown' | 'github' | 'json'
+/** The formats of a report: a Markdown summary, or annotations of GitHub Actions. */
+export type ReportFormat = 'markdown' | 'github'
 
 /** The longest name in a summary, in columns. */
 const maxNameLength = 200
@@ -26,8 +26,6 @@ interface ReportLimits {
   readonly rows: number
   /** The maximum length of the report, in characters. */
   readonly characters: number
-  /** Whether JSON is indented. */
-  readonly pretty: boolean
 }
 
 /**
@@ -37,13 +35,11 @@ interface ReportLimits {
 export function renderReport(
   report: FailingTestReport,
   format: ReportFormat,
-  { rows, characters, pretty }: ReportLimits,
+  { rows, characters }: ReportLimits,
 ): Uint8Array {
   const render = {
     markdown: (count: number) => utf8.encode(renderMarkdown(report, count)),
     github: (count: number) => annotationLines(createAnnotations(report, count)),
-    json: (count: number) =>
-      utf8.encode(`${escapeWorkflowCommands(stringifyJson(reportDocument(report, count), pretty))}\n`),
   }[format]
   return largestThatFits(
     Math.min(rows, report.tests.length),
@@ -69,16 +65,6 @@ function largestThatFits<T>(max: number, render: (count: number) => T, fits: (re
 }
 
 const isQuarantined = (test: JsonObject): boolean => get(test, 'quarantined') === true
-
-/** Returns the document of `--format json`: the records of the service, and the number of omitted tests. */
-function reportDocument({ tests, complete, start, end }: FailingTestReport, count: number): JsonObject {
-  return {
-    counts: { failing: tests.length, quarantined: tests.filter(isQuarantined).length },
-    tests: tests.slice(0, count),
-    more: tests.length - count,
-    window: { start, end, complete },
-  }
-}
 
 const statusOf = (test: JsonObject): string =>
   getString(test, 'status.value') ?? getString(test, 'status.reason') ?? ''

@@ -554,7 +554,7 @@ describe('a queue that is not empty', () => {
       paths: ['deleteQueue', 'getQueue'],
     })
     expect(outcome.err).toMatch(
-      /^mergeq: .*not empty \(2 pull requests queued: #7, #8\)\.\n {2}.*--cancel-all.*--drain-first/,
+      /^mergeq: .*not empty \(2 pull requests queued: #7, #8\)\.\n {2}.*--cancel-all/,
     )
   })
 

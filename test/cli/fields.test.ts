@@ -132,7 +132,7 @@ describe('a name that no record can have is a usage error', () => {
   test.each(["''", ',', 'state,', 'state,,mode'])('an empty name: %s', async names => {
     const { code, out, err } = await mergeq(`queue get ${where} --fields ${names}`, { answer })
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toBe('mergeq: --fields contains an empty name.\n  To list the fields, use: --fields help\n')
+    expect(err).toBe('mergeq: --fields contains an empty name.\n  Separate the names by single commas.\n')
   })
 })
 
@@ -295,99 +295,6 @@ describe('on a terminal a field has the format of its column', () => {
   })
 })
 
-describe('--fields help lists the fields', () => {
-  const nothing: Setting = { env: { MERGEQ_TOKEN: '' }, answer }
-
-  test.each(['--fields help', '--fields=help', '--fields'])(
-    'without a token and a request: %s',
-    async words => {
-      const outcome = await mergeq(`config get ${words}`, nothing)
-      expect(outcome).toMatchObject({ code: 0, err: '', requests: [] })
-      expect(outcome.out).toBe('key\t\nvalue\tVALUE\norigin\t\n')
-    },
-  )
-
-  test.each([
-    [
-      'a table on a terminal',
-      '--color never',
-      onTerminal,
-      'FIELD   COLUMN\nkey     -\nvalue   VALUE\norigin  -\n',
-    ],
-    [
-      'a list in JSON',
-      '--json',
-      {},
-      '[{"field":"key","column":null},{"field":"value","column":"VALUE"},{"field":"origin","column":null}]\n',
-    ],
-    [
-      'records in NDJSON',
-      '-o ndjson',
-      {},
-      '{"field":"key","column":null}\n{"field":"value","column":"VALUE"}\n{"field":"origin","column":null}\n',
-    ],
-    ['CSV', '-o csv', {}, 'field,column\r\nkey,\r\nvalue,VALUE\r\norigin,\r\n'],
-  ])('as %s', async (_, flags, setting, expected) => {
-    const { code, out } = await mergeq(`config get ${flags} --fields`, { ...nothing, ...setting })
-    expect({ code, out }).toEqual({ code: 0, out: expected })
-  })
-
-  test('the columns that no field has come last', async () => {
-    const { out } = await mergeq('queue get --fields', nothing)
-    expect(out).toMatch(/^branch\t\nstate\t\n/)
-    expect(out).toContain('\nenqueuedPullRequests.prNumber\tPR\n')
-    expect(out).toMatch(/\n\tPOSITION\n$/)
-  })
-
-  test('of the operation that api calls', async () => {
-    const { code, out } = await mergeq('api flaky-tests/get-test-details --fields', nothing)
-    expect(code).toBe(0)
-    expect(out).toMatch(/^test\t\ntest\.id\t\n/)
-    expect(await mergeq('api newOperation --fields', nothing)).toMatchObject({
-      code: 2,
-      out: '',
-      requests: [],
-      err: 'mergeq: The fields of `mergeq api` depend on the response.\n  To see the fields, run the command without --fields.\n',
-    })
-  })
-
-  test('--fields as the value of another option is the mistake that it was', async () => {
-    const { code, err } = await mergeq('pr get 7 --repo --fields', nothing)
-    expect(code).toBe(2)
-    expect(err).toMatch(/^mergeq: --repo needs a value, but --fields is an option\./)
-  })
-
-  /** The commands whose output has no fields. */
-  const withoutFields = [
-    ...['queue export', 'flaky report', 'auth login', 'auth logout', 'auth token'],
-    ...[
-      'config set',
-      'config unset',
-      'config path',
-      'sandbox start',
-      'sandbox exec',
-      'sandbox shell',
-      'sandbox tour',
-    ],
-  ]
-
-  test.each(allCommands.filter(command => 'run' in command).map(({ command }) => command))(
-    '%s',
-    async command => {
-      const outcome = await mergeq(`${command}${command === 'api' ? ' getQueue' : ''} --fields help`, nothing)
-      const { code, out, err, requests } = outcome
-      expect(requests).toEqual([])
-      if (withoutFields.includes(command))
-        expect({ code, out, err }).toEqual({
-          code: 2,
-          out: '',
-          err: `mergeq: \`mergeq ${command}\` has no fields to select.\n  Run the command without --fields.\n`,
-        })
-      else expect({ code, isEmpty: out === '', err }).toEqual({ code: 0, isEmpty: false, err: '' })
-    },
-  )
-})
-
 /** The dotted names of all fields in a value. */
 const namesIn = (value: Json | undefined, prefix = ''): readonly string[] =>
   Array.isArray(value)
@@ -473,14 +380,11 @@ describe.each(['document', 'hosted'] as const)('in the %s dialect', dialect => {
           }),
         )
         const command = line.split(' -')[0]?.replace(/ (\d.*|junit.xml|getQueue|repo|'.*)$/, '')
-        const typed = line.startsWith('api') ? 'api getQueue' : `${command}`
-        const { out } = (await stories[0]?.mergeq(`${typed} --fields help -o ndjson`)) ?? { out: '' }
-        const known = out
-          .split('\n')
-          .filter(text => text !== '')
-          .map(text => JSON.parse(text))
-        const fields: readonly string[] = known.flatMap(({ field }) => field ?? [])
-        const columns: readonly string[] = known.flatMap(({ column }) => column?.toLowerCase() ?? [])
+        const name = line.startsWith('api') ? 'api' : command
+        const known = allCommands.find(definition => definition.command === name)?.fields
+        const record = typeof known === 'function' ? known(new Map([['operation', ['getQueue']]])) : known
+        const fields = record?.names ?? []
+        const columns = (record?.columns ?? []).map(([title]) => title.toLowerCase())
         const isKnown = (name: string) =>
           fields.some(field =>
             field.endsWith(anyField) ? name.startsWith(field.replace(anyField, '.')) : field === name,

@@ -104,7 +104,6 @@ describe('-h is short help', () => {
   /** Commands whose short help is longer, with the reason. */
   const longer = new Map([
     ['queue update', 'has an option for each setting of a queue'],
-    ['pr submit', 'has 12 options'],
     ['flaky report', 'has 15 options'],
   ])
 

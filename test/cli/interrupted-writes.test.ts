@@ -56,7 +56,6 @@ const changes: readonly (readonly [line: string, operation: string, what: string
   ['queue resume', 'updateQueue', 'the queue for main', getQueue],
   ['queue drain', 'updateQueue', 'the queue for main', getQueue],
   ['queue delete --yes', 'deleteQueue', 'the queue for main', getQueue],
-  ['queue delete --yes --drain-first', 'updateQueue', 'the queue for main', getQueue],
   ['queue delete --yes --cancel-all', 'cancelPullRequest', '#7', getPullRequest],
   ['queue apply -f queue.yaml --yes', 'updateQueue', 'the queue for main', getQueueOfFile],
   ['api updateQueue -F state=PAUSED', 'updateQueue', 'the queue for main', getQueue],

@@ -148,7 +148,6 @@ const refusedSettings: { readonly [K in keyof Required<CommonOptions>]: readonly
   profile: text,
   timeout: ['', 'soon', -1, 1.5, true, null, Number.NaN],
   retries: ['3', -1, 101, 1.5, true, null],
-  maxAnswer: [...text, '1GB'],
   caFile: text,
 }
 
@@ -254,7 +253,6 @@ test('values are real values: a repository, milliseconds, numbers, moments', asy
     repo: { host: 'git.example.com', owner: 'acme/platform', name: 'web' },
     timeout: 5_000,
     retries: 0,
-    maxAnswer: '1MiB',
   })
   const { window } = await client.listFailingTests({ since: '2h', until: new Date(), minFailureRate: 1e-7 })
   expect(Date.parse(window.end) - Date.parse(window.start)).toBeGreaterThan(7_000_000)

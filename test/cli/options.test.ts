@@ -137,7 +137,6 @@ const waitOptions = (line: string, withSeveral: Row): Rows['options'] => ({
   '--match-head': { line, typed: '--match-head abcdef' },
   '--max-errors': { line: `${line} --interval 1s`, typed: '--max-errors 2', setting: { answer: failsLater } },
   '--fail-on-paused': { line, typed: '--fail-on-paused' },
-  '--notify': { line, typed: '--notify', setting: { terminal: true } },
   ...setOption,
 })
 
@@ -334,7 +333,6 @@ const table: Readonly<Record<string, Rows>> = {
       ...setOption,
       '--yes': { line: 'queue delete', typed: '--yes' },
       '--cancel-all': '--cancel-all',
-      '--drain-first': '--drain-first --timeout 5s',
     },
   },
   'queue pause': { line: 'queue pause', options: setOption },
@@ -351,19 +349,18 @@ const table: Readonly<Record<string, Rows>> = {
   'queue diff': {
     line: 'queue diff -f q.yaml',
     setting: {
-      files: { 'q.yaml': 'settings: {state: running, concurrency: 2}', 'odd.yaml': 'settings: {odd: 1}' },
+      files: { 'q.yaml': 'settings: {state: running, concurrency: 2}' },
     },
     options: {
       '--set': '--set concurrency=4',
       '--file': { line: 'queue diff', typed: '--file q.yaml' },
       '--include-state': '--include-state',
-      '--allow-unknown': { line: 'queue diff -f odd.yaml', typed: '--allow-unknown' },
     },
   },
   'queue apply': {
     line: 'queue apply -f q.yaml --yes --retries 0',
     setting: {
-      files: { 'q.yaml': 'settings: {state: running, concurrency: 2}', 'odd.yaml': 'settings: {odd: 1}' },
+      files: { 'q.yaml': 'settings: {state: running, concurrency: 2}' },
     },
     options: {
       '--set': '--set concurrency=4',
@@ -371,7 +368,6 @@ const table: Readonly<Record<string, Rows>> = {
       '--yes': { line: 'queue apply -f q.yaml', typed: '--yes' },
       '--if-match': '--if-match 0123456789abcdef',
       '--include-state': '--include-state',
-      '--allow-unknown': { line: 'queue apply -f odd.yaml --yes', typed: '--allow-unknown' },
     },
   },
   'queue check': {
@@ -509,7 +505,6 @@ const globalRows: Readonly<Record<string, Shows>> = {
   '--dry-run': { line: 'pr get 7', typed: '--dry-run' },
   '--timeout': { line: 'pr wait 7', typed: '--timeout 5s' },
   '--retries': { line: 'pr get 7', typed: '--retries 0', setting: { answer: refusing } },
-  '--max-answer': { line: 'flaky list', typed: '--max-answer 1KiB', setting: { answer: hasMany } },
   '--ca-file': { line: 'pr get 7', typed: '--ca-file /missing.pem' },
   '--quiet': { line: 'pr get 7', typed: '--quiet', setting: { answer: refusing } },
   '--verbose': { line: 'pr get 7', typed: '--verbose' },

@@ -277,7 +277,7 @@ const lines: Readonly<Record<string, string>> = {
   'queue get': 'queue get',
   'queue list': 'queue list',
   'queue update': 'queue update --concurrency 2',
-  'queue delete': 'queue delete --drain-first --cancel-all --yes --timeout 3s',
+  'queue delete': 'queue delete --cancel-all --yes',
   'queue pause': 'queue pause',
   'queue resume': 'queue resume',
   'queue drain': 'queue drain',
@@ -382,7 +382,6 @@ describe('text of an untrusted service does not act on a terminal', () => {
     'pr wait 7 --timeout 4s --interval 1s',
     'pr wait 7 8 --timeout 3s --interval 1s',
     'pr submit 7 --wait --timeout 3s --interval 1s',
-    'queue delete --drain-first --yes --timeout 3s',
   ])('`%s`: in what its spinner shows', async line => {
     const document = (seen: Seen) =>
       operation(seen) === 'getQueue'

@@ -693,17 +693,17 @@ describe('--dry-run prints the same request, needs no token and sends nothing', 
   })
 
   // docs/reference/cli.md, "Dry run": for a composition it prints the first request, which empties the queue.
-  test.each([
-    ['queue delete --cancel-all --yes', 'getQueue'],
-    ['queue delete --drain-first --yes', 'updateQueue'],
-  ])('%s prints %s, the first request', async (words, operation) => {
-    const { code, out, requests } = await mergeq(`${words} ${where} --dry-run`, { answer })
-    expect({ code, requests, operation: JSON.parse(out).operation }).toEqual({
-      code: 0,
-      requests: [],
-      operation,
-    })
-  })
+  test.each([['queue delete --cancel-all --yes', 'getQueue']])(
+    '%s prints %s, the first request',
+    async (words, operation) => {
+      const { code, out, requests } = await mergeq(`${words} ${where} --dry-run`, { answer })
+      expect({ code, requests, operation: JSON.parse(out).operation }).toEqual({
+        code: 0,
+        requests: [],
+        operation,
+      })
+    },
+  )
 })
 
 describe('several requests', () => {
@@ -776,27 +776,6 @@ describe('several requests', () => {
       `getQueue {${on}}`,
       `cancelPullRequest {${on},"pr":{"number":7}}`,
       `cancelPullRequest {${on},"pr":{"number":8}}`,
-      `deleteQueue {${on}}`,
-    ])
-  })
-
-  test('queue delete --drain-first drains, waits until nothing is tested, then deletes', async () => {
-    let reads = 0
-    const { code, requests } = await mergeq(`queue delete --drain-first --yes ${where}`, {
-      answer: seen =>
-        seen.path.endsWith('/getQueue')
-          ? {
-              body: JSON.stringify({
-                enqueuedPullRequests: reads++ === 0 ? [{ prNumber: 7, state: 'testing' }] : [],
-              }),
-            }
-          : answer(seen),
-    })
-    expect(code).toBe(0)
-    expect(sent(requests)).toEqual([
-      `updateQueue {${on},"state":"DRAINING"}`,
-      `getQueue {${on}}`,
-      `getQueue {${on}}`,
       `deleteQueue {${on}}`,
     ])
   })

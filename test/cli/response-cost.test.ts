@@ -56,42 +56,17 @@ describe('a response over its limit is neither requested nor read again', () => 
     ))
 })
 
-describe('--max-answer', () => {
+describe('the size of a response', () => {
   const record = (bytes: number) => filled('x', bytes, '{"state":"running","prTitle":"', '"}')
   const asked = async (line: string, body: string) =>
     withFaultServer({ script: respondAlways(respondWith(200, body)) }, server =>
       runAndCheck(server, line, { skipFailureText: true }),
     )
 
-  test('without it a queue has at most 8 MiB', async () => {
+  test('a queue has at most 8 MiB', async () => {
     const { code, sentence } = await asked('queue get', record(8 * mebibyte))
     expect({ code, sentence }).toEqual({ code: 15, sentence: expect.stringMatching(/is larger than 8 MiB/) })
   })
-  test('raises the limit', async () => {
-    const body = JSON.stringify({
-      state: 'running',
-      enqueuedPullRequests: [],
-      a: 'x'.repeat(5 * mebibyte),
-      b: 'x'.repeat(5 * mebibyte),
-    })
-    expect(await asked('queue get --json --max-answer 16MiB', body)).toMatchObject({ code: 0 })
-  })
-  test('lowers the limit', async () => {
-    const { code, sentence } = await asked('queue get --max-answer 2KiB', record(2_048))
-    expect({ code, sentence }).toEqual({ code: 15, sentence: expect.stringMatching(/is larger than 2 KiB/) })
-  })
-  test('is named in the hint', async () => {
-    const { hint } = await asked('queue get --max-answer 2KiB', record(2_048))
-    expect(hint).toContain('--max-answer <size>')
-  })
-  test.each(['64', '64MB', '64mib', '0MiB', '1.5MiB', '-1MiB', '', 'MiB', '257MiB', '9999999MiB'])(
-    'refuses %j',
-    async size => {
-      const { code, err, requests } = await mergeq(`queue get -R a/b -b main --max-answer=${size}`)
-      expect({ code, requests: requests.length }).toEqual({ code: 2, requests: 0 })
-      expect(err).toContain('--max-answer: ')
-    },
-  )
 })
 
 describe('the cost of a response', () => {

@@ -96,7 +96,7 @@ const lines: Readonly<Record<string, readonly string[]>> = {
     '--testing-timeout-minutes 0 --required-status build --merge-method squash --enqueueing-label merge',
     '--delete-required-statuses --direct-merge-mode off --not-ready-timeout-hours 24',
   ],
-  'queue delete': ['--yes', '--cancel-all --yes', '--drain-first --cancel-all --yes --timeout 3s'],
+  'queue delete': ['--yes', '--cancel-all --yes'],
   'queue pause': [''],
   'queue resume': [''],
   'queue drain': [''],

@@ -129,68 +129,9 @@ describe.each(dialects)('in the %s dialect', dialect => {
       await story.close()
     }
   })
-
-  test('queue delete --drain-first waits for running tests, and lists the pull requests that are left', async () => {
-    const story = await openStory({ dialect })
-    try {
-      await story.mergeq('pr submit 7 8 9')
-      story.clock.now += 500
-      const { code, err } = await story.mergeq('queue delete --drain-first --yes')
-      expect(code).toBe(6)
-      expect(err).toMatch(/^Draining, waiting for #7/m)
-      expect(err).toMatch(/The queue is not empty \(\d pull requests? queued: .*#9.*\n.*--cancel-all/)
-    } finally {
-      await story.close()
-    }
-  })
 })
 
 describe('queue delete', () => {
-  const draining = (entries: (reads: number) => readonly unknown[], status = (_: number) => 200) => {
-    let reads = 0
-    return (seen: Seen): Answer => {
-      if (operationOf(seen) !== 'getQueue') return { body: '{}' }
-      reads++
-      return { status: status(reads), body: JSON.stringify({ enqueuedPullRequests: entries(reads) }) }
-    }
-  }
-  const tested = [{ prNumber: 7, state: 'testing' }]
-
-  test('--drain-first bears failed polls, and not forever', async () => {
-    const soon = draining(
-      reads => (reads < 4 ? tested : []),
-      reads => (reads === 2 ? 502 : 200),
-    )
-    const { code, requests } = await run('queue delete --drain-first --yes', soon)
-    expect({ code, last: requests.map(operationOf).at(-1) }).toEqual({ code: 0, last: 'deleteQueue' })
-    const never = await run(
-      'queue delete --drain-first --yes',
-      draining(
-        () => tested,
-        () => 502,
-      ),
-    )
-    expect({ code: never.code, polls: never.requests.length }).toEqual({ code: 7, polls: 11 })
-    expect(never.err).toMatch(/is still DRAINING\. .*mergeq queue resume/)
-  })
-
-  test('--drain-first ends with the token, and when --timeout is over', async () => {
-    const refused = await run(
-      'queue delete --drain-first --yes',
-      draining(
-        () => tested,
-        () => 401,
-      ),
-    )
-    expect({ code: refused.code, requests: refused.requests.length }).toEqual({ code: 4, requests: 2 })
-    const late = await run(
-      'queue delete --drain-first --yes --timeout 25s',
-      draining(() => tested),
-    )
-    expect({ code: late.code, sleeps: late.sleeps }).toEqual({ code: 124, sleeps: [10_000, 10_000, 5_000] })
-    expect(late.requests.map(operationOf)).not.toContain('deleteQueue')
-  })
-
   test('--cancel-all: a pull request that left meanwhile is not an error; any other error keeps the queue', async () => {
     const listing = (seen: Seen, status: number): Answer => {
       if (operationOf(seen) === 'getQueue')
@@ -217,16 +158,10 @@ describe('queue delete', () => {
       'cancels 2 queued pull requests and deletes the queue for main in \\S+',
       ['getQueue', 'listPullRequests'],
     ],
-    ['--drain-first', 'drains the queue and deletes the queue for main in \\S+', []],
-    [
-      '--drain-first --cancel-all',
-      'drains the queue, cancels 2 queued pull requests and deletes the queue for main in \\S+',
-      ['getQueue', 'listPullRequests'],
-    ],
   ])('the prompt with %j names the damage; a no changes nothing', async (words, damage, sent) => {
     const { code, err, requests } = await run(
       `queue delete ${words}`,
-      draining(() => [{ prNumber: 7 }, { prNumber: 8 }]),
+      () => ({ body: JSON.stringify({ enqueuedPullRequests: [{ prNumber: 7 }, { prNumber: 8 }] }) }),
       { terminal: true, inputTerminal: true, typed: ['no'], columns: 200, env: { NO_COLOR: '1' } },
     )
     expect({ code, sent: requests.map(operationOf) }).toEqual({ code: 2, sent })

@@ -669,7 +669,7 @@ describe('help and version', () => {
       'queue update',
       ['--concurrency', '--required-status', '--delete-required-statuses', '--no-batch', ' /updateQueue'],
     ],
-    ['queue delete', ['--yes', '--cancel-all', '--drain-first', ' /deleteQueue']],
+    ['queue delete', ['--yes', '--cancel-all', ' /deleteQueue']],
     ['metrics', ['--all-repos', '--raw', ' /getMergeQueueMetrics']],
     [
       'flaky list',

@@ -167,47 +167,6 @@ describe('a state change', () => {
   })
 })
 
-describe('--notify', () => {
-  const pulls = { 7: failing, 8: [[0, 'MERGED']] as Course }
-  const sequence = (text: string) => `\u0007\u001B]9;mergeq: ${text}\u0007`
-
-  test.each([
-    ['pr wait 7 --notify --interval 1s', '#7 failed after 2s'],
-    ['pr wait 7 8 --notify --interval 1s', '2 pull requests: 1 merged, 1 failed'],
-    ['pr wait 7 8 --notify --interval 1s --until left', '2 pull requests: 2 left'],
-    ['pr wait 7 --notify --timeout 1s', 'The wait for #7 timed out after 1s, still testing'],
-    ['pr wait 7 --notify --interval 1s -q', '#7 failed after 2s'],
-    ['pr wait 8 --notify --json', '#8 is already merged'],
-  ])('%s rings the bell and says: %s', async (line, text) => {
-    const { err } = await runWithHistory(line, { pulls, setting: person })
-    expect(err.endsWith(sequence(text)), JSON.stringify(err)).toBe(true)
-    expect(
-      (await runWithHistory(line.replace(' --notify', ''), { pulls, setting: person })).err,
-    ).not.toContain('\u0007')
-  })
-
-  test('says nothing on a pipe or a dumb terminal', async () => {
-    const line = 'pr wait 7 --notify --interval 1s'
-    for (const setting of [{}, { ...person, env: { NO_COLOR: '1', TERM: 'dumb' } }])
-      expect((await runWithHistory(line, { pulls, setting })).err).not.toContain('\u0007')
-  })
-
-  test('removes control sequences from an unknown state', async () => {
-    const { err } = await runWithHistory('pr wait 7 --notify --timeout 1s', {
-      pulls: { 7: [[0, `evil\u001B]0;x\u0007${'y'.repeat(400)}`]] },
-      setting: person,
-    })
-    const [, text = ''] = /\u0007\u001B\]9;([^\u0007]*)\u0007$/.exec(err) ?? []
-    expect(text).toMatch(/^mergeq: The wait for #7 timed out after 1s, still evily+$/)
-    expect(text).toHaveLength(150)
-  })
-
-  test('needs --wait', async () => {
-    const { code, err } = await runWithHistory('pr submit 7 --notify', { pulls })
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/--notify requires --wait/) })
-  })
-})
-
 describe('the usual time in the queue', () => {
   test.each([{}, person, { ...person, redraws: true, env: { CI: '1' } }])(
     'is not asked for where no live line is shown (%j)',

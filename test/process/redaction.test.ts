@@ -21,7 +21,6 @@ describe('on a real terminal', () => {
   const there = [
     'pr wait 7 --timeout 3s --interval 1s',
     'queue watch --for 2s --interval 1s',
-    'queue delete --drain-first --yes --timeout 3s',
     'pr get 7',
     'metrics',
   ]

@@ -57,7 +57,7 @@ describe('the live line in a real terminal', () => {
   testWith('tmux')('shows the state, fits the width, and leaves no text', async () => {
     const { service, words, merge } = await startQueue()
     const screen = kept(
-      openTmuxScreen(home, words('pr wait 141 --interval 1s --notify'), {
+      openTmuxScreen(home, words('pr wait 141 --interval 1s'), {
         terminal: 120,
         env: { CI: undefined },
       }),
@@ -97,22 +97,4 @@ describe('the live line in a real terminal', () => {
     expect(screen.lines().join('\n')).not.toMatch(/503/)
     screen.close()
   })
-})
-
-describe('--notify', () => {
-  testWith('script')(
-    'rings the bell of the terminal and sends a notification, once, at the end',
-    async () => {
-      const { words, merge } = await startQueue()
-      merge()
-      const { out, code } = await home.run(words('pr wait 141 --notify'), { terminal: 80 })
-      expect(code).toBe(0)
-      expect(out.endsWith('\u0007\u001B]9;mergeq: #141 is already merged\u0007'), JSON.stringify(out)).toBe(
-        true,
-      )
-      expect(out.match(/\u0007\u001B\]9;/g)).toHaveLength(1)
-      const piped = await home.run(words('pr wait 141 --notify'))
-      expect(piped.out + piped.err).not.toContain('\u0007')
-    },
-  )
 })

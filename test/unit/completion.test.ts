@@ -70,7 +70,7 @@ describe('completeWords offers', () => {
     [
       'headings and fields, each once',
       'queue list --fields ',
-      'repository branch depth testing merged failed repo help :nospace',
+      'repository branch depth testing merged failed repo :nospace',
     ],
     ['fields that begin with the word', 'pr list --fields=prN', '--fields=prNumber :nospace'],
     ['a heading without quotes', 'flaky list --fields rate_', 'rate_7d :nospace'],

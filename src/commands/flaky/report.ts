@@ -2,9 +2,8 @@ import { listFailingTests } from '../../api/operations/failing-tests.ts'
 import { incompleteListError } from '../../api/pagination.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { choiceOption, type Input, option } from '../../cli/inputs.ts'
+import { choiceOption, option } from '../../cli/inputs.ts'
 import { readPages } from '../../cli/stream-pages.ts'
-import { isJsonFormat } from '../../domain/output-formats.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -13,7 +12,7 @@ import { rawText } from '../../output/printer.ts'
 import { checkPageToken, flakyListCommand, reportInputs } from './list.ts'
 import { notesInWords } from './tests/notes.ts'
 
-const formats = ['markdown', 'github', 'json'] as const
+const formats = ['markdown', 'github'] as const
 
 /** Lower limit for the length of a report, in characters: the note about omitted tests always fits. */
 const minCharacters = 400
@@ -26,45 +25,38 @@ const defaultLimits: Readonly<Record<ReportFormat, { readonly characters: number
   {
     markdown: { characters: 65_536, rows: Number.POSITIVE_INFINITY },
     github: { characters: Number.POSITIVE_INFINITY, rows: 10 },
-    json: { characters: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY },
   }
 
-/** The format of a report, where neither --format nor --output gives it. */
-const defaultFormat = 'markdown'
-
-const formatOption: Input<ReportFormat | undefined> = choiceOption({
+const formatOption = choiceOption({
   name: 'format',
   value: 'format',
-  defaultText: defaultFormat,
-  summary: 'Report format: markdown, github (annotations) or json',
+  default: 'markdown',
+  summary: 'Report format: markdown or github (annotations)',
   choices: formats,
 })
 
-/** Returns the format of the report. Throws a usage error if --output contradicts it or --fields is given. */
-function resolveFormat(chosen: ReportFormat | undefined, { args, options }: CommandContext): ReportFormat {
-  const output = isJsonFormat(options.format) ? 'json' : options.format
+/** Throws a usage error if an option asks for what only a list has: fields, or another format. */
+function checkOutput(format: ReportFormat, { args, options }: CommandContext): void {
   if (options.fields.length > 0)
     throw usageError('A report does not support --fields.', 'To choose the columns, use `mergeq flaky list`.')
   const isOutputTyped = args.has('--json') || args.has('--output')
-  const outputFormat = formats.find(candidate => candidate === output)
-  if (isOutputTyped && (outputFormat === undefined || (chosen ?? outputFormat) !== outputFormat))
-    throw usageError(
-      `A report does not support --output ${output}.`,
-      `Use --format instead, with one of: ${formats.join(', ')}.`,
-    )
-  return chosen ?? outputFormat ?? defaultFormat
+  if (!isOutputTyped || options.format === format) return
+  throw usageError(
+    `A report does not support --output ${options.format}.`,
+    `Use --format with one of: ${formats.join(', ')}. To print the tests as JSON, run: mergeq flaky list --json`,
+  )
 }
 
 export const flakyReportCommand = defineCommand({
   command: 'flaky report',
-  summary: 'Report failing tests as Markdown, GitHub annotations or JSON',
+  summary: 'Report failing tests as Markdown or GitHub annotations',
   request: {
     command: 'flaky list',
     operation: listFailingTests,
     inputs: reportInputs,
     check: checkPageToken,
   },
-  output: 'Markdown, GitHub annotations or one JSON document, depending on --format',
+  output: 'Markdown or GitHub annotations, depending on --format',
   inputs: {
     format: formatOption,
     maxChars: option({
@@ -81,11 +73,10 @@ export const flakyReportCommand = defineCommand({
     'mergeq flaky report --since 7d --max-chars 4000 --no-quarantined',
   ],
   validate({ format }, context) {
-    resolveFormat(format, context)
+    checkOutput(format, context)
   },
   async run({ format, maxChars }, context, [invocation]) {
-    const { printer, logger, host } = context
-    const reportFormat = resolveFormat(format, context)
+    const { printer, logger } = context
     if (invocation === undefined) return 0
     const { limit, sort = 'impact', ...values } = invocation.values
     // The report applies the limit itself, because it states how many tests it omits.
@@ -100,17 +91,13 @@ export const flakyReportCommand = defineCommand({
     const finish = pages.finish(failure?.message)
     const { records, isBroken, complete, notes } = finish
     addTests(records)
-    const { characters, rows } = defaultLimits[reportFormat]
+    const { characters, rows } = defaultLimits[format]
     const { start, end } = values.range
     const { renderReport } = await import('../../output/failing-test-report.ts')
     const text = renderReport(
       { tests, complete, start: new Date(start).toISOString(), end: new Date(end).toISOString() },
-      reportFormat,
-      {
-        rows: limit ?? rows,
-        characters: maxChars ?? characters,
-        pretty: host.out.terminal && context.options.format !== 'ndjson',
-      },
+      format,
+      { rows: limit ?? rows, characters: maxChars ?? characters },
     )
     await printer.print(rawText(text, true))
     for (const note of notesInWords(notes, values.range, context)) await logger.info(note)

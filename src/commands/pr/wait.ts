@@ -26,7 +26,6 @@ export const prWaitCommand = defineCommand({
   examples: [
     'mergeq pr wait 123 --timeout 30m',
     'mergeq pr wait 123 --until tests-passed --match-head HEAD',
-    'mergeq pr wait 123 --notify',
     'mergeq pr wait 123 124 125 -o ndjson',
   ],
   async dryRun(values, context, invocations) {

@@ -23,7 +23,7 @@ import {
   queueName,
   readItems,
 } from './file/plan.ts'
-import { allowUnknownInput, fileInput, queueFileInputs, requireFile } from './file/read-files.ts'
+import { fileInput, queueFileInputs, requireFile } from './file/read-files.ts'
 
 const formatResult = ({ invocation }: Plan, { outcome, changed }: JsonObject): string =>
   outcome === 'unchanged'
@@ -107,32 +107,31 @@ export const queueApplyCommand = defineCommand({
       parse: parseDigest,
     }),
     ...queueFileInputs,
-    ...allowUnknownInput,
   },
   examples: ['mergeq queue apply -f queue.yaml', 'mergeq queue apply -f queues/ --yes'],
-  async dryRun({ file, ifMatch, includeState, allowUnknown }, context) {
+  async dryRun({ file, ifMatch, includeState }, context) {
     const items = await readItems(requireFile(file), includeState, context)
     await context.logger.info('Dry run: the live queues were read, and nothing was changed.')
-    const plans = await createPlans(items, includeState, allowUnknown, context)
+    const plans = await createPlans(items, includeState, context)
     await checkDigest(plans, ifMatch, requireFile(file))
     await printPlans(plans, context)
     return 0
   },
-  async run({ file, yes, ifMatch, includeState, allowUnknown }, context) {
+  async run({ file, yes, ifMatch, includeState }, context) {
     const { logger, host } = context
     const path = requireFile(file)
     const items = await readItems(path, includeState, context)
     const askToConfirm = (text: string) =>
       confirm('queue apply', yes ? undefined : { text, expectedInput: 'y' }, context)
     if (!canPrompt(context)) await askToConfirm('')
-    let plans = await createPlans(items, includeState, allowUnknown, context)
+    let plans = await createPlans(items, includeState, context)
     const digest = await checkDigest(plans, ifMatch, path)
     const changedPlans = plans.filter(hasDifferences)
     for (const plan of changedPlans) for (const text of describePlan(plan)) await logger.info(text)
     if (changedPlans.length > 0 && !yes) {
       await askToConfirm(`Apply these changes to ${pluralize(changedPlans.length, 'queue')}? [y/N]`)
       // The settings may have changed since the plan was shown: only the plan that was confirmed is applied.
-      plans = await createPlans(items, includeState, allowUnknown, context)
+      plans = await createPlans(items, includeState, context)
       await checkDigest(plans, digest, path)
     }
     const failures: MergeqError[] = []

@@ -1,10 +1,10 @@
 import { callOperation } from '../../api/call.ts'
-import { emptyDecoder } from '../../api/decode.ts'
-import { withDecoder } from '../../api/operation.ts'
+import { listPullRequests } from '../../api/operations/pull-request-list.ts'
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
-import { deleteQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
-import type { RequestLimits } from '../../api/service-client.ts'
-import { type Confirmation, defineCommand, defineOperationCommand } from '../../cli/command.ts'
+import { deleteQueue, getQueue } from '../../api/operations/queues.ts'
+import { readListIfAvailable } from '../../api/read-list-if-available.ts'
+import { withMaxRetries } from '../../api/service-client.ts'
+import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { flag, type InputValues } from '../../cli/inputs.ts'
 import { printDryRun } from '../../cli/preview.ts'
@@ -14,95 +14,57 @@ import { reportResults } from '../../cli/report-results.ts'
 import { executeAll, runInvocations } from '../../cli/run-invocations.ts'
 import { joinSome } from '../../domain/explain/finding.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
-import { defaultMaxErrors } from '../../domain/limits.ts'
-import { isUnderTest } from '../../domain/states.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
-import { pollDelay } from '../../domain/wait-state.ts'
-import { extendError, isPermanent, MergeqError, toMergeqError, withPeriod } from '../../errors.ts'
-import { get, getArray, getString, type Json } from '../../json.ts'
+import { MergeqError } from '../../errors.ts'
+import { get, getArray, getString } from '../../json.ts'
 import { message } from '../../output/view.ts'
 import { prCancelCommand } from '../pr/cancel.ts'
-import { createWaitLimits, readWaitTimeLimit } from '../pr/wait/time-limits.ts'
-import { notReadyOperation, readNotReady } from './delete/not-ready.ts'
 
 type Queue = InputValues<typeof queueInputs>
 
-/** The operation that sets the state to DRAINING, whatever the service responds. */
-const drainOperation = withDecoder(updateQueue, emptyDecoder)
-
-async function readEntries(
-  values: Queue,
-  context: CommandContext,
-  limits: RequestLimits = {},
-): Promise<readonly Json[]> {
-  const { response } = await callOperation(context.client(), getQueue, values, { limits })
-  return getArray(response.records[0], 'enqueuedPullRequests')
-}
-
-const names = (entries: readonly Json[]): string =>
-  joinList(entries.map(entry => `#${get(entry, 'prNumber') ?? '?'}`))
-
-/**
- * Sets the state to DRAINING and waits until no pull request is under test. Like `pr wait`, it tolerates
- * failed polls; `--timeout` limits the whole wait.
- */
-async function drain(values: Queue, context: CommandContext): Promise<void> {
-  const { logger, host, args } = context
-  const limit = readWaitTimeLimit(args)
-  let endsAt = Number.POSITIVE_INFINITY
-  const remaining = () => endsAt - host.clock.now()
-  const limits = await createWaitLimits(limit, remaining, context)
-  const params = { ...values, state: 'DRAINING' } as const
-  await callOperation(context.client(), drainOperation, params, { limits: limits.change })
-  endsAt = host.clock.now() + limit
-  let [errors, lastText] = [0, '']
-  try {
-    for (;;) {
-      const text = await readEntries(values, context, limits.poll).then(
-        entries => {
-          errors = 0
-          const tested = entries.filter(entry => isUnderTest(getString(entry, 'state') ?? ''))
-          return tested.length === 0 ? undefined : `Draining, waiting for ${names(tested)}.`
-        },
-        error => {
-          const failure = toMergeqError(error)
-          if (isPermanent(failure) || failure.kind === 'not-found' || ++errors >= defaultMaxErrors)
-            throw failure
-          return `${withPeriod(failure.message)} Still draining.`
-        },
-      )
-      if (text === undefined) return
-      if (text !== lastText) await logger.info(text)
-      lastText = text
-      if (remaining() <= 0) throw new MergeqError('timed-out', `Timed out. ${text}`)
-      const pause = pollDelay({ state: 'TESTING' }, errors, host.random())
-      await context.logger.withSpinner(
-        () => text,
-        () => host.clock.sleep(Math.min(pause, remaining()), host.interrupted),
-      )
-    }
-  } catch (error) {
-    const failure = toMergeqError(error)
-    const note =
-      'The queue is still DRAINING. Run the command again, or resume the queue: mergeq queue resume'
-    const { hint } = failure.details
-    throw extendError(failure, { hint: hint === undefined ? note : `${hint}\n${note}` })
-  }
-}
-
-async function readNumbers(values: Queue, context: CommandContext): Promise<readonly number[]> {
-  return (await readEntries(values, context)).flatMap(entry => {
+async function readQueued(values: Queue, context: CommandContext): Promise<readonly number[]> {
+  const { response } = await callOperation(context.client(), getQueue, values)
+  return getArray(response.records[0], 'enqueuedPullRequests').flatMap(entry => {
     const pr = get(entry, 'prNumber')
     return typeof pr === 'number' ? [pr] : []
   })
 }
+
+// The documentation of the command lists the operation without its pages: an incomplete list does not end it.
+const { pagination: _, ...notReadyOperation } = listPullRequests
+
+/**
+ * Returns the numbers of the pull requests of a queue that are not ready, which getQueue does not list;
+ * undefined where the service does not list them either, or where the list could not be read.
+ */
+async function readNotReady(
+  { repo, targetBranch }: Queue,
+  context: CommandContext,
+): Promise<readonly number[] | undefined> {
+  const client = context.client()
+  const numbers: number[] = []
+  const { isAvailable } = await readListIfAvailable(
+    client,
+    listPullRequests,
+    { repo, targetBranch, states: ['NOT_READY'] },
+    records => {
+      for (const record of records)
+        if (typeof record.prNumber === 'number' && getString(record, 'state') === 'NOT_READY')
+          numbers.push(record.prNumber)
+    },
+    { limits: withMaxRetries(client, 0) },
+  )
+  return isAvailable ? numbers : undefined
+}
+
+const joinNumbers = (numbers: readonly number[]): string => joinList(numbers.map(number => `#${number}`))
 
 /**
  * Cancels all pull requests that the queue lists; one that left the queue meanwhile is not an error. Returns
  * the exit code.
  */
 async function cancelAll(values: Queue, context: CommandContext): Promise<number> {
-  const numbers = await readNumbers(values, context)
+  const numbers = await readQueued(values, context)
   const runs = numbers.map(pr => ({ values: { ...values, pr, yes: true }, overrides: [] }))
   const command = { ...prCancelCommand, isOrdered: true }
   const all = await executeAll(command, runs, context, { isSilent: true })
@@ -110,7 +72,7 @@ async function cancelAll(values: Queue, context: CommandContext): Promise<number
   const results = all.map((result, index) => (isMissing[index] === true ? { code: 0 } : result))
   const code = await reportResults(cancelPullRequest, runs, results, context)
   const numbersOf = (missing: boolean) =>
-    joinList(numbers.filter((_, index) => isMissing[index] === missing).map(number => `#${number}`))
+    joinNumbers(numbers.filter((_, index) => isMissing[index] === missing))
   if (code === 0 && isMissing.includes(false)) await context.logger.info(`Cancelled ${numbersOf(false)}.`)
   if (code === 0 && isMissing.includes(true))
     await context.logger.info(`No longer in the queue: ${numbersOf(true)}.`)
@@ -126,58 +88,44 @@ const formatNotReady = (numbers: readonly number[]): string =>
  * `cancels 3 queued pull requests (not cancelled: 1 pull request is not ready: #5)`.
  */
 async function describeCancellation(values: Queue, context: CommandContext): Promise<string> {
-  const queued = await readNumbers(values, context)
+  const queued = await readQueued(values, context)
   const notReady = ((await readNotReady(values, context)) ?? []).filter(pr => !queued.includes(pr))
   const cancels = `cancels ${pluralize(queued.length, 'queued pull request')}`
   return notReady.length === 0 ? cancels : `${cancels} (not cancelled: ${formatNotReady(notReady)})`
 }
 
 /** Explains why a queue could not be deleted: which pull requests it still lists, and what to do. */
-const explainError =
-  (values: Queue, context: CommandContext) =>
-  async (failure: MergeqError): Promise<MergeqError> => {
-    const { status, delivery } = failure.details
-    // An unknown outcome is not a refusal, whatever status the last response had.
-    if (delivery === 'unknown' || (status !== 400 && status !== 409)) return failure
-    const entries = await readEntries(values, context).catch(() => undefined)
-    if (entries === undefined) return failure
-    const notReady = entries.length === 0 ? await readNotReady(values, context) : undefined
-    const listed =
-      notReady !== undefined && notReady.length > 0
-        ? formatNotReady(notReady)
-        : entries.length === 0
-          ? 'no pull requests are listed, but pull requests that are not ready are never listed'
-          : `${pluralize(entries.length, 'pull request')} queued: ${names(entries)}`
-    const text = failure.message.replace(/\.$/, '')
-    const problem = /the queue is not empty$/i.test(text) ? text : `${text}. The queue is not empty`
-    return new MergeqError('refused', `${problem} (${listed}).`, {
-      ...failure.details,
-      hint:
-        entries.length > 0
-          ? 'To cancel the queued pull requests first, add --cancel-all. To let running tests finish first, add --drain-first.'
-          : notReady === undefined || notReady.length === 0
-            ? 'Cancel them by number, then try again: mergeq pr cancel <pr>'
-            : `Cancel them, then try again: ${context.settings.commandLine(['pr', 'cancel', ...notReady], values)} --yes`,
-    })
-  }
-
-/** Returns the question that says what the command is about to do; the queue is read to count its entries. */
-async function confirmDeletion(
-  values: InputValues<typeof deleteRequest.inputs>,
-  { cancels, drainFirst }: { readonly cancels: boolean; readonly drainFirst: boolean },
+async function explainError(
+  failure: MergeqError,
+  values: Queue,
   context: CommandContext,
-): Promise<Confirmation | undefined> {
-  if (values.yes || !canPrompt(context) || (!cancels && !drainFirst)) return deleteRequest.confirm?.([values])
-  const { repo, targetBranch } = values
-  const steps = [
-    ...(drainFirst ? ['drains the queue'] : []),
-    ...(cancels ? [await describeCancellation(values, context)] : []),
-    `deletes the queue for ${targetBranch} in ${repositoryName(repo)}`,
-  ]
-  const text = `This ${steps.slice(0, -1).join(', ')} and ${steps.at(-1)}. Type ${targetBranch} to confirm:`
-  return { text, expectedInput: targetBranch }
+): Promise<MergeqError> {
+  const { status, delivery } = failure.details
+  // An unknown outcome is not a refusal, whatever status the last response had.
+  if (delivery === 'unknown' || (status !== 400 && status !== 409)) return failure
+  const queued = await readQueued(values, context).catch(() => undefined)
+  if (queued === undefined) return failure
+  const notReady = queued.length === 0 ? await readNotReady(values, context) : undefined
+  const listed =
+    notReady !== undefined && notReady.length > 0
+      ? formatNotReady(notReady)
+      : queued.length === 0
+        ? 'no pull requests are listed, but pull requests that are not ready are never listed'
+        : `${pluralize(queued.length, 'pull request')} queued: ${joinNumbers(queued)}`
+  const text = failure.message.replace(/\.$/, '')
+  const problem = /the queue is not empty$/i.test(text) ? text : `${text}. The queue is not empty`
+  return new MergeqError('refused', `${problem} (${listed}).`, {
+    ...failure.details,
+    hint:
+      queued.length > 0
+        ? 'To cancel the queued pull requests first, add --cancel-all.'
+        : notReady === undefined || notReady.length === 0
+          ? 'Cancel them by number, then try again: mergeq pr cancel <pr>'
+          : `Cancel them, then try again: ${context.settings.commandLine(['pr', 'cancel', ...notReady], values)} --yes`,
+  })
 }
 
+/** The request of `queue delete`, for an empty queue. */
 const deleteRequest = defineOperationCommand({
   command: 'queue delete',
   destructive: true,
@@ -186,52 +134,40 @@ const deleteRequest = defineOperationCommand({
   inputs: { ...queueInputs, yes: yesInput },
   view: (_, { repo, targetBranch }) =>
     message(`Deleted the queue for ${targetBranch} in ${repositoryName(repo)}.`),
-  confirm([invocation]) {
-    if (invocation === undefined || invocation.yes) return undefined
-    const { repo, targetBranch } = invocation
-    return {
-      text: `This deletes the queue for ${targetBranch} in ${repositoryName(repo)}. Type ${targetBranch} to confirm:`,
-      expectedInput: targetBranch,
-    }
-  },
   examples: ['mergeq queue delete --target-branch release --yes'],
 })
 
+/** `mergeq queue delete`: can cancel what is queued first. */
 export const queueDeleteCommand = defineCommand({
   ...deleteRequest,
   request: deleteRequest,
-  operations: [updateQueue, getQueue, cancelPullRequest, notReadyOperation],
-  exitKinds: ['timed-out'],
+  operations: [getQueue, cancelPullRequest, notReadyOperation],
   inputs: {
     cancelAll: flag({
       name: 'cancel-all',
       summary: 'Cancel all queued pull requests first, except those that are not ready',
     }),
-    drainFirst: flag({
-      name: 'drain-first',
-      summary: 'Drain the queue first: start no new tests, and wait for running tests',
-    }),
   },
   examples: [...deleteRequest.examples, 'mergeq queue delete --cancel-all --yes'],
-  async confirm([first], { cancelAll: cancels, drainFirst }, context) {
-    return first === undefined ? undefined : confirmDeletion(first, { cancels, drainFirst }, context)
+  async confirm([first], { cancelAll: cancels }, context) {
+    if (first === undefined || first.yes) return undefined
+    const { repo, targetBranch } = first
+    // The queue is read to count its pull requests, but only for a person who can answer.
+    const cancellation =
+      cancels && canPrompt(context) ? `${await describeCancellation(first, context)} and ` : ''
+    return {
+      text: `This ${cancellation}deletes the queue for ${targetBranch} in ${repositoryName(repo)}. Type ${targetBranch} to confirm:`,
+      expectedInput: targetBranch,
+    }
   },
-  async dryRun({ cancelAll: cancels, drainFirst }, context, invocations) {
-    const drains = invocations.map(({ values, overrides }) => ({
-      values: { ...values, state: 'DRAINING' },
-      overrides,
-    }))
-    if (drainFirst) return printDryRun(drainOperation, drains, context)
-    return printDryRun(cancels ? getQueue : deleteQueue, invocations, context)
-  },
-  async run({ cancelAll: cancels, drainFirst }, context, invocations) {
-    const [first] = invocations
+  dryRun: async ({ cancelAll: cancels }, context, invocations) =>
+    printDryRun(cancels ? getQueue : deleteQueue, invocations, context),
+  async run({ cancelAll: cancels }, context, [first]) {
     if (first === undefined) return 0
-    if (drainFirst) await drain(first.values, context)
-    const cancelled = cancels ? await cancelAll(first.values, context) : 0
-    if (cancelled !== 0) return cancelled
-    return runInvocations(deleteRequest, invocations, context, {
-      explainError: explainError(first.values, context),
+    const exitCode = cancels ? await cancelAll(first.values, context) : 0
+    if (exitCode !== 0) return exitCode
+    return runInvocations(deleteRequest, [first], context, {
+      explainError: failure => explainError(failure, first.values, context),
     })
   },
 })

@@ -17,7 +17,7 @@ import {
   type Plan,
   readItems,
 } from './file/plan.ts'
-import { allowUnknownInput, fileInput, queueFileInputs, requireFile } from './file/read-files.ts'
+import { fileInput, queueFileInputs, requireFile } from './file/read-files.ts'
 import { queueRequest } from './get/queue-request.ts'
 
 export const differenceRecord: RecordFields = {
@@ -105,15 +105,15 @@ export const queueDiffCommand = defineCommand({
     json: '{"same","digest","queues","changes"}',
     ndjson: 'one difference per line',
   },
-  inputs: { file: fileInput, ...queueFileInputs, ...allowUnknownInput },
+  inputs: { file: fileInput, ...queueFileInputs },
   examples: ['mergeq queue diff -f queue.yaml', 'mergeq queue diff -f queues/ --json | jq -r .digest'],
   async dryRun({ file, includeState }, context) {
     const items = await readItems(requireFile(file), includeState, context)
     return printDryRun(getQueue, items.map(({ invocation }) => invocation).slice(0, 1), context)
   },
-  async run({ file, includeState, allowUnknown }, context) {
+  async run({ file, includeState }, context) {
     const items = await readItems(requireFile(file), includeState, context)
-    const isSame = await printPlans(await createPlans(items, includeState, allowUnknown, context), context)
+    const isSame = await printPlans(await createPlans(items, includeState, context), context)
     return isSame ? 0 : exitCodeOf('differs')
   },
 })

@@ -38,20 +38,3 @@ export const findInexactNumber = (json: string): string | undefined =>
     .replace(/"(?:[^"\\]|\\.)*"/g, '')
     .match(/-?\d[\d.eE+-]*/g)
     ?.find(number => !isExactNumber(number))
-
-const bytesPerUnit = new Map([
-  ['KiB', 1024],
-  ['MiB', 1024 * 1024],
-])
-const maxByteSize = 256 * 1024 * 1024
-
-/** Parses `512KiB` or `64MiB` as bytes, from 1 KiB to 256 MiB. Throws a usage error for any other text. */
-export function parseByteSize(text: string): number {
-  const [, number = '', unit = ''] = /^([1-9]\d{0,8})([KM]iB)$/.exec(text) ?? []
-  const bytes = Number(number) * (bytesPerUnit.get(unit) ?? 0)
-  if (bytes === 0)
-    throw usageError(`'${text}' is not a size.`, 'Use a whole number with KiB or MiB, for example 128MiB.')
-  if (bytes > maxByteSize)
-    throw usageError(`'${text}' is larger than 256MiB.`, 'Use a size from 1KiB to 256MiB.')
-  return bytes
-}

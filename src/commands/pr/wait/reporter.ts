@@ -31,11 +31,8 @@ export interface WaitReporter {
   reportEnd(target: WaitTarget, end: WaitEnd): Promise<void>
   /** Prints every recorded result, even if results before it are missing. */
   flush(): Promise<void>
-  /**
-   * Logs the errors, the most severe last, and returns the most severe exit code. Where `notifies` is set,
-   * the terminal announces the end.
-   */
-  close(notifies: boolean): Promise<number>
+  /** Logs the errors, the most severe last, and returns the most severe exit code. */
+  close(): Promise<number>
 }
 
 /** The largest number of failing checks that are logged for a pull request. */
@@ -82,7 +79,7 @@ export function createReporter(
   const hasReader = err.terminal && !isContinuousIntegration(env)
   const results: ({ readonly record: JsonObject; readonly lines: readonly StyledLine[] } | undefined)[] =
     invocations.map(() => undefined)
-  const [failures, codes, ended]: [MergeqError[], number[], EndedWait[]] = [[], [], []]
+  const [failures, codes]: [MergeqError[], number[]] = [[], []]
   const unfinished: WaitTarget['invocation']['values'][] = []
   let [printedCount, lastOutputAt, failingReads] = [0, startedAt, 0]
   let defaultRepository: Promise<string | undefined> | undefined
@@ -165,7 +162,6 @@ export function createReporter(
       }
       const failingChecks = await failingChecksOf(target, end)
       const wait = { pr, url: urlOfPullRequest(repo, pr), state, end, elapsed, failingChecks }
-      ended.push(wait)
       codes.push(exit)
       if (outcome === 'timed-out' || outcome === 'pending') unfinished.push(invocation.values)
       if (failure !== undefined) failures.push(failure)
@@ -180,7 +176,7 @@ export function createReporter(
       if (!isStream) for (; printedCount < results.length; printedCount++) await print(printedCount)
       await printer.end()
     },
-    async close(notifies) {
+    async close() {
       if (showsLines && invocations.length > 1 && unfinished.length > 0) {
         const { stepLines, waitCommand } = await import('./end-lines.ts')
         const step = ['To continue waiting', waitCommand(unfinished, settings.commandLine)] as const
@@ -188,10 +184,6 @@ export function createReporter(
       }
       await printer.end()
       await reportErrors(failures, context)
-      if (notifies) {
-        const { sendNotification } = await import('./notification.ts')
-        await sendNotification(ended, host)
-      }
       return mostSevere(codes)
     },
   }

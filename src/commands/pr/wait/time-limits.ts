@@ -16,8 +16,6 @@ export interface WaitOptions extends WaitGoal {
   /** Milliseconds for the whole wait; 0 reads every pull request once. */
   readonly limit: number
   readonly stopsOnError: boolean
-  /** Whether the end is announced by the terminal (`--notify`). */
-  readonly notifies: boolean
 }
 
 const minute = 60_000
@@ -37,7 +35,7 @@ export function readWaitOptions(
   pullRequestCount: number,
   { args }: Pick<CommandContext, 'args'>,
 ): WaitOptions {
-  const { matchHead: head, until, interval, grace, maxErrors, failOnPaused, notify } = values
+  const { matchHead: head, until, interval, grace, maxErrors, failOnPaused } = values
   if (head !== undefined && pullRequestCount > 1)
     throw usageError(
       '--match-head works with only one pull request.',
@@ -52,7 +50,6 @@ export function readWaitOptions(
     failOnPaused,
     limit: readWaitTimeLimit(args),
     stopsOnError: args.has('--stop-on-error'),
-    notifies: notify,
   }
 }
 

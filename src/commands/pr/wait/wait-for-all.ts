@@ -83,7 +83,7 @@ export async function waitForAll(
     await reporter.flush()
     throw interruptedWaitError(failure, waiting, context)
   }
-  return reporter.close(options.notifies)
+  return reporter.close()
 }
 
 /** Prints a result for each pull request without a wait: a failed submission stopped the command. */

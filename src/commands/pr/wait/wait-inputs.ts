@@ -61,10 +61,6 @@ export const waitInputs = {
   matchHead,
   maxErrors: maxErrorsOption,
   failOnPaused: flag({ name: 'fail-on-paused', summary: 'Exit 8 if the queue is paused' }),
-  notify: flag({
-    name: 'notify',
-    summary: 'Ring the terminal bell and show a desktop notification when the wait ends',
-  }),
 }
 
 /** A record of a wait is a result or, in NDJSON, also a state change. */

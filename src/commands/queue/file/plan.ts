@@ -3,18 +3,20 @@ import { getQueue } from '../../../api/operations/queues.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { type Invocation, readInvocations } from '../../../cli/invocation.ts'
 import type { ParsedArgs } from '../../../config/args.ts'
-import { joinList, pluralize } from '../../../domain/format.ts'
+import { pluralize } from '../../../domain/format.ts'
 import {
   type Difference,
   differences,
   type LiveSettings,
   liveSettings,
+  settingNames,
   settingsDigest,
   unknownKeys,
 } from '../../../domain/queue-file.ts'
+import { suggestName } from '../../../domain/similar-name.ts'
 import { parseRepository, repositoryName } from '../../../domain/values/repository.ts'
-import { isNotFound, toMergeqError, usageError } from '../../../errors.ts'
-import { type Json, stringifyJson } from '../../../json.ts'
+import { isNotFound, type MergeqError, toMergeqError, usageError } from '../../../errors.ts'
+import { type Json, type JsonObject, stringifyJson } from '../../../json.ts'
 import { queueRequest } from '../get/queue-request.ts'
 import { type LoadedQueueFile, readQueueFiles, withOverrides } from './read-files.ts'
 
@@ -118,34 +120,33 @@ export async function readLive(
 }
 
 /**
- * Reads every live queue and returns the plans. A setting that neither mergeq nor the live queue knows is a
- * usage error, or a warning if `allowUnknown` is set.
+ * Reads every live queue and returns the plans. Throws a usage error for a setting that neither mergeq nor the
+ * live queue knows.
  */
 export async function createPlans(
   items: readonly QueueFileItem[],
   includesState: boolean,
-  allowUnknown: boolean,
   context: CommandContext,
 ): Promise<readonly Plan[]> {
   const plans: Plan[] = []
   for (const item of items) {
     const live = await readLive(item.invocation, includesState, context)
     const liveValues = live?.settings ?? {}
-    const unknown = unknownKeys(item.content.settings, liveValues)
-    const [first] = unknown
-    if (first !== undefined && !allowUnknown)
-      throw (await import('./unknown-settings.ts')).unknownSettingError(
-        first,
-        item.path,
-        liveValues,
-        context.args,
-      )
-    if (unknown.length > 0)
-      await context.logger.warnOnce(`${item.path}: unknown settings, used unchanged: ${joinList(unknown)}.`)
+    const [unknown] = unknownKeys(item.content.settings, liveValues)
+    if (unknown !== undefined) throw unknownSettingError(unknown, item.path, liveValues, context.args)
     const digest = await settingsDigest(live === undefined ? null : live.settings)
     plans.push({ ...item, live, digest, differences: differences(liveValues, item.content.settings) })
   }
   return plans
+}
+
+function unknownSettingError(name: string, path: string, live: JsonObject, args: ParsedArgs): MergeqError {
+  const isTyped = args.get('--set')?.some(text => text.startsWith(`${name}=`)) === true
+  return usageError(
+    `${isTyped ? '--set' : path}: unknown queue setting '${name}'.`,
+    suggestName(name, [...settingNames, ...Object.keys(live)]) ??
+      'To see the settings of the queue, run: mergeq queue export',
+  )
 }
 
 /** Returns the digest of a single plan, or a digest of the digests of several plans. */

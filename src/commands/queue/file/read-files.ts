@@ -23,13 +23,6 @@ export const queueFileInputs = {
   }),
 }
 
-export const allowUnknownInput = {
-  allowUnknown: flag({
-    name: 'allow-unknown',
-    summary: 'Allow settings that are unknown to both mergeq and the queue',
-  }),
-}
-
 export const fileInput = option({
   name: 'file',
   short: 'f',
