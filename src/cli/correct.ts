@@ -7,14 +7,7 @@ import { globalOptions, queueOptionNames } from './global-options.ts'
 import { isOption, type OptionDefinition } from './inputs.ts'
 import { type Reading, read } from './parse.ts'
 import { type CommandGroup, loadCommands } from './registered-command.ts'
-import {
-  commandSynonyms,
-  groupSynonyms,
-  optionSynonyms,
-  rootSynonyms,
-  type SynonymRow,
-  watchCommands,
-} from './synonyms.ts'
+import { commandSynonyms, optionSynonyms, type SynonymRow, watchCommands } from './synonyms.ts'
 
 /** A command that was probably meant. */
 interface Correction {
@@ -39,6 +32,9 @@ interface Mistake extends Reading {
 }
 
 type Hint = string | undefined
+
+/** The rows for words without a group. */
+const rootRows = commandSynonyms[''] ?? []
 
 // Commands.
 
@@ -95,9 +91,15 @@ async function correctInGroup(
 }
 
 /** Returns the group that a word means, without near misses. */
-const groupOf = (word: string | undefined, groups: readonly CommandGroup[]): string | undefined =>
-  groups.find(({ name }) => name === word)?.name ??
-  Object.keys(groupSynonyms).find(name => groupSynonyms[name]?.split(' ').includes(word ?? ''))
+function groupOf(word = '', groups: readonly CommandGroup[]): string | undefined {
+  const names = groups.map(({ name }) => name)
+  return names.includes(word)
+    ? word
+    : findRow(
+        rootRows.filter(([target]) => names.includes(target)),
+        word,
+      )
+}
 
 /**
  * Returns the command that was probably meant by words that name no command: another word for it, its words
@@ -113,9 +115,9 @@ async function correctCommand(
   const noun = second === undefined ? undefined : groupOf(second, groups)
   const swapped = noun === undefined ? undefined : await findVerb(noun, first, third, groups)
   if (swapped !== undefined) return { ...swapped, replaced: 2 }
-  const synonym = findRow(rootSynonyms, first, second)
-  if (synonym !== undefined) return { target: synonym, replaced: 1 }
+  const synonym = findRow(rootRows, first, second)
   const group = groupOf(first, groups)
+  if (synonym !== undefined && synonym !== group) return { target: synonym, replaced: 1 }
   if (group !== undefined)
     return (await correctInGroup(group, words, groups)) ?? { target: group, replaced: 1 }
   const similar = findSimilarName(
@@ -126,7 +128,7 @@ async function correctCommand(
     const correction = second === undefined ? undefined : await correctInGroup(similar, words, groups)
     return correction ?? { target: similar, replaced: 1 }
   }
-  const target = findSimilarRow(rootSynonyms, first, second)
+  const target = findSimilarRow(rootRows, first, second)
   return target === undefined ? undefined : { target, replaced: 1, isGuess: true }
 }
 

@@ -12,6 +12,20 @@ const isNumber = (text: string): boolean =>
 export const isPullRequestReference = (text: string): boolean =>
   (isNumber(text) && !/^#?0$/.test(text)) || pullRequestUrl.test(text)
 
+/** The fields of a pull request that have another name with gh. */
+const fieldsOfGh = new Map([
+  ['number', 'prNumber'],
+  ['title', 'prTitle'],
+  ['author', 'prAuthor'],
+  ['headRefOid', 'prSha'],
+])
+
+const toFieldNames = (names: string): string =>
+  names
+    .split(',')
+    .map(name => fieldsOfGh.get(name) ?? name)
+    .join(',')
+
 /**
  * Parses a pull request: `123`, `#123` or a URL, which also names the repository
  * (docs/reference/cli.md, "Pull requests"). Throws a usage error for any other text.
@@ -24,6 +38,12 @@ export function parsePullRequest(text: string): { readonly number: number; reado
     throw usageError(
       `'${text}' is not a pull request.`,
       `Separate pull requests with spaces: ${text.replaceAll(/[#,]+/g, ' ').trim()}`,
+    )
+  // With gh, the names of fields follow --json.
+  if (/^[a-z]+(?:,[a-z]+)+$/i.test(text))
+    throw usageError(
+      `'${text}' is not a pull request.`,
+      `To print only some fields, use: --json --fields ${toFieldNames(text)}`,
     )
   if (!isPullRequestReference(text) || host !== undefined)
     throw usageError(
