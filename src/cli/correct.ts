@@ -229,11 +229,11 @@ function toSettingOption(
   return definition.value === undefined ? flagFor(option, given, definitions) : [option, given]
 }
 
-async function hintForCommand({ argv, groups }: Mistake): Promise<Hint> {
-  const words = await locateWords(argv, groups)
-  const typed = words.length > 0 ? words.map(({ word }) => word) : argv.slice(0, 2)
+async function hintForCommand({ argv, groups, path, words: unread }: Mistake): Promise<Hint> {
+  const typed = [...path, ...unread].filter(word => !/^-./.test(word))
   const correction = await correctCommand(typed, groups)
   if (correction === undefined) return undefined
+  const words = await locateWords(argv, groups)
   const [, , setting, value] = words
   if (correction.target === 'queue update' && setting !== undefined) {
     const { command } = await read(['queue', 'update'], groups)

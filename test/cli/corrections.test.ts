@@ -353,7 +353,7 @@ describe('a misspelt command or option is answered with the whole command line',
     ])
       expect(await hintOf(words)).not.toContain('sesame')
     expect(await hintOf('pr get 7 --token sesame')).toContain('set MERGEQ_TOKEN, or run: mergeq auth login')
-    expect(await hintOf(['pr', 'veiw', 'x'.repeat(501)])).toBe('Did you mean: mergeq pr get')
+    expect(await hintOf(['-q', 'pr', 'veiw', 'x'.repeat(501)])).toBe('Did you mean: mergeq pr get')
   })
 })
 
