@@ -103,20 +103,6 @@ function joinOpposites(options: readonly OptionDoc[]): readonly OptionDoc[] {
     )
 }
 
-const isBelow = (name: string, { command }: RegisteredCommand): boolean => command.startsWith(`${name} `)
-
-const renderSubcommands = (
-  name: string,
-  commands: readonly RegisteredCommand[],
-  { width }: HelpLayout,
-): string =>
-  alignColumns(
-    commands
-      .filter(command => isBelow(name, command))
-      .map(({ command, summary }) => [command.slice(name.length + 1), summary]),
-    width,
-  )
-
 function renderOutput(prints: OutputDoc, { width }: HelpLayout): string {
   if (typeof prints === 'string') return indentText(prints, width)
   return alignColumns(Object.entries(prints), width)
@@ -132,11 +118,7 @@ function formatExitCodes(exitCodes: readonly number[] | undefined): string {
   return [...codesByKind].map(([kind, codes]) => `${codes.join('/')}\u00A0${kind}`).join(', ')
 }
 
-function renderCommandHelp(
-  doc: CommandDoc,
-  commands: readonly RegisteredCommand[],
-  layout: HelpLayout,
-): string {
+function renderCommandHelp(doc: CommandDoc, layout: HelpLayout): string {
   const { width } = layout
   const usage = renderParagraph(`Usage: ${doc.usage}`, layout)
   const globalNames = globalOptions.map(({ name, short }) =>
@@ -145,7 +127,6 @@ function renderCommandHelp(
   return joinParts(layout, [
     renderParagraph(doc.summary, layout),
     doc.alias === undefined ? usage : `${usage}Alias: mergeq ${doc.alias}\n`,
-    ['Commands', renderSubcommands(doc.command, commands, layout)],
     ['Arguments', renderOptions(doc.arguments, layout)],
     ['Flags', renderOptions([...doc.flags, helpOption], layout)],
     ['Global flags', indentText(globalNames.join(', '), width)],
@@ -175,15 +156,10 @@ const renderStart = (summary: string, usage: string, layout: HelpLayout): string
   `${renderParagraph(summary, layout)}${renderParagraph(`Usage: ${usage}`, layout)}`
 
 /** Where the options need more than a screen, each of them has one line. */
-function renderShortCommandHelp(
-  doc: CommandDoc,
-  commands: readonly RegisteredCommand[],
-  layout: HelpLayout,
-): string {
+function renderShortCommandHelp(doc: CommandDoc, layout: HelpLayout): string {
   const renderWith = (options: string): string =>
     joinParts(layout, [
       renderStart(doc.summary, doc.usage, layout),
-      ['Commands', renderSubcommands(doc.command, commands, layout)],
       ['Arguments', renderOptions(doc.arguments, layout)],
       ['Flags', options],
       ['Examples', renderLines(doc.examples.slice(0, maxShortExamples).map(({ line }) => line))],
@@ -201,10 +177,9 @@ function renderGroupHelp(
   layout: HelpLayout,
 ): string {
   const usage = `mergeq ${name} <command> [flags]`
-  const examples = commands
-    .filter(command => isBelow(name, command))
-    .flatMap(({ examples: [example = ''] }) => example.replace(/ +# exits with .*/, ''))
-  const subcommands: Section = ['Commands', renderSubcommands(name, commands, layout)]
+  const examples = commands.map(({ examples: [example = ''] }) => example.replace(/ +# exits with .*/, ''))
+  const rows = commands.map(({ command, summary }) => [command.slice(name.length + 1), summary])
+  const subcommands: Section = ['Commands', alignColumns(rows, layout.width)]
   if (isShort)
     return joinParts(layout, [
       renderStart(summary, usage, layout),
@@ -271,7 +246,7 @@ function renderText(
 ): string {
   if (command !== undefined) {
     const doc = documentCommand(command)
-    return isShort ? renderShortCommandHelp(doc, commands, layout) : renderCommandHelp(doc, commands, layout)
+    return isShort ? renderShortCommandHelp(doc, layout) : renderCommandHelp(doc, layout)
   }
   const group = groups.find(({ name }) => name === path[0])
   return group === undefined

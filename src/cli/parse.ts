@@ -103,7 +103,6 @@ export async function read(argv: readonly string[], groups: readonly CommandGrou
   /** Declares the options, arguments and commands of a node, which comes next on the command line. */
   const enter = async (node: Node) => {
     last = node
-    command = undefined
     node.helpCommand(false).hook('preSubcommand', (_, child) => enter(child))
     declare(node, [...globalOptions, ...ordinaryOptions])
     if (node.parent === null) {
@@ -112,19 +111,17 @@ export async function read(argv: readonly string[], groups: readonly CommandGrou
     }
     path.push(node.name())
     if (path.length === 1) commands = await loadCommands(groups.filter(({ name }) => name === path[0]))
-    const parent = `${path.join(' ')} `
-    for (const each of commands) {
-      const name = each.command.slice(parent.length)
-      if (`${each.command} ` === parent) {
-        command = each
-        declare(node, each.definitions)
-        // After the first word of a command to run, all words belong to that command.
-        node.passThroughOptions(each.definitions.some(({ program }) => program === true)).action(ignore)
-      } else if (each.command.startsWith(parent) && !name.includes(' ')) {
-        const child = node.command(name)
-        if (each.alias !== undefined) child.alias(each.alias)
-      }
+    const typed = path.join(' ')
+    const found = commands.find(each => each.command === typed)
+    if (found === undefined) {
+      for (const each of commands)
+        node.command(each.command.slice(typed.length + 1)).aliases([each.alias ?? []].flat())
+      return
     }
+    command = found
+    declare(node, found.definitions)
+    // After the first word of a command to run, all words belong to that command.
+    node.passThroughOptions(found.definitions.some(({ program }) => program === true)).action(ignore)
   }
   await enter(
     last
