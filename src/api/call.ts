@@ -51,7 +51,7 @@ export async function callOperation<P extends Params>(
   const { limits = {}, progress } = options
   let sentAt = client.host.clock.now()
   try {
-    const isUnchanged = operation.effect === false && operation.narrow?.(params) === undefined
+    const isUnchanged = operation.recovery === undefined && operation.trimResponse?.(params) === undefined
     const response = await sendRequest(client, operation, built, {
       limits,
       progress,
@@ -79,8 +79,8 @@ export async function callOperation<P extends Params>(
       rememberLowerCase(client)
       return result
     }
-    if (operation.effect === false || sentState !== 'ambiguous') throw failure
-    const write = { operation, recovery: operation.effect, ...built, sentAt, failure, limits }
+    if (operation.recovery === undefined || sentState !== 'ambiguous') throw failure
+    const write = { operation, recovery: operation.recovery, ...built, sentAt, failure, limits }
     const { recoverWrite } = await import('./write-recovery.ts')
     const recovered = await recoverWrite(write, client).catch(error => {
       const interruption = toMergeqError(error)

@@ -1,7 +1,7 @@
 import { maxBodySize } from '../domain/limits.ts'
 import { createStringArray } from '../domain/values/string-array.ts'
 import { usageError } from '../errors.ts'
-import type { ImpactedTargets } from './operations/impacted-targets.ts'
+import type { ImpactedTargets } from './operations/pull-requests.ts'
 
 /** Drops duplicates. Throws a usage error for an empty name. */
 export function encodeTargets(names: readonly string[] | 'ALL'): ImpactedTargets {

@@ -11,13 +11,13 @@ import type { Resource } from './resource.ts'
  */
 export function interruptedChangeError(
   failure: MergeqError,
-  { route, effect }: Pick<Operation, 'route' | 'effect'>,
+  { route, recovery }: Pick<Operation, 'route' | 'recovery'>,
   resources: readonly Resource[],
   commandLine: CommandLine,
 ): MergeqError {
   const operation = operationName(route)
   const names = resources.flatMap(nameIn)
-  const command = effect === false ? '' : effect.inspectCommand
+  const command = recovery === undefined ? '' : recovery.inspectCommand
   // A command about a pull request shows nothing without its number.
   const shown = command.startsWith('pr ') ? resources.filter(({ pr }) => pr !== undefined) : resources
   const commands = command === '' ? [] : commandLinesByQueue(command.split(' '), shown, commandLine)

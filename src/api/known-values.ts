@@ -1,12 +1,13 @@
 import { type QueueEntry, queueEntries } from '../domain/queue-entries.ts'
 import type { Repository } from '../domain/values/repository.ts'
+import { toIso } from '../domain/values/time.ts'
 import type { JsonObject } from '../json.ts'
 import { callOperation } from './call.ts'
 import { firstPageQuery } from './operation.ts'
-import { listFailingTests } from './operations/failing-tests.ts'
-import { listPullRequests } from './operations/pull-request-list.ts'
-import { getMergeQueueMetrics, readSamplesIn } from './operations/queue-metrics.ts'
+import { getMergeQueueMetrics, readSamplesIn } from './operations/metrics.ts'
+import { listPullRequests } from './operations/pull-requests.ts'
 import { getQueue } from './operations/queues.ts'
+import { listFailingTests } from './operations/tests.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 
 /** The range of time in which a test or pull request must have failed, in milliseconds: 24 hours. */
@@ -30,8 +31,8 @@ export async function readFailedPullRequests(
   limits: RequestLimits,
 ): Promise<readonly QueueEntry[]> {
   const since = client.host.clock.now() - recentTime
-  const params = { ...queue, states: ['FAILED'], since, pageSize: maxFailed }
-  const pageQuery = await firstPageQuery(listPullRequests, params)
+  const params = { ...queue, states: ['FAILED'], since: toIso(since), pageSize: maxFailed }
+  const pageQuery = await firstPageQuery(listPullRequests, params, client.host.clock.now())
   const { response } = await callOperation(client, listPullRequests, params, { limits, pageQuery })
   return queueEntries({ enqueuedPullRequests: response.records })
 }
@@ -53,8 +54,8 @@ export async function readKnownTests(
   limits: RequestLimits,
 ): Promise<readonly JsonObject[]> {
   const now = client.host.clock.now()
-  const params = { ...place, range: { start: now - recentTime, end: now } }
-  const pageQuery = await firstPageQuery(listFailingTests, params)
+  const params = { ...place, since: toIso(now - recentTime) }
+  const pageQuery = await firstPageQuery(listFailingTests, params, now)
   const { response } = await callOperation(client, listFailingTests, params, { limits, pageQuery })
   return response.records
 }

@@ -1,6 +1,3 @@
-import { pluralizeFirst } from '../domain/format.ts'
-import { type TimeRange, windows } from '../domain/time-range.ts'
-import { toIso } from '../domain/values/time.ts'
 import { MergeqError, withPeriod } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import {
@@ -11,12 +8,14 @@ import {
   type ListSelection,
   type PageProtocol,
 } from './list-reader.ts'
-import { pagesOfTests } from './test-pages.ts'
 
 export interface PaginationEnd
   extends Pick<ListResult, 'records' | 'complete' | 'isBroken' | 'shown' | 'total' | 'hidden' | 'problem'> {
+  /** All sentences about the list: its summary, what else happened, and whether there are more records. */
   readonly notes: readonly string[]
+  /** The sentences about restarts, repeated rows and hidden records. */
   readonly incidents: readonly string[]
+  /** The members beside the records in the one document for all pages. */
   readonly envelope: JsonObject
 }
 
@@ -42,19 +41,13 @@ export function incompleteListError(
   return new MergeqError(kind, `${withPeriod(failure.message)} The list is incomplete.`, details)
 }
 
-/** Combines many requests into one response. Does no I/O. */
+/**
+ * Combines many requests into one response: the next request, the records to print, and the end. Does no I/O.
+ */
 export interface Paginator extends Pick<ListReader, 'nextQuery' | 'take' | 'recover' | 'hasStarted'> {
   readonly content: ListContent
   finish(why?: string): PaginationEnd
 }
-
-/** How failing tests are listed (docs/reference/cli.md, "Lists of failing tests"). */
-export interface PaginationPlan extends ListSelection {
-  readonly range: TimeRange
-}
-
-/** A range in messages: `<start> to <end>` in ISO 8601. */
-export const describeRange = ({ start, end }: TimeRange): string => `${toIso(start)} to ${toIso(end)}`
 
 const sentencesOf = (
   { notes, isLimited }: ListResult,
@@ -64,16 +57,6 @@ const sentencesOf = (
   incidents: notes,
   notes: [summary, ...notes, ...(isLimited ? [`This list is incomplete: there are more ${noun}s.`] : [])],
 })
-
-const failingTestPages: PageProtocol<TimeRange> = {
-  ...pagesOfTests,
-  query: ({ start, end }, token, pageSize) => ({
-    start_time: toIso(start),
-    end_time: toIso(end),
-    ...pagesOfTests.pageQuery(token, pageSize),
-  }),
-  describe: describeRange,
-}
 
 interface ListSummary {
   describe(result: ListResult): string
@@ -100,13 +83,3 @@ export function paginateList<S extends object>(
     },
   }
 }
-
-/**
- * Lists failing tests of all windows and pages, each test once
- * (docs/reference/service.md, "list-failing-tests").
- */
-export const paginateTests = ({ range, ...selection }: PaginationPlan): Paginator =>
-  paginateList(windows(range), failingTestPages, selection, {
-    describe: ({ shown }) => `${pluralizeFirst(shown, 'test')} failed from ${describeRange(range)}.`,
-    envelope: result => pagesOfTests.envelope(result, { start: toIso(range.start), end: toIso(range.end) }),
-  })

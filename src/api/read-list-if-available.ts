@@ -22,7 +22,7 @@ export async function readListIfAvailable<P extends Params>(
   take: (records: readonly JsonObject[]) => void,
   options: CallOptions = {},
 ): Promise<ExtraListEnd> {
-  const pages = await operation.pagination?.(params)
+  const pages = await operation.pagination?.(params, client.host.clock.now())
   if (pages === undefined) return { isAvailable: false, problem: undefined }
   for (let pageQuery = pages.nextQuery(); pageQuery !== undefined; pageQuery = pages.nextQuery()) {
     const { result, failure } = await callIfAvailable(client, operation, params, {

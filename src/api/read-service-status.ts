@@ -1,7 +1,7 @@
 import { type MergeqError, toMergeqError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { callOperation } from './call.ts'
-import { getServiceStatus } from './operations/service-status.ts'
+import { getServiceStatus } from './operations/status.ts'
 import { type ServiceClient, withMaxRetries } from './service-client.ts'
 
 /**

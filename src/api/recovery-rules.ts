@@ -1,7 +1,36 @@
 import { isSameSetting } from '../domain/queue-file.ts'
 import { normalizeState, terminalOutcome } from '../domain/states.ts'
 import { get, getArray, getString, type Json, type JsonObject } from '../json.ts'
-import type { RecoveryResult, WriteObservation } from './operation.ts'
+
+/**
+ * What is known when a change got no response and the service was read again
+ * (docs/reference/network.md, "Write recovery").
+ */
+export interface WriteObservation {
+  /** The record that was read; undefined when the service responded with 404. */
+  readonly record: JsonObject | undefined
+  /** The body that was sent. */
+  readonly sent: JsonObject
+  /**
+   * First and last second in which the change may have been sent, by the service's clock, in seconds since
+   * 1970.
+   */
+  readonly sentFrom: number
+  readonly sentTo: number
+}
+
+/**
+ * What a reading says about a change. `done`: the record shows the change. `not-applied`: it does not.
+ * `seems-done`: the record shows the result, but the result may be older than the change; several readings
+ * must agree. `refused`: why the change can no longer be made; several readings must agree, unless `isDated`
+ * says that the reason arose after the change was sent.
+ */
+export type RecoveryResult =
+  | 'done'
+  | 'seems-done'
+  | 'not-applied'
+  | 'unclear'
+  | { readonly refused: string; readonly isDated?: boolean }
 
 const isSubmitted = (record: JsonObject): boolean => {
   const flag = get(record, 'isCurrentlySubmittedToQueue')

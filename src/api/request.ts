@@ -57,7 +57,7 @@ export function createRequest<P extends Params>(
     method,
     url: `${options.baseUrl}/${operationName(operation.route)}${search}`,
     credential,
-    isChange: operation.effect !== false,
+    isChange: operation.recovery !== undefined,
     expects: operation.decoder.expects,
     resource: resourceOfBody(operation, params, body),
     maxResponseSize: operation.decoder.maxBytes ?? maxResponseSize,

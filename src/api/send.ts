@@ -131,7 +131,7 @@ const truncate = (body: string): string =>
   body.length > maxShownBody ? `${body.slice(0, maxShownBody)}… (${body.length} characters)` : body
 
 async function decodeResponse<P extends Params>(
-  { decoder, errors, isHostedOnly, narrow }: Operation<P>,
+  { decoder, errors, isHostedOnly, trimResponse }: Operation<P>,
   request: Request,
   response: ReceivedResponse,
   params: ParamValues<P>,
@@ -160,7 +160,7 @@ async function decodeResponse<P extends Params>(
     const isCut = isChange && /^\s*[[{]/.test(response.text) && response.document === undefined
     if (isChange && (isCut || isWebPage(response.text))) throw notJsonError(response)
     const decoded = decoder.read(response)
-    return narrow?.(params)?.(decoded) ?? decoded
+    return trimResponse?.(params)?.(decoded) ?? decoded
   } catch (error) {
     const failure = toMergeqError(error)
     const details = { attempts, operation, sentState: 'ambiguous' } as const

@@ -4,9 +4,10 @@ import { limitRetries } from '../http/retry-policy.ts'
 import { isObject, parseJson } from '../json.ts'
 import { buildRequest } from './build-request.ts'
 import type { DecodedResponse } from './decode.ts'
-import type { Operation, RecoveryResult, WriteObservation, WriteRecovery } from './operation.ts'
+import type { Operation, WriteRecovery } from './operation.ts'
 import type { Params, ParamValues } from './param.ts'
 import type { Delivery } from './receipt.ts'
+import type { RecoveryResult, WriteObservation } from './recovery-rules.ts'
 import { bodyText, type Request } from './request.ts'
 import { sendRequest } from './send.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
@@ -50,7 +51,7 @@ export async function recoverWrite<P extends Params>(
   const isReadable = canRead(sent)
   // If the response was over the size limit, the change may be read back, but must not be sent again.
   const isOverLimit = failure.details.overLimit === true
-  if (retryPolicy.maxRetries === 0 || (!isReadable && (isOverLimit || recovery.replay !== 'unread')))
+  if (retryPolicy.maxRetries === 0 || (!isReadable && (isOverLimit || recovery.replay !== 'without-reading')))
     throw unknownOutcome(sent, failure, client)
   const failedAt = clock.now()
   // Only verbose mode names the operation.
@@ -105,8 +106,11 @@ const canRead = ({ recovery: { readBack: back }, request: { resource } }: Unconf
  * Whether the error of the replay leaves the outcome open: the first request may have been applied, and the
  * second refused for that reason or because the token expired in between.
  */
-const isExplained = ({ recovery: { repeated } }: UnconfirmedWrite, { kind, details }: MergeqError): boolean =>
-  kind === 'auth' || (repeated !== undefined && details.status === repeated)
+const isExplained = (
+  { recovery: { alreadyAppliedStatus } }: UnconfirmedWrite,
+  { kind, details }: MergeqError,
+): boolean =>
+  kind === 'auth' || (alreadyAppliedStatus !== undefined && details.status === alreadyAppliedStatus)
 
 type ReadBackOutcome = 'done' | 'not-applied' | 'unclear' | { readonly refused: string }
 

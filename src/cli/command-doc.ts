@@ -1,4 +1,4 @@
-import { type Operation, operationMethod, operationName } from '../api/operation.ts'
+import { isChange, type Operation, operationMethod, operationName } from '../api/operation.ts'
 import { type ErrorKind, exitCodeList } from '../errors.ts'
 import type { OutputDoc } from './command.ts'
 import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
@@ -64,8 +64,7 @@ function listExitKinds({
   const isAny = operations === 'any'
   const known = isAny ? [] : operations
   const ofRequests = (isAny || known.length > 0) && toleratesErrors !== true ? requestExitKinds : []
-  const ofChanges: readonly ErrorKind[] =
-    isAny || known.some(({ effect }) => effect !== false) ? ['unknown-outcome'] : []
+  const ofChanges: readonly ErrorKind[] = isAny || known.some(isChange) ? ['unknown-outcome'] : []
   const ofPages: readonly ErrorKind[] = known.some(({ pagination }) => pagination !== undefined)
     ? ['incomplete']
     : []

@@ -1,16 +1,16 @@
 import type { BodyOverride } from '../api/body-overrides.ts'
 import type { DecodedResponse } from '../api/decode.ts'
-import type { Operation } from '../api/operation.ts'
+import { isChange, type Operation } from '../api/operation.ts'
 import type { PaginationEnd } from '../api/pagination.ts'
-import type { Params, ParamValue } from '../api/param.ts'
+import type { Params, ParamValues } from '../api/param.ts'
+import type { RequestLimits } from '../api/service-client.ts'
 import type { ErrorKind, MergeqError } from '../errors.ts'
 import type { Environment } from '../host/host.ts'
 import type { JsonObject } from '../json.ts'
 import type { View } from '../output/view.ts'
 import type { CommandContext } from './context.ts'
 import { type FieldsDefinition, receiptRecord } from './fields/record-fields.ts'
-import type { Input, Inputs, InputValues } from './inputs.ts'
-import type { Invocation, RequestDefinition } from './invocation.ts'
+import type { Inputs, InputValues } from './inputs.ts'
 
 /**
  * What the command prints on standard output: one text for every format, or a text for each. CSV and Markdown
@@ -34,14 +34,11 @@ interface RunnerOutput {
 }
 
 /** What help and the parser need to know about a command. */
-export interface CommandDescription<F extends Inputs = Inputs> {
+export interface CommandDescription {
   /** The command as it is typed: `pr submit`. */
   readonly command: string
   readonly alias?: string
   readonly summary: string
-  readonly inputs: F
-  /** Whether it destroys something: a misspelt command line is never corrected to it. */
-  readonly destructive?: boolean
   /**
    * Command lines that work. A line that exits with another code than 0 ends with `# exits with 8 if ...`.
    */
@@ -55,6 +52,12 @@ export interface CommandDescription<F extends Inputs = Inputs> {
   readonly output?: OutputDoc
   /** What `--fields` can select, if the command does not print receipts. */
   readonly fields?: FieldsDefinition
+  /** Whether a failed request is a part of the result instead of the end of the command. */
+  readonly toleratesErrors?: boolean
+  /** Whether the command ends with the exit code of a program that it runs. */
+  readonly propagatesExitCode?: boolean
+  /** Whether the command destroys something: a misspelt command is never corrected to it. */
+  readonly destructive?: boolean
 }
 
 /** A question, and the input that confirms it: y, or the full name of what is destroyed. */
@@ -66,131 +69,149 @@ export interface Confirmation {
 /** What a list on a terminal ends with: lines below the table, or a sentence instead of an empty table. */
 export type ListEnding = Pick<View, 'footer' | 'sentence'>
 
-/** The inputs that an operation needs: one for every required param. */
-export type ParamInputs<P extends Params> = {
-  readonly [K in keyof P as undefined extends ParamValue<P[K]> ? never : K]: Input<ParamValue<P[K]>>
-} & { readonly [K in keyof P as undefined extends ParamValue<P[K]> ? K : never]?: Input<ParamValue<P[K]>> }
+/** The values of a request: those of the params, of the inputs that replace them, and of the options. */
+export type RequestValues<P extends Params, I extends Inputs, X extends Inputs> = Omit<
+  ParamValues<P>,
+  keyof I | keyof X
+> &
+  InputValues<I> &
+  InputValues<X>
 
-/** The requests of one operation, and how their responses are printed. `runInvocations` sends them. */
-export interface OperationRequest<P extends Params = Params, F extends Inputs = Inputs>
-  extends RequestDefinition<P, F> {
+/** What a view may need to know beside the response and the values of the request. */
+export interface ViewDetails {
+  /** What `readBefore` returned. */
+  readonly before?: JsonObject | undefined
+  /** What `--set` replaced in the body. */
+  readonly overrides: readonly BodyOverride[]
+  readonly context: CommandContext
+}
+
+/** How the requests of an operation are sent, and how their responses are printed. */
+export interface RequestBehavior<V> {
   /** Whether requests are sent one after another, because the service depends on their order. */
   readonly isOrdered?: boolean
+  /** What is printed of a response, other than the JSON of the service. */
+  view?(response: DecodedResponse, values: V, details: ViewDetails): View
   /**
-   * Returns the view of a response. `before` is the record that `readBefore` returned; `overrides` are the
-   * values that `--set` replaced in the body.
+   * Throws a usage error for values that exclude each other, before anything is sent. `overrides` are the
+   * paths that `--set` names.
    */
-  view(
-    response: DecodedResponse,
-    values: InputValues<F>,
-    before?: JsonObject,
-    overrides?: readonly BodyOverride[],
-  ): View
+  check?(values: V, overrides: readonly string[]): void
   /**
-   * Returns the record that a change is about to replace, for a view that shows what changed. Called before
-   * the change is sent, and only if a person at a terminal sees the result. An error that it throws is
-   * ignored.
+   * Returns the record that a change replaces, so that a person at a terminal sees what changed. It is called
+   * before the change is sent, only for such a person, and an error that it throws is ignored.
    */
-  readBefore?(values: InputValues<F>, context: CommandContext): Promise<JsonObject | undefined>
+  readBefore?(values: V, context: CommandContext): Promise<JsonObject | undefined>
   /**
-   * Returns an error that explains why the service rejected a change. Called only for a person at a terminal.
-   * If it throws, the original error is reported.
+   * Returns an error that says more about a change that the service rejected. It is called only for a person
+   * at a terminal; if it throws, the original error stays.
    */
-  explainRejection?(
-    failure: MergeqError,
-    values: InputValues<F>,
-    context: CommandContext,
-  ): Promise<MergeqError>
+  explainRejection?(failure: MergeqError, values: V, context: CommandContext): Promise<MergeqError>
   /**
-   * Returns what a list on a terminal ends with, in place of the notes on standard error about its range and
-   * length; undefined if those notes are to be written.
+   * Returns what ends a list on a terminal, instead of the notes about its range and length on standard
+   * error; undefined where the notes say it.
    */
-  listEnding?(end: PaginationEnd, values: InputValues<F>, context: CommandContext): ListEnding | undefined
-  /** Returns the question to ask before something is destroyed; undefined if there is nothing to ask. */
-  confirm?(runs: readonly InputValues<F>[]): Confirmation | undefined
+  listEnding?(end: PaginationEnd, values: V, context: CommandContext): ListEnding | undefined
+  /** The question before something is destroyed; undefined when nothing is asked. */
+  confirm?(requests: readonly V[]): Confirmation | undefined
 }
 
-/** A command that sends the requests of one operation and does nothing else. */
-export interface OperationCommand<P extends Params = Params, F extends Inputs = Inputs>
-  extends CommandDescription<F>,
-    OperationRequest<P, F> {
-  readonly command: string
-  readonly inputs: F
+/** One request of a command: the values of its params and options, and what `--set` replaces in the body. */
+export interface CommandRequest<V = Readonly<Record<string, unknown>>> {
+  readonly values: V
+  readonly overrides: readonly BodyOverride[]
 }
 
-/** A command with a `run` function of its own. */
-export interface CommandDefinition<F extends Inputs = Inputs, R extends Inputs = Inputs>
-  extends CommandDescription<F> {
-  /** The operation that the command performs, for a command that adds something to one operation. */
-  readonly operation?: Operation
-  /** The requests that the command is built on: the command has all their inputs as well. */
-  readonly request?: RequestDefinition<Params, R>
+/** What a command adds to each of its requests. */
+export interface RunOptions<V> {
+  /** Whether responses and receipts are not printed, because the command prints another result. */
+  readonly isSilent?: boolean
+  readonly limits?: RequestLimits
+  /** Runs right before a request is sent; an error that it throws is the error of the request. */
+  beforeSend?(request: CommandRequest<V>): Promise<void>
+  /** Runs after a successful response, before it is printed. */
+  beforePrint?(): Promise<void>
+  explainError?(failure: MergeqError): Promise<MergeqError>
+}
+
+/** How one of several requests ended. */
+export interface RunResult {
+  readonly code: number
+  readonly failure?: MergeqError
+}
+
+/** What a `run` function uses: the context, and the requests that were typed. */
+export interface RunContext<V> extends CommandContext {
   /**
-   * Whether `run` reads the requests itself because files name what they are about. `invocations` is then
-   * empty.
+   * Reads the requests of the command's operation: one for each pull request. Throws a usage error if a value
+   * is wrong or missing.
    */
-  readonly readsRequests?: boolean
+  requests(): Promise<readonly CommandRequest<V>[]>
+  /** Sends requests of the operation and prints the responses, as without `run`. Returns the exit code. */
+  send(requests: readonly CommandRequest<V>[], options?: RunOptions<V>): Promise<number>
+  /** Sends requests of the operation and prints the responses, but returns the errors instead of logging them. */
+  execute(requests: readonly CommandRequest<V>[], options?: RunOptions<V>): Promise<readonly RunResult[]>
+  /** Runs another command line in this process. */
+  readonly runCommandLine: CommandRunner
+}
+
+/**
+ * A command. Its options and arguments are made from the params of its operation. Without `run`, it sends a
+ * request of the operation for each pull request that was typed, and prints the responses: --dry-run,
+ * confirmation, receipts and exit codes included.
+ */
+export interface Command<P extends Params = Params, I extends Inputs = Inputs, X extends Inputs = Inputs>
+  extends CommandDescription,
+    RequestBehavior<RequestValues<P, I, X>> {
+  readonly operation?: Operation<P>
+  /** Whether the command does something else than its operation, whose requests it only reads. */
+  readonly isComposition?: boolean
+  /** The params that can be typed; all by default. */
+  readonly params?: readonly (keyof P & string)[]
+  /** The values of params that the command implies. */
+  readonly fixed?: Partial<ParamValues<P>>
+  /** Inputs that replace the option of a param, by the name of the param. */
+  readonly inputs?: I
+  /** Options and arguments that are never sent. */
+  readonly options?: X
   /**
-   * Other operations that the command sends, in the order in which it sends them; `any` if the user names the
-   * operation.
+   * Further operations that the command sends, in the order of its work; `any` is an operation that the user
+   * names.
    */
   readonly operations?: readonly Operation[] | 'any'
-  /** Whether the command reports a failed request as a part of its result and continues. */
-  readonly toleratesErrors?: boolean
-  /** Whether the command ends with the exit code of a program that it runs. */
-  readonly propagatesExitCode?: boolean
-  /** Whether the command changes the stored settings. It then runs without the settings of the profile. */
+  /** Whether the command changes the stored settings: then they are not read first. */
   readonly changesSettings?: boolean
-  /** Throws a usage error for values that contradict each other, before the requests are read. */
-  validate?(values: InputValues<F>, context: CommandContext): void
-  /** Returns the question to ask before something is destroyed; undefined if there is nothing to ask. */
-  confirm?(
-    runs: readonly InputValues<R>[],
-    values: InputValues<F>,
-    context: CommandContext,
-  ): Confirmation | undefined | Promise<Confirmation | undefined>
   /**
-   * What `--dry-run` does instead of `run`; without this function it prints the requests. A command without
-   * `request` runs as usual: it changes nothing, or it reads `context.options.dryRun`.
-   */
-  dryRun?(
-    values: InputValues<F>,
-    context: CommandContext,
-    invocations: readonly Invocation<R>[],
-  ): Promise<number>
-  /**
-   * Runs the command and returns its exit code.
+   * Runs the command instead of its operation, and returns its exit code. It supports --dry-run itself.
    *
-   * @param invocations the requests that were typed, one for each pull request
-   * @param runner runs further command lines in this process
+   * @param values the values of `options`
    */
-  run(
-    values: InputValues<F>,
-    context: CommandContext,
-    invocations: readonly Invocation<R>[],
-    runner: CommandRunner,
-  ): Promise<number>
+  run?(values: InputValues<X>, context: RunContext<RequestValues<P, I, X>>): Promise<number>
 }
 
-/** Without `fields`, a command that performs a change has the fields of a receipt. */
-const defaultFields = ({
-  operation,
-}: {
+/** A command of which only the requests matter: they are sent and printed. */
+export interface RequestCommand<V = Readonly<Record<string, unknown>>> extends RequestBehavior<V> {
+  readonly command: string
   readonly operation?: Operation
-}): Pick<CommandDescription, 'fields'> =>
-  operation !== undefined && operation.effect !== false ? { fields: receiptRecord } : {}
+}
 
-/** Defines a command with a `run` function. Its arguments have the types that `inputs` and `request` give. */
-export const defineCommand = <const F extends Inputs, const R extends Inputs = Inputs>(
-  command: CommandDefinition<F, R>,
-): CommandDefinition<F, R> => ({ ...defaultFields(command.request ?? command), ...command })
+/** Returns the operation of a command that sends requests. */
+export function operationOf({ command, operation }: Pick<Command, 'command' | 'operation'>): Operation {
+  if (operation === undefined) throw new Error(`mergeq ${command} has no operation`)
+  return operation
+}
 
-/** Defines the requests of one operation. `inputs` must contain every required param. */
-export const defineOperationRequest = <const P extends Params, const F extends ParamInputs<P> & Inputs>(
-  request: OperationRequest<P, F>,
-): OperationRequest<P, F> => request
+/** No inputs. */
+type None = Record<never, never>
 
-/** Defines a command that is one operation. `inputs` must contain every required param. */
-export const defineOperationCommand = <const P extends Params, const F extends ParamInputs<P> & Inputs>(
-  command: OperationCommand<P, F>,
-): OperationCommand<P, F> => ({ ...defaultFields(command), ...command })
+/** Defines a command; the values of its functions are typed from its operation, inputs and options. */
+export const defineCommand = <
+  const P extends Params = None,
+  const I extends Inputs = None,
+  const X extends Inputs = None,
+>(
+  command: Command<P, I, X>,
+): Command<P, I, X> => ({
+  ...(command.operation !== undefined && isChange(command.operation) ? { fields: receiptRecord } : {}),
+  ...command,
+})

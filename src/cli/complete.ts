@@ -1,4 +1,4 @@
-import { anyField } from '../api/operations/service-fields.ts'
+import { anyField } from '../api/operations/fields.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { settingDefinitions } from '../config/setting-definitions.ts'
 import type { Host } from '../host/host.ts'
@@ -8,8 +8,8 @@ import type { SecretOutput } from './context.ts'
 import { globalOptions } from './global-options.ts'
 import { isOption, type OptionDefinition } from './inputs.ts'
 import { type Reading, read } from './parse.ts'
-import { setOption } from './read-overrides.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand } from './registered-command.ts'
+import { setOption } from './requests.ts'
 
 /** What is valid at the cursor. */
 export interface Completion {

@@ -4,10 +4,10 @@ import {
   readQueueBranches,
   readQueuedPullRequests,
 } from '../api/known-values.ts'
+import type { ValueSource } from '../api/param.ts'
 import { withMaxRetries } from '../api/service-client.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { resolveSettings } from '../config/config.ts'
-
 import { projectFileSource } from '../config/project-file.ts'
 import { configKeys, settingDefinition } from '../config/setting-definitions.ts'
 import { cacheDirectory, openStore, sectionOf } from '../config/store.ts'
@@ -21,7 +21,6 @@ import { truncateCell } from '../output/text-width.ts'
 import { createCommandClient } from './command-client.ts'
 import type { SecretOutput } from './context.ts'
 import { globalOptions } from './global-options.ts'
-import type { ValueSource } from './inputs.ts'
 
 /** A whole word that is valid at the cursor. */
 export interface CompletionCandidate {

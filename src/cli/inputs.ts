@@ -1,24 +1,9 @@
+import type { Param, Params, ValueSource } from '../api/param.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import type { ParseContext, SettingName, SettingValues } from '../config/parse-context.ts'
 import { choiceParser } from '../domain/values/text.ts'
-import { isMergeqError, MergeqError, usageError } from '../errors.ts'
-import type { Json } from '../json.ts'
-
-/**
- * The values that completion looks up while a command line is typed: in the checkout, in the stored settings,
- * or at the service (docs/reference/cli.md, "Completion"). `recent-pull-requests` include those that failed,
- * `queues` are the branches that have a queue and the branches of the remotes, and `setting-values` are the
- * values of the setting that the argument before names.
- */
-export type ValueSource =
-  | 'pull-requests'
-  | 'recent-pull-requests'
-  | 'queues'
-  | 'tests'
-  | 'branches'
-  | 'repositories'
-  | 'profiles'
-  | 'setting-values'
+import { withName } from '../domain/values/types.ts'
+import { usageError } from '../errors.ts'
 
 /**
  * An argument or option as data. Help, the manual page, completion and the parser of the command line are
@@ -89,16 +74,6 @@ export function formatArgument({ name, required, variadic }: OptionDefinition): 
   return required === true ? `<${text}>` : `[${text}]`
 }
 
-/** Runs a parser; an error that it throws begins with the name of the option. */
-function inContextOf<T>(name: string, parse: () => T): T {
-  try {
-    return parse()
-  } catch (error) {
-    if (!isMergeqError(error)) throw error
-    throw new MergeqError(error.kind, `${name}: ${error.message}`, error.details)
-  }
-}
-
 /** An input that the command line alone gives. */
 export interface TypedInput<T> extends Input<T> {
   read(args: ParsedArgs): T
@@ -137,7 +112,7 @@ export function option<T>({ parse, ...spec }: OptionSpec<T>): TypedInput<T | und
     definitions: [definition],
     read(args) {
       const word = args.get(name)?.[0] ?? defaultValue
-      return word === undefined ? undefined : inContextOf(name, () => parse(word))
+      return word === undefined ? undefined : withName(name, () => parse(word))
     },
   }
 }
@@ -165,7 +140,7 @@ export function repeatableOption<T>({
   const { name } = definition
   return {
     definitions: [definition],
-    read: args => args.get(name)?.map(word => inContextOf(name, () => parse(word))),
+    read: args => args.get(name)?.map(word => withName(name, () => parse(word))),
   }
 }
 
@@ -204,7 +179,7 @@ export const argument = <T>({ parse, ...spec }: ArgumentSpec<T>): TypedInput<T> 
 })
 
 /** A constant that the command implies. */
-export const constant = <T extends Json>(value: T): Input<T> => ({ definitions: [], read: () => value })
+export const constant = <T>(value: T): Input<T> => ({ definitions: [], read: () => value })
 
 /** The value of a setting, which must not be missing; the setting's option belongs to every command. */
 export const settingInput = <N extends SettingName>(setting: N): Input<SettingValues[N]> => ({
@@ -212,3 +187,62 @@ export const settingInput = <N extends SettingName>(setting: N): Input<SettingVa
   setting,
   read: (_, context) => context.require(setting),
 })
+
+/** The settings whose options every command has. */
+const globalSettings: readonly string[] = ['repo', 'targetBranch', 'org']
+
+/** Returns the name of a param's option, without dashes before it: `test-id` for `testId`. */
+export const optionName = (key: string, param?: Pick<Param<unknown>, 'option'>): string =>
+  param?.option ?? key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
+
+/**
+ * Returns the input of a param: its setting, a required argument where no setting gives a required value, else an
+ * option.
+ */
+export function paramInput<T>(key: string, param: Param<T>): Input<T>
+export function paramInput(key: string, param: Param<unknown>): Input<unknown> {
+  const { type, setting, required = false, placeholder = type.placeholder, opposite } = param
+  const name = optionName(key, param)
+  const { choices, suggestions } = type
+  const described = {
+    name,
+    summary: param.summary,
+    ...(choices === undefined ? {} : { choices }),
+    ...(suggestions === undefined ? {} : { suggestions }),
+    ...(param.default === undefined ? {} : { default: param.default }),
+    ...(param.defaultText === undefined ? {} : { defaultText: param.defaultText }),
+    ...(param.values === undefined ? {} : { values: param.values }),
+    parse: (word: string) => type.parse(word),
+  }
+  const spec = { ...described, value: placeholder }
+  if (setting !== undefined) {
+    const read: Input<unknown>['read'] = (_, context) =>
+      required ? context.require(setting) : context.setting(setting)
+    return { definitions: globalSettings.includes(setting) ? [] : option(spec).definitions, setting, read }
+  }
+  if (required) return argument(described)
+  switch (type.form) {
+    case 'flag':
+      return negatableFlag({ name, summary: param.summary, ...(opposite === undefined ? {} : { opposite }) })
+    case 'switch': {
+      const typed = flag({ name, summary: param.summary })
+      return { ...typed, read: args => typed.read(args) || undefined }
+    }
+    case 'repeated': {
+      const typed = repeatableOption({ ...spec, parse: word => word })
+      return {
+        ...typed,
+        read(args) {
+          const words = typed.read(args)
+          return words === undefined ? undefined : withName(`--${name}`, () => type.parse(...words))
+        },
+      }
+    }
+    case 'value':
+      return option(spec)
+  }
+}
+
+/** Returns the inputs of params, by their names. */
+export const paramInputs = (params: Params): Inputs =>
+  Object.fromEntries(Object.entries(params).map(([name, param]) => [name, paramInput(name, param)]))

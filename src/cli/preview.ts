@@ -3,8 +3,8 @@ import { firstPageQuery, type Operation } from '../api/operation.ts'
 import { curlCommand, previewRequest } from '../api/request-preview.ts'
 import { escapeInvisible, parseJson, stringifyJson } from '../json.ts'
 import { singleRecord } from '../output/printer.ts'
+import type { CommandRequest } from './command.ts'
 import type { CommandContext } from './context.ts'
-import type { Invocation } from './invocation.ts'
 
 /**
  * Prints what a command would change on this machine, for a `--dry-run` without requests
@@ -32,12 +32,12 @@ export async function printPreview(
  */
 export async function printDryRun(
   operation: Operation,
-  invocations: readonly Invocation[],
+  invocations: readonly CommandRequest[],
   context: CommandContext,
 ): Promise<number> {
   const { out } = context.host
   for (const { values, overrides } of invocations) {
-    const pageQuery = await firstPageQuery(operation, values)
+    const pageQuery = await firstPageQuery(operation, values, context.host.clock.now())
     const { request } = await buildRequest(context.client(), operation, values, { overrides, pageQuery })
     const { body, ...shown } = previewRequest(request)
     const document = { ...shown, ...(body === undefined ? {} : { body: parseJson(body) ?? null }) }

@@ -1,5 +1,5 @@
 import { encodeTargets } from '../api/encode-targets.ts'
-import type { ImpactedTargets } from '../api/operations/impacted-targets.ts'
+import type { ImpactedTargets } from '../api/operations/pull-requests.ts'
 import type { ParseContext } from '../config/parse-context.ts'
 import { formatBytes, pluralize } from '../domain/format.ts'
 import { maxBodySize } from '../domain/limits.ts'

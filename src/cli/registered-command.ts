@@ -1,14 +1,12 @@
 import { type Operation, operationMethod, type Route } from '../api/operation.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import type { Host } from '../host/host.ts'
-import type { CommandDefinition, CommandDescription, CommandRunner, OperationCommand } from './command.ts'
+import type { Command, CommandDescription, CommandRunner } from './command.ts'
 import type { SecretOutput } from './context.ts'
-import type { Inputs, OptionDefinition } from './inputs.ts'
-import { setOption } from './read-overrides.ts'
+import type { OptionDefinition } from './inputs.ts'
+import { requestInputs, setOption } from './requests.ts'
 
-export interface DocumentedCommand
-  extends CommandDescription,
-    Pick<CommandDefinition, 'toleratesErrors' | 'propagatesExitCode' | 'output'> {
+export interface DocumentedCommand extends CommandDescription {
   readonly definitions: readonly OptionDefinition[]
   readonly operations: readonly Operation[] | 'any'
   readonly route?: Route
@@ -30,7 +28,7 @@ export interface DocumentationCommand extends DocumentedCommand {
 
 export type RegisteredCommand = RunnableCommand | DocumentationCommand
 
-export type CommandModule = OperationCommand | CommandDefinition | DocumentationCommand
+export type CommandModule = Command | DocumentationCommand
 
 /** The commands that share their first word. Their code is loaded when a command line has this word. */
 export interface CommandGroup {
@@ -46,43 +44,27 @@ export interface CommandGroup {
 export const loadCommands = async (groups: readonly CommandGroup[]): Promise<readonly RegisteredCommand[]> =>
   (await Promise.all(groups.map(group => group.load()))).flat().map(register)
 
-const definitionsOf = (inputs: Inputs): readonly OptionDefinition[] =>
-  Object.values(inputs).flatMap(({ definitions }) => definitions)
-
-const setOptionOf = ({ route }: Operation): readonly OptionDefinition[] =>
-  operationMethod(route) === 'POST' ? setOption.definitions : []
+/** `--set`, for a command that sends a body. */
+const setOptionOf = (operation: Operation | undefined): readonly OptionDefinition[] =>
+  operation !== undefined && operationMethod(operation.route) === 'POST' ? setOption.definitions : []
 
 /** The summary of a command; it says so where only the hosted service has its operation. */
-const summaryOf = (summary: string, operation: Operation | undefined): string =>
-  operation?.isHostedOnly === true ? `${summary} (hosted service only)` : summary
+const summaryOf = ({ summary, operation, isComposition }: Command): string =>
+  operation?.isHostedOnly === true && isComposition !== true ? `${summary} (hosted service only)` : summary
 
-const describeOperationCommand = (command: OperationCommand): DocumentedCommand => ({
-  ...command,
-  summary: summaryOf(command.summary, command.operation),
-  definitions: [...definitionsOf(command.inputs), ...setOptionOf(command.operation)],
-  operations: [command.operation],
-  route: command.operation.route,
-})
-
-const describeCustomCommand = (command: CommandDefinition): DocumentedCommand => {
-  const { operation, operations = [], request, inputs } = command
+function register(command: CommandModule): RegisteredCommand {
+  if ('documentation' in command) return command
+  const { operation, operations = [], isComposition } = command
   return {
     ...command,
+    summary: summaryOf(command),
     definitions: [
-      ...definitionsOf(request?.inputs ?? {}),
-      ...definitionsOf(inputs),
-      ...(request === undefined ? [] : setOptionOf(request.operation)),
+      ...Object.values(requestInputs(command)).flatMap(({ definitions }) => definitions),
+      ...setOptionOf(operation),
     ],
     operations:
-      operations === 'any' ? 'any' : [...(request === undefined ? [] : [request.operation]), ...operations],
-    ...(operation === undefined ? {} : { route: operation.route }),
+      operations === 'any' ? 'any' : [...(operation === undefined ? [] : [operation]), ...operations],
+    ...(operation === undefined || isComposition === true ? {} : { route: operation.route }),
+    run: async (...call) => (await import('./run-command.ts')).runCommand(command, ...call),
   }
 }
-
-const register = (command: CommandModule): RegisteredCommand =>
-  'documentation' in command
-    ? command
-    : {
-        ...('run' in command ? describeCustomCommand(command) : describeOperationCommand(command)),
-        run: async (...call) => (await import('./run-command.ts')).runCommand(command, ...call),
-      }

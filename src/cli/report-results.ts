@@ -4,15 +4,12 @@ import { resourceOfRequest } from '../api/request.ts'
 import { resourceOfParams } from '../api/resource.ts'
 import { joinList } from '../domain/format.ts'
 import { MergeqError, mostSevere, toMergeqError } from '../errors.ts'
+import type { CommandRequest, RunResult } from './command.ts'
 import type { CommandContext } from './context.ts'
-import type { Invocation } from './invocation.ts'
 
-export interface RunResult {
-  readonly code: number
-  readonly failure?: MergeqError
-}
-
-/** Logs each error once, the most severe last (docs/reference/cli.md, "Several pull requests"). */
+/**
+ * Logs each error once, with the most severe errors last (docs/reference/cli.md, "Several pull requests").
+ */
 export async function reportErrors(
   originals: readonly MergeqError[],
   context: Pick<CommandContext, 'logger' | 'client' | 'settings' | 'options'>,
@@ -35,10 +32,14 @@ export async function reportErrors(
 
 const wasInterrupted = ({ failure }: RunResult): boolean => failure?.kind === 'interrupted'
 
-/** A read that a signal interrupted had been sent; a change only if the error has a delivery. */
-const wasInFlight = ({ effect }: Operation, result: RunResult): boolean =>
-  wasInterrupted(result) && (effect === false || result.failure?.details.delivery !== undefined)
+/**
+ * Whether a request that a signal interrupted had been sent: always for a read; for a change, if the error
+ * has a delivery.
+ */
+const wasInFlight = ({ recovery }: Operation, result: RunResult): boolean =>
+  wasInterrupted(result) && (recovery === undefined || result.failure?.details.delivery !== undefined)
 
+/** How far a request had come when the command ended, in the words of the summary. */
 const progressNames = ['Done', 'Failed', 'In progress', 'Not started'] as const
 type Progress = (typeof progressNames)[number]
 
@@ -55,7 +56,7 @@ function progressOf(operation: Operation, result: RunResult | undefined): Progre
  */
 export async function reportResults(
   operation: Operation,
-  invocations: readonly Invocation[],
+  invocations: readonly CommandRequest[],
   results: readonly RunResult[],
   context: CommandContext,
 ): Promise<number> {
@@ -73,7 +74,7 @@ export async function reportResults(
   const { interrupted } = context.host
   const inFlight = endingIn('In progress')
   const [first] = interruptions.flatMap(({ failure }) => failure ?? [])
-  const hasSeveralChanges = first !== undefined && operation.effect !== false && inFlight.length > 1
+  const hasSeveralChanges = first !== undefined && operation.recovery !== undefined && inFlight.length > 1
   const interruption = hasSeveralChanges
     ? interruptedChangeError(
         new MergeqError('interrupted', toMergeqError(interrupted.reason).message, { exit: first.exit }),

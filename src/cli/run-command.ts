@@ -1,55 +1,48 @@
+import { isChange } from '../api/operation.ts'
+import type { Params } from '../api/param.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { createParseContext } from '../config/config.ts'
 import { isMergeqError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
-import type { CommandDefinition, CommandRunner, OperationCommand, OperationRequest } from './command.ts'
-import { type CommandContext, type CommandPurpose, createContext, type SecretOutput } from './context.ts'
-import type { RecordFields } from './fields/record-fields.ts'
-import { type RequestDefinition, readInputs, readInvocations } from './invocation.ts'
+import type { Command, CommandRunner } from './command.ts'
+import { type CommandContext, createContext, type SecretOutput } from './context.ts'
+import type { Inputs } from './inputs.ts'
 import { printDryRun } from './preview.ts'
 import { confirm } from './prompt.ts'
-import { runInvocations } from './run-invocations.ts'
+import { readInputs, readRequests } from './requests.ts'
+import { executeAll, runRequests } from './run-requests.ts'
 
 /**
  * Runs a command and returns its exit code. Rejects with the error that ended the command.
  *
- * @param runner runs further command lines in this process
+ * @param runCommandLine runs further command lines in this process
  */
-export const runCommand = (
-  command: OperationCommand | CommandDefinition,
+export async function runCommand(
+  command: Command,
   args: ParsedArgs,
   host: Host,
   secrets: SecretOutput,
-  runner: CommandRunner,
-): Promise<number> => {
-  const fields = typeof command.fields === 'function' ? command.fields(args) : command.fields
-  const [request, changesSettings] =
-    'run' in command ? [command.request, command.changesSettings] : [command, false]
-  return withContext(args, host, secrets, purposeOf(request, changesSettings, fields), async context =>
-    'run' in command ? runCustomCommand(command, context, runner) : runOperationCommand(command, context),
-  )
-}
-
-const purposeOf = (
-  request: RequestDefinition | undefined,
-  changesSettings = false,
-  fields?: RecordFields,
-): CommandPurpose => ({
-  changes: request !== undefined && request.operation.effect !== false,
-  changesSettings,
-  fields,
-})
-
-async function withContext(
-  args: ParsedArgs,
-  host: Host,
-  secrets: SecretOutput,
-  purpose: CommandPurpose,
-  work: (context: CommandContext) => Promise<number>,
+  runCommandLine: CommandRunner,
 ): Promise<number> {
-  const context = await createContext(args, host, secrets, purpose)
+  const context = await createContext(args, host, secrets, {
+    changes: command.operation !== undefined && isChange(command.operation),
+    changesSettings: command.changesSettings ?? false,
+    fields: typeof command.fields === 'function' ? command.fields(args) : command.fields,
+  })
   try {
-    return await work(context)
+    if (command.run === undefined) return await runOperation(command, context)
+    const values = await readInputs(
+      command.options ?? {},
+      args,
+      createParseContext(context.settings, context),
+    )
+    return await command.run(values, {
+      ...context,
+      requests: () => readRequests(command, context),
+      send: (requests, options) => runRequests(command, requests, context, options),
+      execute: (requests, options) => executeAll(command, requests, context, options),
+      runCommandLine,
+    })
   } catch (error) {
     if (!isMergeqError(error) || error.kind !== 'unavailable') throw error
     throw await (await import('./explain-outage.ts')).explainOutage(error, context)
@@ -59,40 +52,17 @@ async function withContext(
 }
 
 /**
- * Runs a command that is one operation: reads its requests from what was typed or from other `args`, sends
- * them and prints the responses. Returns the exit code.
+ * Runs the operation of a command: reads its requests from what was typed or from other `args`, asks for
+ * confirmation where that is necessary, sends the requests and prints the responses. Returns the exit code.
  */
-export async function runOperationCommand(
-  command: OperationRequest,
+export async function runOperation<P extends Params, I extends Inputs, X extends Inputs>(
+  command: Command<P, I, X>,
   context: CommandContext,
   args: ParsedArgs = context.args,
 ): Promise<number> {
-  const invocations = await readInvocations(command, context, args)
-  if (context.options.dryRun) return printDryRun(command.operation, invocations, context)
-  const runs = invocations.map(({ values }) => values)
-  await confirm(command.command, command.confirm?.(runs), context)
-  return runInvocations(command, invocations, context)
-}
-
-/**
- * Runs a command with its own logic: reads its inputs and requests, prints the requests instead if --dry-run
- * is set, asks for confirmation, and calls `run`. Returns the exit code.
- */
-async function runCustomCommand(
-  command: CommandDefinition,
-  context: CommandContext,
-  runner: CommandRunner,
-): Promise<number> {
-  const { request } = command
-  const values = await readInputs(command.inputs, context.args, createParseContext(context.settings, context))
-  command.validate?.(values, context)
-  const invocations =
-    request === undefined || command.readsRequests ? [] : await readInvocations(request, context)
-  if (context.options.dryRun) {
-    if (command.dryRun !== undefined) return command.dryRun(values, context, invocations)
-    if (request !== undefined) return printDryRun(request.operation, invocations, context)
-  }
-  const runs = invocations.map(invocation => invocation.values)
-  await confirm(command.command, await command.confirm?.(runs, values, context), context)
-  return command.run(values, context, invocations, runner)
+  const requests = await readRequests(command, context, args)
+  if (context.options.dryRun && command.operation !== undefined)
+    return printDryRun(command.operation, requests, context)
+  await confirm(command.command, command.confirm?.(requests.map(({ values }) => values)), context)
+  return runRequests(command, requests, context)
 }

@@ -4,9 +4,10 @@ import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { pluralize } from '../domain/format.ts'
 import { type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import type { ListEnding, OperationRequest } from './command.ts'
+import { table } from '../output/view.ts'
+import type { CommandRequest } from './command.ts'
+import { type ListEnding, operationOf, type RequestCommand } from './command.ts'
 import type { CommandContext } from './context.ts'
-import type { Invocation, RequestDefinition } from './invocation.ts'
 
 /** Milliseconds between two progress messages in CI. */
 const progressInterval = 60_000
@@ -17,13 +18,14 @@ const progressInterval = 60_000
  * read; throws any other error.
  */
 export async function readPages(
-  { command, operation }: Pick<RequestDefinition, 'command' | 'operation'>,
-  { values, overrides }: Invocation,
+  command: Pick<RequestCommand, 'command' | 'operation'>,
+  { values, overrides }: CommandRequest,
   pages: Paginator,
   context: CommandContext,
   take: (records: readonly JsonObject[]) => Promise<void> | void,
 ): Promise<MergeqError | 'closed' | undefined> {
   const { logger, host } = context
+  const operation = operationOf(command)
   const inCi = isContinuousIntegration(host.env)
   let [read, recordCount, loggedAt] = [0, 0, host.clock.now()]
   try {
@@ -31,7 +33,7 @@ export async function readPages(
       const progress = `${pluralize(read, 'page')} and ${pluralize(recordCount, pages.content.noun)} so far`
       if (inCi && host.clock.now() - loggedAt >= progressInterval) {
         loggedAt = host.clock.now()
-        await logger.info(`${command}: ${progress}.`)
+        await logger.info(`${command.command}: ${progress}.`)
       }
       const options = { overrides, pageQuery, progress }
       const result = await callOperation(context.client(), operation, values, options).catch(error => {
@@ -61,12 +63,13 @@ interface PageOutput {
 
 /** Prints records as they arrive; a table on a terminal waits for the rows that decide its column widths. */
 function createPageOutput(
-  { view }: OperationRequest,
-  { values }: Invocation,
+  { view = () => table([], []) }: RequestCommand,
+  { values, overrides }: CommandRequest,
   { key }: Paginator['content'],
-  { options, printer }: CommandContext,
+  context: CommandContext,
   endingOf: (finish: PaginationEnd) => ListEnding | undefined,
 ): PageOutput {
+  const { options, printer } = context
   if (options.format === 'json') {
     const list = printer.list(key)
     let isOpen = false
@@ -88,7 +91,7 @@ function createPageOutput(
       records,
       document: () => null,
       view(printed) {
-        const rows = view({ records: printed, bytes: new Uint8Array() }, values)
+        const rows = view({ records: printed, bytes: new Uint8Array() }, values, { overrides, context })
         return ending === undefined
           ? rows
           : { ...rows, terminalView: () => ({ ...(rows.terminalView?.() ?? rows), ...ending }) }
@@ -110,8 +113,8 @@ const withReadableTimes = (note: string): string =>
 
 /** Returns exit code 0. Throws an error for an incomplete list. */
 export async function streamPages(
-  command: OperationRequest,
-  invocation: Invocation,
+  command: RequestCommand,
+  invocation: CommandRequest,
   pages: Paginator,
   context: CommandContext,
 ): Promise<number> {

@@ -1,4 +1,4 @@
-import type { ImpactedTargets } from '../api/operations/impacted-targets.ts'
+import type { ImpactedTargets } from '../api/operations/pull-requests.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import type { ParseContext } from '../config/parse-context.ts'
 import { usageError } from '../errors.ts'

@@ -1,9 +1,10 @@
 import { parseOverride } from '../api/body-overrides.ts'
 import { type Operation, type OperationErrors, operationMethod, operationName } from '../api/operation.ts'
+import { fieldNames } from '../api/operations/fields.ts'
 import { serviceOperations } from '../api/operations/index.ts'
-import type { BodyValue, Param } from '../api/param.ts'
+import { type BodyValue, type Param, requiredParam } from '../api/param.ts'
 import { unknownRecovery } from '../api/unknown-recovery.ts'
-import { defineCommand, type OperationRequest } from '../cli/command.ts'
+import { type Command, defineCommand } from '../cli/command.ts'
 import type { RecordFields } from '../cli/fields/record-fields.ts'
 import {
   argument,
@@ -14,12 +15,13 @@ import {
   repeatableOption,
   settingInput,
 } from '../cli/inputs.ts'
-import { runOperationCommand } from '../cli/run-command.ts'
+import { runOperation } from '../cli/run-command.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { createParseContext } from '../config/config.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import { suggestName } from '../domain/similar-name.ts'
 import { textParser } from '../domain/values/text.ts'
+import type { Type } from '../domain/values/types.ts'
 import { usageError } from '../errors.ts'
 import { table } from '../output/view.ts'
 import { readInputBody } from './api/input-body.ts'
@@ -34,6 +36,16 @@ function parseOperationName(text: string): string {
       'Use a name such as getQueue or flaky-tests/list-failing-tests.',
     )
   return name
+}
+
+/** The whole body, which is read from a file and checked there. */
+const anyBody: Type<unknown> = {
+  expected: 'a JSON object',
+  form: 'value',
+  placeholder: '',
+  declaration: 'JsonObject',
+  parse: text => text,
+  check: value => value,
 }
 
 const settingParams = ['repo', 'targetBranch', 'org'] as const
@@ -92,9 +104,10 @@ function responseFields(typed: ReadonlyMap<string, readonly string[]>): RecordFi
   const isChange =
     operation === undefined
       ? resolveMethod(operation, hasBody, typed.get('--method')?.[0]?.toLowerCase()) === 'POST'
-      : operation.effect !== false
+      : operation.recovery !== undefined
+  const record = operation?.document ?? operation?.response
   return {
-    names: operation?.documentFields ?? operation?.fields ?? [],
+    names: record === undefined ? [] : fieldNames(record),
     columns: [],
     others: isChange ? 'any' : 'at-hand',
   }
@@ -119,7 +132,7 @@ export const apiCommand = defineCommand({
   output:
     'the response, unchanged except that it is sanitized on a terminal; --fields selects fields from it',
   fields: responseFields,
-  inputs: {
+  options: {
     operation: argument({
       name: 'operation',
       summary: 'Name of the operation, such as submitPullRequest',
@@ -184,13 +197,20 @@ export const apiCommand = defineCommand({
       ...Object.fromEntries(set.map(field => [field.split(/[.=]/)[0] ?? '', null])),
     }
     const settings = settingParamsOf(knownOperation, bodyKeys, context.args)
-    const request: OperationRequest = {
+    const unknownChange = resolvedMethod === 'POST' ? unknownRecovery : undefined
+    const recovery = knownOperation === undefined ? unknownChange : knownOperation.recovery
+    const command: Command = {
       command: 'api',
+      summary: '',
+      examples: [],
       operation: {
         route: `${resolvedMethod} /${name}`,
-        effect:
-          knownOperation === undefined ? resolvedMethod === 'POST' && unknownRecovery : knownOperation.effect,
-        params: { ...Object.fromEntries(settings), body: { location: 'body' } },
+        summary: '',
+        ...(recovery === undefined ? {} : { recovery }),
+        params: {
+          ...Object.fromEntries(settings),
+          body: requiredParam(anyBody, 'Body', { location: 'body' }),
+        },
         decoder: createRawDecoder(include),
         ...(knownOperation === undefined ? { errors: unknownOperationErrors(name) } : {}),
         isHostedOnly: knownOperation?.isHostedOnly === true,
@@ -204,6 +224,6 @@ export const apiCommand = defineCommand({
     }
     const args = new Map(context.args)
     if (set.length > 0) args.set('--set', set)
-    return runOperationCommand(request, context, args)
+    return runOperation(command, context, args)
   },
 })

@@ -6,7 +6,6 @@ const shells = Object.keys(completionScripts)
 export const completionCommand: DocumentationCommand = {
   command: 'completion',
   summary: 'Print a shell completion script',
-  inputs: {},
   definitions: [{ name: 'shell', required: true, summary: `Shell: ${shells.join(', ')}`, choices: shells }],
   operations: [],
   documentation: 'completion',

@@ -1,8 +1,8 @@
-import { getMergeQueueMetrics } from '../api/operations/queue-metrics.ts'
-import { getServiceStatus } from '../api/operations/service-status.ts'
+import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
+import { getServiceStatus } from '../api/operations/status.ts'
 import { readServiceStatus } from '../api/read-service-status.ts'
-import { defineCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
+import { defineCustomCommand } from '../cli/custom-command.ts'
 import { memoize } from '../domain/memoize.ts'
 import { exitCodeOf } from '../errors.ts'
 import { type ColumnSpec, table } from '../output/view.ts'
@@ -35,7 +35,8 @@ async function listChecks({ printer }: CommandContext): Promise<number> {
   return 0
 }
 
-export const doctorCommand = defineCommand({
+/** `doctor`: checks the setup and suggests fixes; exits with `check-failed` if a check fails. */
+export const doctorCommand = defineCustomCommand({
   command: 'doctor',
   summary: 'Check the setup and suggest fixes',
   operations: [getMergeQueueMetrics, getServiceStatus],

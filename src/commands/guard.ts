@@ -7,9 +7,9 @@ import { withMaxRetries } from '../api/service-client.ts'
 import { defineCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { flag, type Input } from '../cli/inputs.ts'
-import { readInvocations } from '../cli/invocation.ts'
 import { printDryRun } from '../cli/preview.ts'
 import { queueInputs } from '../cli/queue-inputs.ts'
+import { readRequests } from '../cli/requests.ts'
 import { createParseContext } from '../config/config.ts'
 import {
   describeLoss,
@@ -72,7 +72,7 @@ async function findQueuedPullRequest(
   deadline: number,
   context: CommandContext,
 ): Promise<JsonObject | undefined> {
-  const [template] = await readInvocations(guardRequest, context)
+  const [template] = await readRequests(guardRequest, context)
   if (template === undefined) return undefined
   const values = { ...template.values, head: branch }
   const record = await callWithDeadline(context, getSubmittedPullRequest, values, deadline)
@@ -97,7 +97,7 @@ async function createBlockedPushError(
   deadline: number,
   context: CommandContext,
 ): Promise<MergeqError> {
-  const [queueInvocation] = await readInvocations(queueRequest, context)
+  const [queueInvocation] = await readRequests(queueRequest, context)
   const queue =
     queueInvocation === undefined
       ? undefined
@@ -155,7 +155,7 @@ async function guardPush(remoteUrl: string | undefined, context: CommandContext)
   const failures: unknown[] = []
   for (const push of pushes) {
     if (options.dryRun) {
-      const templates = await readInvocations(guardRequest, context)
+      const templates = await readRequests(guardRequest, context)
       return printDryRun(
         getSubmittedPullRequest,
         templates.map(template => ({ ...template, values: { ...template.values, head: push.branch } })),
@@ -187,7 +187,7 @@ export const guardCommand = defineCommand({
       ['WOULD', 'would', 'prose'],
     ],
   },
-  inputs: {
+  options: {
     remote: remoteArgument,
     install: flag({ name: 'install', summary: 'Install the pre-push hook in this checkout' }),
     uninstall: flag({ name: 'uninstall', summary: 'Remove the pre-push hook' }),

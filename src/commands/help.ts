@@ -6,7 +6,6 @@ const topicNames = Object.keys(topics)
 export const helpCommand: DocumentationCommand = {
   command: 'help',
   summary: 'Show help for a command or topic',
-  inputs: {},
   definitions: [
     {
       name: 'word',

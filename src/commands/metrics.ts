@@ -1,9 +1,8 @@
-import { getMergeQueueMetrics, readSamplesIn, samplesIn } from '../api/operations/queue-metrics.ts'
-import { sampleFields } from '../api/operations/service-fields.ts'
-import { defineCommand, defineOperationRequest } from '../cli/command.ts'
+import { fieldNames, sampleRecord } from '../api/operations/fields.ts'
+import { getMergeQueueMetrics, readSamplesIn, samplesIn } from '../api/operations/metrics.ts'
+import { defineCommand } from '../cli/command.ts'
 import { flag } from '../cli/inputs.ts'
 import { metricsInputs } from '../cli/queue-inputs.ts'
-import { runInvocations } from '../cli/run-invocations.ts'
 import { summarizeMetrics } from '../domain/metrics/last-hour.ts'
 import { isObject } from '../json.ts'
 import { formatLabels, seriesView, summaryView } from './metrics-views.ts'
@@ -17,18 +16,16 @@ const columns = [
 /** The largest number of queues in a summary. */
 const maxQueues = 20
 
-const metricsRequest = { command: 'metrics', operation: getMergeQueueMetrics, inputs: metricsInputs } as const
-
 /** `mergeq metrics`: a summary or all series on a terminal, the text of the service on a pipe. */
 export const metricsCommand = defineCommand({
   command: 'metrics',
   summary: 'Show merge queue metrics (Prometheus text format on a pipe)',
   operation: getMergeQueueMetrics,
-  request: metricsRequest,
-  inputs: { raw: flag({ name: 'raw', summary: 'Show every series on a terminal instead of a summary' }) },
+  inputs: metricsInputs,
+  options: { raw: flag({ name: 'raw', summary: 'Show every series on a terminal instead of a summary' }) },
   // A record is a sample.
   fields: {
-    names: sampleFields,
+    names: fieldNames(sampleRecord),
     columns: [
       ['NAME', 'name'],
       ['LABELS', 'labels'],
@@ -42,32 +39,22 @@ export const metricsCommand = defineCommand({
     'mergeq metrics --repo acme/web --json',
     'mergeq metrics > mergeq.prom',
   ],
-  run({ raw }, context, invocations) {
-    const { columns: width } = context.host.out
-    const request = defineOperationRequest({
-      ...metricsRequest,
-      view: (response, { branch }) => ({
-        columns,
-        get rows() {
-          return response.records.map(({ name, labels, value }) => [
-            name,
-            isObject(labels) ? formatLabels(labels) : '',
-            value,
-          ])
-        },
-        terminalView() {
-          const samples = raw ? samplesIn(response.bytes) : []
-          return samples.length > 0
-            ? seriesView(samples, width)
-            : summaryView(summarizeMetrics(readSamplesIn(response.bytes)), {
-                columns: width,
-                maxQueues,
-                branch,
-              })
-        },
-        raw: response.bytes,
-      }),
-    })
-    return runInvocations(request, invocations, context)
-  },
+  view: (response, { branch, raw }, { context }) => ({
+    columns,
+    get rows() {
+      return response.records.map(({ name, labels, value }) => [
+        name,
+        isObject(labels) ? formatLabels(labels) : '',
+        value,
+      ])
+    },
+    terminalView() {
+      const { columns: width } = context.host.out
+      const samples = raw ? samplesIn(response.bytes) : []
+      return samples.length > 0
+        ? seriesView(samples, width)
+        : summaryView(summarizeMetrics(readSamplesIn(response.bytes)), { columns: width, maxQueues, branch })
+    },
+    raw: response.bytes,
+  }),
 })

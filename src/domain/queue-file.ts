@@ -1,9 +1,10 @@
-import { toMergeqError, usageError } from '../errors.ts'
+import { usageError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import { queueSettingTypes } from './queue-settings.ts'
+import { type QueueSetting, queueSettings } from './queue-settings.ts'
 import { hintWithSuggestion } from './similar-name.ts'
 import { parseRepository } from './values/repository.ts'
 import { textParser } from './values/text.ts'
+import { withName } from './values/types.ts'
 
 export interface SourceNode {
   readonly value: Json
@@ -17,9 +18,10 @@ export interface QueueFile {
   readonly settings: JsonObject
 }
 
-const settingTypes: ReadonlyMap<string, { fromJson(value: Json): Json }> = new Map(
-  Object.entries(queueSettingTypes),
-)
+/** The settings that a file can contain, by their keys; a file has `requiredStatuses: null` to delete them. */
+const { deleteRequiredStatuses: _, ...fileSettings } = queueSettings
+
+const knownSettings = new Map<string, QueueSetting<unknown>>(Object.entries(fileSettings))
 
 /** Keys of getQueue's response that updateQueue does not accept. */
 const readOnlyKeys = ['branch', 'enqueuedPullRequests', 'allowedBotSubmitters', 'batchingRules']
@@ -43,19 +45,19 @@ export function readSetting(key: string, value: Json): Json {
   const reason = refusalReason(key)
   if (reason !== undefined || key === '')
     throw usageError(`${reason ?? 'the setting has no name'}.`, 'Remove the setting.')
-  const type = settingTypes.get(key)
-  if (type === undefined || (value === null && key === 'requiredStatuses')) return value
+  const setting = knownSettings.get(key)
+  if (setting === undefined || (value === null && key === 'requiredStatuses')) return value
   if (value === null)
     throw usageError(
       'null is not allowed: the service cannot reset this setting.',
       'Set a value, or remove the setting to leave it unchanged.',
     )
-  return type.fromJson(value)
+  return setting.type.check(value) as Json
 }
 
-export const settingNames: readonly string[] = [...settingTypes.keys()]
+export const settingNames: readonly string[] = [...knownSettings.keys()]
 
-const isKnown = (key: string): boolean => settingTypes.has(key)
+const isKnown = (key: string): boolean => knownSettings.has(key)
 
 /** Throws a usage error that names the file and the line of a mistake. */
 export function parseQueueFile({ members, line }: SourceNode, file: string): QueueFile {
@@ -75,29 +77,20 @@ export function parseQueueFile({ members, line }: SourceNode, file: string): Que
     const node = members.get(key)
     if (node === undefined) return {}
     if (typeof node.value !== 'string') throw fileError(node.line, `${key} must be a string.`, expectedForm)
-    inContext(`${file}:${node.line}: ${key}`, () => parse(String(node.value)))
+    withName(`${file}:${node.line}: ${key}`, () => parse(String(node.value)))
     return { [key]: node.value }
   }
   const settings = members.get('settings')
   if (settings !== undefined && settings.value !== null && settings.members === undefined)
     throw fileError(settings.line, 'settings must be a mapping.', expectedForm)
   const entries = [...(settings?.members ?? [])].map(([key, node]) => {
-    const value = inContext(`${file}:${node.line}: ${key}`, () => readSetting(key, node.value))
+    const value = withName(`${file}:${node.line}: ${key}`, () => readSetting(key, node.value))
     return [key, value] as const
   })
   return {
     ...readText('repo', parseRepository),
     ...readText('targetBranch', textParser('branch')),
     settings: Object.fromEntries(entries),
-  }
-}
-
-function inContext<T>(place: string, parse: () => T): T {
-  try {
-    return parse()
-  } catch (error) {
-    const { message, details } = toMergeqError(error)
-    throw usageError(`${place}: ${message}`, details.hint)
   }
 }
 
@@ -111,7 +104,7 @@ export interface LiveSettings {
  * then the unknown settings. The state is included only if `withState` is true.
  */
 export function liveSettings(queue: JsonObject, withState: boolean): LiveSettings {
-  const keys = [...settingTypes.keys()].filter(key => key !== 'state' && Object.hasOwn(queue, key))
+  const keys = [...knownSettings.keys()].filter(key => key !== 'state' && Object.hasOwn(queue, key))
   const others = Object.keys(queue).filter(
     key => !isKnown(key) && refusalReason(key) === undefined && key !== '',
   )

@@ -1,118 +1,95 @@
-import { type MergeqError, usageError } from '../errors.ts'
-import { isObject, type Json } from '../json.ts'
-import { integerParser, maxInteger } from './values/numbers.ts'
-import { choiceParser, textParser } from './values/text.ts'
+import {
+  boolean,
+  choice,
+  integer,
+  listOf,
+  onlyTrue,
+  type Type,
+  text,
+  upperCaseChoice,
+} from './values/types.ts'
 
-interface SettingType {
-  /**
-   * Returns a JSON value as the service accepts it. Throws a usage error that says what the value must be.
-   */
-  readonly fromJson: (value: Json) => Json
+/** A setting of a queue: its values, and what its option does, as help shows it. */
+export interface QueueSetting<T> {
+  readonly type: Type<T>
+  readonly summary: string
+  /** The name of the option, without dashes, where it is not the name of the setting. */
+  readonly option?: string
 }
 
-/** A type whose values can also be typed as one text; `parse` throws a usage error for an invalid text. */
-interface TextualSettingType<T> extends SettingType {
-  readonly parse: (text: string) => T
-}
+const setting = <T>(type: Type<T>, summary: string, option?: string): QueueSetting<T | undefined> => ({
+  type,
+  summary,
+  ...(option === undefined ? {} : { option }),
+})
 
-interface ChoiceSettingType<T> extends TextualSettingType<T> {
-  readonly choices: readonly string[]
-}
+/** One of the choices; the summary names them. */
+const oneOf = (choices: readonly string[], placeholder: string, summary: string) =>
+  setting(choice(choices, placeholder), `${summary}: ${choices.join(', ')}`)
 
-/** Whether a value is a number; one that a double cannot hold is an instance of a class. */
-const isNumber = (value: Json): boolean =>
-  typeof value === 'number' ||
-  (typeof value === 'object' && value !== null && !Array.isArray(value) && !isObject(value))
-
-const isString = (value: Json): value is string => typeof value === 'string'
-
-const typeError = (value: Json, expected: string): MergeqError =>
-  usageError(
-    `${JSON.stringify(value)} is not ${expected}.`,
-    'To see the settings and their values, run: mergeq queue update --help',
-  )
-
-function integerType(min: number): TextualSettingType<number> {
-  const parse = integerParser(min, maxInteger)
-  return {
-    parse,
-    fromJson(value) {
-      if (!isNumber(value)) throw typeError(value, 'a number; write the number without quotes')
-      return parse(String(value))
-    },
-  }
-}
-
-const stringFromJson =
-  (parse: (text: string) => string) =>
-  (value: Json): Json => {
-    if (!isString(value)) throw typeError(value, 'a string; use quotes if necessary')
-    return parse(value)
-  }
-
-function textType(valueName: string): TextualSettingType<string> {
-  const parse = textParser(valueName)
-  return { parse, fromJson: stringFromJson(parse) }
-}
-
-function textListType(valueName: string): TextualSettingType<string> {
-  const parse = textParser(valueName)
-  return {
-    parse,
-    fromJson(value) {
-      if (!Array.isArray(value) || !value.every(isString)) throw typeError(value, 'a list of strings')
-      return value.map(parse)
-    },
-  }
-}
-
-function choiceType<const C extends string>(choices: readonly C[]): ChoiceSettingType<C> {
-  const parse = choiceParser(choices)
-  return { choices, parse, fromJson: stringFromJson(parse) }
-}
-
-/** One of the states that a queue can be set to, in any case; the service expects upper case. */
-function stateType(choices: readonly string[]): ChoiceSettingType<string> {
-  const parse = (text: string): string => choiceParser(choices)(text).toUpperCase()
-  return { choices, parse, fromJson: stringFromJson(parse) }
-}
-
-const booleanType: SettingType = {
-  fromJson(value) {
-    if (typeof value !== 'boolean') throw typeError(value, 'true or false')
-    return value
-  },
-}
+/** The states that a queue can be set to. */
+const queueState = upperCaseChoice(['running', 'paused', 'draining'], 'state')
 
 /**
- * The type of each setting that updateQueue accepts and a queue file can contain, by the setting's key in the
- * request body (docs/reference/service.md, "Queue settings"), in the order in which files list them.
+ * The settings that updateQueue accepts (docs/reference/service.md, "Queue settings"), by their keys in a request
+ * and in a queue file, in the order in which files list them. A setting that is left out stays unchanged. The
+ * options of the command line and of the library, keys of queue files and the checks of the sandbox are made from
+ * this table.
  */
-export const queueSettingTypes = {
-  state: stateType(['running', 'paused', 'draining']),
-  mode: choiceType(['single', 'parallel']),
-  concurrency: integerType(1),
-  bisectionConcurrency: integerType(1),
-  testingTimeoutMinutes: integerType(0),
-  pendingFailureDepth: integerType(0),
-  canOptimisticallyMerge: booleanType,
-  batch: booleanType,
-  batchingMinSize: integerType(1),
-  batchingMaxWaitTimeMinutes: integerType(1),
-  createPrsForTestingBranches: booleanType,
-  commentsEnabled: booleanType,
-  commandsEnabled: booleanType,
-  statusCheckEnabled: booleanType,
-  directMergeMode: choiceType<string>(['off', 'always']),
-  optimizationMode: choiceType<string>(['off', 'bisection_skip_redundant_tests']),
-  mergeMethod: choiceType<string>(['merge_commit', 'squash', 'rebase']),
-  requiredStatuses: textListType('status'),
-  extensionEnabled: booleanType,
-  labelCommandsEnabled: booleanType,
-  stateLabelsEnabled: booleanType,
-  enqueueingLabel: textType('label'),
-  notReadyTimeoutHours: integerType(0),
-  testBranchConstructionMode: choiceType<string>(['rename_temp_branch', 'push_new_branch_from_temp']),
+export const queueSettings = {
+  state: setting(queueState, 'State of the queue: running, paused, draining'),
+  mode: setting(
+    choice(['single', 'parallel'], 'mode'),
+    'Test in one lane (single), or in several lanes by impacted targets (parallel)',
+  ),
+  concurrency: setting(integer(1), 'Maximum number of concurrent test runs'),
+  bisectionConcurrency: setting(
+    integer(1),
+    'Maximum number of concurrent test runs while a failed batch is split',
+  ),
+  testingTimeoutMinutes: setting(integer(0), 'Time limit for a test run in minutes; 0 means no limit'),
+  pendingFailureDepth: setting(
+    integer(0),
+    'Number of later test runs to wait for before a failure becomes final',
+  ),
+  canOptimisticallyMerge: setting(
+    boolean,
+    'Let a passing test run also validate the pull requests ahead of it',
+  ),
+  batch: setting(boolean, 'Test several pull requests together in a batch'),
+  batchingMinSize: setting(integer(1), 'Target number of pull requests in a batch'),
+  batchingMaxWaitTimeMinutes: setting(integer(1), 'Maximum time to wait for a batch to fill, in minutes'),
+  createPrsForTestingBranches: setting(boolean, 'Create draft pull requests for test branches'),
+  commentsEnabled: setting(boolean, 'Post comments on pull requests'),
+  commandsEnabled: setting(boolean, 'Accept commands in pull request comments'),
+  statusCheckEnabled: setting(boolean, 'Post a status check on pull requests'),
+  directMergeMode: oneOf(
+    ['off', 'always'],
+    'mode',
+    'Merge a pull request without testing if it is up to date and the queue is empty',
+  ),
+  optimizationMode: oneOf(
+    ['off', 'bisection_skip_redundant_tests'],
+    'mode',
+    'Skip redundant tests when a failed batch is split',
+  ),
+  mergeMethod: oneOf(['merge_commit', 'squash', 'rebase'], 'method', 'Merge method'),
+  requiredStatuses: setting(
+    listOf(text('status', 'name')),
+    'Status that a test run must pass; overrides branch protection',
+    'required-status',
+  ),
+  deleteRequiredStatuses: setting(onlyTrue, 'Remove the required statuses that override branch protection'),
+  extensionEnabled: setting(boolean, 'Enable the browser extension'),
+  labelCommandsEnabled: setting(boolean, 'Accept commands as labels'),
+  stateLabelsEnabled: setting(boolean, 'Label pull requests with their state'),
+  enqueueingLabel: setting(text('label'), 'Label that submits a pull request to the queue'),
+  notReadyTimeoutHours: setting(integer(0), 'Cancel pull requests that are not ready after this many hours'),
+  testBranchConstructionMode: oneOf(
+    ['rename_temp_branch', 'push_new_branch_from_temp'],
+    'mode',
+    'How to create test branches',
+  ),
 }
 
 /** Returns the name of a setting's option, without dashes: `batching-min-size` for `batchingMinSize`. */

@@ -1,5 +1,5 @@
 import { createNodeHost } from '../host/node-host.ts'
-import { createHostClient } from './create-client.ts'
+import { createHostClient } from './client.ts'
 import type { Client, ClientOptions } from './types.ts'
 
 declare const MERGEQ_VERSION: string

@@ -26,205 +26,6 @@ export type PullRequestState =
 /** The state of a queue, in upper case. */
 export type QueueState = 'RUNNING' | 'PAUSED' | 'DRAINING' | 'SWITCHING_MODES' | OtherString
 
-/** The conditions that a submitted pull request must meet before it is tested. */
-export interface Readiness extends JsonObject {
-  readonly doesBaseBranchMatch?: boolean
-  readonly requiresImpactedTargets?: boolean
-  readonly hasImpactedTargets?: boolean
-  readonly gitHubMergeability?: 'unspecified' | 'in_progress' | 'mergeable' | 'not_mergeable' | OtherString
-}
-
-/** A pull request in the list of a queue. */
-export interface EnqueuedPullRequest extends JsonObject {
-  /** The id of the queue entry; it stays the same if the pull request is cancelled and submitted again. */
-  readonly id?: string
-  readonly state?: PullRequestState
-  /** In ISO 8601. */
-  readonly stateChangedAt?: string
-  /** From 0 (first) to 255 (last). */
-  readonly priorityValue?: number
-  readonly priorityName?: string
-  /** The name of the default priority, if it was used. */
-  readonly usedDefaultPriorityName?: string
-  /** Whether the priority is 0. */
-  readonly skipTheLine?: boolean
-  /** Whether the pull request is tested alone, never in a batch. */
-  readonly noBatch?: boolean
-  readonly prNumber?: number
-  readonly prTitle?: string
-  /** The head commit, which may be newer than the commit under test. */
-  readonly prSha?: string
-  readonly prBaseBranch?: string
-  readonly prAuthor?: string
-}
-
-/** A submitted pull request. */
-export interface PullRequest extends EnqueuedPullRequest {
-  readonly state: PullRequestState
-  /** True after the submission; false after the pull request merged, failed or was cancelled. */
-  readonly isCurrentlySubmittedToQueue?: boolean
-  /** Whether the pull request was queued although it was not ready. */
-  readonly forceEnqueued?: boolean
-  readonly readiness?: Readiness
-  /** The test run that verified a merged pull request. */
-  readonly verifiedByTestRun?: string | null
-  /** The events of the pull request, newest first; present only if the request asked for them. */
-  readonly timeline?: readonly JsonObject[]
-}
-
-/** The settings of a queue, as the service reports them. */
-export interface QueueSettings extends JsonObject {
-  readonly state?: QueueState
-  readonly mode?: 'single' | 'parallel' | OtherString
-  /** Maximum number of concurrent test runs. */
-  readonly concurrency?: number
-  /** Maximum number of concurrent test runs while a failed batch is split. */
-  readonly bisectionConcurrency?: number
-  /** Time limit for a test run in minutes; 0 means no limit. */
-  readonly testingTimeoutMinutes?: number
-  /** Later runs to wait for before a failure is final. */
-  readonly pendingFailureDepth?: number
-  /** Whether a passing run also validates the pull requests ahead of it. */
-  readonly canOptimisticallyMerge?: boolean
-  /** Whether several pull requests are tested together. */
-  readonly batch?: boolean
-  readonly batchingMinSize?: number
-  readonly batchingMaxWaitTimeMinutes?: number
-  readonly createPrsForTestingBranches?: boolean
-  readonly commentsEnabled?: boolean
-  readonly commandsEnabled?: boolean
-  readonly statusCheckEnabled?: boolean
-  readonly directMergeMode?: 'off' | 'always' | OtherString
-  readonly optimizationMode?: 'off' | 'bisection_skip_redundant_tests' | OtherString
-  readonly mergeMethod?: 'merge_commit' | 'squash' | 'rebase' | OtherString
-  /** Empty or null if branch protection determines the required statuses. */
-  readonly requiredStatuses?: readonly string[] | null
-  readonly extensionEnabled?: boolean
-  readonly labelCommandsEnabled?: boolean
-  readonly stateLabelsEnabled?: boolean
-  /** The label that submits a pull request. */
-  readonly enqueueingLabel?: string
-  readonly notReadyTimeoutHours?: number
-  readonly testBranchConstructionMode?: 'rename_temp_branch' | 'push_new_branch_from_temp' | OtherString
-  /** The target branch. */
-  readonly branch?: string
-  readonly allowedBotSubmitters?: readonly Json[]
-  readonly batchingRules?: readonly Json[]
-}
-
-/** A queue: its state, its settings, and its pull requests in queue order. */
-export interface Queue extends QueueSettings {
-  readonly enqueuedPullRequests: readonly EnqueuedPullRequest[]
-}
-
-/** A check run of a test run. */
-export interface CheckRun extends JsonObject {
-  readonly name?: string
-  readonly url?: string
-  readonly status?: 'QUEUED' | 'IN_PROGRESS' | 'COMPLETED' | OtherString
-  /** Present once the status is `COMPLETED`. */
-  readonly conclusion?:
-    | 'SUCCESS'
-    | 'FAILURE'
-    | 'NEUTRAL'
-    | 'SKIPPED'
-    | 'CANCELLED'
-    | 'TIMED_OUT'
-    | 'STALE'
-    | 'ACTION_REQUIRED'
-    | OtherString
-}
-
-/** A status check of a test run. */
-export interface StatusCheck extends JsonObject {
-  readonly context?: string
-  readonly url?: string
-  readonly state?: 'SUCCESS' | 'PENDING' | 'FAILURE' | 'ERROR' | OtherString
-}
-
-/** A pull request in a test run. */
-export interface TestedPullRequest extends JsonObject {
-  readonly prNumber?: number
-  readonly prUrl?: string
-  readonly title?: string
-}
-
-/** A test run of a queue. */
-export interface TestRun extends JsonObject {
-  readonly requiredStatuses?: readonly string[]
-  readonly requiredStatusesSource?:
-    | 'trunk_config'
-    | 'repo_provider_branch_protection'
-    | 'merge_instance'
-    | OtherString
-  readonly testBranch?: string
-  readonly testBranchSha?: string
-  /** In ISO 8601. */
-  readonly createdAt?: string
-  readonly status?: 'in_progress' | 'succeeded' | 'failed' | 'cancelled' | OtherString
-  readonly checkSuites?: readonly (JsonObject & { readonly checkRuns?: readonly CheckRun[] })[]
-  /** All status changes, newest first: a context can have several entries. */
-  readonly statusChecks?: readonly StatusCheck[]
-  /** The pull requests that the run tests; several in a batch. */
-  readonly testedPullRequests?: readonly TestedPullRequest[]
-  /** The targets of the tested pull requests. */
-  readonly impactedTargetsForTestedPrs?: readonly string[]
-  /** The targets of the tested pull requests and of all pull requests that they build on. */
-  readonly impactedTargets?: readonly string[]
-  /** The numbers of the pull requests that the run builds on without testing them. */
-  readonly dependentPrs?: readonly number[]
-}
-
-/** A link to a web page. */
-export interface Link extends JsonObject {
-  readonly html_url?: string
-}
-
-/** The status of a test. */
-export interface TestStatus extends JsonObject {
-  readonly value?: 'healthy' | 'flaky' | 'broken' | OtherString
-  readonly reason?: string
-  /** When the status last changed, in ISO 8601. */
-  readonly timestamp?: string
-}
-
-/** A frequent failure of a test. */
-export interface CommonFailure extends JsonObject {
-  readonly summary?: string
-  readonly occurrence_count?: number
-  /** In ISO 8601. */
-  readonly last_occurrence?: string
-}
-
-/** A test case. */
-export interface TestCase extends JsonObject {
-  /** A UUID. */
-  readonly id?: string
-  readonly repository?: Link
-  readonly html_url?: string
-  readonly name?: string
-  readonly variant?: string
-  readonly status?: TestStatus
-  readonly most_common_failures?: readonly CommonFailure[]
-  /** A fraction from 0 to 1. */
-  readonly failure_rate_last_7d?: number
-  /** A fraction from 0 to 1. */
-  readonly failure_rate_last_24h?: number
-  readonly codeowners?: readonly string[]
-  readonly pull_requests_impacted_last_7d?: number
-  readonly quarantined?: boolean
-  readonly file_path?: string
-  /** The test suite. */
-  readonly parent?: string
-  readonly classname?: string
-  readonly ticket?: Link
-}
-
-/** A test, in the document of the service. */
-export interface TestDetails extends JsonObject {
-  readonly test: TestCase
-}
-
 /** The pagination of a list; for a list that was merged from several pages, only the totals. */
 export interface Page extends JsonObject {
   readonly total_rows?: number
@@ -245,47 +46,9 @@ export interface TimeWindow extends JsonObject {
   readonly complete: boolean
 }
 
-/** The failing tests of all pages and windows as one list, each test once. */
-export interface FailingTests extends JsonObject {
-  readonly tests: readonly TestCase[]
-  readonly page?: Page
-  readonly window: TimeWindow
-}
-
-/** A quarantined test: its failures do not fail a CI job. */
-export interface QuarantinedTest extends JsonObject {
-  readonly name?: string
-  /** The test suite. */
-  readonly parent?: string
-  readonly file?: string | null
-  readonly classname?: string
-  readonly variant?: string
-  readonly status?: 'HEALTHY' | 'FLAKY' | 'BROKEN' | OtherString
-  readonly codeowners?: readonly string[]
-  readonly quarantine_setting?: 'ALWAYS_QUARANTINE' | 'AUTO_QUARANTINE' | OtherString
-  /** In ISO 8601. */
-  readonly status_last_updated_at?: string
-  /** Not stable, and not the id of the test in other lists. */
-  readonly test_case_id?: string
-}
-
 /** Whether all records of a list were read. */
 export interface ListWindow extends JsonObject {
   readonly complete: boolean
-}
-
-/** The quarantined tests of all pages as one list. */
-export interface QuarantinedTests extends JsonObject {
-  readonly quarantined_tests: readonly QuarantinedTest[]
-  readonly page?: Page
-  readonly window: ListWindow
-}
-
-/** The flaky and broken tests of all pages as one list, each test once; without failure rates. */
-export interface UnhealthyTests extends JsonObject {
-  readonly tests: readonly TestCase[]
-  readonly page?: Page
-  readonly window: ListWindow
 }
 
 /** What a list of pull requests covers. */
@@ -294,25 +57,9 @@ export interface PullRequestWindow extends ListWindow {
   readonly start?: string
 }
 
-/** The pull requests of all pages as one list, each pull request once. */
-export interface PullRequestList extends JsonObject {
-  readonly pullRequests: readonly PullRequest[]
-  /** The cursor of the next page, if only one page was read. */
-  readonly nextCursor?: string | null
-  readonly window: PullRequestWindow
-}
-
 /** What the service says about its health; the fields are not documented. */
 export interface ServiceStatus extends JsonObject {
   readonly status?: Json
-}
-
-/** One sample of a metric. */
-export interface Sample extends JsonObject {
-  readonly name: string
-  readonly labels: { readonly [label: string]: string }
-  /** A number, or the text `NaN`, `+Inf` or `-Inf`. */
-  readonly value: number | string
 }
 
 /** The result of a change. */
@@ -433,203 +180,494 @@ export interface BodyOptions extends CommonOptions {
   readonly set?: { readonly [path: string]: Json } | undefined
 }
 
-/** Options of a method about one pull request. */
-export interface PullRequestOptions extends BodyOptions {
-  readonly pr?: PullRequestReference | undefined
+// Generated from the operations by `npm run reference`: do not edit below this line.
+
+/** A pull request in the list of a queue. */
+export interface EnqueuedPullRequest extends JsonObject {
+  readonly prNumber?: number
+  readonly prTitle?: string
+  readonly prAuthor?: string
+  /** The head commit, which may be newer than the commit under test. */
+  readonly prSha?: string
+  readonly prBaseBranch?: string
+  readonly state?: PullRequestState
+  /** In ISO 8601. */
+  readonly stateChangedAt?: string
+  readonly priorityName?: string
+  /** From 0 (first) to 255 (last). */
+  readonly priorityValue?: number
+  /** The name of the default priority, if it was used. */
+  readonly usedDefaultPriorityName?: string
+  /** Whether the priority is 0. */
+  readonly skipTheLine?: boolean
+  /** Whether the pull request is tested alone, never in a batch. */
+  readonly noBatch?: boolean
+  /** The id of the queue entry; it stays the same if the pull request is cancelled and submitted again. */
+  readonly id?: string
+}
+
+/** The conditions that a submitted pull request must meet before it is tested. */
+export interface Readiness extends JsonObject {
+  readonly doesBaseBranchMatch?: boolean
+  readonly requiresImpactedTargets?: boolean
+  readonly hasImpactedTargets?: boolean
+  readonly gitHubMergeability?: 'unspecified' | 'in_progress' | 'mergeable' | 'not_mergeable' | OtherString
+}
+
+/** A submitted pull request. */
+export interface PullRequest extends EnqueuedPullRequest {
+  /** True after the submission; false after the pull request merged, failed or was cancelled. */
+  readonly isCurrentlySubmittedToQueue?: boolean
+  /** Whether the pull request was queued although it was not ready. */
+  readonly forceEnqueued?: boolean
+  readonly readiness?: Readiness
+  /** The test run that verified a merged pull request. */
+  readonly verifiedByTestRun?: string | null
+  /** The events of the pull request, newest first; present only if the request asked for them. */
+  readonly timeline?: readonly JsonObject[]
+}
+
+/** A pull request in a test run. */
+export interface TestedPullRequest extends JsonObject {
+  readonly prNumber?: number
+  readonly prUrl?: string
+  readonly title?: string
+}
+
+/** A check run of a test run. */
+export interface CheckRun extends JsonObject {
+  readonly name?: string
+  readonly url?: string
+  readonly status?: 'QUEUED' | 'IN_PROGRESS' | 'COMPLETED' | OtherString
+  /** Present once the status is `COMPLETED`. */
+  readonly conclusion?: 'SUCCESS' | 'FAILURE' | 'NEUTRAL' | 'SKIPPED' | 'CANCELLED' | 'TIMED_OUT' | 'STALE' | 'ACTION_REQUIRED' | OtherString
+}
+
+/** A check suite of a test run. */
+export interface CheckSuite extends JsonObject {
+  readonly checkRuns?: readonly CheckRun[]
+}
+
+/** A status check of a test run. */
+export interface StatusCheck extends JsonObject {
+  readonly context?: string
+  readonly url?: string
+  readonly state?: 'SUCCESS' | 'PENDING' | 'FAILURE' | 'ERROR' | OtherString
+}
+
+/** A test run of a queue. */
+export interface TestRun extends JsonObject {
+  readonly status?: 'in_progress' | 'succeeded' | 'failed' | 'cancelled' | OtherString
+  /** In ISO 8601. */
+  readonly createdAt?: string
+  readonly testBranch?: string
+  readonly testBranchSha?: string
+  /** The pull requests that the run tests; several in a batch. */
+  readonly testedPullRequests?: readonly TestedPullRequest[]
+  readonly checkSuites?: readonly CheckSuite[]
+  /** All status changes, newest first: a context can have several entries. */
+  readonly statusChecks?: readonly StatusCheck[]
+  readonly requiredStatuses?: readonly string[]
+  readonly requiredStatusesSource?: 'trunk_config' | 'repo_provider_branch_protection' | 'merge_instance' | OtherString
+  /** The targets of the tested pull requests. */
+  readonly impactedTargetsForTestedPrs?: readonly string[]
+  /** The targets of the tested pull requests and of all pull requests that they build on. */
+  readonly impactedTargets?: readonly string[]
+  /** The numbers of the pull requests that the run builds on without testing them. */
+  readonly dependentPrs?: readonly number[]
+}
+
+/** The settings of a queue, as the service reports them. */
+export interface QueueSettings extends JsonObject {
+  /** The target branch. */
+  readonly branch?: string
+  readonly state?: QueueState
+  readonly mode?: 'single' | 'parallel' | OtherString
+  /** Maximum number of concurrent test runs. */
+  readonly concurrency?: number
+  /** Maximum number of concurrent test runs while a failed batch is split. */
+  readonly bisectionConcurrency?: number
+  /** Time limit for a test run in minutes; 0 means no limit. */
+  readonly testingTimeoutMinutes?: number
+  /** Later runs to wait for before a failure is final. */
+  readonly pendingFailureDepth?: number
+  /** Whether a passing run also validates the pull requests ahead of it. */
+  readonly canOptimisticallyMerge?: boolean
+  /** Whether several pull requests are tested together. */
+  readonly batch?: boolean
+  readonly batchingMinSize?: number
+  readonly batchingMaxWaitTimeMinutes?: number
+  readonly createPrsForTestingBranches?: boolean
+  readonly commentsEnabled?: boolean
+  readonly commandsEnabled?: boolean
+  readonly statusCheckEnabled?: boolean
+  readonly directMergeMode?: 'off' | 'always' | OtherString
+  readonly optimizationMode?: 'off' | 'bisection_skip_redundant_tests' | OtherString
+  readonly mergeMethod?: 'merge_commit' | 'squash' | 'rebase' | OtherString
+  /** Empty or null if branch protection determines the required statuses. */
+  readonly requiredStatuses?: readonly string[] | null
+  readonly extensionEnabled?: boolean
+  readonly labelCommandsEnabled?: boolean
+  readonly stateLabelsEnabled?: boolean
+  /** The label that submits a pull request. */
+  readonly enqueueingLabel?: string
+  readonly notReadyTimeoutHours?: number
+  readonly testBranchConstructionMode?: 'rename_temp_branch' | 'push_new_branch_from_temp' | OtherString
+  readonly allowedBotSubmitters?: readonly Json[]
+  readonly batchingRules?: readonly Json[]
+}
+
+/** A queue: its state, its settings, and its pull requests in queue order. */
+export interface Queue extends QueueSettings {
+  readonly enqueuedPullRequests: readonly EnqueuedPullRequest[]
+}
+
+/** One sample of a metric. */
+export interface Sample extends JsonObject {
+  readonly name: string
+  readonly type?: string
+  readonly labels: { readonly [label: string]: string }
+  /** A number, or the text `NaN`, `+Inf` or `-Inf`. */
+  readonly value: number | string
+}
+
+/** The status of a test. */
+export interface TestStatus extends JsonObject {
+  readonly value?: 'healthy' | 'flaky' | 'broken' | OtherString
+  readonly reason?: string
+  /** When the status last changed, in ISO 8601. */
+  readonly timestamp?: string
+}
+
+/** A frequent failure of a test. */
+export interface CommonFailure extends JsonObject {
+  readonly summary?: string
+  readonly occurrence_count?: number
+  /** In ISO 8601. */
+  readonly last_occurrence?: string
+}
+
+/** A link to a web page. */
+export interface Link extends JsonObject {
+  readonly html_url?: string
+}
+
+/** A test case. */
+export interface TestCase extends JsonObject {
+  /** A UUID. */
+  readonly id?: string
+  readonly name?: string
+  readonly variant?: string
+  readonly status?: TestStatus
+  readonly quarantined?: boolean
+  /** A fraction from 0 to 1. */
+  readonly failure_rate_last_24h?: number
+  /** A fraction from 0 to 1. */
+  readonly failure_rate_last_7d?: number
+  readonly pull_requests_impacted_last_7d?: number
+  readonly most_common_failures?: readonly CommonFailure[]
+  readonly codeowners?: readonly string[]
+  readonly file_path?: string
+  /** The test suite. */
+  readonly parent?: string
+  readonly classname?: string
+  readonly repository?: Link
+  readonly html_url?: string
+  readonly ticket?: Link
+}
+
+/** The failing tests of all pages and windows as one list, each test once. */
+export interface FailingTests extends JsonObject {
+  readonly tests: readonly TestCase[]
+  /** The pagination; for a list that was merged from several pages, only the totals. */
+  readonly page?: Page
+  readonly window: TimeWindow
+}
+
+/** A test, in the document of the service. */
+export interface TestDetails extends JsonObject {
+  readonly test: TestCase
+}
+
+/** The pull requests of all pages as one list, each pull request once. */
+export interface PullRequestList extends JsonObject {
+  readonly pullRequests: readonly PullRequest[]
+  /** The cursor of the next page, if only one page was read. */
+  readonly nextCursor?: string | null
+  readonly window: PullRequestWindow
+}
+
+/** A quarantined test: its failures do not fail a CI job. */
+export interface QuarantinedTest extends JsonObject {
+  readonly name?: string
+  readonly variant?: string
+  readonly status?: 'HEALTHY' | 'FLAKY' | 'BROKEN' | OtherString
+  readonly quarantine_setting?: 'ALWAYS_QUARANTINE' | 'AUTO_QUARANTINE' | OtherString
+  /** In ISO 8601. */
+  readonly status_last_updated_at?: string
+  readonly codeowners?: readonly string[]
+  readonly file?: string | null
+  /** The test suite. */
+  readonly parent?: string
+  readonly classname?: string
+  /** Not stable, and not the id of the test in other lists. */
+  readonly test_case_id?: string
+}
+
+/** The quarantined tests of all pages as one list. */
+export interface QuarantinedTests extends JsonObject {
+  readonly quarantined_tests: readonly QuarantinedTest[]
+  /** The pagination; for a list that was merged from several pages, only the totals. */
+  readonly page?: Page
+  readonly window: ListWindow
+}
+
+/** The flaky and broken tests of all pages as one list, each test once; without failure rates. */
+export interface UnhealthyTests extends JsonObject {
+  readonly tests: readonly TestCase[]
+  /** The pagination; for a list that was merged from several pages, only the totals. */
+  readonly page?: Page
+  readonly window: ListWindow
 }
 
 /** Options of `submitPullRequest`. */
-export interface SubmitPullRequestOptions extends PullRequestOptions {
-  /** `urgent`, `high`, `medium`, `low`, or a number from 0 (first) to 255 (last). */
-  readonly priority?: 'urgent' | 'high' | 'medium' | 'low' | OtherString | number | undefined
-  /** Whether to test the pull request alone, never in a batch. */
+export interface SubmitPullRequestOptions extends BodyOptions {
+  /** Pull request: 123, #123 or a URL, from 0 to 4294967295. */
+  readonly pr?: PullRequestReference | undefined
+  /** Priority: urgent, high, medium, low, or 0 (first) to 255 (last). */
+  readonly priority?: 'urgent' | 'high' | 'medium' | 'low' | number | undefined
+  /** Test the pull request alone, never in a batch. */
   readonly noBatch?: boolean | undefined
 }
 
+/** Options of `cancelPullRequest`. */
+export interface CancelPullRequestOptions extends BodyOptions {
+  /** Pull request: 123, #123 or a URL, from 0 to 4294967295. */
+  readonly pr?: PullRequestReference | undefined
+}
+
+/** Options of `restartTestsOnPullRequest`. */
+export interface RestartTestsOnPullRequestOptions extends BodyOptions {
+  /** Pull request: 123, #123 or a URL, from 0 to 4294967295. */
+  readonly pr?: PullRequestReference | undefined
+}
+
 /** Options of `getSubmittedPullRequest`. */
-export interface GetSubmittedPullRequestOptions extends PullRequestOptions {
-  /** The head branch of the pull request, instead of `pr`. */
+export interface GetSubmittedPullRequestOptions extends BodyOptions {
+  /** Pull request: 123, #123 or a URL, from 0 to 4294967295. */
+  readonly pr?: PullRequestReference | undefined
+  /** Find the pull request by its head branch. */
   readonly head?: string | undefined
 }
 
-/** Options of `setImpactedTargets`: exactly one of `targets`, `target`, `all` and `none`. */
-export interface SetImpactedTargetsOptions extends PullRequestOptions {
-  /** The names of the impacted targets, or `ALL` for every target. */
-  readonly targets?: readonly string[] | 'ALL' | undefined
-  /** The same as a list in `targets`. */
-  readonly target?: readonly string[] | undefined
-  /** The same as `ALL` in `targets`. */
-  readonly all?: boolean | undefined
-  /** The same as an empty list in `targets`. */
-  readonly none?: boolean | undefined
-  /** The head commit that the targets belong to; false sends none. */
+/** Options of `setImpactedTargets`. */
+export interface SetImpactedTargetsOptions extends BodyOptions {
+  /** Pull request: 123, #123 or a URL, from 0 to 4294967295. */
+  readonly pr?: PullRequestReference | undefined
+  /** Head commit that the targets belong to. */
   readonly sha?: string | false | undefined
-  /** What to do with a list over 20 MiB: send `ALL` (the default), or fail. */
+  /** If the list is over 20 MiB: all sends "ALL" instead, fail sends nothing. */
   readonly tooLarge?: 'all' | 'fail' | undefined
-  /** The GitHub run id to send instead of a token, for pull requests from forks. */
+  /** GitHub run ID to send instead of a token, for pull requests from forks. */
   readonly forkedRun?: string | undefined
+  /** Names of the impacted targets. */
+  readonly targets: readonly string[] | 'ALL'
 }
 
 /** Options of `getMergeQueueTestingDetails`. */
 export interface GetMergeQueueTestingDetailsOptions extends BodyOptions {
-  /** The id of the test run, or a test branch whose name ends in the id. */
+  /** Test run ID, or a test branch whose name ends in the ID. */
   readonly run?: string | undefined
-  /** The pull request, instead of `run`, if the service supports it. */
+  /** Find the test run of this pull request, from 0 to 4294967295. */
   readonly pr?: PullRequestReference | undefined
 }
 
 /** Options of `createQueue`. */
 export interface CreateQueueOptions extends BodyOptions {
+  /** Test in one lane (single), or in several lanes by impacted targets (parallel). */
   readonly mode?: 'single' | 'parallel' | undefined
-  /** Maximum number of concurrent test runs. */
+  /** Maximum number of concurrent test runs, from 1 to 4294967295. */
   readonly concurrency?: number | undefined
 }
 
-/** Options of `updateQueue`; settings that are omitted stay unchanged. */
+/** Options of `getQueue`. */
+export interface GetQueueOptions extends BodyOptions {
+}
+
+/** Options of `updateQueue`. */
 export interface UpdateQueueOptions extends BodyOptions {
-  readonly state?: 'RUNNING' | 'PAUSED' | 'DRAINING' | 'running' | 'paused' | 'draining' | undefined
-  /** Test in one line (`single`) or in lanes by impacted targets (`parallel`). */
+  /** State of the queue: running, paused, draining. */
+  readonly state?: 'running' | 'RUNNING' | 'paused' | 'PAUSED' | 'draining' | 'DRAINING' | undefined
+  /** Test in one lane (single), or in several lanes by impacted targets (parallel). */
   readonly mode?: 'single' | 'parallel' | undefined
-  /** Maximum number of concurrent test runs. */
+  /** Maximum number of concurrent test runs, from 1 to 4294967295. */
   readonly concurrency?: number | undefined
-  /** Maximum number of concurrent test runs while a failed batch is split. */
+  /** Maximum number of concurrent test runs while a failed batch is split, from 1 to 4294967295. */
   readonly bisectionConcurrency?: number | undefined
-  /** Time limit for a test run in minutes; 0 means no limit. */
+  /** Time limit for a test run in minutes; 0 means no limit, from 0 to 4294967295. */
   readonly testingTimeoutMinutes?: number | undefined
-  /** Later runs to wait for before a failure is final. */
+  /** Number of later test runs to wait for before a failure becomes final, from 0 to 4294967295. */
   readonly pendingFailureDepth?: number | undefined
-  /** Whether a passing run also validates the pull requests ahead of it. */
+  /** Let a passing test run also validate the pull requests ahead of it. */
   readonly canOptimisticallyMerge?: boolean | undefined
-  /** Whether to test several pull requests together. */
+  /** Test several pull requests together in a batch. */
   readonly batch?: boolean | undefined
+  /** Target number of pull requests in a batch, from 1 to 4294967295. */
   readonly batchingMinSize?: number | undefined
+  /** Maximum time to wait for a batch to fill, in minutes, from 1 to 4294967295. */
   readonly batchingMaxWaitTimeMinutes?: number | undefined
-  /** Whether to open draft pull requests for test branches. */
+  /** Create draft pull requests for test branches. */
   readonly createPrsForTestingBranches?: boolean | undefined
+  /** Post comments on pull requests. */
   readonly commentsEnabled?: boolean | undefined
+  /** Accept commands in pull request comments. */
   readonly commandsEnabled?: boolean | undefined
+  /** Post a status check on pull requests. */
   readonly statusCheckEnabled?: boolean | undefined
-  /** Whether to merge without testing if the pull request is up to date and the queue is empty. */
+  /** Merge a pull request without testing if it is up to date and the queue is empty: off, always. */
   readonly directMergeMode?: 'off' | 'always' | undefined
+  /** Skip redundant tests when a failed batch is split: off, bisection_skip_redundant_tests. */
   readonly optimizationMode?: 'off' | 'bisection_skip_redundant_tests' | undefined
+  /** Merge method: merge_commit, squash, rebase. */
   readonly mergeMethod?: 'merge_commit' | 'squash' | 'rebase' | undefined
-  /** The statuses that a test run must pass; they override branch protection. */
+  /** Status that a test run must pass; overrides branch protection. */
   readonly requiredStatuses?: readonly string[] | undefined
-  /** The same as `requiredStatuses`. */
-  readonly requiredStatus?: readonly string[] | undefined
-  /** Whether to remove the required statuses that override branch protection. */
+  /** Remove the required statuses that override branch protection. */
   readonly deleteRequiredStatuses?: boolean | undefined
+  /** Enable the browser extension. */
   readonly extensionEnabled?: boolean | undefined
+  /** Accept commands as labels. */
   readonly labelCommandsEnabled?: boolean | undefined
+  /** Label pull requests with their state. */
   readonly stateLabelsEnabled?: boolean | undefined
-  /** The label that submits a pull request. */
+  /** Label that submits a pull request to the queue. */
   readonly enqueueingLabel?: string | undefined
-  /** Hours after which a pull request that is not ready is cancelled. */
+  /** Cancel pull requests that are not ready after this many hours, from 0 to 4294967295. */
   readonly notReadyTimeoutHours?: number | undefined
+  /** How to create test branches: rename_temp_branch, push_new_branch_from_temp. */
   readonly testBranchConstructionMode?: 'rename_temp_branch' | 'push_new_branch_from_temp' | undefined
 }
 
-/** Options of `getMergeQueueMetrics`; only an option or the environment selects a repository. */
+/** Options of `deleteQueue`. */
+export interface DeleteQueueOptions extends BodyOptions {
+}
+
+/** Options of `getMergeQueueMetrics`. */
 export interface GetMergeQueueMetricsOptions extends CommonOptions {
-  /** Whether to read the metrics of all repositories of the organization. */
+  /** Read the metrics of all repositories of the organization. */
   readonly allRepos?: boolean | undefined
 }
 
-/** Options of `listFailingTests`; without a range, the last 24 hours. */
+/** Options of `listFailingTests`. */
 export interface ListFailingTestsOptions extends BodyOptions {
-  /** The start of the range, inclusive. */
+  /** Start of the range: a duration before now, such as 7d, or a date and time. */
   readonly since?: Moment | undefined
-  /** The end of the range, exclusive. */
+  /** End of the range: a duration before now, such as 7d, or a date and time. */
   readonly until?: Moment | undefined
-  /** Maximum number of tests. */
+  /** Maximum number of tests, from 1 to 9007199254740991. */
   readonly limit?: number | undefined
-  /** Tests per page, from 1 to 100. */
+  /** Tests per page, 1 to 100, from 1 to 100. */
   readonly pageSize?: number | undefined
-  /** Fetches only the page with this token, in a range of at most 7 days. */
+  /** Fetch only the page with this token. */
   readonly pageToken?: string | undefined
-  /** Maximum number of pages to fetch. */
+  /** Maximum number of pages to fetch, from 1 to 9007199254740991. */
   readonly maxPages?: number | undefined
-  /** Only tests of this code owner. */
-  readonly owner?: string | undefined
-  /** Only tests that are quarantined (true), or are not quarantined (false). */
+  /** Only quarantined tests. */
   readonly quarantined?: boolean | undefined
   /** Only tests with at least this failure rate in the last 7 days. */
   readonly minFailureRate?: number | undefined
-  /** Only tests whose name matches this glob. */
+  /** Only tests of this code owner. */
+  readonly owner?: string | undefined
+  /** Only tests whose name matches this pattern. */
   readonly name?: string | undefined
-  /** Only tests whose file matches this glob. */
+  /** Only tests whose file path matches this pattern. */
   readonly path?: string | undefined
-  /** The order; without it, tests are listed as they arrive. */
+  /** Fetch all tests, then sort by impact, rate, recent or name. */
   readonly sort?: 'impact' | 'rate' | 'recent' | 'name' | undefined
 }
 
 /** Options of `getTestDetails`. */
 export interface GetTestDetailsOptions extends BodyOptions {
-  /** The id of the test, a UUID. */
+  /** Test ID, a UUID. */
   readonly testId: string
 }
 
 /** Options of `listPullRequests`. */
 export interface ListPullRequestsOptions extends BodyOptions {
-  /** Only pull requests in these states; one request for each state. */
+  /** Only pull requests in this state. */
   readonly states?: readonly PullRequestState[] | undefined
   /** Only pull requests that merged, failed or were cancelled since this time. */
   readonly since?: Moment | undefined
-  /** Only pull requests by this author. The service cannot select by author: all of them are read. */
+  /** Only pull requests by this author (filtered by mergeq, not by the service). */
   readonly author?: string | undefined
-  /** Maximum number of pull requests; without it, all. */
+  /** Maximum number of pull requests, from 1 to 9007199254740991. */
   readonly limit?: number | undefined
-  /** Pull requests per page, from 1 to 100. */
+  /** Pull requests per page, 1 to 100, from 1 to 100. */
   readonly pageSize?: number | undefined
-  /** Maximum number of pages to fetch. */
+  /** Maximum number of pages to fetch, from 1 to 9007199254740991. */
   readonly maxPages?: number | undefined
 }
 
 /** Options of `listQuarantinedTests`. */
 export interface ListQuarantinedTestsOptions extends BodyOptions {
-  /** Maximum number of tests; without it, all. */
+  /** Maximum number of tests, from 1 to 9007199254740991. */
   readonly limit?: number | undefined
-  /** Tests per page, from 1 to 100. */
+  /** Tests per page, 1 to 100, from 1 to 100. */
   readonly pageSize?: number | undefined
-  /** Fetches only the page with this token. */
+  /** Fetch only the page with this token. */
   readonly pageToken?: string | undefined
-  /** Maximum number of pages to fetch. */
+  /** Maximum number of pages to fetch, from 1 to 9007199254740991. */
   readonly maxPages?: number | undefined
   /** Only tests of this code owner. */
   readonly owner?: string | undefined
-  /** Only tests whose name matches this glob. */
+  /** Only tests whose name matches this pattern. */
   readonly name?: string | undefined
-  /** Only tests whose file matches this glob. */
+  /** Only tests whose file path matches this pattern. */
   readonly path?: string | undefined
 }
 
 /** Options of `listUnhealthyTests`. */
-export interface ListUnhealthyTestsOptions extends ListQuarantinedTestsOptions {
-  /** Only tests with this status; without it, flaky tests and then broken tests. `pageToken` requires it. */
-  readonly status?: 'FLAKY' | 'BROKEN' | 'flaky' | 'broken' | undefined
-  /** Only tests that are quarantined (true), or are not quarantined (false). */
+export interface ListUnhealthyTestsOptions extends BodyOptions {
+  /** Only tests with this status. */
+  readonly status?: 'flaky' | 'FLAKY' | 'broken' | 'BROKEN' | undefined
+  /** Maximum number of tests, from 1 to 9007199254740991. */
+  readonly limit?: number | undefined
+  /** Tests per page, 1 to 100, from 1 to 100. */
+  readonly pageSize?: number | undefined
+  /** Fetch only the page with this token. */
+  readonly pageToken?: string | undefined
+  /** Maximum number of pages to fetch, from 1 to 9007199254740991. */
+  readonly maxPages?: number | undefined
+  /** Only quarantined tests. */
   readonly quarantined?: boolean | undefined
+  /** Only tests of this code owner. */
+  readonly owner?: string | undefined
+  /** Only tests whose name matches this pattern. */
+  readonly name?: string | undefined
+  /** Only tests whose file path matches this pattern. */
+  readonly path?: string | undefined
 }
 
 /** Options of `linkTicketToTestCase`. */
 export interface LinkTicketToTestCaseOptions extends BodyOptions {
-  /** The id of the test, a UUID. */
+  /** Test ID, a UUID as printed by `mergeq flaky list`. */
   readonly testId: string
-  /** The id of the ticket in the issue tracker, such as `KAN-123`. */
+  /** Ticket ID in the issue tracker, such as KAN-123. */
   readonly ticket: string
 }
 
-/**
- * A client of the service: a method for each operation, with the settings, retries, limits and errors of the
- * command line. Every method rejects with a {@link MergeqError}.
- */
+/** Options of `status`. */
+export interface StatusOptions extends CommonOptions {
+}
+
+/** A client of the service: a method for each operation, with the settings, retries, limits and errors of the command line. Every method rejects with a {@link MergeqError}. */
 export interface Client {
   /** Submits a pull request to the queue for testing and merging. */
   submitPullRequest(options?: SubmitPullRequestOptions): Promise<Receipt>
   /** Removes a pull request from the queue. */
-  cancelPullRequest(options?: PullRequestOptions): Promise<Receipt>
+  cancelPullRequest(options?: CancelPullRequestOptions): Promise<Receipt>
   /** Restarts the tests of a queued pull request. */
-  restartTestsOnPullRequest(options?: PullRequestOptions): Promise<Receipt>
+  restartTestsOnPullRequest(options?: RestartTestsOnPullRequestOptions): Promise<Receipt>
   /** Reads the state and priority of a submitted pull request. */
   getSubmittedPullRequest(options?: GetSubmittedPullRequestOptions): Promise<PullRequest>
   /** Sets the impacted targets of a pull request. */
@@ -639,11 +677,11 @@ export interface Client {
   /** Creates a merge queue for a branch. */
   createQueue(options?: CreateQueueOptions): Promise<Receipt>
   /** Reads a queue: its state, settings and pull requests. */
-  getQueue(options?: BodyOptions): Promise<Queue>
+  getQueue(options?: GetQueueOptions): Promise<Queue>
   /** Changes settings of a queue. Resolves to its settings, or to a receipt if the service sent none. */
-  updateQueue(options: UpdateQueueOptions): Promise<QueueSettings | Receipt>
+  updateQueue(options?: UpdateQueueOptions): Promise<QueueSettings | Receipt>
   /** Deletes a queue, which must be empty. */
-  deleteQueue(options?: BodyOptions): Promise<Receipt>
+  deleteQueue(options?: DeleteQueueOptions): Promise<Receipt>
   /** Reads the metrics of merge queues. */
   getMergeQueueMetrics(options?: GetMergeQueueMetricsOptions): Promise<readonly Sample[]>
   /** Lists the tests that failed in a time range, each once. */
@@ -656,8 +694,8 @@ export interface Client {
   listQuarantinedTests(options?: ListQuarantinedTestsOptions): Promise<QuarantinedTests>
   /** Lists the flaky and broken tests of a repository. Hosted service only. */
   listUnhealthyTests(options?: ListUnhealthyTestsOptions): Promise<UnhealthyTests>
-  /** Links a ticket to a test. Hosted service only; never sent again after a lost response. */
+  /** Links a ticket to a test. Never sent again after a lost response. Hosted service only. */
   linkTicketToTestCase(options: LinkTicketToTestCaseOptions): Promise<Receipt>
   /** Reads the health of the service; needs no token. Hosted service only. */
-  status(options?: CommonOptions): Promise<ServiceStatus>
+  status(options?: StatusOptions): Promise<ServiceStatus>
 }

@@ -56,15 +56,18 @@ function patternOf(character: string): string {
   return `(?:${backslash}(?:\\u${hex}${percent})|\\\\{1,4}u${eitherCase(hex)})`
 }
 
+/** How many characters of a form are matched one by one; a longer pattern would be too large. */
+const maxMatched = 512
+
+/** A pattern for a form of a secret; after its first 512 characters, everything up to a space or quote counts. */
+const formPattern = (form: string): string => {
+  const start = form.slice(0, maxMatched).split('').map(patternOf).join('')
+  return form.length > maxMatched ? `${start}[^\\s"\\\\]*` : start
+}
+
 /** A pattern for every form of the secrets. */
 const createPattern = (secrets: ReadonlySet<string>): RegExp =>
-  new RegExp(
-    [...secrets]
-      .flatMap(formsOf)
-      .map(form => form.split('').map(patternOf).join(''))
-      .join('|'),
-    'g',
-  )
+  new RegExp([...secrets].flatMap(formsOf).map(formPattern).join('|'), 'g')
 
 /** Returns the text with every match replaced, and the index in the text after the last one. */
 function replaceMatches(text: string, pattern: RegExp): readonly [replaced: string, end: number] {

@@ -56,9 +56,9 @@ interface OperationRules {
 }
 
 const operationsByPath: ReadonlyMap<string, OperationRules> = new Map(
-  serviceOperations.map(({ route, effect, isPublic = false }: Operation) => [
+  serviceOperations.map(({ route, recovery, isPublic = false }: Operation) => [
     `${pathPrefix}/${operationName(route)}`,
-    { method: operationMethod(route), isChange: effect !== false, isPublic },
+    { method: operationMethod(route), isChange: recovery !== undefined, isPublic },
   ]),
 )
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { GitResult, Host } from '../../src/host/host.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
-import { createHostClient } from '../../src/library/create-client.ts'
+import { createHostClient } from '../../src/library/client.ts'
 import { type Answer, mergeq, type Seen, type Setting, serveScript } from '../support/harness.ts'
 
 const commit = '2ff2b16c0ffee0123456789abcdef0123456789a'

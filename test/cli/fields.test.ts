@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { anyField } from '../../src/api/operations/service-fields.ts'
+import { anyField } from '../../src/api/operations/fields.ts'
 import { isObject, type Json } from '../../src/json.ts'
 import { allCommands } from '../support/commands.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'

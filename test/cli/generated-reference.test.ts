@@ -8,6 +8,7 @@ import { exitCodeList, mostSevere } from '../../src/errors.ts'
 import { allCommands } from '../support/commands.ts'
 import { completionScriptPaths, shells } from '../support/completion-scripts.ts'
 import { mergeq } from '../support/harness.ts'
+import { renderDeclarations } from '../support/library-declarations.ts'
 import { renderManPage } from '../support/man-page.ts'
 import { renderCommandTable, replaceMarkedParts } from '../support/readme-tables.ts'
 import { referenceParts, renderFormats } from '../support/reference-tables.ts'
@@ -78,6 +79,10 @@ test('every exit code has its place among the worst, and is reported by `help ex
     expect(exitCodeList.filter(({ code }) => code === ending.code)).toHaveLength(1)
     expect(out).toMatch(new RegExp(`^ *${ending.code}  ${ending.kind} `, 'm'))
   }
+})
+
+test('the published types of the library are those of the operations', () => {
+  holds('src/library/types.ts', renderDeclarations(readFileSync('src/library/types.ts', 'utf8')))
 })
 
 test('the tables of the reference pages are those of the program', async () => {

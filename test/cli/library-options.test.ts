@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { exitCodeList } from '../../src/errors.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
-import { createHostClient } from '../../src/library/create-client.ts'
+import { createHostClient } from '../../src/library/client.ts'
 import type { Client, ClientOptions, CommonOptions, ErrorKind } from '../../src/library/types.ts'
 import { type Answer, mergeq, type Seen, type Service, serveScript } from '../support/harness.ts'
 
@@ -59,9 +59,6 @@ const refused: {
   setImpactedTargets: {
     pr,
     targets: ['all', '//a', 7, [7], [''], null],
-    target: ['ALL', '//a', 7, [7], [''], null],
-    all: boolean,
-    none: boolean,
     sha: ['', 'HEAD', true, 7, null],
     tooLarge: choice,
     forkedRun: text,
@@ -89,7 +86,6 @@ const refused: {
     optimizationMode: choice,
     mergeMethod: choice,
     requiredStatuses: texts,
-    requiredStatus: texts,
     deleteRequiredStatuses: boolean,
     extensionEnabled: boolean,
     labelCommandsEnabled: boolean,
@@ -225,11 +221,6 @@ test.each([
   ['getSubmittedPullRequest', { pr: 7, head: 'x' }, 'head and pr cannot be used together'],
   ['getMergeQueueTestingDetails', { pr: 7, run: 'x' }, 'run and pr cannot be used together'],
   ['setImpactedTargets', { pr: 7, sha: false }, 'targets is required'],
-  [
-    'setImpactedTargets',
-    { pr: 7, sha: false, targets: ['a'], all: true },
-    'targets and all cannot be used together',
-  ],
   ['updateQueue', { deleteRequiredStatuses: false }, 'No setting was given'],
   ['updateQueue', { requiredStatuses: [], deleteRequiredStatuses: true }, 'cannot be used together'],
   ['updateQueue', { batch: true, set: { batch: false } }, 'set batch conflicts with batch'],

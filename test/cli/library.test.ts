@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
-import { createHostClient } from '../../src/library/create-client.ts'
+import { createHostClient } from '../../src/library/client.ts'
 import type { Client } from '../../src/library/types.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { type Answer, type Seen, type Service, serveScript } from '../support/harness.ts'
@@ -65,10 +65,14 @@ describe('what is sent is what the command line sends', () => {
     ['createQueue', { mode: 'parallel', concurrency: 2 }, { mode: 'parallel', concurrency: 2 }],
     [
       'setImpactedTargets',
-      { pr: 7, sha: '4f2a', target: ['//a', '//b', '//a'] },
+      { pr: 7, sha: '4f2a', targets: ['//a', '//b', '//a'] },
       { pr: { number: 7, sha: '4f2a' }, impactedTargets: ['//a', '//b'] },
     ],
-    ['setImpactedTargets', { pr: 7, sha: false, all: true }, { pr: { number: 7 }, impactedTargets: 'ALL' }],
+    [
+      'setImpactedTargets',
+      { pr: 7, sha: false, targets: 'ALL' },
+      { pr: { number: 7 }, impactedTargets: 'ALL' },
+    ],
     [
       'setImpactedTargets',
       { pr: 7, sha: false, targets: 'ALL' },
@@ -82,7 +86,7 @@ describe('what is sent is what the command line sends', () => {
     ],
     [
       'updateQueue',
-      { concurrency: 5, batch: false, requiredStatus: ['ci', 'lint'] },
+      { concurrency: 5, batch: false, requiredStatuses: ['ci', 'lint'] },
       { concurrency: 5, batch: false, requiredStatuses: ['ci', 'lint'] },
     ],
     ['updateQueue', { set: { 'new.field': [1, { deep: null }] } }, { new: { field: [1, { deep: null }] } }],
@@ -194,8 +198,8 @@ describe('results', () => {
 
 test.each([
   ['submitPullRequest', { pr: 7, prority: 'high' }, /submitPullRequest: unknown option prority/],
-  ['submitPullRequest', { pr: {} }, /pr must be of type/],
-  ['setImpactedTargets', { pr: 7, sha: 'x', target: '//a' }, /target must be of type readonly string\[\]/],
+  ['submitPullRequest', { pr: {} }, /pr: \{\} is not a pull request/],
+  ['setImpactedTargets', { pr: 7, sha: 'x', targets: '//a' }, /targets: "\/\/a" is not a list of strings/],
   ['getTestDetails', { testId: 'x' }, /not a test ID/],
   ['updateQueue', {}, /./],
 ])('%s refuses %j before anything is sent', async (name, options, says) => {

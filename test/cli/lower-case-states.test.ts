@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createNodeHost } from '../../src/host/node-host.ts'
-import { createHostClient } from '../../src/library/create-client.ts'
+import { createHostClient } from '../../src/library/client.ts'
 import { mergeq, openStory, type Seen, type Service, type Story, serveScript } from '../support/harness.ts'
 
 const where = '-R acme/web -b main'

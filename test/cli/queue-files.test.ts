@@ -527,7 +527,11 @@ describe('contents of a file', () => {
       'settings:\n  mode: single\n  mode: parallel',
       'q.yaml:3: invalid YAML: Map keys must be unique.',
     ],
-    ['a number in quotes', 'settings:\n  concurrency: "5"', 'q.yaml:2: concurrency: "5" is not a number'],
+    [
+      'a number in quotes',
+      'settings:\n  concurrency: "5"',
+      'q.yaml:2: concurrency: "5" is not a whole number',
+    ],
     [
       'a fraction',
       'settings:\n  concurrency: 1.5',
@@ -549,7 +553,7 @@ describe('contents of a file', () => {
     [
       'true for a label',
       'settings:\n  enqueueingLabel: true',
-      'q.yaml:2: enqueueingLabel: true is not a string; use quotes if necessary',
+      'q.yaml:2: enqueueingLabel: true is not a string.',
     ],
     [
       'a status for statuses',

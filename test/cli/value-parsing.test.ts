@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseOverride } from '../../src/api/body-overrides.ts'
-import { readOverrides } from '../../src/cli/read-overrides.ts'
+import { param } from '../../src/api/param.ts'
+import { readOverrides } from '../../src/cli/requests.ts'
 import { parseToken } from '../../src/config/api-token.ts'
 import { isLoopback, parseBaseUrl } from '../../src/config/setting-definitions.ts'
 import { parseSamples } from '../../src/domain/metrics/exposition.ts'
@@ -22,6 +23,7 @@ import {
 import { parseRepository } from '../../src/domain/values/repository.ts'
 import { choiceParser, parsePriority, parseUuid, textParser } from '../../src/domain/values/text.ts'
 import { parseDuration, parseInstant } from '../../src/domain/values/time.ts'
+import { integer } from '../../src/domain/values/types.ts'
 import { isMergeqError } from '../../src/errors.ts'
 import { type Answer, mergeq, noon, type Outcome, type Setting } from '../support/harness.ts'
 
@@ -1160,7 +1162,10 @@ describe('--set', () => {
     pr: { definitions: [{ name: 'pr', variadic: true, summary: '' }], read: () => 1 },
     size: { definitions: [{ name: '--size', value: 'n', summary: '' }], read: () => 1 },
   } as const
-  const params = { pr: { location: 'body.pr.number' }, size: { location: 'body.size' } } as const
+  const params = {
+    pr: param(integer(0), '', { location: 'body.pr.number' }),
+    size: param(integer(0), '', { location: 'body.size' }),
+  }
 
   test.each([[['a=1', 'a=2']], [['a=1', 'a=1']], [['a.b=1', 'a=2']], [['a=1', 'a.b.c=2']]])(
     'a path twice is refused: %j',

@@ -71,7 +71,7 @@ const operations: readonly Operation[] = serviceOperations
 const renderOperations = ({ commands }: ProgramHelp): string =>
   renderTable(
     ['operation', 'method', 'path', 'effect', 'command'],
-    operations.map(({ route, effect }) => {
+    operations.map(({ route, recovery }) => {
       const name = operationName(route)
       // The command that is the operation, or else the first that begins with it.
       const sender =
@@ -81,7 +81,7 @@ const renderOperations = ({ commands }: ProgramHelp): string =>
         code(name),
         operationMethod(route),
         code(`/${name}`),
-        effect === false ? 'read' : 'change',
+        recovery === undefined ? 'read' : 'change',
         sender === undefined ? '' : code(`mergeq ${sender.command}`),
       ]
     }),
@@ -89,7 +89,7 @@ const renderOperations = ({ commands }: ProgramHelp): string =>
 
 const replayTexts = {
   'if-not-applied': 'once, if it was not applied',
-  unread: 'once, without reading',
+  'without-reading': 'once, without reading',
   never: 'never',
 } as const
 
@@ -99,13 +99,13 @@ const outcomeTextOf = ({ readBack, replay }: WriteRecovery): string =>
 const renderRetryRules = (): string =>
   renderTable(
     ['operation', 'after an ambiguous failure', 'read back with', 'sent again'],
-    operations.map(({ route, effect }) => [
+    operations.map(({ route, recovery }) => [
       code(operationName(route)),
-      effect === false ? 'retried' : outcomeTextOf(effect),
-      effect === false || effect.readBack === undefined
+      recovery === undefined ? 'retried' : outcomeTextOf(recovery),
+      recovery === undefined || recovery.readBack === undefined
         ? ''
-        : code(operationName(effect.readBack.operation.route)),
-      effect === false ? 'up to `--retries` times' : replayTexts[effect.replay],
+        : code(operationName(recovery.readBack.operation.route)),
+      recovery === undefined ? 'up to `--retries` times' : replayTexts[recovery.replay],
     ]),
   )
 

@@ -44,7 +44,7 @@ const target = ({
   isUnread = false,
   ...documents
 }: Shown): WaitTarget => ({
-  invocation: {
+  request: {
     values: { repo: parseRepository('acme/web'), targetBranch: 'main', pr },
     overrides: [],
   },

@@ -1,21 +1,23 @@
 import type { Operation } from '../operation.ts'
-import { listFailingTests } from './failing-tests.ts'
-import { setImpactedTargets } from './impacted-targets.ts'
-import { listPullRequests } from './pull-request-list.ts'
+import { getMergeQueueMetrics } from './metrics.ts'
 import {
   cancelPullRequest,
+  getMergeQueueTestingDetails,
   getSubmittedPullRequest,
+  listPullRequests,
   restartTestsOnPullRequest,
+  setImpactedTargets,
   submitPullRequest,
 } from './pull-requests.ts'
-import { listQuarantinedTests } from './quarantined-tests.ts'
-import { getMergeQueueMetrics } from './queue-metrics.ts'
 import { createQueue, deleteQueue, getQueue, updateQueue } from './queues.ts'
-import { getServiceStatus } from './service-status.ts'
-import { getTestDetails } from './test-details.ts'
-import { getMergeQueueTestingDetails } from './testing-details.ts'
-import { linkTicketToTestCase } from './ticket-link.ts'
-import { listUnhealthyTests } from './unhealthy-tests.ts'
+import { getServiceStatus } from './status.ts'
+import {
+  getTestDetails,
+  linkTicketToTestCase,
+  listFailingTests,
+  listQuarantinedTests,
+  listUnhealthyTests,
+} from './tests.ts'
 
 /** The operations of the service, in the order of docs/reference/service.md, "Operations". */
 export const serviceOperations = [

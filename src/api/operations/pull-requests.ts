@@ -1,25 +1,53 @@
-import { withNormalizedState } from '../../domain/states.ts'
-import type { Repository } from '../../domain/values/repository.ts'
-import { getString, type JsonObject } from '../../json.ts'
-import { emptyDecoder, recordDecoder } from '../decode.ts'
-import { defineOperation, type OperationErrors } from '../operation.ts'
-import { param } from '../param.ts'
-import { recoveryRule } from '../recovery-rule.ts'
-import { pullRequestFields } from './service-fields.ts'
+import { formatBytes, pluralize, pluralizeFirst } from '../../domain/format.ts'
+import { maxJsonSize } from '../../domain/limits.ts'
+import { pullRequestStates, withNormalizedState } from '../../domain/states.ts'
+import { parseMoment } from '../../domain/time-range.ts'
+import { maxPullRequestNumber } from '../../domain/values/pull-request.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
+import { toIso } from '../../domain/values/time.ts'
+import {
+  boolean,
+  choice,
+  integer,
+  listOf,
+  mapped,
+  moment,
+  priority,
+  type Type,
+  text,
+} from '../../domain/values/types.ts'
+import { MergeqError, usageError } from '../../errors.ts'
+import { type EncodedJson, get, getString, isObject, type JsonObject } from '../../json.ts'
+import {
+  emptyDecoder,
+  missingPartErrorWithMessage,
+  type ResponseDecoder,
+  readPageToken,
+  recordDecoder,
+} from '../decode.ts'
+import type { PageProtocol } from '../list-reader.ts'
+import { defineOperation, inspectWith, type OperationErrors } from '../operation.ts'
+import { pageParams, param, requiredParam } from '../param.ts'
+import { pullRequestListRecord, pullRequestRecord, testRunRecord } from './fields.ts'
+import { queueParams } from './queues.ts'
 
-/** The queue of a request: a branch of a repository (docs/reference/service.md, "Common fields"). */
-export const queueParams = {
-  repo: param<Repository>('body.repo', {
-    required: true,
-    encode: ({ host, owner, name }) => ({ host, owner, name }),
-  }),
-  targetBranch: param<string>('body.targetBranch', { required: true }),
+/** The number of a pull request. A call of the library may give `#7` or a URL, which also names the repository. */
+const pullRequestNumber: Type<number> = {
+  ...integer(0, maxPullRequestNumber),
+  declaration: 'PullRequestReference',
 }
 
-const pullRequestParams = { ...queueParams, pr: param<number>('body.pr.number', { required: true }) }
+const pullRequestParams = {
+  ...queueParams,
+  pr: requiredParam(pullRequestNumber, 'Pull request: 123, #123 or a URL', {
+    location: 'body.pr.number',
+    setting: 'pr',
+  }),
+}
 
 const hasState = (record: JsonObject): boolean => (getString(record, 'state') ?? '') !== ''
 
+/** Fields that say something about a pull request whose record has no state. */
 const informativeFields = [
   'isCurrentlySubmittedToQueue',
   'readiness',
@@ -28,7 +56,7 @@ const informativeFields = [
   'timeline',
 ]
 
-/** For records that may lack a state: their other fields may say why the pull request is not merging. */
+/** Reads the record of a pull request that may lack its state: its other fields may say why it is not merging. */
 export const partialPullRequestDecoder = recordDecoder(withNormalizedState, {
   name: 'state',
   isPresent: record => hasState(record) || informativeFields.some(key => (record[key] ?? null) !== null),
@@ -36,13 +64,17 @@ export const partialPullRequestDecoder = recordDecoder(withNormalizedState, {
 
 export const getSubmittedPullRequest = defineOperation({
   route: 'POST /getSubmittedPullRequest',
-  effect: false,
-  fields: pullRequestFields,
+  summary: 'Reads the state and priority of a submitted pull request.',
   params: {
     ...queueParams,
-    pr: param<number | undefined>('body.pr.number'),
-    head: param<string | undefined>('body.pr.branch'),
+    pr: param(pullRequestNumber, 'Pull request: 123, #123 or a URL', { location: 'body.pr.number' }),
+    head: param(text('head branch', 'branch'), 'Find the pull request by its head branch', {
+      location: 'body.pr.branch',
+      values: 'branches',
+    }),
   },
+  exclusive: [['head', 'pr']],
+  response: pullRequestRecord,
   decoder: recordDecoder(withNormalizedState, { name: 'state', isPresent: hasState }),
   errors: {
     hint: (status, resource, commandLine) =>
@@ -52,7 +84,8 @@ export const getSubmittedPullRequest = defineOperation({
   },
 })
 
-export const inspectOnError: OperationErrors = {
+/** What to do after a change of a pull request was refused: first see what the service knows of it. */
+const inspectOnError: OperationErrors = {
   hint: (status, resource, commandLine) =>
     (status === 404 || status === 409) && resource.pr !== undefined
       ? `To check the state of the pull request, run: ${commandLine(['pr', 'get', resource.pr], resource)}`
@@ -66,16 +99,22 @@ const recoveredByRecord = {
 
 export const submitPullRequest = defineOperation({
   route: 'POST /submitPullRequest',
-  effect: {
+  summary: 'Submits a pull request to the queue for testing and merging.',
+  recovery: {
     ...recoveredByRecord,
     replay: 'if-not-applied',
-    repeated: 409,
-    inspect: recoveryRule('inspectSubmit'),
+    alreadyAppliedStatus: 409,
+    inspect: inspectWith('inspectSubmit'),
   },
   params: {
     ...pullRequestParams,
-    priority: param<number | string | undefined>('body.priority'),
-    noBatch: param<boolean | undefined>('body.noBatch'),
+    priority: param(priority, 'Priority: urgent, high, medium, low, or 0 (first) to 255 (last)', {
+      location: 'body.priority',
+    }),
+    // Without the option the service decides.
+    noBatch: param({ ...boolean, form: 'switch' }, 'Test the pull request alone, never in a batch', {
+      location: 'body.noBatch',
+    }),
   },
   decoder: emptyDecoder,
   errors: {
@@ -88,11 +127,12 @@ export const submitPullRequest = defineOperation({
 
 export const cancelPullRequest = defineOperation({
   route: 'POST /cancelPullRequest',
-  effect: {
+  summary: 'Removes a pull request from the queue.',
+  recovery: {
     ...recoveredByRecord,
     replay: 'if-not-applied',
-    repeated: 404,
-    inspect: recoveryRule('inspectCancel'),
+    alreadyAppliedStatus: 404,
+    inspect: inspectWith('inspectCancel'),
   },
   params: pullRequestParams,
   decoder: emptyDecoder,
@@ -101,13 +141,299 @@ export const cancelPullRequest = defineOperation({
 
 export const restartTestsOnPullRequest = defineOperation({
   route: 'POST /restartTestsOnPullRequest',
+  summary: 'Restarts the tests of a queued pull request.',
   // A second restart would discard the tests that the first one started.
-  effect: {
-    ...recoveredByRecord,
-    replay: 'never',
-    inspect: recoveryRule('inspectRestart'),
-  },
+  recovery: { ...recoveredByRecord, replay: 'never', inspect: inspectWith('inspectRestart') },
   params: pullRequestParams,
   decoder: emptyDecoder,
   errors: inspectOnError,
+})
+
+/** The targets that a pull request impacts: a list, encoded while it was read, or all targets. */
+export interface ImpactedTargets {
+  readonly list: 'ALL' | EncodedJson
+  /** How many targets the list has, without duplicates. */
+  readonly number: number
+  /** How many duplicates were dropped. */
+  readonly dropped: number
+  /** How much of the input was read, in bytes. */
+  readonly bytesRead: number
+}
+
+/** Targets as a program gives them, or as they were read and encoded. */
+export type TargetsValue = 'ALL' | readonly string[] | ImpactedTargets
+
+/** Whether targets are encoded: those of the command line, and of a call after its options were checked. */
+const isEncoded = (targets: TargetsValue): targets is ImpactedTargets =>
+  typeof targets === 'object' && 'list' in targets
+
+const targetNames = listOf({
+  ...text('target'),
+  check(name: unknown) {
+    if (name === '') throw usageError('A target must not be empty.')
+    return String(name)
+  },
+})
+
+const targetList: Type<TargetsValue> = {
+  ...targetNames,
+  expected: "a list of strings, or 'ALL'",
+  declaration: "readonly string[] | 'ALL'",
+  check: value => (value === 'ALL' ? value : targetNames.check(value)),
+}
+
+/** A commit, but not `HEAD`; a program may give `false` to send none. */
+const headCommit: Type<string | false> = {
+  ...text('head commit', 'sha'),
+  declaration: 'string | false',
+  parse: (word = '') => checkCommit(text('head commit').parse(word)),
+  check: value => (value === false ? value : checkCommit(text('head commit').check(value))),
+}
+
+function checkCommit(sha: string): string {
+  if (sha !== 'HEAD') return sha
+  throw usageError(
+    'HEAD is not a commit hash.',
+    'In a git checkout, omit --sha to use the HEAD commit. Elsewhere, specify the commit hash.',
+  )
+}
+
+/** Sets the targets that a pull request impacts. */
+export const setImpactedTargets = defineOperation({
+  route: 'POST /setImpactedTargets',
+  summary: 'Sets the impacted targets of a pull request.',
+  // No operation shows the targets; the last upload for a commit wins
+  // (docs/reference/service.md, "setImpactedTargets").
+  recovery: { replay: 'without-reading', inspectCommand: 'pr get', inspect: () => 'unclear' },
+  params: {
+    ...pullRequestParams,
+    sha: param(headCommit, 'Head commit that the targets belong to', {
+      location: 'body.pr.sha',
+      setting: 'sha',
+      encode: sha => (sha === false ? undefined : sha),
+    }),
+    tooLarge: param(
+      choice(['all', 'fail'], 'all|fail'),
+      'If the list is over 20 MiB: all sends "ALL" instead, fail sends nothing',
+      { default: 'all' },
+    ),
+    // A run of a pull request from a fork has no token: its id replaces it
+    // (docs/reference/service.md, "setImpactedTargets").
+    forkedRun: param(
+      text('run ID', 'id'),
+      'GitHub run ID to send instead of a token, for pull requests from forks',
+      { location: 'credential.x-forked-workflow-run-id', setting: 'forkedRun' },
+    ),
+    // Read last: other usage errors are found before a long input is read.
+    targets: requiredParam(targetList, 'Names of the impacted targets', {
+      location: 'body.impactedTargets',
+      encode: targets => (isEncoded(targets) ? targets.list : targets),
+    }),
+  },
+  decoder: emptyDecoder,
+  errors: inspectOnError,
+  fallback(params, source) {
+    const { targets, tooLarge } = params
+    if (!isEncoded(targets) || targets.list === 'ALL' || targets.list.bytes === 2) return undefined
+    const { number, bytesRead } = targets
+    const input = `(${pluralize(number, 'target')}, ${formatBytes(bytesRead)} read)`
+    if (tooLarge === 'fail' && source === 'limit')
+      throw new MergeqError('refused', `The list of targets is over 20 MiB ${input}. Nothing was sent.`, {
+        operation: 'setImpactedTargets',
+        hint: 'To send "ALL" instead of the list, use --all.',
+      })
+    if (tooLarge === 'fail') return undefined
+    const large =
+      source === 'limit'
+        ? 'The list of targets is over 20 MiB'
+        : 'The list of targets is too large for the service (413)'
+    return {
+      params: { ...params, targets: { ...targets, list: 'ALL' as const } },
+      warning: `${large} ${input}. Sending "ALL" instead.`,
+    }
+  },
+})
+
+/** The ID of a test run, or the name of a test branch, which ends in the ID. */
+const testRunId: Type<string> = mapped(text('test run', 'run'), name => {
+  const [, number] = /^(?:#|https?:\/\/\S+\/pull\/)?(\d{1,10})$/.exec(name) ?? []
+  if (number !== undefined)
+    throw usageError(
+      `'${name}' is a pull request, not a test run.`,
+      `To find its test run, run: mergeq pr testing --pr ${number}`,
+    )
+  return text('test run').parse(name.slice(name.lastIndexOf('/') + 1))
+})
+
+/** Reads a test run, by its id or, where the service supports it, by a pull request in it. */
+export const getMergeQueueTestingDetails = defineOperation({
+  route: 'POST /getMergeQueueTestingDetails',
+  summary: 'Reads a test run: its checks and pull requests.',
+  params: {
+    ...queueParams,
+    run: param(testRunId, 'Test run ID, or a test branch whose name ends in the ID', {
+      location: 'body.testRunId',
+    }),
+    pr: param(pullRequestNumber, 'Find the test run of this pull request', { location: 'body.pr.number' }),
+  },
+  exclusive: [['run', 'pr']],
+  response: testRunRecord,
+  decoder: recordDecoder(document => document),
+  errors: {
+    subject: 'the test run',
+    hint: (status, resource, commandLine) => {
+      if (status !== 404) return undefined
+      return resource.pr === undefined
+        ? 'Check the test run ID, --repo and --target-branch.'
+        : `To check the state of the pull request, run: ${commandLine(['pr', 'get', resource.pr], resource)}`
+    },
+  },
+})
+
+const pullRequestsKey = 'pullRequests'
+
+/** Reads a page of pull requests; its envelope has the cursor of the next page. */
+const pageDecoder: ResponseDecoder = {
+  expects: 'json',
+  maxBytes: maxJsonSize,
+  read(response) {
+    const [document = {}] = recordDecoder(record => record).read(response).records
+    const { [pullRequestsKey]: pullRequests } = document
+    if (!Array.isArray(pullRequests) || !pullRequests.every(isObject))
+      throw missingPartErrorWithMessage(document, { name: `list of pull requests (${pullRequestsKey})` })
+    return {
+      records: pullRequests.map(withNormalizedState),
+      document: records => ({ ...document, [pullRequestsKey]: records }),
+      envelope: document,
+      bytes: response.bytes,
+    }
+  },
+}
+
+/** The pull requests in one state, or in all states. */
+interface StateSegment {
+  readonly state: string | undefined
+}
+
+/** The pages of the list: `cursor` and `take` are members of the body itself. */
+const createProtocol = (since: number | undefined): PageProtocol<StateSegment> => ({
+  content: { key: pullRequestsKey, noun: 'pull request' },
+  query: ({ state }, token, pageSize) => ({
+    ...(since === undefined ? {} : { since: toIso(since) }),
+    ...(state === undefined ? {} : { state }),
+    ...(token === '' ? {} : { cursor: token }),
+    take: pageSize,
+  }),
+  nextToken: ({ envelope = {} }) => readPageToken(get(envelope, 'nextCursor')),
+  idOf(record) {
+    const number = get(record, 'prNumber')
+    return typeof number === 'number' ? String(number) : undefined
+  },
+  describe: ({ state }) => (state === undefined ? 'the list' : `the list of pull requests in state ${state}`),
+})
+
+/** Returns the condition that a pull request is by an author, whose name may begin with `@`. */
+const isBy = (author: string) => {
+  const name = author.replace(/^@/, '').toLowerCase()
+  return (record: JsonObject): boolean => getString(record, 'prAuthor')?.toLowerCase() === name
+}
+
+/** The states as they are typed: `not-ready`. */
+const stateNames = pullRequestStates.map(state => state.toLowerCase().replaceAll('_', '-'))
+
+const closedStates = ['merged', 'failed', 'cancelled']
+const openStates = stateNames.filter(name => !closedStates.includes(name))
+
+/** The states that another word means: `open` with gh. */
+const statesMeant: ReadonlyMap<string, readonly string[]> = new Map([
+  ['open', openStates],
+  ['queued', openStates],
+  ['closed', closedStates],
+])
+
+const stateName = choice(stateNames, 'state')
+
+/** Parses a state in any case, `not-ready` or `NOT_READY`, and returns it as the service spells it. */
+function parseState(word = ''): string {
+  const states = statesMeant.get(word.toLowerCase())
+  const hint =
+    word.toLowerCase() === 'all'
+      ? 'For all pull requests, omit --state.'
+      : states === undefined
+        ? undefined
+        : `For ${word.toLowerCase()} pull requests: ${states.map(state => `--state ${state}`).join(' ')}`
+  if (hint !== undefined) throw usageError(`'${word}' is not a state.`, hint)
+  return stateName.parse(word.replaceAll('_', '-')).toUpperCase().replaceAll('-', '_')
+}
+
+const pullRequestState: Type<string> = {
+  ...stateName,
+  declaration: 'PullRequestState',
+  parse: parseState,
+  check: value => parseState(String(value)),
+}
+
+/**
+ * Lists pull requests of a queue, including finished ones; each is returned once
+ * (docs/reference/service.md, "listPullRequests").
+ */
+export const listPullRequests = defineOperation({
+  route: 'POST /listPullRequests',
+  summary: 'Lists pull requests of a queue, including finished ones.',
+  isHostedOnly: true,
+  stateFields: ['state'],
+  params: {
+    ...queueParams,
+    // One request for each state; without any, one request for all states.
+    states: param(listOf(pullRequestState), 'Only pull requests in this state', {
+      option: 'state',
+      setsBodyPaths: ['state'],
+    }),
+    since: param(moment, 'Only pull requests that merged, failed or were cancelled since this time', {
+      setsBodyPaths: ['since'],
+    }),
+    // The service cannot select by author: other pull requests are dropped here.
+    author: param(
+      text('author', 'name'),
+      'Only pull requests by this author (filtered by mergeq, not by the service)',
+    ),
+    ...pageParams('pull requests', ['take']),
+  },
+  response: pullRequestRecord,
+  document: pullRequestListRecord,
+  decoder: pageDecoder,
+  errors: { subject: 'the pull requests' },
+  async pagination({ repo, targetBranch, states = [], author, limit, pageSize, maxPages, ...rest }, now) {
+    const since = rest.since === undefined ? undefined : parseMoment(rest.since, now)
+    const segments =
+      states.length === 0 ? [{ state: undefined }] : [...new Set(states)].map(state => ({ state }))
+    const queue = `${targetBranch} in ${repositoryName(repo)}`
+    const conditions = [
+      ...new Set(states),
+      ...(since === undefined ? [] : [`ended since ${toIso(since)}`]),
+      ...(author === undefined ? [] : [`by ${author}`]),
+    ]
+    const selection = conditions.length === 0 ? '' : ` (${conditions.join(', ')})`
+    const { paginateList } = await import('../pagination.ts')
+    return paginateList(
+      segments,
+      createProtocol(since),
+      {
+        limit,
+        pageSize,
+        maxPages,
+        filters: author === undefined ? [] : [{ flag: '--author', keeps: isBy(author) }],
+      },
+      {
+        describe: ({ shown }) =>
+          `${pluralizeFirst(shown, 'pull request')} of the queue for ${queue}${selection}.`,
+        envelope({ pages, complete, envelope: { nextCursor, ...others } }) {
+          // The cursor of the last of several requests continues one state only.
+          const cursor = pages === 1 && nextCursor !== undefined ? { nextCursor } : {}
+          const start = since === undefined ? {} : { start: toIso(since) }
+          return { ...others, ...cursor, window: { ...start, complete } }
+        },
+      },
+    )
+  },
 })

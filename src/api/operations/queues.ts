@@ -1,11 +1,25 @@
+import { queueSettings } from '../../domain/queue-settings.ts'
 import { withNormalizedState } from '../../domain/states.ts'
+import { repository, text } from '../../domain/values/types.ts'
+import { usageError } from '../../errors.ts'
 import { getArray, isObject, type JsonObject } from '../../json.ts'
 import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../decode.ts'
-import { defineOperation, type OperationErrors } from '../operation.ts'
-import { param, switchParam } from '../param.ts'
-import { recoveryRule } from '../recovery-rule.ts'
-import { queueParams } from './pull-requests.ts'
-import { queueFields, queueSettingFields } from './service-fields.ts'
+import { defineOperation, inspectWith, type OperationErrors } from '../operation.ts'
+import { inBody, requiredParam } from '../param.ts'
+import { queueRecord, queueSettingsRecord } from './fields.ts'
+
+/** The queue that a request is about: a branch of a repository (docs/reference/service.md, "Common fields"). */
+export const queueParams = {
+  repo: requiredParam(repository, 'Repository', {
+    location: 'body.repo',
+    setting: 'repo',
+    encode: ({ host, owner, name }) => ({ host, owner, name }),
+  }),
+  targetBranch: requiredParam(text('branch'), 'Branch that the queue merges into', {
+    location: 'body.targetBranch',
+    setting: 'targetBranch',
+  }),
+}
 
 /** Normalizes the states of a queue and of its pull requests; an unchanged queue is returned itself. */
 function withNormalizedStates(document: JsonObject): JsonObject {
@@ -26,9 +40,9 @@ const createOnNotFound: OperationErrors = {
 
 export const getQueue = defineOperation({
   route: 'POST /getQueue',
-  effect: false,
-  fields: queueFields,
+  summary: 'Reads a queue: its state, settings and pull requests.',
   params: queueParams,
+  response: queueRecord,
   decoder: recordDecoder(withNormalizedStates, {
     name: 'list of enqueued pull requests (enqueuedPullRequests)',
     isPresent: ({ enqueuedPullRequests }) => Array.isArray(enqueuedPullRequests),
@@ -42,18 +56,13 @@ const recoveredByQueue = {
   inspectCommand: 'queue get',
 } as const
 
-const text = (name: string) => param<string | undefined>(`body.${name}`)
-const integer = (name: string) => param<number | undefined>(`body.${name}`)
-const boolean = (name: string) => param<boolean | undefined>(`body.${name}`)
+const { mode, concurrency } = queueSettings
 
 export const createQueue = defineOperation({
   route: 'POST /createQueue',
-  effect: {
-    ...recoveredByQueue,
-    repeated: 409,
-    inspect: recoveryRule('inspectCreate'),
-  },
-  params: { ...queueParams, mode: text('mode'), concurrency: integer('concurrency') },
+  summary: 'Creates a merge queue for a branch.',
+  recovery: { ...recoveredByQueue, alreadyAppliedStatus: 409, inspect: inspectWith('inspectCreate') },
+  params: { ...queueParams, ...inBody({ mode, concurrency }) },
   decoder: emptyDecoder,
   errors: {
     hint(status, resource, commandLine) {
@@ -65,54 +74,27 @@ export const createQueue = defineOperation({
   },
 })
 
-/** A param that is left out stays unchanged (docs/reference/service.md, "Queue settings"). */
+/** Changes settings of a queue; a setting that is left out stays unchanged. */
 export const updateQueue = defineOperation({
   route: 'POST /updateQueue',
+  summary: 'Changes settings of a queue. Resolves to its settings, or to a receipt if the service sent none.',
   stateFields: ['state'],
-  effect: {
-    ...recoveredByQueue,
-    inspect: recoveryRule('inspectUpdate'),
+  recovery: { ...recoveredByQueue, inspect: inspectWith('inspectUpdate') },
+  params: { ...queueParams, ...inBody(queueSettings) },
+  exclusive: [['requiredStatuses', 'deleteRequiredStatuses']],
+  check({ repo, targetBranch, ...settings }, hasOverrides) {
+    if (!hasOverrides && Object.values(settings).every(value => value === undefined))
+      throw usageError('No setting was given.', 'Specify at least one setting, for example: --concurrency 5')
   },
-  fields: queueSettingFields,
-  params: {
-    ...queueParams,
-    state: text('state'),
-    mode: text('mode'),
-    concurrency: integer('concurrency'),
-    bisectionConcurrency: integer('bisectionConcurrency'),
-    testingTimeoutMinutes: integer('testingTimeoutMinutes'),
-    pendingFailureDepth: integer('pendingFailureDepth'),
-    canOptimisticallyMerge: boolean('canOptimisticallyMerge'),
-    batch: boolean('batch'),
-    batchingMinSize: integer('batchingMinSize'),
-    batchingMaxWaitTimeMinutes: integer('batchingMaxWaitTimeMinutes'),
-    createPrsForTestingBranches: boolean('createPrsForTestingBranches'),
-    commentsEnabled: boolean('commentsEnabled'),
-    commandsEnabled: boolean('commandsEnabled'),
-    statusCheckEnabled: boolean('statusCheckEnabled'),
-    directMergeMode: text('directMergeMode'),
-    optimizationMode: text('optimizationMode'),
-    mergeMethod: text('mergeMethod'),
-    requiredStatuses: param<readonly string[] | undefined>('body.requiredStatuses'),
-    deleteRequiredStatuses: switchParam('body.deleteRequiredStatuses'),
-    extensionEnabled: boolean('extensionEnabled'),
-    labelCommandsEnabled: boolean('labelCommandsEnabled'),
-    stateLabelsEnabled: boolean('stateLabelsEnabled'),
-    enqueueingLabel: text('enqueueingLabel'),
-    notReadyTimeoutHours: integer('notReadyTimeoutHours'),
-    testBranchConstructionMode: text('testBranchConstructionMode'),
-  },
+  response: queueSettingsRecord,
   decoder: recordOrEmptyDecoder(withNormalizedStates),
   errors: createOnNotFound,
 })
 
 export const deleteQueue = defineOperation({
   route: 'POST /deleteQueue',
-  effect: {
-    ...recoveredByQueue,
-    repeated: 404,
-    inspect: recoveryRule('inspectDelete'),
-  },
+  summary: 'Deletes a queue, which must be empty.',
+  recovery: { ...recoveredByQueue, alreadyAppliedStatus: 404, inspect: inspectWith('inspectDelete') },
   params: queueParams,
   decoder: emptyDecoder,
 })

@@ -1,4 +1,5 @@
 import type { Operation } from '../../api/operation.ts'
+import { fieldNames } from '../../api/operations/fields.ts'
 import { receiptFields } from '../../api/receipt.ts'
 import { type ColumnSpec, receiptColumns } from '../../output/view.ts'
 
@@ -29,11 +30,11 @@ export const receiptRecord: RecordFields = { names: receiptFields, columns: rece
 
 /** Records of the service may have further fields, because the service can add some. */
 export const serviceRecord = (
-  { fields = [] }: Pick<Operation, 'fields'>,
+  { response }: Pick<Operation, 'response'>,
   columns: readonly ColumnSpec[],
   rowsIn?: string,
 ): RecordFields => ({
-  names: fields,
+  names: response === undefined ? [] : fieldNames(response),
   columns,
   ...(rowsIn === undefined ? {} : { rowsIn }),
   others: 'at-hand',

@@ -1,4 +1,4 @@
-import { anyField } from '../../api/operations/service-fields.ts'
+import { anyField } from '../../api/operations/fields.ts'
 import { findSimilarName } from '../../domain/similar-name.ts'
 import { type MergeqError, usageError } from '../../errors.ts'
 import type { SelectedField } from '../../output/selected-fields.ts'

@@ -1,6 +1,6 @@
-import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
-import { defineCommand } from '../../cli/command.ts'
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import { defineCustomCommand } from '../../cli/custom-command.ts'
 import { flag, type Input } from '../../cli/inputs.ts'
 import { readOrigin } from '../../cli/origin.ts'
 import { printPreview } from '../../cli/preview.ts'
@@ -80,7 +80,8 @@ async function previewLogin(isPiped: boolean, isUnverified: boolean, context: Co
   )
 }
 
-export const authLoginCommand = defineCommand({
+/** `auth login`: verifies an API token and stores it for the origin of the base address. */
+export const authLoginCommand = defineCustomCommand({
   command: 'auth login',
   summary: 'Verify an API token and store it',
   operations: [getMergeQueueMetrics],

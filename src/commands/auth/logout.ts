@@ -1,5 +1,5 @@
-import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import { defineCustomCommand } from '../../cli/custom-command.ts'
 import { readOrigin } from '../../cli/origin.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { sectionOf, storeFile } from '../../config/store.ts'
@@ -11,7 +11,8 @@ async function findStoredToken(context: CommandContext) {
   return { origin, isStored: Object.hasOwn(tokens, origin) }
 }
 
-export const authLogoutCommand = defineCommand({
+/** `auth logout`: removes the stored token of the origin of the base address. */
+export const authLogoutCommand = defineCustomCommand({
   command: 'auth logout',
   destructive: true,
   summary: 'Remove the stored token for the base URL',

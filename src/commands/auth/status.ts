@@ -1,6 +1,6 @@
-import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
-import { defineCommand } from '../../cli/command.ts'
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import { defineCustomCommand } from '../../cli/custom-command.ts'
 import { flag } from '../../cli/inputs.ts'
 import { readOrigin } from '../../cli/origin.ts'
 import { printPreview } from '../../cli/preview.ts'
@@ -44,7 +44,11 @@ async function checkToken(token: Token, context: CommandContext): Promise<Verifi
   }
 }
 
-export const authStatusCommand = defineCommand({
+/**
+ * `auth status`: shows the source, the origin and the last characters of the token that would be sent, and
+ * asks the service whether it accepts the token.
+ */
+export const authStatusCommand = defineCustomCommand({
   command: 'auth status',
   summary: 'Show which token is used and whether the service accepts it',
   operations: [getMergeQueueMetrics],

@@ -6,7 +6,6 @@ export const authTokenCommand = defineCommand({
   summary: 'Print the API token in plain text',
   exitKinds: ['auth'],
   output: 'the token, in every format',
-  inputs: {},
   examples: ['mergeq auth token | pbcopy'],
   async run(_, context) {
     await context.secrets.writeUnredacted(`${(await context.client().token()).value}\n`)

@@ -9,7 +9,7 @@ export const configGetCommand = defineCommand({
   exitKinds: ['not-found'],
   output: { table: 'the value', json: '{"key","value","origin"}', ndjson: 'the same, on one line' },
   fields: { names: ['key', 'value', 'origin'], columns: [['VALUE', 'value']] },
-  inputs: { key: keyArgument },
+  options: { key: keyArgument },
   examples: ['mergeq config get repo'],
   async run({ key: { key, name } }, context) {
     const resolved = await context.settings.find(name)

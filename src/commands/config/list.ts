@@ -35,7 +35,7 @@ export const configListCommand = defineCommand({
       ['ORIGIN', 'origin'],
     ],
   },
-  inputs: { showOrigin: flag({ name: 'show-origin', summary: 'Show where each value comes from' }) },
+  options: { showOrigin: flag({ name: 'show-origin', summary: 'Show where each value comes from' }) },
   examples: ['mergeq config list --show-origin', 'mergeq config list --show-origin --json'],
   async run({ showOrigin }, context) {
     const records: JsonObject[] = []

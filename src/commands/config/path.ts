@@ -5,7 +5,6 @@ export const configPathCommand = defineCommand({
   command: 'config path',
   summary: 'Print the path of the settings file',
   output: 'the path',
-  inputs: {},
   examples: ['mergeq config path'],
   async run(_, { settings, host }) {
     await host.out.write(`${storeFile({ settings })}\n`)

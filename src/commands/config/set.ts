@@ -1,4 +1,4 @@
-import { defineCommand } from '../../cli/command.ts'
+import { defineCustomCommand } from '../../cli/custom-command.ts'
 import { argument } from '../../cli/inputs.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { type SettingKey, settingDefinitions } from '../../config/setting-definitions.ts'
@@ -23,7 +23,8 @@ function validateValue(key: string, name: SettingKey, value: string): void {
   }
 }
 
-export const configSetCommand = defineCommand({
+/** `config set`: stores a value in the selected profile. */
+export const configSetCommand = defineCustomCommand({
   command: 'config set',
   summary: 'Store a setting in a profile',
   output: 'nothing',

@@ -1,9 +1,10 @@
-import { defineCommand } from '../../cli/command.ts'
+import { defineCustomCommand } from '../../cli/custom-command.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { keyArgument } from './profile/key-argument.ts'
 import { describeProfile, readProfile, updateProfile } from './profile/profile-values.ts'
 
-export const configUnsetCommand = defineCommand({
+/** `config unset`: removes a value from the selected profile. */
+export const configUnsetCommand = defineCustomCommand({
   command: 'config unset',
   destructive: true,
   summary: 'Remove a stored setting',

@@ -1,5 +1,5 @@
 import { callOperation } from '../../api/call.ts'
-import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { withMaxRetries } from '../../api/service-client.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { type MergeqError, toMergeqError } from '../../errors.ts'

@@ -1,13 +1,15 @@
-import { listFailingTests } from '../../api/operations/failing-tests.ts'
-import { listUnhealthyTests } from '../../api/operations/unhealthy-tests.ts'
+import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
 import { incompleteListError } from '../../api/pagination.ts'
+import type { ParamValues } from '../../api/param.ts'
+import type { CommandRequest } from '../../cli/command.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import { choiceOption, type Input, option } from '../../cli/inputs.ts'
-import type { Invocation } from '../../cli/invocation.ts'
+import { printDryRun } from '../../cli/preview.ts'
 import { readPages } from '../../cli/stream-pages.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
+import { parseTimeRange } from '../../domain/time-range.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
@@ -19,10 +21,11 @@ import { flakyListCommand } from './list.ts'
 import { notesInWords } from './tests/notes.ts'
 import { readUnhealthyTests, windowOnlyInput } from './tests/read-unhealthy.ts'
 
-/** The inputs shared with `flaky list`, without those that shorten the list and so change the count. */
-const { limit, pageToken, sort, ...filters } = flakyListCommand.inputs
-
-const gateRequest = { command: 'flaky gate', operation: listFailingTests, inputs: filters }
+/** The params of `flaky list` without those that shorten the list and so change the count. */
+const params = [
+  ...(['repo', 'org', 'since', 'until', 'pageSize', 'maxPages', 'quarantined'] as const),
+  ...(['minFailureRate', 'owner', 'name', 'path'] as const),
+]
 
 const unavailableChoices = ['pass', 'fail'] as const
 
@@ -45,11 +48,11 @@ const loadBaseline = (file: Input<string | undefined>): Input<ReadonlySet<string
  */
 async function countOthers(
   isCounted: (id: string) => boolean,
-  { values, overrides }: Invocation<typeof gateRequest.inputs>,
+  { values, overrides }: CommandRequest<ParamValues<typeof listFailingTests.params>>,
   context: CommandContext,
 ): Promise<number | undefined> {
-  const { range: _, minRate, ...selection } = values
-  if (minRate !== undefined) return undefined
+  const { since: _, until: __, sort: ___, minFailureRate, ...selection } = values
+  if (minFailureRate !== undefined) return undefined
   let count = 0
   const { isAvailable } = await readUnhealthyTests(selection, { overrides }, context, tests => {
     count += tests.filter(test => !isCounted((getString(test, 'id') ?? '').toLowerCase())).length
@@ -70,7 +73,9 @@ const verdictRecord: RecordFields = {
 export const flakyGateCommand = defineCommand({
   command: 'flaky gate',
   summary: 'Check the number of failing tests against a limit',
-  request: gateRequest,
+  operation: listFailingTests,
+  isComposition: true,
+  params,
   operations: [listUnhealthyTests],
   exitKinds: ['check-failed'],
   fields: verdictRecord,
@@ -79,7 +84,7 @@ export const flakyGateCommand = defineCommand({
     json: '{"ok","failing","max","baseline","complete","reason","tests"}',
     ndjson: 'the same, on one line',
   },
-  inputs: {
+  options: {
     max: option({
       name: 'max',
       value: 'n',
@@ -108,16 +113,18 @@ export const flakyGateCommand = defineCommand({
     'mergeq flaky gate --since 24h --max 10 --no-quarantined',
     'mergeq flaky gate --since 7d --max 0 --baseline known.ndjson --on-unavailable pass',
   ],
-  validate({ max }) {
+  async run({ max, baseline, onUnavailable, windowOnly }, context) {
     if (max === undefined) throw usageError('--max is required.', 'For example: --max 10')
-  },
-  async run({ max = 0, baseline, onUnavailable, windowOnly }, context, [invocation]) {
-    if (invocation === undefined) return 0
-    const pages = await listFailingTests.pagination?.(invocation.values)
-    if (pages === undefined) return 0
+    const requests = await context.requests()
+    if (context.options.dryRun) return printDryRun(listFailingTests, requests, context)
+    const [request] = requests
+    const now = context.host.clock.now()
+    const pages = request && (await listFailingTests.pagination?.(request.values, now))
+    if (request === undefined || pages === undefined) return 0
+    const range = parseTimeRange(request.values.since, request.values.until, now)
     const tests: JsonObject[] = []
     let baselineCount = 0
-    const readError = await readPages(flakyListCommand, invocation, pages, context, records => {
+    const readError = await readPages(flakyListCommand, request, pages, context, records => {
       for (const record of records) {
         if (baseline.has((getString(record, 'id') ?? '').toLowerCase())) baselineCount++
         else tests.push(record)
@@ -133,7 +140,7 @@ export const flakyGateCommand = defineCommand({
     const { complete, isBroken, notes } = finish
     const isExceeded = tests.length > max
     const ok = !isExceeded && (!isBroken || isPassed)
-    const { start, end } = invocation.values.range
+    const { start, end } = range
     const window = { start: new Date(start).toISOString(), end: new Date(end).toISOString(), complete }
     const countText = `${pluralize(tests.length, 'test')} failed, ${isExceeded ? 'over' : 'within'} the limit of ${formatInteger(max)}`
     const reasons = [
@@ -149,7 +156,7 @@ export const flakyGateCommand = defineCommand({
     const others =
       windowOnly || readError !== undefined
         ? undefined
-        : await countOthers(id => ids.has(id) || baseline.has(id), invocation, context)
+        : await countOthers(id => ids.has(id) || baseline.has(id), request, context)
     const verdict = {
       ...{ ok, failing: tests.length, max, baseline: baselineCount, complete, reason },
       ...(others === undefined ? {} : { notInWindow: others }),
@@ -165,7 +172,7 @@ export const flakyGateCommand = defineCommand({
       }),
     })
     await context.printer.end()
-    for (const note of notesInWords(notes, invocation.values.range, context)) await context.logger.info(note)
+    for (const note of notesInWords(notes, range, context)) await context.logger.info(note)
     if (others !== undefined && others > 0) await context.logger.info(describeOthers(others))
     if (isBroken && isExceeded && !isPassed)
       await context.logger.info(incompleteListError(readError, finish.problem).message)

@@ -1,20 +1,15 @@
-import { listFailingTests } from '../../api/operations/failing-tests.ts'
-import { getTestDetails } from '../../api/operations/test-details.ts'
-import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
-import type { CommandContext } from '../../cli/context.ts'
+import { getTestDetails, listFailingTests } from '../../api/operations/tests.ts'
+import { defineCommand } from '../../cli/command.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
-import { argument, type InputValues, option } from '../../cli/inputs.ts'
-import type { Invocation } from '../../cli/invocation.ts'
+import { argument, option } from '../../cli/inputs.ts'
 import { printDryRun } from '../../cli/preview.ts'
-import { organizationInputs } from '../../cli/queue-inputs.ts'
-import { runInvocations } from '../../cli/run-invocations.ts'
 import { webInput } from '../../cli/web-input.ts'
 import { isUuid, textParser } from '../../domain/values/text.ts'
 import { parseDuration } from '../../domain/values/time.ts'
 import { usageError } from '../../errors.ts'
 import { getString } from '../../json.ts'
 import { type ColumnSpec, keyValueTable } from '../../output/view.ts'
-import { findTest, type TestSearch } from './get/find-test.ts'
+import { findTest, searchParams } from './get/find-test.ts'
 import { failureBlocks, testSheet } from './get/test-sheet.ts'
 
 const facts: readonly ColumnSpec[] = [
@@ -37,59 +32,26 @@ const facts: readonly ColumnSpec[] = [
   ['ticket', 'ticket.html_url'],
 ]
 
-const inputs = {
-  ...organizationInputs,
-  test: argument({
-    name: 'test',
-    summary: 'Test ID, the beginning of an ID (6 characters or more), or words from the name',
-    values: 'tests',
-    parse: textParser('test'),
-  }),
-  web: webInput,
-}
-
-type GetInvocation = Invocation<typeof inputs>
-
-const testRecord = serviceRecord(
-  getTestDetails,
-  // A comma separates names.
-  facts.filter(([title]) => !title.includes(',')),
-)
-
-/** Returns the request for the details of a test; `now` is in milliseconds since 1970. */
-const createTestRequest = (now: number) =>
-  defineOperationCommand({
-    command: 'flaky get',
-    summary: 'Show the details of a test',
-    operation: getTestDetails,
-    inputs,
-    fields: testRecord,
-    view({ records: [test = {}] }) {
-      const page = getString(test, 'html_url')
-      return {
-        ...keyValueTable(test, facts),
-        ...(page === undefined ? {} : { page }),
-        textBlocks: failureBlocks(test),
-        terminalView: () => testSheet(test, now),
-      }
-    },
-    examples: [],
-  })
-
-const searchOf = ({ repo, org }: InputValues<typeof inputs>, window: number, now: number): TestSearch => ({
-  repo,
-  org,
-  range: { start: now - window, end: now },
+const typedTest = argument({
+  name: 'test',
+  summary: 'Test ID, the beginning of an ID (6 characters or more), or words from the name',
+  values: 'tests',
+  parse: textParser('test'),
 })
 
 export const flakyGetCommand = defineCommand({
   command: 'flaky get',
   summary: 'Show the details of a test',
-  request: { command: 'flaky get', operation: getTestDetails, inputs },
+  operation: getTestDetails,
   operations: [listFailingTests],
-  fields: testRecord,
+  fields: serviceRecord(
+    getTestDetails,
+    // A comma separates names.
+    facts.filter(([title]) => !title.includes(',')),
+  ),
   exitKinds: ['not-found', 'incomplete'],
-  inputs: {
+  inputs: { testId: typedTest },
+  options: {
     window: option({
       name: 'window',
       value: 'duration',
@@ -97,31 +59,35 @@ export const flakyGetCommand = defineCommand({
       summary: 'How far back to search for a name or the beginning of an ID',
       parse: parseDuration,
     }),
+    web: webInput,
   },
   examples: [
     'mergeq flaky get 2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',
     'mergeq flaky get 2b4e8d1c --window 30d',
     'mergeq flaky get "address form"  # exits with 2 if several tests match',
   ],
-  validate({ window }) {
+  view({ records: [test = {}] }) {
+    const page = getString(test, 'html_url')
+    return {
+      ...keyValueTable(test, facts),
+      ...(page === undefined ? {} : { page }),
+      textBlocks: failureBlocks(test),
+      terminalView: () => ({ ...keyValueTable(test, facts), singleView: now => testSheet(test, now) }),
+    }
+  },
+  async run({ window }, context) {
     if (window === 0) throw usageError('--window must be longer than 0.', 'For example: --window 30d')
-  },
-  async dryRun({ window }, context, invocations) {
-    const [invocation] = invocations
-    if (invocation === undefined || isUuid(invocation.values.test))
-      return printDryRun(getTestDetails, invocations, context)
-    const values = searchOf(invocation.values, window, context.host.clock.now())
-    return printDryRun(listFailingTests, [{ values: { ...values }, overrides: [] }], context)
-  },
-  async run({ window }, context, [invocation]) {
-    if (invocation === undefined) return 0
+    const requests = await context.requests()
+    const [request] = requests
+    if (request === undefined) return 0
+    const { repo, org, testId } = request.values
     const now = context.host.clock.now()
-    const test = isUuid(invocation.values.test)
-      ? invocation.values.test
-      : await findTest(invocation.values.test, searchOf(invocation.values, window, now), context)
-    return showTest({ ...invocation, values: { ...invocation.values, test } }, context)
+    const search = { repo, org, range: { start: now - window, end: now } }
+    if (context.options.dryRun)
+      return isUuid(testId)
+        ? printDryRun(getTestDetails, requests, context)
+        : printDryRun(listFailingTests, [{ values: searchParams(search), overrides: [] }], context)
+    const found = isUuid(testId) ? testId : await findTest(testId, search, context)
+    return context.send([{ ...request, values: { ...request.values, testId: found } }])
   },
 })
-
-const showTest = (invocation: GetInvocation, context: CommandContext): Promise<number> =>
-  runInvocations(createTestRequest(context.host.clock.now()), [invocation], context)

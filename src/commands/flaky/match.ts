@@ -1,14 +1,16 @@
-import { listFailingTests } from '../../api/operations/failing-tests.ts'
-import { anyField, testFields } from '../../api/operations/service-fields.ts'
-import { listUnhealthyTests } from '../../api/operations/unhealthy-tests.ts'
+import { anyField, fieldNames, testRecord } from '../../api/operations/fields.ts'
+import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
 import { incompleteListError } from '../../api/pagination.ts'
+import type { ParamValues } from '../../api/param.ts'
+import type { CommandRequest } from '../../cli/command.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import type { Input } from '../../cli/inputs.ts'
-import type { Invocation } from '../../cli/invocation.ts'
+import { printDryRun } from '../../cli/preview.ts'
 import { readPages } from '../../cli/stream-pages.ts'
 import { formatInteger, pluralize, pluralizeFirst } from '../../domain/format.ts'
+import { parseTimeRange } from '../../domain/time-range.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
@@ -106,19 +108,10 @@ const screenColumns: readonly TestColumn[] = [
 const matchRecord: RecordFields = {
   names: [
     ...['verdict', 'name', 'classname', 'parent', 'file', 'test', 'inWindow'],
-    ...testFields.map(field => `test.${field}`),
+    ...fieldNames(testRecord).map(field => `test.${field}`),
     `test${anyField}`,
   ],
   columns: [...columns, ...specsOf(screenColumns)],
-}
-
-/** The inputs that a match shares with `flaky list`, without filters: a hidden test would count as new. */
-const { repo, org, range, pageSize, maxPages } = flakyListCommand.inputs
-
-const matchRequest = {
-  command: 'flaky match',
-  operation: listFailingTests,
-  inputs: { repo, org, range, pageSize, maxPages },
 }
 
 /**
@@ -127,7 +120,7 @@ const matchRequest = {
  */
 async function findOthers(
   found: readonly TestMatch[],
-  { values, overrides }: Invocation<typeof matchRequest.inputs>,
+  { values, overrides }: CommandRequest<ParamValues<typeof listFailingTests.params>>,
   context: CommandContext,
 ): Promise<readonly FoundTest[]> {
   const others = createMatcher(found.filter(({ test }) => test === undefined).map(({ failed }) => failed))
@@ -145,9 +138,12 @@ async function findOthers(
 export const flakyMatchCommand = defineCommand({
   command: 'flaky match',
   summary: 'Classify failures in JUnit XML files as known, quarantined or new',
-  request: matchRequest,
+  operation: listFailingTests,
+  isComposition: true,
+  // Without filters: a hidden test would count as new.
+  params: ['repo', 'org', 'since', 'until', 'pageSize', 'maxPages'],
   operations: [listUnhealthyTests],
-  inputs: { files: filesArgument, windowOnly: windowOnlyInput },
+  options: { files: filesArgument, windowOnly: windowOnlyInput },
   fields: matchRecord,
   exitKinds: ['check-failed'],
   output: {
@@ -160,16 +156,21 @@ export const flakyMatchCommand = defineCommand({
     'mergeq flaky match build/test-results/test/*.xml --json',
     'npx vitest run --reporter=junit | mergeq flaky match -',
   ],
-  async run({ files, windowOnly }, context, [invocation]) {
+  async run({ files, windowOnly }, context) {
     const { printer, logger } = context
-    if (invocation === undefined) return 0
+    const requests = await context.requests()
+    if (context.options.dryRun) return printDryRun(listFailingTests, requests, context)
+    const [request] = requests
+    if (request === undefined) return 0
+    const now = context.host.clock.now()
+    const range = parseTimeRange(request.values.since, request.values.until, now)
     for (const { file, cases } of files) if (cases === 0) await logger.warn(`${file} contains no test cases.`)
     const matcher = createMatcher(files.flatMap(({ failed }) => failed))
-    const pages = await listFailingTests.pagination?.(invocation.values)
+    const pages = await listFailingTests.pagination?.(request.values, now)
     const hasFailures = matcher.matches().length > 0
     const failure =
       hasFailures && pages !== undefined
-        ? await readPages(flakyListCommand, invocation, pages, context, tests => {
+        ? await readPages(flakyListCommand, request, pages, context, tests => {
             for (const test of tests) matcher.take(test)
           })
         : undefined
@@ -179,14 +180,12 @@ export const flakyMatchCommand = defineCommand({
     const found = matcher.matches().map(match => ({ ...match, inWindow: true }))
     const isUnmatched = found.some(({ test }) => test === undefined)
     const matches =
-      windowOnly || !isUnmatched || failure !== undefined
-        ? found
-        : await findOthers(found, invocation, context)
+      windowOnly || !isUnmatched || failure !== undefined ? found : await findOthers(found, request, context)
     const matchRecords = matches.map(match => toRecord(match, complete, context.secrets))
     const records = verdicts.flatMap(verdict => matchRecords.filter(record => record.verdict === verdict))
     const countOf = (verdict: Verdict) => matchRecords.filter(record => record.verdict === verdict).length
     const counts = Object.fromEntries(verdicts.map(verdict => [verdict, countOf(verdict)]))
-    const { start, end } = invocation.values.range
+    const { start, end } = range
     const window = { start: new Date(start).toISOString(), end: new Date(end).toISOString(), complete }
     await printer.print({
       records,
@@ -194,8 +193,7 @@ export const flakyMatchCommand = defineCommand({
       view: tests => ({ ...table(tests, columns), terminalView: () => testTable(tests, screenColumns) }),
     })
     await printer.end()
-    for (const note of notesInWords(finish?.notes ?? [], invocation.values.range, context))
-      await logger.info(note)
+    for (const note of notesInWords(finish?.notes ?? [], range, context)) await logger.info(note)
     const otherCount = matches.filter(({ inWindow }) => !inWindow).length
     if (otherCount > 0) await logger.info(describeOthers(otherCount))
     const countTexts = verdicts

@@ -1,11 +1,10 @@
-import { listQuarantinedTests } from '../../api/operations/quarantined-tests.ts'
-import { defineOperationCommand } from '../../cli/command.ts'
+import { listQuarantinedTests } from '../../api/operations/tests.ts'
+import { defineCommand } from '../../cli/command.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
-import { organizationInputs } from '../../cli/queue-inputs.ts'
+import { limitInput } from '../../cli/list-inputs.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import type { ColumnSpec } from '../../output/view.ts'
-import { testFilterInputs, testPageInputs } from './tests/filter-inputs.ts'
 import { statusListEnding } from './tests/list-view.ts'
 import {
   nameColumn,
@@ -46,18 +45,13 @@ const screenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
   { title: 'FILE', format: 'id', priority: 9, needsRoom: 60, path: 'file' },
 ]
 
-export const flakyQuarantinedCommand = defineOperationCommand({
+/** `mergeq flaky quarantined`: the tests whose failures are ignored. */
+export const flakyQuarantinedCommand = defineCommand({
   command: 'flaky quarantined',
   summary: 'List the quarantined tests',
   operation: listQuarantinedTests,
   fields: serviceRecord(listQuarantinedTests, [...columns, ...specsOf(screenColumns([]))]),
-  inputs: {
-    ...organizationInputs,
-    ...testPageInputs,
-    ...testFilterInputs,
-  },
-  // The ids of these records are not those of other lists
-  // (docs/reference/service.md, "list-quarantined-tests").
+  inputs: { limit: limitInput('tests') },
   view: ({ records }) => testListView(records, columns, screenColumns),
   listEnding: (end, { pageToken, repo }, { settings }) =>
     pageToken === undefined

@@ -1,15 +1,17 @@
-import { listFailingTests } from '../../api/operations/failing-tests.ts'
+import { listFailingTests } from '../../api/operations/tests.ts'
 import { incompleteListError } from '../../api/pagination.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { choiceOption, option } from '../../cli/inputs.ts'
+import { printDryRun } from '../../cli/preview.ts'
 import { readPages } from '../../cli/stream-pages.ts'
+import { parseTimeRange } from '../../domain/time-range.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ReportFormat } from '../../output/failing-test-report.ts'
 import { rawText } from '../../output/printer.ts'
-import { checkPageToken, flakyListCommand, reportInputs } from './list.ts'
+import { flakyListCommand } from './list.ts'
 import { notesInWords } from './tests/notes.ts'
 
 const formats = ['markdown', 'github'] as const
@@ -50,14 +52,10 @@ function checkOutput(format: ReportFormat, { args, options }: CommandContext): v
 export const flakyReportCommand = defineCommand({
   command: 'flaky report',
   summary: 'Report failing tests as Markdown or GitHub annotations',
-  request: {
-    command: 'flaky list',
-    operation: listFailingTests,
-    inputs: reportInputs,
-    check: checkPageToken,
-  },
+  operation: listFailingTests,
+  isComposition: true,
   output: 'Markdown or GitHub annotations, depending on --format',
-  inputs: {
+  options: {
     format: formatOption,
     maxChars: option({
       name: 'max-chars',
@@ -72,27 +70,30 @@ export const flakyReportCommand = defineCommand({
     'mergeq flaky report --format github --owner @acme/web',
     'mergeq flaky report --since 7d --max-chars 4000 --no-quarantined',
   ],
-  validate({ format }, context) {
+  async run({ format, maxChars }, context) {
+    const { printer, logger, host } = context
     checkOutput(format, context)
-  },
-  async run({ format, maxChars }, context, [invocation]) {
-    const { printer, logger } = context
-    if (invocation === undefined) return 0
-    const { limit, sort = 'impact', ...values } = invocation.values
+    const requests = await context.requests()
+    if (context.options.dryRun) return printDryRun(listFailingTests, requests, context)
+    const [request] = requests
+    if (request === undefined) return 0
+    const { limit, sort = 'impact', ...values } = request.values
+    const now = host.clock.now()
+    const range = parseTimeRange(values.since, values.until, now)
     // The report applies the limit itself, because it states how many tests it omits.
-    const pages = await listFailingTests.pagination?.({ ...values, sort, limit: undefined })
+    const pages = await listFailingTests.pagination?.({ ...values, sort, limit: undefined }, now)
     if (pages === undefined) return 0
     const tests: JsonObject[] = []
     const addTests = (records: readonly JsonObject[]) => {
       for (const record of records) tests.push(record)
     }
-    const failure = await readPages(flakyListCommand, invocation, pages, context, addTests)
+    const failure = await readPages(flakyListCommand, request, pages, context, addTests)
     if (failure === 'closed') return 0
     const finish = pages.finish(failure?.message)
     const { records, isBroken, complete, notes } = finish
     addTests(records)
     const { characters, rows } = defaultLimits[format]
-    const { start, end } = values.range
+    const { start, end } = range
     const { renderReport } = await import('../../output/failing-test-report.ts')
     const text = renderReport(
       { tests, complete, start: new Date(start).toISOString(), end: new Date(end).toISOString() },
@@ -100,7 +101,7 @@ export const flakyReportCommand = defineCommand({
       { rows: limit ?? rows, characters: maxChars ?? characters },
     )
     await printer.print(rawText(text, true))
-    for (const note of notesInWords(notes, values.range, context)) await logger.info(note)
+    for (const note of notesInWords(notes, range, context)) await logger.info(note)
     if (isBroken) throw incompleteListError(failure, finish.problem, 'flaky report')
     return 0
   },

@@ -1,13 +1,10 @@
-import { listUnhealthyTests, unhealthyStatuses } from '../../api/operations/unhealthy-tests.ts'
-import { defineOperationCommand } from '../../cli/command.ts'
+import { listUnhealthyTests } from '../../api/operations/tests.ts'
+import { defineCommand } from '../../cli/command.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
-import { choiceOption, type Input } from '../../cli/inputs.ts'
-import { organizationInputs } from '../../cli/queue-inputs.ts'
+import { limitInput } from '../../cli/list-inputs.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
-import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ColumnSpec } from '../../output/view.ts'
-import { quarantinedInput, testFilterInputs, testPageInputs } from './tests/filter-inputs.ts'
 import { statusListEnding } from './tests/list-view.ts'
 import {
   idColumn,
@@ -19,22 +16,6 @@ import {
   testListView,
   variantColumn,
 } from './tests/test-table.ts'
-
-const typedStatus = choiceOption({
-  name: 'status',
-  value: 'status',
-  defaultText: 'flaky, then broken',
-  summary: 'Only tests with this status',
-  choices: ['flaky', 'broken'],
-})
-
-const statusInput: Input<(typeof unhealthyStatuses)[number] | undefined> = {
-  ...typedStatus,
-  read(args) {
-    const typed = typedStatus.read(args)
-    return unhealthyStatuses.find(status => status.toLowerCase() === typed)
-  },
-}
 
 const columns: readonly ColumnSpec[] = [
   ['NAME', 'name', 'text'],
@@ -55,18 +36,13 @@ const screenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
   idColumn,
 ]
 
-export const flakyUnhealthyCommand = defineOperationCommand({
+/** `mergeq flaky unhealthy`: the flaky tests and the broken tests, whether or not they failed lately. */
+export const flakyUnhealthyCommand = defineCommand({
   command: 'flaky unhealthy',
   summary: 'List the flaky and broken tests',
   operation: listUnhealthyTests,
   fields: serviceRecord(listUnhealthyTests, [...columns, ...specsOf(screenColumns([]))]),
-  inputs: {
-    ...organizationInputs,
-    status: statusInput,
-    ...testPageInputs,
-    quarantined: quarantinedInput,
-    ...testFilterInputs,
-  },
+  inputs: { limit: limitInput('tests') },
   view: ({ records }) => testListView(records, columns, screenColumns),
   listEnding: (end, { pageToken, repo, status }, { settings }) =>
     pageToken === undefined
@@ -77,13 +53,6 @@ export const flakyUnhealthyCommand = defineOperationCommand({
           settings.commandLine,
         )
       : undefined,
-  check({ status, pageToken }) {
-    if (pageToken !== undefined && status === undefined)
-      throw usageError(
-        '--page-token requires --status.',
-        'A page token is valid only for the status of the request that returned it. Add --status flaky or --status broken.',
-      )
-  },
   examples: [
     'mergeq flaky unhealthy --status broken',
     'mergeq flaky unhealthy --no-quarantined --owner @acme/web --json',

@@ -1,16 +1,18 @@
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
-import { defineOperationCommand } from '../../cli/command.ts'
+import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
-import { queueInputs, yesInput } from '../../cli/queue-inputs.ts'
+import { yesInput } from '../../cli/queue-inputs.ts'
 import { message } from '../../output/view.ts'
 import { explainFinished } from './state/explain-finished.ts'
 
-export const prCancelCommand = defineOperationCommand({
+/** `mergeq pr cancel`: asks for confirmation when there are several pull requests. */
+export const prCancelCommand = defineCommand({
   command: 'pr cancel',
   destructive: true,
   summary: 'Remove pull requests from the queue',
   operation: cancelPullRequest,
-  inputs: { ...queueInputs, pr: pullRequestArguments, yes: yesInput },
+  inputs: { pr: pullRequestArguments },
+  options: { yes: yesInput },
   explainRejection: explainFinished(['ok', 'failed', 'cancelled']),
   view: (_, { pr, targetBranch }) => message(`Cancelled #${pr}: removed from the queue for ${targetBranch}.`),
   confirm(runs) {

@@ -1,9 +1,20 @@
+import { getMergeQueueTestingDetails } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { getMergeQueueTestingDetails } from '../../api/operations/testing-details.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { RecordFields } from '../../cli/fields/record-fields.ts'
+import { printDryRun } from '../../cli/preview.ts'
+import { pullRequestArgument } from '../../cli/pull-request-arguments.ts'
 import { webInput } from '../../cli/web-input.ts'
-import { explainRequest } from './explain/explain-request.ts'
+import { getPartialRecord } from './explain/explain-request.ts'
+
+/** A pull request that may have failed lately, for completion. */
+const recentPullRequest = {
+  ...pullRequestArgument,
+  definitions: pullRequestArgument.definitions.map(definition => ({
+    ...definition,
+    values: 'recent-pull-requests' as const,
+  })),
+}
 
 const explanationRecord: RecordFields = {
   names: [
@@ -22,8 +33,11 @@ const explanationRecord: RecordFields = {
 export const prExplainCommand = defineCommand({
   command: 'pr explain',
   summary: 'Explain why a pull request is not merging and what to do next',
-  request: explainRequest,
-  inputs: { web: webInput },
+  operation: getPartialRecord,
+  isComposition: true,
+  params: ['repo', 'targetBranch', 'pr'],
+  inputs: { pr: recentPullRequest },
+  options: { web: webInput },
   fields: explanationRecord,
   operations: [getQueue, getMergeQueueTestingDetails],
   output: {
@@ -36,10 +50,12 @@ export const prExplainCommand = defineCommand({
     'mergeq pr explain 123 --json | jq -r .verdict',
     'mergeq pr explain 123 --set includeTimeline=true',
   ],
-  async run({ web }, context, invocations) {
+  async run({ web }, context) {
+    const requests = await context.requests()
+    if (context.options.dryRun) return printDryRun(getPartialRecord, requests, context)
     const { explainOne, openOne } = await import('./explain/explain-one.ts')
-    const run = web ? openOne : explainOne
-    for (const invocation of invocations) await run(invocation, context)
+    const explain = web ? openOne : explainOne
+    for (const request of requests) await explain(request, context)
     await context.printer.end()
     return 0
   },

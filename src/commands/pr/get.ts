@@ -1,13 +1,11 @@
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
-import { defineOperationCommand } from '../../cli/command.ts'
+import { defineCommand } from '../../cli/command.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
-import { flag, type Input, option } from '../../cli/inputs.ts'
+import { flag, type Input } from '../../cli/inputs.ts'
 import { pullRequestArguments, pullRequestNumber } from '../../cli/pull-request-arguments.ts'
-import { queueInputs } from '../../cli/queue-inputs.ts'
 import { webInput } from '../../cli/web-input.ts'
 import { outcomeOfRecord, outcomes } from '../../domain/states.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
-import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { getNumber } from '../../json.ts'
 import { type ColumnSpec, linesView, table, withLinks } from '../../output/view.ts'
@@ -36,21 +34,14 @@ const columns: readonly ColumnSpec[] = [
   ['TITLE', 'prTitle'],
 ]
 
-export const prGetCommand = defineOperationCommand({
+/** `mergeq pr get`: the record of each pull request. */
+export const prGetCommand = defineCommand({
   command: 'pr get',
   alias: 'status',
   summary: 'Show the state and priority of submitted pull requests',
   operation: getSubmittedPullRequest,
-  inputs: {
-    ...queueInputs,
-    pr: pullRequestOrHead,
-    head: option({
-      name: 'head',
-      value: 'branch',
-      summary: 'Find the pull request by its head branch',
-      values: 'branches',
-      parse: textParser('head branch'),
-    }),
+  inputs: { pr: pullRequestOrHead },
+  options: {
     exitStatus: flag({
       name: 'exit-status',
       summary: 'Exit 0 if merged, 3 if failed, 10 if cancelled, 8 if not finished yet',

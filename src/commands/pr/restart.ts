@@ -1,15 +1,15 @@
 import { restartTestsOnPullRequest } from '../../api/operations/pull-requests.ts'
-import { defineOperationCommand } from '../../cli/command.ts'
+import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
-import { queueInputs } from '../../cli/queue-inputs.ts'
 import { message } from '../../output/view.ts'
 import { explainFinished } from './state/explain-finished.ts'
 
-export const prRestartCommand = defineOperationCommand({
+/** `mergeq pr restart`: starts the tests of each pull request again. */
+export const prRestartCommand = defineCommand({
   command: 'pr restart',
   summary: 'Restart the tests of queued pull requests',
   operation: restartTestsOnPullRequest,
-  inputs: { ...queueInputs, pr: pullRequestArguments },
+  inputs: { pr: pullRequestArguments },
   explainRejection: explainFinished(['ok', 'failed', 'cancelled']),
   view: (_, { pr }) => message(`Restarted the tests of #${pr}.`),
   examples: ['mergeq pr restart 123'],

@@ -1,16 +1,25 @@
-import { getSubmittedPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
-import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
+import {
+  getMergeQueueTestingDetails,
+  getSubmittedPullRequest,
+  submitPullRequest,
+} from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { getMergeQueueTestingDetails } from '../../api/operations/testing-details.ts'
+import type { CommandRequest } from '../../cli/command.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { receiptRecord } from '../../cli/fields/record-fields.ts'
 import { flag } from '../../cli/inputs.ts'
+import { printDryRun } from '../../cli/preview.ts'
+import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import { kindOfOutcome } from '../../domain/wait-outcomes.ts'
 import { usageError } from '../../errors.ts'
+import { getNumber, getString, type JsonObject } from '../../json.ts'
 import { styled } from '../../output/styled-text.ts'
-import { type SubmitInvocation, submitRequest } from './submit/submit-request.ts'
+import { message } from '../../output/view.ts'
+import { explainFinished } from './state/explain-finished.ts'
+import type { RequestedPullRequest } from './state/read-record.ts'
 import { waitInputs, waitRecord } from './wait/wait-inputs.ts'
 
 /** The largest number of pull requests that the suggested command names. */
@@ -18,23 +27,56 @@ const maxSuggested = 10
 
 /** Names the command that follows the pull requests, to a person at a terminal. */
 async function suggestWait(
-  invocations: readonly SubmitInvocation[],
+  requests: readonly CommandRequest<RequestedPullRequest>[],
   { host: { out, err, env }, options, logger, settings }: CommandContext,
 ): Promise<void> {
   const isSeen = out.terminal && err.terminal && options.format === 'table' && options.fields.length === 0
   if (!isSeen || isContinuousIntegration(env)) return
-  if (invocations.length === 0 || invocations.length > maxSuggested) return
+  if (requests.length === 0 || requests.length > maxSuggested) return
   const { waitCommand } = await import('./wait/end-lines.ts')
   const command = waitCommand(
-    invocations.map(({ values }) => values),
+    requests.map(({ values }) => values),
     settings.commandLine,
   )
   await logger.infoLine([styled(`For the result, run: ${command}`, 'dim')])
 }
 
+/**
+ * Returns what a submission changed of a pull request that was queued before:
+ * `#501 was already queued; priority medium -> high.`
+ */
+function describeResubmission(pr: number, before: JsonObject, priority: number | string | undefined): string {
+  const last = getString(before, 'priorityName') ?? getNumber(before, 'priorityValue')
+  const isUnchanged = priority === last || priority === getNumber(before, 'priorityValue')
+  const change =
+    priority === undefined || last === undefined
+      ? ''
+      : isUnchanged
+        ? `; priority ${last} (unchanged)`
+        : `; priority ${last} -> ${priority}`
+  return `#${pr} was already queued${change}.`
+}
+
+/** Throws a usage error for an option of a wait without `--wait`. */
+function refuseWaitOptions({ args }: CommandContext): void {
+  const typed = Object.values(waitInputs)
+    .flatMap(({ definitions }) => definitions.map(({ name }) => name))
+    .find(name => args.has(name))
+  if (typed !== undefined) throw usageError(`${typed} requires --wait.`, `Add --wait, or omit ${typed}.`)
+}
+
+/** `mergeq pr submit`: with --wait, it continues like `pr wait`. */
 export const prSubmitCommand = defineCommand({
-  ...submitRequest,
-  request: submitRequest,
+  command: 'pr submit',
+  summary: 'Submit pull requests to the queue for testing and merging',
+  operation: submitPullRequest,
+  // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
+  isOrdered: true,
+  inputs: { pr: pullRequestArguments },
+  options: {
+    wait: flag({ name: 'wait', summary: 'Wait for the pull request to merge, fail or be cancelled' }),
+    ...waitInputs,
+  },
   operations: [getSubmittedPullRequest, getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
   exitKinds: Object.values(kindOfOutcome),
   output: {
@@ -43,34 +85,36 @@ export const prSubmitCommand = defineCommand({
     ndjson: 'the same, one per line; with --wait, the lines of `mergeq pr wait`',
   },
   fields: typed => (typed.has('--wait') ? waitRecord : receiptRecord),
-  inputs: {
-    wait: flag({ name: 'wait', summary: 'Wait for the pull request to merge, fail or be cancelled' }),
-    ...waitInputs,
+  async readBefore(values, context) {
+    const { readRecord } = await import('./state/read-record.ts')
+    const { withMaxRetries } = await import('../../api/service-client.ts')
+    return readRecord(values, withMaxRetries(context.client(), 0), context)
   },
-  validate({ wait }, { args }) {
-    const waitOption = Object.values(waitInputs)
-      .flatMap(({ definitions }) => definitions.map(({ name }) => name))
-      .find(name => args.has(name))
-    if (!wait && waitOption !== undefined)
-      throw usageError(`${waitOption} requires --wait.`, `Add --wait, or omit ${waitOption}.`)
-  },
-  async dryRun({ wait, ...values }, context, invocations) {
+  explainRejection: explainFinished(['ok']),
+  view: (_, { pr, targetBranch, priority }, { before }) =>
+    message(
+      before?.isCurrentlySubmittedToQueue === true
+        ? describeResubmission(pr, before, priority)
+        : `Submitted #${pr} to the queue for ${targetBranch}.`,
+    ),
+  examples: [
+    'mergeq pr submit 123',
+    'mergeq pr submit 123 124 --priority high',
+    'mergeq pr submit 123 --wait',
+  ],
+  async run({ wait, ...waitValues }, context) {
+    if (!wait) refuseWaitOptions(context)
+    const requests = await context.requests()
     if (wait) {
       const { readWaitOptions } = await import('./wait/time-limits.ts')
-      readWaitOptions(values, invocations.length, context)
+      const options = readWaitOptions(waitValues, requests.length, context)
+      if (context.options.dryRun) return printDryRun(submitPullRequest, requests, context)
+      const { submitAndWait } = await import('./submit/submit-and-wait.ts')
+      return submitAndWait(requests, options, context)
     }
-    const { printDryRun } = await import('../../cli/preview.ts')
-    return printDryRun(submitPullRequest, invocations, context)
-  },
-  async run({ wait, ...values }, context, invocations) {
-    if (!wait) {
-      const { runInvocations } = await import('../../cli/run-invocations.ts')
-      const code = await runInvocations(submitRequest, invocations, context)
-      if (code === 0) await suggestWait(invocations, context)
-      return code
-    }
-    const { submitAndWait } = await import('./submit/submit-and-wait.ts')
-    const { readWaitOptions } = await import('./wait/time-limits.ts')
-    return submitAndWait(invocations, readWaitOptions(values, invocations.length, context), context)
+    if (context.options.dryRun) return printDryRun(submitPullRequest, requests, context)
+    const code = await context.send(requests)
+    if (code === 0) await suggestWait(requests, context)
+    return code
   },
 })

@@ -1,11 +1,11 @@
-import { type ImpactedTargets, setImpactedTargets } from '../../api/operations/impacted-targets.ts'
-import { defineOperationCommand } from '../../cli/command.ts'
-import { choiceOption, type Input } from '../../cli/inputs.ts'
+import { type ImpactedTargets, setImpactedTargets } from '../../api/operations/pull-requests.ts'
+import { defineCommand } from '../../cli/command.ts'
+import type { Input } from '../../cli/inputs.ts'
 import { argsForPullRequest, pullRequestArguments } from '../../cli/pull-request-arguments.ts'
-import { queueInputs } from '../../cli/queue-inputs.ts'
 import { targetArguments } from '../../cli/target-arguments.ts'
 import { formatBytes, formatInteger, pluralize } from '../../domain/format.ts'
 import { isPullRequestReference } from '../../domain/values/pull-request.ts'
+import { withName } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import { table } from '../../output/view.ts'
 
@@ -34,52 +34,20 @@ const commit: Input<string | undefined> = {
   ],
   setting: 'sha',
   async read(args, context) {
-    if (args.get('--sha')?.[0] === 'HEAD')
-      throw usageError(
-        '--sha: HEAD is not a commit hash.',
-        'In a git checkout, omit --sha to use the HEAD commit. Elsewhere, specify the commit hash.',
-      )
+    const [typed] = args.get('--sha') ?? []
+    if (typed !== undefined) withName('--sha', () => setImpactedTargets.params.sha.type.parse(typed))
     if (!args.has('--no-sha')) return context.require('sha')
     if (args.has('--sha')) throw usageError('--sha and --no-sha cannot be used together.')
     return undefined
   },
 }
 
-/**
- * The run of a pull request from a fork has no token: its id replaces the token
- * (docs/reference/service.md, "setImpactedTargets").
- */
-const forkedRun: Input<string | undefined> = {
-  definitions: [
-    {
-      name: '--forked-run',
-      value: 'id',
-      summary: 'GitHub run ID to send instead of a token, for pull requests from forks',
-    },
-  ],
-  setting: 'forkedRun',
-  read: (_, context) => context.setting('forkedRun'),
-}
-
-export const prTargetsCommand = defineOperationCommand({
+/** `mergeq pr targets`: sets the impacted targets of a pull request. */
+export const prTargetsCommand = defineCommand({
   command: 'pr targets',
   summary: 'Set the impacted targets of a pull request',
   operation: setImpactedTargets,
-  inputs: {
-    ...queueInputs,
-    pr: onePullRequest,
-    sha: commit,
-    tooLarge: choiceOption({
-      name: 'too-large',
-      value: 'all|fail',
-      default: 'all',
-      summary: 'If the list is over 20 MiB: all sends "ALL" instead, fail sends nothing',
-      choices: ['all', 'fail'],
-    }),
-    forkedRun,
-    // Read last: other usage errors are found before a long input is read.
-    targets: targetArguments,
-  },
+  inputs: { pr: onePullRequest, sha: commit, targets: targetArguments },
   view: (_, { pr, sha, targets }) => ({
     ...table([], []),
     sentence: `Set the impacted targets of #${pr}${sha === undefined ? '' : ` at ${sha.slice(0, 7)}`}: ${describe(targets)}.`,

@@ -1,24 +1,21 @@
-import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
-import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
+import { getMergeQueueTestingDetails, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { getMergeQueueTestingDetails } from '../../api/operations/testing-details.ts'
 import { defineCommand } from '../../cli/command.ts'
+import { printDryRun } from '../../cli/preview.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
-import { queueInputs } from '../../cli/queue-inputs.ts'
 import { kindOfOutcome } from '../../domain/wait-outcomes.ts'
 import { waitInputs, waitOutput, waitRecord } from './wait/wait-inputs.ts'
 
-const waitRequest = {
-  command: 'pr wait',
-  operation: getSubmittedPullRequest,
-  inputs: { ...queueInputs, pr: pullRequestArguments },
-}
-
+/** `pr wait`: polls until every pull request has reached the requested state or a final state. */
 export const prWaitCommand = defineCommand({
   command: 'pr wait',
   summary: 'Wait for pull requests to merge, fail or be cancelled',
-  request: waitRequest,
-  inputs: waitInputs,
+  operation: getSubmittedPullRequest,
+  isComposition: true,
+  params: ['repo', 'targetBranch', 'pr'],
+  inputs: { pr: pullRequestArguments },
+  options: waitInputs,
   operations: [getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
   exitKinds: Object.values(kindOfOutcome),
   output: waitOutput,
@@ -28,22 +25,20 @@ export const prWaitCommand = defineCommand({
     'mergeq pr wait 123 --until tests-passed --match-head HEAD',
     'mergeq pr wait 123 124 125 -o ndjson',
   ],
-  async dryRun(values, context, invocations) {
+  async run(values, context) {
     const { readWaitOptions } = await import('./wait/time-limits.ts')
-    const { printDryRun } = await import('../../cli/preview.ts')
-    readWaitOptions(values, invocations.length, context)
-    const [first, ...others] = invocations
-    if (first === undefined) return 0
-    return others.length === 0
-      ? printDryRun(getSubmittedPullRequest, [first], context)
-      : printDryRun(getQueue, [{ values: first.values, overrides: [] }], context)
-  },
-  async run(values, context, invocations) {
-    const { readWaitOptions } = await import('./wait/time-limits.ts')
+    const requests = await context.requests()
+    const options = readWaitOptions(values, requests.length, context)
+    const [first] = requests
+    if (context.options.dryRun) {
+      if (first === undefined) return 0
+      return requests.length === 1
+        ? printDryRun(getSubmittedPullRequest, requests, context)
+        : printDryRun(getQueue, [{ values: first.values, overrides: [] }], context)
+    }
     const { waitForAll } = await import('./wait/wait-for-all.ts')
-    const options = readWaitOptions(values, invocations.length, context)
     return waitForAll(
-      invocations.map(invocation => ({ invocation })),
+      requests.map(request => ({ request })),
       options,
       context,
     )

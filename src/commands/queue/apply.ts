@@ -1,7 +1,7 @@
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
 import { receiptFields } from '../../api/receipt.ts'
-import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import { defineCustomCommand } from '../../cli/custom-command.ts'
 import { combineFields, type RecordFields } from '../../cli/fields/record-fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { canPrompt, confirm } from '../../cli/prompt.ts'
@@ -83,7 +83,8 @@ async function checkDigest(
   )
 }
 
-export const queueApplyCommand = defineCommand({
+/** `queue apply`: changes the live settings of queues to the settings in files. */
+export const queueApplyCommand = defineCustomCommand({
   command: 'queue apply',
   summary: 'Apply queue settings from files; settings that a file omits stay unchanged',
   request: { command: 'queue apply', operation: updateQueue, inputs: queueInputs },

@@ -1,6 +1,6 @@
 import { callOperation } from '../../api/call.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { defineCommand } from '../../cli/command.ts'
+import { defineCustomCommand } from '../../cli/custom-command.ts'
 import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { checkDepth, checkPaused, checkStalled, type HealthCheck } from '../../domain/queue-health.ts'
@@ -22,7 +22,8 @@ const conditionRecord: RecordFields = {
   columns: [...columns, ['RESULT', 'ok']],
 }
 
-export const queueCheckCommand = defineCommand({
+/** `queue check`: checks the health of a queue; throws a `check-failed` error if a condition fails. */
+export const queueCheckCommand = defineCustomCommand({
   command: 'queue check',
   summary: 'Check the health of a queue',
   request: queueRequest,

@@ -1,26 +1,25 @@
 import { callOperation } from '../../api/call.ts'
-import { listPullRequests } from '../../api/operations/pull-request-list.ts'
-import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
+import { cancelPullRequest, listPullRequests } from '../../api/operations/pull-requests.ts'
 import { deleteQueue, getQueue } from '../../api/operations/queues.ts'
+import type { ParamValues } from '../../api/param.ts'
 import { readListIfAvailable } from '../../api/read-list-if-available.ts'
 import { withMaxRetries } from '../../api/service-client.ts'
-import { defineCommand, defineOperationCommand } from '../../cli/command.ts'
+import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { flag, type InputValues } from '../../cli/inputs.ts'
+import { flag } from '../../cli/inputs.ts'
 import { printDryRun } from '../../cli/preview.ts'
-import { canPrompt } from '../../cli/prompt.ts'
-import { queueInputs, yesInput } from '../../cli/queue-inputs.ts'
+import { canPrompt, confirm } from '../../cli/prompt.ts'
+import { yesInput } from '../../cli/queue-inputs.ts'
 import { reportResults } from '../../cli/report-results.ts'
-import { executeAll, runInvocations } from '../../cli/run-invocations.ts'
+import { executeAll } from '../../cli/run-requests.ts'
 import { joinSome } from '../../domain/explain/finding.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { MergeqError } from '../../errors.ts'
 import { get, getArray, getString } from '../../json.ts'
 import { message } from '../../output/view.ts'
-import { prCancelCommand } from '../pr/cancel.ts'
 
-type Queue = InputValues<typeof queueInputs>
+type Queue = ParamValues<typeof deleteQueue.params>
 
 async function readQueued(values: Queue, context: CommandContext): Promise<readonly number[]> {
   const { response } = await callOperation(context.client(), getQueue, values)
@@ -65,9 +64,9 @@ const joinNumbers = (numbers: readonly number[]): string => joinList(numbers.map
  */
 async function cancelAll(values: Queue, context: CommandContext): Promise<number> {
   const numbers = await readQueued(values, context)
-  const runs = numbers.map(pr => ({ values: { ...values, pr, yes: true }, overrides: [] }))
-  const command = { ...prCancelCommand, isOrdered: true }
-  const all = await executeAll(command, runs, context, { isSilent: true })
+  const runs = numbers.map(pr => ({ values: { ...values, pr }, overrides: [] }))
+  const cancel = { command: 'pr cancel', operation: cancelPullRequest, isOrdered: true } as const
+  const all = await executeAll(cancel, runs, context, { isSilent: true })
   const isMissing = all.map(({ failure }) => failure?.kind === 'not-found')
   const results = all.map((result, index) => (isMissing[index] === true ? { code: 0 } : result))
   const code = await reportResults(cancelPullRequest, runs, results, context)
@@ -125,49 +124,40 @@ async function explainError(
   })
 }
 
-/** The request of `queue delete`, for an empty queue. */
-const deleteRequest = defineOperationCommand({
+/** `mergeq queue delete`: can cancel what is queued first. */
+export const queueDeleteCommand = defineCommand({
   command: 'queue delete',
   destructive: true,
   summary: 'Delete an empty queue',
   operation: deleteQueue,
-  inputs: { ...queueInputs, yes: yesInput },
-  view: (_, { repo, targetBranch }) =>
-    message(`Deleted the queue for ${targetBranch} in ${repositoryName(repo)}.`),
-  examples: ['mergeq queue delete --target-branch release --yes'],
-})
-
-/** `mergeq queue delete`: can cancel what is queued first. */
-export const queueDeleteCommand = defineCommand({
-  ...deleteRequest,
-  request: deleteRequest,
   operations: [getQueue, cancelPullRequest, notReadyOperation],
-  inputs: {
+  options: {
+    yes: yesInput,
     cancelAll: flag({
       name: 'cancel-all',
       summary: 'Cancel all queued pull requests first, except those that are not ready',
     }),
   },
-  examples: [...deleteRequest.examples, 'mergeq queue delete --cancel-all --yes'],
-  async confirm([first], { cancelAll: cancels }, context) {
-    if (first === undefined || first.yes) return undefined
-    const { repo, targetBranch } = first
+  view: (_, { repo, targetBranch }) =>
+    message(`Deleted the queue for ${targetBranch} in ${repositoryName(repo)}.`),
+  examples: ['mergeq queue delete --target-branch release --yes', 'mergeq queue delete --cancel-all --yes'],
+  async run({ yes, cancelAll: cancels }, context) {
+    const requests = await context.requests()
+    if (context.options.dryRun) return printDryRun(cancels ? getQueue : deleteQueue, requests, context)
+    const [request] = requests
+    if (request === undefined) return 0
+    const { values } = request
+    const { repo, targetBranch } = values
     // The queue is read to count its pull requests, but only for a person who can answer.
     const cancellation =
-      cancels && canPrompt(context) ? `${await describeCancellation(first, context)} and ` : ''
-    return {
+      cancels && !yes && canPrompt(context) ? `${await describeCancellation(values, context)} and ` : ''
+    const question = {
       text: `This ${cancellation}deletes the queue for ${targetBranch} in ${repositoryName(repo)}. Type ${targetBranch} to confirm:`,
       expectedInput: targetBranch,
     }
-  },
-  dryRun: async ({ cancelAll: cancels }, context, invocations) =>
-    printDryRun(cancels ? getQueue : deleteQueue, invocations, context),
-  async run({ cancelAll: cancels }, context, [first]) {
-    if (first === undefined) return 0
-    const exitCode = cancels ? await cancelAll(first.values, context) : 0
+    await confirm('queue delete', yes ? undefined : question, context)
+    const exitCode = cancels ? await cancelAll(values, context) : 0
     if (exitCode !== 0) return exitCode
-    return runInvocations(deleteRequest, [first], context, {
-      explainError: failure => explainError(failure, first.values, context),
-    })
+    return context.send([request], { explainError: failure => explainError(failure, values, context) })
   },
 })

@@ -1,6 +1,6 @@
 import { getQueue } from '../../api/operations/queues.ts'
-import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import { defineCustomCommand } from '../../cli/custom-command.ts'
 import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import { printDryRun } from '../../cli/preview.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
@@ -93,7 +93,8 @@ export async function printPlans(
   return isSame
 }
 
-export const queueDiffCommand = defineCommand({
+/** `queue diff`: prints what `queue apply` would change; the exit code is 20 if there is a difference. */
+export const queueDiffCommand = defineCustomCommand({
   command: 'queue diff',
   summary: 'Compare queue settings with files',
   request: queueRequest,

@@ -1,6 +1,6 @@
 import { getQueue } from '../../api/operations/queues.ts'
-import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import { defineCustomCommand } from '../../cli/custom-command.ts'
 import { option } from '../../cli/inputs.ts'
 import { printDryRun } from '../../cli/preview.ts'
 import { joinList } from '../../domain/format.ts'
@@ -70,7 +70,8 @@ async function prepareExport(file: string | undefined, context: CommandContext) 
   return { isJson, existingText, existing, invocation }
 }
 
-export const queueExportCommand = defineCommand({
+/** `queue export`: writes the live settings of a queue to a file or to standard output. */
+export const queueExportCommand = defineCustomCommand({
   command: 'queue export',
   summary: 'Export queue settings to a file for version control',
   request: queueRequest,

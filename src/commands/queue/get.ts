@@ -1,10 +1,12 @@
-import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { defineCommand, defineOperationRequest } from '../../cli/command.ts'
+import type { RequestCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import type { Invocation } from '../../cli/custom-command.ts'
+import { defineCustomCommand } from '../../cli/custom-command.ts'
 import { serviceRecord } from '../../cli/fields/record-fields.ts'
-import type { Invocation } from '../../cli/invocation.ts'
-import { runInvocations } from '../../cli/run-invocations.ts'
+import type { InputValues } from '../../cli/inputs.ts'
+import { runRequests } from '../../cli/run-requests.ts'
 import { positionEntries } from '../../domain/queue-entries.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
 import { queueRequest } from './get/queue-request.ts'
@@ -47,7 +49,7 @@ export async function printQueue(
   // Read at the same time as the queue.
   const reading = readActivity()
   let activity: Awaited<typeof reading>
-  const request = defineOperationRequest({
+  const request: RequestCommand<InputValues<typeof queueRequest.inputs>> = {
     ...queueRequest,
     view({ records: [queue = {}] }, values) {
       const entries = positionEntries(queue)
@@ -64,15 +66,16 @@ export async function printQueue(
         }),
       }
     },
-  })
-  return runInvocations(request, invocations, context, {
+  }
+  return runRequests(request, invocations, context, {
     async beforePrint() {
       activity = await reading
     },
   })
 }
 
-export const queueGetCommand = defineCommand({
+/** `mergeq queue get`: a queue and the pull requests in it. */
+export const queueGetCommand = defineCustomCommand({
   command: 'queue get',
   summary: 'Show a queue: its state and pull requests',
   operation: getQueue,

@@ -1,6 +1,6 @@
 import { callOperation } from '../../api/call.ts'
-import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/queue-metrics.ts'
-import { defineCommand } from '../../cli/command.ts'
+import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
+import { defineCustomCommand } from '../../cli/custom-command.ts'
 import type { RecordFields } from '../../cli/fields/record-fields.ts'
 import { metricsInputs } from '../../cli/queue-inputs.ts'
 import type { QueueMetrics } from '../../domain/metrics/last-hour.ts'
@@ -32,7 +32,8 @@ const queueSummaryRecord: RecordFields = {
 const emptySentence =
   'No queue has metrics. To look up a queue, run: mergeq queue get --repo owner/name --target-branch main'
 
-export const queueListCommand = defineCommand({
+/** `queue list`: the queues that the metrics name. */
+export const queueListCommand = defineCustomCommand({
   command: 'queue list',
   summary: 'List queues and their activity in the last hour',
   request: { command: 'metrics', operation: getMergeQueueMetrics, inputs: metricsInputs },

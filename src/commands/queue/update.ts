@@ -1,15 +1,11 @@
+import { fieldNames, queueSettingsRecord } from '../../api/operations/fields.ts'
 import { updateQueue } from '../../api/operations/queues.ts'
-import { queueSettingFields } from '../../api/operations/service-fields.ts'
-import { defineOperationCommand } from '../../cli/command.ts'
+import { defineCommand } from '../../cli/command.ts'
 import { receiptRecord } from '../../cli/fields/record-fields.ts'
-import type { InputValues } from '../../cli/inputs.ts'
-import { queueInputs } from '../../cli/queue-inputs.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
-import { usageError } from '../../errors.ts'
-import type { JsonObject } from '../../json.ts'
+import type { Json, JsonObject } from '../../json.ts'
 import { keyValueTable, message, type View } from '../../output/view.ts'
 import { describeUpdate, overriddenSettings, readQueue } from './settings/describe-update.ts'
-import { queueSettings } from './settings/queue-setting-options.ts'
 
 const settingsTable = (queue: JsonObject): View =>
   keyValueTable(
@@ -20,25 +16,28 @@ const settingsTable = (queue: JsonObject): View =>
   )
 
 /** The settings that were typed; a removal of the required statuses is the empty list. */
-const settingsOf = ({ deleteRequiredStatuses, ...settings }: InputValues<typeof queueSettings>) => ({
+const settingsOf = ({
+  deleteRequiredStatuses,
+  ...settings
+}: Readonly<Record<string, Json | undefined>>): Readonly<Record<string, Json | undefined>> => ({
   ...settings,
   ...(deleteRequiredStatuses ? { requiredStatuses: [] } : {}),
 })
 
-export const queueUpdateCommand = defineOperationCommand({
+/** `mergeq queue update`: changes settings of a queue. */
+export const queueUpdateCommand = defineCommand({
   command: 'queue update',
   summary: 'Change queue settings; settings that are not given stay unchanged',
   operation: updateQueue,
-  inputs: { ...queueInputs, ...queueSettings },
-  fields: { ...receiptRecord, names: [...queueSettingFields, ...receiptRecord.names] },
+  fields: { ...receiptRecord, names: [...fieldNames(queueSettingsRecord), ...receiptRecord.names] },
   output: {
     table:
       'one sentence; on a pipe, a row for each setting that the service returns, or else a row with pr, ok, delivery, message',
     json: 'the document from the service, or else a receipt: {"operation","repo","targetBranch","pr","ok","delivery"}',
     ndjson: 'the same, on one line',
   },
-  readBefore: readQueue,
-  view: ({ records: [queue] }, { repo, targetBranch, ...sent }, before, overrides = []) => ({
+  readBefore: (values, context) => readQueue(values, context),
+  view: ({ records: [queue] }, { repo, targetBranch, ...sent }, { before, overrides }) => ({
     ...(queue === undefined ? message('') : settingsTable(queue)),
     ...(queue === undefined
       ? { sentence: `Updated the queue for ${targetBranch} in ${repositoryName(repo)}.` }
@@ -49,13 +48,5 @@ export const queueUpdateCommand = defineOperationCommand({
           sentence: `${targetBranch}: ${describeUpdate({ ...settingsOf(sent), ...overriddenSettings(overrides) }, before, queue ?? {})}`,
         }),
   }),
-  check({ repo, targetBranch, ...settings }, overrides) {
-    const { requiredStatuses, deleteRequiredStatuses, ...others } = settings
-    if (requiredStatuses !== undefined && deleteRequiredStatuses)
-      throw usageError('--required-status and --delete-required-statuses cannot be used together.')
-    const changes = [requiredStatuses, deleteRequiredStatuses || undefined, ...Object.values(others)]
-    if (overrides.length === 0 && changes.every(value => value === undefined))
-      throw usageError('No setting was given.', 'Specify at least one setting, for example: --concurrency 5')
-  },
   examples: ['mergeq queue update --concurrency 5 --batch', 'mergeq queue update --set newSetting=true'],
 })

@@ -1,13 +1,13 @@
 import { callOperation } from '../../api/call.ts'
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
-import { getMergeQueueMetrics } from '../../api/operations/queue-metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { withTimeline } from '../../api/read-timeline.ts'
 import type { RequestLimits, ServiceClient } from '../../api/service-client.ts'
-import { defineCommand } from '../../cli/command.ts'
 import { mapConcurrent, maxConcurrent } from '../../cli/concurrency.ts'
+import type { Invocation } from '../../cli/custom-command.ts'
+import { defineCustomCommand } from '../../cli/custom-command.ts'
 import { combineFields } from '../../cli/fields/record-fields.ts'
-import type { Invocation } from '../../cli/invocation.ts'
 import { createLiveRenderer, isLive } from '../../cli/watch/live-renderer.ts'
 import { checkWatchInputs, type WatchReader, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
 import { createStreamRenderer } from '../../cli/watch/watch-renderer.ts'
@@ -119,7 +119,8 @@ async function withActivity(
   }
 }
 
-export const queueWatchCommand = defineCommand({
+/** `queue watch`: shows a queue and its changes until the duration is over or a person quits. */
+export const queueWatchCommand = defineCustomCommand({
   command: 'queue watch',
   summary: 'Watch a queue and show every change',
   request: queueRequest,

@@ -1,5 +1,5 @@
-import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import { defineCustomCommand } from '../../cli/custom-command.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { type MergeqError, usageError } from '../../errors.ts'
@@ -63,7 +63,7 @@ function startFailure(program: string, startError: string): MergeqError {
 }
 
 /** `sandbox exec`: runs a command against a sandbox and returns the exit code of the command. */
-export const sandboxExecCommand = defineCommand({
+export const sandboxExecCommand = defineCustomCommand({
   command: 'sandbox exec',
   summary: 'Run a command in a new sandbox and return its exit code',
   propagatesExitCode: true,

@@ -1,5 +1,5 @@
-import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import { defineCustomCommand } from '../../cli/custom-command.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { userShell } from '../../domain/user-shell.ts'
 import { usageError } from '../../errors.ts'
@@ -9,7 +9,7 @@ import { describeSandbox, openSandbox, portOption, sandboxOptions } from './serv
 const shellOf = ({ host: { env, runtime } }: CommandContext) => userShell(env, runtime.platform)
 
 /** `sandbox shell`: opens the shell of the user against a sandbox and returns the exit code of the shell. */
-export const sandboxShellCommand = defineCommand({
+export const sandboxShellCommand = defineCustomCommand({
   command: 'sandbox shell',
   summary: 'Open a shell in which every mergeq command uses a new sandbox',
   propagatesExitCode: true,

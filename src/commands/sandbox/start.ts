@@ -1,4 +1,4 @@
-import { defineCommand } from '../../cli/command.ts'
+import { defineCustomCommand } from '../../cli/custom-command.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { isJsonFormat } from '../../domain/output-formats.ts'
 import { detectShell, formatVariable, type ShellKind } from '../../domain/user-shell.ts'
@@ -24,7 +24,7 @@ function instructions(
 }
 
 /** `sandbox start`: serves a sandbox until a signal ends the process. */
-export const sandboxStartCommand = defineCommand({
+export const sandboxStartCommand = defineCustomCommand({
   command: 'sandbox start',
   summary: 'Start a sandbox on this machine and run it until interrupted',
   output: {

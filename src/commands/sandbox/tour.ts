@@ -1,5 +1,5 @@
 import { sandboxNote } from '../../api/send.ts'
-import { defineCommand } from '../../cli/command.ts'
+import { defineCustomCommand } from '../../cli/custom-command.ts'
 import type { Host } from '../../host/host.ts'
 import { openSandbox, sandboxOptions } from './server/start-options.ts'
 
@@ -51,7 +51,7 @@ const stepsFor = ({ out }: Host): readonly TourStep[] =>
   out.terminal ? tourSteps.map(terminalStep) : tourSteps
 
 /** `sandbox tour`: runs a sequence of commands against a sandbox and shows what each prints. */
-export const sandboxTourCommand = defineCommand({
+export const sandboxTourCommand = defineCustomCommand({
   command: 'sandbox tour',
   summary: 'Run a demo: create a queue, merge a pull request, read tests and metrics',
   output: 'each command and its output',

@@ -1,6 +1,6 @@
 import { callOperation } from '../../../api/call.ts'
 import { operationName } from '../../../api/operation.ts'
-import { getMergeQueueMetrics } from '../../../api/operations/queue-metrics.ts'
+import { getMergeQueueMetrics } from '../../../api/operations/metrics.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import type { Token } from '../../../config/api-token.ts'
 

@@ -1,6 +1,6 @@
 import { argument, type TypedInput } from '../../../cli/inputs.ts'
 import { configKeys, type SettingKey } from '../../../config/setting-definitions.ts'
-import { queueSettingTypes, settingOption } from '../../../domain/queue-settings.ts'
+import { queueSettings, settingOption } from '../../../domain/queue-settings.ts'
 import { hintWithSuggestion } from '../../../domain/similar-name.ts'
 import { joinCommandLine } from '../../../domain/suggested-command.ts'
 import { usageError } from '../../../errors.ts'
@@ -17,7 +17,7 @@ function hintForKey(key: string, value: string | undefined): string {
   if (key === 'token') return 'To store a token, run: mergeq auth login'
   const option = settingOption(key)
   const setting = key.replace(/-./g, letters => letters.slice(1).toUpperCase())
-  if (!Object.hasOwn(queueSettingTypes, setting))
+  if (!Object.hasOwn(queueSettings, setting))
     return hintWithSuggestion(key, keys, `Use one of: ${keys.join(', ')}.`)
   if (value === undefined)
     return `'${key}' is a queue setting. To see its value, run: mergeq queue get --fields ${setting}`

@@ -1,10 +1,11 @@
-import { listFailingTests } from '../../../api/operations/failing-tests.ts'
+import { listFailingTests } from '../../../api/operations/tests.ts'
 import { incompleteListError } from '../../../api/pagination.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { readPages } from '../../../cli/stream-pages.ts'
 import { formatInteger, pluralize } from '../../../domain/format.ts'
 import { describeInWords, type TimeRange } from '../../../domain/time-range.ts'
 import type { Repository } from '../../../domain/values/repository.ts'
+import { toIso } from '../../../domain/values/time.ts'
 import { MergeqError, usageError } from '../../../errors.ts'
 import { getString, type JsonObject } from '../../../json.ts'
 
@@ -15,6 +16,15 @@ export interface TestSearch {
   readonly range: TimeRange
 }
 
+/** Returns the params of the list in which a test is searched. */
+export const searchParams = ({ repo, org, range: { start, end } }: TestSearch) => ({
+  repo,
+  org,
+  since: toIso(start),
+  until: toIso(end),
+})
+
+/** A test that matches. */
 interface FoundTest {
   readonly id: string
   readonly name: string
@@ -68,19 +78,14 @@ function idLengthOf(tests: readonly FoundTest[]): number {
  * the tests could not be read to the end.
  */
 export async function findTest(text: string, search: TestSearch, context: CommandContext): Promise<string> {
-  const pages = await listFailingTests.pagination?.(search)
+  const values = searchParams(search)
+  const pages = await listFailingTests.pagination?.(values, context.host.clock.now())
   const { take, found } = createSearch(text)
   if (pages === undefined) return text
   const request = { command: 'flaky get', operation: listFailingTests }
-  const failure = await readPages(
-    request,
-    { values: { ...search }, overrides: [] },
-    pages,
-    context,
-    tests => {
-      for (const test of tests) take(test)
-    },
-  )
+  const failure = await readPages(request, { values, overrides: [] }, pages, context, tests => {
+    for (const test of tests) take(test)
+  })
   if (failure === 'closed') return text
   const { complete, problem } = pages.finish(failure?.message)
   if (!complete) throw incompleteListError(failure, problem, 'flaky get')

@@ -1,4 +1,4 @@
-import { describeRange } from '../../../api/pagination.ts'
+import { describeRange } from '../../../api/operations/tests.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { describeInWords, type TimeRange } from '../../../domain/time-range.ts'
 

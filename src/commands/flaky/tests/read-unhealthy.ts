@@ -1,9 +1,9 @@
-import { listUnhealthyTests } from '../../../api/operations/unhealthy-tests.ts'
+import { listUnhealthyTests } from '../../../api/operations/tests.ts'
 import type { ParamValues } from '../../../api/param.ts'
 import { type ExtraListEnd, readListIfAvailable } from '../../../api/read-list-if-available.ts'
 import type { CommandContext } from '../../../cli/context.ts'
+import type { Invocation } from '../../../cli/custom-command.ts'
 import { flag } from '../../../cli/inputs.ts'
-import type { Invocation } from '../../../cli/invocation.ts'
 import type { JsonObject } from '../../../json.ts'
 
 /** The option that leaves out flaky and broken tests that did not fail in the range. */

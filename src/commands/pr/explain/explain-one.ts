@@ -1,46 +1,39 @@
 import { getQueue } from '../../../api/operations/queues.ts'
 import { withTimeline } from '../../../api/read-timeline.ts'
+import type { CommandRequest } from '../../../cli/command.ts'
 import type { CommandContext } from '../../../cli/context.ts'
-import type { Invocation } from '../../../cli/invocation.ts'
 import { explainPullRequest } from '../../../domain/explain/explain-pull-request.ts'
 import type { UnreadSource } from '../../../domain/explain/explanation.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { isNotFound } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
 import { singleRecord } from '../../../output/printer.ts'
+import type { RequestedPullRequest } from '../state/read-record.ts'
 import { readDocument, readTestRun } from '../test-run/read-test-run.ts'
-import { explainRequest } from './explain-request.ts'
+import { getPartialRecord } from './explain-request.ts'
 import { explanationJson, explanationView } from './explanation-view.ts'
 
-type ExplainInvocation = Invocation<typeof explainRequest.inputs>
+type ExplainRequest = CommandRequest<RequestedPullRequest>
 
 /** Reads the record of a pull request; undefined if the pull request was never submitted. */
-async function readRecord(
-  invocation: ExplainInvocation,
-  context: CommandContext,
-): Promise<JsonObject | undefined> {
-  const { document, failure } = await readDocument(
-    explainRequest.operation,
-    invocation.values,
-    context,
-    invocation,
-  )
+async function readRecord(request: ExplainRequest, context: CommandContext): Promise<JsonObject | undefined> {
+  const { document, failure } = await readDocument(getPartialRecord, request.values, context, request)
   if (failure !== undefined && !isNotFound(failure)) throw failure
   return document
 }
 
-export async function explainOne(invocation: ExplainInvocation, context: CommandContext): Promise<void> {
-  const { pr, repo, targetBranch } = invocation.values
+export async function explainOne(request: ExplainRequest, context: CommandContext): Promise<void> {
+  const { pr, repo, targetBranch } = request.values
   const reads = [
-    readRecord(invocation, context),
+    readRecord(request, context),
     readDocument(getQueue, { repo, targetBranch }, context),
   ] as const
   // Both reads finish before an error is thrown: otherwise the other would lose its connection and retry.
   await Promise.allSettled(reads)
   const [submitted, queue] = await Promise.all(reads)
   const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
-  const record = submitted && (await withTimeline(context.client(), submitted, invocation.values, invocation))
-  const testRun = record === undefined ? {} : await readTestRun(record, invocation.values, context)
+  const record = submitted && (await withTimeline(context.client(), submitted, request.values, request))
+  const testRun = record === undefined ? {} : await readTestRun(record, request.values, context)
   const unread: readonly UnreadSource[] = [
     ...(queue.failure === undefined || hasNoQueue
       ? []
@@ -50,7 +43,7 @@ export async function explainOne(invocation: ExplainInvocation, context: Command
   const explanation = explainPullRequest({
     pr,
     targetBranch,
-    commandLine: words => context.settings.commandLine(words, invocation.values),
+    commandLine: words => context.settings.commandLine(words, request.values),
     record,
     queue: hasNoQueue ? null : queue.document,
     run: testRun.run,
@@ -63,8 +56,8 @@ export async function explainOne(invocation: ExplainInvocation, context: Command
   )
 }
 
-export async function openOne(invocation: ExplainInvocation, context: CommandContext): Promise<void> {
-  await readRecord(invocation, context)
+export async function openOne(request: ExplainRequest, context: CommandContext): Promise<void> {
+  await readRecord(request, context)
   const { openPage } = await import('../../../cli/open-page.ts')
-  return openPage(urlOfPullRequest(invocation.values.repo, invocation.values.pr), context)
+  return openPage(urlOfPullRequest(request.values.repo, request.values.pr), context)
 }

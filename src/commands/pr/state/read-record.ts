@@ -6,7 +6,8 @@ import type { Repository } from '../../../domain/values/repository.ts'
 import { isNotFound, toMergeqError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
 
-export interface RequestedPullRequest {
+/** The pull request of a request. */
+export type RequestedPullRequest = {
   readonly repo: Repository
   readonly targetBranch: string
   readonly pr: number

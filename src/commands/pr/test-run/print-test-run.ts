@@ -1,10 +1,17 @@
-import { getMergeQueueTestingDetails } from '../../../api/operations/testing-details.ts'
-import type { CommandContext } from '../../../cli/context.ts'
-import { type RunResult, reportResults } from '../../../cli/report-results.ts'
-import { executeAll, runInvocations } from '../../../cli/run-invocations.ts'
+import { getMergeQueueTestingDetails } from '../../../api/operations/pull-requests.ts'
+import type { CommandRequest, RunContext, RunResult } from '../../../cli/command.ts'
+import { reportResults } from '../../../cli/report-results.ts'
+import type { Repository } from '../../../domain/values/repository.ts'
 import { extendError } from '../../../errors.ts'
 import { findTestRun } from './read-test-run.ts'
-import { type TestingInvocation, testingRequest } from './testing-request.ts'
+
+/** What names a test run. */
+type TestRunValues = {
+  readonly repo: Repository
+  readonly targetBranch: string
+  readonly pr: number | undefined
+  readonly run: string | undefined
+}
 
 const untestedStates: readonly string[] = ['NOT_READY', 'PENDING']
 
@@ -26,24 +33,24 @@ function explainResult(result: RunResult, pr: number, state: string, command: st
  * record of the pull request may name the run
  * (docs/reference/service.md, "getMergeQueueTestingDetails"). Returns the exit code.
  */
-export async function printTestRun(
-  invocations: readonly TestingInvocation[],
-  context: CommandContext,
+export async function printTestRun<V extends TestRunValues>(
+  requests: readonly CommandRequest<V>[],
+  context: RunContext<V>,
 ): Promise<number> {
-  const results = await executeAll(testingRequest, invocations, context)
-  const [invocation] = invocations
-  const { pr } = invocation?.values ?? {}
-  if (invocation === undefined || pr === undefined || results[0]?.failure?.details.status !== 400)
-    return reportResults(getMergeQueueTestingDetails, invocations, results, context)
-  const { run: found, state = '' } = await findTestRun({ ...invocation.values, pr }, context)
+  const results = await context.execute(requests)
+  const [request] = requests
+  const { pr } = request?.values ?? {}
+  if (request === undefined || pr === undefined || results[0]?.failure?.details.status !== 400)
+    return reportResults(getMergeQueueTestingDetails, requests, results, context)
+  const { run: found, state = '' } = await findTestRun({ ...request.values, pr }, context)
   if (found === undefined) {
-    const command = context.settings.commandLine(['pr', 'explain', pr], invocation.values)
+    const command = context.settings.commandLine(['pr', 'explain', pr], request.values)
     const explained = results.map(result => explainResult(result, pr, state, command))
-    return reportResults(getMergeQueueTestingDetails, invocations, explained, context)
+    return reportResults(getMergeQueueTestingDetails, requests, explained, context)
   }
   await context.logger.debug(
     `The service does not find test runs by pull request. Using test run ${found.id}, from the field ${found.source} of #${pr}.`,
   )
-  const values = { ...invocation.values, pr: undefined, testRun: found.id }
-  return runInvocations(testingRequest, [{ ...invocation, values }], context)
+  const values = { ...request.values, pr: undefined, run: found.id }
+  return context.send([{ ...request, values }])
 }

@@ -1,8 +1,11 @@
 import { type CallOptions, callOperation } from '../../../api/call.ts'
 import { callIfAvailable } from '../../../api/call-if-available.ts'
 import { type Operation, withDecoder } from '../../../api/operation.ts'
-import { getSubmittedPullRequest, partialPullRequestDecoder } from '../../../api/operations/pull-requests.ts'
-import { getMergeQueueTestingDetails } from '../../../api/operations/testing-details.ts'
+import {
+  getMergeQueueTestingDetails,
+  getSubmittedPullRequest,
+  partialPullRequestDecoder,
+} from '../../../api/operations/pull-requests.ts'
 import type { Params, ParamValues } from '../../../api/param.ts'
 import { addTimeline } from '../../../api/read-timeline.ts'
 import type { CommandContext } from '../../../cli/context.ts'
@@ -80,7 +83,7 @@ async function readUnnamedRun(
   const byNumber = await callIfAvailable(
     client,
     getMergeQueueTestingDetails,
-    { ...queue, testRun: undefined, pr },
+    { ...queue, run: undefined, pr },
     { ...options, feature: 'by pull request', missingStatuses: [400] },
   )
   if (byNumber.failure !== undefined) return undefined
@@ -91,7 +94,7 @@ async function readUnnamedRun(
   }
   const id = testRunOf(await addTimeline(client, record, tested, options))
   if (id === undefined) return undefined
-  const params = { ...queue, testRun: id }
+  const params = { ...queue, run: id }
   const { document } = await readDocument(getMergeQueueTestingDetails, params, context, options)
   return document === undefined ? undefined : { id, document }
 }
@@ -119,7 +122,7 @@ export async function readTestRun(
   }
   const { document, failure } = await readDocument(
     getMergeQueueTestingDetails,
-    { repo, targetBranch, testRun: id },
+    { repo, targetBranch, run: id },
     context,
     options,
   )

@@ -44,8 +44,8 @@ const withoutState = ({ state: { missingSince, submission } }: WaitTarget): stri
 
 /** Returns the parts about one pull request: its state, its place in the queue, and what holds it back. */
 function targetParts(target: WaitTarget, now: number): readonly Part[] {
-  const { invocation, state, record, queue = {} } = target
-  const { pr, targetBranch } = invocation.values
+  const { request, state, record, queue = {} } = target
+  const { pr, targetBranch } = request.values
   const known = state.state
   if (known === undefined) return [{ pieces: [`#${pr} ${withoutState(target)}`], rank: 0 }]
   const entries = queueEntries(queue)

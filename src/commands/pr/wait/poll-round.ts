@@ -116,10 +116,7 @@ function describeAttempt(record: JsonObject): string {
 
 /** Creates the error for a submission that did not show within the grace period, only an earlier attempt. */
 const submissionNotVisibleError = (
-  {
-    invocation: { values },
-    state: { recordBeforeSubmit = {}, ignoredRecord = recordBeforeSubmit },
-  }: WaitTarget,
+  { request: { values }, state: { recordBeforeSubmit = {}, ignoredRecord = recordBeforeSubmit } }: WaitTarget,
   { commandLine }: CommandContext['settings'],
 ): MergeqError =>
   new MergeqError(
@@ -155,12 +152,12 @@ async function reportInvisible(
 ): Promise<void> {
   if (grace <= 0) return
   const known = new Set(
-    before.flatMap(({ invocation, state }) => (state.missingSince === undefined ? [] : [invocation])),
+    before.flatMap(({ request, state }) => (state.missingSince === undefined ? [] : [request])),
   )
-  const numbers = waiting.flatMap(({ invocation, state: { missingSince, state, submission } }) =>
-    missingSince === undefined || state !== undefined || submission !== undefined || known.has(invocation)
+  const numbers = waiting.flatMap(({ request, state: { missingSince, state, submission } }) =>
+    missingSince === undefined || state !== undefined || submission !== undefined || known.has(request)
       ? []
-      : [`#${invocation.values.pr}`],
+      : [`#${request.values.pr}`],
   )
   if (numbers.length > 0)
     await logger.info(

@@ -11,7 +11,7 @@ const timeLimit = 5_000
  * if they are not known or if a request fails; never rejects.
  */
 export async function readFailingChecks(
-  { invocation, record }: WaitTarget,
+  { request, record }: WaitTarget,
   limits: RequestLimits,
   context: CommandContext,
 ): Promise<readonly FailingCheck[] | undefined> {
@@ -22,7 +22,7 @@ export async function readFailingChecks(
     Math.min(limits.timeout?.(usual) ?? usual, Math.max(1, deadline - clock.now()))
   try {
     const { readTestRun } = await import('../test-run/read-test-run.ts')
-    const { run } = await readTestRun(record, invocation.values, context, { limits: { ...limits, timeout } })
+    const { run } = await readTestRun(record, request.values, context, { limits: { ...limits, timeout } })
     return run?.failingChecks
   } catch {
     return undefined

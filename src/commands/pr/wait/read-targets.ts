@@ -2,20 +2,17 @@ import { type CallOptions, callOperation } from '../../../api/call.ts'
 import { getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
 import type { RequestLimits } from '../../../api/service-client.ts'
+import type { CommandRequest } from '../../../cli/command.ts'
 import { mapConcurrent, maxConcurrent } from '../../../cli/concurrency.ts'
 import type { CommandContext } from '../../../cli/context.ts'
-import type { Input } from '../../../cli/inputs.ts'
-import type { Invocation } from '../../../cli/invocation.ts'
-import type { queueInputs } from '../../../cli/queue-inputs.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import type { WaitObservation, WaitState } from '../../../domain/wait-state.ts'
 import { isNotFound, isPermanent, type MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
 import { get, getArray, isObject, type JsonObject } from '../../../json.ts'
-
-type WaitTargetInputs = typeof queueInputs & { readonly pr: Input<number> }
+import type { RequestedPullRequest } from '../state/read-record.ts'
 
 export interface WaitTarget {
-  readonly invocation: Invocation<WaitTargetInputs>
+  readonly request: CommandRequest<RequestedPullRequest>
   readonly state: WaitState
   /** How many consecutive readings have failed. */
   readonly errors: number
@@ -37,7 +34,7 @@ export interface TargetReadings {
 }
 
 /** Returns the name of the queue of a pull request, as messages show it: `main in github.com/acme/web`. */
-export const queueName = ({ invocation: { values } }: Pick<WaitTarget, 'invocation'>): string =>
+export const queueName = ({ request: { values } }: Pick<WaitTarget, 'request'>): string =>
   `${values.targetBranch} in ${repositoryName(values.repo)}`
 
 export interface ReadOptions {
@@ -86,7 +83,7 @@ export async function readTargets(
   const readTarget = async (target: WaitTarget): Promise<TargetReading> => {
     const listing = listings.get(queueName(target))
     if (listing !== undefined && 'failure' in listing) return listing
-    const { pr } = target.invocation.values
+    const { pr } = target.request.values
     return listing?.entries.get(pr) ?? readTargetRecord(target, callOptions, context)
   }
   const readings: TargetReading[] = []
@@ -119,7 +116,7 @@ async function readListing(
   context: CommandContext,
 ): Promise<QueueListing | { readonly failure: MergeqError }> {
   if (first === undefined) return { record: {}, entries: new Map() }
-  const { repo, targetBranch } = first.invocation.values
+  const { repo, targetBranch } = first.request.values
   try {
     const { response } = await callOperation(context.client(), getQueue, { repo, targetBranch }, callOptions)
     const [record = {}] = response.records
@@ -138,7 +135,7 @@ async function readListing(
 
 /** Reads the record of a pull request. An unknown pull request is an observation without a record. */
 async function readTargetRecord(
-  { invocation: { values, overrides } }: WaitTarget,
+  { request: { values, overrides } }: WaitTarget,
   callOptions: CallOptions,
   context: CommandContext,
 ): Promise<TargetReading> {

@@ -1,5 +1,5 @@
 import { callOperation } from '../../../api/call.ts'
-import { getMergeQueueMetrics, readSamplesIn } from '../../../api/operations/queue-metrics.ts'
+import { getMergeQueueMetrics, readSamplesIn } from '../../../api/operations/metrics.ts'
 import { withMaxRetries, withoutMessages } from '../../../api/service-client.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { type UsualTimeInQueue, usualTimeInQueue } from '../../../domain/metrics/last-hour.ts'

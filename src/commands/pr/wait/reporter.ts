@@ -47,7 +47,7 @@ function describeTargets(targets: readonly WaitTarget[]): string {
   if (first === undefined) return 'nothing'
   if (others.length === 0) {
     const { state = 'not visible yet', position } = first.state
-    return `#${first.invocation.values.pr}: ${state}${position === undefined ? '' : `, position ${position}`}`
+    return `#${first.request.values.pr}: ${state}${position === undefined ? '' : `, position ${position}`}`
   }
   const states = targets.map(({ state }) => state.state ?? 'not visible yet')
   const counts = [...new Set(states)].map(
@@ -66,7 +66,7 @@ const maxFailingReads = 10
  * `readFailingChecks` is called where the failing checks are shown.
  */
 export function createReporter(
-  invocations: readonly WaitTarget['invocation'][],
+  requests: readonly WaitTarget['request'][],
   startedAt: number,
   context: CommandContext,
   readFailingChecks: ReadFailingChecks = async () => undefined,
@@ -78,9 +78,9 @@ export function createReporter(
     options.format === 'table' && options.fields.length === 0 && (out.terminal || options.isTableForced)
   const hasReader = err.terminal && !isContinuousIntegration(env)
   const results: ({ readonly record: JsonObject; readonly lines: readonly StyledLine[] } | undefined)[] =
-    invocations.map(() => undefined)
+    requests.map(() => undefined)
   const [failures, codes]: [MergeqError[], number[]] = [[], []]
-  const unfinished: WaitTarget['invocation']['values'][] = []
+  const unfinished: WaitTarget['request']['values'][] = []
   let [printedCount, lastOutputAt, failingReads] = [0, startedAt, 0]
   let defaultRepository: Promise<string | undefined> | undefined
 
@@ -88,9 +88,9 @@ export function createReporter(
     const result = results[index]
     if (result !== undefined) await printer.print(printable(result.record, result.lines))
   }
-  const linesOf = async (wait: EndedWait, { values }: WaitTarget['invocation']) => {
+  const linesOf = async (wait: EndedWait, { values }: WaitTarget['request']) => {
     const { endLines } = await import('./end-lines.ts')
-    return endLines(wait, values, settings.commandLine, invocations.length === 1, out.columns)
+    return endLines(wait, values, settings.commandLine, requests.length === 1, out.columns)
   }
   /** Reads the failing checks where a person or the log of a CI job shows them. */
   const failingChecksOf = async (target: WaitTarget, { outcome }: WaitEnd) => {
@@ -101,9 +101,9 @@ export function createReporter(
     return readFailingChecks(target)
   }
   return {
-    async reportChange({ invocation }, { from, to, at, position }, isEnd) {
+    async reportChange({ request }, { from, to, at, position }, isEnd) {
       const now = clock.now()
-      const { pr, repo } = invocation.values
+      const { pr, repo } = request.values
       if (isStream)
         await printer.print(
           printable({
@@ -143,11 +143,11 @@ export function createReporter(
     heartbeatDelay: () =>
       err.terminal ? Number.POSITIVE_INFINITY : Math.max(1, lastOutputAt + maxSilence - clock.now()),
     async reportEnd(target, end) {
-      const { invocation, state } = target
-      const { pr, repo } = invocation.values
+      const { request, state } = target
+      const { pr, repo } = request.values
       const { outcome, failure } = end
       const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
-      const index = invocations.indexOf(invocation)
+      const index = requests.indexOf(request)
       defaultRepository ??= readDefaultRepository(context)
       const elapsed = clock.now() - startedAt
       const record = {
@@ -163,12 +163,12 @@ export function createReporter(
       const failingChecks = await failingChecksOf(target, end)
       const wait = { pr, url: urlOfPullRequest(repo, pr), state, end, elapsed, failingChecks }
       codes.push(exit)
-      if (outcome === 'timed-out' || outcome === 'pending') unfinished.push(invocation.values)
+      if (outcome === 'timed-out' || outcome === 'pending') unfinished.push(request.values)
       if (failure !== undefined) failures.push(failure)
       if (!showsLines)
         for (const { name, url } of (failingChecks ?? []).slice(0, maxLoggedChecks))
           await logger.info(`#${pr}: the check "${name}" failed${url === undefined ? '.' : `: ${url}`}`)
-      results[index] = { record, lines: showsLines ? await linesOf(wait, invocation) : [] }
+      results[index] = { record, lines: showsLines ? await linesOf(wait, request) : [] }
       if (isStream) await print(index)
       else for (; results[printedCount] !== undefined; printedCount++) await print(printedCount)
     },
@@ -177,7 +177,7 @@ export function createReporter(
       await printer.end()
     },
     async close() {
-      if (showsLines && invocations.length > 1 && unfinished.length > 0) {
+      if (showsLines && requests.length > 1 && unfinished.length > 0) {
         const { stepLines, waitCommand } = await import('./end-lines.ts')
         const step = ['To continue waiting', waitCommand(unfinished, settings.commandLine)] as const
         await printer.print(printable({}, stepLines([step], out.columns)))

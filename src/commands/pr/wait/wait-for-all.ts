@@ -10,7 +10,7 @@ import { createWaitLimits, type WaitOptions } from './time-limits.ts'
 import { withLiveLine } from './with-live-line.ts'
 
 /** A pull request to wait for, or the error that rules the wait out. */
-export interface WaitCandidate extends Pick<WaitTarget, 'invocation'> {
+export interface WaitCandidate extends Pick<WaitTarget, 'request'> {
   /** The record that was read before it was submitted. */
   readonly recordBeforeSubmit?: WaitTarget['state']['recordBeforeSubmit']
   /** When this command submitted it; undefined where it was submitted before. */
@@ -31,7 +31,7 @@ export async function waitForAll(
   startedAt = context.host.clock.now(),
 ): Promise<number> {
   const { clock } = context.host
-  const invocations = candidates.map(({ invocation }) => invocation)
+  const requests = candidates.map(({ request }) => request)
   const remaining = () => startedAt + options.limit - clock.now()
   const readOptions = {
     needsQueue: options.failOnPaused,
@@ -39,12 +39,12 @@ export async function waitForAll(
     hasTime: () => options.limit === 0 || remaining() > 0,
     limits: (await createWaitLimits(options.limit, remaining, context)).poll,
   }
-  const reporter = createReporter(invocations, startedAt, context, async target =>
+  const reporter = createReporter(requests, startedAt, context, async target =>
     readOptions.hasTime() ? readFailingChecks(target, readOptions.limits, context) : undefined,
   )
   let waiting: readonly WaitTarget[] = []
-  for (const { invocation, recordBeforeSubmit, submission, failure } of candidates) {
-    const target = { invocation, state: { recordBeforeSubmit, submission }, errors: 0 }
+  for (const { request, recordBeforeSubmit, submission, failure } of candidates) {
+    const target = { request, state: { recordBeforeSubmit, submission }, errors: 0 }
     if (failure === undefined) waiting = [...waiting, target]
     else await reporter.reportEnd(target, { outcome: 'error', failure, isSkipped: true })
   }
@@ -93,13 +93,13 @@ export async function reportUnwaited(
   context: CommandContext,
 ): Promise<void> {
   const reporter = createReporter(
-    candidates.map(({ invocation }) => invocation),
+    candidates.map(({ request }) => request),
     startedAt,
     context,
   )
-  for (const { invocation, failure } of candidates)
+  for (const { request, failure } of candidates)
     await reporter.reportEnd(
-      { invocation, state: {}, errors: 0 },
+      { request, state: {}, errors: 0 },
       failure === undefined
         ? { outcome: 'pending', isSkipped: true }
         : { outcome: 'error', failure, isSkipped: true },
@@ -128,7 +128,7 @@ function interruptedWaitError(
   waiting: readonly WaitTarget[],
   { settings }: CommandContext,
 ): MergeqError {
-  const pullRequests = waiting.map(({ invocation }) => invocation.values)
+  const pullRequests = waiting.map(({ request }) => request.values)
   const cancelCommands = commandLinesByQueue(['pr', 'cancel'], pullRequests, settings.commandLine)
   const isSeen = waiting.every(({ state }) => state.state !== undefined)
   const subject = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'

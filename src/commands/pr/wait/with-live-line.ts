@@ -28,7 +28,7 @@ export async function withLiveLine(
     if (!usualTimes.has(name)) {
       usualTimes.set(name, undefined)
       void import('./read-usual-time.ts')
-        .then(({ readUsualTime }) => readUsualTime(target.invocation.values, context))
+        .then(({ readUsualTime }) => readUsualTime(target.request.values, context))
         .then(usual => usualTimes.set(name, usual))
     }
     return usualTimes.get(name)

@@ -1,7 +1,8 @@
 import { callOperation } from '../../../api/call.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
 import type { CommandContext } from '../../../cli/context.ts'
-import { type Invocation, readInvocations } from '../../../cli/invocation.ts'
+import type { Invocation } from '../../../cli/custom-command.ts'
+import { readRequests } from '../../../cli/requests.ts'
 import type { ParsedArgs } from '../../../config/args.ts'
 import { pluralize } from '../../../domain/format.ts'
 import {
@@ -75,7 +76,7 @@ export async function resolveQueue(
     () => context.settings.require('targetBranch'),
     targetBranch ?? '',
   )
-  const [invocation] = await readInvocations(queueRequest, context, args)
+  const [invocation] = await readRequests(queueRequest, context, args)
   if (invocation === undefined) throw usageError('No queue was given.')
   return invocation
 }

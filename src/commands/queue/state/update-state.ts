@@ -1,9 +1,7 @@
 import { emptyDecoder } from '../../../api/decode.ts'
 import { withDecoder } from '../../../api/operation.ts'
 import { updateQueue } from '../../../api/operations/queues.ts'
-import { defineOperationCommand } from '../../../cli/command.ts'
-import { constant } from '../../../cli/inputs.ts'
-import { queueInputs } from '../../../cli/queue-inputs.ts'
+import { defineCommand } from '../../../cli/command.ts'
 import type { queueStates } from '../../../domain/states.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { message } from '../../../output/view.ts'
@@ -14,13 +12,14 @@ import { describeStateChange, readQueue } from '../settings/describe-update.ts'
  * responds.
  */
 export const defineStateCommand = (verb: string, state: (typeof queueStates)[number], summary: string) =>
-  defineOperationCommand({
+  defineCommand({
     command: `queue ${verb}`,
     summary,
     operation: withDecoder(updateQueue, emptyDecoder),
-    inputs: { ...queueInputs, state: constant(state) },
-    readBefore: readQueue,
-    view: (_, { repo, targetBranch }, before) =>
+    params: ['repo', 'targetBranch'],
+    fixed: { state },
+    readBefore: (values, context) => readQueue(values, context),
+    view: (_, { repo, targetBranch }, { before }) =>
       message(
         before === undefined
           ? `The queue for ${targetBranch} in ${repositoryName(repo)} is now ${state}.`

@@ -4,63 +4,65 @@ import type { Params } from '../api/param.ts'
 import { createReceipt } from '../api/receipt.ts'
 import { resourceOfRequest } from '../api/request.ts'
 import { type Resource, resourceOfParams } from '../api/resource.ts'
-import type { RequestLimits } from '../api/service-client.ts'
 import { exitCodeOf, extendError, type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { rawText, singleRecord } from '../output/printer.ts'
-import { receiptView, type View } from '../output/view.ts'
+import { receiptView, table, type View } from '../output/view.ts'
 import { createBodySink } from './body-sink.ts'
-import type { OperationRequest } from './command.ts'
+import {
+  type CommandRequest,
+  operationOf,
+  type RequestCommand,
+  type RunOptions,
+  type RunResult,
+} from './command.ts'
 import { mapConcurrent, maxConcurrent } from './concurrency.ts'
 import type { CommandContext } from './context.ts'
-import type { Invocation } from './invocation.ts'
-import { type RunResult, reportResults } from './report-results.ts'
+import { reportResults } from './report-results.ts'
 import { streamPages } from './stream-pages.ts'
 
-export async function runInvocations(
-  command: OperationRequest,
-  invocations: readonly Invocation[],
+/**
+ * Sends a request of an operation for each request and prints the responses, or all pages of a list.
+ * Returns the exit code.
+ */
+export async function runRequests<V extends Values>(
+  command: RequestCommand<V>,
+  requests: readonly CommandRequest<V>[],
   context: CommandContext,
-  options: RunOptions = {},
+  options: RunOptions<V> = {},
 ): Promise<number> {
-  const { operation } = command
-  const [first] = invocations
+  const operation = operationOf(command)
+  const [first] = requests
   if (first === undefined) await context.logger.info(`${command.command}: nothing to do.`)
-  const pages = first && (await operation.pagination?.(first.values))
+  const pages = first && (await operation.pagination?.(first.values, context.host.clock.now()))
   if (first !== undefined && pages !== undefined) return streamPages(command, first, pages, context)
-  const results = await executeAll(command, invocations, context, options)
-  return reportResults(operation, invocations, results, context)
+  const results = await executeAll(command, requests, context, options)
+  return reportResults(operation, requests, results, context)
 }
 
-export interface RunOptions {
-  /** Whether responses and receipts are not printed, because the command prints another result. */
-  readonly isSilent?: boolean
-  readonly limits?: RequestLimits
-  beforeSend?(invocation: Invocation): Promise<void>
-  beforePrint?(): Promise<void>
-  explainError?(failure: MergeqError): Promise<MergeqError>
-}
+/** The values of a request, by the names of params and options. */
+type Values = Readonly<Record<string, unknown>>
 
 type PrintResult = () => Promise<RunResult>
 
 /**
- * Sends every request, several at a time, and prints the results in the order of the invocations. Errors are
+ * Sends every request, several at a time, and prints the results in the order of the requests. Errors are
  * returned, not logged. An error stops the rest only with --stop-on-error, a signal always: then requests in
  * flight are finished, and no further request is begun.
  */
-export async function executeAll(
-  command: OperationRequest,
-  invocations: readonly Invocation[],
+export async function executeAll<V extends Values>(
+  command: RequestCommand<V>,
+  requests: readonly CommandRequest<V>[],
   context: CommandContext,
-  options: RunOptions = {},
+  options: RunOptions<V> = {},
 ): Promise<readonly RunResult[]> {
   const stopsOnError = context.args.has('--stop-on-error')
   const width = stopsOnError || command.isOrdered === true ? 1 : maxConcurrent
   const { interrupted } = context.host
-  const isAmongSeveral = invocations.length > 1
-  const work = (invocation: Invocation) => execute(command, invocation, context, options, isAmongSeveral)
+  const isAmongSeveral = requests.length > 1
+  const work = (request: CommandRequest<V>) => execute(command, request, context, options, isAmongSeveral)
   const results: RunResult[] = []
-  for await (const print of mapConcurrent(invocations, width, work, () => !interrupted.aborted)) {
+  for await (const print of mapConcurrent(requests, width, work, () => !interrupted.aborted)) {
     const result = await print()
     results.push(result)
     if (stopsOnError && result.code !== 0) break
@@ -70,40 +72,39 @@ export async function executeAll(
 }
 
 /**
- * Sends a request; the returned function prints its result. A change that was sent and failed has a receipt.
+ * Sends a request now; the returned function prints its result. A change that was sent and failed has a
+ * receipt.
  */
-async function execute(
-  command: OperationRequest,
-  invocation: Invocation,
+async function execute<V extends Values>(
+  command: RequestCommand<V>,
+  request: CommandRequest<V>,
   context: CommandContext,
-  { isSilent = false, limits = {}, beforeSend, beforePrint, explainError }: RunOptions,
+  { isSilent = false, limits = {}, beforeSend, beforePrint, explainError }: RunOptions<V>,
   isAmongSeveral: boolean,
 ): Promise<PrintResult> {
   const { printer, options } = context
-  const { operation } = command
+  const operation = operationOf(command)
   try {
-    await beforeSend?.(invocation)
-    const before = isSilent ? undefined : await readBefore(command, invocation, context)
+    await beforeSend?.(request)
+    const before = isSilent ? undefined : await readBefore(command, request, context)
     const { response, params, resource, delivery } = await callOperation(
       context.client(),
       operation,
-      invocation.values,
+      request.values,
       {
-        overrides: invocation.overrides,
+        overrides: request.overrides,
         limits,
-        ...(isAmongSeveral
-          ? {}
-          : { createSink: (decoder, request) => createBodySink(decoder, request, context) }),
+        ...(isAmongSeveral ? {} : { createSink: (decoder, sent) => createBodySink(decoder, sent, context) }),
       },
     )
     await beforePrint?.()
-    const values = { ...invocation.values, ...params }
+    const values = { ...request.values, ...params }
     return async () => ({
       code: isSilent
         ? 0
         : await printResponse(
             command,
-            { values, overrides: invocation.overrides },
+            { values, overrides: request.overrides },
             { response, resource, delivery, before },
             context,
           ),
@@ -112,9 +113,9 @@ async function execute(
     const original = toMergeqError(error)
     const explained =
       (await explainError?.(original)) ??
-      (await explainRejectionToPerson(original, command, invocation, context))
+      (await explainRejectionToPerson(original, command, request, context))
     const isOwn = isAmongSeveral && explained.kind !== 'interrupted'
-    const resource = resourceOfRequest(operation, invocation.values, invocation)
+    const resource = resourceOfRequest(operation, request.values, request)
     const failure = isOwn ? withPullRequest(explained, resource) : explained
     return async () => {
       const { delivery, rawResponse } = failure.details
@@ -127,9 +128,10 @@ async function execute(
   }
 }
 
+/** Returns the record that a change replaces, where a person at a terminal sees what changed. */
 async function readBefore(
-  command: OperationRequest,
-  { values }: Invocation,
+  command: RequestCommand,
+  { values }: CommandRequest,
   context: CommandContext,
 ): Promise<JsonObject | undefined> {
   const { host, options } = context
@@ -145,8 +147,8 @@ async function readBefore(
 
 async function explainRejectionToPerson(
   failure: MergeqError,
-  { explainRejection }: OperationRequest,
-  { values, overrides }: Invocation,
+  { explainRejection }: RequestCommand,
+  { values, overrides }: CommandRequest,
   context: CommandContext,
 ): Promise<MergeqError> {
   const { host, options } = context
@@ -164,21 +166,23 @@ interface PrintedCall extends Pick<CallResult<Params>, 'response' | 'resource' |
 }
 
 async function printResponse(
-  { operation, view: createView }: OperationRequest,
-  { values, overrides }: Invocation,
+  command: RequestCommand,
+  { values, overrides }: CommandRequest,
   { response, resource, delivery, before }: PrintedCall,
   context: CommandContext,
 ): Promise<number> {
   const { printer, options, host } = context
+  const { view: createView = () => table([], []) } = command
+  const operation = operationOf(command)
   if (response.isStreamed === true) return 0
   const { batches } = response
   if (batches !== undefined && (options.format !== 'table' || options.fields.length > 0)) {
     await printer.printAll(untilAborted(batches(), host.interrupted), records =>
-      createView({ records, bytes: response.bytes }, values),
+      createView({ records, bytes: response.bytes }, values, { overrides, context }),
     )
     return 0
   }
-  const namedView = createView(response, values, before, overrides)
+  const namedView = createView(response, values, { before, overrides, context })
   const { page = '' } = namedView
   if (values.web === true && page === '') await context.logger.warn('The response contains no page URL.')
   else if (values.web === true) {
@@ -207,6 +211,7 @@ const isNamed = ({ repo, targetBranch, pr, targets }: Resource, resource: Resour
   (pr === undefined || resource.pr !== undefined) &&
   targets === resource.targets
 
+/** The view where the params do not say what the request was about. */
 const withoutNames = (
   { heading, sentence, terminalView, singleView, ...view }: View,
   { route }: Operation,
@@ -215,6 +220,7 @@ const withoutNames = (
   ...(sentence === undefined ? {} : { sentence: `The service accepted ${operationName(route)}.` }),
 })
 
+/** The items of a list until a signal arrives; then throws the reason of the interruption. */
 function* untilAborted<T>(list: Iterable<T>, interrupted: AbortSignal): Generator<T> {
   for (const item of list) {
     interrupted.throwIfAborted()

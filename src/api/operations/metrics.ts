@@ -6,13 +6,13 @@ import {
   readSamples,
   type Sample,
 } from '../../domain/metrics/exposition.ts'
-import type { Repository } from '../../domain/values/repository.ts'
+import { repository, text } from '../../domain/values/types.ts'
 import type { JsonObject } from '../../json.ts'
 import { type DecodedResponse, type ResponseDecoder, webPageError } from '../decode.ts'
 import { defineOperation } from '../operation.ts'
-import { localParam, param } from '../param.ts'
+import { param } from '../param.ts'
 import { isWebPage } from '../web-page.ts'
-import { sampleFields } from './service-fields.ts'
+import { sampleRecord } from './fields.ts'
 
 const recordOf = ({ value, ...sample }: Sample): JsonObject => ({
   ...sample,
@@ -72,8 +72,10 @@ function decodeMetrics(text: string, bytes: Uint8Array): DecodedResponse {
 
 const utf8 = new TextDecoder()
 
+/** The samples in the body of a response. Throws a `bad-answer` error when a sample cannot be read. */
 export const samplesIn = (bytes: Uint8Array): readonly Sample[] => parseSamples(utf8.decode(bytes))
 
+/** Yields the samples in the body of a response, like `samplesIn`, without an array of them. */
 export const readSamplesIn = (bytes: Uint8Array): Iterable<Sample> => readSamples(utf8.decode(bytes))
 
 /**
@@ -104,20 +106,19 @@ function keepLines(bytes: Uint8Array, keep: (line: string) => boolean): Uint8Arr
 
 export const getMergeQueueMetrics = defineOperation({
   route: 'GET /getMergeQueueMetrics',
-  effect: false,
-  fields: sampleFields,
-  // The document is a text.
-  documentFields: [],
+  summary: 'Reads the metrics of merge queues.',
+  response: sampleRecord,
   params: {
-    repo: param<Repository | undefined>('query', {
+    repo: param(repository, 'Repository', {
+      location: 'query',
       encode: repo =>
         repo === undefined ? undefined : { repo: `${repo.owner}/${repo.name}`, repoHost: repo.host },
     }),
-    branch: localParam<string | undefined>(),
+    branch: param(text('branch'), 'Show the samples of this branch only'),
   },
   decoder: expositionDecoder,
   errors: { subject: 'the metrics' },
-  narrow: ({ branch }) =>
+  trimResponse: ({ branch }) =>
     branch === undefined
       ? undefined
       : ({ bytes: all }) => {

@@ -13,7 +13,7 @@ const statusDecoder: ResponseDecoder = {
 
 export const getServiceStatus = defineOperation({
   route: 'GET /status',
-  effect: false,
+  summary: 'Reads the health of the service; needs no token.',
   isHostedOnly: true,
   isPublic: true,
   params: {},

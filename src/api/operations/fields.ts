@@ -1,0 +1,366 @@
+/**
+ * The fields of responses (docs/reference/service.md): what `--fields` knows, what the reference lists, and what the
+ * published types are made from. The service may add fields.
+ */
+
+/** A field of a record. */
+export interface Field {
+  /** The type in TypeScript, where the field has no record. */
+  readonly type?: string
+  /** The type of its value, or of each item of its list. */
+  readonly record?: RecordType
+  readonly isList?: boolean
+  /** Whether the service always returns it. */
+  readonly required?: boolean
+  /** Whether mergeq adds it: the service does not send it. */
+  readonly isOurs?: boolean
+  /** Whether it is an object whose fields are not known. */
+  readonly isOpen?: boolean
+  readonly summary?: string
+}
+
+/** A type of records. */
+export interface RecordType {
+  /** The name of the published type. */
+  readonly name: string
+  readonly summary: string
+  readonly fields: Readonly<Record<string, Field>>
+  /** The type whose fields it has too, in the published declarations. */
+  readonly base?: RecordType
+}
+
+/** The end of a name that matches every field of an object whose fields are not known: `labels.<name>`. */
+export const anyField = '.<name>'
+
+/** Returns the dotted names of the fields of a record, as the service sends them. */
+export const fieldNames = ({ fields, base }: RecordType): readonly string[] => [
+  ...(base === undefined ? [] : fieldNames(base)),
+  ...Object.entries(fields).flatMap(([name, { record, isOpen, isOurs }]) =>
+    isOurs
+      ? []
+      : [
+          name,
+          ...(isOpen ? [`${name}${anyField}`] : []),
+          ...(record === undefined ? [] : fieldNames(record).map(below => `${name}.${below}`)),
+        ],
+  ),
+]
+
+const field = (type: string, summary?: string): Field => ({
+  type,
+  ...(summary === undefined ? {} : { summary }),
+})
+const nested = (record: RecordType, summary?: string): Field => ({
+  record,
+  ...(summary === undefined ? {} : { summary }),
+})
+const list = (record: RecordType, summary?: string): Field => ({ ...nested(record, summary), isList: true })
+const open = (type: string, summary?: string): Field => ({ ...field(type, summary), isOpen: true })
+const required = (field: Field): Field => ({ ...field, required: true })
+
+/** Some words, or any other text: the service may add words. */
+const words = (...known: readonly string[]): string =>
+  [...known.map(word => `'${word}'`), 'OtherString'].join(' | ')
+
+const text = field('string')
+const number = field('number')
+const flag = field('boolean')
+
+/** A pull request in the list of a queue (docs/reference/service.md, "getQueue"). */
+const entryRecord: RecordType = {
+  name: 'EnqueuedPullRequest',
+  summary: 'A pull request in the list of a queue.',
+  fields: {
+    prNumber: number,
+    prTitle: text,
+    prAuthor: text,
+    prSha: field('string', 'The head commit, which may be newer than the commit under test.'),
+    prBaseBranch: text,
+    state: field('PullRequestState'),
+    stateChangedAt: field('string', 'In ISO 8601.'),
+    priorityName: text,
+    priorityValue: field('number', 'From 0 (first) to 255 (last).'),
+    usedDefaultPriorityName: field('string', 'The name of the default priority, if it was used.'),
+    skipTheLine: field('boolean', 'Whether the priority is 0.'),
+    noBatch: field('boolean', 'Whether the pull request is tested alone, never in a batch.'),
+    id: field(
+      'string',
+      'The id of the queue entry; it stays the same if the pull request is cancelled and submitted again.',
+    ),
+  },
+}
+
+const readinessRecord: RecordType = {
+  name: 'Readiness',
+  summary: 'The conditions that a submitted pull request must meet before it is tested.',
+  fields: {
+    doesBaseBranchMatch: flag,
+    requiresImpactedTargets: flag,
+    hasImpactedTargets: flag,
+    gitHubMergeability: field(words('unspecified', 'in_progress', 'mergeable', 'not_mergeable')),
+  },
+}
+
+/** A submitted pull request (docs/reference/service.md, "getSubmittedPullRequest"). */
+export const pullRequestRecord: RecordType = {
+  name: 'PullRequest',
+  summary: 'A submitted pull request.',
+  base: entryRecord,
+  fields: {
+    isCurrentlySubmittedToQueue: field(
+      'boolean',
+      'True after the submission; false after the pull request merged, failed or was cancelled.',
+    ),
+    forceEnqueued: field('boolean', 'Whether the pull request was queued although it was not ready.'),
+    readiness: nested(readinessRecord),
+    verifiedByTestRun: field('string | null', 'The test run that verified a merged pull request.'),
+    timeline: open(
+      'readonly JsonObject[]',
+      'The events of the pull request, newest first; present only if the request asked for them.',
+    ),
+  },
+}
+
+/** The settings of a queue (docs/reference/service.md, "Queue settings"). */
+export const queueSettingsRecord: RecordType = {
+  name: 'QueueSettings',
+  summary: 'The settings of a queue, as the service reports them.',
+  fields: {
+    branch: field('string', 'The target branch.'),
+    state: field('QueueState'),
+    mode: field(words('single', 'parallel')),
+    concurrency: field('number', 'Maximum number of concurrent test runs.'),
+    bisectionConcurrency: field(
+      'number',
+      'Maximum number of concurrent test runs while a failed batch is split.',
+    ),
+    testingTimeoutMinutes: field('number', 'Time limit for a test run in minutes; 0 means no limit.'),
+    pendingFailureDepth: field('number', 'Later runs to wait for before a failure is final.'),
+    canOptimisticallyMerge: field(
+      'boolean',
+      'Whether a passing run also validates the pull requests ahead of it.',
+    ),
+    batch: field('boolean', 'Whether several pull requests are tested together.'),
+    batchingMinSize: number,
+    batchingMaxWaitTimeMinutes: number,
+    createPrsForTestingBranches: flag,
+    commentsEnabled: flag,
+    commandsEnabled: flag,
+    statusCheckEnabled: flag,
+    directMergeMode: field(words('off', 'always')),
+    optimizationMode: field(words('off', 'bisection_skip_redundant_tests')),
+    mergeMethod: field(words('merge_commit', 'squash', 'rebase')),
+    requiredStatuses: field(
+      'readonly string[] | null',
+      'Empty or null if branch protection determines the required statuses.',
+    ),
+    extensionEnabled: flag,
+    labelCommandsEnabled: flag,
+    stateLabelsEnabled: flag,
+    enqueueingLabel: field('string', 'The label that submits a pull request.'),
+    notReadyTimeoutHours: number,
+    testBranchConstructionMode: field(words('rename_temp_branch', 'push_new_branch_from_temp')),
+    allowedBotSubmitters: open('readonly Json[]'),
+    batchingRules: open('readonly Json[]'),
+  },
+}
+
+/** A queue (docs/reference/service.md, "getQueue"). */
+export const queueRecord: RecordType = {
+  name: 'Queue',
+  summary: 'A queue: its state, its settings, and its pull requests in queue order.',
+  base: queueSettingsRecord,
+  fields: { enqueuedPullRequests: required(list(entryRecord)) },
+}
+
+/** A test run (docs/reference/service.md, "getMergeQueueTestingDetails"). */
+export const testRunRecord: RecordType = {
+  name: 'TestRun',
+  summary: 'A test run of a queue.',
+  fields: {
+    status: field(words('in_progress', 'succeeded', 'failed', 'cancelled')),
+    createdAt: field('string', 'In ISO 8601.'),
+    testBranch: text,
+    testBranchSha: text,
+    testedPullRequests: list(
+      {
+        name: 'TestedPullRequest',
+        summary: 'A pull request in a test run.',
+        fields: { prNumber: number, prUrl: text, title: text },
+      },
+      'The pull requests that the run tests; several in a batch.',
+    ),
+    checkSuites: list({
+      name: 'CheckSuite',
+      summary: 'A check suite of a test run.',
+      fields: {
+        checkRuns: list({
+          name: 'CheckRun',
+          summary: 'A check run of a test run.',
+          fields: {
+            name: text,
+            url: text,
+            status: field(words('QUEUED', 'IN_PROGRESS', 'COMPLETED')),
+            conclusion: field(
+              words(
+                'SUCCESS',
+                'FAILURE',
+                'NEUTRAL',
+                'SKIPPED',
+                'CANCELLED',
+                'TIMED_OUT',
+                'STALE',
+                'ACTION_REQUIRED',
+              ),
+              'Present once the status is `COMPLETED`.',
+            ),
+          },
+        }),
+      },
+    }),
+    statusChecks: list(
+      {
+        name: 'StatusCheck',
+        summary: 'A status check of a test run.',
+        fields: {
+          context: text,
+          url: text,
+          state: field(words('SUCCESS', 'PENDING', 'FAILURE', 'ERROR')),
+        },
+      },
+      'All status changes, newest first: a context can have several entries.',
+    ),
+    requiredStatuses: field('readonly string[]'),
+    requiredStatusesSource: field(words('trunk_config', 'repo_provider_branch_protection', 'merge_instance')),
+    impactedTargetsForTestedPrs: field('readonly string[]', 'The targets of the tested pull requests.'),
+    impactedTargets: field(
+      'readonly string[]',
+      'The targets of the tested pull requests and of all pull requests that they build on.',
+    ),
+    dependentPrs: field(
+      'readonly number[]',
+      'The numbers of the pull requests that the run builds on without testing them.',
+    ),
+  },
+}
+
+const linkRecord: RecordType = {
+  name: 'Link',
+  summary: 'A link to a web page.',
+  fields: { html_url: text },
+}
+
+/** A test (docs/reference/service.md, "Test records"). */
+export const testRecord: RecordType = {
+  name: 'TestCase',
+  summary: 'A test case.',
+  fields: {
+    id: field('string', 'A UUID.'),
+    name: text,
+    variant: text,
+    status: nested({
+      name: 'TestStatus',
+      summary: 'The status of a test.',
+      fields: {
+        value: field(words('healthy', 'flaky', 'broken')),
+        reason: text,
+        timestamp: field('string', 'When the status last changed, in ISO 8601.'),
+      },
+    }),
+    quarantined: flag,
+    failure_rate_last_24h: field('number', 'A fraction from 0 to 1.'),
+    failure_rate_last_7d: field('number', 'A fraction from 0 to 1.'),
+    pull_requests_impacted_last_7d: number,
+    most_common_failures: list({
+      name: 'CommonFailure',
+      summary: 'A frequent failure of a test.',
+      fields: {
+        summary: text,
+        occurrence_count: number,
+        last_occurrence: field('string', 'In ISO 8601.'),
+      },
+    }),
+    codeowners: field('readonly string[]'),
+    file_path: text,
+    parent: field('string', 'The test suite.'),
+    classname: text,
+    repository: nested(linkRecord),
+    html_url: text,
+    ticket: nested(linkRecord),
+  },
+}
+
+/** A quarantined test (docs/reference/service.md, "list-quarantined-tests"). */
+export const quarantinedTestRecord: RecordType = {
+  name: 'QuarantinedTest',
+  summary: 'A quarantined test: its failures do not fail a CI job.',
+  fields: {
+    name: text,
+    variant: text,
+    status: field(words('HEALTHY', 'FLAKY', 'BROKEN')),
+    quarantine_setting: field(words('ALWAYS_QUARANTINE', 'AUTO_QUARANTINE')),
+    status_last_updated_at: field('string', 'In ISO 8601.'),
+    codeowners: field('readonly string[]'),
+    file: field('string | null'),
+    parent: field('string', 'The test suite.'),
+    classname: text,
+    test_case_id: field('string', 'Not stable, and not the id of the test in other lists.'),
+  },
+}
+
+/** A sample of a metric, as `metrics --json` prints it. */
+export const sampleRecord: RecordType = {
+  name: 'Sample',
+  summary: 'One sample of a metric.',
+  fields: {
+    name: required(text),
+    type: text,
+    labels: required(open('{ readonly [label: string]: string }')),
+    value: required(field('number | string', 'A number, or the text `NaN`, `+Inf` or `-Inf`.')),
+  },
+}
+
+/** The pagination of a list. */
+const page = open('Page', 'The pagination; for a list that was merged from several pages, only the totals.')
+
+/** What a list covers. */
+const windowOf = (type: string): Field => ({ ...required(field(type)), isOurs: true })
+
+/** The document with failing tests. */
+export const failingTestsRecord: RecordType = {
+  name: 'FailingTests',
+  summary: 'The failing tests of all pages and windows as one list, each test once.',
+  fields: { tests: required(list(testRecord)), page, window: windowOf('TimeWindow') },
+}
+
+/** The document with unhealthy tests. */
+export const unhealthyTestsRecord: RecordType = {
+  name: 'UnhealthyTests',
+  summary: 'The flaky and broken tests of all pages as one list, each test once; without failure rates.',
+  fields: { tests: required(list(testRecord)), page, window: windowOf('ListWindow') },
+}
+
+/** The document with quarantined tests. */
+export const quarantinedTestsRecord: RecordType = {
+  name: 'QuarantinedTests',
+  summary: 'The quarantined tests of all pages as one list.',
+  fields: { quarantined_tests: required(list(quarantinedTestRecord)), page, window: windowOf('ListWindow') },
+}
+
+/** The document with pull requests. */
+export const pullRequestListRecord: RecordType = {
+  name: 'PullRequestList',
+  summary: 'The pull requests of all pages as one list, each pull request once.',
+  fields: {
+    pullRequests: required(list(pullRequestRecord)),
+    nextCursor: field('string | null', 'The cursor of the next page, if only one page was read.'),
+    window: windowOf('PullRequestWindow'),
+  },
+}
+
+/** The document with a test. */
+export const testDocumentRecord: RecordType = {
+  name: 'TestDetails',
+  summary: 'A test, in the document of the service.',
+  fields: { test: required(nested(testRecord)) },
+}

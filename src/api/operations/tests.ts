@@ -1,0 +1,409 @@
+import { pluralizeFirst } from '../../domain/format.ts'
+import { maxJsonSize, maxWindow } from '../../domain/limits.ts'
+import { parseTimeRange, type TimeRange, windows } from '../../domain/time-range.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
+import { toIso } from '../../domain/values/time.ts'
+import {
+  boolean,
+  choice,
+  decimal,
+  glob,
+  moment,
+  testId,
+  text,
+  upperCaseChoice,
+} from '../../domain/values/types.ts'
+import { usageError } from '../../errors.ts'
+import { get, getArray, getString, isObject, type Json, type JsonObject } from '../../json.ts'
+import {
+  emptyDecoder,
+  missingPartError,
+  type ResponseDecoder,
+  readPageToken,
+  recordDecoder,
+} from '../decode.ts'
+import type { ListResult, PageProtocol, RecordFilter } from '../list-reader.ts'
+import { defineOperation, hintIfNotFound } from '../operation.ts'
+import { pageParams, param, requiredParam } from '../param.ts'
+import {
+  failingTestsRecord,
+  quarantinedTestRecord,
+  quarantinedTestsRecord,
+  testDocumentRecord,
+  testRecord,
+  unhealthyTestsRecord,
+} from './fields.ts'
+import { queueParams } from './queues.ts'
+
+/** The params of every operation on tests. */
+const organizationParams = {
+  repo: queueParams.repo,
+  org: requiredParam(text('organization slug', 'slug'), 'Organization slug', {
+    location: 'body.org_url_slug',
+    setting: 'org',
+  }),
+}
+
+const { limit, pageSize, maxPages } = pageParams('tests', ['page_query.page_size'])
+
+/** The params of every list of tests: how many, and their pages. */
+const testPageParams = {
+  limit,
+  pageSize,
+  pageToken: param(text('page token', 'token'), 'Fetch only the page with this token', {
+    setsBodyPaths: ['page_query.page_token'],
+  }),
+  maxPages,
+}
+
+const quarantined = param(boolean, 'Only quarantined tests', {
+  opposite: 'Only tests that are not quarantined',
+})
+
+/** The filters of mergeq that every list of tests has. */
+const testFilterParams = {
+  owner: param(text('owner', 'name'), 'Only tests of this code owner'),
+  name: param(glob(false), 'Only tests whose name matches this pattern'),
+  path: param(glob(true), 'Only tests whose file path matches this pattern'),
+}
+
+/** A number in a record of a test; -1 where it is missing. */
+const numberIn = (test: JsonObject, path: string): number => {
+  const value = get(test, path)
+  return typeof value === 'number' ? value : -1
+}
+
+/** The conditions on tests; undefined keeps every test. */
+interface TestFilters {
+  readonly owner?: string | undefined
+  readonly quarantined?: boolean | undefined
+  readonly minFailureRate?: number | undefined
+  readonly name?: RegExp | undefined
+  readonly path?: RegExp | undefined
+}
+
+/**
+ * Returns the conditions that were given, each with the name of its option.
+ *
+ * @param filePath the member of a record that has the path of the file
+ */
+function createTestFilters(
+  { owner, quarantined, minFailureRate, name, path }: TestFilters,
+  filePath: 'file_path' | 'file' = 'file_path',
+): readonly RecordFilter[] {
+  const filters: RecordFilter[] = []
+  const when = <T>(flag: string, value: T | undefined, keeps: (test: JsonObject, value: T) => boolean) => {
+    if (value !== undefined) filters.push({ flag, keeps: test => keeps(test, value) })
+  }
+  when('--owner', owner, (test, owner) => getArray(test, 'codeowners').includes(owner))
+  when(
+    quarantined === false ? '--no-quarantined' : '--quarantined',
+    quarantined,
+    (test, quarantined) => get(test, 'quarantined') === quarantined,
+  )
+  when(
+    '--min-failure-rate',
+    minFailureRate,
+    (test, minFailureRate) => numberIn(test, 'failure_rate_last_7d') >= minFailureRate,
+  )
+  when('--name', name, (test, name) => name.test(getString(test, 'name') ?? ''))
+  when('--path', path, (test, path) => path.test(getString(test, filePath) ?? ''))
+  return filters
+}
+
+/** The pages of a list of tests (docs/reference/service.md, "Pages"). */
+export interface TestPages extends Pick<PageProtocol<object>, 'content' | 'nextToken' | 'idOf'> {
+  /** The member of the body that requests a page. */
+  pageQuery(token: string, pageSize: number): Readonly<Record<string, Json>>
+  /** Reads a page: the records and the whole document. Throws an error for a response without the list. */
+  readonly decoder: ResponseDecoder
+  /** The members beside the records in the one document for all pages; `window` says what they cover. */
+  envelope(result: ListResult, window: JsonObject): JsonObject
+}
+
+/**
+ * The pages of a list of tests.
+ *
+ * @param key the member of the response that has the records
+ * @param idKey the member of a record that identifies the test
+ */
+const createTestPages = (key: string, idKey: string): TestPages => ({
+  content: { key, noun: 'test' },
+  nextToken: ({ page = {} }) => readPageToken(get(page, 'next_page_token')),
+  idOf: test => getString(test, idKey),
+  pageQuery: (token, pageSize) => ({ page_query: { page_size: pageSize, page_token: token } }),
+  decoder: {
+    expects: 'json',
+    maxBytes: maxJsonSize,
+    read(response) {
+      const [document = {}] = recordDecoder(record => record).read(response).records
+      const { page, [key]: tests } = document
+      if (!Array.isArray(tests) || !tests.every(isObject))
+        throw missingPartError(`list of ${key.replaceAll('_', ' ')}`)
+      return {
+        records: tests,
+        document: records => ({ ...document, [key]: records }),
+        envelope: document,
+        ...(isObject(page) ? { page } : {}),
+        bytes: response.bytes,
+      }
+    },
+  },
+  envelope({ shown, pages, complete, envelope, page }, window) {
+    const totals = { total_rows: shown, total_pages: pages }
+    return { ...envelope, page: pages === 1 ? page : totals, window: { ...window, complete } }
+  },
+})
+
+/** The pages of the lists of tests whose member is `tests`. */
+const pagesOfTests = createTestPages('tests', 'id')
+
+/** The date of the last known event of a test, in milliseconds since 1970; 0 when no date can be read. */
+const lastSeen = (test: JsonObject): number =>
+  [
+    ...getArray(test, 'most_common_failures').map(failure => getString(failure, 'last_occurrence')),
+    getString(test, 'status.timestamp'),
+  ]
+    .map(date => Date.parse(date ?? ''))
+    .filter(time => !Number.isNaN(time))
+    .reduce((latest, time) => Math.max(latest, time), 0)
+
+const byRate = (a: JsonObject, b: JsonObject) =>
+  numberIn(b, 'failure_rate_last_7d') - numberIn(a, 'failure_rate_last_7d')
+
+const orders = {
+  impact: (a: JsonObject, b: JsonObject) =>
+    numberIn(b, 'pull_requests_impacted_last_7d') - numberIn(a, 'pull_requests_impacted_last_7d') ||
+    byRate(a, b),
+  rate: byRate,
+  recent: (a: JsonObject, b: JsonObject) => lastSeen(b) - lastSeen(a),
+  name: (a: JsonObject, b: JsonObject) =>
+    (getString(a, 'name') ?? '') < (getString(b, 'name') ?? '') ? -1 : 1,
+}
+
+/** A key by which tests are sorted: pull requests impacted, failure rate, last failure, or name. */
+export type TestOrder = keyof typeof orders
+
+/** A range in messages: `<start> to <end>` in ISO 8601. */
+export const describeRange = ({ start, end }: TimeRange): string => `${toIso(start)} to ${toIso(end)}`
+
+/** The pages of a list of failing tests, whose segments are windows of at most 7 days. */
+const failingTestPages: PageProtocol<TimeRange> = {
+  ...pagesOfTests,
+  query: ({ start, end }, token, pageSize) => ({
+    start_time: toIso(start),
+    end_time: toIso(end),
+    ...pagesOfTests.pageQuery(token, pageSize),
+  }),
+  describe: describeRange,
+}
+
+/**
+ * Lists the tests that failed in a range of time, each test once; without a start the range is 24 hours long, and
+ * without an end it ends now (docs/reference/service.md, "list-failing-tests").
+ */
+export const listFailingTests = defineOperation({
+  route: 'POST /flaky-tests/list-failing-tests',
+  summary: 'Lists the tests that failed in a time range, each once.',
+  params: {
+    ...organizationParams,
+    since: param(moment, 'Start of the range: a duration before now, such as 7d, or a date and time', {
+      defaultText: '24h',
+      setsBodyPaths: ['start_time'],
+    }),
+    until: param(moment, 'End of the range: a duration before now, such as 7d, or a date and time', {
+      defaultText: 'now',
+      setsBodyPaths: ['end_time'],
+    }),
+    ...testPageParams,
+    quarantined,
+    minFailureRate: param(decimal('x'), 'Only tests with at least this failure rate in the last 7 days'),
+    ...testFilterParams,
+    // Collects all tests, then sorts them; without it, tests are returned as they arrive.
+    sort: param(
+      choice(['impact', 'rate', 'recent', 'name'], 'key'),
+      'Fetch all tests, then sort by impact, rate, recent or name',
+    ),
+  },
+  response: testRecord,
+  document: failingTestsRecord,
+  decoder: pagesOfTests.decoder,
+  errors: {
+    subject: 'the failing tests',
+    hint: hintIfNotFound('Check --repo and --org.'),
+  },
+  async pagination({ sort, since, until, ...params }, now) {
+    const range = parseTimeRange(since, until, now)
+    if (params.pageToken !== undefined && range.end - range.start > maxWindow)
+      throw usageError(
+        '--page-token requires a range of at most 7 days.',
+        'A page token is valid only for the range of the request that returned it. Use the same range.',
+      )
+    const { paginateList } = await import('../pagination.ts')
+    return paginateList(
+      windows(range),
+      failingTestPages,
+      {
+        ...params,
+        ...(sort === undefined ? {} : { order: orders[sort] }),
+        filters: createTestFilters(params),
+      },
+      {
+        describe: ({ shown }) => `${pluralizeFirst(shown, 'test')} failed from ${describeRange(range)}.`,
+        envelope: result =>
+          pagesOfTests.envelope(result, { start: toIso(range.start), end: toIso(range.end) }),
+      },
+    )
+  },
+})
+
+const quarantinedTestPages = createTestPages('quarantined_tests', 'test_case_id')
+
+/** The list has one segment: the service selects nothing. */
+const quarantinedTestProtocol: PageProtocol<object> = {
+  ...quarantinedTestPages,
+  query: (_, token, pageSize) => quarantinedTestPages.pageQuery(token, pageSize),
+  describe: () => 'the list',
+}
+
+/** Lists the quarantined tests of a repository (docs/reference/service.md, "list-quarantined-tests"). */
+export const listQuarantinedTests = defineOperation({
+  route: 'POST /flaky-tests/list-quarantined-tests',
+  summary: 'Lists the quarantined tests of a repository.',
+  isHostedOnly: true,
+  params: { ...organizationParams, ...testPageParams, ...testFilterParams },
+  response: quarantinedTestRecord,
+  document: quarantinedTestsRecord,
+  decoder: quarantinedTestPages.decoder,
+  errors: {
+    subject: 'the quarantined tests',
+    hint: hintIfNotFound('Check --repo and --org.'),
+  },
+  async pagination({ repo, ...params }) {
+    const { paginateList } = await import('../pagination.ts')
+    return paginateList(
+      [{}],
+      quarantinedTestProtocol,
+      { ...params, filters: createTestFilters(params, 'file') },
+      {
+        describe: ({ shown }) => `${pluralizeFirst(shown, 'quarantined test')} in ${repositoryName(repo)}.`,
+        envelope: result => quarantinedTestPages.envelope(result, {}),
+      },
+    )
+  },
+})
+
+/** The statuses of a test that is not healthy, in the order in which they are requested. */
+export const unhealthyStatuses = ['FLAKY', 'BROKEN'] as const
+
+/** The tests of one status. */
+interface StatusSegment {
+  readonly status: string
+}
+
+const unhealthyTestPages: PageProtocol<StatusSegment> = {
+  ...pagesOfTests,
+  query: ({ status }, token, pageSize) => ({ status, ...pagesOfTests.pageQuery(token, pageSize) }),
+  describe: ({ status }) => `the list of tests with status ${status}`,
+}
+
+/**
+ * Lists the flaky tests and then the broken tests of a repository
+ * (docs/reference/service.md, "list-unhealthy-tests").
+ */
+export const listUnhealthyTests = defineOperation({
+  route: 'POST /flaky-tests/list-unhealthy-tests',
+  summary: 'Lists the flaky and broken tests of a repository.',
+  isHostedOnly: true,
+  params: {
+    ...organizationParams,
+    // Without it, one request after another for each status.
+    status: param(upperCaseChoice(['flaky', 'broken'], 'status'), 'Only tests with this status', {
+      defaultText: 'flaky, then broken',
+      setsBodyPaths: ['status'],
+    }),
+    ...testPageParams,
+    quarantined,
+    ...testFilterParams,
+  },
+  response: testRecord,
+  document: unhealthyTestsRecord,
+  decoder: pagesOfTests.decoder,
+  errors: {
+    subject: 'the unhealthy tests',
+    hint: hintIfNotFound('Check --repo and --org.'),
+  },
+  async pagination({ repo, status, ...params }) {
+    if (params.pageToken !== undefined && status === undefined)
+      throw usageError(
+        '--page-token requires --status.',
+        'A page token is valid only for the status of the request that returned it. Add --status flaky or --status broken.',
+      )
+    const statuses = status === undefined ? unhealthyStatuses : [status]
+    const adjective = statuses.join(' or ').toLowerCase()
+    const { paginateList } = await import('../pagination.ts')
+    return paginateList(
+      statuses.map(status => ({ status })),
+      unhealthyTestPages,
+      { ...params, filters: createTestFilters(params) },
+      {
+        describe: ({ shown }) => `${pluralizeFirst(shown, `${adjective} test`)} in ${repositoryName(repo)}.`,
+        envelope: result => pagesOfTests.envelope(result, {}),
+      },
+    )
+  },
+})
+
+/** The record is the test itself; `--json` prints the whole document with the test in it. */
+const testDecoder: ResponseDecoder = {
+  expects: 'json',
+  read(response) {
+    const [document = {}] = recordDecoder(record => record).read(response).records
+    if (!isObject(document.test)) throw missingPartError('test')
+    return {
+      records: [document.test],
+      document: ([test = {}]) => (test === document.test ? document : { ...document, test }),
+      bytes: response.bytes,
+    }
+  },
+}
+
+/** Reads everything that the service knows about a test. */
+export const getTestDetails = defineOperation({
+  route: 'POST /flaky-tests/get-test-details',
+  summary: 'Reads the details of a test.',
+  params: {
+    ...organizationParams,
+    testId: requiredParam(testId, 'Test ID, a UUID', { location: 'body.test_id' }),
+  },
+  response: testRecord,
+  document: testDocumentRecord,
+  decoder: testDecoder,
+  errors: {
+    subject: 'the test',
+    hint: hintIfNotFound('Check the test ID, --repo and --org.'),
+  },
+})
+
+/** Links a ticket of another system to a test (docs/reference/service.md, "link-ticket-to-test-case"). */
+export const linkTicketToTestCase = defineOperation({
+  route: 'POST /flaky-tests/link-ticket-to-test-case',
+  summary: 'Links a ticket to a test. Never sent again after a lost response.',
+  // No operation is known to show the link, and whether a second link is harmless is not known either.
+  recovery: { replay: 'never', inspectCommand: '', inspect: () => 'unclear' },
+  isHostedOnly: true,
+  params: {
+    repo: queueParams.repo,
+    testId: requiredParam(testId, 'Test ID, a UUID as printed by `mergeq flaky list`', {
+      location: 'body.test_case_id',
+    }),
+    ticket: requiredParam(text('ticket'), 'Ticket ID in the issue tracker, such as KAN-123', {
+      location: 'body.external_ticket_id',
+    }),
+  },
+  decoder: emptyDecoder,
+  errors: {
+    subject: 'the test',
+    hint: hintIfNotFound('Check the test ID and --repo.'),
+  },
+})

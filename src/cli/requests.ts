@@ -1,0 +1,161 @@
+import { type BodyOverride, overlaps, parseOverride } from '../api/body-overrides.ts'
+import type { Operation } from '../api/operation.ts'
+import { bodyPaths, type Params } from '../api/param.ts'
+import { resourceOfRequest } from '../api/request.ts'
+import type { ParsedArgs } from '../config/args.ts'
+import { type Config, createParseContext } from '../config/config.ts'
+import type { ParseContext } from '../config/parse-context.ts'
+import { settingDefinition } from '../config/setting-definitions.ts'
+import { usageError } from '../errors.ts'
+import type { Command, CommandRequest, RequestValues } from './command.ts'
+import type { CommandContext } from './context.ts'
+import {
+  constant,
+  type Inputs,
+  type InputValues,
+  optionName,
+  paramInput,
+  repeatableOption,
+} from './inputs.ts'
+
+/** What the requests of a command are read from. */
+export type RequestSource<P extends Params, I extends Inputs, X extends Inputs> = Pick<
+  Command<P, I, X>,
+  'operation' | 'params' | 'fixed' | 'inputs' | 'options' | 'check'
+> & { readonly command?: string }
+
+/** Returns the inputs of a request: those of the params, of fixed values, and the options of the command. */
+export function requestInputs<P extends Params, I extends Inputs, X extends Inputs>({
+  operation,
+  params,
+  fixed = {},
+  inputs,
+  options,
+}: Omit<RequestSource<P, I, X>, 'check'>): Inputs {
+  const entries = Object.entries(operation?.params ?? {}).flatMap(([name, param]) => {
+    if (Object.hasOwn(fixed, name)) return [[name, constant<unknown>(Reflect.get(fixed, name))] as const]
+    if (params !== undefined && !params.includes(name)) return []
+    return [[name, inputs?.[name] ?? paramInput(name, param)] as const]
+  })
+  const others = Object.entries(inputs ?? {}).filter(([name]) => operation?.params[name] === undefined)
+  return { ...Object.fromEntries([...entries, ...others]), ...options }
+}
+
+/** Reads inputs one after another, in their order. Throws the usage error of the first that is wrong. */
+export async function readInputs<F extends Inputs>(
+  inputs: F,
+  args: ParsedArgs,
+  context: ParseContext,
+): Promise<InputValues<F>> {
+  const entries: [string, unknown][] = []
+  for (const [name, input] of Object.entries(inputs)) entries.push([name, await input.read(args, context)])
+  return Object.fromEntries(entries) as InputValues<F>
+}
+
+/**
+ * Reads the requests of a command, one for each pull request, from what was typed or from other `args`.
+ * Throws a usage error if any of them is wrong.
+ */
+export async function readRequests<P extends Params, I extends Inputs, X extends Inputs>(
+  source: RequestSource<P, I, X>,
+  context: CommandContext,
+  args: ParsedArgs = context.args,
+): Promise<readonly CommandRequest<RequestValues<P, I, X>>[]> {
+  const { settings } = context
+  const { operation }: { readonly operation?: Operation } = source
+  const inputs = requestInputs(source)
+  const overrides = readOverrides(args, inputs, operation?.params ?? {})
+  const contextFor = (split: ParsedArgs) => createParseContext(settings.withArgs(split), context)
+  const splitter = Object.values(inputs).find(input => input.split !== undefined)
+  const allArgs = (await splitter?.split?.(args, {
+    ...contextFor(args),
+    currentPullRequest: () => findPullRequest(source.command, settings.withArgs(args), context),
+  })) ?? [args]
+  const requests: CommandRequest<RequestValues<P, I, X>>[] = []
+  for (const split of allArgs) {
+    // The inputs are those of the params, options and replacements, each under its name.
+    const values = (await readInputs(inputs, split, contextFor(split))) as RequestValues<P, I, X>
+    checkExclusive(operation, values)
+    operation?.check?.(values, overrides.length > 0)
+    source.check?.(
+      values,
+      overrides.map(({ path }) => path.join('.')),
+    )
+    requests.push({ values: withOverriddenResource(source, values, overrides), overrides })
+  }
+  return requests
+}
+
+/** Throws a usage error for params of which a request can have only one. */
+function checkExclusive(operation: Operation | undefined, values: Readonly<Record<string, unknown>>): void {
+  for (const pair of operation?.exclusive ?? [])
+    if (pair.every(name => values[name] !== undefined))
+      throw usageError(
+        `${pair.map(name => `--${optionName(name, operation?.params[name])}`).join(' and ')} cannot be used together.`,
+      )
+}
+
+async function findPullRequest(
+  command = 'pr get',
+  settings: Config,
+  { client, options }: CommandContext,
+): Promise<string> {
+  const { findCurrentPullRequest } = await import('../api/current-pull-request.ts')
+  return findCurrentPullRequest(settings, client(), { command, dryRun: options.dryRun })
+}
+
+/**
+ * Returns the values with the repository, branch and pull request that the overrides name, because
+ * confirmations, readings and messages must name what the request is really about.
+ */
+function withOverriddenResource<V extends Readonly<Record<string, unknown>>>(
+  { operation }: Pick<Command, 'operation'>,
+  values: V,
+  overrides: readonly BodyOverride[],
+): V {
+  if (overrides.length === 0 || operation === undefined) return values
+  const { repo, targetBranch, pr } = resourceOfRequest(operation, values, { overrides })
+  const overridden = Object.entries({ repo, targetBranch, pr }).filter(
+    ([name, value]) => value !== undefined && Object.hasOwn(values, name),
+  )
+  return { ...values, ...Object.fromEntries(overridden) }
+}
+
+/** The option `--set`, for a command that sends a body. */
+export const setOption = repeatableOption({
+  name: 'set',
+  value: 'path=value',
+  summary:
+    'Add a field to the request body; dots in the path separate nested keys; a value that is not JSON is sent as text',
+  parse: parseOverride,
+})
+
+/** Returns the option that was typed: `api` has its own options for the fields of a body. */
+const typedOption = (args: ParsedArgs): string =>
+  ['--field', '--raw-field'].find(name => args.has(name)) ?? '--set'
+
+/**
+ * Reads every `--set`. Throws a usage error when a path is given twice, or when an option that was typed
+ * already sets it.
+ */
+export function readOverrides(args: ParsedArgs, inputs: Inputs, params: Params): readonly BodyOverride[] {
+  const overrides = setOption.read(args) ?? []
+  for (const [index, { path }] of overrides.entries()) {
+    const name = path.join('.')
+    if (overrides.slice(0, index).some(set => overlaps(set.path, path)))
+      throw usageError(`${typedOption(args)} was given twice for ${name}.`, 'Use each path only once.')
+    for (const [key, { setting, definitions }] of Object.entries(inputs)) {
+      const names = [...definitions.map(({ name }) => name), setting && settingDefinition(setting).flag]
+      // A constant is what the command implies: `queue pause` and its state.
+      const isFixed = definitions.length === 0 && setting === undefined
+      const typed = isFixed ? 'the command' : names.find(name => name !== undefined && args.has(name))
+      const paths = params[key] === undefined ? [] : bodyPaths(params[key])
+      if (typed !== undefined && paths.some(inputPath => overlaps(inputPath, path)))
+        throw usageError(
+          `${typedOption(args)} ${name} conflicts with ${typed}, which sets the same field.`,
+          'Use only one of them.',
+        )
+    }
+  }
+  return overrides
+}

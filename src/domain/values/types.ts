@@ -1,0 +1,263 @@
+import { isMergeqError, type MergeqError, usageError } from '../../errors.ts'
+import { parseMoment } from '../time-range.ts'
+import { parseGlob } from './glob.ts'
+import { integerParser, maxInteger, parseDecimal } from './numbers.ts'
+import { parsePullRequest } from './pull-request.ts'
+import { parseRepository, type Repository, repositoryName } from './repository.ts'
+import { choiceParser, isUuid, parsePriority, parseUuid, priorities, textParser } from './text.ts'
+
+/**
+ * A type of values. The command line parses what a person types with it; the library, queue files and the sandbox
+ * check what a program or a file gives; help, completion and the published types describe it.
+ */
+export interface Type<T> {
+  /** What a value must be, after "must be": `a whole number from 0 to 255`. */
+  readonly expected: string
+  /**
+   * How the value is typed: an option with one value, an option that may be repeated, `--x` alone, or `--x` with
+   * its opposite `--no-x`.
+   */
+  readonly form: 'value' | 'repeated' | 'switch' | 'flag'
+  /** The placeholder of the value in help, without brackets; empty for a switch and a flag. */
+  readonly placeholder: string
+  /** The type of the value in TypeScript, for the published declarations. */
+  readonly declaration: string
+  /** The only values that are accepted. */
+  readonly choices?: readonly string[]
+  /** Some of the possible values, for completion. */
+  readonly suggestions?: readonly string[]
+  /** Parses what a person types. Throws a usage error for an invalid text. */
+  parse(...texts: readonly string[]): T
+  /** Checks a value of a program or a file. Throws a usage error for a value of another type and an invalid one. */
+  check(value: unknown): T
+}
+
+/** The type of the values of a type. */
+export type ValueOf<Y> = Y extends Type<infer T> ? T : never
+
+const isString = (value: unknown): value is string => typeof value === 'string'
+
+/** How many characters of a wrong value an error shows. */
+const maxShown = 80
+
+/** Returns a value as an error shows it: as JSON where it is JSON, else the name of its type. */
+function showValue(value: unknown): string {
+  const isJson = value === null || ['string', 'number', 'boolean', 'object'].includes(typeof value)
+  const text = isJson && !(value instanceof Date) ? writeJson(value) : undefined
+  return text === undefined ? `A value of type ${typeof value}` : text.slice(0, maxShown)
+}
+
+function writeJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}
+
+const wrongType = (value: unknown, expected: string): MergeqError =>
+  usageError(`${showValue(value)} is not ${expected}.`)
+
+/** What a type is made from whose values are typed as one text. */
+interface TextualType<T>
+  extends Pick<Type<T>, 'expected' | 'placeholder' | 'declaration' | 'choices' | 'suggestions'> {
+  /** Whether a program gives the value as a text or, where it says so, as a number. */
+  readonly accepts?: 'string' | 'number' | 'string or number'
+  parse(text: string): T
+}
+
+function textual<T>({ accepts = 'string', parse, ...type }: TextualType<T>): Type<T> {
+  return {
+    form: 'value',
+    ...type,
+    parse: (text = '') => parse(text),
+    check(value) {
+      if (!accepts.includes(typeof value)) throw wrongType(value, type.expected)
+      return parse(String(value))
+    },
+  }
+}
+
+/** Whole numbers from `min` to `max`, both inclusive; by default up to the largest integer of the service. */
+export const integer = (min: number, max = maxInteger): Type<number> =>
+  textual({
+    expected: `a whole number from ${min} to ${max}`,
+    placeholder: 'n',
+    declaration: 'number',
+    accepts: 'number',
+    parse: integerParser(min, max),
+  })
+
+/** Decimal numbers. */
+export const decimal = (placeholder: string): Type<number> => ({
+  ...textual({
+    expected: 'a number',
+    placeholder,
+    declaration: 'number',
+    accepts: 'number',
+    parse: parseDecimal,
+  }),
+  check(value) {
+    if (typeof value !== 'number' || !Number.isFinite(value)) throw wrongType(value, 'a finite number')
+    return value
+  },
+})
+
+/** Any visible text; errors call the value `valueName`. */
+export const text = (valueName: string, placeholder: string = valueName): Type<string> =>
+  textual({ expected: 'a string', placeholder, declaration: 'string', parse: textParser(valueName) })
+
+/** One of the choices, in any case; the value is spelled as in `choices`. */
+export const choice = <const C extends string>(choices: readonly C[], placeholder: string): Type<C> =>
+  textual({
+    expected: `one of ${choices.join(', ')}`,
+    placeholder,
+    declaration: choices.map(name => `'${name}'`).join(' | '),
+    choices,
+    parse: choiceParser(choices),
+  })
+
+/** One of the choices, in any case; the value is in upper case, as the service spells it. */
+export const upperCaseChoice = (choices: readonly string[], placeholder: string): Type<string> => ({
+  ...mapped(choice(choices, placeholder), name => name.toUpperCase()),
+  declaration: choices.flatMap(name => [`'${name}'`, `'${name.toUpperCase()}'`]).join(' | '),
+})
+
+/** The values of a type, each replaced by what `change` returns. */
+export const mapped = <T, U>(type: Type<T>, change: (value: T) => U): Type<U> => ({
+  ...type,
+  parse: (...texts) => change(type.parse(...texts)),
+  check: value => change(type.check(value)),
+})
+
+/** `true` or `false`: an option and its opposite. */
+export const boolean: Type<boolean> = {
+  expected: 'true or false',
+  form: 'flag',
+  placeholder: '',
+  declaration: 'boolean',
+  parse: text => text === 'true',
+  check(value) {
+    if (typeof value !== 'boolean') throw wrongType(value, 'true or false')
+    return value
+  },
+}
+
+/** `true`, or nothing: an option without an opposite. A program may give `false`, which counts as nothing. */
+export const onlyTrue: Type<true | undefined> = {
+  ...boolean,
+  form: 'switch',
+  parse: () => true,
+  check: value => (boolean.check(value) ? true : undefined),
+}
+
+/** Lists of the values of a type: an option that may be repeated. */
+export const listOf = <T>(type: Type<T>): Type<readonly T[]> => ({
+  ...type,
+  expected: 'a list of strings',
+  form: 'repeated',
+  declaration: `readonly ${/[ |]/.test(type.declaration) ? `(${type.declaration})` : type.declaration}[]`,
+  parse: (...texts) => texts.map(each => type.parse(each)),
+  check(value) {
+    if (!Array.isArray(value) || !value.every(isString)) throw wrongType(value, 'a list of strings')
+    return value.map(each => type.check(each))
+  },
+})
+
+/** A priority: a name, or a number from 0 (first) to 255 (last). */
+export const priority: Type<string | number> = textual({
+  expected: 'urgent, high, medium, low, or a whole number from 0 to 255',
+  placeholder: 'level',
+  declaration: `${priorities.map(name => `'${name}'`).join(' | ')} | number`,
+  suggestions: priorities,
+  accepts: 'string or number',
+  parse: parsePriority,
+})
+
+/** The reference of a pull request: its number, `#123` or its URL, which also names the repository. */
+export const pullRequest: Type<string> = textual({
+  expected: 'a pull request',
+  placeholder: 'pr',
+  declaration: 'PullRequestReference',
+  accepts: 'string or number',
+  parse(reference) {
+    parsePullRequest(reference)
+    return reference
+  },
+})
+
+/** A repository, as `[host/]owner/name` or as an object. */
+export const repository: Type<Repository> = {
+  ...textual({
+    expected: 'a repository',
+    placeholder: '[host/]owner/name',
+    declaration: 'Repository | string',
+    parse: parseRepository,
+  }),
+  check(value) {
+    if (isString(value)) return parseRepository(value)
+    if (!isRepository(value)) throw wrongType(value, 'a repository')
+    const parsed = parseRepository(repositoryName(value))
+    if (parsed.host !== value.host || parsed.owner !== value.owner)
+      throw usageError(
+        `'${repositoryName(value)}' is not a repository.`,
+        'The host must contain a dot, for example github.com.',
+      )
+    return parsed
+  },
+}
+
+const isRepository = (value: unknown): value is Repository =>
+  typeof value === 'object' &&
+  value !== null &&
+  ['host', 'owner', 'name'].every(key => isString(Reflect.get(value, key)))
+
+/** The ID of a test. */
+export const testId: Type<string> = textual({
+  expected: 'a test ID, which is a UUID',
+  placeholder: 'test',
+  declaration: 'string',
+  parse: parseUuid,
+})
+
+/** A glob, as an expression that matches whole texts; in a path, `*` does not match a slash. */
+export const glob = (isPath: boolean): Type<RegExp> =>
+  textual({
+    expected: 'a glob',
+    placeholder: 'glob',
+    declaration: 'string',
+    parse: pattern => parseGlob(pattern, isPath),
+  })
+
+/**
+ * A moment: an instant, or a duration before now. The value is its text, because a duration is subtracted from the
+ * time at which the command starts: `parseMoment` returns that time.
+ */
+export const moment: Type<string> = {
+  ...textual({
+    expected: 'a date and time, or a duration before now',
+    placeholder: 'duration|time',
+    declaration: 'Moment',
+    parse(word) {
+      parseMoment(word, 0)
+      return word
+    },
+  }),
+  check(value) {
+    if (value instanceof Date && Number.isNaN(value.getTime())) throw usageError('The date is invalid.')
+    if (!isString(value) && !(value instanceof Date)) throw wrongType(value, moment.expected)
+    return moment.parse(isString(value) ? value : value.toISOString())
+  },
+}
+
+/** Runs `work`; a usage error that it throws begins with the name of an option, a field or a place in a file. */
+export function withName<T>(name: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!isMergeqError(error)) throw error
+    throw usageError(`${name}: ${error.message}`, error.details.hint)
+  }
+}
+
+export { isUuid }

@@ -1,0 +1,293 @@
+import type { BodyOverride } from '../api/body-overrides.ts'
+import { callOperation } from '../api/call.ts'
+import { findCurrentPullRequest } from '../api/current-pull-request.ts'
+import { encodeTargets } from '../api/encode-targets.ts'
+import { createLazyHttpClient } from '../api/open-http-client.ts'
+import { isChange, type Operation, operationName } from '../api/operation.ts'
+import { serviceOperations } from '../api/operations/index.ts'
+import { incompleteListError, type Paginator } from '../api/pagination.ts'
+import { createReceipt } from '../api/receipt.ts'
+import { resourceOfRequest } from '../api/request.ts'
+import type { ServiceClient } from '../api/service-client.ts'
+import { readToken } from '../config/api-token.ts'
+import { type Config, resolveSettings } from '../config/config.ts'
+import { isLoopback } from '../config/setting-definitions.ts'
+import { memoize } from '../domain/memoize.ts'
+import { parsePullRequest } from '../domain/values/pull-request.ts'
+import { parseRepository, repositoryName } from '../domain/values/repository.ts'
+import { MergeqError, toMergeqError, usageError } from '../errors.ts'
+import type { Host, Output } from '../host/host.ts'
+import { createInterruption } from '../host/node-process.ts'
+import { createRetryPolicy } from '../http/retry-policy.ts'
+import type { Json, JsonObject } from '../json.ts'
+import { createLogger } from '../output/logger.ts'
+import { createRedactor, type Redactor } from '../output/redactor.ts'
+import {
+  checkOverrides,
+  clientReaders,
+  type GivenSettings,
+  methodReaders,
+  readOptions,
+  requireAtMostOne,
+  settingsIn,
+  sourceOf,
+} from './options.ts'
+import type { Client, ClientOptions } from './types.ts'
+
+/** Returns an output that is not a terminal and passes every text to `write`. */
+const createOutput = (write: Output['write']): Output => ({ terminal: false, columns: 80, rows: 24, write })
+
+/** Returns a signal that follows the caller's, if there is one, with an `interrupted` error as its reason. */
+function toInterruption(signal: AbortSignal | undefined): AbortSignal {
+  const interruption = createInterruption()
+  const abort = () => interruption.abort(new MergeqError('interrupted', 'The call was aborted.'))
+  if (signal?.aborted) abort()
+  else signal?.addEventListener('abort', abort, { once: true })
+  return interruption.signal
+}
+
+/** The error that the caller receives: its details and the document are members of it. */
+const toPublicError = (error: unknown, redact: (text: string) => string, document: Json = null): Error => {
+  const failure = toMergeqError(error)
+  const { details, message } = failure
+  return Object.assign(failure, details, { name: 'MergeqError', message: redact(message), document })
+}
+
+/** The name of the method of an operation: `listFailingTests` for `flaky-tests/list-failing-tests`. */
+export const methodName = ({ route }: Operation): string =>
+  (operationName(route).split('/').at(-1) ?? '').replace(/-./g, ([, letter = '']) => letter.toUpperCase())
+
+/**
+ * Returns a client: a method for each operation of the service, with the settings, retries, limits and errors
+ * of the command line. Settings that are left out come from the same sources as on the command line. Throws a
+ * usage error for a wrong option.
+ */
+export function createHostClient(options: ClientOptions, host: Host): Client {
+  const secrets = createRedactor()
+  const { token, signal, onNotice, ...settings } = readClientOptions(options, secrets.redact)
+  if (token !== undefined) secrets.hide(token.trim())
+  const clientHost: Host = {
+    ...host,
+    env: token === undefined ? host.env : { ...host.env, MERGEQ_TOKEN: token },
+    out: createOutput(async () => undefined),
+    err: createOutput(async text => onNotice?.(secrets.redact(String(text)).trimEnd())),
+    interrupted: toInterruption(signal),
+  }
+  const methods = serviceOperations.map((operation: Operation) => {
+    const method = async (callOptions: unknown = {}): Promise<Json> => {
+      const { document, failure } = await call(operation, callOptions, settings, clientHost, secrets).catch(
+        (error: unknown) => ({ document: null, failure: toMergeqError(error) }),
+      )
+      if (failure !== undefined) throw toPublicError(failure, secrets.redact, document)
+      return document
+    }
+    return [methodName(operation), method] as const
+  })
+  // The types describe the responses of the service; the decoders check what they declare as present.
+  return Object.fromEntries(methods) as unknown as Client
+}
+
+function readClientOptions(options: ClientOptions, redact: (text: string) => string): ClientOptions {
+  try {
+    return readOptions('createClient', options, clientReaders)
+  } catch (error) {
+    throw toPublicError(error, redact)
+  }
+}
+
+/** The result of a call, or its error. */
+interface CallOutcome {
+  /** The result; after an error, the receipt of a change or the part of a list that was read, else null. */
+  readonly document: Json
+  readonly failure?: MergeqError
+}
+
+/** Calls the operation of a method. Throws a usage error for wrong options, before anything is sent. */
+async function call(
+  operation: Operation,
+  options: unknown,
+  clientSettings: GivenSettings,
+  host: Host,
+  secrets: Redactor,
+): Promise<CallOutcome> {
+  const name = methodName(operation)
+  const values = readOptions(name, options, methodReaders(operation))
+  const given = { ...clientSettings, ...settingsIn(values) }
+  const overrides = (values.set ?? []) as readonly BodyOverride[]
+  for (const pair of operation.exclusive ?? []) requireAtMostOne(name, pair, values)
+  checkOverrides(name, overrides, operation.params, Object.keys({ ...given, ...values }))
+  // What git says is kept for each host: another call reads the checkout again.
+  const client = await createCallClient(given, { ...host }, secrets, isChange(operation))
+  try {
+    const params = await readParams(operation, values, given, client)
+    operation.check?.(params, overrides.length > 0)
+    return await send(client, operation, params, overrides)
+  } finally {
+    await client.close()
+  }
+}
+
+/** A client of the service for one call. */
+interface CallClient extends ServiceClient {
+  readonly settings: Config
+  /** Closes the connections. */
+  close(): Promise<void>
+}
+
+async function createCallClient(
+  given: GivenSettings,
+  host: Host,
+  secrets: Redactor,
+  changes: boolean,
+): Promise<CallClient> {
+  const logger = createLogger(host.err, { quiet: false, verbose: false, json: true })
+  const settings = resolveSettings(sourceOf(given), host, {
+    changes,
+    changesSettings: false,
+    notify: text => logger.info(text),
+  })
+  const storeError = settings.store.readError()
+  if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
+  const timeout = await settings.read('timeout')
+  return {
+    ...createLazyHttpClient(host, logger, async () => ({
+      caFile: { path: await settings.read('caFile'), option: 'caFile' },
+      timeout,
+      isLoopback,
+    })),
+    host,
+    settings,
+    options: { timeout, verbose: false },
+    retryPolicy: createRetryPolicy(await settings.require('retries')),
+    logger,
+    secrets,
+    token: memoize(() => readToken(host.env, settings, secrets.hide)),
+  }
+}
+
+type Values = Readonly<Record<string, unknown>>
+
+/**
+ * Returns the params of a call from its options and, for what they leave out, from the settings. Throws a usage
+ * error for what is missing.
+ */
+async function readParams(
+  operation: Operation,
+  values: Values,
+  given: GivenSettings,
+  client: CallClient,
+): Promise<Values> {
+  const { settings } = client
+  const { params } = operation
+  if (operationName(operation.route) === 'getMergeQueueMetrics') return metricsParams(values, given, settings)
+  const needsPullRequest =
+    params.pr !== undefined &&
+    (params.pr.required || params.head !== undefined ? values.head === undefined : values.pr !== undefined)
+  const pullRequest = needsPullRequest
+    ? await findPullRequest(values.pr === undefined ? undefined : String(values.pr), given, client)
+    : undefined
+  const queueSettings = pullRequest?.settings ?? settings
+  const result: Record<string, unknown> = {}
+  for (const [name, { setting, required = false }] of Object.entries(params)) {
+    if (name === 'pr') result.pr = pullRequest?.number
+    else if (setting === 'repo' || setting === 'targetBranch' || setting === 'org')
+      result[name] = await queueSettings.require(setting)
+    else if (values[name] !== undefined) result[name] = values[name]
+    else if (setting === 'sha') result[name] = await settings.require(setting)
+    else if (setting !== undefined) result[name] = await settings.read(setting)
+    else if (name === 'run' && values.pr === undefined)
+      result[name] = await currentTestRun(operation, settings)
+    else if (required)
+      throw usageError(`${methodName(operation)}: ${name} is required.`, `Pass the option ${name}.`)
+  }
+  const { targets } = result
+  return targets === undefined
+    ? result
+    : { ...result, targets: encodeTargets(targets as 'ALL' | readonly string[]) }
+}
+
+/** The test run that the CI job runs on, as the param checks it. */
+const currentTestRun = async ({ params }: Operation, settings: Config): Promise<unknown> =>
+  params.run?.type.check(await settings.require('testRun'))
+
+/** The params of getMergeQueueMetrics: only an option or the environment selects a repository or a branch. */
+async function metricsParams({ allRepos }: Values, given: GivenSettings, settings: Config): Promise<Values> {
+  requireAtMostOne('getMergeQueueMetrics', ['allRepos', 'repo'], { allRepos, repo: given.repo })
+  return {
+    repo: allRepos === true ? undefined : await settings.readExplicit('repo'),
+    branch: given.targetBranch === undefined ? undefined : await settings.require('targetBranch'),
+  }
+}
+
+/** Finds the pull request of a call, and the settings of its repository, which an address names too. */
+async function findPullRequest(
+  reference: string | undefined,
+  given: GivenSettings,
+  client: CallClient,
+): Promise<{ readonly number: number; readonly settings: Config }> {
+  const { settings } = client
+  const text = reference ?? (await findCurrentPullRequest(settings, client))
+  const { number, repo } = parsePullRequest(text)
+  if (repo === undefined) return { number, settings }
+  if (given.repo !== undefined && fullName(String(given.repo)) !== fullName(repo))
+    throw usageError(
+      `'${text}' and the option repo (${given.repo}) name different repositories.`,
+      'Use only one of them.',
+    )
+  return { number, settings: settings.withArgs(sourceOf({ ...given, repo })) }
+}
+
+const fullName = (repository: string): string => repositoryName(parseRepository(repository))
+
+/** Sends the request of an operation, or the requests of all its pages. */
+async function send(
+  client: CallClient,
+  operation: Operation,
+  params: Values,
+  overrides: readonly BodyOverride[],
+): Promise<CallOutcome> {
+  const { route } = operation
+  const pages = await operation.pagination?.(params, client.host.clock.now())
+  if (pages !== undefined)
+    return collectRecords(
+      pages,
+      async pageQuery => (await callOperation(client, operation, params, { overrides, pageQuery })).response,
+      client,
+    )
+  try {
+    const { response, resource, delivery } = await callOperation(client, operation, params, { overrides })
+    return { document: response.document?.(response.records) ?? createReceipt(route, resource, delivery) }
+  } catch (error) {
+    const failure = toMergeqError(error)
+    const { delivery } = failure.details
+    const resource = resourceOfRequest(operation, params, { overrides })
+    const document = delivery === undefined ? null : createReceipt(route, resource, delivery, failure)
+    return { document, failure }
+  }
+}
+
+/** Requests page after page until the list ends, and returns all of them as one document. */
+async function collectRecords(
+  pages: Paginator,
+  requestPage: (pageQuery: Readonly<Record<string, Json>>) => Promise<Parameters<Paginator['take']>[0]>,
+  { logger }: ServiceClient,
+): Promise<CallOutcome> {
+  const found: JsonObject[] = []
+  let failure: MergeqError | undefined
+  try {
+    for (let pageQuery = pages.nextQuery(); pageQuery !== undefined; pageQuery = pages.nextQuery()) {
+      const response = await requestPage(pageQuery).catch(error => {
+        if (!pages.recover(toMergeqError(error))) throw error
+      })
+      if (response !== undefined) for (const record of pages.take(response)) found.push(record)
+    }
+  } catch (error) {
+    failure = toMergeqError(error)
+    if (!pages.hasStarted()) return { document: null, failure }
+  }
+  const { records, envelope, notes, isBroken, problem } = pages.finish(failure?.message)
+  const document = { [pages.content.key]: [...found, ...records], ...envelope }
+  if (failure?.kind === 'interrupted') return { document, failure }
+  for (const note of notes) await logger.info(note)
+  return isBroken ? { document, failure: incompleteListError(failure, problem) } : { document }
+}

@@ -1,0 +1,172 @@
+import type { BodyOverride } from '../api/body-overrides.ts'
+import { overlaps } from '../api/body-overrides.ts'
+import { type Operation, operationMethod } from '../api/operation.ts'
+import { bodyPaths, type Params } from '../api/param.ts'
+import { parseToken } from '../config/api-token.ts'
+import { type SettingKey, settingDefinitions } from '../config/setting-definitions.ts'
+import type { SettingSource } from '../config/setting-source.ts'
+import { hintWithSuggestion } from '../domain/similar-name.ts'
+import { repositoryName } from '../domain/values/repository.ts'
+import { boolean, pullRequest, repository, withName } from '../domain/values/types.ts'
+import { usageError } from '../errors.ts'
+import type { Json } from '../json.ts'
+import type { ClientOptions, CommonOptions } from './types.ts'
+
+/** Checks the value of an option and returns what is used for it. Throws a usage error for a wrong value. */
+type OptionReader = (value: unknown) => unknown
+
+/** The settings that a client and its methods accept as options. */
+type SettingOption = keyof CommonOptions & SettingKey
+
+/** Reads a text that a setting accepts, and returns it. */
+const settingText =
+  (name: SettingOption): OptionReader =>
+  value => {
+    if (typeof value !== 'string') throw usageError('The value must be of type string.')
+    settingDefinitions[name].parse(value)
+    return value
+  }
+
+/** The readers of the settings; each returns the text of its setting. */
+export const settingReaders: Readonly<Record<SettingOption, OptionReader>> = {
+  repo: value => repositoryName(repository.check(value)),
+  targetBranch: settingText('targetBranch'),
+  org: settingText('org'),
+  baseUrl: settingText('baseUrl'),
+  profile: settingText('profile'),
+  timeout: value => settingText('timeout')(typeof value === 'number' ? `${value}ms` : value),
+  retries(value) {
+    if (typeof value !== 'number') throw usageError('The value must be of type number.')
+    return String(settingDefinitions.retries.parse(String(value)))
+  },
+  caFile: settingText('caFile'),
+}
+
+/** The readers of the options of `createClient`. */
+export const clientReaders: Readonly<Record<keyof ClientOptions, OptionReader>> = {
+  ...settingReaders,
+  token(value) {
+    if (typeof value !== 'string') throw usageError('The value must be of type string.')
+    return value.trim() === '' ? value : parseToken(value, 'option').value
+  },
+  signal(value) {
+    if (!(value instanceof AbortSignal)) throw usageError('The value must be of type AbortSignal.')
+    return value
+  },
+  onNotice(value) {
+    if (typeof value !== 'function') throw usageError('The value must be of type (text: string) => void.')
+    return value
+  },
+}
+
+/** The settings that a client or a call gives, as texts. */
+export type GivenSettings = Readonly<Record<string, unknown>>
+
+/** Returns the settings among the options of a call. */
+export const settingsIn = (options: GivenSettings): GivenSettings =>
+  Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(settingReaders, name)))
+
+/** Returns the settings as a source, in which each has the name of its option. */
+export const sourceOf = (given: GivenSettings): SettingSource => ({
+  find(name) {
+    const value = given[name]
+    return value === undefined ? undefined : { value: String(value), origin: name }
+  },
+})
+
+/** Whether a value is JSON: no function, no Date, no number that JSON cannot write. */
+function isJson(value: unknown): value is Json {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return true
+  if (typeof value === 'number') return Number.isFinite(value)
+  return Array.isArray(value)
+    ? value.every(isJson)
+    : isPlainObject(value) && Object.values(value).every(isJson)
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+/** Reads the option `set`: fields of the body by their dotted paths. */
+function readSet(fields: unknown): readonly BodyOverride[] {
+  if (!isPlainObject(fields) || !isJson(fields))
+    throw usageError('The value must be of type { [path: string]: Json }.')
+  return Object.entries(fields).map(([name, value]) => {
+    const path = name.split('.')
+    if (path.includes(''))
+      throw usageError(`'${name}' is not a valid path in the body.`, 'For example: pr.number or concurrency')
+    return { path, value: value ?? null }
+  })
+}
+
+/** Returns the readers of the options of a method: its settings, its params and, where it has a body, `set`. */
+export function methodReaders({ route, params }: Operation): Readonly<Record<string, OptionReader>> {
+  const own = Object.entries(params).map(
+    ([name, { type }]) => [name, name === 'pr' ? pullRequest.check : type.check] as const,
+  )
+  const isMetrics = operationMethod(route) === 'GET' && params.repo !== undefined
+  return {
+    ...Object.fromEntries(own),
+    ...settingReaders,
+    ...(isMetrics ? { allRepos: boolean.check } : {}),
+    ...(operationMethod(route) === 'POST' ? { set: readSet } : {}),
+  }
+}
+
+/**
+ * Returns the checked values of the options of a function. Throws a usage error for an unknown option and for a
+ * value that its reader refuses.
+ *
+ * @param caller the name of the function, for messages
+ */
+export function readOptions(
+  caller: string,
+  options: unknown,
+  readers: Readonly<Record<string, OptionReader>>,
+): Readonly<Record<string, unknown>> {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw usageError(`${caller}: the options must be an object.`, 'Pass the options by name.')
+  const values: [string, unknown][] = []
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue
+    const reader = Object.hasOwn(readers, name) ? readers[name] : undefined
+    if (reader === undefined)
+      throw usageError(
+        `${caller}: unknown option ${name}.`,
+        hintWithSuggestion(name, Object.keys(readers), `Use one of: ${Object.keys(readers).join(', ')}.`),
+      )
+    values.push([name, withName(`${caller}: ${name}`, () => reader(value))])
+  }
+  return Object.fromEntries(values)
+}
+
+/** Throws a usage error for a path that `set` gives twice, or that an option gives already. */
+export function checkOverrides(
+  caller: string,
+  overrides: readonly BodyOverride[],
+  params: Params,
+  given: readonly string[],
+): void {
+  for (const [index, { path }] of overrides.entries()) {
+    const name = path.join('.')
+    if (overrides.slice(0, index).some(other => overlaps(other.path, path)))
+      throw usageError(`${caller}: set contains ${name} twice.`, 'Use each path only once.')
+    for (const option of given) {
+      const param = params[option]
+      if (param !== undefined && bodyPaths(param).some(one => overlaps(one, path)))
+        throw usageError(
+          `${caller}: set ${name} conflicts with ${option}, which sets the same field.`,
+          'Use only one of them.',
+        )
+    }
+  }
+}
+
+/** Throws a usage error if several of the options are given. */
+export function requireAtMostOne(caller: string, names: readonly string[], given: GivenSettings): void {
+  const used = names.filter(name => given[name] !== undefined && given[name] !== false)
+  if (used.length > 1)
+    throw usageError(`${caller}: ${used.join(' and ')} cannot be used together.`, 'Use only one of them.')
+}

@@ -1,0 +1,100 @@
+import { type Operation, operationMethod } from '../../src/api/operation.ts'
+import type { Field, RecordType } from '../../src/api/operations/fields.ts'
+import { serviceOperations } from '../../src/api/operations/index.ts'
+import { methodName } from '../../src/library/client.ts'
+
+/** The line of src/library/types.ts below which everything is generated. */
+const marker = '// Generated from the operations by `npm run reference`: do not edit below this line.\n'
+
+const operations: readonly Operation[] = serviceOperations
+
+/** Returns a comment above a declaration. */
+const comment = (text: string | undefined, indent = ''): string =>
+  text === undefined ? '' : `${indent}/** ${text} */\n`
+
+const withPeriod = (text: string): string => (text.endsWith('.') ? text : `${text}.`)
+
+function fieldType({ type = 'Json', record, isList }: Field): string {
+  const name = record?.name ?? type
+  return isList ? `readonly ${name}[]` : name
+}
+
+/** Returns a record type and all record types in it, each once. */
+const typesIn = (record: RecordType): readonly RecordType[] => [
+  ...(record.base === undefined ? [] : typesIn(record.base)),
+  ...Object.values(record.fields).flatMap(field => (field.record === undefined ? [] : typesIn(field.record))),
+  record,
+]
+
+const declareRecord = ({ name, summary, base, fields }: RecordType): string =>
+  `${comment(summary)}export interface ${name} extends ${base?.name ?? 'JsonObject'} {\n${Object.entries(
+    fields,
+  )
+    .map(
+      ([key, field]) =>
+        `${comment(field.summary, '  ')}  readonly ${key}${field.required ? '' : '?'}: ${fieldType(field)}\n`,
+    )
+    .join('')}}\n`
+
+const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+
+/** The params that every method takes from the settings. */
+const commonOptions: readonly string[] = ['repo', 'targetBranch', 'org']
+
+const optionsName = (operation: Operation): string => `${capitalized(methodName(operation))}Options`
+
+/** Whether a call without the option is an error. */
+const isRequired = (operation: Operation, name: string): boolean =>
+  operation.params[name]?.required === true && operation.params[name]?.setting === undefined
+
+function declareOptions(operation: Operation): string {
+  const hasBody = operationMethod(operation.route) === 'POST'
+  const own = Object.entries(operation.params).filter(
+    ([name]) => !commonOptions.includes(name) && !(name === 'branch' && !hasBody),
+  )
+  const lines = own.map(([name, { type, summary }]) => {
+    const declaration = name === 'pr' ? 'PullRequestReference' : type.declaration
+    const required = isRequired(operation, name)
+    const range = type.expected.startsWith('a whole number')
+      ? `, ${type.expected.replace('a whole number ', '')}`
+      : ''
+    const text = withPeriod(`${summary}${range}`)
+    return `${comment(text, '  ')}  readonly ${name}${required ? '' : '?'}: ${declaration}${required ? '' : ' | undefined'}\n`
+  })
+  const allRepos =
+    hasBody || operation.params.repo === undefined
+      ? ''
+      : `${comment('Read the metrics of all repositories of the organization.', '  ')}  readonly allRepos?: boolean | undefined\n`
+  return `${comment(`Options of \`${methodName(operation)}\`.`)}export interface ${optionsName(operation)} extends ${hasBody ? 'BodyOptions' : 'CommonOptions'} {\n${lines.join('')}${allRepos}}\n`
+}
+
+function resultType(operation: Operation): string {
+  const { response, document, recovery, decoder } = operation
+  const record = (document ?? response)?.name
+  if (recovery !== undefined) return record === undefined ? 'Receipt' : `${record} | Receipt`
+  if (record === undefined) return 'ServiceStatus'
+  return decoder.expects === 'text' ? `readonly ${record}[]` : record
+}
+
+function declareMethod(operation: Operation): string {
+  const summary = operation.isHostedOnly ? `${operation.summary} Hosted service only.` : operation.summary
+  const isOptional = !Object.keys(operation.params).some(name => isRequired(operation, name))
+  return `${comment(summary, '  ')}  ${methodName(operation)}(options${isOptional ? '?' : ''}: ${optionsName(operation)}): Promise<${resultType(operation)}>\n`
+}
+
+/** Returns the published types: those of the file as they are, and the generated types from the operations. */
+export function renderDeclarations(current: string): string {
+  const fixed = current.slice(0, current.indexOf(marker) + marker.length)
+  const records = new Map(
+    operations
+      .flatMap(({ response, document }) => [response, document])
+      .flatMap(record => (record === undefined ? [] : typesIn(record)))
+      .map(record => [record.name, record]),
+  )
+  return [
+    fixed,
+    ...[...records.values()].map(declareRecord),
+    ...operations.map(declareOptions),
+    `${comment('A client of the service: a method for each operation, with the settings, retries, limits and errors of the command line. Every method rejects with a {@link MergeqError}.')}export interface Client {\n${operations.map(declareMethod).join('')}}\n`,
+  ].join('\n')
+}
