@@ -38,46 +38,97 @@ function formsOf(secret: string): readonly string[] {
 
 const eitherCase = (hex: string): string => hex.replace(/[a-f]/g, digit => `[${digit}${digit.toUpperCase()}]`)
 
+const unicodeEscape = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/** Backslashes before a character. A service quotes what it was sent: each escape may be escaped once more. */
+const backslashes = '(?:\\\\|%5[Cc])'
+
 /**
- * A pattern for a character as it is, escaped in JSON (`\"`, `\u0022`), or percent-encoded (`%22`). Each
- * escape may be escaped once more: a service quotes what it was sent.
+ * Returns patterns for a character escaped in JSON (`\"`, `\u0022`) or percent-encoded (`%22`); several, where a
+ * match may be the beginning of another.
  */
-function patternOf(character: string): string {
+function createEscapePatterns(character: string): readonly RegExp[] {
   const code = character.charCodeAt(0)
   const hex = code.toString(16).padStart(4, '0')
-  const backslashes = '(?:\\\\|%5[Cc]){0,4}'
-  const escapes = new Map([
-    ['"', backslashes],
-    ['/', backslashes],
-    ['\\', '\\\\?'],
-  ])
-  const backslash = escapes.get(character) ?? ''
-  const percent = code < 128 ? `|%(?:25){0,2}${eitherCase(hex.slice(2))}` : ''
-  return `(?:${backslash}(?:\\u${hex}${percent})|\\\\{1,4}u${eitherCase(hex)})`
+  const percent = code < 128 ? [`%(?:25){0,2}${eitherCase(hex.slice(2))}`] : []
+  const quoted = ['"', '/'].includes(character)
+    ? [`${backslashes}{1,4}(?:${[unicodeEscape(character), ...percent].join('|')})`]
+    : character === '\\'
+      ? ['\\\\{2}', ...percent.map(escape => `\\\\${escape}`)]
+      : []
+  return [`\\\\{1,4}u${eitherCase(hex)}`, ...percent, ...quoted].map(source => new RegExp(source, 'y'))
 }
 
-/** How many characters of a form are matched one by one; a longer pattern would be too large. */
-const maxMatched = 512
+const escapePatterns = new Map<string, readonly RegExp[]>()
 
-/** A pattern for a form of a secret; after its first 512 characters, everything up to a space or quote counts. */
-const formPattern = (form: string): string => {
-  const start = form.slice(0, maxMatched).split('').map(patternOf).join('')
-  return form.length > maxMatched ? `${start}[^\\s"\\\\]*` : start
+/** Whether a character can begin an escape. */
+const isEscape = (character: string): boolean => character === '\\' || character === '%'
+
+/** Returns every index at which a character can end that begins at `from`, as it is or escaped. */
+function characterEnds(character: string, text: string, from: number): readonly number[] {
+  const ends = text.charAt(from) === character ? [from + 1] : []
+  if (!isEscape(text.charAt(from))) return ends
+  const patterns = escapePatterns.get(character) ?? createEscapePatterns(character)
+  escapePatterns.set(character, patterns)
+  for (const pattern of patterns) {
+    pattern.lastIndex = from
+    if (pattern.test(text)) ends.push(pattern.lastIndex)
+  }
+  return ends
 }
 
-/** A pattern for every form of the secrets. */
-const createPattern = (secrets: ReadonlySet<string>): RegExp =>
-  new RegExp([...secrets].flatMap(formsOf).map(formPattern).join('|'), 'g')
+/** Returns the index at which a form of a secret ends that begins at `from`; undefined where it does not. */
+function formEnd(form: string, text: string, from: number): number | undefined {
+  let ends: readonly number[] = [from]
+  for (let index = 0; index < form.length && ends.length > 0; index++) {
+    const character = form.charAt(index)
+    const [only = 0] = ends
+    ends =
+      ends.length === 1
+        ? characterEnds(character, text, only)
+        : [...new Set(ends.flatMap(end => characterEnds(character, text, end)))]
+  }
+  return ends.length === 0 ? undefined : Math.max(...ends)
+}
+
+/** A fast pattern for the places where a form may begin: its first character, as it is or escaped. */
+function createStartPattern(forms: readonly string[]): RegExp {
+  const plain = forms.map(
+    form => `${unicodeEscape(form.charAt(0))}(?=[${unicodeEscape(form.charAt(1))}\\\\%])`,
+  )
+  const escaped = forms.flatMap(form => createEscapePatterns(form.charAt(0)).map(({ source }) => source))
+  return new RegExp([...new Set([...plain, ...escaped])].join('|'), 'g')
+}
+
+/** A search for the secrets in all their forms. */
+interface Search {
+  readonly forms: readonly string[]
+  readonly start: RegExp
+}
+
+function createSearch(secrets: ReadonlySet<string>): Search {
+  const forms = [...secrets].flatMap(formsOf)
+  return { forms, start: createStartPattern(forms) }
+}
 
 /** Returns the text with every match replaced, and the index in the text after the last one. */
-function replaceMatches(text: string, pattern: RegExp): readonly [replaced: string, end: number] {
+function replaceMatches(text: string, { forms, start }: Search): readonly [replaced: string, end: number] {
   let [replaced, end] = ['', 0]
-  for (const { 0: match, index } of text.matchAll(pattern)) {
+  start.lastIndex = 0
+  for (let found = start.exec(text); found !== null; found = start.exec(text)) {
+    const { index } = found
+    const first = text.charAt(index)
+    const candidates = isEscape(first) ? forms : forms.filter(form => form.charAt(0) === first)
+    const ends = candidates.flatMap(form => formEnd(form, text, index) ?? [])
+    start.lastIndex = index + 1
+    if (ends.length === 0) continue
     let slashes = 0
     while (index - slashes > end && text[index - slashes - 1] === '\\') slashes++
     // A single backslash that stays before the placeholder would escape it.
     replaced += `${text.slice(end, index - (slashes % 2))}${placeholder}`
-    end = index + match.length
+    end = Math.max(...ends)
+    start.lastIndex = end
   }
   return [replaced, end]
 }
@@ -93,12 +144,12 @@ const toBytes = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 /** Creates a redactor without secrets. */
 export function createRedactor(): Redactor {
   const secrets = new Set<string>()
-  let pattern: RegExp | undefined
+  let search: Search | undefined
   /** The length of the longest spelling of a secret: base64, with nine characters for each of its own. */
   let longest = 0
   const replace = (text: string) => {
-    pattern ??= createPattern(secrets)
-    return replaceMatches(text, pattern)
+    search ??= createSearch(secrets)
+    return replaceMatches(text, search)
   }
   const redact = (text: string): string => {
     if (secrets.size === 0) return text
@@ -109,7 +160,7 @@ export function createRedactor(): Redactor {
     hide(secret) {
       if (secret.length < minSecretLength || secrets.has(secret)) return
       secrets.add(secret)
-      pattern = undefined
+      search = undefined
       longest = Math.max(longest, ...formsOf(secret).map(form => 9 * form.length))
     },
     redact,
