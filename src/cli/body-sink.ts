@@ -14,10 +14,10 @@ const lineBreak = 10
 export function createBodySink(
   { streaming }: ResponseDecoder,
   { operation, url }: Request,
-  { options, host: { out } }: CommandContext,
+  { options, presentation, host: { out } }: CommandContext,
 ): BodySink | undefined {
-  const isText = options.format === 'table' && !options.isTableForced
   if (streaming === undefined || out.terminal || options.fields.length > 0) return undefined
+  const isText = options.format === 'table' && presentation === 'rows'
   if (streaming.formats === 'text' && !isText) return undefined
   let rest: Uint8Array[] = []
   const write = async (piece: Uint8Array): Promise<boolean> => {

@@ -11,12 +11,19 @@ import { type CommandClient, createCommandClient } from './command-client.ts'
 import type { RecordFields } from './fields/record-fields.ts'
 import { type GlobalOptions, readGlobalOptions } from './global-options.ts'
 
+/**
+ * How results look: a `screen` for a person, with signs, times and the next steps; `rows` without anything
+ * around them; or `json`.
+ */
+export type Presentation = 'screen' | 'rows' | 'json'
+
 /** What a command uses while it runs. */
 export interface CommandContext {
   readonly host: Host
   readonly args: ParsedArgs
   readonly settings: Config
   readonly options: GlobalOptions
+  readonly presentation: Presentation
   readonly logger: Logger
   readonly printer: Printer
   readonly secrets: SecretOutput
@@ -54,12 +61,15 @@ export async function createContext(
   const options = await readGlobalOptions(args, settings)
   const { env, out, err, clock } = host
   const { quiet, verbose, format, color } = options
+  const isDrawn = format === 'table' && (out.terminal || options.isOutputTyped)
+  const isJson = isJsonFormat(format)
+  const presentation = isJson ? 'json' : isDrawn && options.fields.length === 0 ? 'screen' : 'rows'
   const hasSpinner =
     err.terminal && err.canRedraw === true && !quiet && !isContinuousIntegration(env) && env.TERM !== 'dumb'
   const logger = createLogger(err, {
     quiet,
     verbose,
-    json: isJsonFormat(format),
+    json: isJson,
     color: shouldColor({ color, env, terminal: err.terminal }),
     screen: hasSpinner ? err : undefined,
   })
@@ -68,6 +78,7 @@ export async function createContext(
   const writer = { write: out.write, pause: () => yieldToEventLoop(host) }
   const printerOptions = {
     ...options,
+    isDrawn,
     terminal: out.terminal,
     columns: out.columns,
     color: shouldColor({ color, env, terminal: out.terminal }),
@@ -83,7 +94,7 @@ export async function createContext(
           printerOptions,
           { typed: options.fields, fields },
         )
-  const shared = { host, settings, options, logger, secrets }
+  const shared = { host, settings, options, presentation, logger, secrets } as const
   let client: CommandClient | undefined
   return {
     ...shared,

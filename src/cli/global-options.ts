@@ -53,8 +53,8 @@ export const globalOptions: readonly OptionDefinition[] = [
 
 export interface GlobalOptions {
   readonly format: Format
-  /** Whether `--output` was typed: on a pipe, `table` then means the table for people. */
-  readonly isTableForced: boolean
+  /** Whether `--output` was typed: `-o table` then draws the table for people on a pipe, too. */
+  readonly isOutputTyped: boolean
   readonly fields: readonly string[]
   readonly dryRun: boolean
   readonly quiet: boolean
@@ -78,7 +78,7 @@ export async function readGlobalOptions(args: ParsedArgs, settings: Config): Pro
     throw usageError('--fields contains an empty name.', 'Separate the names by single commas.')
   return {
     format: args.has('--json') ? 'json' : await settings.require('output'),
-    isTableForced: args.has('--output'),
+    isOutputTyped: args.has('--output'),
     fields: fields ?? [],
     dryRun: args.has('--dry-run'),
     quiet: args.has('--quiet'),

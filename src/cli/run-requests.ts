@@ -134,9 +134,9 @@ async function readBefore(
   { values }: CommandRequest,
   context: CommandContext,
 ): Promise<JsonObject | undefined> {
-  const { host, options } = context
-  if (command.readBefore === undefined || !host.out.terminal || options.retries === 0) return undefined
-  if (options.format !== 'table' || options.fields.length > 0) return undefined
+  const { host, options, presentation } = context
+  if (command.readBefore === undefined || options.retries === 0) return undefined
+  if (presentation !== 'screen' || !host.out.terminal) return undefined
   try {
     return await command.readBefore(values, context)
   } catch {

@@ -119,11 +119,8 @@ export async function streamPages(
   context: CommandContext,
 ): Promise<number> {
   const { logger, host } = context
-  // Selected fields are a table without anything around it.
-  const endsOnScreen =
-    host.out.terminal && context.options.format === 'table' && context.options.fields.length === 0
   const endingOf = (finish: PaginationEnd) =>
-    endsOnScreen ? command.listEnding?.(finish, invocation.values, context) : undefined
+    context.presentation === 'screen' ? command.listEnding?.(finish, invocation.values, context) : undefined
   const output = createPageOutput(command, invocation, pages.content, context, endingOf)
   const failure = await readPages(command, invocation, pages, context, output.take).catch(async error => {
     const { kind, message } = toMergeqError(error)
@@ -134,8 +131,8 @@ export async function streamPages(
   const finish = pages.finish(failure?.message)
   await output.end(finish)
   const notes = endingOf(finish) === undefined ? finish.notes : finish.incidents
-  const isScreen = host.out.terminal && !isContinuousIntegration(host.env)
-  for (const note of notes) await logger.info(isScreen ? withReadableTimes(note) : note)
+  const isForPerson = host.out.terminal && !isContinuousIntegration(host.env)
+  for (const note of notes) await logger.info(isForPerson ? withReadableTimes(note) : note)
   if (!finish.isBroken) return 0
   throw incompleteListError(failure, finish.problem, command.command)
 }

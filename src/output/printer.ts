@@ -40,8 +40,10 @@ export const rawText = (rawBody: Uint8Array, isSafe = false): Printable => ({
 /** How results are printed. */
 export interface PrinterOptions {
   readonly format: Format
-  /** Whether the user selected the table format explicitly: a pipe then gets the terminal table too. */
-  readonly isTableForced: boolean
+  /** Whether a table is drawn for people; otherwise its rows are tab-separated. */
+  readonly isDrawn: boolean
+  /** Whether `--output` was typed: a single result is then a table, too. */
+  readonly isOutputTyped: boolean
   /** The fields to print; all fields where it is undefined. */
   readonly selection: FieldSelection | undefined
   readonly terminal: boolean
@@ -78,15 +80,14 @@ const utf8 = new TextDecoder()
 
 /** Creates a printer that writes results to `writer` in the selected format. */
 export function createPrinter(writer: Writer, options: PrinterOptions): Printer {
-  const { format, selection } = options
+  const { format, selection, isDrawn } = options
   const pretty = options.terminal
   const selectFields = ({ records }: Pick<Printable, 'records'>) =>
     selection === undefined ? records : records.map(selection.pick)
-  const isTerminalTable = format === 'table' && (options.terminal || options.isTableForced)
   const viewOf = (printable: Printable): View => {
-    if (selection !== undefined) return selection.view(printable.records, printable.view, isTerminalTable)
+    if (selection !== undefined) return selection.view(printable.records, printable.view, isDrawn)
     const view = printable.view(printable.records)
-    return isTerminalTable ? (view.terminalView?.() ?? view) : withTextBlocks(view)
+    return isDrawn ? (view.terminalView?.() ?? view) : withTextBlocks(view)
   }
   let keptViews: View[] = []
   /**
@@ -129,7 +130,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
   }
 
   const printTable = async (view: View) => {
-    if (isTerminalTable) {
+    if (isDrawn) {
       if (view.sentence !== undefined) await writer.write(sentenceText(view.sentence, options))
       else if (hasOnlyLines(view) && keptViews.length === 0) {
         const { renderLines } = await import('./render-line.ts')
@@ -207,7 +208,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
     async end() {
       const [first] = keptViews
       if (first === undefined) return
-      const isSingle = keptViews.length === 1 && !options.isTableForced
+      const isSingle = keptViews.length === 1 && !options.isOutputTyped
       const single = isSingle ? first.singleView?.(options.now) : undefined
       const { renderView } = await import('./table.ts')
       const tableOptions = await readTableOptions()

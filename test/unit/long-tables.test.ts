@@ -59,7 +59,8 @@ describe('a table that is printed while it is read', () => {
   const style: PrinterOptions = {
     ...page,
     format: 'table',
-    isTableForced: true,
+    isDrawn: true,
+    isOutputTyped: true,
     selection: undefined,
     terminal: false,
   }

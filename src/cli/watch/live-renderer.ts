@@ -10,12 +10,11 @@ import { scrollWith } from './scroll-keys.ts'
 import type { WatchRenderer } from './watch-renderer.ts'
 
 /** For the table format, outside CI, on a terminal that can move the cursor. */
-export const isLive = ({ options, host }: CommandContext): boolean =>
+export const isLive = ({ options, presentation, host }: CommandContext): boolean =>
+  presentation === 'screen' &&
   host.out.terminal &&
   !isContinuousIntegration(host.env) &&
   host.env.TERM !== 'dumb' &&
-  options.format === 'table' &&
-  options.fields.length === 0 &&
   !options.verbose
 
 /** Milliseconds between redraws, which show growing ages. */

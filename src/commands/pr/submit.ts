@@ -28,10 +28,9 @@ const maxSuggested = 10
 /** Names the command that follows the pull requests, to a person at a terminal. */
 async function suggestWait(
   requests: readonly CommandRequest<RequestedPullRequest>[],
-  { host: { out, err, env }, options, logger, settings }: CommandContext,
+  { host: { out, err, env }, presentation, logger, settings }: CommandContext,
 ): Promise<void> {
-  const isSeen = out.terminal && err.terminal && options.format === 'table' && options.fields.length === 0
-  if (!isSeen || isContinuousIntegration(env)) return
+  if (presentation !== 'screen' || !out.terminal || !err.terminal || isContinuousIntegration(env)) return
   if (requests.length === 0 || requests.length > maxSuggested) return
   const { waitCommand } = await import('./wait/end-lines.ts')
   const command = waitCommand(

@@ -36,13 +36,11 @@ export async function printQueue(
   invocations: readonly Invocation<typeof queueRequest.inputs>[],
   context: CommandContext,
 ): Promise<number> {
-  const { options, host, settings } = context
+  const { presentation, host, settings } = context
   const [invocation] = invocations
-  const isTable = options.format === 'table' && options.fields.length === 0
-  const hasScreen = isTable && (host.out.terminal || options.isTableForced)
-  const screen = hasScreen ? await import('./get/queue-screen.ts') : undefined
+  const screen = presentation === 'screen' ? await import('./get/queue-screen.ts') : undefined
   const readActivity = async () => {
-    if (!isTable || !host.out.terminal || invocation === undefined) return undefined
+    if (presentation !== 'screen' || !host.out.terminal || invocation === undefined) return undefined
     const { readQueueActivity } = await import('./get/queue-activity.ts')
     return readQueueActivity(context.client(), invocation.values)
   }

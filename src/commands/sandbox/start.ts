@@ -1,6 +1,5 @@
 import { defineCustomCommand } from '../../cli/custom-command.ts'
 import { printPreview } from '../../cli/preview.ts'
-import { isJsonFormat } from '../../domain/output-formats.ts'
 import { detectShell, formatVariable, type ShellKind } from '../../domain/user-shell.ts'
 import { stringifyJson } from '../../json.ts'
 import { describeSandbox, openSandbox, portOption, sandboxOptions } from './server/start-options.ts'
@@ -44,7 +43,7 @@ export const sandboxStartCommand = defineCustomCommand({
     const { env, interrupted, out, runtime } = context.host
     try {
       const { baseUrl, token, variables } = sandbox
-      const isForPerson = out.terminal && !isJsonFormat(context.options.format)
+      const isForPerson = out.terminal && context.presentation !== 'json'
       await out.write(
         isForPerson
           ? instructions(baseUrl, variables, detectShell(env, runtime.platform))

@@ -3,7 +3,6 @@ import { reportErrors } from '../../../cli/report-results.ts'
 import { isContinuousIntegration } from '../../../config/ci-systems.ts'
 import type { FailingCheck } from '../../../domain/explain/test-run.ts'
 import { pluralize } from '../../../domain/format.ts'
-import { isJsonFormat } from '../../../domain/output-formats.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { kindOfOutcome } from '../../../domain/wait-outcomes.ts'
@@ -71,11 +70,10 @@ export function createReporter(
   context: CommandContext,
   readFailingChecks: ReadFailingChecks = async () => undefined,
 ): WaitReporter {
-  const { printer, logger, host, options, settings } = context
+  const { printer, logger, host, options, presentation, settings } = context
   const { out, err, env, clock } = host
   const isStream = options.format === 'ndjson'
-  const showsLines =
-    options.format === 'table' && options.fields.length === 0 && (out.terminal || options.isTableForced)
+  const showsLines = presentation === 'screen'
   const hasReader = err.terminal && !isContinuousIntegration(env)
   const results: ({ readonly record: JsonObject; readonly lines: readonly StyledLine[] } | undefined)[] =
     requests.map(() => undefined)
@@ -95,7 +93,7 @@ export function createReporter(
   /** Reads the failing checks where a person or the log of a CI job shows them. */
   const failingChecksOf = async (target: WaitTarget, { outcome }: WaitEnd) => {
     const isFailed = outcome === 'failed' || (outcome === 'left' && target.state.state === 'FAILED')
-    const isShown = showsLines || (!isJsonFormat(options.format) && !options.quiet)
+    const isShown = showsLines || (presentation === 'rows' && !options.quiet)
     if (!isFailed || !isShown || failingReads >= maxFailingReads) return undefined
     failingReads++
     return readFailingChecks(target)
