@@ -197,3 +197,13 @@ export function toMergeqError(error: unknown): MergeqError {
     hint: 'This is a bug in mergeq. Please report it with the command that you ran and the output of `mergeq --version`.',
   })
 }
+
+/** Runs `work`; a usage error that it throws begins with the name of an option, a field or a place in a file. */
+export function withName<T>(name: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!isMergeqError(error)) throw error
+    throw usageError(`${name}: ${error.message}`, error.details.hint)
+  }
+}

@@ -9,7 +9,7 @@ import { globalOptions } from './global-options.ts'
 import { isOption, type OptionDefinition } from './inputs.ts'
 import { type Reading, read } from './parse.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand } from './registered-command.ts'
-import { setOption } from './requests.ts'
+import { setOption } from './request-inputs.ts'
 
 /** What is valid at the cursor. */
 export interface Completion {

@@ -2,8 +2,7 @@ import type { Param, Params, ValueSource } from '../api/param.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import type { ParseContext, SettingName, SettingValues } from '../config/parse-context.ts'
 import { choiceParser } from '../domain/values/text.ts'
-import { withName } from '../domain/values/types.ts'
-import { usageError } from '../errors.ts'
+import { usageError, withName } from '../errors.ts'
 
 /**
  * An argument or option as data. Help, the manual page, completion and the parser of the command line are

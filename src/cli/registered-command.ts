@@ -4,7 +4,7 @@ import type { Host } from '../host/host.ts'
 import type { Command, CommandDescription, CommandRunner } from './command.ts'
 import type { SecretOutput } from './context.ts'
 import type { OptionDefinition } from './inputs.ts'
-import { requestInputs, setOption } from './requests.ts'
+import { requestInputs, setOption } from './request-inputs.ts'
 
 export interface DocumentedCommand extends CommandDescription {
   readonly definitions: readonly OptionDefinition[]

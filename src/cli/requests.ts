@@ -1,4 +1,4 @@
-import { type BodyOverride, overlaps, parseOverride } from '../api/body-overrides.ts'
+import { type BodyOverride, overlaps } from '../api/body-overrides.ts'
 import type { Operation } from '../api/operation.ts'
 import { bodyPaths, type Params } from '../api/param.ts'
 import { resourceOfRequest } from '../api/request.ts'
@@ -9,37 +9,8 @@ import { settingDefinition } from '../config/setting-definitions.ts'
 import { usageError } from '../errors.ts'
 import type { Command, CommandRequest, RequestValues } from './command.ts'
 import type { CommandContext } from './context.ts'
-import {
-  constant,
-  type Inputs,
-  type InputValues,
-  optionName,
-  paramInput,
-  repeatableOption,
-} from './inputs.ts'
-
-/** What the requests of a command are read from. */
-export type RequestSource<P extends Params, I extends Inputs, X extends Inputs> = Pick<
-  Command<P, I, X>,
-  'operation' | 'params' | 'fixed' | 'inputs' | 'options' | 'check'
-> & { readonly command?: string }
-
-/** Returns the inputs of a request: those of the params, of fixed values, and the options of the command. */
-export function requestInputs<P extends Params, I extends Inputs, X extends Inputs>({
-  operation,
-  params,
-  fixed = {},
-  inputs,
-  options,
-}: Omit<RequestSource<P, I, X>, 'check'>): Inputs {
-  const entries = Object.entries(operation?.params ?? {}).flatMap(([name, param]) => {
-    if (Object.hasOwn(fixed, name)) return [[name, constant<unknown>(Reflect.get(fixed, name))] as const]
-    if (params !== undefined && !params.includes(name)) return []
-    return [[name, inputs?.[name] ?? paramInput(name, param)] as const]
-  })
-  const others = Object.entries(inputs ?? {}).filter(([name]) => operation?.params[name] === undefined)
-  return { ...Object.fromEntries([...entries, ...others]), ...options }
-}
+import { type Inputs, type InputValues, optionName } from './inputs.ts'
+import { type RequestSource, requestInputs, setOption } from './request-inputs.ts'
 
 /** Reads inputs one after another, in their order. Throws the usage error of the first that is wrong. */
 export async function readInputs<F extends Inputs>(
@@ -120,15 +91,6 @@ function withOverriddenResource<V extends Readonly<Record<string, unknown>>>(
   )
   return { ...values, ...Object.fromEntries(overridden) }
 }
-
-/** The option `--set`, for a command that sends a body. */
-export const setOption = repeatableOption({
-  name: 'set',
-  value: 'path=value',
-  summary:
-    'Add a field to the request body; dots in the path separate nested keys; a value that is not JSON is sent as text',
-  parse: parseOverride,
-})
 
 /** Returns the option that was typed: `api` has its own options for the fields of a body. */
 const typedOption = (args: ParsedArgs): string =>

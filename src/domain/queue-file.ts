@@ -1,10 +1,9 @@
-import { usageError } from '../errors.ts'
+import { usageError, withName } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import { type QueueSetting, queueSettings } from './queue-settings.ts'
 import { hintWithSuggestion } from './similar-name.ts'
 import { parseRepository } from './values/repository.ts'
 import { textParser } from './values/text.ts'
-import { withName } from './values/types.ts'
 
 export interface SourceNode {
   readonly value: Json

@@ -71,8 +71,9 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     const limit = Math.min(connectLimit, clientOptions.limit)
     const connection = isSecure && proxyOf(url) === undefined ? preconnect(url, limit) : undefined
     await connection?.started
-    await clientOptions.beforeRequests?.()
+    // First undici: V8 rejects code that was cached under other flags.
     const { createUndiciTransport } = await import('./undici.ts')
+    await clientOptions.beforeRequests?.()
     return createUndiciTransport(env, {
       limit,
       preconnect: connection,

@@ -7,8 +7,8 @@ import { type SettingKey, settingDefinitions } from '../config/setting-definitio
 import type { SettingSource } from '../config/setting-source.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { repositoryName } from '../domain/values/repository.ts'
-import { boolean, pullRequest, repository, withName } from '../domain/values/types.ts'
-import { usageError } from '../errors.ts'
+import { boolean, pullRequest, repository } from '../domain/values/types.ts'
+import { usageError, withName } from '../errors.ts'
 import type { Json } from '../json.ts'
 import type { ClientOptions, CommonOptions } from './types.ts'
 

@@ -216,6 +216,7 @@ export interface Readiness extends JsonObject {
 
 /** A submitted pull request. */
 export interface PullRequest extends EnqueuedPullRequest {
+  readonly state: PullRequestState
   /** True after the submission; false after the pull request merged, failed or was cancelled. */
   readonly isCurrentlySubmittedToQueue?: boolean
   /** Whether the pull request was queued although it was not ready. */

@@ -150,7 +150,7 @@ describe('answers without measure', () => {
     withFaultServer({ script: { [failing]: withoutEffect(respondWithGzipBomb(512)) } }, async server => {
       const came = await runBuiltProgram(server, list.line, { measured: true, skipFailureText: true })
       expectBounded(came)
-      expect(came.sentence).toMatch(/64 MiB/)
+      expect(came.sentence).toMatch(/32 MiB/)
     }),
   )
 
@@ -158,7 +158,7 @@ describe('answers without measure', () => {
     withFaultServer({ script: { [failing]: withoutEffect(respondEndlessly) } }, async server => {
       const came = await runBuiltProgram(server, list.line, { measured: true, skipFailureText: true })
       expectBounded(came)
-      expect(came.sentence).toMatch(/64 MiB/)
+      expect(came.sentence).toMatch(/32 MiB/)
     }),
   )
 

@@ -129,7 +129,7 @@ test('what only help and errors load is kept as soon as a request has filled the
   await run(home, ['queue', 'get', '--help'])
   await run(home, ['queue', 'gte'])
   expect(readdirSync(home)).toEqual([])
-  const own = ['cli-corrections-usage-error.cjs', 'cli-help-render-help.cjs']
+  const own = ['cli-correct.cjs', 'cli-help.cjs']
   const kept = () => readdirSync(cacheOf(home)).filter(name => own.includes(name))
   expect(await run(home)).toEqual(works)
   expect(kept()).toEqual([])

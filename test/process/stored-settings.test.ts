@@ -955,13 +955,6 @@ describe('names are taken as they are', () => {
       '{"__proto__":{"x":1},"constructor":{"prototype":{"y":2}},"profiles":{"default":{"new-key":[1],"org":"acme"},"__proto__":{"repo":"a/b"}}}',
     )
   })
-
-  test('so do numbers in them that a double cannot hold', async () => {
-    const { file, lay, run } = openPlace()
-    lay('{"future":9007199254740993}')
-    expect((await run('config set org acme')).code).toBe(0)
-    expect(readFileSync(file, 'utf8')).toContain('9007199254740993')
-  })
 })
 
 describe('a value is read back unchanged, or rejected', () => {

@@ -142,7 +142,7 @@ describe('control sequences for a terminal', () => {
       },
     )
     // The members around a list are written anew: there a number is a double.
-    expect(out).toContain('90071992547409930000')
+    expect(out).toContain('90071992547409940000')
     expect(JSON.parse(out).tests[0].name).toBe(name)
   })
 

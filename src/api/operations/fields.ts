@@ -33,15 +33,17 @@ export interface RecordType {
 export const anyField = '.<name>'
 
 /** Returns the dotted names of the fields of a record, as the service sends them. */
-export const fieldNames = ({ fields, base }: RecordType): readonly string[] => [
-  ...(base === undefined ? [] : fieldNames(base)),
+export const fieldNames = (record: RecordType): readonly string[] => [...new Set(namesIn(record))]
+
+const namesIn = ({ fields, base }: RecordType): readonly string[] => [
+  ...(base === undefined ? [] : namesIn(base)),
   ...Object.entries(fields).flatMap(([name, { record, isOpen, isOurs }]) =>
     isOurs
       ? []
       : [
           name,
           ...(isOpen ? [`${name}${anyField}`] : []),
-          ...(record === undefined ? [] : fieldNames(record).map(below => `${name}.${below}`)),
+          ...(record === undefined ? [] : namesIn(record).map(below => `${name}.${below}`)),
         ],
   ),
 ]
@@ -107,6 +109,7 @@ export const pullRequestRecord: RecordType = {
   summary: 'A submitted pull request.',
   base: entryRecord,
   fields: {
+    state: required(field('PullRequestState')),
     isCurrentlySubmittedToQueue: field(
       'boolean',
       'True after the submission; false after the pull request merged, failed or was cancelled.',

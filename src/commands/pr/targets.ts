@@ -5,8 +5,7 @@ import { argsForPullRequest, pullRequestArguments } from '../../cli/pull-request
 import { targetArguments } from '../../cli/target-arguments.ts'
 import { formatBytes, formatInteger, pluralize } from '../../domain/format.ts'
 import { isPullRequestReference } from '../../domain/values/pull-request.ts'
-import { withName } from '../../domain/values/types.ts'
-import { usageError } from '../../errors.ts'
+import { usageError, withName } from '../../errors.ts'
 import { table } from '../../output/view.ts'
 
 /**

@@ -1,10 +1,10 @@
-import { isMergeqError, type MergeqError, usageError } from '../../errors.ts'
+import { type MergeqError, usageError } from '../../errors.ts'
 import { parseMoment } from '../time-range.ts'
 import { parseGlob } from './glob.ts'
 import { integerParser, maxInteger, parseDecimal } from './numbers.ts'
 import { parsePullRequest } from './pull-request.ts'
 import { parseRepository, type Repository, repositoryName } from './repository.ts'
-import { choiceParser, isUuid, parsePriority, parseUuid, priorities, textParser } from './text.ts'
+import { choiceParser, parsePriority, parseUuid, priorities, textParser } from './text.ts'
 
 /**
  * A type of values. The command line parses what a person types with it; the library, queue files and the sandbox
@@ -249,15 +249,3 @@ export const moment: Type<string> = {
     return moment.parse(isString(value) ? value : value.toISOString())
   },
 }
-
-/** Runs `work`; a usage error that it throws begins with the name of an option, a field or a place in a file. */
-export function withName<T>(name: string, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    if (!isMergeqError(error)) throw error
-    throw usageError(`${name}: ${error.message}`, error.details.hint)
-  }
-}
-
-export { isUuid }
