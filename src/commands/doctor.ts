@@ -1,18 +1,12 @@
 import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
 import { getServiceStatus } from '../api/operations/status.ts'
-import { readServiceStatus } from '../api/read-service-status.ts'
-import type { CommandContext } from '../cli/context.ts'
-import { defineCustomCommand } from '../cli/custom-command.ts'
-import { memoize } from '../domain/memoize.ts'
+import { defineCommand } from '../cli/command.ts'
+import { pluralize } from '../domain/format.ts'
 import { exitCodeOf } from '../errors.ts'
-import { type ColumnSpec, table } from '../output/view.ts'
-import { checklistView } from './doctor/checklist-view.ts'
-import { reportRecord, runChecks } from './doctor/doctor-check.ts'
-import { directoryChecks, setupChecks } from './doctor/machine-checks.ts'
-import { serviceChecks } from './doctor/service-checks.ts'
-import { probeService } from './doctor/service-probe.ts'
-
-const checks = [...setupChecks, ...serviceChecks, ...directoryChecks]
+import type { JsonObject } from '../json.ts'
+import { type StyledLine, signSpan, stateSpan } from '../output/styled-text.ts'
+import { type ColumnSpec, linesView, table, type View } from '../output/view.ts'
+import { type CheckReport, checks, runChecks } from './doctor/checks.ts'
 
 const columns: readonly ColumnSpec[] = [
   ['CHECK', 'check'],
@@ -21,22 +15,66 @@ const columns: readonly ColumnSpec[] = [
   ['FIX', 'fix'],
 ]
 
-async function listChecks({ printer }: CommandContext): Promise<number> {
-  await printer.print({
-    records: checks.map(({ check, description }) => ({ check, looksAt: description })),
-    document: list => list,
-    view: list =>
-      table(list, [
-        ['CHECK', 'check', 'id'],
-        ['DESCRIPTION', 'looksAt', 'prose'],
-      ]),
-  })
-  await printer.end()
-  return 0
+/** Returns a report as `--json` lists it; a skipped check is a warning there. */
+const reportRecord = ({ check, result, found, fix }: CheckReport): JsonObject => ({
+  check,
+  result: result === 'skip' ? 'warn' : result,
+  found,
+  ...(fix === undefined ? {} : { fix }),
+})
+
+/** The longest text that is shown beside the name of its check. */
+const maxShortText = 24
+
+/** Returns the lines of a fix; a command that it ends with gets a line of its own. */
+const fixLines = (fix: string): readonly string[] =>
+  fix
+    .split('\n')
+    .flatMap(line => {
+      const [, text, command] = /^(.*\brun:) (\S.*)$/i.exec(line) ?? []
+      return text === undefined ? [line] : [text, `  ${command}`]
+    })
+    .filter(line => line !== '')
+    .map(line => `  ${line}`)
+
+const problemLines = (state: string, { check, found, fix = '' }: CheckReport): readonly StyledLine[] => [
+  ...(found.length > maxShortText
+    ? [[stateSpan(state), `  ${check}`], `  ${found}`]
+    : [[stateSpan(state), `  ${check}: ${found}`]]),
+  ...fixLines(fix),
+]
+
+const checkNames = (reports: readonly CheckReport[]): string => reports.map(({ check }) => check).join(', ')
+
+/**
+ * Returns the reports as a checklist for a terminal: what passed on one line (with `verbose`, each with what
+ * was found), then what was skipped, the warnings and the failures with their fixes, and a line with the
+ * result.
+ */
+function checklistView(reports: readonly CheckReport[], verbose: boolean): View {
+  const byResult = (result: CheckReport['result']) => reports.filter(report => report.result === result)
+  const passed = byResult('pass')
+  const skipped = byResult('skip')
+  const warned = byResult('warn')
+  const failed = byResult('fail')
+  const lines: StyledLine[] = []
+  if (verbose) for (const { check, found } of passed) lines.push([signSpan('PASS'), ` ${check}: ${found}`])
+  else if (passed.length > 0) lines.push([signSpan('PASS'), ` ${checkNames(passed)}`])
+  for (const reason of new Set(skipped.map(({ found }) => found))) {
+    const names = checkNames(skipped.filter(({ found }) => found === reason))
+    lines.push([signSpan('SKIPPED'), ` ${names} ${reason}`])
+  }
+  for (const report of warned) lines.push(...problemLines('WARN', report))
+  for (const report of failed) lines.push(...problemLines('FAIL', report))
+  const warningText = warned.length === 0 ? '' : `, ${pluralize(warned.length, 'warning')}`
+  if (failed.length > 0)
+    lines.push([signSpan('FAIL'), ` ${pluralize(failed.length, 'check')} failed${warningText}.`])
+  else if (warned.length > 0) lines.push([signSpan('WARN'), ` No check failed${warningText}.`])
+  else lines.push([signSpan('PASS'), ' No problems were found.'])
+  return linesView(lines)
 }
 
-/** `doctor`: checks the setup and suggests fixes; exits with `check-failed` if a check fails. */
-export const doctorCommand = defineCustomCommand({
+export const doctorCommand = defineCommand({
   command: 'doctor',
   summary: 'Check the setup and suggest fixes',
   operations: [getMergeQueueMetrics, getServiceStatus],
@@ -52,24 +90,32 @@ export const doctorCommand = defineCustomCommand({
     names: ['check', 'result', 'found', 'fix', 'looksAt'],
     columns: [...columns, ['DESCRIPTION', 'looksAt']],
   },
-  inputs: {},
   examples: ['mergeq doctor', 'mergeq doctor --json'],
-  dryRun: (_, context) => listChecks(context),
   async run(_, context) {
-    const reports = await runChecks(checks, {
-      context,
-      probe: memoize(() => probeService(context)),
-      status: memoize(() => readServiceStatus(context.client())),
-    })
-    await context.printer.print({
+    const { printer, options } = context
+    if (options.dryRun) {
+      await printer.print({
+        records: checks.map(({ check, description }) => ({ check, looksAt: description })),
+        document: list => list,
+        view: list =>
+          table(list, [
+            ['CHECK', 'check', 'id'],
+            ['DESCRIPTION', 'looksAt', 'prose'],
+          ]),
+      })
+      await printer.end()
+      return 0
+    }
+    const reports = await runChecks(context)
+    await printer.print({
       records: reports.map(reportRecord),
       document: list => list,
       view: list => ({
         ...table(list, columns),
-        terminalView: () => checklistView(reports, context.options.verbose),
+        terminalView: () => checklistView(reports, options.verbose),
       }),
     })
-    await context.printer.end()
+    await printer.end()
     return exitCodeOf(reports.some(({ result }) => result === 'fail') ? 'check-failed' : 'ok')
   },
 })

@@ -1,8 +1,7 @@
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
+import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { defineCustomCommand } from '../../cli/custom-command.ts'
 import { flag, type Input } from '../../cli/inputs.ts'
-import { readOrigin } from '../../cli/origin.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { canPrompt } from '../../cli/prompt.ts'
 import { defaultOrigin, parseToken, refuseForeignAddress } from '../../config/api-token.ts'
@@ -10,7 +9,7 @@ import { sectionOf, storeFile } from '../../config/store.ts'
 import { joinCommandLine } from '../../domain/suggested-command.ts'
 import { requireUtf8 } from '../../domain/values/utf8-text.ts'
 import { usageError } from '../../errors.ts'
-import { describeVerification, verifyToken } from './verification/verify-token.ts'
+import { describeVerification, readOrigin, verifyToken } from './service.ts'
 
 /** Upper limit for a token and the white space around it, in bytes; longer input is refused. */
 const maxInputBytes = 64 * 1024
@@ -43,7 +42,7 @@ async function readTokenInput({ host }: CommandContext): Promise<string> {
   return requireUtf8(text + decoder.decode(), 'Standard input')
 }
 
-/** Returns where the tokens of a service are made, as lines for a person. */
+/** Says where the tokens of a service are made. */
 const tokenSource = (origin: string): readonly string[] =>
   origin === defaultOrigin
     ? [
@@ -65,9 +64,6 @@ async function askForToken({ options, host, logger }: CommandContext, origin: st
   return typed
 }
 
-/**
- * Prints where a login would read the token, whether it would verify the token, and where it would store it.
- */
 async function previewLogin(isPiped: boolean, isUnverified: boolean, context: CommandContext) {
   const origin = await readOrigin(context)
   const reading = isPiped ? 'read a token from standard input' : 'prompt for a token'
@@ -80,20 +76,19 @@ async function previewLogin(isPiped: boolean, isUnverified: boolean, context: Co
   )
 }
 
-/** `auth login`: verifies an API token and stores it for the origin of the base address. */
-export const authLoginCommand = defineCustomCommand({
+export const authLoginCommand = defineCommand({
   command: 'auth login',
   summary: 'Verify an API token and store it',
   operations: [getMergeQueueMetrics],
   output: 'nothing',
-  inputs: {
+  options: {
     withToken: flag({ name: 'with-token', summary: 'Read the token from standard input' }),
     noVerify: flag({ name: 'no-verify', summary: 'Store the token without verifying it' }),
     tokenArgument,
   },
   examples: ['mergeq auth login', 'printf %s "$TOKEN" | mergeq auth login --with-token'],
-  dryRun: ({ withToken, noVerify }, context) => previewLogin(withToken, noVerify, context),
   async run({ withToken, noVerify }, context) {
+    if (context.options.dryRun) return previewLogin(withToken, noVerify, context)
     const origin = await readOrigin(context)
     const input = withToken ? await readTokenInput(context) : await askForToken(context, origin)
     const token = parseToken(input, withToken ? 'standard input' : 'the prompt')
@@ -116,10 +111,8 @@ export const authLoginCommand = defineCustomCommand({
         await context.logger.warn(
           `${path} ${description}. To move the token: run mergeq auth logout, set MERGEQ_CONFIG_DIR to a directory in your user profile, and run mergeq auth login.`,
         )
-    if (isTokenVariableSet(context))
+    if ((context.host.env.MERGEQ_TOKEN ?? '').trim() !== '')
       await context.logger.warn('MERGEQ_TOKEN is set and takes precedence over the stored token.')
     return 0
   },
 })
-
-const isTokenVariableSet = ({ host }: CommandContext): boolean => (host.env.MERGEQ_TOKEN ?? '').trim() !== ''

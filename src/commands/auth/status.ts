@@ -1,14 +1,13 @@
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
+import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { defineCustomCommand } from '../../cli/custom-command.ts'
 import { flag } from '../../cli/inputs.ts'
-import { readOrigin } from '../../cli/origin.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { emptyTokenNote, isTokenVariableEmpty, type Token } from '../../config/api-token.ts'
 import { isPermanent, MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { keyValueTable } from '../../output/view.ts'
-import { describeVerification, verifyToken } from './verification/verify-token.ts'
+import { describeVerification, readOrigin, verifyToken } from './service.ts'
 
 /** Returns the last four characters of a token, or nothing for a token of fewer than twelve characters. */
 const formatTokenEnd = ({ value }: Token): string => (value.length < 12 ? '' : value.slice(-4))
@@ -20,20 +19,11 @@ const facts = [
   ['verification', 'verification'],
 ] as const
 
-const screenFacts = facts.map(
-  ([title, path]) => [title === 'ends with' ? 'token ends with' : title, path] as const,
-)
-
-interface Verification {
-  readonly verification: 'accepted' | 'rejected' | 'unavailable'
-  readonly failure?: MergeqError
-}
-
 /** Verifies a token. Throws an error of this machine, such as an interruption. */
-async function checkToken(token: Token, context: CommandContext): Promise<Verification> {
+async function checkToken(token: Token, context: CommandContext) {
   try {
     await verifyToken(token, context)
-    return { verification: 'accepted' }
+    return { verification: 'accepted', failure: undefined }
   } catch (error) {
     const failure = toMergeqError(error)
     const { kind, message, details } = failure
@@ -44,11 +34,7 @@ async function checkToken(token: Token, context: CommandContext): Promise<Verifi
   }
 }
 
-/**
- * `auth status`: shows the source, the origin and the last characters of the token that would be sent, and
- * asks the service whether it accepts the token.
- */
-export const authStatusCommand = defineCustomCommand({
+export const authStatusCommand = defineCommand({
   command: 'auth status',
   summary: 'Show which token is used and whether the service accepts it',
   operations: [getMergeQueueMetrics],
@@ -60,13 +46,13 @@ export const authStatusCommand = defineCustomCommand({
     ndjson: 'the same, on one line',
   },
   fields: { names: ['source', 'origin', 'lastCharacters', 'verification'], columns: facts },
-  inputs: { noVerify: flag({ name: 'no-verify', summary: 'Do not send the token to the service' }) },
+  options: { noVerify: flag({ name: 'no-verify', summary: 'Do not send the token to the service' }) },
   examples: ['mergeq auth status', 'mergeq auth status --json'],
-  async dryRun({ noVerify }, context) {
-    const verification = noVerify ? '' : ` and verify the token with ${await describeVerification(context)}`
-    return printPreview('auth status', `Would show which token is used${verification}.`, context)
-  },
   async run({ noVerify }, context) {
+    if (context.options.dryRun) {
+      const verification = noVerify ? '' : ` and verify the token with ${await describeVerification(context)}`
+      return printPreview('auth status', `Would show which token is used${verification}.`, context)
+    }
     const origin = await readOrigin(context)
     const { env } = context.host
     // Without a token, the error says the same.
@@ -89,7 +75,9 @@ export const authStatusCommand = defineCustomCommand({
         terminalView: () =>
           keyValueTable(
             record,
-            screenFacts.filter(([, path]) => record[path] !== ''),
+            facts
+              .filter(([, path]) => record[path] !== '')
+              .map(([title, path]) => [title === 'ends with' ? 'token ends with' : title, path]),
           ),
       }),
     })

@@ -1,7 +1,8 @@
 import { defineCommand } from '../../cli/command.ts'
 import { MergeqError } from '../../errors.ts'
+import { singleRecord } from '../../output/printer.ts'
 import { table } from '../../output/view.ts'
-import { keyArgument } from './profile/key-argument.ts'
+import { keyArgument } from './profile.ts'
 
 export const configGetCommand = defineCommand({
   command: 'config get',
@@ -19,11 +20,9 @@ export const configGetCommand = defineCommand({
         hint: `To set it, run: mergeq config set ${key} <value>`,
       })
     const record = { key, value: resolved.value, origin: resolved.origin }
-    await context.printer.print({
-      records: [record],
-      document: ([first = {}]) => first,
-      view: () => ({ ...table([record], [['VALUE', 'value']]), sentence: resolved.value }),
-    })
+    await context.printer.print(
+      singleRecord(record, () => ({ ...table([record], [['VALUE', 'value']]), sentence: resolved.value })),
+    )
     await context.printer.end()
     return 0
   },

@@ -1,23 +1,8 @@
 import { defineCommand } from '../../cli/command.ts'
-import type { CommandContext } from '../../cli/context.ts'
 import { flag } from '../../cli/inputs.ts'
 import { configKeys } from '../../config/setting-definitions.ts'
 import type { JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
-
-const printRecords = async (context: CommandContext, records: readonly JsonObject[]) => {
-  await context.printer.print({
-    records,
-    document: list => list,
-    view: list =>
-      table(
-        list,
-        Object.keys(list[0] ?? {}).map(name => [name.toUpperCase(), name, name === 'key' ? 'id' : 'prose']),
-      ),
-  })
-  await context.printer.end()
-  return 0
-}
 
 export const configListCommand = defineCommand({
   command: 'config list',
@@ -46,6 +31,16 @@ export const configListCommand = defineCommand({
       if (resolved !== undefined)
         records.push({ key, value: resolved.value, ...(showOrigin ? { origin: resolved.origin } : {}) })
     }
-    return printRecords(context, records)
+    await context.printer.print({
+      records,
+      document: list => list,
+      view: list =>
+        table(
+          list,
+          Object.keys(list[0] ?? {}).map(name => [name.toUpperCase(), name, name === 'key' ? 'id' : 'prose']),
+        ),
+    })
+    await context.printer.end()
+    return 0
   },
 })

@@ -1,10 +1,9 @@
-import { defineCustomCommand } from '../../cli/custom-command.ts'
+import { defineCommand } from '../../cli/command.ts'
 import { argument } from '../../cli/inputs.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { type SettingKey, settingDefinitions } from '../../config/setting-definitions.ts'
 import { isMergeqError, MergeqError, usageError } from '../../errors.ts'
-import { keyArgument } from './profile/key-argument.ts'
-import { describeProfile, updateProfile } from './profile/profile-values.ts'
+import { describeProfile, keyArgument, updateProfile } from './profile.ts'
 
 /** Upper limit for a stored value, in characters. */
 const maxValueLength = 4_096
@@ -23,13 +22,12 @@ function validateValue(key: string, name: SettingKey, value: string): void {
   }
 }
 
-/** `config set`: stores a value in the selected profile. */
-export const configSetCommand = defineCustomCommand({
+export const configSetCommand = defineCommand({
   command: 'config set',
   summary: 'Store a setting in a profile',
   output: 'nothing',
   changesSettings: true,
-  inputs: {
+  options: {
     key: keyArgument,
     value: argument({
       name: 'value',
@@ -39,12 +37,12 @@ export const configSetCommand = defineCustomCommand({
     }),
   },
   examples: ['mergeq config set repo acme/web', 'mergeq config set target-branch release --profile work'],
-  validate: ({ key: { key, name }, value }) => validateValue(key, name, value),
-  async dryRun({ key: { key }, value }, context) {
-    const place = await describeProfile(context)
-    return printPreview('config set', `Would set ${key} to ${value} in ${place}.`, context)
-  },
-  async run({ key: { key }, value }, context) {
+  async run({ key: { key, name }, value }, context) {
+    validateValue(key, name, value)
+    if (context.options.dryRun) {
+      const place = await describeProfile(context)
+      return printPreview('config set', `Would set ${key} to ${value} in ${place}.`, context)
+    }
     await updateProfile(context, values => ({ ...values, [key]: value }))
     return 0
   },

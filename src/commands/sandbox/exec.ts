@@ -1,11 +1,11 @@
+import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { defineCustomCommand } from '../../cli/custom-command.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { printPreview } from '../../cli/preview.ts'
 import { type MergeqError, usageError } from '../../errors.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 import type { ScenarioReport } from '../../sandbox/scenario-report.ts'
-import { describeSandbox, openSandbox, portOption, sandboxOptions } from './server/start-options.ts'
+import { describeSandbox, openSandbox, portOption, sandboxOptions } from './open-sandbox.ts'
 
 /** The command to run, with its arguments. */
 const commandLine: Input<readonly string[]> = {
@@ -62,19 +62,19 @@ function startFailure(program: string, startError: string): MergeqError {
   )
 }
 
-/** `sandbox exec`: runs a command against a sandbox and returns the exit code of the command. */
-export const sandboxExecCommand = defineCustomCommand({
+export const sandboxExecCommand = defineCommand({
   command: 'sandbox exec',
   summary: 'Run a command in a new sandbox and return its exit code',
   propagatesExitCode: true,
   output: 'the output of the command',
-  inputs: { ...portOption, ...sandboxOptions, commandLine },
+  options: { ...portOption, ...sandboxOptions, commandLine },
   examples: ["mergeq sandbox exec -- sh -c 'mergeq pr submit 7 && mergeq pr wait 7 --interval 1s'"],
-  dryRun({ port, commandLine: words, ...values }, context) {
-    const preview = `Would run ${words.map(sanitizeLine).join(' ')} against ${describeSandbox(values, port)}.`
-    return printPreview('sandbox exec', preview, context)
-  },
-  async run({ port, commandLine: [program = '', ...args], ...values }, context) {
+  async run({ port, commandLine: words, ...values }, context) {
+    if (context.options.dryRun) {
+      const preview = `Would run ${words.map(sanitizeLine).join(' ')} against ${describeSandbox(values, port)}.`
+      return printPreview('sandbox exec', preview, context)
+    }
+    const [program = '', ...args] = words
     const sandbox = await openSandbox(values, port, context)
     const { interrupted, runProgram } = context.host
     try {

@@ -4,7 +4,6 @@ import { sandboxShellCommand } from './shell.ts'
 import { sandboxStartCommand } from './start.ts'
 import { sandboxTourCommand } from './tour.ts'
 
-/** The commands of `mergeq sandbox`, in the order in which help lists them. */
 export const sandboxCommands: readonly CommandModule[] = [
   sandboxStartCommand,
   sandboxExecCommand,

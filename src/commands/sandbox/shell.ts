@@ -1,33 +1,25 @@
-import type { CommandContext } from '../../cli/context.ts'
-import { defineCustomCommand } from '../../cli/custom-command.ts'
+import { defineCommand } from '../../cli/command.ts'
 import { printPreview } from '../../cli/preview.ts'
-import { userShell } from '../../domain/user-shell.ts'
 import { usageError } from '../../errors.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
-import { describeSandbox, openSandbox, portOption, sandboxOptions } from './server/start-options.ts'
+import { describeSandbox, openSandbox, portOption, sandboxOptions } from './open-sandbox.ts'
+import { userShell } from './user-shell.ts'
 
-const shellOf = ({ host: { env, runtime } }: CommandContext) => userShell(env, runtime.platform)
-
-/** `sandbox shell`: opens the shell of the user against a sandbox and returns the exit code of the shell. */
-export const sandboxShellCommand = defineCustomCommand({
+export const sandboxShellCommand = defineCommand({
   command: 'sandbox shell',
   summary: 'Open a shell in which every mergeq command uses a new sandbox',
   propagatesExitCode: true,
   output: 'the output of the shell',
-  inputs: { ...portOption, ...sandboxOptions },
+  options: { ...portOption, ...sandboxOptions },
   examples: ['mergeq sandbox shell', 'mergeq sandbox shell --scenario failure'],
-  dryRun({ port, ...values }, context) {
-    const shell = sanitizeLine(shellOf(context).program)
-    return printPreview(
-      'sandbox shell',
-      `Would open ${shell} against ${describeSandbox(values, port)}.`,
-      context,
-    )
-  },
   async run({ port, ...values }, context) {
+    const { interrupted, runProgram, input, env, runtime } = context.host
+    const { program, args } = userShell(env, runtime.platform)
+    if (context.options.dryRun) {
+      const preview = `Would open ${sanitizeLine(program)} against ${describeSandbox(values, port)}.`
+      return printPreview('sandbox shell', preview, context)
+    }
     const sandbox = await openSandbox(values, port, context)
-    const { interrupted, runProgram, input } = context.host
-    const { program, args } = shellOf(context)
     try {
       await context.logger.info(
         `This shell uses a sandbox at ${sandbox.baseUrl}. The queues in it are simulated. To leave the shell, type: exit`,

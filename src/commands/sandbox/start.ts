@@ -1,8 +1,8 @@
-import { defineCustomCommand } from '../../cli/custom-command.ts'
+import { defineCommand } from '../../cli/command.ts'
 import { printPreview } from '../../cli/preview.ts'
-import { detectShell, formatVariable, type ShellKind } from '../../domain/user-shell.ts'
 import { stringifyJson } from '../../json.ts'
-import { describeSandbox, openSandbox, portOption, sandboxOptions } from './server/start-options.ts'
+import { describeSandbox, openSandbox, portOption, sandboxOptions } from './open-sandbox.ts'
+import { detectShell, formatVariable, type ShellKind } from './user-shell.ts'
 
 /** Returns the base URL, the lines that set the variables in a shell, and how the sandbox stops. */
 function instructions(
@@ -22,8 +22,7 @@ function instructions(
   ].join('\n')
 }
 
-/** `sandbox start`: serves a sandbox until a signal ends the process. */
-export const sandboxStartCommand = defineCustomCommand({
+export const sandboxStartCommand = defineCommand({
   command: 'sandbox start',
   summary: 'Start a sandbox on this machine and run it until interrupted',
   output: {
@@ -31,14 +30,14 @@ export const sandboxStartCommand = defineCustomCommand({
     json: 'one line when the sandbox is ready: {"baseUrl","token"}',
     ndjson: 'the same',
   },
-  inputs: { ...portOption, ...sandboxOptions },
+  options: { ...portOption, ...sandboxOptions },
   examples: [
     'mergeq sandbox start --port 8080 --scenario failure',
     'mergeq sandbox start --scenario mine.json',
   ],
-  dryRun: ({ port, ...values }, context) =>
-    printPreview('sandbox start', `Would serve ${describeSandbox(values, port)}.`, context),
   async run({ port, ...values }, context) {
+    if (context.options.dryRun)
+      return printPreview('sandbox start', `Would serve ${describeSandbox(values, port)}.`, context)
     const sandbox = await openSandbox(values, port, context)
     const { env, interrupted, out, runtime } = context.host
     try {

@@ -1,7 +1,6 @@
 import { sandboxNote } from '../../api/send.ts'
-import { defineCustomCommand } from '../../cli/custom-command.ts'
-import type { Host } from '../../host/host.ts'
-import { openSandbox, sandboxOptions } from './server/start-options.ts'
+import { defineCommand } from '../../cli/command.ts'
+import { openSandbox, sandboxOptions } from './open-sandbox.ts'
 
 /** One command of the tour. */
 interface TourStep {
@@ -13,10 +12,6 @@ interface TourStep {
   readonly grep?: string
 }
 
-/** Returns a step without the text that only a pipe uses. */
-const terminalStep = ({ comment, commandLine }: TourStep): TourStep => ({ comment, commandLine })
-
-/** Returns a step as the tour shows it: the comment and the command line. */
 const formatStep = ({ comment, commandLine, grep }: TourStep): string =>
   `${comment === '' ? '' : `# ${comment}\n`}$ mergeq ${commandLine}${grep === undefined ? '' : ` | grep '${grep}'`}\n`
 
@@ -46,30 +41,36 @@ const tourSteps: readonly TourStep[] = [
   },
 ]
 
-/** Returns the steps; on a terminal `metrics` prints a summary, which is shown whole. */
-const stepsFor = ({ out }: Host): readonly TourStep[] =>
-  out.terminal ? tourSteps.map(terminalStep) : tourSteps
+/** Returns the lines that contain a text, each with a newline. */
+function filterLines(search: string, text: string | Uint8Array): string {
+  const decoded = typeof text === 'string' ? text : new TextDecoder().decode(text)
+  const kept = decoded.split('\n').filter(line => line.includes(search))
+  return kept.map(line => `${line}\n`).join('')
+}
 
-/** `sandbox tour`: runs a sequence of commands against a sandbox and shows what each prints. */
-export const sandboxTourCommand = defineCustomCommand({
+export const sandboxTourCommand = defineCommand({
   command: 'sandbox tour',
   summary: 'Run a demo: create a queue, merge a pull request, read tests and metrics',
   output: 'each command and its output',
-  inputs: sandboxOptions,
+  options: sandboxOptions,
   examples: ['mergeq sandbox tour', 'mergeq sandbox tour --speed 4'],
-  async dryRun(_, { host }) {
-    for (const step of stepsFor(host)) await host.out.write(formatStep(step))
-    return 0
-  },
-  async run(values, context, _, runner) {
+  async run(values, context) {
     const { err, out } = context.host
+    // On a terminal `metrics` prints a summary, which is shown whole.
+    const steps = out.terminal
+      ? tourSteps.map(({ comment, commandLine }): TourStep => ({ comment, commandLine }))
+      : tourSteps
+    if (context.options.dryRun) {
+      for (const step of steps) await out.write(formatStep(step))
+      return 0
+    }
     const sandbox = await openSandbox(values, undefined, context)
     const environment = { ...sandbox.environment, MERGEQ_TARGET_BRANCH: 'release' }
     try {
-      for (const step of stepsFor(context.host)) {
+      for (const step of steps) {
         const { commandLine, grep } = step
         await out.write(formatStep(step))
-        const code = await runner(commandLine.split(' '), environment, {
+        const code = await context.runCommandLine(commandLine.split(' '), environment, {
           terminal: out.terminal,
           out: text => out.write(grep === undefined ? text : filterLines(grep, text)),
           // The tour prints this note itself, once, at the end.
@@ -87,10 +88,3 @@ export const sandboxTourCommand = defineCustomCommand({
     }
   },
 })
-
-/** Returns the lines that contain a text, each with a newline. */
-function filterLines(search: string, text: string | Uint8Array): string {
-  const decoded = typeof text === 'string' ? text : new TextDecoder().decode(text)
-  const kept = decoded.split('\n').filter(line => line.includes(search))
-  return kept.map(line => `${line}\n`).join('')
-}

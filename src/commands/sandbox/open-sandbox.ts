@@ -1,13 +1,13 @@
-import type { CommandContext } from '../../../cli/context.ts'
-import { choiceOption, type InputValues, option, repeatableOption } from '../../../cli/inputs.ts'
-import { withoutTokens } from '../../../config/run-git.ts'
-import { defaultScenario, scenarioNames } from '../../../domain/scenario-names.ts'
-import { integerParser, parseDecimal } from '../../../domain/values/numbers.ts'
-import { parseRepository, repositoryName } from '../../../domain/values/repository.ts'
-import { textParser } from '../../../domain/values/text.ts'
-import { usageError } from '../../../errors.ts'
-import type { Environment } from '../../../host/host.ts'
-import { sanitizeLine } from '../../../output/sanitize.ts'
+import type { CommandContext } from '../../cli/context.ts'
+import { choiceOption, type InputValues, option, repeatableOption } from '../../cli/inputs.ts'
+import { withoutTokens } from '../../config/run-git.ts'
+import { defaultScenario, scenarioNames } from '../../domain/scenario-names.ts'
+import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
+import { parseRepository, repositoryName } from '../../domain/values/repository.ts'
+import { textParser } from '../../domain/values/text.ts'
+import { usageError } from '../../errors.ts'
+import type { Environment } from '../../host/host.ts'
+import { sanitizeLine } from '../../output/sanitize.ts'
 
 /** Parses a decimal number above 0; throws a usage error otherwise. */
 const parsePositive = (text: string): number => {
@@ -84,7 +84,7 @@ export async function openSandbox(
   port: number | undefined,
   context: CommandContext,
 ) {
-  const { startSandbox } = await import('../../../sandbox/sandbox.ts')
+  const { startSandbox } = await import('../../sandbox/sandbox.ts')
   const { clock, env, files } = context.host
   const { queue: queues, ...sandboxValues } = values
   const sandbox = await startSandbox({

@@ -1,8 +1,12 @@
-import { callOperation } from '../../../api/call.ts'
-import { operationName } from '../../../api/operation.ts'
-import { getMergeQueueMetrics } from '../../../api/operations/metrics.ts'
-import type { CommandContext } from '../../../cli/context.ts'
-import type { Token } from '../../../config/api-token.ts'
+import { callOperation } from '../../api/call.ts'
+import { operationName } from '../../api/operation.ts'
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
+import type { CommandContext } from '../../cli/context.ts'
+import type { Token } from '../../config/api-token.ts'
+
+/** Returns the origin for which a token is stored: that of the base address. */
+export const readOrigin = async ({ settings }: CommandContext): Promise<string> =>
+  new URL(await settings.require('baseUrl')).origin
 
 /**
  * Verifies a token with a request for the metrics, which need no repository. Rejects with the error of the

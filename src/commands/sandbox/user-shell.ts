@@ -1,4 +1,4 @@
-import { shellWord } from './suggested-command.ts'
+import { shellWord } from '../../domain/suggested-command.ts'
 
 export type ShellKind = 'posix' | 'powershell' | 'cmd'
 
