@@ -9,7 +9,7 @@ import type { Environment } from '../host/host.ts'
 import type { JsonObject } from '../json.ts'
 import type { View } from '../output/view.ts'
 import type { CommandContext } from './context.ts'
-import { type FieldsDefinition, receiptRecord } from './fields/record-fields.ts'
+import { type FieldsDefinition, receiptRecord } from './fields.ts'
 import type { Inputs, InputValues } from './inputs.ts'
 
 /**

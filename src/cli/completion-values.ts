@@ -18,9 +18,8 @@ import { getString, isObject, parseJson } from '../json.ts'
 import { createLogger } from '../output/logger.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import { truncateCell } from '../output/text-width.ts'
-import { createCommandClient } from './command-client.ts'
-import type { SecretOutput } from './context.ts'
-import { globalOptions } from './global-options.ts'
+import { createCommandClient, type SecretOutput } from './context.ts'
+import { globalOptions } from './parse.ts'
 
 /** A whole word that is valid at the cursor. */
 export interface CompletionCandidate {

@@ -1,15 +1,20 @@
+import { createLazyHttpClient } from '../api/open-http-client.ts'
+import type { ServiceClient } from '../api/service-client.ts'
 import { yieldToEventLoop } from '../api/yield-to-event-loop.ts'
+import { readToken, type Token } from '../config/api-token.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { type Config, type ResolveOptions, resolveSettings } from '../config/config.ts'
-import { isJsonFormat } from '../domain/output-formats.ts'
+import { isLoopback } from '../config/setting-definitions.ts'
+import { memoize } from '../domain/memoize.ts'
+import { type Format, isJsonFormat } from '../domain/output-formats.ts'
+import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
+import { createRetryPolicy } from '../http/retry-policy.ts'
 import { createLogger, type Logger } from '../output/logger.ts'
 import { createPrinter, type Printer } from '../output/printer.ts'
 import { shouldColor } from '../output/styled-text.ts'
-import { type CommandClient, createCommandClient } from './command-client.ts'
-import type { RecordFields } from './fields/record-fields.ts'
-import { type GlobalOptions, readGlobalOptions } from './global-options.ts'
+import type { RecordFields } from './fields.ts'
 
 /**
  * How results look: a `screen` for a person, with signs, times and the next steps; `rows` without anything
@@ -89,11 +94,10 @@ export async function createContext(
   const printer =
     options.fields.length === 0
       ? createPrinter(writer, { ...printerOptions, selection: undefined })
-      : (await import('./fields/create-selecting-printer.ts')).createSelectingPrinter(
-          writer,
-          printerOptions,
-          { typed: options.fields, fields },
-        )
+      : (await import('./select-fields.ts')).createSelectingPrinter(writer, printerOptions, {
+          typed: options.fields,
+          fields,
+        })
   const shared = { host, settings, options, presentation, logger, secrets } as const
   let client: CommandClient | undefined
   return {
@@ -107,3 +111,77 @@ export async function createContext(
     close: async () => client?.close(),
   }
 }
+
+export interface GlobalOptions {
+  readonly format: Format
+  /** Whether `--output` was typed: `-o table` then draws the table for people on a pipe, too. */
+  readonly isOutputTyped: boolean
+  readonly fields: readonly string[]
+  readonly dryRun: boolean
+  readonly quiet: boolean
+  readonly verbose: boolean
+  readonly color: 'auto' | 'always' | 'never'
+  readonly noInput: boolean
+  readonly retries: number
+  /** Time limit of one attempt in milliseconds; undefined means the default of the operation. */
+  readonly timeout: number | undefined
+}
+
+/** Throws a usage error when options contradict each other or a value is invalid. */
+export async function readGlobalOptions(args: ParsedArgs, settings: Config): Promise<GlobalOptions> {
+  if (args.has('--json') && args.has('--output') && args.get('--output')?.[0] !== 'json')
+    throw usageError('--json and --output cannot be used together.', 'Use only one of them.')
+  const fields = args
+    .get('--fields')?.[0]
+    ?.split(',')
+    .map(field => field.trim())
+  if (fields?.includes(''))
+    throw usageError('--fields contains an empty name.', 'Separate the names by single commas.')
+  return {
+    format: args.has('--json') ? 'json' : await settings.require('output'),
+    isOutputTyped: args.has('--output'),
+    fields: fields ?? [],
+    dryRun: args.has('--dry-run'),
+    quiet: args.has('--quiet'),
+    verbose: args.has('--verbose'),
+    color: await settings.require('color'),
+    noInput: args.has('--no-input'),
+    retries: await settings.require('retries'),
+    timeout: (await settings.read('timeout')) || undefined,
+  }
+}
+
+export interface CommandClient extends ServiceClient {
+  /** The token for the base address; found on the first call, and redacted in all output from then on. */
+  token(): Promise<Token>
+  close(): Promise<void>
+}
+
+interface ClientParts {
+  readonly host: Host
+  readonly settings: Config
+  readonly options: Pick<GlobalOptions, 'retries' | 'timeout' | 'verbose'>
+  readonly logger: Logger
+  readonly secrets: ServiceClient['secrets'] & { hide(secret: string): void }
+}
+
+/**
+ * The HTTP client is loaded for the first request, because loading takes most of a request's start-up time.
+ */
+export function createCommandClient(parts: ClientParts): CommandClient {
+  const { host, settings, secrets, options, logger } = parts
+  return {
+    ...parts,
+    ...createLazyHttpClient(host, logger, async () => ({
+      caFile: { path: await settings.read('caFile'), option: '--ca-file' },
+      timeout: options.timeout,
+      isLoopback,
+    })),
+    retryPolicy: createRetryPolicy(options.retries),
+    token: memoize(() => readToken(host.env, settings, secrets.hide)),
+  }
+}
+
+/** Tokens are stored by origin. Rejects with the error of the `baseUrl` setting. */
+export const readOrigin = async ({ settings }: CommandContext): Promise<string> =>
+  new URL(await settings.require('baseUrl')).origin

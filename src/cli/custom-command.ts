@@ -1,10 +1,9 @@
 import type { Operation } from '../api/operation.ts'
 import type { Params } from '../api/param.ts'
 import type { Command, CommandDescription, CommandRequest, CommandRunner, Confirmation } from './command.ts'
+import { confirm, printDryRun } from './confirm.ts'
 import type { CommandContext } from './context.ts'
 import type { Inputs, InputValues } from './inputs.ts'
-import { printDryRun } from './preview.ts'
-import { confirm } from './prompt.ts'
 
 /** A request of an operation whose params are read from the command line. */
 export interface RequestDefinition<F extends Inputs = Inputs> {

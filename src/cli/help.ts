@@ -1,13 +1,11 @@
 import { settingDefinitions } from '../config/setting-definitions.ts'
+import { type Format, outputFormats } from '../domain/output-formats.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { exitCodeList, usageError } from '../errors.ts'
 import type { OutputDoc } from './command.ts'
 import { type CommandDoc, documentCommand, documentOption, type OptionDoc } from './command-doc.ts'
-import { globalOptions } from './global-options.ts'
-import { formatRows, otherVariables, topics } from './help-topics.ts'
-import { type Reading, read } from './parse.ts'
+import { globalOptions, type Reading, read } from './parse.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand } from './registered-command.ts'
-import { alignColumns, indentText, wrapText } from './text-layout.ts'
 
 /** What help is about: a command, a group or mergeq as a whole. */
 type Subject = Pick<Reading, 'path' | 'command' | 'commands'>
@@ -60,9 +58,6 @@ const joinParts = ({ heading }: HelpLayout, parts: readonly (string | Section)[]
       return body === '' ? [] : [`${heading(`${title}:`)}\n${body}`]
     })
     .join('\n')
-
-const renderParagraph = (text: string, { width }: HelpLayout): string =>
-  `${wrapText(text, width).join('\n')}\n`
 
 const renderLines = (lines: readonly string[]): string => lines.map(line => `  ${line}\n`).join('')
 
@@ -120,12 +115,12 @@ function formatExitCodes(exitCodes: readonly number[] | undefined): string {
 
 function renderCommandHelp(doc: CommandDoc, layout: HelpLayout): string {
   const { width } = layout
-  const usage = renderParagraph(`Usage: ${doc.usage}`, layout)
+  const usage = renderParagraph(`Usage: ${doc.usage}`, layout.width)
   const globalNames = globalOptions.map(({ name, short }) =>
     short === undefined ? name : `${short}/${name}`,
   )
   return joinParts(layout, [
-    renderParagraph(doc.summary, layout),
+    renderParagraph(doc.summary, layout.width),
     doc.alias === undefined ? usage : `${usage}Alias: mergeq ${doc.alias}\n`,
     ['Arguments', renderOptions(doc.arguments, layout)],
     ['Flags', renderOptions([...doc.flags, helpOption], layout)],
@@ -153,7 +148,7 @@ function renderCommandHelp(doc: CommandDoc, layout: HelpLayout): string {
 
 /** Returns the summary and the usage, which begin every short help. */
 const renderStart = (summary: string, usage: string, layout: HelpLayout): string =>
-  `${renderParagraph(summary, layout)}${renderParagraph(`Usage: ${usage}`, layout)}`
+  `${renderParagraph(summary, layout.width)}${renderParagraph(`Usage: ${usage}`, layout.width)}`
 
 /** Where the options need more than a screen, each of them has one line. */
 function renderShortCommandHelp(doc: CommandDoc, layout: HelpLayout): string {
@@ -163,7 +158,7 @@ function renderShortCommandHelp(doc: CommandDoc, layout: HelpLayout): string {
       ['Arguments', renderOptions(doc.arguments, layout)],
       ['Flags', options],
       ['Examples', renderLines(doc.examples.slice(0, maxShortExamples).map(({ line }) => line))],
-      renderParagraph(`Learn more: mergeq ${doc.command} --help`, layout),
+      renderParagraph(`Learn more: mergeq ${doc.command} --help`, layout.width),
     ])
   const text = renderWith(renderOptions(doc.flags, layout))
   const isScreen = text.trimEnd().split('\n').length <= maxShortLines
@@ -185,10 +180,10 @@ function renderGroupHelp(
       renderStart(summary, usage, layout),
       subcommands,
       ['Examples', renderLines(examples.slice(0, maxShortExamples))],
-      renderParagraph(`Learn more: mergeq ${name} <command> -h, mergeq ${name} --help`, layout),
+      renderParagraph(`Learn more: mergeq ${name} <command> -h, mergeq ${name} --help`, layout.width),
     ])
   return joinParts(layout, [
-    renderParagraph(summary, layout),
+    renderParagraph(summary, layout.width),
     `Usage: ${usage}\n`,
     subcommands,
     ['Examples', renderLines(examples)],
@@ -217,10 +212,10 @@ function renderRootHelp(groups: readonly CommandGroup[], isShort: boolean, layou
         ),
       ],
       ['Examples', renderLines(rootExamples)],
-      renderParagraph('Learn more: mergeq <command> -h, mergeq help <topic>, mergeq --help', layout),
+      renderParagraph('Learn more: mergeq <command> -h, mergeq help <topic>, mergeq --help', layout.width),
     ])
   return joinParts(layout, [
-    renderParagraph(programSummary, layout),
+    renderParagraph(programSummary, layout.width),
     `Usage: ${usage}\n`,
     ['Commands', alignColumns(rows, layout.width)],
     [
@@ -338,4 +333,150 @@ export async function renderDocumentation(
   return isJson
     ? renderJson(subject, groups, options)
     : renderText(subject, groups, asksFor === 'short help', options)
+}
+
+export const otherVariables: readonly (readonly [names: string, description: string])[] = [
+  ['MERGEQ_TOKEN', 'API token; an empty value counts as unset'],
+  ['TRUNK_API_TOKEN', 'API token if MERGEQ_TOKEN is not set, for the default base URL only'],
+  ['MERGEQ_GUARD', '`off` disables the `mergeq guard` pre-push hook'],
+  ['MERGEQ_DEBUG', '`1` also prints the stack trace of an error on standard error'],
+  ['MERGEQ_CONFIG_DIR', 'Configuration directory (default: depends on the platform)'],
+  ['XDG_CONFIG_HOME, XDG_CACHE_HOME', 'Base directories for configuration (Linux, macOS) and cache (Linux)'],
+  ['CI', 'If set, mergeq never prompts; repository, branch and pull request default to those of the CI job'],
+  [
+    'HTTPS_PROXY, NO_PROXY',
+    'Proxy for HTTPS, and hosts to reach without it; the names can be in upper or lower case',
+  ],
+  ['NODE_EXTRA_CA_CERTS', 'File with additional certificate authorities, like --ca-file'],
+  ['NODE_DISABLE_COMPILE_CACHE', 'If set, compiled code is not cached'],
+  [
+    'NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM',
+    'Color output, unless --color is given; TERM=dumb disables it',
+  ],
+  ['LC_ALL, LC_CTYPE, LANG', 'Character set of the terminal; without UTF-8, mergeq prints ASCII signs'],
+]
+
+export const listSettingVariables = (): readonly (readonly [names: string, description: string])[] =>
+  Object.values(settingDefinitions)
+    .filter(({ env }) => env.length > 0)
+    .map(({ flag, env, summary, default: value, defaultText = value }) => {
+      const option = flag === undefined ? '' : `${flag}: `
+      const defaultNote = defaultText === undefined ? '' : ` (default: ${defaultText})`
+      return [env.join(', '), `${option}${summary}${defaultNote}`]
+    })
+
+export const formatRows: readonly (readonly [name: Format, description: string])[] = outputFormats.map(
+  ({ name, summary }) => [name, summary],
+)
+
+const renderParagraph = (text: string, width: number): string => `${wrapText(text, width).join('\n')}\n`
+
+const renderExitCodes = (width: number): string =>
+  [
+    'Exit codes:\n\n',
+    alignColumns(
+      exitCodeList.map(({ code, kind, when }) => [String(code).padStart(3), kind, when.replaceAll('`', '')]),
+      width,
+    ),
+    '\n',
+    renderParagraph(
+      'With several pull requests, mergeq exits with the most severe exit code. The help of each command lists its exit codes. If the program that reads the output exits early, mergeq stops without an error message and uses the exit code that it would otherwise have returned.',
+      width,
+    ),
+  ].join('')
+
+const renderEnvironment = (width: number): string =>
+  [
+    'Settings (an option takes precedence over its variable):\n\n',
+    alignColumns(listSettingVariables(), width),
+    '\nOther variables:\n\n',
+    alignColumns(otherVariables, width),
+    '\n',
+    renderParagraph(
+      'mergeq uses the first source that has a value: option, environment, project file, profile, CI job, git checkout, default. To see where each value comes from:',
+      width,
+    ),
+    '\n',
+    indentText('mergeq config list --show-origin', width),
+  ].join('')
+
+const renderFormatting = (width: number): string =>
+  [
+    'Output formats (--output, --json, MERGEQ_OUTPUT):\n\n',
+    alignColumns(formatRows, width),
+    '\n',
+    renderParagraph(
+      '--fields state,readiness.hasImpactedTargets prints only these fields, in every format. A name is a field of the record or a heading of the table, such as "rate 7d" or rate_7d. An unknown name is an error. To list the names that a command accepts, end the command with --fields.',
+      width,
+    ),
+    '\n',
+    renderParagraph(
+      'Standard output contains results only; progress, warnings and errors go to standard error. With json and ndjson, an error is one JSON object.',
+      width,
+    ),
+    '\n',
+    indentText('mergeq pr get 123 --json | jq -r .state', width),
+    indentText('mergeq pr get --fields', width),
+    indentText('mergeq flaky list --since 7d -o ndjson | jq -r .name', width),
+  ].join('')
+
+/** The topics of `mergeq help <topic>`, each as text of a width in columns. */
+export const topics = {
+  'exit-codes': renderExitCodes,
+  environment: renderEnvironment,
+  formatting: renderFormatting,
+}
+
+/** Returns the lines of a text; none is wider than `width` columns unless a single word is. */
+export function wrapText(text: string, width: number): readonly string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}
+
+/** Returns the words of a text that fit into `width` columns with the `…` after them. */
+const cutText = (text: string, width: number): string => `${wrapText(text, width - 1)[0] ?? ''}…`
+
+export const indentText = (text: string, width: number): string =>
+  wrapText(text, width - 2)
+    .map(line => `  ${line}\n`)
+    .join('')
+
+const maxCellWidth = 34
+
+/**
+ * Returns rows of aligned columns, indented by two spaces. The last column is wrapped in the space that is
+ * left. When an earlier cell is wider than `maxCellWidth` or about half of `width`, the last column begins on
+ * the next line.
+ *
+ * @param isCut whether the last column is cut at the end of its line, with `…`, instead of wrapped
+ */
+export function alignColumns(rows: readonly (readonly string[])[], width: number, isCut = false): string {
+  const leadingCells = rows.map(row => row.slice(0, -1))
+  const maxWidth = Math.min(maxCellWidth, Math.floor(width / 2) - 4)
+  const widths = (leadingCells[0] ?? []).map((_, index) =>
+    Math.max(0, ...leadingCells.map(cells => cells[index]?.length ?? 0).filter(length => length <= maxWidth)),
+  )
+  const indent = widths.reduce((sum, cellWidth) => sum + cellWidth + 2, 2)
+  return rows
+    .map(row => {
+      const head = `  ${row
+        .slice(0, -1)
+        .map((cell, index) => `${cell.padEnd(widths[index] ?? 0)}  `)
+        .join('')}`
+      const room = Math.max(width - indent, 20)
+      const lines = wrapText(row.at(-1) ?? '', room)
+      const [first = '', ...rest] = isCut && lines.length > 1 ? [cutText(row.at(-1) ?? '', room)] : lines
+      const start = head.length > indent ? [head, `${' '.repeat(indent)}${first}`] : [`${head}${first}`]
+      return [...start, ...rest.map(line => `${' '.repeat(indent)}${line}`)]
+        .map(line => `${line.trimEnd()}\n`)
+        .join('')
+    })
+    .join('')
 }

@@ -1,14 +1,13 @@
 import type { ParsedArgs } from '../config/args.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
+import { isJsonFormat } from '../domain/output-formats.ts'
 import { isMergeqError, toMergeqError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'
 import { createRedactor } from '../output/redactor.ts'
-import { forTerminal, sanitizeLines } from '../output/sanitize.ts'
+import { escapeWorkflowCommands, forTerminal, isJson, sanitizeLines } from '../output/sanitize.ts'
 import { bold, hasUnicode, shouldColor, toAscii } from '../output/styled-text.ts'
-import { escapeWorkflowCommands, isJson } from '../output/workflow-commands.ts'
 import type { CommandRunner } from './command.ts'
 import type { SecretOutput } from './context.ts'
-import { wantsJsonErrors } from './global-options.ts'
 import { read } from './parse.ts'
 import type { CommandGroup } from './registered-command.ts'
 
@@ -69,6 +68,13 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     return failure.exit
   }
 }
+
+/**
+ * Whether errors are printed as JSON. This depends only on `args` and `output`, the value of
+ * MERGEQ_OUTPUT, so that errors in the settings can be reported too.
+ */
+const wantsJsonErrors = (args: ParsedArgs, output: string | undefined): boolean =>
+  args.has('--json') || isJsonFormat((args.get('--output')?.[0] ?? output ?? '').toLowerCase())
 
 const stackTraceOf = (error: unknown): string =>
   error instanceof Error && error.stack !== undefined ? error.stack : String(error)

@@ -5,12 +5,11 @@ import { createParseContext } from '../config/config.ts'
 import { isMergeqError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { Command, CommandRunner } from './command.ts'
+import { confirm, printDryRun } from './confirm.ts'
 import { type CommandContext, createContext, type SecretOutput } from './context.ts'
 import type { Inputs } from './inputs.ts'
-import { printDryRun } from './preview.ts'
-import { confirm } from './prompt.ts'
 import { readInputs, readRequests } from './requests.ts'
-import { executeAll, runRequests } from './run-requests.ts'
+import { executeAll, explainOutage, runRequests } from './run-requests.ts'
 
 /**
  * Runs a command and returns its exit code. Rejects with the error that ended the command.
@@ -45,7 +44,7 @@ export async function runCommand(
     })
   } catch (error) {
     if (!isMergeqError(error) || error.kind !== 'unavailable') throw error
-    throw await (await import('./explain-outage.ts')).explainOutage(error, context)
+    throw await explainOutage(error, context)
   } finally {
     await context.close()
   }

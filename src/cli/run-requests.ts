@@ -1,14 +1,17 @@
 import { type CallResult, callOperation } from '../api/call.ts'
+import { interruptedChangeError } from '../api/interrupted-change.ts'
 import { type Operation, operationName } from '../api/operation.ts'
 import type { Params } from '../api/param.ts'
 import { createReceipt } from '../api/receipt.ts'
 import { resourceOfRequest } from '../api/request.ts'
 import { type Resource, resourceOfParams } from '../api/resource.ts'
-import { exitCodeOf, extendError, type MergeqError, toMergeqError } from '../errors.ts'
+import { settingDefinitions } from '../config/setting-definitions.ts'
+import { joinList } from '../domain/format.ts'
+import { exitCodeOf, extendError, MergeqError, mostSevere, toMergeqError, withPeriod } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { rawText, singleRecord } from '../output/printer.ts'
+import { sanitizeLine } from '../output/sanitize.ts'
 import { receiptView, table, type View } from '../output/view.ts'
-import { createBodySink } from './body-sink.ts'
 import {
   type CommandRequest,
   operationOf,
@@ -16,10 +19,8 @@ import {
   type RunOptions,
   type RunResult,
 } from './command.ts'
-import { mapConcurrent, maxConcurrent } from './concurrency.ts'
 import type { CommandContext } from './context.ts'
-import { reportResults } from './report-results.ts'
-import { streamPages } from './stream-pages.ts'
+import { createBodySink, streamPages } from './stream-pages.ts'
 
 /**
  * Sends a request of an operation for each request and prints the responses, or all pages of a list.
@@ -186,7 +187,6 @@ async function printResponse(
   const { page = '' } = namedView
   if (values.web === true && page === '') await context.logger.warn('The response contains no page URL.')
   else if (values.web === true) {
-    const { openPage } = await import('./open-page.ts')
     await openPage(page, context)
     return exitCodeOf(namedView.exit ?? 'ok')
   }
@@ -234,4 +234,153 @@ const receipt = (record: JsonObject, sentence: string) =>
 function withPullRequest(failure: MergeqError, { pr }: Resource): MergeqError {
   if (pr === undefined || failure.message.includes(`#${pr}`)) return failure
   return extendError(failure, {}, failure.message.replace(/\.?$/, ` (#${pr}).`))
+}
+
+/** How many pull requests are processed at a time (docs/reference/cli.md, "Several pull requests"). */
+export const maxConcurrent = 4
+
+/** Processes `width` items at a time, and yields the results in their order until `mayStart` is false. */
+export async function* mapConcurrent<T, R>(
+  items: readonly T[],
+  width: number,
+  work: (item: T) => Promise<R>,
+  mayStart = () => true,
+): AsyncGenerator<R> {
+  const started: Promise<R>[] = []
+  for (let index = 0; ; index++) {
+    if (mayStart())
+      for (const item of items.slice(started.length, index + width)) {
+        const result = work(item)
+        // It may reject before its turn: the rejection is handled where the result is awaited.
+        result.catch(() => undefined)
+        started.push(result)
+      }
+    const next = started[index]
+    if (next === undefined) return
+    yield await next
+  }
+}
+
+/**
+ * Opens a page in the browser of this machine and says so on standard error. Throws an `output` error that
+ * shows the URL if no browser can be started, or if the URL is not one of the web.
+ */
+export async function openPage(url: string, { host, logger, options }: CommandContext): Promise<void> {
+  const shown = sanitizeLine(url)
+  if (!/^https?:\/\//.test(url)) throw new MergeqError('output', `${shown} is not the URL of a web page.`)
+  if (options.dryRun) return logger.info(`Would open ${shown} in your browser.`)
+  try {
+    await host.openUrl(url)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new MergeqError('output', `The browser could not be started: ${sanitizeLine(reason)}.`, {
+      hint: `Open this page in a browser: ${shown}`,
+    })
+  }
+  await logger.info(`Opened ${shown} in your browser.`)
+}
+
+/**
+ * Logs each error once, with the most severe errors last (docs/reference/cli.md, "Several pull requests").
+ */
+export async function reportErrors(
+  originals: readonly MergeqError[],
+  context: Pick<CommandContext, 'logger' | 'client' | 'settings' | 'options'>,
+): Promise<void> {
+  const { logger } = context
+  const failures: MergeqError[] = []
+  for (const original of originals)
+    failures.push(original.kind === 'unavailable' ? await explainOutage(original, context) : original)
+  const worst = mostSevere(failures.map(({ exit }) => exit))
+  const unique = failures.filter(
+    ({ message }, index) => failures.findIndex(other => other.message === message) === index,
+  )
+  for (const failure of unique) if (failure.exit !== worst) await logger.error(failure)
+  for (const failure of unique) if (failure.exit === worst) await logger.error(failure)
+}
+
+const wasInterrupted = ({ failure }: RunResult): boolean => failure?.kind === 'interrupted'
+
+/**
+ * Whether a request that a signal interrupted had been sent: always for a read; for a change, if the error
+ * has a delivery.
+ */
+const wasInFlight = ({ recovery }: Operation, result: RunResult): boolean =>
+  wasInterrupted(result) && (recovery === undefined || result.failure?.details.delivery !== undefined)
+
+/** How far a request had come when the command ended, in the words of the summary. */
+const progressNames = ['Done', 'Failed', 'In progress', 'Not started'] as const
+type Progress = (typeof progressNames)[number]
+
+function progressOf(operation: Operation, result: RunResult | undefined): Progress {
+  if (result === undefined) return 'Not started'
+  if (wasInterrupted(result)) return wasInFlight(operation, result) ? 'In progress' : 'Not started'
+  return result.failure === undefined ? 'Done' : 'Failed'
+}
+
+/**
+ * Logs the errors of several requests; the error of a signal only once. If some requests were not finished, a
+ * summary of all requests comes first (docs/reference/cli.md, "Guarantees"). Returns the most severe exit
+ * code.
+ */
+export async function reportResults(
+  operation: Operation,
+  invocations: readonly CommandRequest[],
+  results: readonly RunResult[],
+  context: CommandContext,
+): Promise<number> {
+  const interruptions = results.filter(wasInterrupted)
+  const isUnfinished = results.length < invocations.length || interruptions.length > 0
+  const endingIn = (progress: Progress) =>
+    invocations.filter((_, index) => progressOf(operation, results[index]) === progress)
+  if (isUnfinished && invocations.length > 1) {
+    const summary = progressNames.flatMap(name => {
+      const numbers = endingIn(name).map(({ values }) => `#${resourceOfParams(values).pr ?? '?'}`)
+      return numbers.length === 0 ? [] : [`${name}: ${joinList(numbers)}.`]
+    })
+    await context.logger.warn(`Stopped early. ${summary.join(' ')}`)
+  }
+  const { interrupted } = context.host
+  const inFlight = endingIn('In progress')
+  const [first] = interruptions.flatMap(({ failure }) => failure ?? [])
+  const hasSeveralChanges = first !== undefined && operation.recovery !== undefined && inFlight.length > 1
+  const interruption = hasSeveralChanges
+    ? interruptedChangeError(
+        new MergeqError('interrupted', toMergeqError(interrupted.reason).message, { exit: first.exit }),
+        operation,
+        inFlight.map(invocation => resourceOfRequest(operation, invocation.values, invocation)),
+        context.settings.commandLine,
+      )
+    : (interruptions.find(result => wasInFlight(operation, result))?.failure ??
+      interruptions[0]?.failure ??
+      (interrupted.aborted && isUnfinished ? toMergeqError(interrupted.reason) : undefined))
+  const failures = results.flatMap(result =>
+    result.failure === undefined || wasInterrupted(result) ? [] : [result.failure],
+  )
+  await reportErrors(interruption === undefined ? failures : [...failures, interruption], context)
+  return mostSevere([...results.map(({ code }) => code), interruption?.exit ?? 0])
+}
+
+type OutageContext = Pick<CommandContext, 'client' | 'settings' | 'options'>
+
+/** The sentence about an outage for each context, so that the service is asked once. */
+const sentences = new WeakMap<object, Promise<string | undefined>>()
+
+async function readOutage({ client, settings, options }: OutageContext): Promise<string | undefined> {
+  const { baseUrl } = settingDefinitions
+  if (options.retries === 0 || (await settings.read('baseUrl')) !== baseUrl.default) return undefined
+  const { readServiceStatus } = await import('../api/read-service-status.ts')
+  const status = await readServiceStatus(client())
+  return status.kind === 'outage' ? `The service reports an outage: ${withPeriod(status.text)}` : undefined
+}
+
+/**
+ * Returns an error of kind `unavailable` with what the service itself says about an outage; without a report,
+ * the same error (docs/reference/network.md, "Status of the service").
+ */
+export async function explainOutage(failure: MergeqError, context: OutageContext): Promise<MergeqError> {
+  const sentence = sentences.get(context) ?? readOutage(context)
+  sentences.set(context, sentence)
+  const outage = await sentence
+  return outage === undefined ? failure : extendError(failure, {}, `${withPeriod(failure.message)} ${outage}`)
 }

@@ -5,7 +5,7 @@ import { serviceOperations } from '../api/operations/index.ts'
 import { type BodyValue, type Param, requiredParam } from '../api/param.ts'
 import { unknownRecovery } from '../api/unknown-recovery.ts'
 import { type Command, defineCommand } from '../cli/command.ts'
-import type { RecordFields } from '../cli/fields/record-fields.ts'
+import type { RecordFields } from '../cli/fields.ts'
 import {
   argument,
   choiceOption,

@@ -1,4 +1,4 @@
-import { topics } from '../cli/help-topics.ts'
+import { topics } from '../cli/help.ts'
 import type { DocumentationCommand } from '../cli/registered-command.ts'
 
 const topicNames = Object.keys(topics)

@@ -1,9 +1,9 @@
 import { formatInteger, pluralize } from '../domain/format.ts'
 import { get, getArray, getString, type Json, type JsonObject } from '../json.ts'
 import { parseUrl } from '../url.ts'
-import { markdownCell, markdownHead } from './delimited.ts'
+import { markdownCell, markdownHead } from './formats.ts'
+import { type Annotation, annotationLines } from './sanitize.ts'
 import { truncateCell } from './text-width.ts'
-import { type Annotation, annotationLines } from './workflow-commands.ts'
 
 /** A report of failing tests, ordered by severity. */
 export interface FailingTestReport {

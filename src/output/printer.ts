@@ -1,7 +1,15 @@
 import type { Format } from '../domain/output-formats.ts'
 import { type Json, type JsonObject, stringifyJson } from '../json.ts'
-import { csv, csvHeader, markdownHead, markdownRows, tsv } from './delimited.ts'
-import { createJsonArray, createJsonList, type JsonList } from './json-list.ts'
+import {
+  createJsonArray,
+  createJsonList,
+  csv,
+  csvHeader,
+  type JsonList,
+  markdownHead,
+  markdownRows,
+  tsv,
+} from './formats.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import type { FieldSelection } from './selected-fields.ts'
 import type { TableRenderer } from './table.ts'

@@ -55,7 +55,7 @@ function createEscapePatterns(character: string): readonly RegExp[] {
   const quoted = ['"', '/'].includes(character)
     ? [`${backslashes}{1,4}(?:${[unicodeEscape(character), ...percent].join('|')})`]
     : character === '\\'
-      ? ['\\\\{2}', ...percent.map(escape => `\\\\${escape}`)]
+      ? ['\\\\{2}', ...percent.map(encoded => `\\\\${encoded}`)]
       : []
   return [`\\\\{1,4}u${eitherCase(hex)}`, ...percent, ...quoted].map(source => new RegExp(source, 'y'))
 }

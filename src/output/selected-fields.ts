@@ -1,5 +1,4 @@
-import { get, getArray, type Json, type JsonObject } from '../json.ts'
-import { pickFields } from './pick-fields.ts'
+import { get, getArray, isObject, type Json, type JsonObject } from '../json.ts'
 import type { ColumnFormat, View } from './view.ts'
 
 /** A field that `--fields` selects. */
@@ -74,4 +73,29 @@ export function createFieldSelection(
       rows: rowsOf(records, createView),
     }),
   }
+}
+
+/** Returns a record with the named fields only, nested as before. */
+export function pickFields(record: JsonObject, fields: readonly string[]): JsonObject {
+  const selected: Record<string, Json> = Object.create(null)
+  for (const field of fields) {
+    const value = get(record, field)
+    if (value !== undefined)
+      setNested(selected, Object.hasOwn(record, field) ? [field] : field.split('.'), value)
+  }
+  return selected
+}
+
+function setNested(target: Record<string, Json>, path: readonly string[], value: Json): void {
+  const [key = '', ...rest] = path
+  if (rest.length === 0) {
+    target[key] = value
+    return
+  }
+  const selected = target[key]
+  // A list that is selected as a whole contains the fields of its items.
+  if (selected !== undefined && !isObject(selected)) return
+  const child: Record<string, Json> = Object.assign(Object.create(null), selected)
+  target[key] = child
+  setNested(child, rest, value)
 }

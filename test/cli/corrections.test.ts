@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createUsageError } from '../../src/cli/correct.ts'
-import { globalOptions } from '../../src/cli/global-options.ts'
-import { read } from '../../src/cli/parse.ts'
+import { globalOptions, read } from '../../src/cli/parse.ts'
 import { commandSynonyms, optionSynonyms, watchCommands } from '../../src/cli/synonyms.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { allCommands } from '../support/commands.ts'

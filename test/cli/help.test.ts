@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { topics } from '../../src/cli/help-topics.ts'
+import { topics } from '../../src/cli/help.ts'
 import { mergeq, type Outcome, openStory, type Setting, type Story } from '../support/harness.ts'
 import { commandDocs, examples, storingCommands } from '../support/help.ts'
 

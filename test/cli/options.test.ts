@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { globalOptions } from '../../src/cli/global-options.ts'
 import { isOption } from '../../src/cli/inputs.ts'
+import { globalOptions } from '../../src/cli/parse.ts'
 import { usageError } from '../../src/errors.ts'
 import { allCommands } from '../support/commands.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'

@@ -1,8 +1,13 @@
 import { type CommandDoc, documentOption, type OptionDoc } from '../../src/cli/command-doc.ts'
-import { globalOptions } from '../../src/cli/global-options.ts'
-import { describeOption, programSummary } from '../../src/cli/help.ts'
-import { formatRows, listSettingVariables, otherVariables } from '../../src/cli/help-topics.ts'
-import { wrapText } from '../../src/cli/text-layout.ts'
+import {
+  describeOption,
+  formatRows,
+  listSettingVariables,
+  otherVariables,
+  programSummary,
+  wrapText,
+} from '../../src/cli/help.ts'
+import { globalOptions } from '../../src/cli/parse.ts'
 import { exitCodeList } from '../../src/errors.ts'
 
 const roffEscapes: Readonly<Record<string, string>> = {

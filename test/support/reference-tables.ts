@@ -5,7 +5,7 @@ import {
   type WriteRecovery,
 } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
-import { formatRows, otherVariables } from '../../src/cli/help-topics.ts'
+import { formatRows, otherVariables } from '../../src/cli/help.ts'
 import { formatBytes, formatInteger } from '../../src/domain/format.ts'
 import {
   attemptLimit,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { completeWords, formatCompletion } from '../../src/cli/complete.ts'
-import { globalOptions } from '../../src/cli/global-options.ts'
 import { isOption } from '../../src/cli/inputs.ts'
+import { globalOptions } from '../../src/cli/parse.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { allCommands } from '../support/commands.ts'
 

@@ -1,11 +1,10 @@
 import type { ServiceClient, ServiceLogger } from '../../api/service-client.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import { formatAge } from '../../domain/format.ts'
-import type { StyledLine } from '../../output/styled-text.ts'
-import { shouldColor } from '../../output/styled-text.ts'
+import { type StyledLine, shouldColor } from '../../output/styled-text.ts'
 import type { View } from '../../output/view.ts'
+import { canPrompt } from '../confirm.ts'
 import type { CommandContext } from '../context.ts'
-import { canPrompt } from '../prompt.ts'
 import { scrollWith } from './scroll-keys.ts'
 import type { WatchRenderer } from './watch-renderer.ts'
 

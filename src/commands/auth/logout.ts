@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/command.ts'
-import { printPreview } from '../../cli/preview.ts'
+import { printPreview } from '../../cli/confirm.ts'
 import { sectionOf, storeFile } from '../../config/store.ts'
 import { readOrigin } from './service.ts'
 

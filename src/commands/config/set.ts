@@ -1,6 +1,6 @@
 import { defineCommand } from '../../cli/command.ts'
+import { printPreview } from '../../cli/confirm.ts'
 import { argument } from '../../cli/inputs.ts'
-import { printPreview } from '../../cli/preview.ts'
 import { type SettingKey, settingDefinitions } from '../../config/setting-definitions.ts'
 import { isMergeqError, MergeqError, usageError } from '../../errors.ts'
 import { describeProfile, keyArgument, updateProfile } from './profile.ts'

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/command.ts'
-import { printPreview } from '../../cli/preview.ts'
+import { printPreview } from '../../cli/confirm.ts'
 import { describeProfile, keyArgument, readProfile, updateProfile } from './profile.ts'
 
 export const configUnsetCommand = defineCommand({

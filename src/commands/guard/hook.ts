@@ -1,5 +1,5 @@
+import { printPreview } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { printPreview } from '../../cli/preview.ts'
 import { joinPath, platformPath } from '../../config/file-paths.ts'
 import { withoutTokens } from '../../config/run-git.ts'
 import { MergeqError, usageError } from '../../errors.ts'

@@ -1,7 +1,7 @@
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { defineCommand } from '../../cli/command.ts'
+import { yesInput } from '../../cli/common-inputs.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
-import { yesInput } from '../../cli/queue-inputs.ts'
 import { message } from '../../output/view.ts'
 import { explainFinished } from './state/explain-finished.ts'
 

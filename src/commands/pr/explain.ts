@@ -1,10 +1,10 @@
 import { getMergeQueueTestingDetails } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
-import type { RecordFields } from '../../cli/fields/record-fields.ts'
-import { printDryRun } from '../../cli/preview.ts'
+import { webInput } from '../../cli/common-inputs.ts'
+import { printDryRun } from '../../cli/confirm.ts'
+import type { RecordFields } from '../../cli/fields.ts'
 import { pullRequestArgument } from '../../cli/pull-request-arguments.ts'
-import { webInput } from '../../cli/web-input.ts'
 import { getPartialRecord } from './explain/explain-request.ts'
 
 /** A pull request that may have failed lately, for completion. */

@@ -1,7 +1,7 @@
 import { callOperation } from '../../api/call.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCustomCommand } from '../../cli/custom-command.ts'
-import type { RecordFields } from '../../cli/fields/record-fields.ts'
+import type { RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { checkDepth, checkPaused, checkStalled, type HealthCheck } from '../../domain/queue-health.ts'
 import { integerParser, maxInteger } from '../../domain/values/numbers.ts'

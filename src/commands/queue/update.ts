@@ -1,7 +1,7 @@
 import { fieldNames, queueSettingsRecord } from '../../api/operations/fields.ts'
 import { updateQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { receiptRecord } from '../../cli/fields/record-fields.ts'
+import { receiptRecord } from '../../cli/fields.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { keyValueTable, message, type View } from '../../output/view.ts'

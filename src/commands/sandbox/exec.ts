@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/command.ts'
+import { printPreview } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { Input } from '../../cli/inputs.ts'
-import { printPreview } from '../../cli/preview.ts'
 import { type MergeqError, usageError } from '../../errors.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 import type { ScenarioReport } from '../../sandbox/scenario-report.ts'

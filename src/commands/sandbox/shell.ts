@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/command.ts'
-import { printPreview } from '../../cli/preview.ts'
+import { printPreview } from '../../cli/confirm.ts'
 import { usageError } from '../../errors.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 import { describeSandbox, openSandbox, portOption, sandboxOptions } from './open-sandbox.ts'

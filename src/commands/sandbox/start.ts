@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/command.ts'
-import { printPreview } from '../../cli/preview.ts'
+import { printPreview } from '../../cli/confirm.ts'
 import { stringifyJson } from '../../json.ts'
 import { describeSandbox, openSandbox, portOption, sandboxOptions } from './open-sandbox.ts'
 import { detectShell, formatVariable, type ShellKind } from './user-shell.ts'

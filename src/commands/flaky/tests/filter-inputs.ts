@@ -1,5 +1,5 @@
+import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../../cli/common-inputs.ts'
 import { negatableFlag, option } from '../../../cli/inputs.ts'
-import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../../cli/list-inputs.ts'
 import { parseGlob } from '../../../domain/values/glob.ts'
 import { textParser } from '../../../domain/values/text.ts'
 

@@ -1,6 +1,6 @@
 import type { PaginationEnd } from '../../../api/pagination.ts'
 import type { ListEnding } from '../../../cli/command.ts'
-import { cutListSentence } from '../../../cli/list-inputs.ts'
+import { cutListSentence } from '../../../cli/common-inputs.ts'
 import { formatInteger, pluralize } from '../../../domain/format.ts'
 import type { CommandLine } from '../../../domain/suggested-command.ts'
 import { getString, type JsonObject } from '../../../json.ts'

@@ -58,6 +58,6 @@ export async function explainOne(request: ExplainRequest, context: CommandContex
 
 export async function openOne(request: ExplainRequest, context: CommandContext): Promise<void> {
   await readRecord(request, context)
-  const { openPage } = await import('../../../cli/open-page.ts')
+  const { openPage } = await import('../../../cli/run-requests.ts')
   return openPage(urlOfPullRequest(request.values.repo, request.values.pr), context)
 }

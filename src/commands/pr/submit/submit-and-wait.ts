@@ -1,6 +1,6 @@
 import { submitPullRequest } from '../../../api/operations/pull-requests.ts'
 import type { CommandRequest, RunContext } from '../../../cli/command.ts'
-import { reportResults } from '../../../cli/report-results.ts'
+import { reportResults } from '../../../cli/run-requests.ts'
 import { MergeqError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
 import { type RequestedPullRequest, readRecord } from '../state/read-record.ts'

@@ -1,6 +1,6 @@
 import { getMergeQueueTestingDetails } from '../../../api/operations/pull-requests.ts'
 import type { CommandRequest, RunContext, RunResult } from '../../../cli/command.ts'
-import { reportResults } from '../../../cli/report-results.ts'
+import { reportResults } from '../../../cli/run-requests.ts'
 import type { Repository } from '../../../domain/values/repository.ts'
 import { extendError } from '../../../errors.ts'
 import { findTestRun } from './read-test-run.ts'

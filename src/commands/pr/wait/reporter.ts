@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../../cli/context.ts'
-import { reportErrors } from '../../../cli/report-results.ts'
+import { reportErrors } from '../../../cli/run-requests.ts'
 import { isContinuousIntegration } from '../../../config/ci-systems.ts'
 import type { FailingCheck } from '../../../domain/explain/test-run.ts'
 import { pluralize } from '../../../domain/format.ts'

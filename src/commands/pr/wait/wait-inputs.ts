@@ -1,4 +1,4 @@
-import type { RecordFields } from '../../../cli/fields/record-fields.ts'
+import type { RecordFields } from '../../../cli/fields.ts'
 import { choiceOption, flag, type Input, type InputValues, option } from '../../../cli/inputs.ts'
 import { maxErrorsOption } from '../../../cli/poll-options.ts'
 import type { ParseContext } from '../../../config/parse-context.ts'

@@ -1,8 +1,8 @@
 import { callIfAvailable } from '../../../api/call-if-available.ts'
 import { getMergeQueueMetrics, samplesIn } from '../../../api/operations/metrics.ts'
 import { type ServiceClient, withMaxRetries, withoutMessages } from '../../../api/service-client.ts'
+import type { queueInputs } from '../../../cli/common-inputs.ts'
 import type { InputValues } from '../../../cli/inputs.ts'
-import type { queueInputs } from '../../../cli/queue-inputs.ts'
 
 export type QueueName = InputValues<typeof queueInputs>
 

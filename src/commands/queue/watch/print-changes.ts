@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../../cli/context.ts'
-import type { RecordFields } from '../../../cli/fields/record-fields.ts'
+import type { RecordFields } from '../../../cli/fields.ts'
 import { describeDeparture } from '../../../domain/departure.ts'
 import { describeChange, type QueueChange } from '../../../domain/queue-changes.ts'
 import { testSlotsText } from '../../../domain/queue-entries.ts'
