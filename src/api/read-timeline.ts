@@ -2,19 +2,16 @@ import { normalizeState, terminalOutcome } from '../domain/states.ts'
 import { getString, type JsonObject } from '../json.ts'
 import type { BodyOverride } from './body-overrides.ts'
 import { callIfAvailable } from './call-if-available.ts'
-import { withDecoder } from './operation.ts'
-import { getSubmittedPullRequest, partialPullRequestDecoder } from './operations/pull-requests.ts'
+import { getPartialPullRequest } from './operations/pull-requests.ts'
 import type { ParamValues } from './param.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 
 const option = 'includeTimeline'
 
-const recordWithTimeline = withDecoder(getSubmittedPullRequest, partialPullRequestDecoder)
-
 const hasTimeline = ({ timeline }: JsonObject): boolean => Array.isArray(timeline) && timeline.length > 0
 
 type PullRequestParams = Pick<
-  ParamValues<typeof getSubmittedPullRequest.params>,
+  ParamValues<typeof getPartialPullRequest.params>,
   'repo' | 'targetBranch' | 'pr'
 >
 
@@ -52,7 +49,7 @@ export async function addTimeline(
   const { repo, targetBranch, pr } = params
   const { result } = await callIfAvailable(
     client,
-    recordWithTimeline,
+    getPartialPullRequest,
     { repo, targetBranch, pr, head: undefined },
     {
       overrides: [...overrides, { path: [option], value: true }],

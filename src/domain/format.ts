@@ -25,6 +25,27 @@ export const joinList = (items: readonly string[]): string =>
     ? items.join(', ')
     : `${items.slice(0, maxListed).join(', ')} and ${formatInteger(items.length - maxListed)} more`
 
+const maxNames = 5
+
+/** The names separated by commas; of more than 5 names, the first 5 and the number of the others. */
+export const joinTruncated = (names: readonly string[]): string =>
+  names.length <= maxNames
+    ? names.join(', ')
+    : `${names.slice(0, maxNames).join(', ')} and ${pluralize(names.length - maxNames, 'other')}`
+
+/** A text, cut to a number of characters, with an ellipsis as the last. */
+export function shorten(text: string, max = 80): string {
+  const characters = Array.from(text.slice(0, max * 4))
+  return characters.length > max ? `${characters.slice(0, max - 1).join('')}…` : characters.join('')
+}
+
+/** A position as an ordinal number: `1st`, `2nd`, `3rd`, `11th`. */
+export function formatOrdinal(position: number): string {
+  const lastTwo = position % 100
+  const suffix = lastTwo >= 11 && lastTwo <= 13 ? 'th' : (['th', 'st', 'nd', 'rd'][position % 10] ?? 'th')
+  return `${position}${suffix}`
+}
+
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
 
 /**

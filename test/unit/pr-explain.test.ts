@@ -1,13 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { explanationProse } from '../../src/commands/pr/explain/explanation-prose.ts'
-import { explanationJson, explanationView } from '../../src/commands/pr/explain/explanation-view.ts'
-import { formatOrdinal } from '../../src/domain/explain/describe-explanation.ts'
-import { explainPullRequest } from '../../src/domain/explain/explain-pull-request.ts'
-import type { ExplainSources, ExplanationVerdict } from '../../src/domain/explain/explanation.ts'
-import { parseTestRun, testRunOf, testsPullRequest } from '../../src/domain/explain/test-run.ts'
+import { explanationJson, explanationProse, explanationView } from '../../src/commands/pr/explain/report.ts'
+import {
+  type ExplainSources,
+  type ExplanationVerdict,
+  explainPullRequest,
+} from '../../src/domain/explain/explain-pull-request.ts'
+import { formatOrdinal } from '../../src/domain/format.ts'
 import { pullRequestStates } from '../../src/domain/states.ts'
 import { joinCommandLine } from '../../src/domain/suggested-command.ts'
+import { parseTestRun, testRunOf, testsPullRequest } from '../../src/domain/test-run.ts'
 import type { Json, JsonObject } from '../../src/json.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { noon } from '../support/harness.ts'

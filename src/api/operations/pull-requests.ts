@@ -56,12 +56,6 @@ const informativeFields = [
   'timeline',
 ]
 
-/** Reads the record of a pull request that may lack its state: its other fields may say why it is not merging. */
-export const partialPullRequestDecoder = recordDecoder(withNormalizedState, {
-  name: 'state',
-  isPresent: record => hasState(record) || informativeFields.some(key => (record[key] ?? null) !== null),
-})
-
 export const getSubmittedPullRequest = defineOperation({
   route: 'POST /getSubmittedPullRequest',
   summary: 'Reads the state and priority of a submitted pull request.',
@@ -83,6 +77,15 @@ export const getSubmittedPullRequest = defineOperation({
         : undefined,
   },
 })
+
+/** Reads the record of a pull request that may lack its state: its other fields may say why it is not merging. */
+export const getPartialPullRequest: typeof getSubmittedPullRequest = {
+  ...getSubmittedPullRequest,
+  decoder: recordDecoder(withNormalizedState, {
+    name: 'state',
+    isPresent: record => hasState(record) || informativeFields.some(key => (record[key] ?? null) !== null),
+  }),
+}
 
 /** What to do after a change of a pull request was refused: first see what the service knows of it. */
 const inspectOnError: OperationErrors = {

@@ -3,7 +3,6 @@ import { defineCommand } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { message } from '../../output/view.ts'
-import { explainFinished } from './state/explain-finished.ts'
 
 /** `mergeq pr cancel`: asks for confirmation when there are several pull requests. */
 export const prCancelCommand = defineCommand({
@@ -13,7 +12,8 @@ export const prCancelCommand = defineCommand({
   operation: cancelPullRequest,
   inputs: { pr: pullRequestArguments },
   options: { yes: yesInput },
-  explainRejection: explainFinished(['ok', 'failed', 'cancelled']),
+  explainRejection: async (...rejection) =>
+    (await import('./record.ts')).explainFinished(['ok', 'failed', 'cancelled'], ...rejection),
   view: (_, { pr, targetBranch }) => message(`Cancelled #${pr}: removed from the queue for ${targetBranch}.`),
   confirm(runs) {
     if (runs.length < 2 || runs.every(({ yes }) => yes)) return undefined

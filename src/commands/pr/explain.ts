@@ -1,11 +1,10 @@
-import { getMergeQueueTestingDetails } from '../../api/operations/pull-requests.ts'
+import { getMergeQueueTestingDetails, getPartialPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { webInput } from '../../cli/common-inputs.ts'
 import { printDryRun } from '../../cli/confirm.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { pullRequestArgument } from '../../cli/pull-request-arguments.ts'
-import { getPartialRecord } from './explain/explain-request.ts'
 
 /** A pull request that may have failed lately, for completion. */
 const recentPullRequest = {
@@ -33,7 +32,7 @@ const explanationRecord: RecordFields = {
 export const prExplainCommand = defineCommand({
   command: 'pr explain',
   summary: 'Explain why a pull request is not merging and what to do next',
-  operation: getPartialRecord,
+  operation: getPartialPullRequest,
   isComposition: true,
   params: ['repo', 'targetBranch', 'pr'],
   inputs: { pr: recentPullRequest },
@@ -52,10 +51,9 @@ export const prExplainCommand = defineCommand({
   ],
   async run({ web }, context) {
     const requests = await context.requests()
-    if (context.options.dryRun) return printDryRun(getPartialRecord, requests, context)
-    const { explainOne, openOne } = await import('./explain/explain-one.ts')
-    const explain = web ? openOne : explainOne
-    for (const request of requests) await explain(request, context)
+    if (context.options.dryRun) return printDryRun(getPartialPullRequest, requests, context)
+    const { openPullRequest, printExplanation } = await import('./explain/report.ts')
+    for (const request of requests) await (web ? openPullRequest : printExplanation)(request, context)
     await context.printer.end()
     return 0
   },

@@ -4,13 +4,21 @@ import { webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { flag, type Input } from '../../cli/inputs.ts'
 import { pullRequestArguments, pullRequestNumber } from '../../cli/pull-request-arguments.ts'
-import { outcomeOfRecord, outcomes } from '../../domain/states.ts'
+import { readinessFindings } from '../../domain/explain/readiness.ts'
+import { describeSince, shorten } from '../../domain/format.ts'
+import {
+  isFailedOrCancelled,
+  normalizeState,
+  outcomeOfRecord,
+  outcomes,
+  terminalOutcome,
+} from '../../domain/states.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { usageError } from '../../errors.ts'
-import { getNumber } from '../../json.ts'
+import { getNumber, getString, type JsonObject } from '../../json.ts'
+import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { type ColumnSpec, linesView, table, withLinks } from '../../output/view.ts'
-import { pullRequestColumns } from './sheet/pull-request-columns.ts'
-import { pullRequestSheet } from './sheet/pull-request-sheet.ts'
+import { pullRequestColumns } from './pull-request-columns.ts'
 
 /** The pull requests, or none when --head names the head branch instead. */
 const pullRequestOrHead: Input<number | undefined> = {
@@ -33,6 +41,67 @@ const columns: readonly ColumnSpec[] = [
   ['SINCE', 'stateChangedAt', 'time'],
   ['TITLE', 'prTitle'],
 ]
+
+/** The longest text of the service that is shown whole, in characters. */
+const maxTextLength = 200
+
+/** Returns the text of the service at a key, shortened. */
+function shortText(record: JsonObject, key: string): string | undefined {
+  const text = getString(record, key)
+  return text === undefined ? undefined : shorten(text, maxTextLength)
+}
+
+/** Returns the priority with its number: `medium (100)`. */
+function priorityText(record: JsonObject): string | undefined {
+  const [name, value] = [shortText(record, 'priorityName'), getNumber(record, 'priorityValue')]
+  if (name === undefined) return value === undefined ? undefined : String(value)
+  return value === undefined ? name : `${name} (${value})`
+}
+
+/** Returns whether the pull request is submitted, where its state does not say so. */
+function submittedText(record: JsonObject, state: string): string | undefined {
+  const { isCurrentlySubmittedToQueue: isSubmitted } = record
+  if (isSubmitted === false && terminalOutcome(state) === undefined) return 'no'
+  return isSubmitted === true && isFailedOrCancelled(state) ? 'yes' : undefined
+}
+
+/**
+ * Returns the record of a pull request as lines for a terminal: its state and title, then its properties as
+ * far as the record has them. `page` is its URL, `now` is in milliseconds since 1970.
+ */
+function pullRequestSheet(
+  record: JsonObject,
+  pr: number | undefined,
+  page: string | undefined,
+  now: number,
+): readonly StyledLine[] {
+  const state = normalizeState(getString(record, 'state') ?? '')
+  const title = shortText(record, 'prTitle')
+  const age = describeSince(shortText(record, 'stateChangedAt'), now, terminalOutcome(state) !== undefined)
+  const problems = state === 'NOT_READY' ? readinessFindings(pr ?? 0, record, {}) : []
+  const properties = [
+    ['priority', priorityText(record)],
+    ['author', shortText(record, 'prAuthor')],
+    ['base branch', shortText(record, 'prBaseBranch')],
+    ['head commit', shortText(record, 'prSha')],
+    ['submitted', submittedText(record, state)],
+    ['batching', record.noBatch === true ? 'no: it is tested alone' : undefined],
+    ...problems.map(({ message }) => ['not ready', message] as const),
+    ['page', page && linkSpan(page, page)],
+  ] as const
+  const width = Math.max(...properties.map(([name, value]) => (value === undefined ? 0 : name.length)))
+  return [
+    [
+      ...(pr === undefined ? [] : [linkSpan(`#${pr}`, page), '  ']),
+      stateSpan(state === '' ? 'unknown state' : shorten(state)),
+      age,
+    ],
+    ...(title === undefined ? [] : [[styled(`  ${title}`, 'bold')]]),
+    ...properties.flatMap(([name, value]) =>
+      value === undefined ? [] : [[styled(`  ${name.padEnd(width)}  `, 'dim'), value]],
+    ),
+  ]
+}
 
 /** `mergeq pr get`: the record of each pull request. */
 export const prGetCommand = defineCommand({

@@ -2,7 +2,6 @@ import { restartTestsOnPullRequest } from '../../api/operations/pull-requests.ts
 import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { message } from '../../output/view.ts'
-import { explainFinished } from './state/explain-finished.ts'
 
 /** `mergeq pr restart`: starts the tests of each pull request again. */
 export const prRestartCommand = defineCommand({
@@ -10,7 +9,8 @@ export const prRestartCommand = defineCommand({
   summary: 'Restart the tests of queued pull requests',
   operation: restartTestsOnPullRequest,
   inputs: { pr: pullRequestArguments },
-  explainRejection: explainFinished(['ok', 'failed', 'cancelled']),
+  explainRejection: async (...rejection) =>
+    (await import('./record.ts')).explainFinished(['ok', 'failed', 'cancelled'], ...rejection),
   view: (_, { pr }) => message(`Restarted the tests of #${pr}.`),
   examples: ['mergeq pr restart 123'],
 })

@@ -17,8 +17,7 @@ import { usageError } from '../../errors.ts'
 import { getNumber, getString, type JsonObject } from '../../json.ts'
 import { styled } from '../../output/styled-text.ts'
 import { message } from '../../output/view.ts'
-import { explainFinished } from './state/explain-finished.ts'
-import type { RequestedPullRequest } from './state/read-record.ts'
+import type { RequestedPullRequest } from './record.ts'
 import { waitInputs, waitRecord } from './wait/wait-inputs.ts'
 
 /** The largest number of pull requests that the suggested command names. */
@@ -83,12 +82,9 @@ export const prSubmitCommand = defineCommand({
     ndjson: 'the same, one per line; with --wait, the lines of `mergeq pr wait`',
   },
   fields: typed => (typed.has('--wait') ? waitRecord : receiptRecord),
-  async readBefore(values, context) {
-    const { readRecord } = await import('./state/read-record.ts')
-    const { withMaxRetries } = await import('../../api/service-client.ts')
-    return readRecord(values, withMaxRetries(context.client(), 0), context)
-  },
-  explainRejection: explainFinished(['ok']),
+  readBefore: async (...change) => (await import('./record.ts')).readRecordOnce(...change),
+  explainRejection: async (...rejection) =>
+    (await import('./record.ts')).explainFinished(['ok'], ...rejection),
   view: (_, { pr, targetBranch, priority }, { before }) =>
     message(
       before?.isCurrentlySubmittedToQueue === true

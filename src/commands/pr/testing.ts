@@ -5,12 +5,13 @@ import { printDryRun } from '../../cli/confirm.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, option } from '../../cli/inputs.ts'
 import { argsForPullRequest } from '../../cli/pull-request-arguments.ts'
-import { readChecks } from '../../domain/test-run-checks.ts'
-import { parsePullRequest } from '../../domain/values/pull-request.ts'
+import { readChecks } from '../../domain/test-run.ts'
+import { parsePullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
+import type { Repository } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
-import { get, getArray, getString } from '../../json.ts'
-import { type ColumnSpec, table } from '../../output/view.ts'
-import { pageOf, testRunView } from './test-run/test-run-view.ts'
+import { get, getArray, getString, type JsonObject } from '../../json.ts'
+import { linkSpan, type StyledLine, stateSpan, stateStyle } from '../../output/styled-text.ts'
+import { type ColumnSpec, table, type View } from '../../output/view.ts'
 
 const { run: runParam } = getMergeQueueTestingDetails.params
 
@@ -51,6 +52,71 @@ const columns: readonly ColumnSpec[] = [
   ['URL', 'url'],
 ]
 
+const isFailed = (check: JsonObject): boolean => stateStyle(getString(check, 'state') ?? '')?.style === 'red'
+
+/** Returns the page of a test run: of its first failed check, or else of its first check. */
+const pageOf = (checks: readonly JsonObject[]): string | undefined =>
+  [...checks.filter(isFailed), ...checks].map(check => getString(check, 'url')).find(Boolean)
+
+/** Returns the pull requests that were tested, each as a link to its page. */
+function testedLine(run: JsonObject, repo: Repository): StyledLine {
+  const numbers = getArray(run, 'testedPullRequests').flatMap(tested => {
+    const pr = get(tested, 'prNumber')
+    return typeof pr === 'number' ? [pr] : []
+  })
+  if (numbers.length === 0) return 'for unknown pull requests'
+  return [
+    'for ',
+    ...numbers.flatMap((pr, index) => [
+      ...(index === 0 ? [] : [', ']),
+      linkSpan(`#${pr}`, urlOfPullRequest(repo, pr)),
+    ]),
+  ]
+}
+
+const piecesOf = (line: StyledLine) => (typeof line === 'string' ? [line] : line)
+
+/** The states of a run, each with the state of a pull request that looks the same. */
+const runStates: ReadonlyMap<string, string> = new Map([
+  ['in_progress', 'TESTING'],
+  ['succeeded', 'SUCCESS'],
+  ['failed', 'FAILED'],
+  ['cancelled', 'CANCELLED'],
+])
+
+function statusPieces(status: string | undefined): StyledLine {
+  if (status === undefined) return 'unknown status'
+  const known = runStates.get(status.toLowerCase())
+  if (known === undefined) return status
+  const { text, ...look } = stateSpan(known)
+  return [{ ...look, text: `${text.split(' ')[0]} ${status.toLowerCase().replaceAll('_', ' ')}` }]
+}
+
+/** Returns a test run for a terminal: its status, then its checks, those that failed first. */
+function testRunView(run: JsonObject, checks: readonly JsonObject[], repo: Repository): View {
+  const ordered: readonly JsonObject[] = [
+    ...checks.filter(isFailed),
+    ...checks.filter(check => !isFailed(check)),
+  ]
+  return {
+    ...table(ordered, [
+      ['STATE', 'state', 'state'],
+      ['NAME', 'name', 'id'],
+      ['KIND', 'kind', 'plain', 1],
+      ['URL', 'url', 'id'],
+    ]),
+    heading: [
+      [
+        'Test run ',
+        ...piecesOf(statusPieces(getString(run, 'status'))),
+        ' ',
+        ...piecesOf(testedLine(run, repo)),
+        `, on ${getString(run, 'testBranch') ?? 'an unknown branch'}`,
+      ],
+    ],
+  }
+}
+
 export const prTestingCommand = defineCommand({
   command: 'pr testing',
   summary: 'Show a test run: its checks and pull requests',
@@ -77,7 +143,7 @@ export const prTestingCommand = defineCommand({
   async run(_, context) {
     const requests = await context.requests()
     if (context.options.dryRun) return printDryRun(getMergeQueueTestingDetails, requests, context)
-    const { printTestRun } = await import('./test-run/print-test-run.ts')
+    const { printTestRun } = await import('./test-run.ts')
     return printTestRun(requests, context)
   },
 })

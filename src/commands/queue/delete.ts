@@ -10,8 +10,7 @@ import { canPrompt, confirm, printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { flag } from '../../cli/inputs.ts'
 import { executeAll, reportResults } from '../../cli/run-requests.ts'
-import { joinSome } from '../../domain/explain/finding.ts'
-import { joinList, pluralize } from '../../domain/format.ts'
+import { joinList, joinTruncated, pluralize } from '../../domain/format.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { MergeqError } from '../../errors.ts'
 import { get, getArray, getString } from '../../json.ts'
@@ -78,7 +77,7 @@ async function cancelAll(values: Queue, context: CommandContext): Promise<number
 
 /** Names pull requests that are not ready: `2 pull requests are not ready: #3, #5`. */
 const formatNotReady = (numbers: readonly number[]): string =>
-  `${pluralize(numbers.length, 'pull request')} ${numbers.length === 1 ? 'is' : 'are'} not ready: ${joinSome(numbers.map(pr => `#${pr}`))}`
+  `${pluralize(numbers.length, 'pull request')} ${numbers.length === 1 ? 'is' : 'are'} not ready: ${joinTruncated(numbers.map(pr => `#${pr}`))}`
 
 /**
  * Says what --cancel-all cancels, and what it does not:

@@ -1,11 +1,113 @@
-import { getArray, getString, type JsonObject } from '../../json.ts'
+import { get, getArray, getNumber, getString, type JsonObject } from '../../json.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
 import { isFailedOrCancelled, normalizeState, terminalOutcome } from '../states.ts'
-import type { ExplainSources, Explanation, ExplanationVerdict, NextStep } from './explanation.ts'
-import { type Finding, factsOf, manualStep, type Step } from './finding.ts'
-import { stateFindings } from './state-findings.ts'
-import { assessResubmission } from './submit-again.ts'
-import type { TestRun } from './test-run.ts'
+import type { CommandWords } from '../suggested-command.ts'
+import type { TestRun } from '../test-run.ts'
+import { readFacts, stateFindings } from './findings.ts'
+import type { Finding, Step } from './readiness.ts'
+
+/** `held` means PENDING_FAILURE, a state from which a pull request may still merge. */
+export type ExplanationVerdict =
+  | 'waiting'
+  | 'blocked'
+  | 'testing'
+  | 'held'
+  | 'dropped'
+  | 'merged'
+  | 'never-submitted'
+  | 'unknown'
+
+export interface UnreadSource {
+  readonly what: 'queue' | 'test run'
+  readonly why: string
+}
+
+export interface ExplainSources {
+  readonly pr: number
+  readonly targetBranch: string
+  /** Returns a command line about the same queue. */
+  commandLine(words: CommandWords): string
+  /** The pull request's record; undefined if the service knows no submission (404). */
+  readonly record: JsonObject | undefined
+  /** Null if there is no queue (404), undefined if the queue could not be read. */
+  readonly queue: JsonObject | null | undefined
+  readonly run: TestRun | undefined
+  readonly unread: readonly UnreadSource[]
+}
+
+/** A next step: a command line of mergeq, or, if `command` is null, an action outside mergeq. */
+export interface NextStep {
+  readonly command: string | null
+  readonly why: string
+}
+
+/** Why a pull request is not merging. The output of `pr explain --json` has exactly these keys. */
+export interface Explanation {
+  readonly pr: number
+  readonly targetBranch: string
+  readonly title: string | null
+  readonly verdict: ExplanationVerdict
+  readonly state: string | null
+  /** When the pull request entered the state, as the service wrote it. */
+  readonly since: string | null
+  readonly queue: {
+    readonly state: string | null
+    /** The position, from 1; null if the queue does not list the pull request. */
+    readonly position: number | null
+    readonly length: number
+    readonly ahead: readonly number[]
+    readonly testing: number
+    readonly concurrency: number | null
+  } | null
+  readonly testRun: TestRun | null
+  /** The most important reason first; `code` is stable, `message` is text for people. */
+  readonly reasons: readonly { readonly code: string; readonly message: string }[]
+  readonly next: readonly NextStep[]
+  /** Whether running `pr submit` now is safe; `safe` is null if that is unknown. */
+  readonly submitAgain: { readonly safe: boolean | null; readonly why: string }
+  readonly unread: readonly UnreadSource[]
+}
+
+/**
+ * Explains why a pull request is not merging from the documents that were read. Never throws: missing
+ * documents and unknown states are named in the explanation.
+ */
+export function explainPullRequest(sources: ExplainSources): Explanation {
+  const { pr, targetBranch, commandLine, queue, run, unread } = sources
+  const entry = queueEntries(queue ?? {}).find(candidate => candidate.pr === pr)
+  const current = newerRecord(sources.record, entry)
+  const record = current ?? {}
+  const state = normalizeState(getString(record, 'state') || getString(entry?.record, 'state') || '')
+  const findings: Finding[] =
+    current === undefined
+      ? [{ code: 'never-submitted', message: `It was never submitted to the queue for ${targetBranch}.` }]
+      : [...stateFindings(state, readFacts(pr, targetBranch, record, queue ?? {}), run)]
+  if (queue === null && terminalOutcome(state) === undefined) findings.push(noQueueFinding(targetBranch))
+  const blocking = findings.filter(({ blocks }) => blocks === true)
+  const others = findings.filter(({ blocks }) => blocks !== true)
+  const verdict = current === undefined ? 'never-submitted' : verdictOf(state, findings, blocking.length > 0)
+  const steps = [...findings.flatMap(finding => finding.steps ?? []), ...stepsFor(verdict, state, pr, run)]
+  return {
+    pr,
+    targetBranch,
+    title: getString(record, 'prTitle') ?? getString(entry?.record, 'prTitle') ?? null,
+    verdict,
+    state: state === '' ? null : state,
+    since: getString(record, 'stateChangedAt') ?? null,
+    queue: queue == null ? null : describeQueue(queue, entry),
+    testRun: run ?? null,
+    reasons: [...blocking, ...others].map(({ code, message }) => ({ code, message })),
+    next: uniqueSteps(
+      steps.map(({ words, why }) => ({ command: words === undefined ? null : commandLine(words), why })),
+    ),
+    submitAgain: assessResubmission(
+      state === '' && current !== undefined ? 'unknown' : verdict,
+      record,
+      commandLine(['pr', 'submit', pr]),
+    ),
+    unread,
+  }
+}
 
 /**
  * Returns the newer of a pull request's own record and its entry in the queue. The queue can list a new
@@ -21,12 +123,22 @@ function newerRecord(record: JsonObject | undefined, entry: QueueEntry | undefin
     : record
 }
 
+const noQueueFinding = (targetBranch: string): Finding => ({
+  code: 'no-queue',
+  message: `This repository has no queue for ${targetBranch}.`,
+  blocks: true,
+  steps: [
+    { why: 'Check --repo and --target-branch; the queue may belong to another branch.' },
+    { words: ['queue', 'create'], why: 'Creates the queue, if the branch needs one.' },
+  ],
+})
+
 /** The codes of findings after which the state of a pull request says nothing certain. */
-const unclearStates: ReadonlySet<string> = new Set(['settling', 'not-submitted', 'unknown-state', 'no-state'])
+const unclearStates: readonly string[] = ['settling', 'not-submitted', 'unknown-state', 'no-state']
 
 function verdictOf(state: string, [first]: readonly Finding[], isBlocked: boolean): ExplanationVerdict {
   if (state === '' && isBlocked) return 'blocked'
-  if (first !== undefined && unclearStates.has(first.code)) return 'unknown'
+  if (first !== undefined && unclearStates.includes(first.code)) return 'unknown'
   if (state === 'MERGED') return 'merged'
   if (isFailedOrCancelled(state)) return 'dropped'
   if (state === 'TESTING') return 'testing'
@@ -53,7 +165,7 @@ function stepsFor(
       if (state === 'CANCELLED') return [submit('Submits it again.')]
       return [
         ...showChecks,
-        manualStep('Fix the failure, then push.'),
+        { why: 'Fix the failure, then push.' },
         submit('Submits it again after the fix.'),
       ]
     case 'held':
@@ -74,84 +186,55 @@ function stepsFor(
   }
 }
 
-const noQueueFinding = (targetBranch: string): Finding => ({
-  code: 'no-queue',
-  message: `This repository has no queue for ${targetBranch}.`,
-  blocks: true,
-  steps: [
-    manualStep('Check --repo and --target-branch; the queue may belong to another branch.'),
-    { words: ['queue', 'create'], why: 'Creates the queue, if the branch needs one.' },
-  ],
-})
+const uniqueSteps = (steps: readonly NextStep[]): readonly NextStep[] =>
+  steps.filter((step, index) => {
+    const key = ({ command, why }: NextStep) => command ?? why
+    return steps.findIndex(other => key(other) === key(step)) === index
+  })
 
-/**
- * Explains why a pull request is not merging from the documents that were read. Never throws: missing
- * documents and unknown states are named in the explanation.
- */
-export function explainPullRequest({
-  pr,
-  targetBranch,
-  commandLine,
-  record,
-  queue,
-  run,
-  unread,
-}: ExplainSources): Explanation {
-  const entry = queueEntries(queue ?? {}).find(candidate => candidate.pr === pr)
-  const current = newerRecord(record, entry)
-  const { testing, concurrency } = testSlots(queue ?? {})
-  const state = normalizeState(getString(current, 'state') || getString(entry?.record, 'state') || '')
-  const details = current ?? {}
-  const queueState = getString(queue, 'state')
-  const facts = factsOf(pr, targetBranch, details, queue ?? {})
-  const findings: Finding[] =
-    current === undefined
-      ? [{ code: 'never-submitted', message: `It was never submitted to the queue for ${targetBranch}.` }]
-      : [...stateFindings(state, facts, run)]
-  if (queue === null && terminalOutcome(state) === undefined) findings.push(noQueueFinding(targetBranch))
-  const isBlocked = findings.some(({ blocks }) => blocks === true)
-  const verdict = current === undefined ? 'never-submitted' : verdictOf(state, findings, isBlocked)
-  const stepsOfFindings = findings.flatMap(({ steps = [] }) => steps)
-  const next = [...stepsOfFindings, ...stepsFor(verdict, state, pr, run)].map(({ words, why }) => ({
-    command: words === undefined ? null : commandLine(words),
-    why,
-  }))
+function describeQueue(queue: JsonObject, entry: QueueEntry | undefined): Explanation['queue'] {
+  const state = getString(queue, 'state')
+  const { testing, concurrency = null } = testSlots(queue)
+  const ahead = queueEntries(queue).filter(({ position }) => position < (entry?.position ?? 0))
   return {
-    pr,
-    targetBranch,
-    title: getString(details, 'prTitle') ?? getString(entry?.record, 'prTitle') ?? null,
-    verdict,
-    state: state === '' ? null : state,
-    since: getString(details, 'stateChangedAt') ?? null,
-    queue:
-      queue == null
-        ? null
-        : {
-            state: queueState === undefined ? null : normalizeState(queueState),
-            position: entry?.position ?? null,
-            length: getArray(queue, 'enqueuedPullRequests').length,
-            ahead: queueEntries(queue).flatMap(other =>
-              other.position < (entry?.position ?? 0) ? [other.pr] : [],
-            ),
-            testing: testing.length,
-            concurrency: concurrency ?? null,
-          },
-    testRun: run ?? null,
-    reasons: blockingFirst(findings).map(({ code, message }) => ({ code, message })),
-    next: next.filter((step, index) => next.findIndex(other => isSame(step, other)) === index),
-    submitAgain: assessResubmission(
-      state === '' && current !== undefined ? 'unknown' : verdict,
-      details,
-      commandLine(['pr', 'submit', pr]),
-    ),
-    unread,
+    state: state === undefined ? null : normalizeState(state),
+    position: entry?.position ?? null,
+    length: getArray(queue, 'enqueuedPullRequests').length,
+    ahead: ahead.map(({ pr }) => pr),
+    testing: testing.length,
+    concurrency,
   }
 }
 
-const isSame = (one: NextStep, other: NextStep): boolean =>
-  one.command === other.command && (one.command !== null || one.why === other.why)
+const defaultPriority = 100
 
-const blockingFirst = (findings: readonly Finding[]): readonly Finding[] => [
-  ...findings.filter(({ blocks }) => blocks === true),
-  ...findings.filter(({ blocks }) => blocks !== true),
-]
+/**
+ * Returns whether another submit is safe. Submitting a queued pull request again resets its priority and
+ * batching unless they are given again (docs/reference/service.md, "submitPullRequest"). `submit` is the
+ * command line that submits it.
+ */
+function assessResubmission(
+  verdict: ExplanationVerdict,
+  record: JsonObject,
+  submit: string,
+): Explanation['submitAgain'] {
+  if (verdict === 'never-submitted') return { safe: true, why: 'It was never submitted.' }
+  if (verdict === 'merged') return { safe: false, why: 'It is already merged.' }
+  if (verdict === 'dropped') return { safe: true, why: 'It is no longer in the queue.' }
+  if (verdict === 'unknown') return { safe: null, why: 'Its current state is unknown. Check it again first.' }
+  const priority = getNumber(record, 'priorityValue')
+  const isDefault = priority === defaultPriority || getString(record, 'usedDefaultPriorityName') !== undefined
+  const isUnbatched = get(record, 'noBatch') === true
+  if (isDefault && !isUnbatched)
+    return { safe: true, why: 'It is already in the queue; submitting it again changes nothing.' }
+  const flags = [
+    ...(isDefault || priority === undefined ? [] : [`--priority ${priority}`]),
+    ...(isUnbatched ? ['--no-batch'] : []),
+  ].join(' ')
+  if (flags === '')
+    return { safe: null, why: 'It is already in the queue, and its priority could not be read.' }
+  return {
+    safe: false,
+    why: `It is already in the queue. Submitting it without ${flags} may reset its settings. To keep them, use \`${submit} ${flags}\`.`,
+  }
+}

@@ -1,83 +1,112 @@
-import { get, getString, isObject } from '../../json.ts'
-import { type Facts, type Finding, manualStep, type Step, shorten } from './finding.ts'
+import { get, getString, isObject, type JsonObject } from '../../json.ts'
+import { shorten } from '../format.ts'
+import type { CommandWords } from '../suggested-command.ts'
 
-const isCommit = (sha: string): boolean => /^[\da-f]{7,64}$/i.test(sha)
-
-function uploadStep({ pr, record }: Facts): Step {
-  const sha = getString(record, 'prSha') ?? ''
-  return {
-    words: ['pr', 'targets', pr, '--from', 'targets.txt', ...(isCommit(sha) ? ['--sha', sha] : [])],
-    why: 'Uploads the impacted targets of its head commit from a file with one target per line. Each push needs a new upload.',
-  }
+/** A next step: the words of a command of mergeq, or, if there are none, an action outside mergeq. */
+export interface Step {
+  readonly words?: CommandWords
+  readonly why: string
 }
 
-const findingByMergeability: Readonly<Record<string, Finding | undefined>> = {
-  mergeable: undefined,
-  in_progress: {
-    code: 'mergeability-in-progress',
-    message: 'GitHub is still checking whether the pull request can be merged.',
-    short: 'GitHub is still checking mergeability',
-  },
-  unspecified: {
-    code: 'mergeability-unknown',
-    message: 'GitHub has not yet reported whether the pull request can be merged.',
-  },
-  not_mergeable: {
-    code: 'not-mergeable',
-    message: 'GitHub blocks the merge (conflicts, checks or reviews).',
-    short: 'GitHub blocks the merge',
-    blocks: true,
-    steps: [
-      manualStep(
-        'Resolve the conflicts, failing checks or missing reviews on GitHub; the queue then continues.',
-      ),
-    ],
-  },
+export interface Finding {
+  readonly code: string
+  readonly message: string
+  /** A few words for a line that has no room for the message: `queue paused`. Without text of the service. */
+  readonly short?: string
+  readonly blocks?: boolean
+  readonly steps?: readonly Step[]
+}
+
+const findingByMergeability = new Map<string, Finding | undefined>([
+  ['mergeable', undefined],
+  [
+    'in_progress',
+    {
+      code: 'mergeability-in-progress',
+      message: 'GitHub is still checking whether the pull request can be merged.',
+      short: 'GitHub is still checking mergeability',
+    },
+  ],
+  [
+    'unspecified',
+    {
+      code: 'mergeability-unknown',
+      message: 'GitHub has not yet reported whether the pull request can be merged.',
+    },
+  ],
+  [
+    'not_mergeable',
+    {
+      code: 'not-mergeable',
+      message: 'GitHub blocks the merge (conflicts, checks or reviews).',
+      short: 'GitHub blocks the merge',
+      blocks: true,
+      steps: [
+        {
+          why: 'Resolve the conflicts, failing checks or missing reviews on GitHub; the queue then continues.',
+        },
+      ],
+    },
+  ],
+])
+
+function mergeabilityFinding(readiness: JsonObject): Finding | undefined {
+  const mergeability = getString(readiness, 'gitHubMergeability')?.toLowerCase()
+  if (mergeability === undefined) return undefined
+  return findingByMergeability.has(mergeability)
+    ? findingByMergeability.get(mergeability)
+    : { code: 'mergeability', message: `GitHub reports the mergeability '${shorten(mergeability)}'.` }
 }
 
 /**
  * Returns findings about the conditions that a record's readiness does not meet
  * (docs/reference/service.md, "Pull request states").
  */
-export function readinessFindings(facts: Facts): readonly Finding[] {
-  const { record, queue } = facts
+export function readinessFindings(pr: number, record: JsonObject, queue: JsonObject): readonly Finding[] {
   const readiness = get(record, 'readiness')
-  const findings: (Finding | undefined)[] = []
-  if (get(readiness, 'requiresImpactedTargets') === true && get(readiness, 'hasImpactedTargets') !== true) {
-    const isKnown = get(readiness, 'hasImpactedTargets') === false
-    findings.push({
-      code: isKnown ? 'no-impacted-targets' : 'needs-impacted-targets',
-      message: isKnown
-        ? 'The queue is waiting for its impacted targets; none were uploaded for its head commit.'
-        : 'The queue needs its impacted targets; the service does not report whether they were uploaded.',
-      ...(isKnown ? { short: 'waits for impacted targets' } : {}),
-      blocks: isKnown,
-      steps: [uploadStep(facts)],
-    })
+  const sha = getString(record, 'prSha') ?? ''
+  const isCommit = /^[\da-f]{7,64}$/i.test(sha)
+  const upload: Step = {
+    words: ['pr', 'targets', pr, '--from', 'targets.txt', ...(isCommit ? ['--sha', sha] : [])],
+    why: 'Uploads the impacted targets of its head commit from a file with one target per line. Each push needs a new upload.',
   }
-  if (get(readiness, 'doesBaseBranchMatch') === false) {
+  if (!isObject(readiness))
+    return get(queue, 'mode') === 'parallel'
+      ? [
+          {
+            code: 'needs-impacted-targets',
+            message:
+              'A parallel queue needs impacted targets; the service does not report whether they were uploaded.',
+            steps: [upload],
+          },
+        ]
+      : []
+  const findings: Finding[] = []
+  if (readiness.requiresImpactedTargets === true && readiness.hasImpactedTargets === false)
+    findings.push({
+      code: 'no-impacted-targets',
+      message: 'The queue is waiting for its impacted targets; none were uploaded for its head commit.',
+      short: 'waits for impacted targets',
+      blocks: true,
+      steps: [upload],
+    })
+  else if (readiness.requiresImpactedTargets === true && readiness.hasImpactedTargets !== true)
+    findings.push({
+      code: 'needs-impacted-targets',
+      message:
+        'The queue needs its impacted targets; the service does not report whether they were uploaded.',
+      steps: [upload],
+    })
+  if (readiness.doesBaseBranchMatch === false) {
     const base = getString(record, 'prBaseBranch')
     findings.push({
       code: 'base-branch',
       message: `Its base branch${base === undefined ? '' : ` (${shorten(base)})`} is not the target branch of this queue.`,
       short: 'wrong base branch',
       blocks: true,
-      steps: [manualStep('Change its base branch, or submit it to the queue for its base branch.')],
+      steps: [{ why: 'Change its base branch, or submit it to the queue for its base branch.' }],
     })
   }
-  const mergeability = getString(readiness, 'gitHubMergeability')?.toLowerCase()
-  if (mergeability !== undefined)
-    findings.push(
-      Object.hasOwn(findingByMergeability, mergeability)
-        ? findingByMergeability[mergeability]
-        : { code: 'mergeability', message: `GitHub reports the mergeability '${shorten(mergeability)}'.` },
-    )
-  if (!isObject(readiness) && get(queue, 'mode') === 'parallel')
-    findings.push({
-      code: 'needs-impacted-targets',
-      message:
-        'A parallel queue needs impacted targets; the service does not report whether they were uploaded.',
-      steps: [uploadStep(facts)],
-    })
-  return findings.flatMap(finding => (finding === undefined ? [] : [finding]))
+  const mergeability = mergeabilityFinding(readiness)
+  return mergeability === undefined ? findings : [...findings, mergeability]
 }

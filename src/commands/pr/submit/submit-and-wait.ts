@@ -3,7 +3,7 @@ import type { CommandRequest, RunContext } from '../../../cli/command.ts'
 import { reportResults } from '../../../cli/run-requests.ts'
 import { MergeqError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
-import { type RequestedPullRequest, readRecord } from '../state/read-record.ts'
+import { type RequestedPullRequest, readRecord } from '../record.ts'
 import { createWaitLimits, type WaitOptions } from '../wait/time-limits.ts'
 import { reportUnwaited, waitForAll } from '../wait/wait-for-all.ts'
 
@@ -36,7 +36,7 @@ export async function submitAndWait<V extends RequestedPullRequest>(
     async beforeSend(request) {
       if (options.limit > 0 && remaining() <= 0)
         throw new MergeqError('timed-out', `Timed out before #${request.values.pr} was submitted.`)
-      const recordBefore = await readRecord(request.values, limits.forRead(), context)
+      const recordBefore = await readRecord(request.values, context, { limits: limits.forRead() })
       submissions.set(request, { recordBefore, sentAt: clock.now() })
     },
   })

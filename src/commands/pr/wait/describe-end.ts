@@ -1,5 +1,5 @@
-import type { FailingCheck } from '../../../domain/explain/test-run.ts'
 import { formatDuration } from '../../../domain/format.ts'
+import type { FailingCheck } from '../../../domain/test-run.ts'
 import type { WaitOutcome } from '../../../domain/wait-outcomes.ts'
 import type { WaitState } from '../../../domain/wait-state.ts'
 import type { MergeqError } from '../../../errors.ts'

@@ -1,6 +1,5 @@
-import { formatOrdinal } from '../../../domain/explain/describe-explanation.ts'
-import { shortReason } from '../../../domain/explain/short-reason.ts'
-import { formatAge, formatDuration, pluralize } from '../../../domain/format.ts'
+import { shortReason } from '../../../domain/explain/findings.ts'
+import { formatAge, formatDuration, formatOrdinal, pluralize } from '../../../domain/format.ts'
 import { type UsualTimeInQueue, usualTimeText } from '../../../domain/metrics/last-hour.ts'
 import { queueEntries } from '../../../domain/queue-entries.ts'
 import { isUnderTest } from '../../../domain/states.ts'

@@ -1,6 +1,5 @@
 import type { CommandContext } from '../../../cli/context.ts'
-import { joinSome } from '../../../domain/explain/finding.ts'
-import { formatDuration } from '../../../domain/format.ts'
+import { formatDuration, joinTruncated } from '../../../domain/format.ts'
 import { isKnownState } from '../../../domain/states.ts'
 import { kindOfOutcome } from '../../../domain/wait-outcomes.ts'
 import { advance, pollDelay, requestedDelay, type StateChange } from '../../../domain/wait-state.ts'
@@ -161,7 +160,7 @@ async function reportInvisible(
   )
   if (numbers.length > 0)
     await logger.info(
-      `${joinSome(numbers)} ${numbers.length === 1 ? 'is' : 'are'} not visible yet; waiting up to ${formatDuration(grace)} (--grace).`,
+      `${joinTruncated(numbers)} ${numbers.length === 1 ? 'is' : 'are'} not visible yet; waiting up to ${formatDuration(grace)} (--grace).`,
     )
 }
 

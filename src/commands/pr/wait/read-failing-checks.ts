@@ -1,6 +1,6 @@
 import type { RequestLimits } from '../../../api/service-client.ts'
 import type { CommandContext } from '../../../cli/context.ts'
-import type { FailingCheck } from '../../../domain/explain/test-run.ts'
+import type { FailingCheck } from '../../../domain/test-run.ts'
 import type { WaitTarget } from './read-targets.ts'
 
 /** The time for all requests, in milliseconds: the result is known already. */
@@ -21,7 +21,7 @@ export async function readFailingChecks(
   const timeout = (usual: number) =>
     Math.min(limits.timeout?.(usual) ?? usual, Math.max(1, deadline - clock.now()))
   try {
-    const { readTestRun } = await import('../test-run/read-test-run.ts')
+    const { readTestRun } = await import('../test-run.ts')
     const { run } = await readTestRun(record, request.values, context, { limits: { ...limits, timeout } })
     return run?.failingChecks
   } catch {

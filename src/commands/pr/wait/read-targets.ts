@@ -9,7 +9,7 @@ import { repositoryName } from '../../../domain/values/repository.ts'
 import type { WaitObservation, WaitState } from '../../../domain/wait-state.ts'
 import { isNotFound, isPermanent, type MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
 import { get, getArray, isObject, type JsonObject } from '../../../json.ts'
-import type { RequestedPullRequest } from '../state/read-record.ts'
+import type { RequestedPullRequest } from '../record.ts'
 
 export interface WaitTarget {
   readonly request: CommandRequest<RequestedPullRequest>

@@ -1,8 +1,8 @@
 import type { CommandContext } from '../../../cli/context.ts'
 import { reportErrors } from '../../../cli/run-requests.ts'
 import { isContinuousIntegration } from '../../../config/ci-systems.ts'
-import type { FailingCheck } from '../../../domain/explain/test-run.ts'
-import { pluralize } from '../../../domain/format.ts'
+import { formatOrdinal, pluralize } from '../../../domain/format.ts'
+import type { FailingCheck } from '../../../domain/test-run.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { kindOfOutcome } from '../../../domain/wait-outcomes.ts'
@@ -119,7 +119,6 @@ export function createReporter(
           `#${pr} ${from === undefined ? '' : `${from} -> `}${to}${position === undefined ? '' : `, position ${position}`}`,
         )
       else {
-        const { formatOrdinal } = await import('../../../domain/explain/describe-explanation.ts')
         await logger.infoLine([
           linkSpan(`#${pr}`, urlOfPullRequest(repo, pr)),
           ' ',

@@ -6,7 +6,7 @@ import { type Repository, repositoryName } from '../../../domain/values/reposito
 import { getString, type JsonObject } from '../../../json.ts'
 import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
 import { type ColumnSpec, table, type View, withLinks } from '../../../output/view.ts'
-import { pullRequestColumns } from '../../pr/sheet/pull-request-columns.ts'
+import { pullRequestColumns } from '../../pr/pull-request-columns.ts'
 import type { QueueActivity, QueueName } from './queue-activity.ts'
 
 export interface QueueScreenOptions extends QueueName {

@@ -1,6 +1,33 @@
-import { get, getArray, getString, isObject, type Json, type JsonObject } from '../../json.ts'
-import { readChecks } from '../test-run-checks.ts'
-import { type Finding, joinSome, shorten } from './finding.ts'
+import { get, getArray, getString, isObject, type Json, type JsonObject } from '../json.ts'
+import { shorten } from './format.ts'
+
+/**
+ * Returns the checks of a test run (docs/reference/service.md, "getMergeQueueTestingDetails"): all check
+ * runs, then the newest status of each context. Each has `kind`, `name`, `state` and `url`; a value that the
+ * run lacks is undefined.
+ */
+export function readChecks(run: Json): readonly JsonObject[] {
+  const checkRuns = getArray(run, 'checkSuites')
+    .flatMap(suite => getArray(suite, 'checkRuns'))
+    .map(check => ({
+      kind: 'check',
+      name: get(check, 'name'),
+      state: get(check, 'conclusion') ?? get(check, 'status'),
+      url: get(check, 'url'),
+    }))
+  const newestByContext = new Map(
+    getArray(run, 'statusChecks')
+      .toReversed()
+      .map(status => [getString(status, 'context'), status]),
+  )
+  const statuses = [...newestByContext.values()].toReversed().map(status => ({
+    kind: 'status',
+    name: get(status, 'context'),
+    state: get(status, 'state'),
+    url: get(status, 'url'),
+  }))
+  return [...checkRuns, ...statuses]
+}
 
 export interface TestRun {
   readonly id: string
@@ -90,12 +117,3 @@ export function parseTestRun(id: string, run: JsonObject): TestRun {
     builtOn: numbers(getArray(run, 'dependentPrs')),
   }
 }
-
-export const testRunFindings = ({ failing, pending }: TestRun): readonly Finding[] => [
-  ...(failing.length === 0
-    ? []
-    : [{ code: 'failing-checks', message: `Failing checks in its test run: ${joinSome(failing)}.` }]),
-  ...(pending.length === 0
-    ? []
-    : [{ code: 'pending-checks', message: `Checks still running in its test run: ${joinSome(pending)}.` }]),
-]

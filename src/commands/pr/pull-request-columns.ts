@@ -1,4 +1,4 @@
-import type { ColumnSpec } from '../../../output/view.ts'
+import type { ColumnSpec } from '../../output/view.ts'
 
 export const pullRequestColumns: readonly ColumnSpec[] = [
   ['PR', 'prNumber', 'pr'],

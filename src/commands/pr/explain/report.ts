@@ -1,0 +1,225 @@
+import { getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
+import { getQueue } from '../../../api/operations/queues.ts'
+import { withTimeline } from '../../../api/read-timeline.ts'
+import type { CommandRequest } from '../../../cli/command.ts'
+import type { CommandContext } from '../../../cli/context.ts'
+import { openPage } from '../../../cli/run-requests.ts'
+import {
+  type Explanation,
+  explainPullRequest,
+  type NextStep,
+  type UnreadSource,
+} from '../../../domain/explain/explain-pull-request.ts'
+import { describeSince, formatOrdinal, joinTruncated, shorten } from '../../../domain/format.ts'
+import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
+import { isNotFound } from '../../../errors.ts'
+import type { Json, JsonObject } from '../../../json.ts'
+import { singleRecord } from '../../../output/printer.ts'
+import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
+import { linesView, type View } from '../../../output/view.ts'
+import { type RequestedPullRequest, readRecord } from '../record.ts'
+import { readDocument, readTestRun } from '../test-run.ts'
+
+type ExplainRequest = CommandRequest<RequestedPullRequest>
+
+/** Reads what explains a pull request, and prints the explanation. */
+export async function printExplanation(request: ExplainRequest, context: CommandContext): Promise<void> {
+  const { pr, repo, targetBranch } = request.values
+  const reads = [
+    readRecord(request.values, context, request, getPartialPullRequest),
+    readDocument(getQueue, { repo, targetBranch }, context),
+  ] as const
+  // Both reads finish before an error is thrown: otherwise the other would lose its connection and retry.
+  await Promise.allSettled(reads)
+  const [submitted, queue] = await Promise.all(reads)
+  const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
+  const record = submitted && (await withTimeline(context.client(), submitted, request.values, request))
+  const testRun = record === undefined ? {} : await readTestRun(record, request.values, context)
+  const unread: UnreadSource[] = []
+  if (queue.failure !== undefined && !hasNoQueue) unread.push({ what: 'queue', why: queue.failure.message })
+  if (testRun.unread !== undefined) unread.push(testRun.unread)
+  const explanation = explainPullRequest({
+    pr,
+    targetBranch,
+    commandLine: words => context.settings.commandLine(words, request.values),
+    record,
+    queue: hasNoQueue ? null : queue.document,
+    run: testRun.run,
+    unread,
+  })
+  await context.printer.print(
+    singleRecord(explanationJson(explanation), () =>
+      explanationView(explanation, urlOfPullRequest(repo, pr), context.host.clock.now()),
+    ),
+  )
+}
+
+/** Opens the page of a pull request, after a read that shows that the service accepts the request. */
+export async function openPullRequest(request: ExplainRequest, context: CommandContext): Promise<void> {
+  await readRecord(request.values, context, request, getPartialPullRequest)
+  return openPage(urlOfPullRequest(request.values.repo, request.values.pr), context)
+}
+
+/** Returns an explanation as `--json` prints it. */
+export const explanationJson = ({
+  queue,
+  testRun,
+  reasons,
+  next,
+  submitAgain,
+  unread,
+  ...rest
+}: Explanation): JsonObject => ({
+  ...rest,
+  queue: queue === null ? null : { ...queue },
+  testRun:
+    testRun === null
+      ? null
+      : { id: testRun.id, status: testRun.status, failing: testRun.failing, pending: testRun.pending },
+  reasons: reasons.map(reason => ({ ...reason })),
+  next: next.map(step => ({ ...step })),
+  submitAgain: { ...submitAgain },
+  unread: unread.map(source => ({ ...source })),
+})
+
+const formatNextStep = ({ command, why }: NextStep): string =>
+  command === null ? why : `${command}  (${why})`
+
+function safetyText(safe: boolean | null): string {
+  if (safe === null) return 'unclear'
+  return safe ? 'safe' : 'not safe'
+}
+
+/**
+ * Returns an explanation as prose on a terminal, and as a table with a row for each fact elsewhere. `url` is
+ * the page of the pull request, `now` is in milliseconds since 1970.
+ */
+export function explanationView(explanation: Explanation, url: string, now: number): View {
+  const { verdict, state, since, queue, testRun, reasons, next, submitAgain, unread } = explanation
+  const rows: (readonly [string, Json])[] = [['verdict', verdict]]
+  if (state !== null) rows.push(['state', shorten(state)])
+  if (since !== null) rows.push(['since', shorten(since)])
+  if (queue?.position != null) rows.push(['position', `${queue.position} of ${queue.length}`])
+  for (const { message } of reasons) rows.push(['reason', message])
+  if (testRun !== null) {
+    const status = testRun.status === null ? '' : ` (${shorten(testRun.status)})`
+    rows.push(['test run', `${testRun.id}${status}`])
+  }
+  for (const step of next) rows.push(['next', formatNextStep(step)])
+  rows.push(['submit again', `${safetyText(submitAgain.safe)}: ${submitAgain.why}`])
+  for (const { what, why } of unread) rows.push(['unavailable', `${what}: ${why}`])
+  return {
+    columns: [
+      { title: 'FIELD', format: 'plain' },
+      { title: 'VALUE', format: 'prose' },
+    ],
+    rows,
+    terminalView: () => linesView(explanationProse(explanation, url, now)),
+  }
+}
+
+/** What the first lines of the prose say already: the state itself, the position in the queue, the checks. */
+const saidAbove: readonly string[] = [
+  'never-submitted',
+  'pending',
+  'testing',
+  'merged',
+  'position',
+  'failing-checks',
+]
+
+/**
+ * Returns an explanation as prose for a terminal: what happened, why, and what to do next. `url` is the page
+ * of the pull request, `now` is in milliseconds since 1970.
+ */
+export const explanationProse = (
+  explanation: Explanation,
+  url: string,
+  now: number,
+): readonly StyledLine[] => [
+  headline(explanation, url, now),
+  ...testRunLines(explanation),
+  ...explanation.reasons.flatMap(({ code, message }) => (saidAbove.includes(code) ? [] : [`  ${message}`])),
+  ...explanation.unread.map(({ what, why }) => `  The ${what} could not be read: ${why}`),
+  ...nextLines(explanation),
+]
+
+/** The longest title that is shown whole, in characters. */
+const maxTitleLength = 200
+
+/** Whether the pull request was tested in the past. */
+const isOver = ({ verdict }: Explanation): boolean => verdict === 'dropped' || verdict === 'merged'
+
+/** Returns the first line: `✗ #9 failed 3m ago: Fix the cart`, `● #7 pending for 4m, 3rd of 12`. */
+function headline(explanation: Explanation, url: string, now: number): StyledLine {
+  const { pr, verdict, state, since, title, queue, targetBranch } = explanation
+  const number = linkSpan(`#${pr}`, url)
+  const name = title === null ? '' : `: ${shorten(title, maxTitleLength)}`
+  if (verdict === 'never-submitted')
+    return [number, ` was never submitted to the queue for ${targetBranch}`, name]
+  if (state === null) return [number, ' is in an unknown state', name]
+  const age = describeSince(since === null ? undefined : shorten(since), now, isOver(explanation))
+  const position =
+    queue?.position == null ? '' : `, ${formatOrdinal(queue.position)} of ${queue.length} in the queue`
+  const { text, style } = stateSpan(state)
+  if (style === undefined) return [number, ' ', { text: shorten(text) }, age, position, name]
+  const [sign = '', ...words] = text.split(' ')
+  const span = (part: string): Span => ({ text: part, style })
+  return [span(sign), ' ', number, ' ', span(words.join(' ')), age, position, name]
+}
+
+/** Returns the lines about the test run: its failing checks with their pages, and how it was tested. */
+function testRunLines(explanation: Explanation): readonly StyledLine[] {
+  const { testRun, state } = explanation
+  if (testRun === null) return []
+  const testing = describeTesting(explanation)
+  // The checks of a cancelled run were cancelled, and a check that is not required does not stop a merge.
+  const failingChecks = state === 'CANCELLED' || state === 'MERGED' ? [] : testRun.failingChecks
+  return [
+    ...failingChecks.map(
+      ({ name, url }): StyledLine =>
+        url === undefined
+          ? `  The check "${name}" failed.`
+          : [`  The check "${name}" failed: `, linkSpan(url, url)],
+    ),
+    ...(testing === undefined ? [] : [`  ${testing}`]),
+  ]
+}
+
+/**
+ * Returns how a pull request was or is tested: alone or with others, and on top of which; undefined if the
+ * service does not name the tested pull requests.
+ */
+function describeTesting(explanation: Explanation): string | undefined {
+  const { pr, targetBranch, testRun } = explanation
+  const { tested = [], builtOn = [] } = testRun ?? {}
+  if (!tested.includes(pr)) return undefined
+  const numbers = (pullRequests: readonly number[]) => joinTruncated(pullRequests.map(other => `#${other}`))
+  const others = tested.filter(other => other !== pr)
+  const company = others.length === 0 ? 'alone' : `in a batch with ${numbers(others)}`
+  const base = builtOn.length === 0 ? targetBranch : `${targetBranch} with ${numbers(builtOn)}`
+  return `It ${isOver(explanation) ? 'was' : 'is being'} tested ${company}, on top of ${base}.`
+}
+
+/** Returns the steps as commands to copy, each with its purpose. */
+function nextLines(explanation: Explanation): readonly StyledLine[] {
+  const { next, testRun } = explanation
+  const hasChecks = testRun !== null && testRun.failingChecks.length > 0
+  // The failing checks of the test run are shown already.
+  const shown = next.filter(({ command }) => !(hasChecks && command?.startsWith('mergeq pr testing')))
+  const width = Math.max(0, ...shown.map(({ command }) => command?.length ?? 0))
+  const steps = shown.map(
+    ({ command, why }): StyledLine =>
+      command === null ? `  ${why}` : [`  ${command.padEnd(width)}  `, styled(why, 'dim')],
+  )
+  const warning = submitWarning(explanation)
+  const lines = [...steps, ...(warning === undefined ? [] : [[styled(`  ${warning}`, 'dim')]])]
+  return lines.length === 0 ? [] : [[styled('Next', 'bold')], ...lines]
+}
+
+function submitWarning({ verdict, state, submitAgain }: Explanation): string | undefined {
+  if (state === 'FAILED' && verdict === 'dropped')
+    return 'Submitting it again without a fix will most likely fail again.'
+  if (verdict === 'merged' || submitAgain.safe === true) return undefined
+  return `Submit again? ${submitAgain.safe === false ? 'No' : 'Not yet'}. ${submitAgain.why}`
+}

@@ -1,0 +1,62 @@
+import { type CallOptions, callOperation } from '../../api/call.ts'
+import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { withMaxRetries } from '../../api/service-client.ts'
+import type { CommandContext } from '../../cli/context.ts'
+import { outcomeOfRecord } from '../../domain/states.ts'
+import type { Repository } from '../../domain/values/repository.ts'
+import { extendError, isNotFound, type MergeqError, toMergeqError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+
+/** The pull request of a request. */
+export type RequestedPullRequest = {
+  readonly repo: Repository
+  readonly targetBranch: string
+  readonly pr: number
+}
+
+/** Reads the current record of a pull request; undefined when it was never submitted. */
+export async function readRecord(
+  { repo, targetBranch, pr }: RequestedPullRequest,
+  context: CommandContext,
+  options: CallOptions,
+  operation = getSubmittedPullRequest,
+): Promise<JsonObject | undefined> {
+  try {
+    const { response } = await callOperation(context.client(), operation, { repo, targetBranch, pr }, options)
+    return response.records[0]
+  } catch (error) {
+    const failure = toMergeqError(error)
+    if (isNotFound(failure)) return undefined
+    throw failure
+  }
+}
+
+/** Reads the record without a retry, for what a person at a terminal is told in addition. */
+export const readRecordOnce = (
+  pullRequest: RequestedPullRequest,
+  context: CommandContext,
+): Promise<JsonObject | undefined> =>
+  readRecord(pullRequest, context, { limits: withMaxRetries(context.client(), 0) })
+
+const sentences = { ok: 'is already merged', failed: 'has already failed', cancelled: 'is already cancelled' }
+
+/**
+ * Explains why the service rejected a change: reads the record once, and puts the outcome of the pull request
+ * before the message of the error. Returns the same error if the pull request has none of the outcomes.
+ */
+export async function explainFinished(
+  outcomes: readonly (keyof typeof sentences)[],
+  failure: MergeqError,
+  { repo, targetBranch, pr }: RequestedPullRequest,
+  context: CommandContext,
+): Promise<MergeqError> {
+  if (failure.kind !== 'not-found' && failure.kind !== 'refused') return failure
+  const pullRequest = { repo, targetBranch, pr }
+  const record = await readRecordOnce(pullRequest, context)
+  const outcome = outcomes.find(name => name === outcomeOfRecord(record ?? {}))
+  if (outcome === undefined) return failure
+  const hint = `Nothing was changed. For details, run: ${context.settings.commandLine(['pr', 'get', pr], pullRequest)}`
+  const sentence = `#${pr} ${sentences[outcome]}.`
+  const message = failure.message.includes(sentence) ? failure.message : `${sentence} ${failure.message}`
+  return extendError(failure, { hint }, message)
+}

@@ -1,0 +1,176 @@
+import { type CallOptions, callOperation } from '../../api/call.ts'
+import { callIfAvailable } from '../../api/call-if-available.ts'
+import type { Operation } from '../../api/operation.ts'
+import { getMergeQueueTestingDetails, getPartialPullRequest } from '../../api/operations/pull-requests.ts'
+import type { Params, ParamValues } from '../../api/param.ts'
+import { addTimeline } from '../../api/read-timeline.ts'
+import type { CommandRequest, RunContext, RunResult } from '../../cli/command.ts'
+import type { CommandContext } from '../../cli/context.ts'
+import { reportResults } from '../../cli/run-requests.ts'
+import type { UnreadSource } from '../../domain/explain/explain-pull-request.ts'
+import { isUnderTest, normalizeState } from '../../domain/states.ts'
+import { parseTestRun, type TestRun, testRunOf, testsPullRequest } from '../../domain/test-run.ts'
+import type { Repository } from '../../domain/values/repository.ts'
+import { extendError, isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
+import { get, getString, type JsonObject } from '../../json.ts'
+import type { RequestedPullRequest } from './record.ts'
+
+/** Reads a document. Returns the error of a failed read, but throws an error that every read would have. */
+export async function readDocument<P extends Params>(
+  operation: Operation<P>,
+  params: ParamValues<P>,
+  context: CommandContext,
+  options: CallOptions = {},
+): Promise<{ readonly document?: JsonObject; readonly failure?: MergeqError }> {
+  try {
+    const { response } = await callOperation(context.client(), operation, params, options)
+    const [document = {}] = response.records
+    return { document }
+  } catch (error) {
+    const failure = toMergeqError(error)
+    if (isPermanent(failure)) throw failure
+    return { failure }
+  }
+}
+
+/** The states of a pull request whose tests failed. */
+const failedStates: readonly string[] = ['FAILED', 'PENDING_FAILURE']
+
+/**
+ * Reads the test run of a pull request whose record names none: by pull request, and if the service refuses
+ * that, by the timeline of the record. A failed read is ignored.
+ */
+async function readUnnamedRun(
+  record: JsonObject,
+  tested: RequestedPullRequest,
+  context: CommandContext,
+  options: CallOptions,
+): Promise<{ readonly id: string; readonly document: JsonObject } | undefined> {
+  const { pr, repo, targetBranch } = tested
+  const queue = { repo, targetBranch }
+  const client = context.client()
+  const byNumber = await callIfAvailable(
+    client,
+    getMergeQueueTestingDetails,
+    { ...queue, run: undefined, pr },
+    { ...options, feature: 'by pull request', missingStatuses: [400] },
+  )
+  if (byNumber.failure !== undefined) return undefined
+  if (byNumber.result !== undefined) {
+    const [document = {}] = byNumber.result.response.records
+    const id = testRunOf({ testRun: { branch: get(document, 'testBranch') ?? null } })
+    return id === undefined ? undefined : { id, document }
+  }
+  const id = testRunOf(await addTimeline(client, record, tested, options))
+  if (id === undefined) return undefined
+  const params = { ...queue, run: id }
+  const { document } = await readDocument(getMergeQueueTestingDetails, params, context, options)
+  return document === undefined ? undefined : { id, document }
+}
+
+/**
+ * Reads the test run that a record names. While the pull request is tested, the test run of this CI job is
+ * the default. If the tests failed and the record does not name their run, other ways to find it are tried.
+ */
+export async function readTestRun(
+  record: JsonObject,
+  tested: RequestedPullRequest,
+  context: CommandContext,
+  options: CallOptions = {},
+): Promise<{ readonly run?: TestRun; readonly unread?: UnreadSource }> {
+  const { pr, repo, targetBranch } = tested
+  const state = normalizeState(getString(record, 'state') ?? '')
+  const id = testRunOf(record) ?? (isUnderTest(state) ? await context.settings.read('testRun') : undefined)
+  if (id === undefined) {
+    const found = failedStates.includes(state)
+      ? await readUnnamedRun(record, tested, context, options)
+      : undefined
+    return found === undefined || !testsPullRequest(found.document, pr)
+      ? {}
+      : { run: parseTestRun(found.id, found.document) }
+  }
+  const { document, failure } = await readDocument(
+    getMergeQueueTestingDetails,
+    { repo, targetBranch, run: id },
+    context,
+    options,
+  )
+  if (document === undefined) return { unread: { what: 'test run', why: failure?.message ?? '' } }
+  // The test branch of this CI job may belong to another pull request.
+  return testsPullRequest(document, pr) ? { run: parseTestRun(id, document) } : {}
+}
+
+/** What the record of a pull request says about its test run. */
+interface RecordedRun {
+  /** The state of the pull request in upper case; undefined where the record could not be read. */
+  readonly state?: string
+  /** The newest test run that the record or its timeline names, and which of the two. */
+  readonly run?: { readonly id: string; readonly source: string }
+}
+
+/** Reads which test run the record of a pull request names. A failed read is ignored. */
+async function findTestRun(
+  { pr, repo, targetBranch }: RequestedPullRequest,
+  context: CommandContext,
+): Promise<RecordedRun> {
+  const overrides = [{ path: ['includeTimeline'], value: true }]
+  const { document } = await readDocument(getPartialPullRequest, { repo, targetBranch, pr }, context, {
+    overrides,
+  })
+  if (document === undefined) return {}
+  const state = normalizeState(getString(document, 'state') ?? '')
+  const id = testRunOf(document)
+  if (id === undefined) return { state }
+  const source = getString(document, 'verifiedByTestRun') === id ? 'verifiedByTestRun' : 'timeline'
+  return { state, run: { id, source } }
+}
+
+/** What names a test run. */
+type TestRunValues = {
+  readonly repo: Repository
+  readonly targetBranch: string
+  readonly pr: number | undefined
+  readonly run: string | undefined
+}
+
+const untestedStates: readonly string[] = ['NOT_READY', 'PENDING']
+
+/** The error where neither the service nor the record of the pull request leads to a test run. */
+function explainResult(result: RunResult, pr: number, state: string, command: string): RunResult {
+  const { failure } = result
+  if (failure === undefined) return result
+  if (untestedStates.includes(state)) {
+    const hint = `To see what #${pr} is waiting for, run: ${command}`
+    const text = `#${pr} has no test run yet (${state.toLowerCase().replaceAll('_', ' ')}).`
+    return { ...result, failure: extendError(failure, { hint }, text) }
+  }
+  const hint = `The service finds a test run only by its ID. The record of #${pr} contains no test run ID. A test branch name ends in the ID. To list the test branches, run: git ls-remote origin 'refs/heads/trunk-merge/pr-${pr}/*'`
+  return { ...result, failure: extendError(failure, { hint }) }
+}
+
+/**
+ * Prints a test run and its checks. A service that finds no run by pull request refuses with 400; then the
+ * record of the pull request may name the run
+ * (docs/reference/service.md, "getMergeQueueTestingDetails"). Returns the exit code.
+ */
+export async function printTestRun<V extends TestRunValues>(
+  requests: readonly CommandRequest<V>[],
+  context: RunContext<V>,
+): Promise<number> {
+  const results = await context.execute(requests)
+  const [request] = requests
+  const { pr } = request?.values ?? {}
+  if (request === undefined || pr === undefined || results[0]?.failure?.details.status !== 400)
+    return reportResults(getMergeQueueTestingDetails, requests, results, context)
+  const { run: found, state = '' } = await findTestRun({ ...request.values, pr }, context)
+  if (found === undefined) {
+    const command = context.settings.commandLine(['pr', 'explain', pr], request.values)
+    const explained = results.map(result => explainResult(result, pr, state, command))
+    return reportResults(getMergeQueueTestingDetails, requests, explained, context)
+  }
+  await context.logger.debug(
+    `The service does not find test runs by pull request. Using test run ${found.id}, from the field ${found.source} of #${pr}.`,
+  )
+  const values = { ...request.values, pr: undefined, run: found.id }
+  return context.send([{ ...request, values }])
+}

@@ -1,0 +1,352 @@
+import { get, getArray, getNumber, getString, isObject, type Json, type JsonObject } from '../../json.ts'
+import { departureDetails } from '../departure.ts'
+import { joinTruncated, pluralize, shorten } from '../format.ts'
+import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
+import { canResume, queueStateMessage } from '../queue-state-message.ts'
+import { isFailedOrCancelled, isKnownState, normalizeState, terminalOutcome } from '../states.ts'
+import type { TestRun } from '../test-run.ts'
+import { type Finding, readinessFindings } from './readiness.ts'
+
+/** The documents that findings are made from; a missing document is an empty object. */
+export interface Facts {
+  readonly pr: number
+  readonly targetBranch: string
+  readonly record: JsonObject
+  /** The newest event of the record's timeline, or the record itself if it has no timeline. */
+  readonly latest: JsonObject
+  readonly queue: JsonObject
+  readonly entry: QueueEntry | undefined
+}
+
+export function readFacts(pr: number, targetBranch: string, record: JsonObject, queue: JsonObject): Facts {
+  const newestEvent = getArray(record, 'timeline')[0]
+  return {
+    pr,
+    targetBranch,
+    record,
+    latest: isObject(newestEvent) ? newestEvent : record,
+    queue,
+    entry: queueEntries(queue).find(entry => entry.pr === pr),
+  }
+}
+
+/** Returns what the state of a pull request, its test run and its queue say, the most important first. */
+export function stateFindings(state: string, facts: Facts, run: TestRun | undefined): readonly Finding[] {
+  const first = describeState(state, facts)
+  const checks = run === undefined ? [] : testRunFindings(run)
+  const hostReasons = hostFindings(facts)
+  const readiness = readinessFindings(facts.pr, facts.record, facts.queue)
+  const position = positionFindings(facts)
+  switch (state) {
+    case 'NOT_READY':
+      return [
+        first,
+        ...readiness,
+        ...hostReasons,
+        ...timeLimitFindings(facts),
+        ...queueStateFindings(facts, []),
+      ]
+    case 'PENDING':
+      return [
+        first,
+        ...queueStateFindings(facts, ['PAUSED', 'DRAINING', 'SWITCHING_MODES']),
+        ...position,
+        ...slotFindings(facts),
+        ...hostReasons,
+      ]
+    case 'TESTS_PASSED':
+      return [first, ...queueStateFindings(facts, ['PAUSED']), ...position, ...hostReasons]
+    case 'TESTING':
+    case 'PENDING_FAILURE':
+      return [first, ...checks, ...queueStateFindings(facts, []), ...position, ...hostReasons]
+    case 'FAILED': {
+      const failing = checks.filter(({ code }) => code === 'failing-checks')
+      return [first, ...failing, ...hostReasons, ...submitterFindings(facts)]
+    }
+    case 'CANCELLED':
+      return [first, ...hostReasons, ...submitterFindings(facts)]
+    case 'MERGED':
+      return [first, ...submitterFindings(facts)]
+    case '': {
+      // A pull request that is not submitted does not wait to become ready.
+      const isWaiting = facts.record.isCurrentlySubmittedToQueue !== false && isObject(facts.record.readiness)
+      return [first, ...(isWaiting ? readiness : []), ...hostReasons]
+    }
+    default:
+      return [first, ...hostReasons]
+  }
+}
+
+function describeState(state: string, { record, entry, queue }: Facts): Finding {
+  const isSubmitted = record.isCurrentlySubmittedToQueue
+  if (state === '') return { code: 'no-state', message: 'The service reports no state.' }
+  if (!isKnownState(state))
+    return {
+      code: 'unknown-state',
+      message: `Its state '${shorten(state)}' is unknown to this version of mergeq.`,
+    }
+  if (isFailedOrCancelled(state) && isSubmitted === true)
+    return { code: 'settling', message: `It is ${state}, but the service still reports it as submitted.` }
+  if (terminalOutcome(state) === undefined && isSubmitted === false && entry === undefined)
+    return { code: 'not-submitted', message: `It is ${state}, but the service reports it as not submitted.` }
+  switch (state) {
+    case 'NOT_READY':
+      return { code: 'not-ready', message: 'It is submitted, but not ready to be queued yet.' }
+    case 'PENDING':
+      return { code: 'pending', message: 'It is ready and waiting for its tests to start.' }
+    case 'TESTING':
+      return { code: 'testing', message: 'Its tests are running.' }
+    case 'TESTS_PASSED':
+      return {
+        code: 'tests-passed',
+        message: 'Its tests passed. It is waiting for the pull requests ahead of it to merge.',
+      }
+    case 'PENDING_FAILURE': {
+      const depth = getNumber(queue, 'pendingFailureDepth') ?? 0
+      const final =
+        depth > 0 ? ` The failure is final after up to ${pluralize(depth, 'later test run')}.` : ''
+      return {
+        code: 'pending-failure',
+        message: `Its tests failed; the cause is not determined yet. It may still merge.${final}`,
+      }
+    }
+    case 'MERGED':
+      return { code: 'merged', message: 'It was merged.' }
+    case 'FAILED':
+      return {
+        code: 'failed',
+        message: 'Its tests failed; its own change caused the failure. It was removed from the queue.',
+      }
+    default:
+      return {
+        code: 'cancelled',
+        message: 'It was cancelled by a person or a push, or because it was not ready in time.',
+      }
+  }
+}
+
+const testRunFindings = ({ failing, pending }: TestRun): readonly Finding[] => [
+  ...(failing.length === 0
+    ? []
+    : [{ code: 'failing-checks', message: `Failing checks in its test run: ${joinTruncated(failing)}.` }]),
+  ...(pending.length === 0
+    ? []
+    : [
+        {
+          code: 'pending-checks',
+          message: `Checks still running in its test run: ${joinTruncated(pending)}.`,
+        },
+      ]),
+]
+
+function submitterFindings({ record }: Facts): readonly Finding[] {
+  const { submittedBy, author } = departureDetails(record)
+  if (submittedBy !== undefined)
+    return [{ code: 'submitted-by', message: `It was submitted by ${shorten(submittedBy)}.` }]
+  return author === undefined ? [] : [{ code: 'author', message: `Its author is ${shorten(author)}.` }]
+}
+
+/** The time limit for pull requests that are not ready (docs/reference/service.md, "Queue settings"). */
+function timeLimitFindings({ queue }: Facts): readonly Finding[] {
+  const hours = getNumber(queue, 'notReadyTimeoutHours') ?? 0
+  if (hours <= 0) return []
+  const message = `The queue cancels it if it is not ready within ${pluralize(hours, 'hour')}.`
+  return [{ code: 'time-limit', message }]
+}
+
+interface BlockReason {
+  readonly message: string
+  /** Whether it goes away without a change to the branch. */
+  readonly isTransient?: boolean
+  short?(targetBranch: string): string
+}
+
+const blockReasons: ReadonlyMap<string, BlockReason> = new Map([
+  [
+    'behind_base',
+    { message: 'Its branch is behind its base branch.', short: (branch: string) => `behind ${branch}` },
+  ],
+  [
+    'merge_conflict',
+    { message: 'It has merge conflicts.', short: (branch: string) => `conflicts with ${branch}` },
+  ],
+  [
+    'failing_required_check',
+    {
+      message: 'A required check of the pull request is failing.',
+      short: () => 'a required check fails',
+    },
+  ],
+  [
+    'awaiting_required_check',
+    {
+      message: 'A required check of the pull request has not finished.',
+      isTransient: true,
+      short: () => 'waits for a required check',
+    },
+  ],
+  [
+    'undetermined',
+    { message: 'The merge is blocked; the service could not determine why.', isTransient: true },
+  ],
+])
+
+/** Known values of `reason` in words (docs/reference/service.md, "getSubmittedPullRequest"). */
+const knownReasons = new Map([
+  ['a_commit_was_pushed', 'a commit was pushed'],
+  ['it_was_cancelled', 'the pull request was cancelled'],
+  ['it_was_not_ready_for_too_long', 'the pull request took too long to become ready'],
+  ['its_test_run_failed', 'the test run failed'],
+  ['its_test_run_took_too_long', 'the test run took too long'],
+  ['its_tests_failed', 'the tests failed'],
+  ['its_tests_took_too_long', 'the tests took too long'],
+  ['pr_closed', 'the pull request was closed'],
+])
+
+/**
+ * Returns the names in a value whose structure is not documented: `#7` for a number, a text shortened to 80
+ * characters, the first name of an object, and the names of up to 50 items of an array.
+ */
+function extractNames(value: Json | undefined): readonly string[] {
+  if (typeof value === 'number') return [`#${value}`]
+  if (typeof value === 'string') return value === '' ? [] : [shorten(value)]
+  if (Array.isArray(value)) return value.slice(0, 50).flatMap(item => extractNames(item))
+  const keys = ['prNumber', 'number', 'name', 'context', 'login', 'kind']
+  return isObject(value) ? keys.flatMap(key => extractNames(value[key])).slice(0, 1) : []
+}
+
+function blockFinding(kind: string, targetBranch: string): Finding {
+  const {
+    message,
+    isTransient = false,
+    short,
+  } = blockReasons.get(kind) ?? {
+    message: `It is blocked: ${kind}.`,
+  }
+  return {
+    code: 'block-reason',
+    message,
+    ...(short === undefined ? {} : { short: short(targetBranch) }),
+    blocks: !isTransient,
+    steps: isTransient ? [] : [{ why: 'Fix this on its branch, then push.' }],
+  }
+}
+
+/**
+ * Returns findings from the details that the record, or the newest event of its timeline, gives about the
+ * code host (docs/reference/service.md, "getSubmittedPullRequest").
+ */
+function hostFindings({ record, latest, targetBranch }: Facts): readonly Finding[] {
+  const detail = (key: string) =>
+    [get(record, key), get(latest, key)].find(value => extractNames(value).length > 0)
+  const kinds = getArray({ blockReasons: detail('blockReasons') ?? [] }, 'blockReasons').flatMap(extractNames)
+  const sentence = (code: string, key: string, format: (names: string) => string): readonly Finding[] => {
+    const names = extractNames(detail(key))
+    return names.length === 0 ? [] : [{ code, message: format(joinTruncated(names)) }]
+  }
+  return [
+    ...[...new Set(kinds)].slice(0, 10).map(kind => blockFinding(kind, targetBranch)),
+    ...sentence('conflict-culprit', 'conflictCulprit', names => `It conflicts with ${names}.`),
+    ...sentence(
+      'failure-causes',
+      'failureCausingStatuses',
+      names => `Checks that caused the failure: ${names}.`,
+    ),
+    ...sentence('waiting-for', 'waitingFor', names => `It is waiting for ${names}.`),
+    ...sentence('service-says', 'reason', names => {
+      const [actor] = extractNames(detail('actor'))
+      const words = knownReasons.get(names) ?? names
+      return `The service says: ${words}${actor === undefined ? '' : ` (${actor})`}.`
+    }),
+  ]
+}
+
+/** Returns what the queue's state means, unless it runs; in one of `blockingStates` it holds the pull request back. */
+function queueStateFindings({ queue }: Facts, blockingStates: readonly string[]): readonly Finding[] {
+  const state = normalizeState(getString(queue, 'state') ?? '')
+  if (state === '' || state === 'RUNNING') return []
+  const message = queueStateMessage(state)
+  if (message === undefined)
+    return [{ code: 'queue-state', message: `The queue is in the unknown state '${shorten(state)}'.` }]
+  const resume = { words: ['queue', 'resume'], why: 'Resumes testing and merging.' }
+  return [
+    {
+      code: `queue-${state.toLowerCase().replaceAll('_', '-')}`,
+      message,
+      short: `queue ${state.toLowerCase().replaceAll('_', ' ')}`,
+      blocks: blockingStates.includes(state),
+      steps: canResume(state) ? [resume] : [],
+    },
+  ]
+}
+
+function positionFindings({ queue, entry }: Facts): readonly Finding[] {
+  if (entry === undefined) return []
+  const all = queueEntries(queue)
+  const ahead = all
+    .filter(({ position }) => position < entry.position)
+    .map(({ pr, state }) => (state === '' ? `#${pr}` : `#${pr} (${shorten(state)})`))
+  const finding = (message: string) => [{ code: 'position', message }]
+  if (all.length === 1) return finding('It is the only pull request in the queue.')
+  if (ahead.length === 0) return finding(`It is first of ${all.length} in the queue.`)
+  const lanes = get(queue, 'mode') === 'parallel' ? ' in all lanes' : ''
+  return finding(
+    `It is at position ${entry.position} of ${all.length} in the queue. Ahead of it${lanes}: ${joinTruncated(ahead)}.`,
+  )
+}
+
+function slotFindings({ queue, entry }: Facts): readonly Finding[] {
+  const { testing, concurrency, isBatching } = testSlots(queue)
+  const numbers = (entries: readonly QueueEntry[]) => joinTruncated(entries.map(({ pr }) => `#${pr}`))
+  const findings: Finding[] = []
+  if (concurrency !== undefined && testing.length >= concurrency && !isBatching)
+    findings.push({
+      code: 'no-free-slot',
+      message: `The queue is at its limit of ${pluralize(concurrency, 'concurrent test run')}: ${numbers(testing)}.`,
+    })
+  const priority = getNumber(entry?.record, 'priorityValue')
+  const prioritized = queueEntries(queue).filter(
+    ({ position, state, record }) =>
+      state === 'PENDING' &&
+      position < (entry?.position ?? 0) &&
+      (getNumber(record, 'priorityValue') ?? Number.NaN) < (priority ?? Number.NaN),
+  )
+  if (prioritized.length > 0)
+    findings.push({
+      code: 'lower-priority',
+      message: `Its priority value is ${priority}. Pull requests ahead with a higher priority: ${numbers(prioritized)}.`,
+    })
+  if (isBatching && get(entry?.record, 'noBatch') !== true) {
+    const minSize = getNumber(queue, 'batchingMinSize')
+    const minutes = getNumber(queue, 'batchingMaxWaitTimeMinutes')
+    const size = minSize === undefined ? '' : ` of at least ${minSize}`
+    const time =
+      minutes === undefined ? '' : ` and waits up to ${pluralize(minutes, 'minute')} to fill a batch`
+    findings.push({
+      code: 'batching',
+      message: `The queue tests pull requests in batches${size}${time}.`,
+    })
+  }
+  return findings
+}
+
+/** The codes of findings that another finding describes more exactly. */
+const generalFindings: readonly string[] = ['not-mergeable', 'mergeability-in-progress']
+
+/**
+ * Returns in a few words what holds a pull request back: `queue paused`, `conflicts with main`. Undefined if
+ * only its place in the queue does. `record` is its own record or its entry in the queue.
+ */
+export function shortReason(
+  pr: number,
+  targetBranch: string,
+  record: JsonObject,
+  queue: JsonObject,
+): string | undefined {
+  const state = normalizeState(getString(record, 'state') ?? '')
+  const facts = readFacts(pr, targetBranch, record, queue)
+  const findings = stateFindings(state, facts, undefined).filter(({ short }) => short !== undefined)
+  const exact = findings.filter(({ code }) => !generalFindings.includes(code))
+  const candidates = exact.length === 0 ? findings : exact
+  return (candidates.find(({ blocks }) => blocks === true) ?? candidates[0])?.short
+}
