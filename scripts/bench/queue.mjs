@@ -3,8 +3,8 @@
 // does not merge.
 
 import { configure, setTargets, submit } from '../../src/sandbox/engine/actions.ts'
-import { advanceTo } from '../../src/sandbox/engine/advance.ts'
 import { createEmptyQueue, createTimings } from '../../src/sandbox/engine/queue.ts'
+import { advanceTo } from '../../src/sandbox/engine/rules.ts'
 
 const count = 10_000
 const scenario = { name: 'happy', summary: '', scripts: [] }

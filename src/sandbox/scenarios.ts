@@ -1,5 +1,18 @@
 import { type ScenarioName, scenarioNames } from '../domain/scenario-names.ts'
-import type { JsonObject } from '../json.ts'
+import { boolean } from '../domain/values/types.ts'
+import { requireUtf8 } from '../domain/values/utf8-text.ts'
+import { toMergeqError, usageError } from '../errors.ts'
+import { isObject, type Json, type JsonObject } from '../json.ts'
+import { defaultSettings, isSetting, mergeSettings } from './engine/settings.ts'
+import {
+  anyText,
+  checkValue,
+  type FieldType,
+  fieldType,
+  nonEmptyText,
+  readOptional,
+  statusError,
+} from './requests.ts'
 
 /**
  * The result of a test run for one pull request. `flake` fails, is held in PENDING_FAILURE and is tested
@@ -103,4 +116,169 @@ export const findScript = ({ scripts }: Scenario, number: number): ScenarioScrip
 export function getScriptedResult(scenario: Scenario, number: number, run: number): ScriptedResult {
   const { runs = [] } = findScript(scenario, number) ?? {}
   return runs[Math.max(1, Math.min(run, runs.length)) - 1] ?? 'pass'
+}
+
+/** A scenario file is a JSON object with the fields of `Scenario` except `name`. All fields are optional. */
+
+const maxNumber = 86_400_000
+
+const numberType = (expected: string, isValid: (value: number) => boolean): FieldType<number> =>
+  fieldType(expected, value => (typeof value === 'number' && isValid(value) ? value : undefined))
+
+const factor = numberType('a number greater than 0', value => value > 0 && value <= maxNumber)
+const seconds = numberType('a number of seconds, 0 or more', value => value >= 0 && value <= maxNumber)
+const positiveInteger = numberType(
+  'a whole number greater than 0',
+  value => Number.isSafeInteger(value) && value > 0,
+)
+
+const results = ['pass', 'fail', 'flake', 'cancel'] as const satisfies readonly ScriptedResult[]
+
+const runs = fieldType<readonly ScriptedResult[]>(
+  `a list of ${results.join(', ')} that does not end with flake`,
+  value =>
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.at(-1) !== 'flake' &&
+    value.every(element => results.includes(element))
+      ? value
+      : undefined,
+)
+
+/** Returns a value that is an object without other keys than `keys`. Throws an error that names the value. */
+function requireObject(value: Json, name: string, keys: readonly string[]): JsonObject {
+  if (!isObject(value)) throw statusError(400, `${name} must be an object.`)
+  const unknownKey = Object.keys(value).find(key => !keys.includes(key))
+  if (unknownKey !== undefined)
+    throw statusError(400, `${name}: unknown field '${unknownKey}'; must be one of: ${keys.join(', ')}.`)
+  return value
+}
+
+/** `parse` gets the name of each element, such as `scripts[0]`, for its errors. */
+function parseList<T>(
+  document: JsonObject,
+  key: string,
+  parse: (value: Json, name: string) => T,
+): readonly T[] | undefined {
+  const list = document[key]
+  if (list === undefined) return undefined
+  if (!Array.isArray(list)) throw statusError(400, `${key} must be a list.`)
+  return list.map((value, index) => parse(value, `${key}[${index}]`))
+}
+
+function withErrorPrefix<T>(name: string, parse: () => T): T {
+  try {
+    return parse()
+  } catch (error) {
+    throw statusError(400, `${name}: ${toMergeqError(error).message}`)
+  }
+}
+
+/** Unlike updateQueue, a scenario file must not have unknown settings: they are probably typos. */
+function parseSettings(value: Json, name: string): JsonObject {
+  if (!isObject(value)) throw statusError(400, `${name} must be an object.`)
+  const unknownKey = Object.keys(value).find(key => !isSetting(key))
+  if (unknownKey !== undefined) throw statusError(400, `${name}: unknown setting '${unknownKey}'.`)
+  return withErrorPrefix(name, () => {
+    mergeSettings(defaultSettings, value)
+    return value
+  })
+}
+
+const scriptKeys = [
+  'pr',
+  'divisibleBy',
+  'runs',
+  'readyAfter',
+  'cancelledAfter',
+  'pushedAfter',
+  'stretch',
+  'head',
+]
+
+function parseScript(value: Json, name: string): ScenarioScript {
+  const document = requireObject(value, name, scriptKeys)
+  return withErrorPrefix(name, () => {
+    const read = <T>(key: string, type: FieldType<T>) => readOptional(document, key, type)
+    const script = {
+      pr: read('pr', positiveInteger),
+      divisibleBy: read('divisibleBy', positiveInteger),
+      runs: read('runs', runs),
+      readyAfter: read('readyAfter', seconds),
+      cancelledAfter: read('cancelledAfter', seconds),
+      pushedAfter: read('pushedAfter', seconds),
+      stretch: read('stretch', factor),
+      head: read('head', nonEmptyText),
+    }
+    if ((script.pr === undefined) === (script.divisibleBy === undefined))
+      throw statusError(400, 'either pr or divisibleBy is required.')
+    if (script.head !== undefined && script.pr === undefined) throw statusError(400, 'head requires pr.')
+    return script
+  })
+}
+
+/** Parses an object that has only a time, `after`, and one other field. */
+function parseTimed(value: Json, name: string, key: string) {
+  const timed = requireObject(value, name, ['after', key])
+  if (timed.after === undefined || timed[key] === undefined)
+    throw statusError(400, `${name} requires after and ${key}.`)
+  return { timed, after: withErrorPrefix(name, () => checkValue(timed.after, 'after', seconds)) }
+}
+
+const scenarioKeys = [
+  'summary',
+  'scripts',
+  'settings',
+  'moments',
+  'stretch',
+  'outage',
+  'outages',
+  'lowerCaseStatesOnly',
+]
+
+function parseDocument(value: Json, name: string): Scenario {
+  const document = requireObject(value, 'the file', scenarioKeys)
+  const { settings } = document
+  return {
+    name,
+    summary: readOptional(document, 'summary', anyText) ?? '',
+    scripts: parseList(document, 'scripts', parseScript) ?? [],
+    settings: settings === undefined ? undefined : parseSettings(settings, 'settings'),
+    moments: parseList(document, 'moments', (element, elementName) => {
+      const { timed, after } = parseTimed(element, elementName, 'settings')
+      return { after, settings: parseSettings(timed.settings ?? null, `${elementName}.settings`) }
+    }),
+    stretch: readOptional(document, 'stretch', factor),
+    outage: readOptional(document, 'outage', positiveInteger),
+    lowerCaseStatesOnly: readOptional(document, 'lowerCaseStatesOnly', boolean),
+    outages: parseList(document, 'outages', (element, elementName) => {
+      const { timed, after } = parseTimed(element, elementName, 'lasts')
+      return { after, lasts: withErrorPrefix(elementName, () => checkValue(timed.lasts, 'lasts', factor)) }
+    }),
+  }
+}
+
+/**
+ * Parses the text of a scenario file. Throws a usage error that names the part of the file that is wrong.
+ *
+ * @param name The name of the scenario, for errors: the path of the file.
+ */
+export function parseScenario(text: string, name: string): Scenario {
+  const plainText = requireUtf8(text, `The scenario ${name}`)
+  try {
+    return parseDocument(parseJson(plainText), name)
+  } catch (error) {
+    throw usageError(
+      `The scenario ${name} cannot be read: ${toMergeqError(error).message}`,
+      'For example: {"scripts":[{"divisibleBy":3,"runs":["flake","pass"]}],"stretch":2}',
+    )
+  }
+}
+
+function parseJson(text: string): Json {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw statusError(400, 'it contains invalid JSON.')
+  }
 }

@@ -3,13 +3,12 @@ import { type OperationName, serviceOperations } from '../api/operations/index.t
 import { maxBodySize } from '../domain/limits.ts'
 import { toMergeqError } from '../errors.ts'
 import type { ResponseText } from './dialects.ts'
-import { handlers, isOperationName } from './handlers.ts'
+import { performOperation } from './handlers.ts'
 import { metricsContentType } from './metrics-text.ts'
-import { createOutageCheck } from './outage.ts'
-import { parseBody } from './request-fields.ts'
-import { createSandboxState, type SandboxState, type SandboxStateOptions } from './sandbox-state.ts'
-import { createUuid } from './seed.ts'
-import { statusError } from './status-error.ts'
+import { parseBody, statusError } from './requests.ts'
+import { createHex, createUuid } from './sample-data.ts'
+import type { Scenario } from './scenarios.ts'
+import { createSandboxState, type SandboxState, type SandboxStateOptions } from './state.ts'
 
 export const defaultToken = 'sandbox'
 
@@ -49,17 +48,11 @@ export const pathPrefix = '/v1'
 
 export const bodyTooLargeMessage = 'The body is larger than 20 MiB.'
 
-interface OperationRules {
-  readonly method: string
-  readonly isChange: boolean
-  readonly isPublic: boolean
-}
-
-const operationsByPath: ReadonlyMap<string, OperationRules> = new Map(
-  serviceOperations.map(({ route, recovery, isPublic = false }: Operation) => [
-    `${pathPrefix}/${operationName(route)}`,
-    { method: operationMethod(route), isChange: recovery !== undefined, isPublic },
-  ]),
+const operationsByPath: ReadonlyMap<string, Operation & { readonly name: OperationName }> = new Map(
+  serviceOperations.map((operation: Operation) => {
+    const name = operationName(operation.route) as OperationName
+    return [`${pathPrefix}/${name}`, { ...operation, name }]
+  }),
 )
 
 /** It accepts the id of a forked run instead of a token (docs/reference/service.md, "setImpactedTargets"). */
@@ -99,22 +92,17 @@ export function createService(options: ServiceOptions): SandboxService {
     )
   }
 
-  const findOperation = (path: string): OperationName => {
-    const name = path.slice(pathPrefix.length + 1)
-    if (!path.startsWith(`${pathPrefix}/`) || !isOperationName(name)) throw statusError(404, 'Not Found')
-    return name
-  }
-
   const perform = ({ method, path, query, headers, body }: SandboxRequest): SandboxResponse => {
-    const { method: expectedMethod, isChange = false, isPublic = false } = operationsByPath.get(path) ?? {}
-    if (isOutage({ path, body }, isChange, options.now())) throw statusError(503, 'Service Unavailable')
-    const operation = findOperation(path)
-    if (method !== expectedMethod)
+    const operation = operationsByPath.get(path)
+    if (isOutage({ path, body }, operation?.recovery !== undefined, options.now()))
+      throw statusError(503, 'Service Unavailable')
+    if (operation === undefined) throw statusError(404, 'Not Found')
+    if (method !== operationMethod(operation.route))
       return createResponse(dialect.methodNotAllowed.status, dialect.methodNotAllowed.body)
-    if (!isPublic) authenticate(operation, headers)
+    if (operation.isPublic !== true) authenticate(operation.name, headers)
     if (Buffer.byteLength(body) > maxBodySize) throw statusError(413, bodyTooLargeMessage)
-    const request = { query, body: method === 'POST' ? parseBody(body, operation) : {} }
-    const result = handlers[operation](state, request)
+    const request = { query, body: method === 'POST' ? parseBody(body) : {} }
+    const result = performOperation(operation, state, request)
     if (result === undefined) return createResponse(200, dialect.emptyResponse)
     return 'text' in result
       ? createResponse(200, { contentType: metricsContentType, text: result.text })
@@ -133,5 +121,40 @@ export function createService(options: ServiceOptions): SandboxService {
     },
     createErrorResponse,
     state,
+  }
+}
+
+/** Decides whether a request fails with 503. Call the function once for each request, in order. */
+type OutageCheck = (
+  request: { readonly path: string; readonly body: string },
+  isChange: boolean,
+  time: number,
+) => boolean
+
+/**
+ * Creates the check for the outages of a scenario. In each span of `outages` every request fails. Of the
+ * first `outage` requests outside these spans every second request fails. A change that failed in this way is
+ * accepted when it is sent again, so that a client that retries once always succeeds. All of this is the
+ * sandbox's own.
+ *
+ * @param startedAt Start of the sandbox, in milliseconds since 1970, as are the times passed to the check.
+ * @param second Length of a second of the scenario, in milliseconds.
+ */
+function createOutageCheck(
+  { outage = 0, outages = [] }: Scenario,
+  startedAt: number,
+  second: number,
+): OutageCheck {
+  const failedChanges = new Set<string>()
+  let requestCount = 0
+  return ({ path, body }, isChange, time) => {
+    const seconds = (time - startedAt) / second
+    if (outages.some(({ after, lasts }) => seconds >= after && seconds < after + lasts)) return true
+    requestCount++
+    if (requestCount > outage || requestCount % 2 === 1) return false
+    const digest = createHex(32, path, body)
+    if (isChange && failedChanges.has(digest)) return false
+    if (isChange) failedChanges.add(digest)
+    return true
   }
 }

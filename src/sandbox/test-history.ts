@@ -1,6 +1,15 @@
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
-import { type Area, areas, failureMessages, healthReasons, ticketUrlPrefixes } from './sample-texts.ts'
-import { createRandom, createUuid, pick, type SeedParts } from './seed.ts'
+import {
+  type Area,
+  areas,
+  createRandom,
+  createUuid,
+  failureMessages,
+  healthReasons,
+  pick,
+  type SeedParts,
+  ticketUrlPrefixes,
+} from './sample-data.ts'
 
 const day = 86_400_000
 

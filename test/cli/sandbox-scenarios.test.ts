@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it, test } from 'vitest'
 import { scenarioNames } from '../../src/domain/scenario-names.ts'
 import { isMergeqError } from '../../src/errors.ts'
-import { parseScenario } from '../../src/sandbox/scenario-file.ts'
+import { parseScenario } from '../../src/sandbox/scenarios.ts'
 import { openStory } from '../support/harness.ts'
 
 const dialects = ['document', 'hosted'] as const

@@ -4,16 +4,10 @@ import { scenarioNames } from '../../src/domain/scenario-names.ts'
 import { isMergeqError } from '../../src/errors.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { cancel, configure, restart, setTargets, submit } from '../../src/sandbox/engine/actions.ts'
-import { advanceTo } from '../../src/sandbox/engine/advance.ts'
+import { getReportedState, isEmpty, isSubmitted, listEnqueued } from '../../src/sandbox/engine/queries.ts'
 import { createEmptyQueue, createTimings, type Queue } from '../../src/sandbox/engine/queue.ts'
-import {
-  getReportedState,
-  isEmpty,
-  isSubmitted,
-  listEnqueued,
-} from '../../src/sandbox/engine/queue-queries.ts'
-import { parseScenario } from '../../src/sandbox/scenario-file.ts'
-import { findScenario, getScriptedResult, type Scenario } from '../../src/sandbox/scenarios.ts'
+import { advanceTo } from '../../src/sandbox/engine/rules.ts'
+import { findScenario, getScriptedResult, parseScenario, type Scenario } from '../../src/sandbox/scenarios.ts'
 
 const noon = Date.parse('2026-01-05T12:00:00Z')
 

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { isMergeqError } from '../../src/errors.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { cancel, configure, restart, setTargets, submit } from '../../src/sandbox/engine/actions.ts'
-import { advanceTo } from '../../src/sandbox/engine/advance.ts'
-import { getHeadCommit } from '../../src/sandbox/engine/head-commits.ts'
+import { compareTestOrder, getHeadCommit, isEmpty, isSubmitted } from '../../src/sandbox/engine/queries.ts'
 import {
   createEmptyQueue,
   createTimings,
@@ -12,7 +11,7 @@ import {
   type SandboxTestRun,
   type TargetSet,
 } from '../../src/sandbox/engine/queue.ts'
-import { compareTestOrder, isEmpty, isSubmitted } from '../../src/sandbox/engine/queue-queries.ts'
+import { advanceTo } from '../../src/sandbox/engine/rules.ts'
 import {
   findScript,
   getScriptedResult,
@@ -43,7 +42,7 @@ const settings: fc.Arbitrary<JsonObject> = fc.record(
     canOptimisticallyMerge: fc.boolean(),
     batch: fc.boolean(),
     batchingMinSize: fc.integer({ min: 1, max: 5 }),
-    batchingMaxWaitTimeMinutes: fc.integer({ min: 0, max: 3 }),
+    batchingMaxWaitTimeMinutes: fc.integer({ min: 1, max: 3 }),
     optimizationMode: fc.constantFrom('off', 'bisection_skip_redundant_tests'),
     directMergeMode: fc.constantFrom('off', 'off', 'always'),
     notReadyTimeoutHours: fc.constantFrom(0, 1, 24),
@@ -245,7 +244,8 @@ describe('the history of a queue', () => {
 
   /** Checks each run against the runs that were in progress when it started. */
   function checkRuns({ runs, settings }: Queue, targets: readonly TargetSet[]) {
-    const { concurrency, bisectionConcurrency = concurrency, mode } = settings
+    const { concurrency, mode } = settings
+    const bisectionConcurrency = settings.bisectionConcurrency || concurrency
     const impacts = (number: number) => (number % 3 === 1 ? 'ALL' : (targets[number - 1] ?? 'ALL'))
     const mustBuildOnEachOther = (one: SandboxTestRun, other: SandboxTestRun) =>
       mode === 'single' ||

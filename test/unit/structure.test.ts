@@ -46,7 +46,16 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
     'output/redactor',
     ...base,
   ],
-  sandbox: ['domain', 'api/operation', 'api/operations', 'errors', 'json', 'node:http', 'node:crypto'],
+  sandbox: [
+    'domain',
+    'api/operation',
+    'api/operations',
+    'api/param types',
+    'errors',
+    'json',
+    'node:http',
+    'node:crypto',
+  ],
   main: ['host', 'cli', 'commands/index', 'errors'],
 }
 

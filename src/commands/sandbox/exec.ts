@@ -4,7 +4,7 @@ import type { CommandContext } from '../../cli/context.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { type MergeqError, usageError } from '../../errors.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
-import type { ScenarioReport } from '../../sandbox/scenario-report.ts'
+import type { ScenarioReport } from '../../sandbox/sandbox.ts'
 import { describeSandbox, openSandbox, portOption, sandboxOptions } from './open-sandbox.ts'
 
 /** The command to run, with its arguments. */

@@ -1,10 +1,9 @@
 import type { JsonObject } from '../../json.ts'
+import { statusError } from '../requests.ts'
 import { findScript } from '../scenarios.ts'
-import { statusError } from '../status-error.ts'
-import { recordTargets } from './head-commits.ts'
-import type { PullRequest, Queue, TargetSet } from './queue.ts'
-import { mergeSettings, readQueueState } from './queue-configuration.ts'
-import { findBatch, isSubmitted } from './queue-queries.ts'
+import { findBatch, isSubmitted, recordTargets, replaceHeadCommit } from './queries.ts'
+import type { PullRequest, Queue, ScheduledEvent, TargetSet } from './queue.ts'
+import { mergeSettings, readQueueState } from './settings.ts'
 import { changeState, insertWaiting, removeFromBatches, rerun } from './transitions.ts'
 
 /** What users of the service may do to a queue. An action happens at `queue.now`: advance the queue first. */
@@ -139,4 +138,22 @@ export function configure(queue: Queue, body: JsonObject): void {
   queue.nextMode = isSwitchPending ? settings.mode : undefined
   queue.settings = isSwitchPending ? { ...settings, mode } : settings
   for (const pullRequest of queue.notReady) queue.readinessChecks.add(queue.now, pullRequest)
+}
+
+/** Applies an event of the scenario. All rules about these events are the sandbox's own. */
+export function applyEvent(queue: Queue, event: ScheduledEvent): void {
+  if (event.type === 'configure') {
+    configure(queue, event.settings)
+    return
+  }
+  const pullRequest = queue.pullRequests.get(event.number)
+  if (pullRequest === undefined) return
+  if (event.type === 'push') {
+    replaceHeadCommit(queue, pullRequest.number)
+    pullRequest.mergeableAt = queue.now + queue.timings.notReady
+    // Only pull requests that had left NOT_READY were seen to be cancelled
+    // (docs/reference/service.md, "getSubmittedPullRequest").
+    if (queue.notReady.has(pullRequest)) queue.readinessChecks.add(queue.now, pullRequest)
+    else if (isSubmitted(pullRequest)) cancelPullRequest(queue, pullRequest, 'a commit was pushed')
+  } else if (isSubmitted(pullRequest)) cancelPullRequest(queue, pullRequest, 'it was cancelled')
 }

@@ -1,14 +1,14 @@
 import { repositoryName } from '../../domain/values/repository.ts'
+import { createRandom, createUuid } from '../sample-data.ts'
 import { findScript, getScriptedResult, type ScriptedResult } from '../scenarios.ts'
-import { createRandom, createUuid } from '../seed.ts'
-import type { Batch, PullRequest, PullRequestState, Queue, RunKind, SandboxTestRun } from './queue.ts'
 import {
   combineTargets,
   compareTestOrder,
   findDependencies,
   listBatchesBuiltOn,
   listNumbers,
-} from './queue-queries.ts'
+} from './queries.ts'
+import type { Batch, PullRequest, PullRequestState, Queue, RunKind, SandboxTestRun } from './queue.ts'
 
 /** Changes of pull requests and batches that actions and rules are made of. They happen at `queue.now`. */
 

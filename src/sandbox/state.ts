@@ -3,7 +3,7 @@ import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
 import { type Dialect, type DialectName, dialects } from './dialects.ts'
 import { configure } from './engine/actions.ts'
-import { advanceTo } from './engine/advance.ts'
+import { isEmpty } from './engine/queries.ts'
 import {
   createEmptyQueue,
   createTimings,
@@ -11,9 +11,9 @@ import {
   type Queue,
   type Timings,
 } from './engine/queue.ts'
-import { isEmpty } from './engine/queue-queries.ts'
+import { advanceTo } from './engine/rules.ts'
+import { statusError } from './requests.ts'
 import type { Scenario } from './scenarios.ts'
-import { statusError } from './status-error.ts'
 import { createFailingTests, type SandboxTest } from './test-history.ts'
 
 export interface QueueRef {

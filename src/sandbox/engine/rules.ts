@@ -1,0 +1,312 @@
+import { getScriptedResult, type ScriptedResult } from '../scenarios.ts'
+import { applyEvent } from './actions.ts'
+import {
+  canMerge,
+  canStartTests,
+  combineTargets,
+  findDependencies,
+  hasFreeSlot,
+  hasRequiredTargets,
+  isAwaitingRun,
+  listBatchesBuiltOn,
+  listNumbers,
+  shareTargets,
+} from './queries.ts'
+import type { Batch, PullRequest, Queue } from './queue.ts'
+import {
+  changeState,
+  createBatch,
+  endRun,
+  enterPhase,
+  insertWaiting,
+  removeBatches,
+  removeFromBatches,
+  requeueBatches,
+  rerun,
+  split,
+  startRun,
+} from './transitions.ts'
+
+/**
+ * The simulation has no timers: each request first advances the queue to the present. The result depends only
+ * on the actions and their times, not on how often the queue is advanced. The rules follow
+ * docs/reference/service.md, "Queue operations", "Priorities" and "Pull request states".
+ */
+
+/**
+ * A rule of the simulation. It applies the changes that are due at `queue.now` and returns the next time at
+ * which the queue must apply the rule again: `noNextEvent` if only another change can make the rule apply.
+ */
+type Rule = (queue: Queue) => number
+
+/** The time of an event that no passing of time brings about: Infinity. */
+const noNextEvent = Number.POSITIVE_INFINITY
+
+/**
+ * Finds the first batch in a phase that meets a condition and whose phase may end now. If there is none,
+ * `next` is the earliest time at which the phase of such a batch may end.
+ */
+function findDueBatch(
+  { batches, now }: Queue,
+  phase: Batch['phase'],
+  meetsCondition: (batch: Batch) => boolean = () => true,
+): { readonly batch?: Batch; readonly next: number } {
+  let next = noNextEvent
+  for (const batch of batches) {
+    if (batch.phase !== phase || !meetsCondition(batch)) continue
+    if (batch.phaseEndsAt <= now) return { batch, next: now }
+    next = Math.min(next, batch.phaseEndsAt)
+  }
+  return { next }
+}
+
+const runScheduledEvents: Rule = queue => {
+  const { scheduledEvents, now } = queue
+  for (let event = scheduledEvents.takeDue(now); event !== undefined; event = scheduledEvents.takeDue(now))
+    applyEvent(queue, event)
+  return scheduledEvents.nextTime()
+}
+
+/**
+ * NOT_READY: ends when the pull request is mergeable and, in parallel mode, its targets are uploaded. A pull
+ * request that is not ready within `notReadyTimeoutHours` is cancelled.
+ */
+const admitReady: Rule = queue => {
+  const { readinessChecks, now, timings, settings, notReady } = queue
+  // That 0 hours set no limit is the sandbox's own rule.
+  const timeLimit =
+    settings.notReadyTimeoutHours === 0 ? noNextEvent : settings.notReadyTimeoutHours * 60 * timings.minute
+  for (
+    let pullRequest = readinessChecks.takeDue(now);
+    pullRequest !== undefined;
+    pullRequest = readinessChecks.takeDue(now)
+  ) {
+    if (!notReady.has(pullRequest)) continue
+    const { mergeableAt, submittedAt, number } = pullRequest
+    const cancelAt = submittedAt + timeLimit
+    if (mergeableAt <= now && hasRequiredTargets(queue, number)) {
+      notReady.delete(pullRequest)
+      enqueue(queue, pullRequest)
+    } else if (cancelAt <= now) {
+      notReady.delete(pullRequest)
+      changeState(queue, pullRequest, 'CANCELLED', 'it was not ready for too long')
+    } else {
+      const nextCheck = mergeableAt > now ? Math.min(mergeableAt, cancelAt) : cancelAt
+      if (nextCheck < noNextEvent) readinessChecks.add(nextCheck, pullRequest)
+    }
+  }
+  return readinessChecks.nextTime()
+}
+
+/**
+ * Makes a ready pull request wait for a test run. If direct merges are on and the queue is empty, merges the
+ * pull request without a test.
+ */
+function enqueue(queue: Queue, pullRequest: PullRequest): void {
+  const { directMergeMode } = queue.settings
+  const isEmpty = queue.batches.length + queue.waiting.length === 0
+  if (directMergeMode === 'always' && isEmpty && canMerge(queue)) {
+    changeState(queue, pullRequest, 'MERGED', 'it was up to date and the queue was empty')
+    return
+  }
+  changeState(queue, pullRequest, 'PENDING', 'it is ready')
+  insertWaiting(queue, pullRequest)
+  if (pullRequest.priority === 0 && canStartTests(queue)) interruptFor(queue, pullRequest)
+}
+
+/**
+ * Stops the test runs that share targets with an urgent pull request, and puts their members back behind it.
+ * Urgent pull requests do not interrupt each other (docs/reference/service.md, "Priorities"). The sandbox's
+ * own: a queue that starts no tests is not interrupted, because the urgent pull request would gain nothing.
+ */
+function interruptFor(queue: Queue, urgent: PullRequest): void {
+  const targets = combineTargets(queue, [urgent])
+  const stopped = new Set<Batch>()
+  for (const batch of queue.batches) {
+    const { phase, members, dependencies } = batch
+    const isUndecided = phase === 'TESTING' || phase === 'PENDING'
+    const hasUrgentMember = members.some(({ priority }) => priority === 0)
+    const isInterrupted = isUndecided && !hasUrgentMember && shareTargets(queue, batch, { targets })
+    // A batch cannot keep its run when the run is built on a batch that is stopped.
+    if (isInterrupted || [...stopped].some(other => dependencies.has(other))) stopped.add(batch)
+  }
+  requeueBatches(queue, [...stopped], `#${urgent.number} is urgent`)
+}
+
+/** PENDING: ends when a slot for a run is free. Batches that need a rerun come before new batches. */
+const startTests: Rule = queue => {
+  if (!canStartTests(queue)) return noNextEvent
+  const hasSlot = { main: hasFreeSlot(queue, 'main'), bisection: hasFreeSlot(queue, 'bisection') }
+  const pendingBatch = queue.batches.find(({ phase, kind }) => phase === 'PENDING' && hasSlot[kind])
+  if (pendingBatch !== undefined) {
+    startRun(queue, pendingBatch)
+    return queue.now
+  }
+  if (queue.waiting.length === 0 || !hasSlot.main) return noNextEvent
+  const { size, startsAt } = planNextBatch(queue)
+  if (startsAt > queue.now) return startsAt
+  const batch = createBatch(queue, queue.waiting.splice(0, size), 'main')
+  queue.batches = [...queue.batches, batch]
+  startRun(queue, batch)
+  return queue.now
+}
+
+/**
+ * Returns how many of the waiting pull requests the next batch contains, and when its test run starts. The
+ * run starts once the batch has `batchingMinSize` members, or `batchingMaxWaitTimeMinutes` after its first
+ * member became PENDING. A pull request that is urgent or has `noBatch` is tested alone. The sandbox's own:
+ * when such a pull request comes next, the batch before it does not wait for more members.
+ */
+function planNextBatch({ waiting, settings, timings, now }: Queue): {
+  readonly size: number
+  readonly startsAt: number
+} {
+  const maxSize = settings.batch ? settings.batchingMinSize : 1
+  let [size, waitingSince] = [0, now]
+  for (; size < maxSize; size++) {
+    const pullRequest = waiting[size]
+    if (pullRequest === undefined) break
+    if (pullRequest.noBatch || pullRequest.priority === 0) return { size: Math.max(1, size), startsAt: now }
+    waitingSince = Math.min(waitingSince, pullRequest.stateChangedAt)
+  }
+  const isFull = size === maxSize
+  return {
+    size,
+    startsAt: isFull ? now : waitingSince + settings.batchingMaxWaitTimeMinutes * timings.minute,
+  }
+}
+
+const statusByResult = { pass: 'succeeded', cancel: 'cancelled', fail: 'failed', flake: 'failed' } as const
+
+/** TESTING: ends when the run ends. */
+const finishTests: Rule = queue => {
+  const { batch, next } = findDueBatch(queue, 'TESTING')
+  const run = batch?.run
+  if (batch === undefined || run === undefined) return next
+  endRun(queue, batch, statusByResult[run.result])
+  if (run.result === 'pass') passTests(queue, batch)
+  else if (run.result === 'cancel')
+    removeFromBatches(queue, listScripted(queue, batch, 'cancel'), 'CANCELLED', 'it was cancelled')
+  else
+    enterPhase(
+      queue,
+      batch,
+      'PENDING_FAILURE',
+      run.timesOut ? 'its test run took too long' : 'its test run failed',
+    )
+  return queue.now
+}
+
+const listScripted = (
+  { scenario }: Queue,
+  { members }: Batch,
+  result: ScriptedResult,
+): readonly PullRequest[] =>
+  members.filter(({ number, runCount }) => getScriptedResult(scenario, number, runCount) === result)
+
+/**
+ * Records that the tests of a batch passed. With `canOptimisticallyMerge` they have passed for every
+ * dependency too whose members the run included.
+ */
+function passTests(queue: Queue, batch: Batch): void {
+  enterPhase(queue, batch, 'TESTS_PASSED', 'its tests passed')
+  if (!queue.settings.canOptimisticallyMerge) return
+  for (const dependency of queue.batches.filter(other => batch.dependencies.has(other))) {
+    const isIncluded = dependency.members.every(({ number }) => batch.builtOn.has(number))
+    if (!isIncluded || dependency.phase === 'TESTS_PASSED') continue
+    endRun(queue, dependency)
+    dependency.dependencies = findDependencies(queue, dependency)
+    dependency.builtOn = new Set(listNumbers(dependency.dependencies))
+    enterPhase(queue, dependency, 'TESTS_PASSED', 'a later test run passed')
+  }
+}
+
+/**
+ * PENDING_FAILURE: ends when the cause of the failure is certain. A flaky failure, and a failure that a
+ * dependency caused, lead to a rerun. Otherwise a batch of several pull requests is split and a single pull
+ * request fails.
+ */
+const resolveFailures: Rule = queue => {
+  const { batch, next } = findDueBatch(queue, 'PENDING_FAILURE', other => isCauseCertain(queue, other))
+  if (batch === undefined) return next
+  const { run, members } = batch
+  const isOwnFailure = run?.timesOut === true || listScripted(queue, batch, 'fail').length > 0
+  if (run?.result === 'flake') rerun(queue, batch, 'its failure looks flaky')
+  else if (!isOwnFailure) rerun(queue, batch, 'a pull request ahead caused the failure')
+  else if (members.length > 1) split(queue, batch)
+  else
+    removeFromBatches(
+      queue,
+      members,
+      'FAILED',
+      run?.timesOut ? 'its tests took too long' : 'its tests failed',
+    )
+  return queue.now
+}
+
+/**
+ * Whether no dependency can have caused the failure of a batch, and the next runs behind the batch, as many
+ * as `pendingFailureDepth` says, have ended. The sandbox's own: a flaky failure does not wait for the
+ * dependencies.
+ */
+function isCauseCertain(queue: Queue, batch: Batch): boolean {
+  const isOwnFailure =
+    batch.run?.result === 'flake' || [...batch.dependencies].every(({ phase }) => phase === 'TESTS_PASSED')
+  const { pendingFailureDepth } = queue.settings
+  if (!isOwnFailure || pendingFailureDepth === 0) return isOwnFailure
+  return listBatchesBuiltOn(queue, batch.members)
+    .slice(0, pendingFailureDepth)
+    .every(({ phase }) => phase !== 'TESTING')
+}
+
+/** TESTS_PASSED: ends with a merge when all dependencies have merged and the queue is not paused. */
+const mergePassed: Rule = queue => {
+  const isMergeable = ({ dependencies }: Batch) => dependencies.size === 0 && canMerge(queue)
+  const { batch, next } = findDueBatch(queue, 'TESTS_PASSED', isMergeable)
+  if (batch === undefined) return next
+  removeBatches(queue, [batch])
+  for (const member of batch.members) changeState(queue, member, 'MERGED', 'it was merged', batch.kind)
+  return queue.now
+}
+
+/**
+ * SWITCHING_MODES: the new mode takes effect once every batch waits for a run of its own or of a dependency
+ * (docs/reference/service.md, "updateQueue" and "Queue states"). No run starts before that, so a batch that
+ * needs a rerun, and the batches that depend on it, are tested in the new mode (the sandbox's own).
+ */
+const switchModes: Rule = queue => {
+  if (queue.nextMode === undefined) return noNextEvent
+  if (!queue.batches.every(batch => batch.phase !== 'TESTING' && isAwaitingRun(batch))) return noNextEvent
+  requeueBatches(queue, queue.batches, 'the queue switches modes')
+  queue.settings = { ...queue.settings, mode: queue.nextMode }
+  queue.nextMode = undefined
+  // The new mode may require targets that the old mode did not, or the reverse.
+  for (const pullRequest of queue.notReady) queue.readinessChecks.add(queue.now, pullRequest)
+  return queue.now
+}
+
+/** The order decides which of several changes that are due at the same time happens first. */
+const rules: readonly Rule[] = [
+  runScheduledEvents,
+  admitReady,
+  finishTests,
+  resolveFailures,
+  mergePassed,
+  switchModes,
+  startTests,
+]
+
+/** Simulates a queue up to a time; every change happens at its own time. `queue.now` never decreases. */
+export function advanceTo(queue: Queue, time: number): void {
+  for (let next = runUntilStable(queue); next <= time; next = runUntilStable(queue)) queue.now = next
+  queue.now = Math.max(queue.now, time)
+}
+
+/** Applies the rules until no state changes any more; returns the next time at which a rule may apply. */
+function runUntilStable(queue: Queue): number {
+  for (;;) {
+    const transitionCount = queue.transitions.length
+    const next = Math.min(...rules.map(rule => rule(queue)))
+    if (queue.transitions.length === transitionCount) return next
+  }
+}
