@@ -1,14 +1,20 @@
-import { extendError, type MergeqError, toMergeqError } from '../errors.ts'
+import { joinList } from '../domain/format.ts'
+import { pullRequestStates, queueStates } from '../domain/states.ts'
+import { type CommandLine, commandLinesByQueue } from '../domain/suggested-command.ts'
+import { repositoryName } from '../domain/values/repository.ts'
+import { extendError, type MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import type { BodySink } from '../http/stream-body.ts'
-import { buildRequest } from './build-request.ts'
-import type { DecodedResponse, ResponseDecoder } from './decode.ts'
-import { interruptedChangeError } from './interrupted-change.ts'
-import { lowerCaseStates, needsLowerCase, refusalOf, rememberLowerCase } from './lower-case-states.ts'
-import type { Operation } from './operation.ts'
-import type { Params, ParamValues } from './param.ts'
-import type { Delivery } from './receipt.ts'
-import type { Request, RequestParts } from './request.ts'
-import type { Resource } from './resource.ts'
+import { isObject, type JsonObject, parseJson } from '../json.ts'
+import {
+  type Operation,
+  operationName,
+  type Params,
+  type ParamValues,
+  type Resource,
+  type Route,
+} from './operation.ts'
+import { type BodyOverride, bodyText, buildRequest, type Request, type RequestParts } from './request.ts'
+import type { DecodedResponse, ResponseDecoder } from './response.ts'
 import { type SendRequestOptions, sendRequest } from './send.ts'
 import type { ServiceClient } from './service-client.ts'
 
@@ -81,7 +87,7 @@ export async function callOperation<P extends Params>(
     }
     if (operation.recovery === undefined || sentState !== 'ambiguous') throw failure
     const write = { operation, recovery: operation.recovery, ...built, sentAt, failure, limits }
-    const { recoverWrite } = await import('./write-recovery.ts')
+    const { recoverWrite } = await import('./recovery.ts')
     const recovered = await recoverWrite(write, client).catch(error => {
       const interruption = toMergeqError(error)
       if (interruption.kind !== 'interrupted') throw error
@@ -107,4 +113,107 @@ function withInterruptedChange<P extends Params>(
   return isInFlight && delivery === undefined
     ? interruptedChangeError(failure, operation, [resource], settings.commandLine)
     : failure
+}
+
+/** The clients whose service accepted a state in lower case after it had refused the same state. */
+const clientsWithLowerCase = new WeakSet<ServiceClient>()
+
+/**
+ * Undefined if the request has no known state in upper case (docs/reference/service.md, "Case of states").
+ */
+export function lowerCaseStates(
+  { stateFields = [] }: Pick<Operation, 'stateFields'>,
+  { body }: Pick<Request, 'body'>,
+): readonly BodyOverride[] | undefined {
+  if (stateFields.length === 0 || body === undefined) return undefined
+  const document = parseJson(bodyText(body))
+  const found = stateFields.flatMap(name => {
+    const state = isObject(document) ? document[name] : undefined
+    const isKnown =
+      typeof state === 'string' && [...pullRequestStates, ...queueStates].some(known => known === state)
+    return isKnown ? [{ path: [name], value: state.toLowerCase() }] : []
+  })
+  return found.length === 0 ? undefined : found
+}
+
+export const needsLowerCase = (client: ServiceClient): boolean => clientsWithLowerCase.has(client)
+
+export const rememberLowerCase = (client: ServiceClient): void => {
+  clientsWithLowerCase.add(client)
+}
+
+/**
+ * Returns the error to report after a request was refused with 400 in both cases: the first error, unless it
+ * is the only one that is about the state.
+ */
+export function refusalOf(first: MergeqError, second: MergeqError): MergeqError {
+  if (second.details.status !== 400) return second
+  const isAboutState = ({ details }: MergeqError) => /\bstate\b/i.test(details.serviceMessage ?? '')
+  return isAboutState(first) && !isAboutState(second) ? second : first
+}
+
+/**
+ * The failure when a signal ends requests of one operation that were sent and got no response: its message
+ * names the operation and the resource of each request, its hint the commands that show their state
+ * (docs/reference/cli.md, "Guarantees"). The exit code is that of the signal.
+ */
+export function interruptedChangeError(
+  failure: MergeqError,
+  { route, recovery }: Pick<Operation, 'route' | 'recovery'>,
+  resources: readonly Resource[],
+  commandLine: CommandLine,
+): MergeqError {
+  const operation = operationName(route)
+  const names = resources.flatMap(nameIn)
+  const command = recovery === undefined ? '' : recovery.inspectCommand
+  // A command about a pull request shows nothing without its number.
+  const shown = command.startsWith('pr ') ? resources.filter(({ pr }) => pr !== undefined) : resources
+  const commands = command === '' ? [] : commandLinesByQueue(command.split(' '), shown, commandLine)
+  const isSingle = resources.length === 1
+  const what = `The ${isSingle ? 'request' : 'requests'}${names.length === 0 ? '' : ` for ${joinList(names)}`}`
+  const state = isSingle ? 'was in progress' : 'were in progress'
+  const advice = 'Check the current state before trying again'
+  const separator = commands.length > 1 ? '\n' : ' '
+  const hint = commands.length === 0 ? `${advice}.` : `${advice}:${separator}${commands.join('\n')}`
+  const details = { operation, delivery: 'unknown', hint } as const
+  const message = `${withPeriod(failure.message)} ${what} ${state} and may have been applied.`
+  return extendError(failure, details, message)
+}
+
+const nameIn = ({ pr, targetBranch }: Resource): readonly string[] =>
+  pr !== undefined ? [`#${pr}`] : targetBranch === undefined ? [] : [`the queue for ${targetBranch}`]
+
+/** What is known of a change after it was sent (docs/reference/network.md, "Write recovery"). */
+export type Delivery = 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unknown'
+
+export const receiptFields: readonly string[] = [
+  'operation',
+  'repo',
+  'targetBranch',
+  'pr',
+  'targets',
+  'ok',
+  'delivery',
+  'exit',
+  'message',
+]
+
+/** The receipt of a change (docs/reference/cli.md, "Receipts"), with exit code and message after an error. */
+export function createReceipt(
+  route: Route,
+  resource: Resource,
+  delivery: Delivery,
+  failure?: MergeqError,
+): JsonObject {
+  const { repo, targetBranch, pr, targets } = resource
+  return {
+    operation: operationName(route),
+    ...(repo === undefined ? {} : { repo: repositoryName(repo) }),
+    ...(targetBranch === undefined ? {} : { targetBranch }),
+    ...(pr === undefined ? {} : { pr }),
+    ...(targets === undefined ? {} : { targets: targets.list === 'ALL' ? 'ALL' : targets.number }),
+    ok: failure === undefined,
+    delivery,
+    ...(failure === undefined ? {} : { exit: failure.exit, message: failure.message }),
+  }
 }

@@ -1,12 +1,10 @@
 import type { CommandLine } from '../domain/suggested-command.ts'
 import { repositoryName } from '../domain/values/repository.ts'
 import { type ErrorDetails, type ErrorKind, MergeqError, withPeriod } from '../errors.ts'
+import { type Json, stringifyJson } from '../json.ts'
 import { parseUrl } from '../url.ts'
-import type { ResponseBody } from './decode.ts'
-import type { OperationErrors } from './operation.ts'
-import type { Resource } from './resource.ts'
-import { serviceMessageOf } from './service-message.ts'
-import { isWebPage } from './web-page.ts'
+import type { OperationErrors, Resource } from './operation.ts'
+import { isWebPage, messageIn, type ResponseBody } from './response.ts'
 
 export interface ErrorContext extends Resource {
   readonly operation: string
@@ -192,4 +190,34 @@ function subjectOf({ pr, head, repo, targetBranch, errors }: ErrorContext): stri
 function targetOf(headers: ReadonlyMap<string, string>): string {
   const url = parseUrl(headers.get('location') ?? '')
   return url === undefined ? '' : ` to ${url.origin}`
+}
+
+const maxLines = 5
+const maxCharacters = 500
+
+/**
+ * The words of the service in the body of an error: the message in a JSON object, other JSON on one line, or
+ * the text, cut to a few lines. Undefined for a web page and an empty body.
+ */
+export function serviceMessageOf({
+  text,
+  document,
+}: {
+  readonly text: string
+  readonly document: Json | undefined
+}): string | undefined {
+  if (isWebPage(text)) return undefined
+  const message = document === undefined ? text : (messageIn(document) ?? stringifyJson(document))
+  return isEmptyDocument(document) ? undefined : cut(message.trim()) || undefined
+}
+
+const isEmptyDocument = (document: Json | undefined): boolean =>
+  document === null || (typeof document === 'object' && Object.keys(document).length === 0)
+
+function cut(message: string): string {
+  const lines = message.split(/\s*[\r\n]+/)
+  const text = lines.slice(0, maxLines).join('\n')
+  const characters = [...text.slice(0, 2 * maxCharacters + 2)]
+  if (lines.length <= maxLines && characters.length <= maxCharacters) return text
+  return `${characters.slice(0, maxCharacters).join('').trimEnd()}…`
 }

@@ -1,12 +1,55 @@
 import { formatInteger } from '../domain/format.ts'
 import { maxBodySize, maxResponseSize } from '../domain/limits.ts'
-import { MergeqError } from '../errors.ts'
+import { shellQuote } from '../domain/suggested-command.ts'
+import { maxPullRequestNumber } from '../domain/values/pull-request.ts'
+import type { Repository } from '../domain/values/repository.ts'
+import { MergeqError, usageError } from '../errors.ts'
 import type { HttpRequest, RequestBody } from '../http/http-request.ts'
-import { type EncodedJson, get, type Json } from '../json.ts'
-import type { BodyOverride } from './body-overrides.ts'
-import { type Operation, operationMethod, operationName } from './operation.ts'
-import type { BodyValue, ParamLocation, Params, ParamValues } from './param.ts'
-import { parseResource, type Resource, resourceOfParams } from './resource.ts'
+import { type EncodedJson, get, isObject, type Json, type JsonObject } from '../json.ts'
+import {
+  type BodyValue,
+  type Operation,
+  operationMethod,
+  operationName,
+  type ParamLocation,
+  type Params,
+  type ParamValues,
+  type Resource,
+} from './operation.ts'
+import type { ServiceClient } from './service-client.ts'
+
+export interface BodyOverride {
+  readonly path: readonly string[]
+  readonly value: BodyValue
+}
+
+export const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
+  one.every((key, index) => index >= other.length || other[index] === key)
+
+/** Parses `path=value`: dots separate the keys; the value is JSON if it parses as JSON, else a string. */
+export function parseOverride(word: string): BodyOverride {
+  const equals = word.indexOf('=')
+  const path = word.slice(0, equals).split('.')
+  if (equals < 1 || path.includes(''))
+    throw usageError(
+      `'${word}' does not have the form <path>=<value>.`,
+      'For example: concurrency=5 or pr.number=7',
+    )
+  return { path, value: parseValue(word.slice(equals + 1)) }
+}
+
+/** JSON if it parses as JSON, else a string. A number that a double would change is sent as it was typed. */
+function parseValue(word: string): BodyValue {
+  try {
+    const value: Json = JSON.parse(word)
+    const numbers = word.replace(/"(?:[^"\\]|\\.)*"/g, '').match(/-?\d[\d.eE+-]*/g) ?? []
+    if (numbers.every(text => String(Number(text)) === text)) return value
+    const bytes = new TextEncoder().encode(word.trim())
+    return { chunks: [bytes], bytes: bytes.length }
+  } catch {
+    return word
+  }
+}
 
 /** A request to the service as plain data. The token is not part of it: the HTTP client adds it. */
 export interface Request extends HttpRequest {
@@ -208,4 +251,105 @@ function encode(tree: BodyTree): RequestBody {
 export const bodyText = ({ pieces }: RequestBody): string => {
   const decoder = new TextDecoder()
   return pieces.map(piece => decoder.decode(piece, { stream: true })).join('') + decoder.decode()
+}
+
+export const resourceOfParams = (params: ParamValues<Params>): Resource => params
+
+const isText = (value: Json | undefined): value is string => typeof value === 'string' && value !== ''
+
+function repositoryIn(value: Json | undefined): Repository | undefined {
+  if (!isObject(value)) return undefined
+  const { host, owner, name } = value
+  return isText(host) && isText(owner) && isText(name) ? { host, owner, name } : undefined
+}
+
+const isPullRequestNumber = (value: Json | undefined): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxPullRequestNumber
+
+/**
+ * The resource that a request body names (docs/reference/service.md, "Common fields"); a member that is
+ * missing or malformed in the body is left out. Confirmations, reads, receipts and messages name this
+ * resource, whatever the settings say
+ * (docs/reference/cli.md, "Fields that mergeq does not know").
+ */
+export function parseResource({ repo, targetBranch, pr }: JsonObject): Resource {
+  const repository = repositoryIn(repo)
+  const { number, branch } = isObject(pr) ? pr : { number: undefined, branch: undefined }
+  return {
+    ...(repository === undefined ? {} : { repo: repository }),
+    ...(isText(targetBranch) ? { targetBranch } : {}),
+    ...(isPullRequestNumber(number) ? { pr: number } : {}),
+    ...(isText(branch) ? { head: branch } : {}),
+  }
+}
+
+export async function buildRequest<P extends Params>(
+  client: ServiceClient,
+  operation: Operation<P>,
+  params: ParamValues<P>,
+  { overrides = [], pageQuery = {} }: Partial<RequestParts> = {},
+): Promise<{ readonly request: Request; readonly params: ParamValues<P> }> {
+  const requestOptions = {
+    baseUrl: await client.settings.require('baseUrl'),
+    userAgent: `mergeq/${client.host.runtime.version}`,
+    overrides,
+    pageQuery,
+  }
+  const request = createRequest(operation, params, requestOptions)
+  await logOrigins(client)
+  const bytes = request.body?.bytes ?? 0
+  if (bytes <= maxBodySize) return { request, params }
+  const instead = operation.fallback?.(params, 'limit')
+  if (instead === undefined) throw bodyTooLargeError(request.operation, bytes)
+  await client.logger.warn(instead.warning)
+  return { request: createRequest(operation, instead.params, requestOptions), params: instead.params }
+}
+
+const loggedOrigins = new WeakMap<object, number>()
+
+async function logOrigins({ options, settings, logger }: ServiceClient): Promise<void> {
+  if (!options.verbose) return
+  const used = settings.used()
+  const newSettings = [...used].slice(loggedOrigins.get(used) ?? 0)
+  loggedOrigins.set(used, used.size)
+  for (const [name, { value, origin }] of newSettings) await logger.debug(`${name}: ${value} (${origin})`)
+}
+
+/**
+ * A request as `--dry-run` prints it (docs/reference/cli.md, "Dry run"): without the token, `body` as text.
+ */
+export interface RequestPreview {
+  readonly operation: string
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+const redactedToken = '[REDACTED]'
+
+export function previewRequest({
+  operation,
+  method,
+  url,
+  headers,
+  credential,
+  body,
+}: Request): RequestPreview {
+  return {
+    operation,
+    method,
+    url,
+    headers: credential === 'token' ? { ...headers, 'x-api-token': redactedToken } : headers,
+    ...(body === undefined ? {} : { body: bodyText(body) }),
+  }
+}
+
+/** The request as a curl command, which reads the token from MERGEQ_TOKEN. */
+export function curlCommand({ method, url, headers, body }: RequestPreview): string {
+  const words = ['curl', '-X', method, shellQuote(url)]
+  for (const [name, value] of Object.entries(headers))
+    words.push('-H', value === redactedToken ? `"${name}: $MERGEQ_TOKEN"` : shellQuote(`${name}: ${value}`))
+  if (body !== undefined) words.push('--data-binary', shellQuote(body))
+  return words.join(' ')
 }

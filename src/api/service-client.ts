@@ -1,6 +1,7 @@
 import type { CommandLine } from '../domain/suggested-command.ts'
+import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
-import type { HttpClient } from '../http/http-client.ts'
+import type { HttpClient, HttpClientOptions } from '../http/http-client.ts'
 import { limitRetries, type RetryPolicy } from '../http/retry-policy.ts'
 
 interface ServiceClientOptions {
@@ -59,4 +60,78 @@ export const withoutMessages = (client: ServiceClient): ServiceClient => {
     ...client,
     logger: { debug, info: ignore, warn: ignore, infoOnce: ignore, warnOnce: ignore, withSpinner },
   }
+}
+
+export interface ConnectionSettings extends Pick<HttpClientOptions, 'isLoopback'> {
+  readonly caFile: { readonly path: string | undefined; readonly option: string }
+  /** Milliseconds that an attempt may take; undefined for the defaults. */
+  readonly timeout: number | undefined
+}
+
+export interface LazyHttpClient {
+  httpClient(): Promise<HttpClient>
+  close(): Promise<void>
+}
+
+export function createLazyHttpClient(
+  host: Host,
+  logger: ServiceClient['logger'],
+  readSettings: () => Promise<ConnectionSettings>,
+): LazyHttpClient {
+  let httpClient: Promise<HttpClient> | undefined
+  return {
+    httpClient() {
+      httpClient ??= readSettings().then(settings => openHttpClient(host, logger, settings))
+      return httpClient
+    },
+    async close() {
+      // An HTTP client that could not be opened was reported by httpClient().
+      await httpClient?.then(
+        opened => opened.close(),
+        () => undefined,
+      )
+    },
+  }
+}
+
+/**
+ * Opens the HTTP client of a command or a call. Its module is loaded now, which is the largest part of the
+ * start-up time of a request. Throws a usage error for a file of authorities that cannot be read.
+ */
+async function openHttpClient(
+  host: Host,
+  logger: ServiceClient['logger'],
+  { caFile, timeout, isLoopback }: ConnectionSettings,
+): Promise<HttpClient> {
+  const authorities = await readAuthorities(caFile, host)
+  const { createHttpClient } = await import('../http/http-client.ts')
+  if (host.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
+    await logger.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified.')
+  return createHttpClient({
+    ...host,
+    limit: timeout ?? Number.POSITIVE_INFINITY,
+    authorities,
+    isLoopback,
+    notify: text => logger.info(text),
+  })
+}
+
+/** `ca` options would replace the certificates of NODE_EXTRA_CA_CERTS, so these are returned as well. */
+async function readAuthorities(
+  { path, option }: ConnectionSettings['caFile'],
+  { env, files }: Host,
+): Promise<readonly string[]> {
+  if (path === undefined) return []
+  const own = await files.read(path).catch((error: Error) => {
+    throw usageError(
+      `${option}: ${path} cannot be read: ${error.message}.`,
+      'Specify a PEM file with certificates.',
+    )
+  })
+  if (own === undefined)
+    throw usageError(`${option}: the file ${path} does not exist.`, 'Specify a PEM file with certificates.')
+  const others = env.NODE_EXTRA_CA_CERTS
+    ? await files.read(env.NODE_EXTRA_CA_CERTS).catch(() => undefined)
+    : undefined
+  return others === undefined || others === '' ? [own] : [own, others]
 }

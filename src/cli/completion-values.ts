@@ -4,7 +4,7 @@ import {
   readQueueBranches,
   readQueuedPullRequests,
 } from '../api/known-values.ts'
-import type { ValueSource } from '../api/param.ts'
+import type { ValueSource } from '../api/operation.ts'
 import { withMaxRetries } from '../api/service-client.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { resolveSettings } from '../config/config.ts'

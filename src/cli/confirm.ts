@@ -1,6 +1,5 @@
-import { buildRequest } from '../api/build-request.ts'
 import { firstPageQuery, type Operation } from '../api/operation.ts'
-import { curlCommand, previewRequest } from '../api/request-preview.ts'
+import { buildRequest, curlCommand, previewRequest } from '../api/request.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import { escapeInvisible, parseJson, stringifyJson } from '../json.ts'

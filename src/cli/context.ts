@@ -1,6 +1,4 @@
-import { createLazyHttpClient } from '../api/open-http-client.ts'
-import type { ServiceClient } from '../api/service-client.ts'
-import { yieldToEventLoop } from '../api/yield-to-event-loop.ts'
+import { createLazyHttpClient, type ServiceClient } from '../api/service-client.ts'
 import { readToken, type Token } from '../config/api-token.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
@@ -80,7 +78,13 @@ export async function createContext(
   })
   const storeError = settings.store.readError()
   if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
-  const writer = { write: out.write, pause: () => yieldToEventLoop(host) }
+  const writer = {
+    write: out.write,
+    async pause() {
+      await new Promise(setImmediate)
+      host.interrupted.throwIfAborted()
+    },
+  }
   const printerOptions = {
     ...options,
     isDrawn,

@@ -1,5 +1,4 @@
-import type { Operation } from '../api/operation.ts'
-import type { Params } from '../api/param.ts'
+import type { Operation, Params } from '../api/operation.ts'
 import type { Command, CommandDescription, CommandRequest, CommandRunner, Confirmation } from './command.ts'
 import { confirm, printDryRun } from './confirm.ts'
 import type { CommandContext } from './context.ts'

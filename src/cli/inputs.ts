@@ -1,4 +1,4 @@
-import type { Param, Params, ValueSource } from '../api/param.ts'
+import type { Param, Params, ValueSource } from '../api/operation.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import type { ParseContext, SettingName, SettingValues } from '../config/parse-context.ts'
 import { choiceParser } from '../domain/values/text.ts'

@@ -1,10 +1,15 @@
-import { encodeTargets } from '../api/encode-targets.ts'
-import type { ImpactedTargets } from '../api/operations/pull-requests.ts'
 import type { ParseContext } from '../config/parse-context.ts'
 import { formatBytes, pluralize } from '../domain/format.ts'
 import { maxBodySize } from '../domain/limits.ts'
 import { createStringArray, type StringArray } from '../domain/values/string-array.ts'
-import { parseJsonStrings, parseLines, readTargets, type TargetParser } from '../domain/values/target-list.ts'
+import {
+  encodeTargets,
+  type ImpactedTargets,
+  parseJsonStrings,
+  parseLines,
+  readTargets,
+  type TargetParser,
+} from '../domain/values/target-list.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 
 /** A list that was not read to its end counts as over the limit. */

@@ -1,5 +1,5 @@
-import { parseOverride } from '../api/body-overrides.ts'
-import type { Params } from '../api/param.ts'
+import type { Params } from '../api/operation.ts'
+import { parseOverride } from '../api/request.ts'
 import type { Command } from './command.ts'
 import { constant, type Inputs, paramInput, repeatableOption } from './inputs.ts'
 

@@ -1,5 +1,4 @@
-import { isChange } from '../api/operation.ts'
-import type { Params } from '../api/param.ts'
+import { isChange, type Params } from '../api/operation.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import { createParseContext } from '../config/config.ts'
 import { isMergeqError } from '../errors.ts'

@@ -1,10 +1,6 @@
-import { type CallResult, callOperation } from '../api/call.ts'
-import { interruptedChangeError } from '../api/interrupted-change.ts'
-import { type Operation, operationName } from '../api/operation.ts'
-import type { Params } from '../api/param.ts'
-import { createReceipt } from '../api/receipt.ts'
-import { resourceOfRequest } from '../api/request.ts'
-import { type Resource, resourceOfParams } from '../api/resource.ts'
+import { type CallResult, callOperation, createReceipt, interruptedChangeError } from '../api/call.ts'
+import { type Operation, operationName, type Params, type Resource } from '../api/operation.ts'
+import { resourceOfParams, resourceOfRequest } from '../api/request.ts'
 import { settingDefinitions } from '../config/setting-definitions.ts'
 import { joinList } from '../domain/format.ts'
 import { exitCodeOf, extendError, MergeqError, mostSevere, toMergeqError, withPeriod } from '../errors.ts'
@@ -369,7 +365,7 @@ const sentences = new WeakMap<object, Promise<string | undefined>>()
 async function readOutage({ client, settings, options }: OutageContext): Promise<string | undefined> {
   const { baseUrl } = settingDefinitions
   if (options.retries === 0 || (await settings.read('baseUrl')) !== baseUrl.default) return undefined
-  const { readServiceStatus } = await import('../api/read-service-status.ts')
+  const { readServiceStatus } = await import('../api/extra-reads.ts')
   const status = await readServiceStatus(client())
   return status.kind === 'outage' ? `The service reports an outage: ${withPeriod(status.text)}` : undefined
 }

@@ -1,7 +1,7 @@
 import { callOperation } from '../api/call.ts'
-import type { ResponseDecoder } from '../api/decode.ts'
-import { incompleteListError, type PaginationEnd, type Paginator } from '../api/pagination.ts'
+import { incompleteListError, type PaginationEnd, type Paginator } from '../api/pages.ts'
 import type { Request } from '../api/request.ts'
+import type { ResponseDecoder } from '../api/response.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { pluralize } from '../domain/format.ts'
 import { extendError, type MergeqError, toMergeqError } from '../errors.ts'
@@ -132,7 +132,7 @@ export async function streamPages(
   if (failure === 'closed') return 0
   const finish = pages.finish(failure?.message)
   await output.end(finish)
-  const notes = endingOf(finish) === undefined ? finish.notes : finish.incidents
+  const notes = endingOf(finish) === undefined ? finish.notes : finish.warnings
   const isForPerson = host.out.terminal && !isContinuousIntegration(host.env)
   for (const note of notes) await logger.info(isForPerson ? withReadableTimes(note) : note)
   if (!finish.isBroken) return 0

@@ -1,6 +1,6 @@
-import type { ImpactedTargets } from '../api/operations/pull-requests.ts'
 import type { ParsedArgs } from '../config/args.ts'
 import type { ParseContext } from '../config/parse-context.ts'
+import type { ImpactedTargets } from '../domain/values/target-list.ts'
 import { usageError } from '../errors.ts'
 import type { Input } from './inputs.ts'
 

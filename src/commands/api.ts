@@ -1,9 +1,16 @@
-import { parseOverride } from '../api/body-overrides.ts'
-import { type Operation, type OperationErrors, operationMethod, operationName } from '../api/operation.ts'
+import {
+  type BodyValue,
+  type Operation,
+  type OperationErrors,
+  operationMethod,
+  operationName,
+  type Param,
+  requiredParam,
+  type WriteRecovery,
+} from '../api/operation.ts'
 import { fieldNames } from '../api/operations/fields.ts'
 import { serviceOperations } from '../api/operations/index.ts'
-import { type BodyValue, type Param, requiredParam } from '../api/param.ts'
-import { unknownRecovery } from '../api/unknown-recovery.ts'
+import { parseOverride } from '../api/request.ts'
 import { type Command, defineCommand } from '../cli/command.ts'
 import type { RecordFields } from '../cli/fields.ts'
 import {
@@ -197,7 +204,9 @@ export const apiCommand = defineCommand({
       ...Object.fromEntries(set.map(field => [field.split(/[.=]/)[0] ?? '', null])),
     }
     const settings = settingParamsOf(knownOperation, bodyKeys, context.args)
-    const unknownChange = resolvedMethod === 'POST' ? unknownRecovery : undefined
+    // A change of an unknown operation is never read back or sent again.
+    const unknownChange: WriteRecovery | undefined =
+      resolvedMethod === 'POST' ? { replay: 'never', inspectCommand: '' } : undefined
     const recovery = knownOperation === undefined ? unknownChange : knownOperation.recovery
     const command: Command = {
       command: 'api',

@@ -1,5 +1,5 @@
 import { memoize } from '../domain/memoize.ts'
-import { requireUtf8 } from '../domain/values/utf8-text.ts'
+import { requireUtf8 } from '../domain/values/text.ts'
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'

@@ -1,6 +1,6 @@
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { shellWord } from '../domain/suggested-command.ts'
-import { isUtf16 } from '../domain/values/utf8-text.ts'
+import { isUtf16 } from '../domain/values/text.ts'
 import { isMergeqError, type MergeqError, usageError } from '../errors.ts'
 import type { Environment, Host } from '../host/host.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'

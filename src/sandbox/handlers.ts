@@ -1,7 +1,6 @@
-import type { Operation } from '../api/operation.ts'
+import type { Operation, ParamValues } from '../api/operation.ts'
 import type { OperationName, serviceOperations } from '../api/operations/index.ts'
 import type { TargetsValue } from '../api/operations/pull-requests.ts'
-import type { ParamValues } from '../api/param.ts'
 import { maxWindow } from '../domain/limits.ts'
 import { pullRequestStates } from '../domain/states.ts'
 import { maxPullRequestNumber } from '../domain/values/pull-request.ts'

@@ -1,4 +1,4 @@
-import type { Params } from '../api/param.ts'
+import type { Params } from '../api/operation.ts'
 import { repository, type Type } from '../domain/values/types.ts'
 import { type ErrorKind, MergeqError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'

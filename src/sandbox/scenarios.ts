@@ -1,6 +1,6 @@
 import { type ScenarioName, scenarioNames } from '../domain/scenario-names.ts'
+import { requireUtf8 } from '../domain/values/text.ts'
 import { boolean } from '../domain/values/types.ts'
-import { requireUtf8 } from '../domain/values/utf8-text.ts'
 import { toMergeqError, usageError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import { defaultSettings, isSetting, mergeSettings } from './engine/settings.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { serviceMessageOf } from '../../src/api/service-message.ts'
+import { serviceMessageOf } from '../../src/api/error-response.ts'
 import { wrapLines } from '../../src/output/text-width.ts'
 import { type Answer, mergeq, type Setting } from '../support/harness.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseOverride } from '../../src/api/body-overrides.ts'
-import { param } from '../../src/api/param.ts'
+import { param } from '../../src/api/operation.ts'
+import { parseOverride } from '../../src/api/request.ts'
 import { readOverrides } from '../../src/cli/requests.ts'
 import { parseToken } from '../../src/config/api-token.ts'
 import { isLoopback, parseBaseUrl } from '../../src/config/setting-definitions.ts'
@@ -13,7 +13,6 @@ import {
   queueStates,
   withNormalizedState,
 } from '../../src/domain/states.ts'
-import { windows } from '../../src/domain/time-range.ts'
 import { integerParser, parseDecimal } from '../../src/domain/values/numbers.ts'
 import {
   isPullRequestReference,
@@ -22,7 +21,7 @@ import {
 } from '../../src/domain/values/pull-request.ts'
 import { parseRepository } from '../../src/domain/values/repository.ts'
 import { choiceParser, parsePriority, parseUuid, textParser } from '../../src/domain/values/text.ts'
-import { parseDuration, parseInstant } from '../../src/domain/values/time.ts'
+import { parseDuration, parseInstant, windows } from '../../src/domain/values/time.ts'
 import { integer } from '../../src/domain/values/types.ts'
 import { isMergeqError } from '../../src/errors.ts'
 import { type Answer, mergeq, noon, type Outcome, type Setting } from '../support/harness.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inspectSubmit } from '../../src/api/recovery-rules.ts'
+import { inspectSubmit } from '../../src/api/recovery.ts'
 
 const record = {
   state: 'NOT_READY',

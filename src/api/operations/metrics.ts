@@ -8,10 +8,8 @@ import {
 } from '../../domain/metrics/exposition.ts'
 import { repository, text } from '../../domain/values/types.ts'
 import type { JsonObject } from '../../json.ts'
-import { type DecodedResponse, type ResponseDecoder, webPageError } from '../decode.ts'
-import { defineOperation } from '../operation.ts'
-import { param } from '../param.ts'
-import { isWebPage } from '../web-page.ts'
+import { defineOperation, param } from '../operation.ts'
+import { type DecodedResponse, isWebPage, type ResponseDecoder, webPageError } from '../response.ts'
 import { sampleRecord } from './fields.ts'
 
 const recordOf = ({ value, ...sample }: Sample): JsonObject => ({

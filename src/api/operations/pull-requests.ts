@@ -1,10 +1,10 @@
 import { formatBytes, pluralize, pluralizeFirst } from '../../domain/format.ts'
 import { maxJsonSize } from '../../domain/limits.ts'
 import { pullRequestStates, withNormalizedState } from '../../domain/states.ts'
-import { parseMoment } from '../../domain/time-range.ts'
 import { maxPullRequestNumber } from '../../domain/values/pull-request.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
-import { toIso } from '../../domain/values/time.ts'
+import type { ImpactedTargets } from '../../domain/values/target-list.ts'
+import { parseMoment, toIso } from '../../domain/values/time.ts'
 import {
   boolean,
   choice,
@@ -17,17 +17,23 @@ import {
   text,
 } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
-import { type EncodedJson, get, getString, isObject, type JsonObject } from '../../json.ts'
+import { get, getString, isObject, type JsonObject } from '../../json.ts'
+import {
+  defineOperation,
+  type OperationErrors,
+  pageParams,
+  param,
+  type RecoveryRule,
+  requiredParam,
+} from '../operation.ts'
+import type { PageProtocol } from '../pages.ts'
 import {
   emptyDecoder,
   missingPartErrorWithMessage,
   type ResponseDecoder,
   readPageToken,
   recordDecoder,
-} from '../decode.ts'
-import type { PageProtocol } from '../list-reader.ts'
-import { defineOperation, inspectWith, type OperationErrors } from '../operation.ts'
-import { pageParams, param, requiredParam } from '../param.ts'
+} from '../response.ts'
 import { pullRequestListRecord, pullRequestRecord, testRunRecord } from './fields.ts'
 import { queueParams } from './queues.ts'
 
@@ -95,19 +101,18 @@ const inspectOnError: OperationErrors = {
       : undefined,
 }
 
-const recoveredByRecord = {
-  readBack: { operation: getSubmittedPullRequest, params: ['repo', 'targetBranch', 'pr'] },
+const recoveredByRecord = (rule: RecoveryRule) => ({
+  readBack: { operation: getSubmittedPullRequest, params: ['repo', 'targetBranch', 'pr'], rule },
   inspectCommand: 'pr get',
-} as const
+})
 
 export const submitPullRequest = defineOperation({
   route: 'POST /submitPullRequest',
   summary: 'Submits a pull request to the queue for testing and merging.',
   recovery: {
-    ...recoveredByRecord,
+    ...recoveredByRecord('submit'),
     replay: 'if-not-applied',
     alreadyAppliedStatus: 409,
-    inspect: inspectWith('inspectSubmit'),
   },
   params: {
     ...pullRequestParams,
@@ -132,10 +137,9 @@ export const cancelPullRequest = defineOperation({
   route: 'POST /cancelPullRequest',
   summary: 'Removes a pull request from the queue.',
   recovery: {
-    ...recoveredByRecord,
+    ...recoveredByRecord('cancel'),
     replay: 'if-not-applied',
     alreadyAppliedStatus: 404,
-    inspect: inspectWith('inspectCancel'),
   },
   params: pullRequestParams,
   decoder: emptyDecoder,
@@ -146,22 +150,11 @@ export const restartTestsOnPullRequest = defineOperation({
   route: 'POST /restartTestsOnPullRequest',
   summary: 'Restarts the tests of a queued pull request.',
   // A second restart would discard the tests that the first one started.
-  recovery: { ...recoveredByRecord, replay: 'never', inspect: inspectWith('inspectRestart') },
+  recovery: { ...recoveredByRecord('restart'), replay: 'never' },
   params: pullRequestParams,
   decoder: emptyDecoder,
   errors: inspectOnError,
 })
-
-/** The targets that a pull request impacts: a list, encoded while it was read, or all targets. */
-export interface ImpactedTargets {
-  readonly list: 'ALL' | EncodedJson
-  /** How many targets the list has, without duplicates. */
-  readonly number: number
-  /** How many duplicates were dropped. */
-  readonly dropped: number
-  /** How much of the input was read, in bytes. */
-  readonly bytesRead: number
-}
 
 /** Targets as a program gives them, or as they were read and encoded. */
 export type TargetsValue = 'ALL' | readonly string[] | ImpactedTargets
@@ -207,7 +200,7 @@ export const setImpactedTargets = defineOperation({
   summary: 'Sets the impacted targets of a pull request.',
   // No operation shows the targets; the last upload for a commit wins
   // (docs/reference/service.md, "setImpactedTargets").
-  recovery: { replay: 'without-reading', inspectCommand: 'pr get', inspect: () => 'unclear' },
+  recovery: { replay: 'without-reading', inspectCommand: 'pr get' },
   params: {
     ...pullRequestParams,
     sha: param(headCommit, 'Head commit that the targets belong to', {
@@ -417,7 +410,7 @@ export const listPullRequests = defineOperation({
       ...(author === undefined ? [] : [`by ${author}`]),
     ]
     const selection = conditions.length === 0 ? '' : ` (${conditions.join(', ')})`
-    const { paginateList } = await import('../pagination.ts')
+    const { paginateList } = await import('../pages.ts')
     return paginateList(
       segments,
       createProtocol(since),

@@ -3,9 +3,14 @@ import { withNormalizedState } from '../../domain/states.ts'
 import { repository, text } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import { getArray, isObject, type JsonObject } from '../../json.ts'
-import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../decode.ts'
-import { defineOperation, inspectWith, type OperationErrors } from '../operation.ts'
-import { inBody, requiredParam } from '../param.ts'
+import {
+  defineOperation,
+  inBody,
+  type OperationErrors,
+  type RecoveryRule,
+  requiredParam,
+} from '../operation.ts'
+import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../response.ts'
 import { queueRecord, queueSettingsRecord } from './fields.ts'
 
 /** The queue that a request is about: a branch of a repository (docs/reference/service.md, "Common fields"). */
@@ -50,18 +55,19 @@ export const getQueue = defineOperation({
   errors: createOnNotFound,
 })
 
-const recoveredByQueue = {
-  readBack: { operation: getQueue, params: ['repo', 'targetBranch'] },
-  replay: 'if-not-applied',
-  inspectCommand: 'queue get',
-} as const
+const recoveredByQueue = (rule: RecoveryRule) =>
+  ({
+    readBack: { operation: getQueue, params: ['repo', 'targetBranch'], rule },
+    replay: 'if-not-applied',
+    inspectCommand: 'queue get',
+  }) as const
 
 const { mode, concurrency } = queueSettings
 
 export const createQueue = defineOperation({
   route: 'POST /createQueue',
   summary: 'Creates a merge queue for a branch.',
-  recovery: { ...recoveredByQueue, alreadyAppliedStatus: 409, inspect: inspectWith('inspectCreate') },
+  recovery: { ...recoveredByQueue('create'), alreadyAppliedStatus: 409 },
   params: { ...queueParams, ...inBody({ mode, concurrency }) },
   decoder: emptyDecoder,
   errors: {
@@ -79,7 +85,7 @@ export const updateQueue = defineOperation({
   route: 'POST /updateQueue',
   summary: 'Changes settings of a queue. Resolves to its settings, or to a receipt if the service sent none.',
   stateFields: ['state'],
-  recovery: { ...recoveredByQueue, inspect: inspectWith('inspectUpdate') },
+  recovery: recoveredByQueue('update'),
   params: { ...queueParams, ...inBody(queueSettings) },
   exclusive: [['requiredStatuses', 'deleteRequiredStatuses']],
   check({ repo, targetBranch, ...settings }, hasOverrides) {
@@ -94,7 +100,7 @@ export const updateQueue = defineOperation({
 export const deleteQueue = defineOperation({
   route: 'POST /deleteQueue',
   summary: 'Deletes a queue, which must be empty.',
-  recovery: { ...recoveredByQueue, alreadyAppliedStatus: 404, inspect: inspectWith('inspectDelete') },
+  recovery: { ...recoveredByQueue('delete'), alreadyAppliedStatus: 404 },
   params: queueParams,
   decoder: emptyDecoder,
 })

@@ -1,6 +1,6 @@
 import { isObject } from '../../json.ts'
-import type { ResponseDecoder } from '../decode.ts'
 import { defineOperation } from '../operation.ts'
+import type { ResponseDecoder } from '../response.ts'
 
 /** Accepts every response: its form is not known. A text becomes the field `status` of the record. */
 const statusDecoder: ResponseDecoder = {

@@ -1,8 +1,7 @@
 import { pluralizeFirst } from '../../domain/format.ts'
 import { maxJsonSize, maxWindow } from '../../domain/limits.ts'
-import { parseTimeRange, type TimeRange, windows } from '../../domain/time-range.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
-import { toIso } from '../../domain/values/time.ts'
+import { parseTimeRange, type TimeRange, toIso, windows } from '../../domain/values/time.ts'
 import {
   boolean,
   choice,
@@ -15,16 +14,15 @@ import {
 } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import { get, getArray, getString, isObject, type Json, type JsonObject } from '../../json.ts'
+import { defineOperation, hintIfNotFound, pageParams, param, requiredParam } from '../operation.ts'
+import type { ListResult, PageProtocol, RecordFilter } from '../pages.ts'
 import {
   emptyDecoder,
   missingPartError,
   type ResponseDecoder,
   readPageToken,
   recordDecoder,
-} from '../decode.ts'
-import type { ListResult, PageProtocol, RecordFilter } from '../list-reader.ts'
-import { defineOperation, hintIfNotFound } from '../operation.ts'
-import { pageParams, param, requiredParam } from '../param.ts'
+} from '../response.ts'
 import {
   failingTestsRecord,
   quarantinedTestRecord,
@@ -239,7 +237,7 @@ export const listFailingTests = defineOperation({
         '--page-token requires a range of at most 7 days.',
         'A page token is valid only for the range of the request that returned it. Use the same range.',
       )
-    const { paginateList } = await import('../pagination.ts')
+    const { paginateList } = await import('../pages.ts')
     return paginateList(
       windows(range),
       failingTestPages,
@@ -280,7 +278,7 @@ export const listQuarantinedTests = defineOperation({
     hint: hintIfNotFound('Check --repo and --org.'),
   },
   async pagination({ repo, ...params }) {
-    const { paginateList } = await import('../pagination.ts')
+    const { paginateList } = await import('../pages.ts')
     return paginateList(
       [{}],
       quarantinedTestProtocol,
@@ -341,7 +339,7 @@ export const listUnhealthyTests = defineOperation({
       )
     const statuses = status === undefined ? unhealthyStatuses : [status]
     const adjective = statuses.join(' or ').toLowerCase()
-    const { paginateList } = await import('../pagination.ts')
+    const { paginateList } = await import('../pages.ts')
     return paginateList(
       statuses.map(status => ({ status })),
       unhealthyTestPages,
@@ -390,7 +388,7 @@ export const linkTicketToTestCase = defineOperation({
   route: 'POST /flaky-tests/link-ticket-to-test-case',
   summary: 'Links a ticket to a test. Never sent again after a lost response.',
   // No operation is known to show the link, and whether a second link is harmless is not known either.
-  recovery: { replay: 'never', inspectCommand: '', inspect: () => 'unclear' },
+  recovery: { replay: 'never', inspectCommand: '' },
   isHostedOnly: true,
   params: {
     repo: queueParams.repo,

@@ -1,4 +1,4 @@
-import type { BodyValue } from '../../api/param.ts'
+import type { BodyValue } from '../../api/operation.ts'
 import { bodyTooLargeError } from '../../api/request.ts'
 import { maxBodySize } from '../../domain/limits.ts'
 import { usageError } from '../../errors.ts'

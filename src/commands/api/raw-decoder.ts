@@ -1,4 +1,4 @@
-import type { ResponseBody, ResponseDecoder } from '../../api/decode.ts'
+import type { ResponseBody, ResponseDecoder } from '../../api/response.ts'
 import { maxListResponseSize } from '../../domain/limits.ts'
 import { isObject } from '../../json.ts'
 

@@ -6,7 +6,7 @@ import { flag, type Input } from '../../cli/inputs.ts'
 import { defaultOrigin, parseToken, refuseForeignAddress } from '../../config/api-token.ts'
 import { sectionOf, storeFile } from '../../config/store.ts'
 import { joinCommandLine } from '../../domain/suggested-command.ts'
-import { requireUtf8 } from '../../domain/values/utf8-text.ts'
+import { requireUtf8 } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { describeVerification, readOrigin, verifyToken } from './service.ts'
 

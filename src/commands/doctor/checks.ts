@@ -1,6 +1,6 @@
 import { callOperation } from '../../api/call.ts'
+import { readServiceStatus, type ServiceStatus } from '../../api/extra-reads.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import { readServiceStatus, type ServiceStatus } from '../../api/read-service-status.ts'
 import { withMaxRetries } from '../../api/service-client.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'

@@ -1,10 +1,11 @@
-import { type ImpactedTargets, setImpactedTargets } from '../../api/operations/pull-requests.ts'
+import { setImpactedTargets } from '../../api/operations/pull-requests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { argsForPullRequest, pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { targetArguments } from '../../cli/target-arguments.ts'
 import { formatBytes, formatInteger, pluralize } from '../../domain/format.ts'
 import { isPullRequestReference } from '../../domain/values/pull-request.ts'
+import type { ImpactedTargets } from '../../domain/values/target-list.ts'
 import { usageError, withName } from '../../errors.ts'
 import { table } from '../../output/view.ts'
 

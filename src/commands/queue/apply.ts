@@ -1,5 +1,5 @@
+import { receiptFields } from '../../api/call.ts'
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
-import { receiptFields } from '../../api/receipt.ts'
 import { queueInputs } from '../../cli/common-inputs.ts'
 import { canPrompt, confirm } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'

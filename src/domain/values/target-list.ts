@@ -1,5 +1,29 @@
 import { type MergeqError, usageError } from '../../errors.ts'
-import type { StringArray } from './string-array.ts'
+import type { EncodedJson } from '../../json.ts'
+import { maxBodySize } from '../limits.ts'
+import { createStringArray, type StringArray } from './string-array.ts'
+
+/** The targets that a pull request impacts: a list, encoded while it was read, or all targets. */
+export interface ImpactedTargets {
+  readonly list: 'ALL' | EncodedJson
+  /** How many targets the list has, without duplicates. */
+  readonly number: number
+  /** How many duplicates were dropped. */
+  readonly dropped: number
+  /** How much of the input was read, in bytes. */
+  readonly bytesRead: number
+}
+
+/** Drops duplicates. Throws a usage error for an empty name. */
+export function encodeTargets(names: readonly string[] | 'ALL'): ImpactedTargets {
+  if (names === 'ALL') return { list: 'ALL', number: 0, dropped: 0, bytesRead: 0 }
+  const list = createStringArray(maxBodySize)
+  for (const name of names) {
+    if (name === '') throw usageError('A target must not be empty.')
+    list.addText(name)
+  }
+  return { list: list.encoded(), number: list.number, dropped: list.dropped, bytesRead: list.bytes }
+}
 
 /**
  * Input with more bytes counts as over the limit, even if it consists of duplicates

@@ -1,10 +1,9 @@
 import { type MergeqError, usageError } from '../../errors.ts'
-import { parseMoment } from '../time-range.ts'
-import { parseGlob } from './glob.ts'
 import { integerParser, maxInteger, parseDecimal } from './numbers.ts'
 import { parsePullRequest } from './pull-request.ts'
 import { parseRepository, type Repository, repositoryName } from './repository.ts'
-import { choiceParser, parsePriority, parseUuid, priorities, textParser } from './text.ts'
+import { choiceParser, parseGlob, parsePriority, parseUuid, priorities, textParser } from './text.ts'
+import { parseMoment } from './time.ts'
 
 /**
  * A type of values. The command line parses what a person types with it; the library, queue files and the sandbox

@@ -1,5 +1,4 @@
-import { parseUuid } from '../../../domain/values/text.ts'
-import { requireUtf8 } from '../../../domain/values/utf8-text.ts'
+import { parseUuid, requireUtf8 } from '../../../domain/values/text.ts'
 import { toMergeqError, usageError } from '../../../errors.ts'
 import { getString, isObject, type Json, parseJson } from '../../../json.ts'
 

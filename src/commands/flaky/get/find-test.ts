@@ -1,11 +1,10 @@
 import { listFailingTests } from '../../../api/operations/tests.ts'
-import { incompleteListError } from '../../../api/pagination.ts'
+import { incompleteListError } from '../../../api/pages.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { readPages } from '../../../cli/stream-pages.ts'
 import { formatInteger, pluralize } from '../../../domain/format.ts'
-import { describeInWords, type TimeRange } from '../../../domain/time-range.ts'
 import type { Repository } from '../../../domain/values/repository.ts'
-import { toIso } from '../../../domain/values/time.ts'
+import { describeInWords, type TimeRange, toIso } from '../../../domain/values/time.ts'
 import { MergeqError, usageError } from '../../../errors.ts'
 import { getString, type JsonObject } from '../../../json.ts'
 

@@ -1,7 +1,6 @@
 import { limitInput, maxPagesInput, pageSizeInput, pageTokenInput } from '../../../cli/common-inputs.ts'
 import { negatableFlag, option } from '../../../cli/inputs.ts'
-import { parseGlob } from '../../../domain/values/glob.ts'
-import { textParser } from '../../../domain/values/text.ts'
+import { parseGlob, textParser } from '../../../domain/values/text.ts'
 
 export const testFilterInputs = {
   owner: option({

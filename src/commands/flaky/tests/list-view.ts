@@ -1,4 +1,4 @@
-import type { PaginationEnd } from '../../../api/pagination.ts'
+import type { PaginationEnd } from '../../../api/pages.ts'
 import type { ListEnding } from '../../../cli/command.ts'
 import { cutListSentence } from '../../../cli/common-inputs.ts'
 import { formatInteger, pluralize } from '../../../domain/format.ts'

@@ -1,6 +1,6 @@
 import { describeRange } from '../../../api/operations/tests.ts'
 import type { CommandContext } from '../../../cli/context.ts'
-import { describeInWords, type TimeRange } from '../../../domain/time-range.ts'
+import { describeInWords, type TimeRange } from '../../../domain/values/time.ts'
 
 /** Returns the notes at the end of a list of failing tests, with its range in words on a terminal. */
 export function notesInWords(

@@ -1,6 +1,6 @@
+import { type ExtraListEnd, readListIfAvailable } from '../../../api/extra-reads.ts'
+import type { ParamValues } from '../../../api/operation.ts'
 import { listUnhealthyTests } from '../../../api/operations/tests.ts'
-import type { ParamValues } from '../../../api/param.ts'
-import { type ExtraListEnd, readListIfAvailable } from '../../../api/read-list-if-available.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import type { Invocation } from '../../../cli/custom-command.ts'
 import { flag } from '../../../cli/inputs.ts'

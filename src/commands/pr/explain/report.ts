@@ -1,6 +1,6 @@
 import { getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
-import { withTimeline } from '../../../api/read-timeline.ts'
+import { withTimeline } from '../../../api/timeline.ts'
 import type { CommandRequest } from '../../../cli/command.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { openPage } from '../../../cli/run-requests.ts'

@@ -1,6 +1,5 @@
-import { callOperation } from '../../../api/call.ts'
+import { callOperation, createReceipt, type Delivery } from '../../../api/call.ts'
 import { createQueue, updateQueue } from '../../../api/operations/queues.ts'
-import { createReceipt, type Delivery } from '../../../api/receipt.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { joinList } from '../../../domain/format.ts'
 import {

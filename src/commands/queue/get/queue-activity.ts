@@ -1,4 +1,4 @@
-import { callIfAvailable } from '../../../api/call-if-available.ts'
+import { callIfAvailable } from '../../../api/extra-reads.ts'
 import { getMergeQueueMetrics, samplesIn } from '../../../api/operations/metrics.ts'
 import { type ServiceClient, withMaxRetries, withoutMessages } from '../../../api/service-client.ts'
 import type { queueInputs } from '../../../cli/common-inputs.ts'

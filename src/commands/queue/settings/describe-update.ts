@@ -1,7 +1,6 @@
-import type { BodyOverride } from '../../../api/body-overrides.ts'
 import { callOperation } from '../../../api/call.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
-import { jsonOf } from '../../../api/request.ts'
+import { type BodyOverride, jsonOf } from '../../../api/request.ts'
 import { withMaxRetries } from '../../../api/service-client.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { pluralize } from '../../../domain/format.ts'

@@ -1,6 +1,6 @@
-import { emptyDecoder } from '../../../api/decode.ts'
 import { withDecoder } from '../../../api/operation.ts'
 import { updateQueue } from '../../../api/operations/queues.ts'
+import { emptyDecoder } from '../../../api/response.ts'
 import { defineCommand } from '../../../cli/command.ts'
 import type { queueStates } from '../../../domain/states.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'

@@ -1,9 +1,9 @@
 import { normalizeState, terminalOutcome } from '../domain/states.ts'
 import { getString, type JsonObject } from '../json.ts'
-import type { BodyOverride } from './body-overrides.ts'
-import { callIfAvailable } from './call-if-available.ts'
+import { callIfAvailable } from './extra-reads.ts'
+import type { ParamValues } from './operation.ts'
 import { getPartialPullRequest } from './operations/pull-requests.ts'
-import type { ParamValues } from './param.ts'
+import type { BodyOverride } from './request.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 
 const option = 'includeTimeline'

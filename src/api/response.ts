@@ -1,7 +1,30 @@
 import { MergeqError } from '../errors.ts'
-import { isObject, type Json, type JsonObject } from '../json.ts'
-import { messageIn } from './message-in.ts'
-import { isWebPage } from './web-page.ts'
+import { get, getArray, isObject, type Json, type JsonObject } from '../json.ts'
+
+/** Whether a text is a web page: from a captive portal or a proxy, not from the service. */
+export const isWebPage = (text: string): boolean =>
+  /^\uFEFF?\s*<(?:!doctype|html|head|body|\?xml)/i.test(text)
+
+export function messageIn(document: Json): string | undefined {
+  if (typeof document === 'string') return document
+  if (!isObject(document)) return undefined
+  return ownMessage(document) ?? listedMessages(document)
+}
+
+const messageKeys = ['message', 'detail', 'error_description', 'error', 'title', 'reason']
+
+function ownMessage(document: JsonObject): string | undefined {
+  const error = get(document, 'error')
+  if (isObject(error)) return ownMessage(error)
+  return messageKeys
+    .map(key => get(document, key))
+    .find((value): value is string => typeof value === 'string' && value.trim() !== '')
+}
+
+function listedMessages(document: JsonObject): string | undefined {
+  const messages = getArray(document, 'errors').flatMap(error => messageIn(error) ?? [])
+  return messages.length === 0 ? undefined : messages.join('\n')
+}
 
 export interface ResponseBody {
   readonly status: number

@@ -1,9 +1,51 @@
 import { formatInteger, pluralize } from '../domain/format.ts'
 import { defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
-import { createPageCursor } from '../domain/page-cursor.ts'
-import type { MergeqError } from '../errors.ts'
+import { MergeqError, withPeriod } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
-import type { DecodedResponse } from './decode.ts'
+import type { DecodedResponse } from './response.ts'
+
+export interface PaginationEnd {
+  /** The records that were not returned before: those of a list that is sorted at its end. */
+  readonly records: readonly JsonObject[]
+  readonly shown: number
+  /** How many records match, whether returned or not; undefined if the list was not read to its end. */
+  readonly total: number | undefined
+  readonly hidden: number
+  readonly complete: boolean
+  readonly isBroken: boolean
+  /**
+   * Why the service could not be read further, without a full stop; undefined after an error or an option.
+   */
+  readonly problem: string | undefined
+  /** All sentences about the list: its summary, what else happened, and whether there are more records. */
+  readonly notes: readonly string[]
+  /** The sentences about restarts, repeated rows and hidden records. */
+  readonly warnings: readonly string[]
+  /** The members beside the records in the one document for all pages. */
+  readonly envelope: JsonObject
+}
+
+/**
+ * Returns the error of a list that could not be read completely: `auth` if the token is the reason
+ * (docs/reference/cli.md, "Lists of failing tests"). `failure` is the error that ended the list, if there was
+ * one; `command` names the command in the message.
+ */
+export function incompleteListError(
+  failure: MergeqError | undefined,
+  problem: string | undefined,
+  command?: string,
+): MergeqError {
+  if (failure === undefined) {
+    const list = command === undefined ? 'The list' : `${command}: the list`
+    return new MergeqError(
+      'incomplete',
+      `${list} is incomplete${problem === undefined ? '' : `: ${problem}`}.`,
+    )
+  }
+  const { exit: _, ...details } = failure.details
+  const kind = failure.kind === 'auth' ? 'auth' : 'incomplete'
+  return new MergeqError(kind, `${withPeriod(failure.message)} The list is incomplete.`, details)
+}
 
 export interface RecordFilter {
   readonly flag: string
@@ -38,32 +80,27 @@ export interface PageProtocol<S extends object> {
   describe(segment: S): string
 }
 
+/** What was read of a list, for its summary and the members beside its records. */
 export interface ListResult {
-  readonly records: readonly JsonObject[]
   readonly shown: number
   readonly pages: number
   readonly complete: boolean
-  readonly isBroken: boolean
-  /**
-   * Why the service could not be read further, without a full stop; undefined after an error or an option.
-   */
-  readonly problem: string | undefined
-  /** Whether `limit` or the choice of a single page left records out. */
-  readonly isLimited: boolean
-  /** How many records match, whether returned or not; undefined if the list was not read to its end. */
-  readonly total: number | undefined
-  readonly hidden: number
-  readonly notes: readonly string[]
   /** The members of the last document, without the records. */
   readonly envelope: JsonObject
   readonly page: JsonObject
 }
 
+interface ListSummary {
+  describe(result: ListResult): string
+  envelope(result: ListResult): JsonObject
+}
+
 /**
- * Reads all segments and pages of a list, and returns each record once. Does no I/O: the caller sends the
- * requests.
+ * Reads all segments and pages of a list as one response, and returns each record once. Does no I/O: the caller
+ * sends the requests.
  */
-export interface ListReader {
+export interface Paginator {
+  readonly content: ListContent
   nextQuery(): Readonly<Record<string, Json>> | undefined
   take(response: DecodedResponse): readonly JsonObject[]
   /**
@@ -72,17 +109,18 @@ export interface ListReader {
   recover(failure: MergeqError): boolean
   /** Whether at least one response was taken, so that there is something to print after an error. */
   hasStarted(): boolean
-  finish(why?: string): ListResult
+  finish(why?: string): PaginationEnd
 }
 
 /** Records beyond the limit are dropped whenever more than this number of them were collected. */
 const maxSortedLater = 1_000
 
-export function createListReader<S extends object>(
+export function paginateList<S extends object>(
   segments: readonly S[],
   protocol: PageProtocol<S>,
   selection: ListSelection,
-): ListReader {
+  summary: ListSummary,
+): Paginator {
   const {
     pageSize = defaultPageSize,
     maxPages = defaultMaxPages,
@@ -98,7 +136,7 @@ export function createListReader<S extends object>(
   const restarts: string[] = []
   let [shown, repeated, wantedCount] = [0, 0, 0]
   let [limited, isOnePageOver] = [false, false]
-  let [lastPage, envelope]: [JsonObject, JsonObject] = [{}, {}]
+  let [lastPage, lastEnvelope]: [JsonObject, JsonObject] = [{}, {}]
   const next = () => (limited || isOnePageOver ? undefined : cursor.next())
 
   /** Returns whether the record is new in the list, and whether it is new in this pass over the segment. */
@@ -117,6 +155,7 @@ export function createListReader<S extends object>(
   }
 
   return {
+    content: protocol.content,
     nextQuery() {
       const request = next()
       return request === undefined ? undefined : protocol.query(request, request.token, pageSize)
@@ -124,7 +163,7 @@ export function createListReader<S extends object>(
     take(response) {
       const { records, page = {}, envelope: { [key]: _, ...rest } = {} } = response
       lastPage = page
-      envelope = rest
+      lastEnvelope = rest
       const sightings = records.map(recordId)
       const unseen = records.filter((_, index) => sightings[index]?.isFirst)
       repeated += records.length - unseen.length
@@ -170,24 +209,24 @@ export function createListReader<S extends object>(
       if (order !== undefined && wantedCount > limit) limited = true
       shown += records.length
       const complete = (cursor.isOver() || isOnePageOver) && !limited && problem === undefined
-      const notes = [...restarts]
-      if (repeated > 0) notes.push(`Omitted ${pluralize(repeated, 'duplicate row')}.`)
-      if (hidden.size > 0) notes.push(describeHidden(hidden, noun))
+      const warnings = [...restarts]
+      if (repeated > 0) warnings.push(`Omitted ${pluralize(repeated, 'duplicate row')}.`)
+      if (hidden.size > 0) warnings.push(describeHidden(hidden, noun))
+      const result = { shown, pages: cursor.pages(), complete, envelope: lastEnvelope, page: lastPage }
+      const rest = limited ? [`This list is incomplete: there are more ${noun}s.`] : []
       return {
         records,
         shown,
-        pages: cursor.pages(),
         complete,
         // A sorted list that ended early is incomplete even below its limit: records that were not read may
         // belong in it.
         isBroken: problem !== undefined || (!complete && !limited),
         problem: cursor.problem(),
-        isLimited: limited,
         hidden: [...hidden.values()].reduce((sum, count) => sum + count, 0),
         total: isReadToEnd ? wantedCount : undefined,
-        notes,
-        envelope,
-        page: lastPage,
+        notes: [summary.describe(result), ...warnings, ...rest],
+        warnings,
+        envelope: summary.envelope(result),
       }
     },
   }
@@ -200,3 +239,93 @@ const describeHidden = (hidden: ReadonlyMap<string, number>, noun: string): stri
       index === 0 ? `${pluralize(number, noun)} hidden by ${flag}` : `${formatInteger(number)} by ${flag}`,
     )
     .join(', ')}.`
+
+/** The next page to request: its segment, and the token of the page, which is empty for the first page. */
+type PageRequest<S extends object> = S & { readonly token: string }
+
+/**
+ * A cursor over all segments and pages of a list. A segment is a part of the list with pages of its own, such
+ * as a time window. The cursor sends no requests and stores no records.
+ */
+export interface PageCursor<S extends object> {
+  /** Returns the next page to request; undefined at the end and after a problem. */
+  next(): PageRequest<S> | undefined
+  /**
+   * Moves past a page. `nextToken` is the token of the following page, or empty at the end of the
+   * segment; `hasNew` says whether the page had records that are new in this segment.
+   */
+  advance(nextToken: string, hasNew: boolean): void
+  /**
+   * Moves to the start of the current segment, after a token has expired, and returns true. Returns false
+   * without moving at a segment's first page and if this segment was restarted before.
+   */
+  restart(): boolean
+  /** Returns the number of the current pass, from 1: each segment and each restart begins a new pass. */
+  pass(): number
+  pages(): number
+  isOver(): boolean
+  problem(): string | undefined
+}
+
+/** The number of consecutive pages without new records after which a list counts as endless. */
+const maxPagesWithoutNewRecords = 100
+
+interface PageCursorOptions {
+  readonly maxPages: number
+  /** Names a record in messages. */
+  readonly noun: string
+  /** The token of the page to start at; without it the first page. */
+  readonly firstToken?: string | undefined
+}
+
+/** Creates a cursor over the segments of a list, in their order. */
+export function createPageCursor<S extends object>(
+  segments: readonly S[],
+  { maxPages, noun, firstToken = '' }: PageCursorOptions,
+): PageCursor<S> {
+  const tokens = new Set<string>()
+  let index = 0
+  let token = firstToken
+  let [pages, pagesWithoutNewRecords, pass] = [0, 0, 1]
+  let restartedIndex = -1
+  let problem: string | undefined
+
+  const startSegment = (next: number) => {
+    index = next
+    token = ''
+    tokens.clear()
+    pagesWithoutNewRecords = 0
+    pass++
+  }
+  return {
+    next() {
+      const segment = segments[index]
+      return segment === undefined || problem !== undefined ? undefined : { ...segment, token }
+    },
+    advance(nextToken, hasNew) {
+      pages++
+      pagesWithoutNewRecords = hasNew ? 0 : pagesWithoutNewRecords + 1
+      if (nextToken === '') startSegment(index + 1)
+      else if (nextToken === token || tokens.has(nextToken))
+        problem = 'the service returned the same page token twice'
+      else if (pagesWithoutNewRecords >= maxPagesWithoutNewRecords)
+        problem = `${maxPagesWithoutNewRecords} pages in a row contained no new ${noun}s`
+      else {
+        tokens.add(nextToken)
+        token = nextToken
+      }
+      if (index < segments.length && pages >= maxPages)
+        problem ??= `the list has more than ${pluralize(maxPages, 'page')} (to read more, raise --max-pages)`
+    },
+    restart() {
+      if (token === '' || restartedIndex === index) return false
+      restartedIndex = index
+      startSegment(index)
+      return true
+    },
+    pass: () => pass,
+    pages: () => pages,
+    isOver: () => index >= segments.length,
+    problem: () => problem,
+  }
+}

@@ -1,19 +1,17 @@
+import { isSameSetting } from '../domain/queue-file.ts'
+import { normalizeState, terminalOutcome } from '../domain/states.ts'
 import { type CommandWords, joinCommandLine } from '../domain/suggested-command.ts'
 import { isNotFound, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import { limitRetries } from '../http/retry-policy.ts'
-import { isObject, parseJson } from '../json.ts'
-import { buildRequest } from './build-request.ts'
-import type { DecodedResponse } from './decode.ts'
-import type { Operation, WriteRecovery } from './operation.ts'
-import type { Params, ParamValues } from './param.ts'
-import type { Delivery } from './receipt.ts'
-import type { RecoveryResult, WriteObservation } from './recovery-rules.ts'
-import { bodyText, type Request } from './request.ts'
+import { get, getArray, getString, isObject, type Json, type JsonObject, parseJson } from '../json.ts'
+import type { Operation, Params, ParamValues, RecoveryRule, WriteRecovery } from './operation.ts'
+import { bodyText, buildRequest, type Request } from './request.ts'
+import type { DecodedResponse } from './response.ts'
 import { sendRequest } from './send.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 
 /** A change that was sent and whose outcome is unknown. */
-export interface UnconfirmedWrite<P extends Params = Params> {
+interface UnconfirmedWrite<P extends Params = Params> {
   readonly operation: Operation<P>
   readonly params: ParamValues<P>
   readonly recovery: WriteRecovery
@@ -44,7 +42,7 @@ const maxReplayDelay = 60_000
 export async function recoverWrite<P extends Params>(
   sent: UnconfirmedWrite<P>,
   client: ServiceClient,
-): Promise<{ readonly response: DecodedResponse; readonly delivery: Delivery }> {
+): Promise<{ readonly response: DecodedResponse; readonly delivery: 'confirmed' | 'confirmed-by-read' }> {
   const { recovery, failure } = sent
   const { clock } = client.host
   const { retryPolicy = client.retryPolicy } = sent.limits
@@ -181,7 +179,7 @@ async function readOnce<P extends Params>(
     record: WriteObservation['record'],
     date: number | undefined,
   ): Promise<RecoveryResult> =>
-    recovery.inspect({
+    rules[back.rule]({
       record,
       sent: isObject(body) ? body : {},
       sentFrom:
@@ -233,4 +231,152 @@ function inspectCommandLine({ recovery, request }: UnconfirmedWrite, { settings 
   const { pr } = request.resource
   const words: CommandWords = recovery.inspectCommand.split(' ')
   return settings.commandLine(pr === undefined ? words : [...words, pr], request.resource)
+}
+
+/**
+ * What is known when a change got no response and the service was read again
+ * (docs/reference/network.md, "Write recovery").
+ */
+interface WriteObservation {
+  /** The record that was read; undefined when the service responded with 404. */
+  readonly record: JsonObject | undefined
+  /** The body that was sent. */
+  readonly sent: JsonObject
+  /**
+   * First and last second in which the change may have been sent, by the service's clock, in seconds since
+   * 1970.
+   */
+  readonly sentFrom: number
+  readonly sentTo: number
+}
+
+/**
+ * What a reading says about a change. `done`: the record shows the change. `not-applied`: it does not.
+ * `seems-done`: the record shows the result, but the result may be older than the change; several readings
+ * must agree. `refused`: why the change can no longer be made; several readings must agree, unless `isDated`
+ * says that the reason arose after the change was sent.
+ */
+type RecoveryResult =
+  | 'done'
+  | 'seems-done'
+  | 'not-applied'
+  | 'unclear'
+  | { readonly refused: string; readonly isDated?: boolean }
+
+const isSubmitted = (record: JsonObject): boolean => {
+  const flag = get(record, 'isCurrentlySubmittedToQueue')
+  return typeof flag === 'boolean' ? flag : terminalOutcome(stateOf(record)) === undefined
+}
+
+const stateOf = (record: JsonObject): string => normalizeState(getString(record, 'state') ?? '')
+
+/**
+ * Whether the state changed before or after the change was sent; undefined in the same second and without a
+ * date.
+ */
+function changedWhen(
+  record: JsonObject,
+  { sentFrom, sentTo }: WriteObservation,
+): 'before' | 'after' | undefined {
+  const second = Math.floor(Date.parse(getString(record, 'stateChangedAt') ?? '') / 1_000)
+  if (second < sentFrom) return 'before'
+  return second > sentTo ? 'after' : undefined
+}
+
+const sameWord = (text: Json | undefined, expected: Json | undefined): boolean =>
+  typeof text === 'string' && typeof expected === 'string' && text.toUpperCase() === expected.toUpperCase()
+
+/**
+ * Submitted with the values that were sent: done; but a state from before the change belongs to an earlier
+ * submission, which may have ended since, and so may a state that the service's clock cannot date. Never
+ * submitted, or no change of state since: not applied.
+ */
+export function inspectSubmit(evidence: WriteObservation): RecoveryResult {
+  const { record, sent } = evidence
+  if (record === undefined) return 'not-applied'
+  if (!isSubmitted(record)) return changedWhen(record, evidence) === 'before' ? 'not-applied' : 'unclear'
+  const { priority, noBatch } = sent
+  const hasSentValues =
+    (priority === undefined ||
+      priority === record.priorityValue ||
+      sameWord(priority, record.priorityName)) &&
+    (noBatch === undefined || noBatch === record.noBatch)
+  const isBefore = changedWhen(record, evidence) === 'before'
+  const isUndated = evidence.sentFrom === Number.NEGATIVE_INFINITY
+  if (hasSentValues) return isBefore || isUndated ? 'seems-done' : 'done'
+  return isBefore ? 'not-applied' : 'unclear'
+}
+
+/**
+ * No longer submitted, with a later date: done; without a date, an earlier submission may have ended so.
+ * Still submitted, with an earlier date: not applied. A newer submission is not by this command.
+ */
+function inspectCancel(evidence: WriteObservation): RecoveryResult {
+  const { record } = evidence
+  if (record === undefined) return 'seems-done'
+  const when = changedWhen(record, evidence)
+  if (stateOf(record) === 'MERGED')
+    return { refused: 'The pull request was merged before it could be cancelled', isDated: when === 'after' }
+  if (!isSubmitted(record)) return when === 'after' ? 'done' : 'seems-done'
+  return when === 'before' ? 'not-applied' : 'unclear'
+}
+
+/** Testing, with a later date: done. Any other state says nothing. */
+const inspectRestart = (evidence: WriteObservation): RecoveryResult =>
+  evidence.record !== undefined &&
+  stateOf(evidence.record) === 'TESTING' &&
+  changedWhen(evidence.record, evidence) === 'after'
+    ? 'done'
+    : 'unclear'
+
+/**
+ * Whether the queue has the value of each setting that was sent; undefined for a setting that the record
+ * lacks.
+ */
+function appliedSettings({ record = {}, sent }: WriteObservation): readonly (boolean | undefined)[] {
+  const { repo, targetBranch, ...settings } = sent
+  return Object.entries(settings).map(([key, value]) => isApplied(key, value ?? null, record))
+}
+
+function isApplied(key: string, value: Json, record: JsonObject): boolean | undefined {
+  if (key === 'deleteRequiredStatuses') return getArray(record, 'requiredStatuses').length === 0
+  const current = record[key]
+  if (current === undefined) return key === 'requiredStatuses' ? isSameSetting(key, value, null) : undefined
+  return isSameSetting(key, value, current) || sameWord(value, current)
+}
+
+/** A queue with the settings that were sent: done. A queue with other settings: refused. */
+function inspectCreate(evidence: WriteObservation): RecoveryResult {
+  if (evidence.record === undefined) return 'not-applied'
+  const applied = appliedSettings(evidence)
+  if (applied.includes(false)) return { refused: 'The branch already has a queue with different settings' }
+  return applied.includes(undefined) ? 'unclear' : 'done'
+}
+
+/** All values that were sent: done. None of them: not applied. Otherwise: unclear. */
+function inspectUpdate(evidence: WriteObservation): RecoveryResult {
+  const applied = evidence.record === undefined ? [] : appliedSettings(evidence)
+  const [first] = applied
+  if (first === undefined || applied.some(isApplied => isApplied !== first)) return 'unclear'
+  return first ? 'done' : 'not-applied'
+}
+
+/**
+ * No queue: done, unless the reading is from before the queue was created. An empty queue: not applied. A
+ * queue with pull requests: refused.
+ */
+function inspectDelete({ record }: WriteObservation): RecoveryResult {
+  if (record === undefined) return 'seems-done'
+  return getArray(record, 'enqueuedPullRequests').length === 0
+    ? 'not-applied'
+    : { refused: 'The queue is not empty' }
+}
+
+const rules: Readonly<Record<RecoveryRule, (evidence: WriteObservation) => RecoveryResult>> = {
+  submit: inspectSubmit,
+  cancel: inspectCancel,
+  restart: inspectRestart,
+  create: inspectCreate,
+  update: inspectUpdate,
+  delete: inspectDelete,
 }

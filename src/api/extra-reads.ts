@@ -1,0 +1,146 @@
+import { isPermanent, type MergeqError, toMergeqError } from '../errors.ts'
+import { getString, type JsonObject } from '../json.ts'
+import { type CallOptions, type CallResult, callOperation } from './call.ts'
+import { type Operation, operationName, type Params, type ParamValues } from './operation.ts'
+import { getServiceStatus } from './operations/status.ts'
+import { type ServiceClient, withMaxRetries } from './service-client.ts'
+
+const missingOperationStatuses: readonly number[] = [404, 405]
+
+export interface ExtraRead<P extends Params> {
+  readonly result?: CallResult<P>
+  /** Why the read failed; undefined where the service does not have the operation. */
+  readonly failure?: MergeqError
+}
+
+export interface ExtraReadOptions<P extends Params> extends CallOptions {
+  /** What is read, if that is less than the operation: `the timeline`. */
+  readonly feature?: string
+  readonly missingStatuses?: readonly number[]
+  /** Whether the response has what was requested; a response without it counts as a missing operation. */
+  isPresent?(result: CallResult<P>): boolean
+}
+
+const knownOperations = new WeakMap<object, Map<string, Promise<boolean>>>()
+
+function memoryOf({ settings }: ServiceClient): Map<string, Promise<boolean>> {
+  const memory = knownOperations.get(settings) ?? new Map<string, Promise<boolean>>()
+  knownOperations.set(settings, memory)
+  return memory
+}
+
+/**
+ * Reads something that not every service has (docs/reference/service.md, "Hosted service only"). After the
+ * service said that it does not have it, nothing more is sent for it in this run. Throws only an error that
+ * every read would have, such as a rejected token.
+ */
+export async function callIfAvailable<P extends Params>(
+  client: ServiceClient,
+  operation: Operation<P>,
+  params: ParamValues<P>,
+  options: ExtraReadOptions<P> = {},
+): Promise<ExtraRead<P>> {
+  const memory = memoryOf(client)
+  const name = [operationName(operation.route), options.feature].join(' ')
+  if ((await memory.get(name)) === false) return {}
+  const reading = read(client, operation, params, options)
+  memory.set(
+    name,
+    reading.then(
+      ({ result, failure }) => result !== undefined || failure !== undefined,
+      () => true,
+    ),
+  )
+  return reading
+}
+
+async function read<P extends Params>(
+  client: ServiceClient,
+  operation: Operation<P>,
+  params: ParamValues<P>,
+  options: ExtraReadOptions<P>,
+): Promise<ExtraRead<P>> {
+  try {
+    const result = await callOperation(client, operation, params, options)
+    return options.isPresent?.(result) === false ? {} : { result }
+  } catch (error) {
+    const failure = toMergeqError(error)
+    if (isPermanent(failure)) throw failure
+    const { status } = failure.details
+    const { missingStatuses = missingOperationStatuses } = options
+    const isMissing = status !== undefined && missingStatuses.includes(status)
+    return isMissing ? {} : { failure }
+  }
+}
+
+export interface ExtraListEnd {
+  readonly isAvailable: boolean
+  /** Why the list ended early or could not be read, without a full stop; undefined for a whole list. */
+  readonly problem: string | undefined
+}
+
+/**
+ * Returns a failure in the result. Throws only errors that every read would have, such as a rejected token.
+ */
+export async function readListIfAvailable<P extends Params>(
+  client: ServiceClient,
+  operation: Operation<P>,
+  params: ParamValues<P>,
+  take: (records: readonly JsonObject[]) => void,
+  options: CallOptions = {},
+): Promise<ExtraListEnd> {
+  const pages = await operation.pagination?.(params, client.host.clock.now())
+  if (pages === undefined) return { isAvailable: false, problem: undefined }
+  for (let pageQuery = pages.nextQuery(); pageQuery !== undefined; pageQuery = pages.nextQuery()) {
+    const { result, failure } = await callIfAvailable(client, operation, params, {
+      ...options,
+      pageQuery,
+      // A service that has sent a page has the operation.
+      ...(pages.hasStarted() ? { missingStatuses: [] } : {}),
+    })
+    if (result !== undefined) take(pages.take(result.response))
+    else if (failure === undefined || !pages.recover(failure)) {
+      const problem = failure === undefined ? undefined : withoutPeriod(failure)
+      return { isAvailable: pages.hasStarted(), problem }
+    }
+  }
+  return { isAvailable: true, problem: pages.finish().problem }
+}
+
+const withoutPeriod = ({ message }: MergeqError): string => message.replace(/\.$/, '')
+
+/**
+ * What the service says about its health. `operational`: no problem. `outage`: a problem, which `text`
+ * describes in the words of the service. `unknown`: the service has no status or could not be asked, because
+ * of `failure`.
+ */
+export type ServiceStatus =
+  | { readonly kind: 'operational' }
+  | { readonly kind: 'outage'; readonly text: string }
+  | { readonly kind: 'unknown'; readonly failure: MergeqError }
+
+/** The time limit for the status, in milliseconds: it is only additional information. */
+const statusTimeout = 3_000
+
+/** Words for a service without problems; the values that the service uses are not known. */
+const operationalWords =
+  /^(?:all systems operational|available|healthy|none|normal|ok|okay|online|operational|pass|running|up)?\.?$/i
+
+/** Sends one request without a token, for at most 3 seconds. Throws only the error of a signal. */
+export async function readServiceStatus(client: ServiceClient): Promise<ServiceStatus> {
+  const limits = { ...withMaxRetries(client, 0), timeout: () => statusTimeout }
+  try {
+    const { response } = await callOperation(client, getServiceStatus, {}, { limits })
+    const text = describeStatus(response.records[0] ?? {})
+    return operationalWords.test(text) ? { kind: 'operational' } : { kind: 'outage', text }
+  } catch (error) {
+    const failure = toMergeqError(error)
+    if (failure.kind === 'interrupted') throw failure
+    return { kind: 'unknown', failure }
+  }
+}
+
+function describeStatus(document: JsonObject): string {
+  const texts = ['status', 'status.description', 'status.indicator', 'state', 'message']
+  return texts.map(path => getString(document, path)?.trim()).find(text => text !== undefined) ?? ''
+}
