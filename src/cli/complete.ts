@@ -1,6 +1,6 @@
 import { anyField } from '../api/operations/fields.ts'
-import type { ParsedArgs } from '../config/args.ts'
 import { settingDefinitions } from '../config/setting-definitions.ts'
+import type { ParsedArgs } from '../config/settings.ts'
 import type { Host } from '../host/host.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import type { CompletionCandidate, ValueLookup } from './completion-values.ts'

@@ -6,10 +6,8 @@ import {
 } from '../api/known-values.ts'
 import type { ValueSource } from '../api/operation.ts'
 import { withMaxRetries } from '../api/service-client.ts'
-import type { ParsedArgs } from '../config/args.ts'
-import { resolveSettings } from '../config/config.ts'
-import { projectFileSource } from '../config/project-file.ts'
 import { configKeys, settingDefinition } from '../config/setting-definitions.ts'
+import { type ParsedArgs, projectFileSource, resolveSettings } from '../config/settings.ts'
 import { cacheDirectory, openStore, sectionOf } from '../config/store.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository, repositoryName } from '../domain/values/repository.ts'
@@ -89,7 +87,7 @@ async function readSource(
       return source === 'tests' ? values : values.filter(({ value }) => !typed.has(value))
     }
     case 'branches': {
-      const { listRemoteBranches } = await import('../config/run-git.ts')
+      const { listRemoteBranches } = await import('../config/git.ts')
       return (await listRemoteBranches(host)).map(value => ({ value }))
     }
     case 'queues': {

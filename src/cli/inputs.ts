@@ -1,6 +1,5 @@
 import type { Param, Params, ValueSource } from '../api/operation.ts'
-import type { ParsedArgs } from '../config/args.ts'
-import type { ParseContext, SettingName, SettingValues } from '../config/parse-context.ts'
+import type { ParseContext, ParsedArgs, SettingName, SettingValues } from '../config/settings.ts'
 import { choiceParser } from '../domain/values/text.ts'
 import { usageError, withName } from '../errors.ts'
 

@@ -1,6 +1,6 @@
 import { CommanderError, Command as Node, Option } from 'commander'
-import type { ParsedArgs } from '../config/args.ts'
 import { type SettingKey, settingDefinition } from '../config/setting-definitions.ts'
+import type { ParsedArgs } from '../config/settings.ts'
 import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand } from './registered-command.ts'
 

@@ -1,5 +1,5 @@
-import type { ParsedArgs } from '../config/args.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
+import type { ParsedArgs } from '../config/settings.ts'
 import { isJsonFormat } from '../domain/output-formats.ts'
 import { isMergeqError, toMergeqError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'

@@ -1,5 +1,4 @@
-import type { ParsedArgs } from '../config/args.ts'
-import type { ParseContext } from '../config/parse-context.ts'
+import type { ParseContext, ParsedArgs } from '../config/settings.ts'
 import { formatInteger } from '../domain/format.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository, repositoryName } from '../domain/values/repository.ts'

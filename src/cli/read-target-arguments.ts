@@ -1,4 +1,4 @@
-import type { ParseContext } from '../config/parse-context.ts'
+import type { ParseContext } from '../config/settings.ts'
 import { formatBytes, pluralize } from '../domain/format.ts'
 import { maxBodySize } from '../domain/limits.ts'
 import { createStringArray, type StringArray } from '../domain/values/string-array.ts'

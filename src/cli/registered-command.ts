@@ -1,5 +1,5 @@
 import { type Operation, operationMethod, type Route } from '../api/operation.ts'
-import type { ParsedArgs } from '../config/args.ts'
+import type { ParsedArgs } from '../config/settings.ts'
 import type { Host } from '../host/host.ts'
 import type { Command, CommandDescription, CommandRunner } from './command.ts'
 import type { SecretOutput } from './context.ts'

@@ -1,6 +1,5 @@
 import { isChange, type Params } from '../api/operation.ts'
-import type { ParsedArgs } from '../config/args.ts'
-import { createParseContext } from '../config/config.ts'
+import { createParseContext, type ParsedArgs } from '../config/settings.ts'
 import { isMergeqError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { Command, CommandRunner } from './command.ts'

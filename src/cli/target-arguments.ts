@@ -1,5 +1,4 @@
-import type { ParsedArgs } from '../config/args.ts'
-import type { ParseContext } from '../config/parse-context.ts'
+import type { ParseContext, ParsedArgs } from '../config/settings.ts'
 import type { ImpactedTargets } from '../domain/values/target-list.ts'
 import { usageError } from '../errors.ts'
 import type { Input } from './inputs.ts'

@@ -23,9 +23,8 @@ import {
   settingInput,
 } from '../cli/inputs.ts'
 import { runOperation } from '../cli/run-command.ts'
-import type { ParsedArgs } from '../config/args.ts'
-import { createParseContext } from '../config/config.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
+import { createParseContext, type ParsedArgs } from '../config/settings.ts'
 import { suggestName } from '../domain/similar-name.ts'
 import { textParser } from '../domain/values/text.ts'
 import type { Type } from '../domain/values/types.ts'

@@ -9,7 +9,7 @@ import { printDryRun } from '../cli/confirm.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { flag, type Input } from '../cli/inputs.ts'
 import { readRequests } from '../cli/requests.ts'
-import { createParseContext } from '../config/config.ts'
+import { createParseContext } from '../config/settings.ts'
 import {
   describeLoss,
   isQueued,

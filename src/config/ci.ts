@@ -5,9 +5,13 @@ import type { Environment, Files, Host } from '../host/host.ts'
 import { get, type Json } from '../json.ts'
 import { parseUrl } from '../url.ts'
 import { type CiSystem, findCiSystem } from './ci-systems.ts'
-import { countParents, withoutTokens } from './run-git.ts'
-import type { SettingKey } from './setting-definitions.ts'
-import { type ResolvedValue, type SettingSource, toResolvedValue } from './setting-source.ts'
+import { countParents, withoutTokens } from './git.ts'
+import {
+  type ResolvedValue,
+  type SettingKey,
+  type SettingSource,
+  toResolvedValue,
+} from './setting-definitions.ts'
 
 type OptionalValue = ResolvedValue | undefined
 

@@ -5,8 +5,7 @@ import { isMergeqError, type MergeqError, usageError } from '../errors.ts'
 import type { Environment, Host } from '../host/host.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import { joinPath, parentDirectory } from './file-paths.ts'
-import { settingDefinition } from './setting-definitions.ts'
-import type { SettingSource } from './setting-source.ts'
+import { type SettingSource, settingDefinition } from './setting-definitions.ts'
 
 /** The largest settings file, in characters; a larger file is not a settings file. */
 export const maxStoreSize = 1024 * 1024

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { param } from '../../src/api/operation.ts'
 import { parseOverride } from '../../src/api/request.ts'
 import { readOverrides } from '../../src/cli/requests.ts'
-import { parseToken } from '../../src/config/api-token.ts'
 import { isLoopback, parseBaseUrl } from '../../src/config/setting-definitions.ts'
+import { parseToken } from '../../src/config/token.ts'
 import { parseSamples } from '../../src/domain/metrics/exposition.ts'
 import {
   normalizeState,

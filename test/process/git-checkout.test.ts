@@ -723,7 +723,7 @@ describe('nothing that a repository can configure is run', () => {
       rmSync(join(folder, '.git', 'objects'), { recursive: true })
       mkdirSync(join(folder, '.git', 'objects'))
       await everything(folder)
-      const { countParents } = await import('../../src/config/run-git.ts')
+      const { countParents } = await import('../../src/config/git.ts')
       const runtime = { platform: 'linux', nullDevice: '/dev/null' }
       const host = { cwd: folder, env: bareEnvironment(home()), runtime, git: runGit } as unknown as Host
       expect(await countParents(host, head())).toBeUndefined()

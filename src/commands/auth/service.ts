@@ -2,7 +2,7 @@ import { callOperation } from '../../api/call.ts'
 import { operationName } from '../../api/operation.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import type { Token } from '../../config/api-token.ts'
+import type { Token } from '../../config/token.ts'
 
 /** Returns the origin for which a token is stored: that of the base address. */
 export const readOrigin = async ({ settings }: CommandContext): Promise<string> =>

@@ -1,7 +1,7 @@
 import { printPreview } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { joinPath, platformPath } from '../../config/file-paths.ts'
-import { withoutTokens } from '../../config/run-git.ts'
+import { withoutTokens } from '../../config/git.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
 import { singleRecord } from '../../output/printer.ts'

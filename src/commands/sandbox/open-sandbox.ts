@@ -1,6 +1,6 @@
 import type { CommandContext } from '../../cli/context.ts'
 import { choiceOption, type InputValues, option, repeatableOption } from '../../cli/inputs.ts'
-import { withoutTokens } from '../../config/run-git.ts'
+import { withoutTokens } from '../../config/git.ts'
 import { defaultScenario, scenarioNames } from '../../domain/scenario-names.ts'
 import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
 import { parseRepository, repositoryName } from '../../domain/values/repository.ts'

@@ -1,6 +1,6 @@
 import { type RequestLimits, withMaxRetries } from '../../../api/service-client.ts'
 import type { CommandContext } from '../../../cli/context.ts'
-import type { ParsedArgs } from '../../../config/args.ts'
+import type { ParsedArgs } from '../../../config/settings.ts'
 import { attemptLimit } from '../../../domain/limits.ts'
 import { parseDuration } from '../../../domain/values/time.ts'
 import type { WaitGoal } from '../../../domain/wait-state.ts'

@@ -1,7 +1,7 @@
 import type { RecordFields } from '../../../cli/fields.ts'
 import { choiceOption, flag, type Input, type InputValues, option } from '../../../cli/inputs.ts'
 import { maxErrorsOption } from '../../../cli/poll-options.ts'
-import type { ParseContext } from '../../../config/parse-context.ts'
+import type { ParseContext } from '../../../config/settings.ts'
 import { parseDuration, parseInterval } from '../../../domain/values/time.ts'
 import { milestones } from '../../../domain/wait-outcomes.ts'
 import { usageError } from '../../../errors.ts'

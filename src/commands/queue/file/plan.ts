@@ -3,7 +3,7 @@ import { getQueue } from '../../../api/operations/queues.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import type { Invocation } from '../../../cli/custom-command.ts'
 import { readRequests } from '../../../cli/requests.ts'
-import type { ParsedArgs } from '../../../config/args.ts'
+import type { ParsedArgs } from '../../../config/settings.ts'
 import { pluralize } from '../../../domain/format.ts'
 import {
   type Difference,

@@ -1,21 +1,78 @@
 import { attemptLimit } from '../domain/limits.ts'
 import { memoize } from '../domain/memoize.ts'
 import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
+import type { Format } from '../domain/output-formats.ts'
 import { type CommandLine, createCommandLine } from '../domain/suggested-command.ts'
+import type { Repository } from '../domain/values/repository.ts'
+import { requireUtf8 } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
-import { findToken } from './api-token.ts'
-import type { ParsedArgs } from './args.ts'
-import type { ParseContext, SettingValues } from './parse-context.ts'
-import { projectFileSource } from './project-file.ts'
+import { isObject, type Json, type JsonObject } from '../json.ts'
+import { expandFiles, joinPath, parentDirectory } from './file-paths.ts'
 import {
+  type ResolvedValue,
   type SettingKey,
+  type SettingSource,
   type SettingValue,
   settingDefinition,
   settingDefinitions,
 } from './setting-definitions.ts'
-import type { ResolvedValue, SettingSource } from './setting-source.ts'
 import { openStore, profileSource, type Store } from './store.ts'
+import { findToken } from './token.ts'
+
+/**
+ * The parsed command line: the typed values of each argument and option, by its name (`pr`, `--priority`).
+ * An option without a value holds `true`; arguments and options that were not typed are absent.
+ */
+export type ParsedArgs = ReadonlyMap<string, readonly string[]>
+
+/**
+ * The inputs of operations that need not be typed, because a setting can give each of them
+ * (docs/reference/cli.md, "Settings").
+ */
+export interface SettingValues {
+  readonly repo: Repository
+  readonly targetBranch: string
+  readonly org: string
+  readonly pr: string
+  readonly sha: string
+  readonly testRun: string
+  readonly forkedRun: string
+}
+
+/** The name of an input that a setting can give. */
+export type SettingName = keyof SettingValues
+
+/** The services that an input may use while it reads its value: settings, the current time and files. */
+export interface ParseContext {
+  /** Returns the value of a setting, or undefined when no source gives one. */
+  setting<N extends SettingName>(name: N): Promise<SettingValues[N] | undefined>
+  /**
+   * Returns the value of a setting. Throws a usage error that lists the sources when none of them has one.
+   */
+  require<N extends SettingName>(name: N): Promise<SettingValues[N]>
+  /** Returns the value of a setting only if an option or an environment variable gives it. */
+  readExplicit<N extends SettingName>(name: N): Promise<SettingValues[N] | undefined>
+  /** The time at which the command started, in milliseconds since 1970. */
+  readonly now: number
+  /** Whether standard output is a terminal. */
+  readonly isTerminal: boolean
+  /** Whether the shell may have rewritten arguments that look like paths, as Git Bash does. */
+  readonly rewritesPaths: boolean
+  /** Prints a note on standard error, unless --quiet is set. */
+  note(text: string): Promise<void>
+  /** Returns the format that `--output` or a setting gives. `--json` replaces it and is not considered. */
+  outputFormat(): Promise<Format>
+  /** Reads a file, or standard input for `-`. Throws a usage error when the input cannot be read. */
+  open(path: string): AsyncIterable<Uint8Array>
+  /**
+   * Returns the files that a typed path names: those of a directory that have the ending, and on Windows
+   * those that match a pattern. Throws a usage error if there are none.
+   */
+  expandFiles(path: string, ending: string): Promise<readonly string[]>
+  /** Runs `work` and shows a spinner with `text` on an interactive terminal until it ends. */
+  withSpinner<T>(text: () => string, work: () => Promise<T>): Promise<T>
+}
 
 /** The settings that the caller gives: as arguments of a command line, or by their names. */
 const fromCaller = (given: ParsedArgs | SettingSource): SettingSource =>
@@ -219,7 +276,7 @@ export const createParseContext = (settings: Config, { host, logger }: ParseIo):
   note: logger.info,
   outputFormat: () => settings.require('output'),
   open: path => openInput(path, host, settings, logger.info),
-  expandFiles: async (path, ending) => (await import('./file-paths.ts')).expandFiles(path, ending, host),
+  expandFiles: (path, ending) => expandFiles(path, ending, host),
   withSpinner: logger.withSpinner,
 })
 
@@ -244,5 +301,81 @@ async function* openInput(
       `${path === '-' ? 'Standard input' : path} cannot be read: ${reason}.`,
       'Check the file name and the file permissions.',
     )
+  }
+}
+
+const fileName = '.mergeq.json'
+const maxFileSize = 64 * 1024
+
+/**
+ * The settings that a project file may contain: whoever can write to a repository must not be able to send
+ * a token elsewhere.
+ */
+const allowedSettings: readonly SettingKey[] = ['repo', 'targetBranch', 'org', 'output']
+
+/**
+ * Returns the path of the nearest project file, from the working directory up to the root of the git
+ * checkout. Outside a checkout only the working directory counts.
+ */
+async function findProjectFile({ cwd, files, runtime: { platform } }: Host): Promise<string | undefined> {
+  if (cwd === undefined) return undefined
+  const paths: string[] = []
+  for (let directory = cwd; ; directory = parentDirectory(directory)) {
+    const path = joinPath(directory, fileName, platform)
+    if (await files.exists(path)) paths.push(path)
+    if (await files.exists(joinPath(directory, '.git', platform))) return paths[0]
+    if (parentDirectory(directory) === directory || !/[\\/]/.test(directory)) break
+  }
+  return paths.find(path => path === joinPath(cwd, fileName, platform))
+}
+
+function parseProjectFile(path: string, text: string): JsonObject {
+  let document: Json
+  try {
+    document = JSON.parse(text)
+  } catch {
+    throw usageError(
+      `${path} contains invalid JSON.`,
+      'For example: {"repo":"acme/web","targetBranch":"main"}',
+    )
+  }
+  if (!isObject(document))
+    throw usageError(
+      `${path} must contain a JSON object.`,
+      'For example: {"repo":"acme/web","targetBranch":"main"}',
+    )
+  for (const [key, value] of Object.entries(document)) {
+    if (!allowedSettings.some(name => name === key))
+      throw usageError(
+        `${path} contains ${key}, which a project file must not set.`,
+        `A project file may set only ${allowedSettings.join(', ')}. A base URL or a token in a repository could send your token elsewhere.`,
+      )
+    if (typeof value !== 'string') throw usageError(`${path}: ${key} must be a string.`)
+  }
+  return document
+}
+
+/**
+ * Returns the project file as a source (docs/reference/cli.md, "Project file"). Its `find` throws a usage
+ * error for an invalid file and for settings that a project file may not contain.
+ */
+export function projectFileSource(host: Host): SettingSource {
+  const readFile = memoize(async () => {
+    const path = await findProjectFile(host)
+    if (path === undefined) return undefined
+    const text = await host.files.read(path, maxFileSize).catch(error => {
+      throw usageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
+    })
+    return { path, document: parseProjectFile(path, requireUtf8(text ?? '', path)) }
+  })
+  return {
+    async find(name) {
+      if (!allowedSettings.includes(name)) return undefined
+      const file = await readFile()
+      const value = file?.document[name]
+      return file === undefined || typeof value !== 'string'
+        ? undefined
+        : { value, origin: file.path, place: name }
+    },
   }
 }

@@ -1,7 +1,7 @@
 import { joinCommandLine } from '../domain/suggested-command.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import type { Environment } from '../host/host.ts'
-import type { ResolvedValue } from './setting-source.ts'
+import type { ResolvedValue } from './setting-definitions.ts'
 import { type Store, sectionOf } from './store.ts'
 
 /** The settings that decide which token is sent, and where. */
