@@ -1,4 +1,4 @@
-import { defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
+import { defaultMaxErrors, defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
 import { integerParser } from '../domain/values/numbers.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { textParser } from '../domain/values/text.ts'
@@ -94,3 +94,12 @@ export const cutListSentence = (count: string): string =>
   `Showing ${count}; there are more. To list all, add --limit 0.`
 
 export const webInput = flag({ name: 'web', summary: 'Open the page in the browser instead of printing' })
+
+/** `--max-errors` of a wait or a watch: how many polls in a row may fail, 1 to 1,000,000. */
+export const maxErrorsOption = option({
+  name: 'max-errors',
+  value: 'n',
+  default: String(defaultMaxErrors),
+  summary: 'Give up after this many failed polls in a row',
+  parse: integerParser(1, 1_000_000),
+})

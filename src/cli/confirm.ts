@@ -15,6 +15,15 @@ export const canPrompt = ({ options, host }: Pick<CommandContext, 'options' | 'h
 
 const lastSentence = / (?=(?:Type \S+ to confirm:|Continue\? \[y\/N\])$)/
 
+/** Throws a usage error when the user cannot be asked. */
+export function requirePrompt(command: string, context: Pick<CommandContext, 'options' | 'host'>): void {
+  if (!canPrompt(context))
+    throw usageError(
+      `Cannot prompt to confirm \`mergeq ${command}\` without a terminal, in CI or with --no-input.`,
+      'To skip the prompt, add --yes.',
+    )
+}
+
 /** Throws a usage error when the user does not agree or cannot be asked. */
 export async function confirm(
   command: string,
@@ -22,11 +31,7 @@ export async function confirm(
   context: CommandContext,
 ): Promise<void> {
   if (confirmation === undefined) return
-  if (!canPrompt(context))
-    throw usageError(
-      `Cannot prompt to confirm \`mergeq ${command}\` without a terminal, in CI or with --no-input.`,
-      'To skip the prompt, add --yes.',
-    )
+  requirePrompt(command, context)
   // The answer has a place on the last line.
   const columns = context.host.err.columns - confirmation.expectedInput.length - 2
   const text = sanitizeLine(confirmation.text)

@@ -23,7 +23,11 @@ export async function readInputs<F extends Inputs>(
  * Reads the requests of a command, one for each pull request, from what was typed or from other `args`.
  * Throws a usage error if any of them is wrong.
  */
-export async function readRequests<P extends Params, I extends Inputs, X extends Inputs>(
+export async function readRequests<
+  P extends Params,
+  I extends Inputs = Record<never, never>,
+  X extends Inputs = Record<never, never>,
+>(
   source: RequestSource<P, I, X>,
   context: CommandContext,
   args: ParsedArgs = context.args,

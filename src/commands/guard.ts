@@ -21,7 +21,6 @@ import {
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import { extendError, isNotFound, MergeqError, toMergeqError, usageError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import { queueRequest } from './queue/get/queue-request.ts'
 
 const guardRequest = { operation: getSubmittedPullRequest, inputs: queueInputs }
 
@@ -96,7 +95,7 @@ async function createBlockedPushError(
   deadline: number,
   context: CommandContext,
 ): Promise<MergeqError> {
-  const [queueInvocation] = await readRequests(queueRequest, context)
+  const [queueInvocation] = await readRequests({ operation: getQueue }, context)
   const queue =
     queueInvocation === undefined
       ? undefined

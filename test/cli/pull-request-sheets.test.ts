@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { describeStateChange, describeUpdate } from '../../src/commands/queue/settings/describe-update.ts'
+import { describeStateChange } from '../../src/commands/queue/set-state.ts'
+import { describeUpdate } from '../../src/commands/queue/update.ts'
 import { type Answer, mergeq, openStory, type Seen } from '../support/harness.ts'
 
 const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', NO_COLOR: '1' }
@@ -219,7 +220,7 @@ describe('a change on a terminal says what changed', () => {
     ],
     [{ state: 'PAUSED' }, { state: 'paused' }, {}, 'state PAUSED (unchanged)'],
     [{ requiredStatuses: [] }, { requiredStatuses: ['build'] }, {}, 'required-statuses build -> none'],
-    [{ batch: true }, undefined, {}, 'batch yes'],
+    [{ batch: true }, {}, {}, 'batch yes'],
   ])('%j after %j', (sent, before, after, expected) => {
     expect(describeUpdate(sent, before, after)).toBe(expected)
   })
@@ -228,7 +229,7 @@ describe('a change on a terminal says what changed', () => {
     ['PAUSED', [], 'Paused main: no pull requests are queued.'],
     ['PAUSED', [{ prNumber: 1, state: 'PENDING' }], 'Paused main: 1 pull request waits.'],
     ['RUNNING', [{ prNumber: 1, state: 'TESTING' }], 'Resumed main: 1 pull request testing.'],
-  ])('%s with %j', (state, enqueuedPullRequests, expected) => {
+  ] as const)('%s with %j', (state, enqueuedPullRequests, expected) => {
     expect(describeStateChange(state, 'main', { state: 'DRAINING', enqueuedPullRequests })).toBe(expected)
   })
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseYaml, rewriteYaml, writeYaml } from '../../src/commands/queue/file/yaml.ts'
+import { parseYaml, rewriteYaml, writeYaml } from '../../src/commands/queue/yaml.ts'
 import {
   differences,
   isSameSetting,

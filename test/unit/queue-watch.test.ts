@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import width from 'string-width'
 import { describe, expect, test } from 'vitest'
-import { scrollWith } from '../../src/cli/watch/scroll-keys.ts'
-import { createQueueScreen } from '../../src/commands/queue/watch/live-screen.ts'
+import { createQueueScreen, scrollWith } from '../../src/commands/queue/watch-live.ts'
 import {
   departedEntries,
   departureChange,

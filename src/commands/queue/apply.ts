@@ -1,36 +1,164 @@
-import { receiptFields } from '../../api/call.ts'
+import { callOperation, createReceipt, type Delivery, receiptFields } from '../../api/call.ts'
+import type { Operation } from '../../api/operation.ts'
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
-import { queueInputs } from '../../cli/common-inputs.ts'
-import { canPrompt, confirm } from '../../cli/confirm.ts'
+import { defineCommand } from '../../cli/command.ts'
+import { yesInput } from '../../cli/common-inputs.ts'
+import { confirm, requirePrompt } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { defineCustomCommand } from '../../cli/custom-command.ts'
 import { combineFields, type RecordFields } from '../../cli/fields.ts'
-import { flag, option } from '../../cli/inputs.ts'
+import { option } from '../../cli/inputs.ts'
 import { reportErrors } from '../../cli/run-requests.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
+import {
+  createBody,
+  type Difference,
+  differences,
+  type LiveSettings,
+  settingsDigest,
+  updateBody,
+} from '../../domain/queue-file.ts'
 import { joinCommandLine } from '../../domain/suggested-command.ts'
-import { MergeqError, mostSevere, usageError } from '../../errors.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
+import { MergeqError, mostSevere, toMergeqError, usageError, withPeriod } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
 import { differenceRecord, printPlans } from './diff.ts'
-import { type ApplyResult, applyPlan } from './file/apply-plan.ts'
+import { fileInput, includeStateInput } from './files.ts'
 import {
   combineDigests,
   createPlans,
   describePlan,
+  formatValue,
   hasDifferences,
   type Plan,
   queueName,
   readItems,
-} from './file/plan.ts'
-import { fileInput, queueFileInputs, requireFile } from './file/read-files.ts'
+  readLive,
+} from './plan.ts'
 
-const formatResult = ({ invocation }: Plan, { outcome, changed }: JsonObject): string =>
-  outcome === 'unchanged'
-    ? `The queue for ${queueName(invocation)} is up to date.`
-    : `${outcome === 'created' ? 'Created' : 'Updated'} the queue for ${queueName(invocation)}${
-        Array.isArray(changed) && changed.length > 0 ? `: ${joinList(changed.map(String))}` : ''
-      }.`
+/**
+ * The delays before each attempt to read a change back, in milliseconds
+ * (docs/reference/network.md, "What is read back").
+ */
+const readBackDelays = [0, 2_000, 4_000]
+
+interface ApplyResult {
+  /** The record to print; undefined if nothing was sent. */
+  readonly record: JsonObject | undefined
+  readonly failure?: MergeqError
+}
+
+const suggestDiff = (path: string): string =>
+  `To check the current state, run: ${joinCommandLine(['queue', 'diff', '-f', path])}`
+
+/** Returns the error for settings that the service accepted but does not show. */
+function missingError(
+  { request, path }: Plan,
+  live: LiveSettings | undefined,
+  missing: readonly Difference[],
+) {
+  const problems = missing.map(
+    ({ setting, live: value, file }) => `${setting} is ${formatValue(value)} instead of ${formatValue(file)}`,
+  )
+  const isEmptyList = missing.some(
+    ({ setting, file }) => setting === 'requiredStatuses' && Array.isArray(file) && file.length === 0,
+  )
+  const reason = missing.some(({ setting }) => setting === 'mode')
+    ? 'A mode change takes effect after the running tests finish.'
+    : 'Another change may have replaced this one, or the service does not support the value.'
+  return new MergeqError(
+    'differs',
+    `The service accepted the change to the queue for ${queueName(request)}, but not all of it took effect: ${live === undefined ? 'the queue does not exist' : joinList(problems)}.`,
+    {
+      hint: isEmptyList
+        ? 'The service ignores an empty list. To remove the override, write: requiredStatuses: null'
+        : `${reason}\n${suggestDiff(path)}`,
+    },
+  )
+}
+
+/**
+ * Reads the live settings back until every change shows, at most three times. Returns the live settings and
+ * the differences that are left. Throws an `unknown-outcome` error if the queue cannot be read.
+ */
+async function readBack({ request, path, content }: Plan, includesState: boolean, context: CommandContext) {
+  const { clock, interrupted } = context.host
+  let live: LiveSettings | undefined
+  let missing: readonly Difference[] = []
+  for (const delay of context.options.retries === 0 ? [0] : readBackDelays) {
+    if (delay > 0) await clock.sleep(delay, interrupted)
+    try {
+      live = await readLive(request, includesState, context)
+    } catch (error) {
+      const { kind, message, details } = toMergeqError(error)
+      if (kind === 'interrupted') throw error
+      throw new MergeqError(
+        'unknown-outcome',
+        `${withPeriod(message)} The change to the queue for ${queueName(request)} was accepted, but could not be verified.`,
+        { ...details, delivery: 'unknown', hint: suggestDiff(path) },
+      )
+    }
+    missing = differences(live?.settings ?? {}, content.settings)
+    if (live !== undefined && missing.length === 0) break
+  }
+  return { live, missing }
+}
+
+/**
+ * Applies a plan: creates the queue if it is missing, sends an update with the differences, and reads the
+ * settings back. Returns errors in the result instead of throwing them.
+ */
+async function applyPlan(plan: Plan, includesState: boolean, context: CommandContext): Promise<ApplyResult> {
+  const { request, path, content } = plan
+  const { values } = request
+  const identity = { file: path, repo: repositoryName(values.repo), targetBranch: values.targetBranch }
+  if (!hasDifferences(plan))
+    return { record: { ...identity, ok: true, outcome: 'unchanged', digest: plan.digest } }
+  let lastOperation: Operation = updateQueue
+  let delivery: Delivery = 'confirmed'
+  let outcome = 'failed'
+  let changed: readonly string[] = []
+  const send = async (operation: Operation, settings: JsonObject) => {
+    lastOperation = operation
+    const overrides = Object.entries(settings).map(([key, value = null]) => ({ path: [key], value }))
+    const response = await callOperation(context.client(), operation, values, { overrides })
+    if (response.delivery !== 'confirmed') delivery = response.delivery
+    if (outcome === 'failed') outcome = operation === createQueue ? 'created' : 'updated'
+  }
+  const receipt = (failure?: MergeqError): JsonObject => ({
+    ...identity,
+    ...createReceipt(lastOperation.route, values, failure?.details.delivery ?? delivery, failure),
+    outcome,
+    changed,
+  })
+  try {
+    let changes = plan.differences
+    if (plan.live === undefined) {
+      await send(createQueue, createBody(content.settings))
+      const created = await readLive(request, includesState, context)
+      changes = differences(created?.settings ?? {}, content.settings)
+    }
+    if (changes.length > 0) await send(updateQueue, updateBody(changes, content.settings))
+    changed = plan.differences.map(({ setting }) => setting)
+    const { live, missing } = await readBack(plan, includesState, context)
+    const digest = await settingsDigest(live?.settings ?? null)
+    if (live !== undefined && missing.length === 0) return { record: { ...receipt(), digest } }
+    const failure = missingError(plan, live, missing)
+    const notApplied = missing.map(({ setting }) => setting)
+    return { record: { ...receipt(failure), notApplied, digest }, failure }
+  } catch (error) {
+    const failure = toMergeqError(error)
+    const wasSent = outcome !== 'failed' || failure.details.delivery !== undefined
+    return { record: wasSent ? receipt(failure) : undefined, failure }
+  }
+}
+
+function formatResult({ request, differences: changes }: Plan, { outcome }: JsonObject): string {
+  const name = queueName(request)
+  if (outcome === 'unchanged') return `The queue for ${name} is up to date.`
+  const changed = changes.length === 0 ? '' : `: ${joinList(changes.map(({ setting }) => setting))}`
+  return `${outcome === 'created' ? 'Created' : 'Updated'} the queue for ${name}${changed}.`
+}
 
 const resultRecord: RecordFields = {
   names: [...receiptFields, 'file', 'outcome', 'changed', 'notApplied', 'digest'],
@@ -40,23 +168,6 @@ const resultRecord: RecordFields = {
     ['OUTCOME', 'outcome'],
     ['CHANGED', 'changed'],
   ],
-}
-
-/** Prints the result for a queue; prints nothing if nothing was sent and the plan had changes. */
-const printResult = async (
-  plan: Plan,
-  { record, failure }: ApplyResult,
-  { printer }: CommandContext,
-): Promise<void> => {
-  if (Object.keys(record).length === 0) return
-  await printer.print({
-    records: [record],
-    document: ([first = {}]) => first,
-    view: records => ({
-      ...table(records, resultRecord.columns),
-      sentence: failure === undefined ? formatResult(plan, record) : '',
-    }),
-  })
 }
 
 /** Parses a digest of live settings: 16 hexadecimal digits in lower case. Throws a usage error otherwise. */
@@ -84,11 +195,12 @@ async function checkDigest(
 }
 
 /** `queue apply`: changes the live settings of queues to the settings in files. */
-export const queueApplyCommand = defineCustomCommand({
+export const queueApplyCommand = defineCommand({
   command: 'queue apply',
   summary: 'Apply queue settings from files; settings that a file omits stay unchanged',
-  request: { command: 'queue apply', operation: updateQueue, inputs: queueInputs },
-  readsRequests: true,
+  operation: updateQueue,
+  params: ['repo', 'targetBranch'],
+  isComposition: true,
   // --dry-run prints the differences.
   fields: combineFields(resultRecord, differenceRecord),
   operations: [getQueue, createQueue],
@@ -98,51 +210,56 @@ export const queueApplyCommand = defineCustomCommand({
     json: 'one receipt per changed queue, with the accepted settings that are not visible yet',
     ndjson: 'the same, one per line',
   },
-  inputs: {
+  options: {
     file: fileInput,
-    yes: flag({ name: 'yes', short: 'y', summary: 'Skip the confirmation prompt' }),
+    yes: yesInput,
     ifMatch: option({
       name: 'if-match',
       value: 'digest',
       summary: 'Apply only if the live settings match this digest',
       parse: parseDigest,
     }),
-    ...queueFileInputs,
+    includeState: includeStateInput,
   },
   examples: ['mergeq queue apply -f queue.yaml', 'mergeq queue apply -f queues/ --yes'],
-  async dryRun({ file, ifMatch, includeState }, context) {
-    const items = await readItems(requireFile(file), includeState, context)
-    await context.logger.info('Dry run: the live queues were read, and nothing was changed.')
-    const plans = await createPlans(items, includeState, context)
-    await checkDigest(plans, ifMatch, requireFile(file))
-    await printPlans(plans, context)
-    return 0
-  },
   async run({ file, yes, ifMatch, includeState }, context) {
-    const { logger, host } = context
-    const path = requireFile(file)
-    const items = await readItems(path, includeState, context)
-    const askToConfirm = (text: string) =>
-      confirm('queue apply', yes ? undefined : { text, expectedInput: 'y' }, context)
-    if (!canPrompt(context)) await askToConfirm('')
+    const { logger, printer, host } = context
+    const items = await readItems(file, includeState, context)
+    if (context.options.dryRun) {
+      await logger.info('Dry run: the live queues were read, and nothing was changed.')
+      const plans = await createPlans(items, includeState, context)
+      await checkDigest(plans, ifMatch, file)
+      await printPlans(plans, context)
+      return 0
+    }
+    if (!yes) requirePrompt('queue apply', context)
     let plans = await createPlans(items, includeState, context)
-    const digest = await checkDigest(plans, ifMatch, path)
+    const digest = await checkDigest(plans, ifMatch, file)
     const changedPlans = plans.filter(hasDifferences)
     for (const plan of changedPlans) for (const text of describePlan(plan)) await logger.info(text)
     if (changedPlans.length > 0 && !yes) {
-      await askToConfirm(`Apply these changes to ${pluralize(changedPlans.length, 'queue')}? [y/N]`)
+      const text = `Apply these changes to ${pluralize(changedPlans.length, 'queue')}? [y/N]`
+      await confirm('queue apply', { text, expectedInput: 'y' }, context)
       // The settings may have changed since the plan was shown: only the plan that was confirmed is applied.
       plans = await createPlans(items, includeState, context)
-      await checkDigest(plans, digest, path)
+      await checkDigest(plans, digest, file)
     }
     const failures: MergeqError[] = []
     for (const plan of plans) {
-      const result = await applyPlan(plan, includeState, context)
-      await printResult(plan, result, context)
-      if (result.failure !== undefined) failures.push(result.failure)
-      if (result.failure?.kind === 'interrupted' || host.interrupted.aborted) break
+      const { record, failure } = await applyPlan(plan, includeState, context)
+      if (record !== undefined)
+        await printer.print({
+          records: [record],
+          document: ([first = {}]) => first,
+          view: records => ({
+            ...table(records, resultRecord.columns),
+            sentence: failure === undefined ? formatResult(plan, record) : '',
+          }),
+        })
+      if (failure !== undefined) failures.push(failure)
+      if (failure?.kind === 'interrupted' || host.interrupted.aborted) break
     }
-    await context.printer.end()
+    await printer.end()
     await reportErrors(failures, context)
     return mostSevere(failures.map(({ exit }) => exit))
   },

@@ -1,15 +1,74 @@
 import { callOperation } from '../../api/call.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { defineCustomCommand } from '../../cli/custom-command.ts'
+import { defineCommand } from '../../cli/command.ts'
+import { printDryRun } from '../../cli/confirm.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
-import { checkDepth, checkPaused, checkStalled, type HealthCheck } from '../../domain/queue-health.ts'
+import { formatAge, pluralize } from '../../domain/format.ts'
+import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
+import { normalizeState } from '../../domain/states.ts'
 import { integerParser, maxInteger } from '../../domain/values/numbers.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { parseDuration } from '../../domain/values/time.ts'
 import { MergeqError, usageError } from '../../errors.ts'
+import { getString, type JsonObject } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
-import { queueRequest } from './get/queue-request.ts'
+
+interface HealthCheck {
+  readonly check: string
+  readonly ok: boolean
+  readonly reason: string
+  readonly summary?: string
+}
+
+/**
+ * Checks that a queue lists at most `max` pull requests. Queues do not list pull requests that are not ready
+ * (docs/reference/service.md, "getQueue").
+ */
+export function checkDepth(queue: JsonObject, max: number): HealthCheck {
+  const depth = queueEntries(queue).length
+  const ok = depth <= max
+  const reason = `${pluralize(depth, 'pull request')} queued, ${ok ? 'within' : 'over'} the limit of ${max}`
+  return { check: 'max-depth', ok, reason }
+}
+
+/** Checks that a queue is not paused. A draining queue passes, because it still merges. */
+export function checkPaused(queue: JsonObject): HealthCheck {
+  const state = normalizeState(getString(queue, 'state') ?? '')
+  const reason = state === '' ? 'the queue reports no state' : `the queue is ${state}`
+  return { check: 'not-paused', ok: state !== 'PAUSED' && state !== '', reason }
+}
+
+const changedAt = ({ record }: QueueEntry): number => Date.parse(getString(record, 'stateChangedAt') ?? '')
+
+/**
+ * Checks that a listed pull request changed its state less than `maxIdle` milliseconds before `now`, the
+ * service's time in milliseconds since 1970, or that the queue is empty. Pull requests that left the queue
+ * do not count. The check fails if no listed pull request has a valid `stateChangedAt`.
+ */
+export function checkStalled(queue: JsonObject, maxIdle: number, now: number): HealthCheck {
+  const check = 'stalled'
+  const entries = queueEntries(queue)
+  if (entries.length === 0) return { check, ok: true, reason: 'no pull requests are queued' }
+  const [newest] = entries
+    .filter(entry => !Number.isNaN(changedAt(entry)))
+    .sort((one, other) => changedAt(other) - changedAt(one))
+  if (newest === undefined)
+    return { check, ok: false, reason: 'no queued pull request reports when its state changed' }
+  const idle = Math.max(0, now - changedAt(newest))
+  const ok = idle < maxIdle
+  const describe = (newestChange: string) =>
+    ok
+      ? `last state change ${formatAge(idle)} ago: ${newestChange}`
+      : `no state change for ${formatAge(idle)} with ${pluralize(entries.length, 'pull request')} queued; last change: ${newestChange}`
+  const { pr, state, record } = newest
+  return {
+    check,
+    ok,
+    reason: describe(`#${pr} ${state} since ${getString(record, 'stateChangedAt')}`),
+    summary: describe(`#${pr} ${state.toLowerCase().replaceAll('_', ' ')}`),
+  }
+}
 
 const columns: readonly ColumnSpec[] = [
   ['CHECK', 'check'],
@@ -23,10 +82,11 @@ const conditionRecord: RecordFields = {
 }
 
 /** `queue check`: checks the health of a queue; throws a `check-failed` error if a condition fails. */
-export const queueCheckCommand = defineCustomCommand({
+export const queueCheckCommand = defineCommand({
   command: 'queue check',
   summary: 'Check the health of a queue',
-  request: queueRequest,
+  operation: getQueue,
+  isComposition: true,
   exitKinds: ['check-failed'],
   output: {
     table: 'one row per condition',
@@ -34,7 +94,7 @@ export const queueCheckCommand = defineCustomCommand({
     ndjson: 'one condition per line',
   },
   fields: conditionRecord,
-  inputs: {
+  options: {
     maxDepth: option({
       name: 'max-depth',
       value: 'n',
@@ -53,14 +113,15 @@ export const queueCheckCommand = defineCustomCommand({
     'mergeq queue check --not-paused --stalled 2h',
     'mergeq queue check --max-depth 20 --json | jq .ok',
   ],
-  validate({ maxDepth, stalled, notPaused }) {
+  async run({ maxDepth, stalled, notPaused }, context) {
     if (maxDepth === undefined && stalled === undefined && !notPaused)
       throw usageError('No condition was given.', 'Add --max-depth, --stalled or --not-paused.')
     if (stalled === 0) throw usageError('--stalled must be more than 0.', 'For example: --stalled 2h')
-  },
-  async run({ maxDepth, stalled, notPaused }, context, [invocation]) {
-    if (invocation === undefined) return 0
-    const { response, date } = await callOperation(context.client(), getQueue, invocation.values, invocation)
+    const requests = await context.requests()
+    if (context.options.dryRun) return printDryRun(getQueue, requests, context)
+    const [request] = requests
+    if (request === undefined) return 0
+    const { response, date } = await callOperation(context.client(), getQueue, request.values, request)
     const [queue = {}] = response.records
     const checks: readonly HealthCheck[] = [
       ...(maxDepth === undefined ? [] : [checkDepth(queue, maxDepth)]),
@@ -68,7 +129,7 @@ export const queueCheckCommand = defineCustomCommand({
       ...(notPaused ? [checkPaused(queue)] : []),
     ]
     const failed = checks.filter(({ ok }) => !ok)
-    const { repo, targetBranch } = invocation.values
+    const { repo, targetBranch } = request.values
     await context.printer.print({
       records: checks.map(({ check, ok, reason }) => ({ check, ok, reason })),
       document: records => ({

@@ -1,12 +1,13 @@
 import { getQueue } from '../../api/operations/queues.ts'
+import { defineCommand } from '../../cli/command.ts'
 import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { defineCustomCommand } from '../../cli/custom-command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { exitCodeOf } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { table, type View } from '../../output/view.ts'
+import { fileInput, includeStateInput } from './files.ts'
 import {
   combineDigests,
   createPlans,
@@ -16,9 +17,7 @@ import {
   hasDifferences,
   type Plan,
   readItems,
-} from './file/plan.ts'
-import { fileInput, queueFileInputs, requireFile } from './file/read-files.ts'
-import { queueRequest } from './get/queue-request.ts'
+} from './plan.ts'
 
 export const differenceRecord: RecordFields = {
   names: ['repo', 'targetBranch', 'setting', 'live', 'file'],
@@ -31,7 +30,7 @@ export const differenceRecord: RecordFields = {
 }
 
 /** Returns the fields of a record that identify the queue. */
-const queueRecord = ({ invocation: { values } }: Plan) => ({
+const queueRecord = ({ request: { values } }: Plan) => ({
   repo: repositoryName(values.repo),
   targetBranch: values.targetBranch,
 })
@@ -94,11 +93,11 @@ export async function printPlans(
 }
 
 /** `queue diff`: prints what `queue apply` would change; the exit code is 20 if there is a difference. */
-export const queueDiffCommand = defineCustomCommand({
+export const queueDiffCommand = defineCommand({
   command: 'queue diff',
   summary: 'Compare queue settings with files',
-  request: queueRequest,
-  readsRequests: true,
+  operation: getQueue,
+  isComposition: true,
   fields: differenceRecord,
   exitKinds: ['differs'],
   output: {
@@ -106,14 +105,12 @@ export const queueDiffCommand = defineCustomCommand({
     json: '{"same","digest","queues","changes"}',
     ndjson: 'one difference per line',
   },
-  inputs: { file: fileInput, ...queueFileInputs },
+  options: { file: fileInput, includeState: includeStateInput },
   examples: ['mergeq queue diff -f queue.yaml', 'mergeq queue diff -f queues/ --json | jq -r .digest'],
-  async dryRun({ file, includeState }, context) {
-    const items = await readItems(requireFile(file), includeState, context)
-    return printDryRun(getQueue, items.map(({ invocation }) => invocation).slice(0, 1), context)
-  },
   async run({ file, includeState }, context) {
-    const items = await readItems(requireFile(file), includeState, context)
+    const items = await readItems(file, includeState, context)
+    if (context.options.dryRun)
+      return printDryRun(getQueue, items.map(({ request }) => request).slice(0, 1), context)
     const isSame = await printPlans(await createPlans(items, includeState, context), context)
     return isSame ? 0 : exitCodeOf('differs')
   },

@@ -1,4 +1,4 @@
-import { defineStateCommand } from './state/update-state.ts'
+import { defineStateCommand } from './set-state.ts'
 
 export const queueDrainCommand = defineStateCommand(
   'drain',

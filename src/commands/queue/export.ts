@@ -1,7 +1,7 @@
 import { getQueue } from '../../api/operations/queues.ts'
+import { defineCommand } from '../../cli/command.ts'
 import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { defineCustomCommand } from '../../cli/custom-command.ts'
 import { option } from '../../cli/inputs.ts'
 import { joinList } from '../../domain/format.ts'
 import { isJsonFormat } from '../../domain/output-formats.ts'
@@ -11,9 +11,8 @@ import { textParser } from '../../domain/values/text.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { type JsonObject, stringifyJson } from '../../json.ts'
 import { rawText } from '../../output/printer.ts'
-import { queueName, readLive, resolveQueue } from './file/plan.ts'
-import { isQueueFileName, parseQueueText, queueFileInputs, readQueueText } from './file/read-files.ts'
-import { queueRequest } from './get/queue-request.ts'
+import { includeStateInput, isJsonFileName, isQueueFileName, parseQueueText, readQueueText } from './files.ts'
+import { queueName, readLive, resolveQueue } from './plan.ts'
 
 /** The comment at the top of a new YAML file. */
 const fileComment =
@@ -34,50 +33,37 @@ function isJsonOutput(file: string | undefined, { args, options }: CommandContex
       `${file} must end in .yaml, .yml or .json.`,
       'The extension of the file determines its format.',
     )
-  const isJsonFile = /\.json$/i.test(file)
+  const isJsonFile = isJsonFileName(file)
   if (isFormatTyped && !isJsonFile) throw usageError(`--output json does not match the extension of ${file}.`)
   return isJsonFile
 }
 
-/** Returns the new text of the file. Comments and unchanged values of an existing YAML file are kept. */
-async function formatQueueFile(
+/** Returns the text of a YAML file. Comments and unchanged values of an existing file are kept. */
+async function formatYaml(
   queueFile: { readonly repo: string; readonly targetBranch: string; readonly settings: JsonObject },
   previous: { readonly text: string; readonly settings: JsonObject } | undefined,
-  isJson: boolean,
   includesState: boolean,
 ): Promise<string> {
-  if (isJson) return `${stringifyJson(queueFile, true)}\n`
-  const { rewriteYaml, writeYaml } = await import('./file/yaml.ts')
+  const { rewriteYaml, writeYaml } = await import('./yaml.ts')
   if (previous === undefined) return writeYaml(queueFile, fileComment)
   const { settings, ...identity } = queueFile
-  const isForeign = (key: string) => key === 'state' && !includesState
   return rewriteYaml(previous.text, previous.settings, {
     rootValues: identity,
     key: 'settings',
     values: settings,
-    isForeign,
+    isForeign: key => key === 'state' && !includesState,
     isSame: isSameSetting,
   })
 }
 
-/** Reads the file to write, if it exists, and resolves the format of the export and its queue. */
-async function prepareExport(file: string | undefined, context: CommandContext) {
-  const isJson = isJsonOutput(file, context)
-  const existingText = file === undefined ? undefined : await readQueueText(file, context)
-  const existing =
-    existingText === undefined ? { settings: {} } : await parseQueueText(existingText, file ?? '')
-  const invocation = await resolveQueue({ path: file ?? '', content: existing }, context)
-  return { isJson, existingText, existing, invocation }
-}
-
 /** `queue export`: writes the live settings of a queue to a file or to standard output. */
-export const queueExportCommand = defineCustomCommand({
+export const queueExportCommand = defineCommand({
   command: 'queue export',
   summary: 'Export queue settings to a file for version control',
-  request: queueRequest,
-  readsRequests: true,
+  operation: getQueue,
+  isComposition: true,
   output: 'the settings as YAML, or as JSON with --json; nothing with --file',
-  inputs: {
+  options: {
     file: option({
       name: 'file',
       short: 'f',
@@ -86,46 +72,46 @@ export const queueExportCommand = defineCustomCommand({
       file: true,
       parse: textParser('file name'),
     }),
-    ...queueFileInputs,
+    includeState: includeStateInput,
   },
   examples: ['mergeq queue export > queue.yaml', 'mergeq queue export -f queues/main.yaml'],
-  async dryRun({ file }, context) {
-    const { invocation } = await prepareExport(file, context)
-    return printDryRun(getQueue, [invocation], context)
-  },
   async run({ file, includeState }, context) {
     const { options, printer, logger, host } = context
-    const { isJson, existingText, existing, invocation } = await prepareExport(file, context)
-    const live = await readLive(invocation, includeState, context)
+    const isJson = isJsonOutput(file, context)
+    const oldText = file === undefined ? undefined : await readQueueText(file, context)
+    const old = oldText === undefined ? { settings: {} } : await parseQueueText(oldText, file ?? '')
+    const request = await resolveQueue({ path: file ?? '', content: old }, context)
+    if (options.dryRun) return printDryRun(getQueue, [request], context)
+    const live = await readLive(request, includeState, context)
     if (live === undefined)
-      throw new MergeqError('not-found', `The queue for ${queueName(invocation)} does not exist.`, {
+      throw new MergeqError('not-found', `The queue for ${queueName(request)} does not exist.`, {
         hint: 'To export another queue, use --repo and --target-branch.',
         status: 404,
       })
     if (live.unreadable.length > 0)
       await logger.warn(`Omitted settings whose live values cannot be set: ${joinList(live.unreadable)}.`)
-    const { repo, targetBranch } = invocation.values
-    const queueFile = { repo: existing.repo ?? repositoryName(repo), targetBranch, settings: live.settings }
-    const previous =
-      existingText === undefined ? undefined : { text: existingText, settings: existing.settings }
-    const newText = await formatQueueFile(
-      queueFile,
-      previous,
-      isJson && options.format !== 'ndjson',
-      includeState,
-    )
+    const { repo, targetBranch } = request.values
+    const queueFile = { repo: old.repo ?? repositoryName(repo), targetBranch, settings: live.settings }
     if (file === undefined) {
-      const text = isJson ? `${stringifyJson(queueFile, host.out.terminal)}\n` : newText
+      const text = isJson
+        ? `${stringifyJson(queueFile, host.out.terminal)}\n`
+        : await formatYaml(queueFile, undefined, includeState)
       await printer.print(rawText(new TextEncoder().encode(text)))
-    } else if (newText === existingText)
-      await logger.info(`${file} is up to date with the queue for ${queueName(invocation)}.`)
-    else {
-      await host.files.replace(file, newText).catch((error: Error) => {
-        throw new MergeqError('output', `${file} could not be written: ${error.message}.`, {
-          hint: 'The existing file is unchanged. Check the directory and the free disk space.',
+    } else {
+      const previous = oldText === undefined ? undefined : { text: oldText, settings: old.settings }
+      const newText = isJson
+        ? `${stringifyJson(queueFile, true)}\n`
+        : await formatYaml(queueFile, previous, includeState)
+      if (newText === oldText)
+        await logger.info(`${file} is up to date with the queue for ${queueName(request)}.`)
+      else {
+        await host.files.replace(file, newText).catch((error: Error) => {
+          throw new MergeqError('output', `${file} could not be written: ${error.message}.`, {
+            hint: 'The existing file is unchanged. Check the directory and the free disk space.',
+          })
         })
-      })
-      await logger.info(`Exported the queue for ${queueName(invocation)} to ${file}.`)
+        await logger.info(`Exported the queue for ${queueName(request)} to ${file}.`)
+      }
     }
     await logger.info(`The digest of the live settings is ${await settingsDigest(live.settings)}.`)
     return 0

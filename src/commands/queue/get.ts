@@ -1,14 +1,15 @@
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import type { RequestCommand } from '../../cli/command.ts'
+import type { DecodedResponse } from '../../api/response.ts'
+import { defineCommand } from '../../cli/command.ts'
+import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { defineCustomCommand, type Invocation } from '../../cli/custom-command.ts'
 import { serviceRecord } from '../../cli/fields.ts'
-import type { InputValues } from '../../cli/inputs.ts'
 import { runRequests } from '../../cli/run-requests.ts'
 import { positionEntries } from '../../domain/queue-entries.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
-import { queueRequest } from './get/queue-request.ts'
+import type { QueueParams, QueueRequest } from './plan.ts'
+import { type QueueActivity, queueScreen, readQueueActivity } from './screen.ts'
 
 const columns: readonly ColumnSpec[] = [
   ['POSITION', 'position', 'number'],
@@ -32,39 +33,27 @@ export const queueRecord = serviceRecord(
  * elsewhere. Returns the exit code.
  */
 export async function printQueue(
-  invocations: readonly Invocation<typeof queueRequest.inputs>[],
+  requests: readonly QueueRequest[],
   context: CommandContext,
 ): Promise<number> {
-  const { presentation, host, settings } = context
-  const [invocation] = invocations
-  const screen = presentation === 'screen' ? await import('./get/queue-screen.ts') : undefined
-  const readActivity = async () => {
-    if (presentation !== 'screen' || !host.out.terminal || invocation === undefined) return undefined
-    const { readQueueActivity } = await import('./get/queue-activity.ts')
-    return readQueueActivity(context.client(), invocation.values)
-  }
+  const { host } = context
+  const { commandLine } = context.settings
+  const [request] = requests
+  const isScreen = context.presentation === 'screen'
+  const hasActivity = isScreen && host.out.terminal && request !== undefined
   // Read at the same time as the queue.
-  const reading = readActivity()
-  let activity: Awaited<typeof reading>
-  const request: RequestCommand<InputValues<typeof queueRequest.inputs>> = {
-    ...queueRequest,
-    view({ records: [queue = {}] }, values) {
-      const entries = positionEntries(queue)
-      return {
-        ...table(entries, columns),
-        ...(screen && {
-          terminalView: () =>
-            screen.queueScreen(queue, {
-              ...values,
-              activity,
-              columns: host.out.columns,
-              commandLine: settings.commandLine,
-            }),
-        }),
-      }
+  const reading = hasActivity ? readQueueActivity(context.client(), request.values) : undefined
+  let activity: QueueActivity | undefined
+  const command = {
+    command: 'queue get',
+    operation: getQueue,
+    view({ records: [queue = {}] }: DecodedResponse, values: QueueParams) {
+      const { columns: width } = host.out
+      const screen = () => queueScreen(queue, { ...values, activity, columns: width, commandLine })
+      return { ...table(positionEntries(queue), columns), ...(isScreen ? { terminalView: screen } : {}) }
     },
   }
-  return runRequests(request, invocations, context, {
+  return runRequests(command, requests, context, {
     async beforePrint() {
       activity = await reading
     },
@@ -72,12 +61,10 @@ export async function printQueue(
 }
 
 /** `mergeq queue get`: a queue and the pull requests in it. */
-export const queueGetCommand = defineCustomCommand({
+export const queueGetCommand = defineCommand({
   command: 'queue get',
   summary: 'Show a queue: its state and pull requests',
   operation: getQueue,
-  request: queueRequest,
-  inputs: {},
   operations: [getMergeQueueMetrics],
   fields: queueRecord,
   examples: [
@@ -85,5 +72,9 @@ export const queueGetCommand = defineCustomCommand({
     'mergeq queue get --json | jq -r .state',
     'mergeq queue get --fields state,mode',
   ],
-  run: (_, context, invocations) => printQueue(invocations, context),
+  async run(_, context) {
+    const requests = await context.requests()
+    if (context.options.dryRun) return printDryRun(getQueue, requests, context)
+    return printQueue(requests, context)
+  },
 })

@@ -1,9 +1,10 @@
 import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
+import { defineCommand } from '../../cli/command.ts'
 import { metricsInputs } from '../../cli/common-inputs.ts'
-import { defineCustomCommand } from '../../cli/custom-command.ts'
+import { printDryRun } from '../../cli/confirm.ts'
 import type { RecordFields } from '../../cli/fields.ts'
-import type { QueueMetrics } from '../../domain/metrics/last-hour.ts'
+import { type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import type { JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
 
@@ -33,31 +34,29 @@ const emptySentence =
   'No queue has metrics. To look up a queue, run: mergeq queue get --repo owner/name --target-branch main'
 
 /** `queue list`: the queues that the metrics name. */
-export const queueListCommand = defineCustomCommand({
+export const queueListCommand = defineCommand({
   command: 'queue list',
   summary: 'List queues and their activity in the last hour',
-  request: { command: 'metrics', operation: getMergeQueueMetrics, inputs: metricsInputs },
+  operation: getMergeQueueMetrics,
+  isComposition: true,
+  inputs: metricsInputs,
   fields: queueSummaryRecord,
   output: {
     table: 'one row per queue; merged and failed count the pull requests of the last hour',
     json: 'a list of {"repo","branch","depth","testing","merged","failed"}',
     ndjson: 'one queue per line',
   },
-  inputs: {},
   examples: [
     'mergeq queue list',
     'mergeq queue list --repo acme/web',
     "mergeq queue list --json | jq '.[] | select(.depth > 20)'",
   ],
-  async run(_, context, [invocation]) {
-    if (invocation === undefined) return 0
-    const { response } = await callOperation(
-      context.client(),
-      getMergeQueueMetrics,
-      invocation.values,
-      invocation,
-    )
-    const { summarizeMetrics } = await import('../../domain/metrics/last-hour.ts')
+  async run(_, context) {
+    const requests = await context.requests()
+    if (context.options.dryRun) return printDryRun(getMergeQueueMetrics, requests, context)
+    const [request] = requests
+    if (request === undefined) return 0
+    const { response } = await callOperation(context.client(), getMergeQueueMetrics, request.values, request)
     const { queues } = summarizeMetrics(readSamplesIn(response.bytes))
     await context.printer.print({
       records: queues.map(toRecord),

@@ -1,3 +1,3 @@
-import { defineStateCommand } from './state/update-state.ts'
+import { defineStateCommand } from './set-state.ts'
 
 export const queueResumeCommand = defineStateCommand('resume', 'RUNNING', 'Resume testing and merging')

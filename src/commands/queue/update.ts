@@ -1,28 +1,79 @@
+import { callOperation } from '../../api/call.ts'
+import type { ParamValues } from '../../api/operation.ts'
 import { fieldNames, queueSettingsRecord } from '../../api/operations/fields.ts'
-import { updateQueue } from '../../api/operations/queues.ts'
+import { getQueue, updateQueue } from '../../api/operations/queues.ts'
+import { type BodyOverride, jsonOf } from '../../api/request.ts'
+import { withMaxRetries } from '../../api/service-client.ts'
 import { defineCommand } from '../../cli/command.ts'
+import type { CommandContext } from '../../cli/context.ts'
 import { receiptRecord } from '../../cli/fields.ts'
+import { settingOption } from '../../domain/queue-settings.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import type { Json, JsonObject } from '../../json.ts'
-import { keyValueTable, message, type View } from '../../output/view.ts'
-import { describeUpdate, overriddenSettings, readQueue } from './settings/describe-update.ts'
+import { keyValueTable, message } from '../../output/view.ts'
+import { formatSetting } from './plan.ts'
 
-const settingsTable = (queue: JsonObject): View =>
-  keyValueTable(
-    queue,
-    Object.keys(queue)
-      .filter(key => key !== 'enqueuedPullRequests')
-      .map(key => [key, key]),
+/** Reads the queue that a change is about to replace, in one attempt. */
+export async function readQueue(
+  { repo, targetBranch }: ParamValues<typeof getQueue.params>,
+  context: CommandContext,
+): Promise<JsonObject | undefined> {
+  const client = context.client()
+  const limits = withMaxRetries(client, 0)
+  const { response } = await callOperation(client, getQueue, { repo, targetBranch }, { limits })
+  return response.records[0]
+}
+
+type Settings = Readonly<Record<string, Json | undefined>>
+
+/** The settings that were sent: those of options, and those that `--set` replaced, as `{ 'a.b': 1 }` for `a.b=1`. */
+function sentSettings(
+  { deleteRequiredStatuses, ...options }: Settings,
+  overrides: readonly BodyOverride[],
+): Settings {
+  const overridden = overrides
+    .filter(({ path: [key = ''] }) => key !== 'repo' && key !== 'targetBranch')
+    .map(({ path, value }) => [path.join('.'), jsonOf(value)])
+  return {
+    ...options,
+    ...(deleteRequiredStatuses ? { requiredStatuses: [] } : {}),
+    ...Object.fromEntries(overridden),
+  }
+}
+
+/** Formats a value of a setting; `none` for null and for an empty text. */
+const formatValue = (value: Json | undefined): string => formatSetting(value ?? null) || 'none'
+
+/** Whether two values of a setting are the same; the words of states and modes in any case. */
+const isSame = (one: Json | undefined, other: Json | undefined): boolean =>
+  formatValue(one).toLowerCase() === formatValue(other).toLowerCase()
+
+/**
+ * Returns what a change of settings changed: `concurrency 5 -> 4, batch no -> yes`. A setting that had the
+ * value already is `concurrency 4 (unchanged)`.
+ *
+ * @param sent the settings that were sent, by their keys
+ * @param after the queue in the response; empty where the service returns none
+ */
+export function describeUpdate(sent: Settings, before: JsonObject, after: JsonObject): string {
+  const keys = Object.keys(sent).filter(key => sent[key] !== undefined)
+  const others = Object.keys(after).filter(
+    key =>
+      key !== 'enqueuedPullRequests' &&
+      !keys.includes(key) &&
+      Object.hasOwn(before, key) &&
+      !isSame(before[key], after[key]),
   )
-
-/** The settings that were typed; a removal of the required statuses is the empty list. */
-const settingsOf = ({
-  deleteRequiredStatuses,
-  ...settings
-}: Readonly<Record<string, Json | undefined>>): Readonly<Record<string, Json | undefined>> => ({
-  ...settings,
-  ...(deleteRequiredStatuses ? { requiredStatuses: [] } : {}),
-})
+  const texts = [...keys, ...others].map(key => {
+    const value = after[key] ?? sent[key]
+    const text = `${settingOption(key)} ${formatValue(value)}`
+    if (!Object.hasOwn(before, key)) return text
+    return isSame(before[key], value)
+      ? `${text} (unchanged)`
+      : `${settingOption(key)} ${formatValue(before[key])} -> ${formatValue(value)}`
+  })
+  return texts.join(', ') || 'no setting changed'
+}
 
 /** `mergeq queue update`: changes settings of a queue. */
 export const queueUpdateCommand = defineCommand({
@@ -37,16 +88,19 @@ export const queueUpdateCommand = defineCommand({
     ndjson: 'the same, on one line',
   },
   readBefore: (values, context) => readQueue(values, context),
-  view: ({ records: [queue] }, { repo, targetBranch, ...sent }, { before, overrides }) => ({
-    ...(queue === undefined ? message('') : settingsTable(queue)),
-    ...(queue === undefined
-      ? { sentence: `Updated the queue for ${targetBranch} in ${repositoryName(repo)}.` }
-      : { heading: [`Updated the queue for ${targetBranch} in ${repositoryName(repo)}:`] }),
-    ...(before === undefined
-      ? {}
-      : {
-          sentence: `${targetBranch}: ${describeUpdate({ ...settingsOf(sent), ...overriddenSettings(overrides) }, before, queue ?? {})}`,
-        }),
-  }),
+  view({ records: [queue] }, { repo, targetBranch, ...options }, { before, overrides }) {
+    const sentence = `Updated the queue for ${targetBranch} in ${repositoryName(repo)}`
+    const changes =
+      before && `${targetBranch}: ${describeUpdate(sentSettings(options, overrides), before, queue ?? {})}`
+    if (queue === undefined) return message(changes ?? `${sentence}.`)
+    const columns = Object.keys(queue)
+      .filter(key => key !== 'enqueuedPullRequests')
+      .map(key => [key, key] as const)
+    return {
+      ...keyValueTable(queue, columns),
+      heading: [`${sentence}:`],
+      ...(changes === undefined ? {} : { sentence: changes }),
+    }
+  },
   examples: ['mergeq queue update --concurrency 5 --batch', 'mergeq queue update --set newSetting=true'],
 })

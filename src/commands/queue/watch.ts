@@ -4,12 +4,12 @@ import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { RequestLimits, ServiceClient } from '../../api/service-client.ts'
 import { withTimeline } from '../../api/timeline.ts'
-import { defineCustomCommand, type Invocation } from '../../cli/custom-command.ts'
+import { defineCommand } from '../../cli/command.ts'
+import { maxErrorsOption } from '../../cli/common-inputs.ts'
+import { printDryRun } from '../../cli/confirm.ts'
 import { combineFields } from '../../cli/fields.ts'
+import { flag, option } from '../../cli/inputs.ts'
 import { mapConcurrent, maxConcurrent } from '../../cli/run-requests.ts'
-import { createLiveRenderer, isLive } from '../../cli/watch/live-renderer.ts'
-import { checkWatchInputs, type WatchReader, watchInputs, watchLoop } from '../../cli/watch/watch-loop.ts'
-import { createStreamRenderer } from '../../cli/watch/watch-renderer.ts'
 import {
   departedEntries,
   departureChange,
@@ -19,13 +19,13 @@ import {
   snapshotOf,
 } from '../../domain/queue-changes.ts'
 import type { QueueEntry } from '../../domain/queue-entries.ts'
+import { parseDuration, parseInterval } from '../../domain/values/time.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
-import type { QueueActivity } from './get/queue-activity.ts'
-import { queueRequest } from './get/queue-request.ts'
 import { printQueue, queueRecord } from './get.ts'
-import { changeRecord, createChangePrinter, type QueueUpdate } from './watch/print-changes.ts'
-
-type QueueInvocation = Invocation<typeof queueRequest.inputs>
+import type { QueueParams, QueueRequest } from './plan.ts'
+import { type QueueActivity, readQueueActivity } from './screen.ts'
+import { createLiveRenderer, isLive } from './watch-live.ts'
+import { changeRecord, createStreamRenderer, type QueueReader, watchLoop } from './watch-loop.ts'
 
 /** How often the record of a pull request that left is read before its outcome counts as unknown. */
 const maxAttempts = 3
@@ -39,7 +39,7 @@ interface Departure {
 /** Reads how a pull request left the queue; undefined if that failed and will be attempted again. */
 async function readDeparture(
   { entry, attempts }: Departure,
-  { values }: QueueInvocation,
+  values: QueueParams,
   client: ServiceClient,
   limits: RequestLimits,
   isLast: boolean,
@@ -59,12 +59,11 @@ async function readDeparture(
 }
 
 /** Creates a function that reads the queue and compares it with the previous reading. */
-function createQueueReader(invocation: QueueInvocation): WatchReader<QueueUpdate> {
+function createQueueReader({ values, overrides }: QueueRequest): QueueReader {
   let lastSnapshot: QueueSnapshot | undefined
   let unresolved: readonly Departure[] = []
   const unlistedStates = new Map<number, string>()
   return async (client, limits, isLast) => {
-    const { values, overrides } = invocation
     const { response } = await callOperation(client, getQueue, values, { overrides, limits })
     const [queue = {}] = response.records
     const snapshot = snapshotOf(queue)
@@ -78,7 +77,7 @@ function createQueueReader(invocation: QueueInvocation): WatchReader<QueueUpdate
       ...departedEntries(lastSnapshot, snapshot).map(entry => ({ entry, attempts: 0 })),
     ]
     const departureChanges: (QueueChange | undefined)[] = []
-    const work = (departure: Departure) => readDeparture(departure, invocation, client, limits, isLast)
+    const work = (departure: Departure) => readDeparture(departure, values, client, limits, isLast)
     for await (const change of mapConcurrent(departures, maxConcurrent, work)) departureChanges.push(change)
     for (const pr of snapshot.entries.keys()) unlistedStates.delete(pr)
     unresolved = departures.flatMap(({ entry, attempts }, index) =>
@@ -98,11 +97,7 @@ function createQueueReader(invocation: QueueInvocation): WatchReader<QueueUpdate
 const maxActivityAge = 30_000
 
 /** Returns a reader that also reads the metrics of the queue, at the same time and not each time. */
-async function withActivity(
-  readQueue: WatchReader<QueueUpdate>,
-  { values }: QueueInvocation,
-): Promise<WatchReader<QueueUpdate>> {
-  const { readQueueActivity } = await import('./get/queue-activity.ts')
+function withActivity(readQueue: QueueReader, values: QueueParams): QueueReader {
   let activity: QueueActivity | undefined
   let readAt = Number.NEGATIVE_INFINITY
   return async (client, limits, isLast) => {
@@ -119,11 +114,28 @@ async function withActivity(
 }
 
 /** `queue watch`: shows a queue and its changes until the duration is over or a person quits. */
-export const queueWatchCommand = defineCustomCommand({
+export const queueWatchCommand = defineCommand({
   command: 'queue watch',
   summary: 'Watch a queue and show every change',
-  request: queueRequest,
-  inputs: watchInputs,
+  operation: getQueue,
+  isComposition: true,
+  options: {
+    once: flag({ name: 'once', summary: 'Print the queue once and exit' }),
+    interval: option({
+      name: 'interval',
+      value: 'duration',
+      default: '10s',
+      summary: 'Time between polls, at least 1s',
+      parse: parseInterval,
+    }),
+    duration: option({
+      name: 'for',
+      value: 'duration',
+      summary: 'Stop after this long and exit 0',
+      parse: parseDuration,
+    }),
+    maxErrors: maxErrorsOption,
+  },
   operations: [getSubmittedPullRequest, getMergeQueueMetrics],
   fields: combineFields(changeRecord, { ...queueRecord, columns: [] }),
   output: {
@@ -137,26 +149,25 @@ export const queueWatchCommand = defineCustomCommand({
     'mergeq queue watch --once',
     'mergeq queue watch -o ndjson --for 1h | jq -r \'select(.to == "FAILED") | .pr\'',
   ],
-  validate: checkWatchInputs,
-  async run(values, context, invocations) {
-    const { options } = context
-    if (values.once && options.format !== 'ndjson') return printQueue(invocations, context)
-    if (options.format === 'json')
+  async run(options, context) {
+    const { format, dryRun } = context.options
+    const { once, duration, interval } = options
+    if (once && duration !== undefined)
+      throw usageError('--once and --for cannot be used together.', 'Use only one of them.')
+    const requests = await context.requests()
+    if (dryRun) return printDryRun(getQueue, requests, context)
+    if (once && format !== 'ndjson') return printQueue(requests, context)
+    if (format === 'json')
       throw usageError(
         '`mergeq queue watch` cannot print JSON, because its output is a stream.',
         'Use -o ndjson for the changes, or --once for the current queue.',
       )
-    const [invocation] = invocations
-    if (invocation === undefined) return 0
-    const { values: queue } = invocation
-    const readQueue = createQueueReader(invocation)
-    if (!isLive(context)) {
-      const renderer = createStreamRenderer(createChangePrinter(queue, context), context)
-      return watchLoop(readQueue, values, renderer, context)
-    }
-    const { createQueueScreen } = await import('./watch/live-screen.ts')
-    const screen = createQueueScreen(queue, context.settings.commandLine)
-    const renderer = await createLiveRenderer(screen, values.interval, context)
-    return watchLoop(await withActivity(readQueue, invocation), values, renderer, context)
+    const [request] = requests
+    if (request === undefined) return 0
+    const { values } = request
+    const readQueue = createQueueReader(request)
+    if (!isLive(context)) return watchLoop(readQueue, options, createStreamRenderer(values, context), context)
+    const renderer = await createLiveRenderer(values, interval, context)
+    return watchLoop(withActivity(readQueue, values), options, renderer, context)
   },
 })

@@ -1,6 +1,6 @@
+import { maxErrorsOption } from '../../../cli/common-inputs.ts'
 import type { RecordFields } from '../../../cli/fields.ts'
 import { choiceOption, flag, type Input, type InputValues, option } from '../../../cli/inputs.ts'
-import { maxErrorsOption } from '../../../cli/poll-options.ts'
 import type { ParseContext } from '../../../config/settings.ts'
 import { parseDuration, parseInterval } from '../../../domain/values/time.ts'
 import { milestones } from '../../../domain/wait-outcomes.ts'

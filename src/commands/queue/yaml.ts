@@ -17,10 +17,10 @@ import {
   type Tags,
   visit,
 } from 'yaml'
-import type { SourceNode } from '../../../domain/queue-file.ts'
-import { isExactNumber } from '../../../domain/values/numbers.ts'
-import { isMergeqError, usageError } from '../../../errors.ts'
-import { type Json, type JsonObject, stringifyJson } from '../../../json.ts'
+import type { SourceNode } from '../../domain/queue-file.ts'
+import { isExactNumber } from '../../domain/values/numbers.ts'
+import { isMergeqError, usageError } from '../../errors.ts'
+import { type Json, type JsonObject, stringifyJson } from '../../json.ts'
 
 /** Upper limit for the nesting depth of values. */
 const maxDepth = 50

@@ -1,12 +1,12 @@
-import type { CommandContext } from '../../../cli/context.ts'
-import { flag, option } from '../../../cli/inputs.ts'
-import { joinPath } from '../../../config/file-paths.ts'
-import { createParseContext, type ParsedArgs } from '../../../config/settings.ts'
-import { parseQueueFile, type QueueFile, readSetting, type SourceNode } from '../../../domain/queue-file.ts'
-import { findInexactNumber } from '../../../domain/values/numbers.ts'
-import { requireUtf8, textParser } from '../../../domain/values/text.ts'
-import { toMergeqError, usageError } from '../../../errors.ts'
-import { type Json, parseJson } from '../../../json.ts'
+import type { CommandContext } from '../../cli/context.ts'
+import { flag, option, type TypedInput } from '../../cli/inputs.ts'
+import { joinPath } from '../../config/file-paths.ts'
+import { createParseContext, type ParsedArgs } from '../../config/settings.ts'
+import { parseQueueFile, type QueueFile, readSetting } from '../../domain/queue-file.ts'
+import { findInexactNumber } from '../../domain/values/numbers.ts'
+import { requireUtf8, textParser } from '../../domain/values/text.ts'
+import { toMergeqError, usageError } from '../../errors.ts'
+import { type Json, parseJson } from '../../json.ts'
 
 export interface LoadedQueueFile {
   /** The path as it was typed or found; `-` is standard input. */
@@ -14,14 +14,12 @@ export interface LoadedQueueFile {
   readonly content: QueueFile
 }
 
-export const queueFileInputs = {
-  includeState: flag({
-    name: 'include-state',
-    summary: "Include the queue's state, which is ignored by default",
-  }),
-}
+export const includeStateInput = flag({
+  name: 'include-state',
+  summary: "Include the queue's state, which is ignored by default",
+})
 
-export const fileInput = option({
+const typedFile = option({
   name: 'file',
   short: 'f',
   value: 'file|directory',
@@ -30,19 +28,24 @@ export const fileInput = option({
   parse: textParser('file name'),
 })
 
-/** Returns the file or folder that was typed. Throws a usage error if there is none. */
-export function requireFile(file: string | undefined): string {
-  if (file !== undefined) return file
-  throw usageError(
-    'No file was given.',
-    'Specify a file with -f. To create one, run: mergeq queue export -f queue.yaml',
-  )
+/** The file or directory that was typed: a usage error without one. */
+export const fileInput: TypedInput<string> = {
+  ...typedFile,
+  read(args) {
+    const file = typedFile.read(args)
+    if (file !== undefined) return file
+    throw usageError(
+      'No file was given.',
+      'Specify a file with -f. To create one, run: mergeq queue export -f queue.yaml',
+    )
+  },
 }
 
 /** Upper limit for a queue file, in bytes. */
 const maxFileSize = 256 * 1024
 
-const isJsonFileName = (path: string): boolean => /\.json$/i.test(path)
+export const isJsonFileName = (path: string): boolean => /\.json$/i.test(path)
+
 /** Whether a file counts as a queue file in a folder: .yaml, .yml or .json, and not hidden. */
 export const isQueueFileName = (path: string): boolean =>
   /^[^.].*\.(ya?ml|json)$/i.test(path.replace(/^.*[\\/]/, ''))
@@ -67,21 +70,16 @@ export async function readQueueText(path: string, context: CommandContext): Prom
 
 /** Parses a queue file. Throws a usage error that names file and line. */
 export async function parseQueueText(text: string, path: string): Promise<QueueFile> {
-  return parseQueueFile(await parseSource(text, path), displayName(path))
-}
-
-const displayName = (path: string): string => (path === '-' ? 'standard input' : path)
-
-async function parseSource(text: string, path: string): Promise<SourceNode> {
   const { parseYaml } = await import('./yaml.ts')
-  const plainText = requireUtf8(text, displayName(path))
+  const name = path === '-' ? 'standard input' : path
+  const plainText = requireUtf8(text, name)
   // Each byte that is not UTF-8 was decoded as this character.
   if (plainText.includes('\uFFFD'))
-    throw usageError(`${displayName(path)} contains bytes that are not UTF-8.`, 'Save the text as UTF-8.')
-  const source = parseYaml(plainText, displayName(path))
+    throw usageError(`${name} contains bytes that are not UTF-8.`, 'Save the text as UTF-8.')
+  const source = parseYaml(plainText, name)
   if (isJsonFileName(path) && parseJson(plainText) === undefined)
     throw usageError(`${path}:1: invalid JSON.`, 'Fix the file, or rename it to end in .yaml.')
-  return source
+  return parseQueueFile(source, name)
 }
 
 /**

@@ -1,10 +1,11 @@
-import { callOperation } from '../../../api/call.ts'
-import { getQueue } from '../../../api/operations/queues.ts'
-import type { CommandContext } from '../../../cli/context.ts'
-import type { Invocation } from '../../../cli/custom-command.ts'
-import { readRequests } from '../../../cli/requests.ts'
-import type { ParsedArgs } from '../../../config/settings.ts'
-import { pluralize } from '../../../domain/format.ts'
+import { callOperation } from '../../api/call.ts'
+import type { ParamValues } from '../../api/operation.ts'
+import { getQueue } from '../../api/operations/queues.ts'
+import type { CommandRequest } from '../../cli/command.ts'
+import type { CommandContext } from '../../cli/context.ts'
+import { readRequests } from '../../cli/requests.ts'
+import type { ParsedArgs } from '../../config/settings.ts'
+import { pluralize } from '../../domain/format.ts'
 import {
   type Difference,
   differences,
@@ -13,18 +14,20 @@ import {
   settingNames,
   settingsDigest,
   unknownKeys,
-} from '../../../domain/queue-file.ts'
-import { suggestName } from '../../../domain/similar-name.ts'
-import { parseRepository, repositoryName } from '../../../domain/values/repository.ts'
-import { isNotFound, type MergeqError, toMergeqError, usageError } from '../../../errors.ts'
-import { type Json, type JsonObject, stringifyJson } from '../../../json.ts'
-import { queueRequest } from '../get/queue-request.ts'
-import { type LoadedQueueFile, readQueueFiles, withOverrides } from './read-files.ts'
+} from '../../domain/queue-file.ts'
+import { suggestName } from '../../domain/similar-name.ts'
+import { parseRepository, repositoryName } from '../../domain/values/repository.ts'
+import { isNotFound, type MergeqError, toMergeqError, usageError } from '../../errors.ts'
+import { type Json, type JsonObject, stringifyJson } from '../../json.ts'
+import { type LoadedQueueFile, readQueueFiles, withOverrides } from './files.ts'
 
-export type QueueInvocation = Invocation<typeof queueRequest.inputs>
+/** The repository and the branch of a queue. */
+export type QueueParams = ParamValues<typeof getQueue.params>
+
+export type QueueRequest = CommandRequest<QueueParams>
 
 export interface QueueFileItem extends LoadedQueueFile {
-  readonly invocation: QueueInvocation
+  readonly request: QueueRequest
 }
 
 export interface Plan extends QueueFileItem {
@@ -35,7 +38,7 @@ export interface Plan extends QueueFileItem {
 }
 
 /** Returns the name of a queue as messages show it: `main in github.com/acme/web`. */
-export const queueName = ({ values: { repo, targetBranch } }: QueueInvocation): string =>
+export const queueName = ({ values: { repo, targetBranch } }: QueueRequest): string =>
   `${targetBranch} in ${repositoryName(repo)}`
 
 /**
@@ -43,42 +46,31 @@ export const queueName = ({ values: { repo, targetBranch } }: QueueInvocation): 
  * Throws a usage error if an option contradicts the file.
  */
 export async function resolveQueue(
-  { path, content }: LoadedQueueFile,
+  { path, content: { repo, targetBranch } }: LoadedQueueFile,
   context: CommandContext,
   typedArgs: ParsedArgs = context.args,
-): Promise<QueueInvocation> {
+): Promise<QueueRequest> {
   const args = new Map(typedArgs)
-  const setOption = async (
-    option: string,
-    value: string | undefined,
-    readTyped: () => Promise<string>,
-    normalized: string,
-  ) => {
-    if (value === undefined) return
-    if (args.has(option) && (await readTyped()) !== normalized)
-      throw usageError(
-        `${option} is ${args.get(option)?.[0]}, but ${path} is for ${value}.`,
-        'Omit the option, or use another file.',
-      )
-    args.set(option, [value])
+  const conflict = (option: string, value: string) =>
+    usageError(
+      `${option} is ${args.get(option)?.[0]}, but ${path} is for ${value}.`,
+      'Omit the option, or use another file.',
+    )
+  if (repo !== undefined) {
+    const name = repositoryName(parseRepository(repo))
+    if (args.has('--repo') && repositoryName(await context.settings.require('repo')) !== name)
+      throw conflict('--repo', repo)
+    args.set('--repo', [repo])
   }
-  const { repo, targetBranch } = content
-  const normalizedRepo = repo === undefined ? '' : repositoryName(parseRepository(repo))
-  await setOption(
-    '--repo',
-    repo,
-    async () => repositoryName(await context.settings.require('repo')),
-    normalizedRepo,
-  )
-  await setOption(
-    '--target-branch',
-    targetBranch,
-    () => context.settings.require('targetBranch'),
-    targetBranch ?? '',
-  )
-  const [invocation] = await readRequests(queueRequest, context, args)
-  if (invocation === undefined) throw usageError('No queue was given.')
-  return invocation
+  if (targetBranch !== undefined) {
+    const option = '--target-branch'
+    if (args.has(option) && (await context.settings.require('targetBranch')) !== targetBranch)
+      throw conflict(option, targetBranch)
+    args.set(option, [targetBranch])
+  }
+  const [request] = await readRequests({ operation: getQueue }, context, args)
+  if (request === undefined) throw usageError('No queue was given.')
+  return request
 }
 
 /** Reads the queue files of a path. Throws a usage error if two files describe the same queue. */
@@ -92,27 +84,25 @@ export async function readItems(
   args.delete('--set')
   for (const file of await readQueueFiles(path, context)) {
     const content = withOverrides(file.content, context.args, includesState)
-    const invocation = await resolveQueue(file, context, args)
-    const duplicate = items.find(item => queueName(item.invocation) === queueName(invocation))
+    const request = await resolveQueue(file, context, args)
+    const duplicate = items.find(item => queueName(item.request) === queueName(request))
     if (duplicate !== undefined)
-      throw usageError(
-        `${duplicate.path} and ${file.path} describe the same queue: ${queueName(invocation)}.`,
-      )
+      throw usageError(`${duplicate.path} and ${file.path} describe the same queue: ${queueName(request)}.`)
     if (Object.hasOwn(file.content.settings, 'state') && !includesState)
       await context.logger.info(`${file.path}: state is ignored; to include it, add --include-state.`)
-    items.push({ ...file, content, invocation })
+    items.push({ ...file, content, request })
   }
   return items
 }
 
 /** Reads the live settings of a queue; undefined if the branch has no queue. */
 export async function readLive(
-  invocation: QueueInvocation,
+  request: QueueRequest,
   includesState: boolean,
   context: CommandContext,
 ): Promise<LiveSettings | undefined> {
   try {
-    const { response } = await callOperation(context.client(), getQueue, invocation.values, invocation)
+    const { response } = await callOperation(context.client(), getQueue, request.values, request)
     return liveSettings(response.records[0] ?? {}, includesState)
   } catch (error) {
     if (isNotFound(toMergeqError(error))) return undefined
@@ -131,7 +121,7 @@ export async function createPlans(
 ): Promise<readonly Plan[]> {
   const plans: Plan[] = []
   for (const item of items) {
-    const live = await readLive(item.invocation, includesState, context)
+    const live = await readLive(item.request, includesState, context)
     const liveValues = live?.settings ?? {}
     const [unknown] = unknownKeys(item.content.settings, liveValues)
     if (unknown !== undefined) throw unknownSettingError(unknown, item.path, liveValues, context.args)
@@ -173,8 +163,8 @@ export function formatSetting(value: Json | undefined): string {
 }
 
 /** Returns a plan as lines of text: a summary, and a line for each difference. */
-export function describePlan({ invocation, live, differences: allDifferences }: Plan): readonly string[] {
-  const name = queueName(invocation)
+export function describePlan({ request, live, differences: allDifferences }: Plan): readonly string[] {
+  const name = queueName(request)
   const summary = `${pluralize(allDifferences.length, 'setting')} ${allDifferences.length === 1 ? 'differs' : 'differ'}`
   return [
     live === undefined

@@ -1,15 +1,59 @@
-import { positionEntries, queueEntries, testSlotsText } from '../../../domain/queue-entries.ts'
-import { canResume, queueStateMessage } from '../../../domain/queue-state-message.ts'
-import type { CommandLine } from '../../../domain/suggested-command.ts'
-import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
-import { type Repository, repositoryName } from '../../../domain/values/repository.ts'
-import { getString, type JsonObject } from '../../../json.ts'
-import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
-import { type ColumnSpec, table, type View, withLinks } from '../../../output/view.ts'
-import { pullRequestColumns } from '../../pr/pull-request-columns.ts'
-import type { QueueActivity, QueueName } from './queue-activity.ts'
+import { callIfAvailable } from '../../api/extra-reads.ts'
+import { getMergeQueueMetrics, samplesIn } from '../../api/operations/metrics.ts'
+import { type ServiceClient, withMaxRetries, withoutMessages } from '../../api/service-client.ts'
+import { summarizeMetrics, usualRangeText, usualTimeInQueue } from '../../domain/metrics/last-hour.ts'
+import { positionEntries, queueEntries, testSlotsText } from '../../domain/queue-entries.ts'
+import { canResume, queueStateMessage } from '../../domain/queue-state-message.ts'
+import type { CommandLine } from '../../domain/suggested-command.ts'
+import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
+import { type Repository, repositoryName } from '../../domain/values/repository.ts'
+import { getString, type JsonObject } from '../../json.ts'
+import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
+import { type ColumnSpec, table, type View, withLinks } from '../../output/view.ts'
+import { pullRequestColumns } from '../pr/pull-request-columns.ts'
+import type { QueueParams } from './plan.ts'
 
-export interface QueueScreenOptions extends QueueName {
+export interface QueueActivity {
+  /** The usual time in the queue, in the words of `usualRangeText`; undefined if nothing merged. */
+  readonly usualText: string | undefined
+  /** How many pull requests wait to become ready; undefined if the metrics do not say. */
+  readonly notReady: number | undefined
+}
+
+/** The time limit of the request, in milliseconds. */
+const timeLimit = 1_000
+
+/**
+ * Reads the metrics of a queue with a single request of at most a second, and with none after a 404. Never
+ * rejects: undefined if the metrics cannot be read.
+ */
+export async function readQueueActivity(
+  client: ServiceClient,
+  { repo, targetBranch }: QueueParams,
+): Promise<QueueActivity | undefined> {
+  try {
+    const limits = { ...withMaxRetries(client, 0), timeout: () => timeLimit }
+    const params = { repo, branch: targetBranch }
+    const { result } = await callIfAvailable(withoutMessages(client), getMergeQueueMetrics, params, {
+      limits,
+    })
+    if (result === undefined) return undefined
+    const samples = samplesIn(result.response.bytes)
+    const name = `${repo.owner}/${repo.name}`.toLowerCase()
+    const queue = summarizeMetrics(samples).queues.find(
+      queue => queue.branch === targetBranch && (queue.repo ?? name).toLowerCase() === name,
+    )
+    const usual = usualTimeInQueue(samples, repo, targetBranch)
+    return {
+      usualText: usual && usualRangeText(usual),
+      notReady: queue?.numbers.awaitingMergeability,
+    }
+  } catch {
+    return undefined
+  }
+}
+
+interface QueueScreenOptions extends QueueParams {
   readonly columns: number
   readonly activity: QueueActivity | undefined
   readonly commandLine: CommandLine

@@ -1,12 +1,125 @@
 import type { ServiceClient, ServiceLogger } from '../../api/service-client.ts'
+import { canPrompt } from '../../cli/confirm.ts'
+import type { CommandContext } from '../../cli/context.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
-import { formatAge } from '../../domain/format.ts'
-import { type StyledLine, shouldColor } from '../../output/styled-text.ts'
-import type { View } from '../../output/view.ts'
-import { canPrompt } from '../confirm.ts'
-import type { CommandContext } from '../context.ts'
-import { scrollWith } from './scroll-keys.ts'
-import type { WatchRenderer } from './watch-renderer.ts'
+import { elapsedSince, formatAge } from '../../domain/format.ts'
+import type { CommandLine } from '../../domain/suggested-command.ts'
+import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
+import {
+  linkSpan,
+  plainText,
+  type Span,
+  type StyledLine,
+  shouldColor,
+  stateSpan,
+  styled,
+} from '../../output/styled-text.ts'
+import { linesView, type View } from '../../output/view.ts'
+import type { QueueParams } from './plan.ts'
+import { queueScreen } from './screen.ts'
+import type { QueueUpdate, WatchRenderer } from './watch-loop.ts'
+
+/** How many pull requests that left are kept at most. */
+const maxDepartures = 1_000
+
+interface Departed {
+  readonly pr: number
+  /** Undefined if its final state is not known. */
+  readonly state: string | undefined
+  /** When it left, in milliseconds since 1970. */
+  readonly at: number
+}
+
+/** Returns what is said of a pull request that left: `✗ #4 failed 2m ago`. */
+function departureText({ pr, state, at }: Departed, { repo }: QueueParams, now: number): readonly Span[] {
+  const number = linkSpan(`#${pr}`, urlOfPullRequest(repo, pr))
+  const age = { text: ` ${formatAge(now - at)} ago` }
+  if (state === undefined) return [number, { text: ' left' }, age]
+  const { text, style } = stateSpan(state)
+  const [, sign = '', words = text] = /^(\S) (.*)$/.exec(text) ?? []
+  const span = (text: string): Span => (style === undefined ? { text } : { text, style })
+  return [...(sign === '' ? [] : [span(`${sign} `)]), number, span(` ${words}`), age]
+}
+
+/** Returns the line of what left the queue, newest first, as many as fit; then how many do not. */
+function departuresLine(
+  departures: readonly Departed[],
+  queue: QueueParams,
+  now: number,
+  columns: number,
+): StyledLine {
+  let line: readonly (string | Span)[] = [styled('LEFT', 'bold')]
+  for (const [index, departed] of departures.entries()) {
+    const longer = [...line, index === 0 ? '  ' : '   ', ...departureText(departed, queue, now)]
+    const others = departures.length - index - 1
+    const rest = others === 0 ? '' : `   ${others} more`
+    if (index > 0 && plainText(longer).length + rest.length > columns)
+      return [...line, styled(`   ${others + 1} more`, 'dim')]
+    line = longer
+  }
+  return line
+}
+
+interface LiveScreen {
+  /** Takes the result of a reading; `now` is in milliseconds since 1970. */
+  update(update: QueueUpdate, now: number): void
+  draw(now: number, columns: number): { readonly view: View; readonly foot: readonly StyledLine[] }
+}
+
+export function createQueueScreen(watched: QueueParams, commandLine: CommandLine): LiveScreen {
+  let last: QueueUpdate | undefined
+  let departures: readonly Departed[] = []
+  return {
+    update(update, now) {
+      last = update
+      const left = (update.changes ?? []).flatMap(({ pr, to, at, position }) =>
+        pr === null || position !== null
+          ? []
+          : // A time that cannot be compared with this clock counts as the time of the reading.
+            [{ pr, state: to ?? undefined, at: now - (elapsedSince(at, now) ?? 0) }],
+      )
+      departures = [...left, ...departures].sort((one, other) => other.at - one.at).slice(0, maxDepartures)
+    },
+    draw(now, columns) {
+      if (last === undefined) return { view: linesView(['The queue has not been read yet.']), foot: [] }
+      const { queue, activity } = last
+      const view = queueScreen(queue, { ...watched, columns, activity, commandLine })
+      return {
+        view,
+        foot: departures.length === 0 ? [] : [departuresLine(departures, watched, now, columns)],
+      }
+    },
+  }
+}
+
+/** Returns the offset after a key was pressed, at least 0; undefined for a key that does not scroll. */
+export function scrollWith(key: string, offset: number, pageSize: number): number | undefined {
+  switch (key) {
+    case 'k':
+    case '\u001B[A':
+    case '\u001BOA':
+      return Math.max(0, offset - 1)
+    case 'j':
+    case '\u001B[B':
+    case '\u001BOB':
+      return offset + 1
+    case '\u001B[5~':
+      return Math.max(0, offset - pageSize)
+    case ' ':
+    case '\u001B[6~':
+      return offset + pageSize
+    case 'g':
+    case '\u001B[H':
+    case '\u001B[1~':
+      return 0
+    case 'G':
+    case '\u001B[F':
+    case '\u001B[4~':
+      return Number.MAX_SAFE_INTEGER
+    default:
+      return undefined
+  }
+}
 
 /** For the table format, outside CI, on a terminal that can move the cursor. */
 export const isLive = ({ options, presentation, host }: CommandContext): boolean =>
@@ -19,26 +132,21 @@ export const isLive = ({ options, presentation, host }: CommandContext): boolean
 /** Milliseconds between redraws, which show growing ages. */
 const redrawInterval = 1_000
 
-export interface LiveScreen<Update> {
-  /** Takes the result of a reading; `now` is in milliseconds since 1970. */
-  update(update: Update, now: number): void
-  draw(now: number, columns: number): { readonly view: View; readonly foot: readonly StyledLine[] }
-}
-
 /**
  * Creates the renderer that redraws the alternate screen every second and on every key, until a person
  * presses q. When it is closed, the last frame is printed on the normal screen. `interval` is the time
  * between readings, in milliseconds.
  */
-export async function createLiveRenderer<Update>(
-  screen: LiveScreen<Update>,
+export async function createLiveRenderer(
+  watched: QueueParams,
   interval: number,
   context: CommandContext,
-): Promise<WatchRenderer<Update>> {
+): Promise<WatchRenderer> {
   const { host, secrets } = context
   const { clock, out, env } = host
   const { createAlternateScreen, drawFrame } = await import('../../output/frame.ts')
   const terminal = createAlternateScreen(out)
+  const screen = createQueueScreen(watched, context.settings.commandLine)
   const style = {
     color: shouldColor({ color: context.options.color, env, terminal: out.terminal }),
     links: (await out.hasLinks?.()) ?? false,
