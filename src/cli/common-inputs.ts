@@ -1,13 +1,12 @@
-import { defaultMaxErrors, defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
+import { type Param, param } from '../api/operation.ts'
+import { defaultMaxErrors } from '../domain/limits.ts'
 import { integerParser } from '../domain/values/numbers.ts'
 import type { Repository } from '../domain/values/repository.ts'
-import { textParser } from '../domain/values/text.ts'
+import { integer } from '../domain/values/types.ts'
 import { usageError } from '../errors.ts'
-import { flag, type Input, option, settingInput } from './inputs.ts'
+import { flag, type Input, option, paramInput, settingInput } from './inputs.ts'
 
 export const queueInputs = { repo: settingInput('repo'), targetBranch: settingInput('targetBranch') }
-
-export const organizationInputs = { repo: settingInput('repo'), org: settingInput('org') }
 
 export const yesInput = flag({ name: 'yes', short: 'y', summary: 'Skip the confirmation prompt' })
 
@@ -43,43 +42,18 @@ export const metricsInputs = { repo: repositoryOrAll, branch: typedBranch }
 
 const terminalLimit = 30
 
-export const pageSizeInput = (noun: string) =>
-  option({
-    name: 'page-size',
-    value: 'n',
-    default: String(defaultPageSize),
-    summary: `${noun} per page, 1 to 100`,
-    parse: integerParser(1, 100),
-  })
-
-export const pageTokenInput = option({
-  name: 'page-token',
-  value: 'token',
-  summary: 'Fetch only the page with this token',
-  parse: textParser('page token'),
-})
-
-export const maxPagesInput = option({
-  name: 'max-pages',
-  value: 'n',
-  default: String(defaultMaxPages),
-  summary: 'Maximum number of pages to fetch',
-  parse: integerParser(1, Number.MAX_SAFE_INTEGER),
-})
-
-/** By default 30 records on a terminal, otherwise all, which is undefined. */
-export function limitInput(noun: string): Input<number | undefined> {
-  const typed = option({
-    name: 'limit',
-    value: 'n',
-    defaultText: `${terminalLimit} on a terminal, otherwise 0`,
-    summary: `Maximum number of ${noun}; 0 lists all`,
-    parse: integerParser(0, Number.MAX_SAFE_INTEGER),
-  })
+/** The limit of a list: by default 30 records on a terminal, otherwise all, which is undefined. */
+export function limitInput({ summary }: Param<number | undefined>): Input<number | undefined> {
+  const typed = paramInput(
+    'limit',
+    param(integer(0, Number.MAX_SAFE_INTEGER), `${summary}; 0 lists all`, {
+      defaultText: `${terminalLimit} on a terminal, otherwise 0`,
+    }),
+  )
   return {
     ...typed,
-    read(args, { isTerminal }) {
-      const limit = typed.read(args) ?? (isTerminal ? terminalLimit : 0)
+    async read(args, context) {
+      const limit = (await typed.read(args, context)) ?? (context.isTerminal ? terminalLimit : 0)
       return limit === 0 ? undefined : limit
     },
   }

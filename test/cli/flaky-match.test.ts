@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { FailedTest } from '../../src/commands/flaky/match/junit.ts'
-import { createMatcher } from '../../src/commands/flaky/match/known-tests.ts'
+import type { FailedTest } from '../../src/commands/flaky/junit.ts'
+import { createMatcher } from '../../src/commands/flaky/match.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { junit } from '../support/flaky-match.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'

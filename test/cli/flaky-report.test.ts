@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { renderReport } from '../../src/commands/flaky/report.ts'
 import type { JsonObject } from '../../src/json.ts'
-import { renderReport } from '../../src/output/failing-test-report.ts'
 import { annotationLines, sanitizeLine } from '../../src/output/sanitize.ts'
 import { type Answer, mergeq, openStory } from '../support/harness.ts'
 

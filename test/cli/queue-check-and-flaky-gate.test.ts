@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readBaseline } from '../../src/commands/flaky/gate/baseline.ts'
+import { readBaseline } from '../../src/commands/flaky/gate.ts'
 import { checkDepth, checkPaused, checkStalled } from '../../src/commands/queue/check.ts'
 import type { JsonObject } from '../../src/json.ts'
 import {

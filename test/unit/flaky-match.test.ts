@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type FailedTest, parseJUnit } from '../../src/commands/flaky/match/junit.ts'
-import { createMatcher } from '../../src/commands/flaky/match/known-tests.ts'
+import { type FailedTest, parseJUnit } from '../../src/commands/flaky/junit.ts'
+import { createMatcher } from '../../src/commands/flaky/match.ts'
 import { junit } from '../support/flaky-match.ts'
 
 const folder = new URL('../fixtures/junit/', import.meta.url)

@@ -1,32 +1,72 @@
-import type { ParamValues } from '../../api/operation.ts'
 import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
 import { incompleteListError } from '../../api/pages.ts'
-import { type CommandRequest, defineCommand } from '../../cli/command.ts'
+import { defineCommand } from '../../cli/command.ts'
 import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { choiceOption, type Input, option } from '../../cli/inputs.ts'
-import { readPages } from '../../cli/stream-pages.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
-import { textParser } from '../../domain/values/text.ts'
-import { parseTimeRange } from '../../domain/values/time.ts'
+import { parseUuid, requireUtf8, textParser } from '../../domain/values/text.ts'
 import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
-import { getString, type JsonObject } from '../../json.ts'
+import { getString, isObject, type Json, type JsonObject, parseJson } from '../../json.ts'
 import { stateSpan } from '../../output/styled-text.ts'
 import { linesView, table } from '../../output/view.ts'
-import { readBaseline } from './gate/baseline.ts'
-import { flakyListCommand } from './list.ts'
-import { notesInWords } from './tests/notes.ts'
-import { readUnhealthyTests, windowOnlyInput } from './tests/read-unhealthy.ts'
+import {
+  type FailingTestsRequest,
+  logNotes,
+  rangeOf,
+  readFailingTests,
+  readUnhealthyTests,
+  windowOf,
+  windowOnlyInput,
+} from './read-tests.ts'
 
-/** The params of `flaky list` without those that shorten the list and so change the count. */
-const params = [
-  ...(['repo', 'org', 'since', 'until', 'pageSize', 'maxPages', 'quarantined'] as const),
-  ...(['minFailureRate', 'owner', 'name', 'path'] as const),
-]
+/**
+ * Returns the test ids of a baseline, in lower case. A baseline is a list with an id on each line (blank
+ * lines and lines that begin with # are skipped), or the JSON or NDJSON output of `flaky list`. Throws a
+ * usage error that names file and line for anything else.
+ */
+export function readBaseline(baseline: string, file: string): ReadonlySet<string> {
+  const content = requireUtf8(baseline, file)
+  const isJson = /^\s*[[{]/.test(content)
+  const document = isJson ? parseJson(content) : undefined
+  if (document !== undefined) return new Set(collectIds(document, `${file}:1`))
+  const ids = content.split(/\r?\n/).flatMap((line, index) => {
+    const [text, location] = [line.trim(), `${file}:${index + 1}`]
+    if (text === '' || (!isJson && text.startsWith('#'))) return []
+    if (!isJson) return [parseTestId(text, location)]
+    const record = parseJson(text)
+    if (record === undefined) throw baselineError(location, 'invalid JSON.')
+    return collectIds(record, location)
+  })
+  return new Set(ids)
+}
 
-const unavailableChoices = ['pass', 'fail'] as const
+const baselineError = (location: string, problem: string) =>
+  usageError(
+    `${location}: ${problem}`,
+    'A baseline is a list of test IDs, or the output of `mergeq flaky list --json`.',
+  )
+
+/** Returns the ids in a document of `flaky list`, in a record of it, or in an array of either. */
+function collectIds(document: Json, location: string): readonly string[] {
+  if (Array.isArray(document)) return document.flatMap(item => collectIds(item, location))
+  if (typeof document === 'string') return [parseTestId(document, location)]
+  if (!isObject(document)) throw baselineError(location, 'not a test ID or a test record.')
+  if (Array.isArray(document.tests)) return collectIds(document.tests, location)
+  const id = getString(document, 'id')
+  if (id === undefined) throw baselineError(location, 'the test record has no ID.')
+  return [id.toLowerCase()]
+}
+
+function parseTestId(text: string, location: string): string {
+  try {
+    return parseUuid(text).toLowerCase()
+  } catch (error) {
+    throw baselineError(location, toMergeqError(error).message)
+  }
+}
 
 /** Reads the ids of a baseline from the file that an option names, or from standard input for `-`. */
 const loadBaseline = (file: Input<string | undefined>): Input<ReadonlySet<string>> => ({
@@ -41,22 +81,57 @@ const loadBaseline = (file: Input<string | undefined>): Input<ReadonlySet<string
   },
 })
 
+const idOf = (test: JsonObject): string => (getString(test, 'id') ?? '').toLowerCase()
+
 /**
  * Returns how many flaky and broken tests did not fail in the range; undefined where the service does not
  * list them. Their records have no failure rates, so with a minimum rate nothing is read.
  */
 async function countOthers(
   isCounted: (id: string) => boolean,
-  { values, overrides }: CommandRequest<ParamValues<typeof listFailingTests.params>>,
+  request: FailingTestsRequest,
   context: CommandContext,
 ): Promise<number | undefined> {
-  const { since: _, until: __, sort: ___, minFailureRate, ...selection } = values
+  const { since: _, until: __, sort: ___, minFailureRate, ...selection } = request.values
   if (minFailureRate !== undefined) return undefined
   let count = 0
-  const { isAvailable } = await readUnhealthyTests(selection, { overrides }, context, tests => {
-    count += tests.filter(test => !isCounted((getString(test, 'id') ?? '').toLowerCase())).length
+  const { isAvailable } = await readUnhealthyTests(selection, request, context, test => {
+    if (!isCounted(idOf(test))) count++
   })
   return isAvailable ? count : undefined
+}
+
+/** Says how many flaky and broken tests the gate does not count. */
+const describeOthers = (count: number): string =>
+  `${pluralize(count, 'more test')} ${count === 1 ? 'is' : 'are'} flaky or broken, but did not fail in this range. The gate does not count ${count === 1 ? 'it' : 'them'}.`
+
+/** What a verdict is about. */
+interface Counts {
+  readonly failing: number
+  readonly max: number
+  /** The number of tests that failed and that the baseline names. */
+  readonly ignored: number
+  /** Whether anything could be read. */
+  readonly hasStarted: boolean
+  /** Whether a part of the list is missing although it was asked for. */
+  readonly isBroken: boolean
+  /** Whether a missing part is no reason to fail, because the service is unavailable. */
+  readonly isExcused: boolean
+}
+
+/** Returns the reason for a verdict: `3 tests failed, within the limit of 10; 2 ignored by the baseline`. */
+function describeVerdict({ failing, max, ignored, hasStarted, isBroken, isExcused }: Counts): string {
+  const isExceeded = failing > max
+  const reasons = [
+    hasStarted
+      ? `${pluralize(failing, 'test')} failed, ${isExceeded ? 'over' : 'within'} the limit of ${formatInteger(max)}`
+      : 'not checked',
+  ]
+  if (ignored > 0) reasons.push(`${formatInteger(ignored)} ignored by the baseline`)
+  if (isExcused && !isExceeded)
+    reasons.push('passed with an incomplete list because the service is unavailable')
+  else if (isBroken && !isExceeded) reasons.push('the list is incomplete')
+  return reasons.join('; ')
 }
 
 const verdictRecord: RecordFields = {
@@ -74,7 +149,11 @@ export const flakyGateCommand = defineCommand({
   summary: 'Check the number of failing tests against a limit',
   operation: listFailingTests,
   isComposition: true,
-  params,
+  // Without the params that shorten the list and so change the count.
+  params: [
+    ...(['repo', 'org', 'since', 'until', 'pageSize', 'maxPages', 'quarantined'] as const),
+    ...(['minFailureRate', 'owner', 'name', 'path'] as const),
+  ],
   operations: [listUnhealthyTests],
   exitKinds: ['check-failed'],
   fields: verdictRecord,
@@ -104,7 +183,7 @@ export const flakyGateCommand = defineCommand({
       value: 'pass|fail',
       summary: 'If the service is unavailable: pass exits 0, fail exits 7',
       default: 'fail',
-      choices: unavailableChoices,
+      choices: ['pass', 'fail'],
     }),
     windowOnly: windowOnlyInput,
   },
@@ -113,81 +192,58 @@ export const flakyGateCommand = defineCommand({
     'mergeq flaky gate --since 7d --max 0 --baseline known.ndjson --on-unavailable pass',
   ],
   async run({ max, baseline, onUnavailable, windowOnly }, context) {
+    const { logger, printer } = context
     if (max === undefined) throw usageError('--max is required.', 'For example: --max 10')
     const requests = await context.requests()
     if (context.options.dryRun) return printDryRun(listFailingTests, requests, context)
     const [request] = requests
-    const now = context.host.clock.now()
-    const pages = request && (await listFailingTests.pagination?.(request.values, now))
-    if (request === undefined || pages === undefined) return 0
-    const range = parseTimeRange(request.values.since, request.values.until, now)
+    if (request === undefined) return 0
+    const range = rangeOf(request, context)
     const tests: JsonObject[] = []
-    let baselineCount = 0
-    const readError = await readPages(flakyListCommand, request, pages, context, records => {
-      for (const record of records) {
-        if (baseline.has((getString(record, 'id') ?? '').toLowerCase())) baselineCount++
-        else tests.push(record)
-      }
-    }).catch(error => {
-      const failure = toMergeqError(error)
-      if (failure.kind !== 'unavailable' || onUnavailable !== 'pass') throw failure
-      return failure
-    })
-    if (readError === 'closed') return 0
-    const isPassed = readError?.kind === 'unavailable' && onUnavailable === 'pass'
-    const finish = pages.finish(readError?.message)
-    const { complete, isBroken, notes } = finish
-    const isExceeded = tests.length > max
-    const ok = !isExceeded && (!isBroken || isPassed)
-    const { start, end } = range
-    const window = { start: new Date(start).toISOString(), end: new Date(end).toISOString(), complete }
-    const countText = `${pluralize(tests.length, 'test')} failed, ${isExceeded ? 'over' : 'within'} the limit of ${formatInteger(max)}`
-    const reasons = [
-      pages.hasStarted() ? countText : 'not checked',
-      ...(baselineCount > 0 ? [`${formatInteger(baselineCount)} ignored by the baseline`] : []),
-      ...(isBroken && !isPassed && !isExceeded ? ['the list is incomplete'] : []),
-      ...(isPassed && !isExceeded
-        ? ['passed with an incomplete list because the service is unavailable']
-        : []),
-    ]
-    const reason = reasons.join('; ')
-    const ids = new Set(tests.map(test => (getString(test, 'id') ?? '').toLowerCase()))
+    let ignored = 0
+    const take = (test: JsonObject) => {
+      if (baseline.has(idOf(test))) ignored++
+      else tests.push(test)
+    }
+    const end = await readFailingTests('flaky gate', request, context, take, onUnavailable === 'pass')
+    if (end === 'closed') return 0
+    const { failure, isBroken, complete } = end
+    const ids = new Set(tests.map(idOf))
     const others =
-      windowOnly || readError !== undefined
+      windowOnly || failure !== undefined
         ? undefined
         : await countOthers(id => ids.has(id) || baseline.has(id), request, context)
+
+    const failing = tests.length
+    const isExceeded = failing > max
+    const isExcused = failure?.kind === 'unavailable' && onUnavailable === 'pass'
+    const ok = !isExceeded && (!isBroken || isExcused)
+    const reason = describeVerdict({ ...end, failing, max, ignored, isExcused })
     const verdict = {
-      ...{ ok, failing: tests.length, max, baseline: baselineCount, complete, reason },
+      ...{ ok, failing, max, baseline: ignored, complete, reason },
       ...(others === undefined ? {} : { notInWindow: others }),
     }
-    await context.printer.print({
+    await printer.print({
       records: [verdict],
-      document: ([first = {}]) => ({
-        ...(context.options.fields.length > 0 ? first : { ...verdict, tests, window }),
-      }),
+      document: ([first = {}]) =>
+        context.options.fields.length > 0 ? first : { ...verdict, tests, window: windowOf(range, complete) },
       view: records => ({
         ...table(records, verdictRecord.columns),
         terminalView: () => linesView([[stateSpan(ok ? 'PASS' : 'FAIL'), `  ${reason}`]]),
       }),
     })
-    await context.printer.end()
-    for (const note of notesInWords(notes, range, context)) await context.logger.info(note)
-    if (others !== undefined && others > 0) await context.logger.info(describeOthers(others))
-    if (isBroken && isExceeded && !isPassed)
-      await context.logger.info(incompleteListError(readError, finish.problem).message)
-    if (isExceeded)
+    await printer.end()
+    await logNotes(end.notes, range, context)
+    if (others !== undefined && others > 0) await logger.info(describeOthers(others))
+
+    if (isExceeded) {
+      if (isBroken && !isExcused) await logger.info(incompleteListError(failure, end.problem).message)
       throw new MergeqError('check-failed', `flaky gate: ${reason}.`, {
         hint: 'To list the tests, run `mergeq flaky list` with the same options.',
       })
-    if (isPassed)
-      await context.logger.warn(
-        `${readError?.message ?? ''} The gate passes because of --on-unavailable pass.`,
-      )
-    else if (isBroken) throw incompleteListError(readError, finish.problem, 'flaky gate')
+    }
+    if (isExcused) await logger.warn(`${failure.message} The gate passes because of --on-unavailable pass.`)
+    else if (isBroken) throw incompleteListError(failure, end.problem, 'flaky gate')
     return 0
   },
 })
-
-/** Says how many flaky and broken tests the gate does not count. */
-const describeOthers = (count: number): string =>
-  `${pluralize(count, 'more test')} ${count === 1 ? 'is' : 'are'} flaky or broken, but did not fail in this range. The gate does not count ${count === 1 ? 'it' : 'them'}.`

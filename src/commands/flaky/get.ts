@@ -1,16 +1,213 @@
 import { getTestDetails, listFailingTests } from '../../api/operations/tests.ts'
+import { incompleteListError } from '../../api/pages.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { webInput } from '../../cli/common-inputs.ts'
 import { printDryRun } from '../../cli/confirm.ts'
+import type { CommandContext } from '../../cli/context.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { argument, option } from '../../cli/inputs.ts'
+import { ageOf, describeSince, formatInteger, formatRate, pluralize } from '../../domain/format.ts'
 import { isUuid, textParser } from '../../domain/values/text.ts'
-import { parseDuration } from '../../domain/values/time.ts'
-import { usageError } from '../../errors.ts'
-import { getString } from '../../json.ts'
-import { type ColumnSpec, keyValueTable } from '../../output/view.ts'
-import { findTest, searchParams } from './get/find-test.ts'
-import { failureBlocks, testSheet } from './get/test-sheet.ts'
+import { describeInWords, parseDuration, toIso } from '../../domain/values/time.ts'
+import { MergeqError, usageError } from '../../errors.ts'
+import { get, getArray, getNumber, getString, type Json, type JsonObject } from '../../json.ts'
+import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
+import { type ColumnSpec, keyValueTable, linesView, type TextBlock, type View } from '../../output/view.ts'
+import { type FailingTestsRequest, rangeOf, readFailingTests } from './read-tests.ts'
+
+/** A test that matches. */
+interface FoundTest {
+  readonly id: string
+  readonly name: string
+}
+
+/** The shortest beginning of an ID that is searched, in characters. */
+const minIdLength = 6
+
+/** The length of the beginning of an ID that is shown, unless several tests have the same. */
+const shownIdLength = 8
+
+/** The largest number of matching tests that an error lists. */
+const maxListed = 20
+
+const normalize = (text: string): string => text.normalize('NFC').toLowerCase()
+
+const isIdBeginning = (text: string): boolean => text.length >= minIdLength && /^[0-9a-f-]+$/i.test(text)
+
+/**
+ * Creates a search for the beginning of an ID, for a whole name, or for words of name and variant in any
+ * order and case. Matches of the first kind that has any are found.
+ */
+function createSearch(text: string) {
+  const wanted = normalize(text)
+  const words = wanted.split(/\s+/)
+  const [byId, byName, byWords]: [FoundTest[], FoundTest[], FoundTest[]] = [[], [], []]
+  return {
+    take(test: JsonObject): void {
+      const [id, name = '', variant = ''] = ['id', 'name', 'variant'].map(key => getString(test, key))
+      if (id === undefined) return
+      const found = { id, name: variant === '' ? name : `${name} (${variant})` }
+      const searched = normalize(`${name} ${variant}`)
+      if (isIdBeginning(text) && id.toLowerCase().startsWith(text.toLowerCase())) byId.push(found)
+      else if (normalize(name) === wanted) byName.push(found)
+      else if (words.every(word => searched.includes(word))) byWords.push(found)
+    },
+    found: (): readonly FoundTest[] => [byId, byName, byWords].find(matches => matches.length > 0) ?? [],
+  }
+}
+
+/** Returns the length at which the beginnings of the IDs differ, at least 8 characters. */
+function idLengthOf(tests: readonly FoundTest[]): number {
+  let length = shownIdLength
+  while (length < 36 && new Set(tests.map(({ id }) => id.slice(0, length))).size < tests.length) length++
+  return length
+}
+
+/**
+ * Returns the ID of the only test that matches a text, of the tests that failed in a range. Throws a usage
+ * error that lists the tests if several match, a `not-found` error if none does, and an `incomplete` error if
+ * the tests could not be read to the end.
+ */
+async function findTest(
+  text: string,
+  request: FailingTestsRequest,
+  context: CommandContext,
+): Promise<string> {
+  const { take, found } = createSearch(text)
+  const end = await readFailingTests('flaky get', request, context, take)
+  if (end === 'closed') return text
+  if (!end.complete) throw incompleteListError(end.failure, end.problem, 'flaky get')
+  const tests = found()
+  const [test] = tests
+  if (test === undefined) throw noMatchError(text, request, context)
+  if (tests.length > 1) throw severalMatchesError(text, tests, context)
+  return test.id
+}
+
+function noMatchError(text: string, request: FailingTestsRequest, context: CommandContext): MergeqError {
+  const { commandLine } = context.settings
+  const range = describeInWords(rangeOf(request, context), true)
+  return new MergeqError('not-found', `No test that failed in the ${range} matches '${text}'.`, {
+    hint: [
+      `To search further back, run: ${commandLine(['flaky', 'get', text])} --window 30d`,
+      `To list the failing tests, run: ${commandLine(['flaky', 'list'])}`,
+    ].join('\n'),
+  })
+}
+
+function severalMatchesError(
+  text: string,
+  tests: readonly FoundTest[],
+  context: CommandContext,
+): MergeqError {
+  const length = idLengthOf(tests)
+  const sorted = [...tests].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  const rest = sorted.length - maxListed
+  const example = (sorted[0]?.id ?? '').slice(0, length)
+  const command = context.settings.commandLine(['flaky', 'get', example], {}, ['--window'])
+  return usageError(
+    `${pluralize(tests.length, 'test')} match '${text}'.`,
+    [
+      ...sorted
+        .slice(0, maxListed)
+        .map(({ id, name }) => `${id.slice(0, length)}  ${context.secrets.redact(name)}`),
+      ...(rest > 0 ? [`and ${formatInteger(rest)} more: add words from the name or the variant`] : []),
+      `To show a test, run: ${command}`,
+    ].join('\n'),
+  )
+}
+
+/**
+ * Returns a common failure as a block: how often it occurred and when last, and its summary, which may have
+ * many lines.
+ *
+ * @param formatDate returns the date of the last occurrence as it is shown
+ */
+const failureBlock = (failure: Json, index: number, formatDate: (date: string) => string): TextBlock => {
+  const times = getNumber(failure, 'occurrence_count')
+  const last = getString(failure, 'last_occurrence')
+  return {
+    title: `failure ${index + 1}`,
+    head: `${times === undefined ? 'an unknown number of times' : pluralize(times, 'time')}, last ${last === undefined ? 'at an unknown time' : formatDate(last)}`,
+    text: getString(failure, 'summary') ?? '-',
+  }
+}
+
+const failureBlocks = (
+  test: JsonObject,
+  formatDate: (date: string) => string = date => date,
+): readonly TextBlock[] =>
+  getArray(test, 'most_common_failures').map((failure, index) => failureBlock(failure, index, formatDate))
+
+/** Returns the status with its age and reason: `✗ broken for 3 days: Fails on the main branch`. */
+function statusLine(test: JsonObject, now: number): readonly StyledLine[] {
+  const [value, reason, timestamp] = ['value', 'reason', 'timestamp'].map(key =>
+    getString(test, `status.${key}`),
+  )
+  const since = describeSince(timestamp, now, false)
+  if (value !== undefined) return [['  ', stateSpan(value), since, reason === undefined ? '' : `: ${reason}`]]
+  if (reason !== undefined) return [`  ${reason}${since === '' ? '' : `,${since}`}`]
+  return []
+}
+
+/** Returns how often a test fails: `failed in 29% of runs in the last 7 days, 115 pull requests`. */
+function failureLine(test: JsonObject): readonly StyledLine[] {
+  const [week, day, pullRequests] = [
+    'failure_rate_last_7d',
+    'failure_rate_last_24h',
+    'pull_requests_impacted_last_7d',
+  ].map(key => getNumber(test, key))
+  const impact = pullRequests === undefined ? '' : pluralize(pullRequests, 'pull request')
+  const parts = [
+    week === undefined
+      ? impact === ''
+        ? ''
+        : `failed in ${impact} in the last 7 days`
+      : `failed in ${formatRate(week)} of runs in the last 7 days${impact === '' ? '' : `, ${impact}`}`,
+    day === undefined
+      ? ''
+      : `${week === undefined ? 'failed in ' : ''}${formatRate(day)} of runs in the last 24 hours`,
+  ].filter(part => part !== '')
+  return parts.length === 0 ? [] : [`  ${parts.join('; ')}`]
+}
+
+const link = (url: string | undefined): StyledLine | undefined =>
+  url === undefined ? undefined : [linkSpan(url, url)]
+
+/**
+ * Returns a test as lines for a terminal: its name, how it is doing, whose it is and where, then its most
+ * common failures. What the record does not have is left out. `now` is in milliseconds since 1970.
+ */
+function testSheet(test: JsonObject, now: number): View {
+  const [name, variant] = [
+    getString(test, 'name') ?? 'a test without a name',
+    getString(test, 'variant') ?? '',
+  ]
+  const owners = getArray(test, 'codeowners').filter(owner => typeof owner === 'string')
+  const properties: readonly (readonly [string, StyledLine | undefined])[] = [
+    ['owners', owners.length === 0 ? undefined : owners.join(', ')],
+    ['file', getString(test, 'file_path')],
+    ['suite', getString(test, 'parent')],
+    ['page', link(getString(test, 'html_url'))],
+    ['ticket', link(getString(test, 'ticket.html_url'))],
+    ['id', getString(test, 'id')],
+  ]
+  const width = Math.max(...properties.map(([title]) => title.length))
+  return {
+    ...linesView([
+      [styled(name, 'bold'), variant === '' ? '' : ` (${variant})`],
+      ...statusLine(test, now),
+      ...failureLine(test),
+      ...(get(test, 'quarantined') === true ? ['  quarantined: its failures are ignored'] : []),
+      ...properties.flatMap(([title, value]): readonly StyledLine[] =>
+        value === undefined
+          ? []
+          : [[styled(`  ${title.padEnd(width)}  `, 'dim'), ...(typeof value === 'string' ? [value] : value)]],
+      ),
+    ]),
+    textBlocks: failureBlocks(test, date => ageOf(date, now, ' ago')),
+  }
+}
 
 const facts: readonly ColumnSpec[] = [
   ['id', 'id'],
@@ -82,11 +279,14 @@ export const flakyGetCommand = defineCommand({
     if (request === undefined) return 0
     const { repo, org, testId } = request.values
     const now = context.host.clock.now()
-    const search = { repo, org, range: { start: now - window, end: now } }
+    const search = {
+      values: { repo, org, since: toIso(now - window), until: toIso(now) },
+      overrides: [],
+    }
     if (context.options.dryRun)
       return isUuid(testId)
         ? printDryRun(getTestDetails, requests, context)
-        : printDryRun(listFailingTests, [{ values: searchParams(search), overrides: [] }], context)
+        : printDryRun(listFailingTests, [search], context)
     const found = isUuid(testId) ? testId : await findTest(testId, search, context)
     return context.send([{ ...request, values: { ...request.values, testId: found } }])
   },

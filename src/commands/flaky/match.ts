@@ -1,24 +1,141 @@
-import type { ParamValues } from '../../api/operation.ts'
 import { anyField, fieldNames, testRecord } from '../../api/operations/fields.ts'
 import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
 import { incompleteListError } from '../../api/pages.ts'
-import { type CommandRequest, defineCommand } from '../../cli/command.ts'
+import { defineCommand } from '../../cli/command.ts'
 import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import type { Input } from '../../cli/inputs.ts'
-import { readPages } from '../../cli/stream-pages.ts'
 import { formatInteger, pluralize, pluralizeFirst } from '../../domain/format.ts'
-import { parseTimeRange } from '../../domain/values/time.ts'
 import { MergeqError, usageError } from '../../errors.ts'
-import { getString, type JsonObject } from '../../json.ts'
+import { get, getString, type JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
-import { flakyListCommand } from './list.ts'
-import type { FailedTest } from './match/junit.ts'
-import { createMatcher, type TestMatch } from './match/known-tests.ts'
-import { notesInWords } from './tests/notes.ts'
-import { readUnhealthyTests, windowOnlyInput } from './tests/read-unhealthy.ts'
-import { idColumn, nameColumn, ownerColumn, specsOf, type TestColumn, testTable } from './tests/test-table.ts'
+import type { FailedTest, JUnitResults } from './junit.ts'
+import {
+  type FailingTestsRequest,
+  logNotes,
+  rangeOf,
+  readFailingTests,
+  readUnhealthyTests,
+  windowOf,
+  windowOnlyInput,
+} from './read-tests.ts'
+import { idColumn, nameColumn, ownerColumn, specsOf, type TestColumn, testTable } from './test-lists.ts'
+
+interface TestMatch {
+  readonly failed: FailedTest
+  readonly test: JsonObject | undefined
+  /** Whether every test of the service that matches equally well is quarantined. */
+  readonly isQuarantined: boolean
+}
+
+interface Candidate {
+  readonly failed: FailedTest
+  similarity: number
+  test?: JsonObject
+  isQuarantined: boolean
+}
+
+/** Normalizes white space and accents, so that names that look equal are equal. */
+const normalizeText = (name: string): string => name.normalize('NFC').replace(/\s+/g, ' ').trim()
+
+const splitPath = (path: string): readonly string[] =>
+  path
+    .normalize('NFC')
+    .split(/[\\/]+/)
+    .filter(part => part !== '' && part !== '.')
+
+/** Whether two paths name the same file; either path may start at a higher folder. */
+function isSameFile(path: string, otherPath: string): boolean {
+  const [longer, shorter] = [splitPath(path), splitPath(otherPath)].sort((a, b) => b.length - a.length)
+  return (
+    shorter !== undefined &&
+    shorter.length > 0 &&
+    longer?.slice(-shorter.length).join('/') === shorter.join('/')
+  )
+}
+
+const createKey = (kind: 'class' | 'suite' | 'file' | 'alone', container: string, name: string): string =>
+  JSON.stringify([
+    kind,
+    kind === 'file' ? splitPath(container).at(-1) : normalizeText(container),
+    normalizeText(name),
+  ])
+
+/** Returns the index keys of a test: for its class, suites and file, or for its name if all are missing. */
+function createKeys(
+  name: string,
+  classname = '',
+  suites: readonly string[] = [],
+  file = '',
+): readonly string[] {
+  const keys = [
+    ...(classname === '' ? [] : [createKey('class', classname, name)]),
+    ...suites.filter(suite => suite !== '').map(suite => createKey('suite', suite, name)),
+    ...(file === '' ? [] : [createKey('file', file, name)]),
+  ]
+  return keys.length === 0 ? [createKey('alone', '', name)] : keys
+}
+
+/** Returns the similarity of two tests: class 4, suite 2 and file 1, summed up; 0 if nothing matches. */
+function similarityOf(failed: FailedTest, test: JsonObject): number {
+  const isSameText = (a: string | undefined, b: string | undefined) =>
+    a !== undefined && b !== undefined && normalizeText(a) === normalizeText(b)
+  const [classname, parent, file] = ['classname', 'parent', 'file_path'].map(path => getString(test, path))
+  const byClass = isSameText(failed.classname, classname) ? 4 : 0
+  const bySuite = failed.suites.some(suite => isSameText(suite, parent)) ? 2 : 0
+  const byFile = failed.file !== undefined && file !== undefined && isSameFile(failed.file, file) ? 1 : 0
+  const alone = [classname, parent, file].every(text => (text ?? '') === '') ? 1 : 0
+  return byClass + bySuite + byFile || alone
+}
+
+/**
+ * Creates a matcher that compares failed tests with tests of the service by name and class, suite or file.
+ * The most similar test counts; a failed test is quarantined only if all equally similar tests are. A failed
+ * test that occurs in several files counts once.
+ */
+export function createMatcher(failedTests: readonly FailedTest[]) {
+  const byKey = new Map<string, Candidate[]>()
+  const candidates = new Map<string, Candidate>()
+  for (const failed of failedTests) {
+    const { name, classname, suites, file } = failed
+    const identity = JSON.stringify([name, classname, suites, file])
+    if (candidates.has(identity)) continue
+    const candidate = { failed, similarity: 0, isQuarantined: false }
+    candidates.set(identity, candidate)
+    for (const key of new Set(createKeys(name, classname, suites, file))) {
+      const sameKey = byKey.get(key)
+      if (sameKey === undefined) byKey.set(key, [candidate])
+      else sameKey.push(candidate)
+    }
+  }
+  const consider = (candidate: Candidate, test: JsonObject) => {
+    const similarity = similarityOf(candidate.failed, test)
+    const isQuarantined = get(test, 'quarantined') === true
+    const isBetter = similarity > candidate.similarity
+    const endsQuarantine =
+      similarity === candidate.similarity && similarity > 0 && candidate.isQuarantined && !isQuarantined
+    if (isBetter || endsQuarantine) Object.assign(candidate, { similarity, test, isQuarantined })
+  }
+  return {
+    /** Compares a test of the service with the failed tests. */
+    take(test: JsonObject): void {
+      const [classname, parent, file] = ['classname', 'parent', 'file_path'].map(path =>
+        getString(test, path),
+      )
+      const keys = createKeys(
+        getString(test, 'name') ?? '',
+        classname,
+        parent === undefined ? [] : [parent],
+        file,
+      )
+      for (const candidate of new Set(keys.flatMap(key => byKey.get(key) ?? []))) consider(candidate, test)
+    },
+    /** Returns the failed tests with their matches, in the order of the files. */
+    matches: (): readonly TestMatch[] =>
+      [...candidates.values()].map(({ failed, test, isQuarantined }) => ({ failed, test, isQuarantined })),
+  }
+}
 
 /**
  * The verdicts on a failed test, worst first; `unknown` is a test that an incomplete list did not contain.
@@ -26,15 +143,12 @@ import { idColumn, nameColumn, ownerColumn, specsOf, type TestColumn, testTable 
 const verdicts = ['new', 'unknown', 'known', 'quarantined'] as const
 type Verdict = (typeof verdicts)[number]
 
-/** The number of test cases in a JUnit XML file, and those that failed. */
-interface JUnitResults {
+interface JUnitFile extends JUnitResults {
   readonly file: string
-  readonly cases: number
-  readonly failed: readonly FailedTest[]
 }
 
 /** The JUnit XML files; throws a usage error for a file that is not JUnit XML. */
-const filesArgument: Input<readonly JUnitResults[]> = {
+const filesArgument: Input<readonly JUnitFile[]> = {
   definitions: [
     {
       name: 'junit.xml',
@@ -47,8 +161,8 @@ const filesArgument: Input<readonly JUnitResults[]> = {
   async read(args, context) {
     const paths = [...new Set(args.get('junit.xml') ?? [])]
     if (paths.includes('')) throw usageError('The name of a JUnit XML file must not be empty.')
-    const { parseJUnit } = await import('./match/junit.ts')
-    const results: JUnitResults[] = []
+    const { parseJUnit } = await import('./junit.ts')
+    const results: JUnitFile[] = []
     const expanded = await Promise.all(paths.map(path => context.expandFiles(path, '.xml')))
     for (const path of new Set(expanded.flat())) {
       const file = path === '-' ? 'standard input' : path
@@ -119,14 +233,12 @@ const matchRecord: RecordFields = {
  */
 async function findOthers(
   found: readonly TestMatch[],
-  { values, overrides }: CommandRequest<ParamValues<typeof listFailingTests.params>>,
+  request: FailingTestsRequest,
   context: CommandContext,
 ): Promise<readonly FoundTest[]> {
   const others = createMatcher(found.filter(({ test }) => test === undefined).map(({ failed }) => failed))
-  const { repo, org, pageSize, maxPages } = values
-  await readUnhealthyTests({ repo, org, pageSize, maxPages }, { overrides }, context, tests => {
-    for (const test of tests) others.take(test)
-  })
+  const { repo, org, pageSize, maxPages } = request.values
+  await readUnhealthyTests({ repo, org, pageSize, maxPages }, request, context, others.take)
   const matches = new Map(others.matches().map(match => [match.failed, match]))
   return found.map(match => {
     const other = matches.get(match.failed)
@@ -161,38 +273,38 @@ export const flakyMatchCommand = defineCommand({
     if (context.options.dryRun) return printDryRun(listFailingTests, requests, context)
     const [request] = requests
     if (request === undefined) return 0
-    const now = context.host.clock.now()
-    const range = parseTimeRange(request.values.since, request.values.until, now)
+    const range = rangeOf(request, context)
     for (const { file, cases } of files) if (cases === 0) await logger.warn(`${file} contains no test cases.`)
     const matcher = createMatcher(files.flatMap(({ failed }) => failed))
-    const pages = await listFailingTests.pagination?.(request.values, now)
-    const hasFailures = matcher.matches().length > 0
-    const failure =
-      hasFailures && pages !== undefined
-        ? await readPages(flakyListCommand, request, pages, context, tests => {
-            for (const test of tests) matcher.take(test)
-          })
-        : undefined
-    if (failure === 'closed') return 0
-    const finish = hasFailures ? pages?.finish(failure?.message) : undefined
-    const complete = finish?.complete ?? true
+    // Without failures nothing is read.
+    const end =
+      matcher.matches().length === 0
+        ? undefined
+        : await readFailingTests('flaky match', request, context, matcher.take)
+    if (end === 'closed') return 0
+    const complete = end?.complete ?? true
     const found = matcher.matches().map(match => ({ ...match, inWindow: true }))
     const isUnmatched = found.some(({ test }) => test === undefined)
     const matches =
-      windowOnly || !isUnmatched || failure !== undefined ? found : await findOthers(found, request, context)
+      windowOnly || !isUnmatched || end?.failure !== undefined
+        ? found
+        : await findOthers(found, request, context)
+
     const matchRecords = matches.map(match => toRecord(match, complete, context.secrets))
     const records = verdicts.flatMap(verdict => matchRecords.filter(record => record.verdict === verdict))
     const countOf = (verdict: Verdict) => matchRecords.filter(record => record.verdict === verdict).length
     const counts = Object.fromEntries(verdicts.map(verdict => [verdict, countOf(verdict)]))
-    const { start, end } = range
-    const window = { start: new Date(start).toISOString(), end: new Date(end).toISOString(), complete }
     await printer.print({
       records,
-      document: tests => ({ counts: { failed: matchRecords.length, ...counts }, tests, window }),
+      document: tests => ({
+        counts: { failed: matchRecords.length, ...counts },
+        tests,
+        window: windowOf(range, complete),
+      }),
       view: tests => ({ ...table(tests, columns), terminalView: () => testTable(tests, screenColumns) }),
     })
     await printer.end()
-    for (const note of notesInWords(finish?.notes ?? [], range, context)) await logger.info(note)
+    await logNotes(end?.notes ?? [], range, context)
     const otherCount = matches.filter(({ inWindow }) => !inWindow).length
     if (otherCount > 0) await logger.info(describeOthers(otherCount))
     const countTexts = verdicts
@@ -201,8 +313,9 @@ export const flakyMatchCommand = defineCommand({
     await logger.info(
       `${pluralizeFirst(matchRecords.length, 'failed test')}${countTexts.length > 0 ? `: ${countTexts.join(', ')}` : ''}.`,
     )
-    if (countOf('unknown') > 0) throw incompleteListError(failure, finish?.problem, 'flaky match')
-    if (finish?.isBroken === true) await logger.info(incompleteListError(failure, finish.problem).message)
+
+    if (countOf('unknown') > 0) throw incompleteListError(end?.failure, end?.problem, 'flaky match')
+    if (end?.isBroken === true) await logger.info(incompleteListError(end.failure, end.problem).message)
     if (countOf('new') > 0) throw newFailuresError(countOf('new'), matchRecords.length)
     return 0
   },

@@ -5,15 +5,15 @@ import { serviceRecord } from '../../cli/fields.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import type { ColumnSpec } from '../../output/view.ts'
-import { statusListEnding } from './tests/list-view.ts'
 import {
   nameColumn,
   ownerColumn,
   specsOf,
+  statusListEnding,
   type TestColumn,
   testListView,
   variantColumn,
-} from './tests/test-table.ts'
+} from './test-lists.ts'
 
 const columns: readonly ColumnSpec[] = [
   ['NAME', 'name', 'text'],
@@ -45,13 +45,12 @@ const screenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
   { title: 'FILE', format: 'id', priority: 9, needsRoom: 60, path: 'file' },
 ]
 
-/** `mergeq flaky quarantined`: the tests whose failures are ignored. */
 export const flakyQuarantinedCommand = defineCommand({
   command: 'flaky quarantined',
   summary: 'List the quarantined tests',
   operation: listQuarantinedTests,
   fields: serviceRecord(listQuarantinedTests, [...columns, ...specsOf(screenColumns([]))]),
-  inputs: { limit: limitInput('tests') },
+  inputs: { limit: limitInput(listQuarantinedTests.params.limit) },
   view: ({ records }) => testListView(records, columns, screenColumns),
   listEnding: (end, { pageToken, repo }, { settings }) =>
     pageToken === undefined

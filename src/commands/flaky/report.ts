@@ -4,17 +4,182 @@ import { defineCommand } from '../../cli/command.ts'
 import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { choiceOption, option } from '../../cli/inputs.ts'
-import { readPages } from '../../cli/stream-pages.ts'
+import { formatInteger, pluralize } from '../../domain/format.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
-import { parseTimeRange } from '../../domain/values/time.ts'
 import { usageError } from '../../errors.ts'
-import type { JsonObject } from '../../json.ts'
-import type { ReportFormat } from '../../output/failing-test-report.ts'
+import { get, getArray, getString, type Json, type JsonObject } from '../../json.ts'
+import { markdownCell, markdownHead } from '../../output/formats.ts'
 import { rawText } from '../../output/printer.ts'
-import { flakyListCommand } from './list.ts'
-import { notesInWords } from './tests/notes.ts'
+import { type Annotation, annotationLines } from '../../output/sanitize.ts'
+import { truncateCell } from '../../output/text-width.ts'
+import { parseUrl } from '../../url.ts'
+import { logNotes, rangeOf, readFailingTests, windowOf } from './read-tests.ts'
+
+/** A report of failing tests, ordered by severity. */
+interface FailingTestReport {
+  readonly tests: readonly JsonObject[]
+  /** Whether the whole time range could be read. */
+  readonly complete: boolean
+  /** The start and end of the time range, as ISO 8601 times. */
+  readonly start: string
+  readonly end: string
+}
 
 const formats = ['markdown', 'github'] as const
+type ReportFormat = (typeof formats)[number]
+
+/** The longest name in a summary, in columns. */
+const maxNameLength = 200
+
+interface ReportLimits {
+  /** The maximum number of tests. */
+  readonly rows: number
+  /** The maximum length of the report, in characters. */
+  readonly characters: number
+}
+
+/**
+ * Returns a report in a format, with untrusted text escaped. The report is never longer than allowed, and
+ * tests are omitted as a whole.
+ */
+export function renderReport(
+  report: FailingTestReport,
+  format: ReportFormat,
+  { rows, characters }: ReportLimits,
+): Uint8Array {
+  const render = {
+    markdown: (count: number) => utf8.encode(renderMarkdown(report, count)),
+    github: (count: number) => annotationLines(createAnnotations(report, count)),
+  }[format]
+  return largestThatFits(
+    Math.min(rows, report.tests.length),
+    render,
+    text => countCharacters(text) <= characters,
+  )
+}
+
+const utf8 = new TextEncoder()
+const countCharacters = (bytes: Uint8Array): number => new TextDecoder().decode(bytes).length
+
+/** Renders as many of `max` items as fit, found by bisection; no items when not even the first one fits. */
+function largestThatFits<T>(max: number, render: (count: number) => T, fits: (rendered: T) => boolean): T {
+  const whole = render(max)
+  if (fits(whole)) return whole
+  let [fitting, tooMany] = [0, max]
+  while (tooMany - fitting > 1) {
+    const middle = Math.floor((fitting + tooMany) / 2)
+    if (fits(render(middle))) fitting = middle
+    else tooMany = middle
+  }
+  return render(fitting)
+}
+
+const isQuarantined = (test: JsonObject): boolean => get(test, 'quarantined') === true
+
+const statusOf = (test: JsonObject): string =>
+  getString(test, 'status.value') ?? getString(test, 'status.reason') ?? ''
+
+/** Returns the name of a test, with its variant in parentheses. */
+function nameOf(test: JsonObject): string {
+  const [name = '-', variant = ''] = [getString(test, 'name'), getString(test, 'variant')]
+  return variant === '' ? name : `${name} (${variant})`
+}
+
+const columns = [
+  { title: 'test', format: 'plain' },
+  { title: 'status', format: 'plain' },
+  { title: 'rate 7d', format: 'number' },
+  { title: 'prs 7d', format: 'number' },
+  { title: 'quarantined', format: 'plain' },
+  { title: 'owners', format: 'plain' },
+  { title: 'ticket', format: 'plain' },
+] as const
+
+function renderMarkdown({ tests, complete, start, end }: FailingTestReport, count: number): string {
+  const quarantined = tests.filter(isQuarantined).length
+  const parts = [
+    `### ${pluralize(tests.length, 'failing test')}, ${formatInteger(quarantined)} quarantined\n\nFrom ${start} to ${end}.`,
+    complete ? '\n' : ' **The list is incomplete: part of the range could not be read.**\n',
+  ]
+  if (count > 0) parts.push('\n', markdownHead(columns), ...tests.slice(0, count).map(renderMarkdownRow))
+  if (tests.length > count) parts.push(`\n${omittedNote(tests.length - count)}\n`)
+  return parts.join('')
+}
+
+const omittedNote = (omitted: number): string =>
+  `${pluralize(omitted, 'more test')} ${omitted === 1 ? 'is' : 'are'} not shown. To list all tests, run \`mergeq flaky list\`.`
+
+function renderMarkdownRow(test: JsonObject): string {
+  const cells = [
+    markdownLink(truncateName(nameOf(test)), getString(test, 'html_url')),
+    markdownText(statusOf(test)),
+    markdownText(get(test, 'failure_rate_last_7d')),
+    markdownText(get(test, 'pull_requests_impacted_last_7d')),
+    isQuarantined(test) ? 'yes' : 'no',
+    markdownText(truncateName(getArray(test, 'codeowners').join(', '))),
+    getString(test, 'ticket.html_url') === undefined
+      ? '-'
+      : markdownLink('ticket', getString(test, 'ticket.html_url')),
+  ]
+  return `| ${cells.join(' | ')} |\n`
+}
+
+const truncateName = (text = ''): string => truncateCell(text, maxNameLength)
+
+/**
+ * Returns the Markdown text of a value. A backslash, which Markdown drops, separates colons that might
+ * begin a command of a CI runner.
+ */
+const markdownText = (value: Json | undefined): string =>
+  (markdownCell(value) || '-').replace(/:(?=:)/g, ':\\')
+
+/** Returns a Markdown link, or the text alone when the address is not a web address. */
+function markdownLink(text: string, address = ''): string {
+  const { protocol, href } = parseUrl(address) ?? { protocol: '', href: '' }
+  if (!/^https?:$/.test(protocol) || href.length > maxUrlLength) return markdownText(text)
+  return `[${markdownText(text)}](${href.replace(/[^\w/:.?&=#%+,~-]|:(?=:)|#(?=#)/g, percentEncode)})`
+}
+
+/** The longest address of a link, in characters. */
+const maxUrlLength = 1_000
+
+const percentEncode = (character: string): string =>
+  `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
+
+function createAnnotations({ tests, complete }: FailingTestReport, count: number): readonly Annotation[] {
+  const omitted = tests.length - count
+  const notes = [
+    ...(complete ? [] : ['The list is incomplete: part of the range could not be read.']),
+    ...(omitted > 0 ? [omittedNote(omitted)] : []),
+  ]
+  return [
+    ...tests.slice(0, count).map(createAnnotation),
+    ...notes.map(message => ({ level: 'notice', title: 'Failing tests', message }) as const),
+  ]
+}
+
+function createAnnotation(test: JsonObject): Annotation {
+  const owners = getArray(test, 'codeowners').join(', ')
+  const details = [
+    statusOf(test),
+    `failure rate over 7 days ${get(test, 'failure_rate_last_7d') ?? 'unknown'}`,
+    `pull requests impacted ${get(test, 'pull_requests_impacted_last_7d') ?? 'unknown'}`,
+    isQuarantined(test) ? 'quarantined' : 'not quarantined',
+    truncateName(owners === '' ? 'no owner' : `owned by ${owners}`),
+    getString(test, 'html_url') ?? '',
+    getString(test, 'ticket.html_url') ?? '',
+  ]
+  const file = getString(test, 'file_path')
+  return {
+    level: 'warning',
+    ...(file === undefined ? {} : { file }),
+    title: `Failing test: ${truncateName(nameOf(test))}`,
+    message: truncateCell(details.filter(text => text !== '').join('; '), maxMessageLength),
+  }
+}
+
+/** The longest message of an annotation, in columns. */
+const maxMessageLength = 1_000
 
 /** Lower limit for the length of a report, in characters: the note about omitted tests always fits. */
 const minCharacters = 400
@@ -71,38 +236,26 @@ export const flakyReportCommand = defineCommand({
     'mergeq flaky report --since 7d --max-chars 4000 --no-quarantined',
   ],
   async run({ format, maxChars }, context) {
-    const { printer, logger, host } = context
     checkOutput(format, context)
     const requests = await context.requests()
     if (context.options.dryRun) return printDryRun(listFailingTests, requests, context)
     const [request] = requests
     if (request === undefined) return 0
     const { limit, sort = 'impact', ...values } = request.values
-    const now = host.clock.now()
-    const range = parseTimeRange(values.since, values.until, now)
-    // The report applies the limit itself, because it states how many tests it omits.
-    const pages = await listFailingTests.pagination?.({ ...values, sort, limit: undefined }, now)
-    if (pages === undefined) return 0
+    const range = rangeOf(request, context)
     const tests: JsonObject[] = []
-    const addTests = (records: readonly JsonObject[]) => {
-      for (const record of records) tests.push(record)
-    }
-    const failure = await readPages(flakyListCommand, request, pages, context, addTests)
-    if (failure === 'closed') return 0
-    const finish = pages.finish(failure?.message)
-    const { records, isBroken, complete, notes } = finish
-    addTests(records)
-    const { characters, rows } = defaultLimits[format]
-    const { start, end } = range
-    const { renderReport } = await import('../../output/failing-test-report.ts')
-    const text = renderReport(
-      { tests, complete, start: new Date(start).toISOString(), end: new Date(end).toISOString() },
-      format,
-      { rows: limit ?? rows, characters: maxChars ?? characters },
-    )
-    await printer.print(rawText(text, true))
-    for (const note of notesInWords(notes, range, context)) await logger.info(note)
-    if (isBroken) throw incompleteListError(failure, finish.problem, 'flaky report')
+    // The report applies the limit itself, because it states how many tests it omits.
+    const unlimited = { ...request, values: { ...values, sort } }
+    const end = await readFailingTests('flaky report', unlimited, context, test => tests.push(test))
+    if (end === 'closed') return 0
+    const { rows, characters } = defaultLimits[format]
+    const text = renderReport({ tests, ...windowOf(range, end.complete) }, format, {
+      rows: limit ?? rows,
+      characters: maxChars ?? characters,
+    })
+    await context.printer.print(rawText(text, true))
+    await logNotes(end.notes, range, context)
+    if (end.isBroken) throw incompleteListError(end.failure, end.problem, 'flaky report')
     return 0
   },
 })

@@ -5,17 +5,17 @@ import { serviceRecord } from '../../cli/fields.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ColumnSpec } from '../../output/view.ts'
-import { statusListEnding } from './tests/list-view.ts'
 import {
   idColumn,
   nameColumn,
   ownerColumn,
   quarantinedColumn,
   specsOf,
+  statusListEnding,
   type TestColumn,
   testListView,
   variantColumn,
-} from './tests/test-table.ts'
+} from './test-lists.ts'
 
 const columns: readonly ColumnSpec[] = [
   ['NAME', 'name', 'text'],
@@ -36,13 +36,12 @@ const screenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
   idColumn,
 ]
 
-/** `mergeq flaky unhealthy`: the flaky tests and the broken tests, whether or not they failed lately. */
 export const flakyUnhealthyCommand = defineCommand({
   command: 'flaky unhealthy',
   summary: 'List the flaky and broken tests',
   operation: listUnhealthyTests,
   fields: serviceRecord(listUnhealthyTests, [...columns, ...specsOf(screenColumns([]))]),
-  inputs: { limit: limitInput('tests') },
+  inputs: { limit: limitInput(listUnhealthyTests.params.limit) },
   view: ({ records }) => testListView(records, columns, screenColumns),
   listEnding: (end, { pageToken, repo, status }, { settings }) =>
     pageToken === undefined

@@ -35,7 +35,7 @@ export const prListCommand = defineCommand({
   command: 'pr list',
   summary: 'List pull requests of a queue, including finished ones',
   operation: listPullRequests,
-  inputs: { limit: limitInput('pull requests') },
+  inputs: { limit: limitInput(listPullRequests.params.limit) },
   fields: serviceRecord(listPullRequests, columns),
   view: ({ records }, { repo }) => withLinks(table(records, columns), pr => urlOfPullRequest(repo, pr)),
   listEnding({ shown, complete, isBroken }, { repo, targetBranch, states = [], since, author }, { host }) {

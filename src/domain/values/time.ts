@@ -119,6 +119,13 @@ export function describeInWords({ start, end }: TimeRange, endsNow: boolean): st
   return length === 1 ? `last ${noun}` : `last ${pluralize(length, noun)}`
 }
 
+/** Returns a range as a part of a sentence: `in the last 24 hours`, `since 2026-01-05 09:30 UTC`, or `from ... to ...`. */
+export function describeWhen(range: TimeRange, endsNow: boolean): string {
+  const words = describeInWords(range, endsNow)
+  if (words.startsWith('since ')) return words
+  return words.startsWith('last ') ? `in the ${words}` : `from ${words}`
+}
+
 export const looksLikeDuration = (text: string): boolean => /^\d+(ms|[smhdw])/.test(text) || text === '0'
 
 /**

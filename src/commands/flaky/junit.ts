@@ -1,6 +1,6 @@
 import sax from 'sax'
-import { formatBytes } from '../../../domain/format.ts'
-import { usageError } from '../../../errors.ts'
+import { formatBytes } from '../../domain/format.ts'
+import { usageError } from '../../errors.ts'
 
 /** A test that failed, as a JUnit XML file names it. */
 export interface FailedTest {

@@ -1,5 +1,10 @@
-import { get, getString, type Json, type JsonObject } from '../../../json.ts'
-import { type Column, type ColumnSpec, table, type View } from '../../../output/view.ts'
+import type { PaginationEnd } from '../../api/pages.ts'
+import type { ListEnding } from '../../cli/command.ts'
+import { cutListSentence } from '../../cli/common-inputs.ts'
+import { pluralize } from '../../domain/format.ts'
+import type { CommandLine } from '../../domain/suggested-command.ts'
+import { get, getString, type Json, type JsonObject } from '../../json.ts'
+import { type Column, type ColumnSpec, table, type View } from '../../output/view.ts'
 
 export interface TestColumn extends Column {
   readonly path: string
@@ -67,6 +72,37 @@ export const testListView = (
   terminalView: () => testTable(records, screenColumns(records)),
 })
 
-/** Returns the titles of columns with their paths, for `--fields`. */
+/** Returns columns as `--fields` takes them. */
 export const specsOf = (columns: readonly TestColumn[]): readonly ColumnSpec[] =>
   columns.filter(({ title }) => title !== '').map(({ title, path, format }) => [title, path, format])
+
+/** Returns the sentence for a list whose options hide all tests. */
+export const noMatchSentence = (hidden: number, noun: string, which: string): string =>
+  hidden === 1
+    ? `The only ${noun} ${which} does not match the options.`
+    : `None of the ${pluralize(hidden, noun)} ${which} matches the options.`
+
+/**
+ * Returns the line below the tests of a status on a terminal, or the sentence if there are none.
+ *
+ * @param adjective the status in words, such as `quarantined`
+ * @param where the name of the repository
+ */
+export function statusListEnding(
+  { shown, hidden, complete, isBroken }: PaginationEnd,
+  adjective: string,
+  where: string,
+  commandLine: CommandLine,
+): ListEnding | undefined {
+  if (shown > 0) {
+    const count = pluralize(shown, `${adjective} test`)
+    return { footer: [complete || isBroken ? `${count} in ${where}.` : cutListSentence(count)] }
+  }
+  if (isBroken) return undefined
+  return {
+    sentence:
+      hidden > 0
+        ? noMatchSentence(hidden, `${adjective} test`, `in ${where}`)
+        : `No test in ${where} is ${adjective}. To list the tests that failed, run: ${commandLine(['flaky', 'list'])}`,
+  }
+}
