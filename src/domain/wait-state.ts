@@ -97,8 +97,23 @@ function ageOf(
   return second > Math.floor((to + date + 999 - askedAt) / 1_000) ? 'newer' : undefined
 }
 
-const isOtherCommit = (head: string, sha: string): boolean => {
-  const [expected, actual] = [head.toLowerCase(), sha.toLowerCase()]
+/** Whether a record is, or may be, of an attempt before the submission. */
+function mayBeEarlierAttempt(
+  record: JsonObject,
+  observation: WaitObservation,
+  submission: Submission | undefined,
+): boolean {
+  if (submission === undefined) return false
+  const age = ageOf(record, observation, submission)
+  const isRecent = observation.at < submission.to + maxVisibilityDelay
+  return hasLeft(record) ? age === 'older' || (age === undefined && isRecent) : age === 'older' && isRecent
+}
+
+/** Whether the head of a record, as far as it is known, is another commit than the expected one. */
+function isOtherCommit(record: JsonObject, head: string | undefined): boolean {
+  const expected = head?.toLowerCase() ?? ''
+  const actual = getString(record, 'prSha')?.toLowerCase() ?? ''
+  if (expected === '' || actual === '') return false
   return !expected.startsWith(actual) && !actual.startsWith(expected)
 }
 
@@ -127,37 +142,16 @@ export function advance(
   observation: WaitObservation,
   { until, grace, head }: WaitGoal,
 ): WaitTransition {
-  const { position, at } = observation
-  const record =
-    position === undefined ? observation.record : { ...observation.record, isCurrentlySubmittedToQueue: true }
+  const { record: observed, position, at } = observation
   const { recordBeforeSubmit, submission } = lastState
-  const age = submission && record && ageOf(record, observation, submission)
-  const isRecent = submission !== undefined && at < submission.to + maxVisibilityDelay
-  const mayPredateSubmission =
-    submission !== undefined &&
-    record !== undefined &&
-    hasLeft(record) &&
-    (age === 'older' || (age === undefined && isRecent))
-  if (record === undefined || mayPredateSubmission || equalsRecordBeforeSubmit(record, recordBeforeSubmit)) {
-    const { missingSince = at } = lastState
-    return {
-      state: {
-        ...lastState,
-        ...(mayPredateSubmission && { ignoredRecord: record }),
-        missingSince,
-        position: undefined,
-        isStateUnchanged: false,
-      },
-      ...(at - missingSince >= grace && { outcome: 'error' }),
-    }
-  }
-  const sha = getString(record, 'prSha') ?? ''
+  const record = position === undefined ? observed : { ...observed, isCurrentlySubmittedToQueue: true }
+  if (record === undefined) return missing(lastState, at, grace)
+  const isDoubtful = mayBeEarlierAttempt(record, observation, submission)
+  if (isDoubtful && hasLeft(record)) return missing({ ...lastState, ignoredRecord: record }, at, grace)
+  if (equalsRecordBeforeSubmit(record, recordBeforeSubmit)) return missing(lastState, at, grace)
   const state = stateOf(record)
-  const reached = outcomeOf(record, until)
-  // A record under test that is older than the submission may belong to an earlier attempt.
-  const mayBeEarlierAttempt = reached === 'reached' && age === 'older' && isRecent
-  const isStale = head !== undefined && sha !== '' && isOtherCommit(head, sha)
-  const outcome = isStale ? 'stale' : mayBeEarlierAttempt ? undefined : reached
+  const isStateUnchanged = state === lastState.state
+  const outcome = isOtherCommit(record, head) ? 'stale' : isDoubtful ? undefined : outcomeOf(record, until)
   // The queue may list the new attempt while the pull request's own record still shows the earlier attempt.
   const keepsRecord = position !== undefined && getString(recordBeforeSubmit, 'stateChangedAt') !== undefined
   return {
@@ -166,12 +160,21 @@ export function advance(
       ...(keepsRecord && { recordBeforeSubmit }),
       state,
       position,
-      isStateUnchanged: state === lastState.state,
+      isStateUnchanged,
     },
-    ...(state === undefined || state === lastState.state
+    ...(state === undefined || isStateUnchanged
       ? {}
       : { change: { from: lastState.state, to: state, at: getString(record, 'stateChangedAt'), position } }),
     ...(outcome && { outcome }),
+  }
+}
+
+/** Returns the transition for a pull request that was not found at a time; an error after the grace period. */
+function missing(lastState: WaitState, at: number, grace: number): WaitTransition {
+  const { missingSince = at } = lastState
+  return {
+    state: { ...lastState, missingSince, position: undefined, isStateUnchanged: false },
+    ...(at - missingSince >= grace && { outcome: 'error' }),
   }
 }
 

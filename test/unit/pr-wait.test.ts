@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { describeEnd, type WaitEnd } from '../../src/commands/pr/wait/describe-end.ts'
+import type { WaitEnd } from '../../src/commands/pr/wait/poll.ts'
+import { describeEnd } from '../../src/commands/pr/wait/report.ts'
 import { outcomeOfRecord, pullRequestStates } from '../../src/domain/states.ts'
 import { milestones, type WaitOutcome } from '../../src/domain/wait-outcomes.ts'
 import { advance, pollDelay, type WaitGoal, type WaitState } from '../../src/domain/wait-state.ts'

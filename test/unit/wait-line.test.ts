@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type LiveTimes, liveLine } from '../../src/commands/pr/wait/live-line.ts'
-import type { WaitTarget } from '../../src/commands/pr/wait/read-targets.ts'
+import type { WaitTarget } from '../../src/commands/pr/wait/poll.ts'
 import { parseRepository } from '../../src/domain/values/repository.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { plainText } from '../../src/output/styled-text.ts'

@@ -18,7 +18,7 @@ import { getNumber, getString, type JsonObject } from '../../json.ts'
 import { styled } from '../../output/styled-text.ts'
 import { message } from '../../output/view.ts'
 import type { RequestedPullRequest } from './record.ts'
-import { waitInputs, waitRecord } from './wait/wait-inputs.ts'
+import { readWaitOptions, waitCommand, waitInputs, waitRecord } from './wait/options.ts'
 
 /** The largest number of pull requests that the suggested command names. */
 const maxSuggested = 10
@@ -30,7 +30,6 @@ async function suggestWait(
 ): Promise<void> {
   if (presentation !== 'screen' || !out.terminal || !err.terminal || isContinuousIntegration(env)) return
   if (requests.length === 0 || requests.length > maxSuggested) return
-  const { waitCommand } = await import('./wait/end-lines.ts')
   const command = waitCommand(
     requests.map(({ values }) => values),
     settings.commandLine,
@@ -100,10 +99,9 @@ export const prSubmitCommand = defineCommand({
     if (!wait) refuseWaitOptions(context)
     const requests = await context.requests()
     if (wait) {
-      const { readWaitOptions } = await import('./wait/time-limits.ts')
-      const options = readWaitOptions(waitValues, requests.length, context)
+      const options = readWaitOptions(waitValues, requests.length, context.args)
       if (context.options.dryRun) return printDryRun(submitPullRequest, requests, context)
-      const { submitAndWait } = await import('./submit/submit-and-wait.ts')
+      const { submitAndWait } = await import('./wait/run.ts')
       return submitAndWait(requests, options, context)
     }
     if (context.options.dryRun) return printDryRun(submitPullRequest, requests, context)

@@ -5,7 +5,7 @@ import { defineCommand } from '../../cli/command.ts'
 import { printDryRun } from '../../cli/confirm.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { kindOfOutcome } from '../../domain/wait-outcomes.ts'
-import { waitInputs, waitOutput, waitRecord } from './wait/wait-inputs.ts'
+import { readWaitOptions, waitInputs, waitRecord } from './wait/options.ts'
 
 /** `pr wait`: polls until every pull request has reached the requested state or a final state. */
 export const prWaitCommand = defineCommand({
@@ -18,7 +18,12 @@ export const prWaitCommand = defineCommand({
   options: waitInputs,
   operations: [getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
   exitKinds: Object.values(kindOfOutcome),
-  output: waitOutput,
+  output: {
+    table:
+      'the result of each pull request, with failing checks and next commands (on a pipe, one row); changes go to standard error',
+    json: 'one result per pull request: {"type":"result","pr","outcome","state","elapsedSeconds","exit"}',
+    ndjson: 'one line per change, {"type":"change","pr","from","to","at","position"}, then the results',
+  },
   fields: waitRecord,
   examples: [
     'mergeq pr wait 123 --timeout 30m',
@@ -26,9 +31,8 @@ export const prWaitCommand = defineCommand({
     'mergeq pr wait 123 124 125 -o ndjson',
   ],
   async run(values, context) {
-    const { readWaitOptions } = await import('./wait/time-limits.ts')
     const requests = await context.requests()
-    const options = readWaitOptions(values, requests.length, context)
+    const options = readWaitOptions(values, requests.length, context.args)
     const [first] = requests
     if (context.options.dryRun) {
       if (first === undefined) return 0
@@ -36,7 +40,7 @@ export const prWaitCommand = defineCommand({
         ? printDryRun(getSubmittedPullRequest, requests, context)
         : printDryRun(getQueue, [{ values: first.values, overrides: [] }], context)
     }
-    const { waitForAll } = await import('./wait/wait-for-all.ts')
+    const { waitForAll } = await import('./wait/run.ts')
     return waitForAll(
       requests.map(request => ({ request })),
       options,

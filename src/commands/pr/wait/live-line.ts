@@ -1,13 +1,17 @@
+import { callOperation } from '../../../api/call.ts'
+import { getMergeQueueMetrics, readSamplesIn } from '../../../api/operations/metrics.ts'
+import { withMaxRetries, withoutMessages } from '../../../api/service-client.ts'
+import type { CommandContext } from '../../../cli/context.ts'
 import { shortReason } from '../../../domain/explain/findings.ts'
 import { formatAge, formatDuration, formatOrdinal, pluralize } from '../../../domain/format.ts'
-import { type UsualTimeInQueue, usualTimeText } from '../../../domain/metrics/last-hour.ts'
+import { type UsualTimeInQueue, usualTimeInQueue, usualTimeText } from '../../../domain/metrics/last-hour.ts'
 import { queueEntries } from '../../../domain/queue-entries.ts'
 import { isUnderTest } from '../../../domain/states.ts'
 import { get, getString, type JsonObject } from '../../../json.ts'
 import { plainText, type Span, type StyledLine, wordsSpan } from '../../../output/styled-text.ts'
 import { textWidth } from '../../../output/text-width.ts'
-import type { Pieces } from './describe-end.ts'
-import type { WaitTarget } from './read-targets.ts'
+import type { RequestedPullRequest } from '../record.ts'
+import { queueName, type WaitTarget } from './poll.ts'
 
 /** The times of a wait, in milliseconds; `now` and `startedAt` since 1970. */
 export interface LiveTimes {
@@ -17,6 +21,8 @@ export interface LiveTimes {
   readonly limit: number
   readonly usual?: UsualTimeInQueue | undefined
 }
+
+type Pieces = readonly (string | Span)[]
 
 /** A part of the live line. On a narrow terminal the parts with the highest `rank` are left out first. */
 interface Part {
@@ -68,10 +74,12 @@ function targetParts(target: WaitTarget, now: number): readonly Part[] {
 function countParts(targets: readonly WaitTarget[]): readonly Part[] {
   const states = targets.map(({ state }) => state.state ?? '')
   const isUnread = targets.every(({ state }) => state.missingSince === undefined)
-  const counts = [...new Set(states)].map((state): readonly (string | Span)[] => [
-    `${states.filter(other => other === state).length} `,
-    state !== '' ? wordsSpan(state) : isUnread ? 'not checked yet' : 'not visible yet',
-  ])
+  const counts = [...new Set(states)].map(
+    (state): Pieces => [
+      `${states.filter(other => other === state).length} `,
+      state !== '' ? wordsSpan(state) : isUnread ? 'not checked yet' : 'not visible yet',
+    ],
+  )
   const pieces = counts.flatMap((count, index) => (index === 0 ? count : [', ', ...count]))
   return [{ pieces: [`${pluralize(targets.length, 'pull request')}: `, ...pieces], rank: 0 }]
 }
@@ -105,4 +113,65 @@ export function liveLine(targets: readonly WaitTarget[], times: LiveTimes, colum
     parts = parts.filter(({ rank }) => rank !== lastRank)
   }
   return lineOf()
+}
+
+/**
+ * Runs `work` and shows the live line of a wait until it ends; `targets` returns the pull requests that it
+ * still waits for. The wait began at `startedAt`, in milliseconds since 1970, and may take `limit`
+ * milliseconds. The usual time of a queue is requested once, at the same time. Where the logger has no
+ * spinner, only the work is done.
+ */
+export async function withLiveLine(
+  targets: () => readonly WaitTarget[],
+  { startedAt, limit }: Pick<LiveTimes, 'startedAt' | 'limit'>,
+  context: CommandContext,
+  work: () => Promise<void>,
+): Promise<void> {
+  const { logger, host } = context
+  if (!logger.hasSpinner) return work()
+  const usualTimes = new Map<string, UsualTimeInQueue | undefined>()
+
+  /** Returns the usual time of the queue that all pull requests share, once the service has sent it. */
+  const usualTimeOf = (waiting: readonly WaitTarget[]): UsualTimeInQueue | undefined => {
+    const [name, ...others] = new Set(waiting.map(queueName))
+    const [target] = waiting
+    if (name === undefined || target === undefined || others.length > 0) return undefined
+    if (!usualTimes.has(name)) {
+      usualTimes.set(name, undefined)
+      void readUsualTime(target.request.values, context).then(usual => usualTimes.set(name, usual))
+    }
+    return usualTimes.get(name)
+  }
+  return logger.withSpinner(columns => {
+    const waiting = targets()
+    return liveLine(
+      waiting,
+      { now: host.clock.now(), startedAt, limit, usual: usualTimeOf(waiting) },
+      columns,
+    )
+  }, work)
+}
+
+/** The time for the metrics, in milliseconds: they are an extra of the live line. */
+const timeLimit = 3_000
+
+/**
+ * Reads the usual time in a queue from the metrics of its last hour, with a single request. Undefined if
+ * there are none or if the request fails; never rejects.
+ */
+async function readUsualTime(
+  { repo, targetBranch }: RequestedPullRequest,
+  context: CommandContext,
+): Promise<UsualTimeInQueue | undefined> {
+  try {
+    const client = context.client()
+    const limits = { ...withMaxRetries(client, 0), timeout: (usual: number) => Math.min(usual, timeLimit) }
+    const params = { repo, branch: undefined }
+    const { response } = await callOperation(withoutMessages(client), getMergeQueueMetrics, params, {
+      limits,
+    })
+    return response.bytes && usualTimeInQueue(readSamplesIn(response.bytes), repo, targetBranch)
+  } catch {
+    return undefined
+  }
 }

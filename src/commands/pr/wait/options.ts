@@ -1,13 +1,15 @@
 import { maxErrorsOption } from '../../../cli/common-inputs.ts'
 import type { RecordFields } from '../../../cli/fields.ts'
 import { choiceOption, flag, type Input, type InputValues, option } from '../../../cli/inputs.ts'
-import type { ParseContext } from '../../../config/settings.ts'
+import type { ParseContext, ParsedArgs } from '../../../config/settings.ts'
+import type { CommandLine } from '../../../domain/suggested-command.ts'
+import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
+import { repositoryName } from '../../../domain/values/repository.ts'
 import { parseDuration, parseInterval } from '../../../domain/values/time.ts'
 import { milestones } from '../../../domain/wait-outcomes.ts'
+import type { WaitGoal } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
-
-/** Parses a poll interval: a duration of at least one second, in milliseconds, or `auto`. */
-const parsePollInterval = (text: string): number | 'auto' => (text === 'auto' ? text : parseInterval(text))
+import type { RequestedPullRequest } from '../record.ts'
 
 /** The commit that must stay the head of the pull request; `HEAD` is the commit that the settings resolve. */
 const matchHead: Input<string | undefined> = {
@@ -49,7 +51,7 @@ export const waitInputs = {
     default: 'auto',
     summary: 'Time between polls, at least 1s',
     suggestions: ['auto'],
-    parse: parsePollInterval,
+    parse: (text): number | 'auto' => (text === 'auto' ? text : parseInterval(text)),
   }),
   grace: option({
     name: 'grace',
@@ -77,11 +79,39 @@ export const waitRecord: RecordFields = {
   ],
 }
 
-export const waitOutput = {
-  table:
-    'the result of each pull request, with failing checks and next commands (on a pipe, one row); changes go to standard error',
-  json: 'one result per pull request: {"type":"result","pr","outcome","state","elapsedSeconds","exit"}',
-  ndjson: 'one line per change, {"type":"change","pr","from","to","at","position"}, then the results',
+export interface WaitOptions extends WaitGoal {
+  /** Milliseconds between polls. */
+  readonly interval: number | 'auto'
+  /** How many consecutive failed readings of a pull request end its wait. */
+  readonly maxErrors: number
+  readonly failOnPaused: boolean
+  /** Milliseconds for the whole wait; 0 reads every pull request once. */
+  readonly limit: number
+  readonly stopsOnError: boolean
 }
 
-export type WaitInputValues = InputValues<typeof waitInputs>
+/**
+ * Reads the options of a wait for a number of pull requests. Throws a usage error when a head commit is given
+ * for more than one pull request.
+ */
+export function readWaitOptions(
+  { matchHead: head, ...values }: InputValues<typeof waitInputs>,
+  pullRequestCount: number,
+  args: ParsedArgs,
+): WaitOptions {
+  if (head !== undefined && pullRequestCount > 1)
+    throw usageError(
+      '--match-head works with only one pull request.',
+      'Run a separate wait for each pull request.',
+    )
+  const [timeout = '1h'] = args.get('--timeout') ?? []
+  return { ...values, head, limit: parseDuration(timeout), stopsOnError: args.has('--stop-on-error') }
+}
+
+/** Returns the command that continues the wait for pull requests; those of several repositories have URLs. */
+export function waitCommand(pullRequests: readonly RequestedPullRequest[], commandLine: CommandLine): string {
+  const [first] = pullRequests
+  const isOneRepository = new Set(pullRequests.map(({ repo }) => repositoryName(repo))).size <= 1
+  const references = pullRequests.map(({ pr, repo }) => (isOneRepository ? pr : urlOfPullRequest(repo, pr)))
+  return commandLine(['pr', 'wait', ...references], isOneRepository ? first : {}, ['--until'])
+}
