@@ -8,14 +8,13 @@ import { metricsContentType } from './metrics-text.ts'
 import { parseBody, statusError } from './requests.ts'
 import { createHex, createUuid } from './sample-data.ts'
 import type { Scenario } from './scenarios.ts'
-import { createSandboxState, type SandboxState, type SandboxStateOptions } from './state.ts'
+import { SandboxState, type SandboxStateOptions } from './state.ts'
 
 export const defaultToken = 'sandbox'
 
 export interface ServiceOptions extends SandboxStateOptions {
   /** The only token that the service accepts (docs/reference/service.md, "Authentication"). */
   readonly token: string
-  now(): number
 }
 
 export interface SandboxRequest {
@@ -62,7 +61,7 @@ const forkedRunHeader = 'x-forked-workflow-run-id'
 /** Responses depend only on the options, the requests, and the times of the requests. */
 export function createService(options: ServiceOptions): SandboxService {
   const { scenario, token, seed } = options
-  const state = createSandboxState(options, options.now)
+  const state = new SandboxState(options)
   const { dialect } = state
   const isOutage = createOutageCheck(scenario, options.now(), state.timings.second)
   let requestCount = 0
