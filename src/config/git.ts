@@ -32,8 +32,8 @@ interface GitLookup {
   repo?(): Promise<Repository | undefined>
 }
 
-/** A remote of the checkout. */
-export interface Remote {
+/** A remote of the checkout; an address that names no repository has neither `repo` nor `protocol`. */
+interface Remote {
   readonly name: string
   readonly address: string
   readonly repo: Repository | undefined
@@ -176,15 +176,6 @@ export function gitSource(host: Host, options: GitLookup): GitSource {
   }
 }
 
-/** The remote whose list of pull requests is read. */
-interface PullRequestRemote {
-  readonly name: string
-  readonly address: string
-  /** The protocol of the address; undefined for an address that names no repository. */
-  readonly protocol: string | undefined
-  readonly repo: Repository | undefined
-}
-
 /** The one pull request whose head is the current commit, or why none was found. */
 interface CommitLookup extends Pick<CheckoutLookup, 'commitProblem'> {
   readonly pr?: ResolvedValue | undefined
@@ -193,7 +184,7 @@ interface CommitLookup extends Pick<CheckoutLookup, 'commitProblem'> {
 /** Finds the one pull request whose head is a commit with `git ls-remote`. */
 async function findPullRequestOfCommit(
   host: Host,
-  { name, address, protocol, repo }: PullRequestRemote,
+  { name, address, protocol, repo }: Remote,
   commit: string,
 ): Promise<CommitLookup> {
   if (repo === undefined) return { commitProblem: `the URL of remote ${name} does not name a repository` }
@@ -434,14 +425,6 @@ export async function listRemoteBranches(host: Host): Promise<readonly string[]>
   return [...new Set(branches)].filter(branch => branch !== 'HEAD')
 }
 
-/** The address of a remote without its credential, and the environment that passes the credential to git. */
-interface SplitAddress {
-  /** The address without a credential, safe to show and to pass as an argument. */
-  readonly address: string
-  /** The given environment; with a credential, also `GIT_CONFIG_COUNT` and its keys and values. */
-  readonly env: Environment
-}
-
 const userInfoPattern = /^((https?|ssh):\/\/)([^/?#]*)@(.*)$/i
 
 const decodePercent = (text: string): string => {
@@ -456,9 +439,13 @@ const decodePercent = (text: string): string => {
  * Separates the user name and password from the address of a remote. Every process of the machine can see
  * arguments, and git passes an address on to another program; only this user can see the environment. An
  * ssh address keeps the user name, which is part of the address, and loses the password, which ssh never
- * accepts. An address without a credential and an address in the scp form are returned unchanged.
+ * accepts. An address without a credential and an address in the scp form are returned unchanged. With a
+ * credential the environment also has `GIT_CONFIG_COUNT` and its keys and values.
  */
-function splitCredential(address: string, env: Environment): SplitAddress {
+function splitCredential(
+  address: string,
+  env: Environment,
+): { readonly address: string; readonly env: Environment } {
   const [, prefix = '', protocol = '', userInfo = '', rest = ''] = userInfoPattern.exec(address) ?? []
   if (prefix === '') return { address, env }
   const colon = userInfo.indexOf(':')

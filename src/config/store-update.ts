@@ -3,7 +3,8 @@ import { lock } from 'proper-lockfile'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { type JsonObject, stringifyJson } from '../json.ts'
-import { configFile, maxStoreSize, readDocument } from './store.ts'
+import { parentDirectory } from './file-paths.ts'
+import { configFile, maxStoreSize, readDocument, requireStorePath } from './store.ts'
 
 /** The age after which the lock of a process that died is broken, in milliseconds. */
 const staleLock = 5_000
@@ -55,8 +56,17 @@ async function acquireLock(path: string, host: Host): Promise<() => Promise<void
     }
 }
 
-const parentDirectory = (path: string): string => path.replace(/[\\/][^\\/]*$/, '')
-const fileName = (path: string): string => path.slice(parentDirectory(path).length + 1)
+const fileName = (path: string): string => path.replace(/^.*[\\/]/s, '')
+
+/** Runs `work` while no other process changes the settings. */
+async function withLock<T>(path: string, host: Host, work: () => Promise<T>): Promise<T> {
+  const release = await acquireLock(path, host)
+  try {
+    return await work()
+  } finally {
+    await release().catch(() => undefined)
+  }
+}
 
 /**
  * Changes the stored settings: under a lock, the new document is written to a file of mode 0600 beside the
@@ -66,22 +76,14 @@ const fileName = (path: string): string => path.slice(parentDirectory(path).leng
  * error when the file cannot be written.
  */
 export async function updateStore(host: Host, change: (before: JsonObject) => JsonObject): Promise<void> {
-  const path = configFile(host)
-  if (path === undefined)
-    throw usageError(
-      'There is no configuration directory.',
-      'Set HOME, or set MERGEQ_CONFIG_DIR to an absolute path.',
-    )
+  const path = requireStorePath(configFile(host))
   try {
     await host.files.createDirectory(parentDirectory(path))
     const target = await host.files.resolveLink(path)
-    const release = await acquireLock(target, host)
-    try {
+    await withLock(target, host, async () => {
       await rejectHeldFile(target, host)
       await replaceFile(target, change(await readDocument(host, target, path)), host)
-    } finally {
-      await release().catch(() => undefined)
-    }
+    })
   } catch (error) {
     if (isMergeqError(error)) throw error
     const reason = error instanceof Error ? error.message : String(error)
@@ -142,10 +144,5 @@ export async function removeTemporaryFiles(host: Host): Promise<void> {
   const path = configFile(host)
   if (path === undefined || !(await host.files.exists(parentDirectory(path)))) return
   const target = await host.files.resolveLink(path)
-  const release = await acquireLock(target, host)
-  try {
-    await removeStaleFiles(target, host.files)
-  } finally {
-    await release().catch(() => undefined)
-  }
+  await withLock(target, host, () => removeStaleFiles(target, host.files))
 }

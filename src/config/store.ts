@@ -25,15 +25,18 @@ export interface Store {
   accessProblems(): Promise<readonly AccessProblem[]>
 }
 
-/** Returns the path of the stored settings. Throws a usage error when there is no directory for them. */
-export function storeFile({ settings: { store } }: { readonly settings: { readonly store: Store } }): string {
-  if (store.path === undefined)
-    throw usageError(
-      'There is no configuration directory.',
-      'Set HOME, or set MERGEQ_CONFIG_DIR to an absolute path.',
-    )
-  return store.path
+/** Throws a usage error when there is no directory for the stored settings. */
+export function requireStorePath(path: string | undefined): string {
+  if (path !== undefined) return path
+  throw usageError(
+    'There is no configuration directory.',
+    'Set HOME, or set MERGEQ_CONFIG_DIR to an absolute path.',
+  )
 }
+
+/** Returns the path of the stored settings. Throws a usage error when there is no directory for them. */
+export const storeFile = ({ settings }: { readonly settings: { readonly store: Store } }): string =>
+  requireStorePath(settings.store.path)
 
 /** Returns the stored settings. The file is read once, on demand, and never created or changed. */
 export function openStore(host: Host): Store {
