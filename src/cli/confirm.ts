@@ -71,11 +71,11 @@ export async function printPreview(
  */
 export async function printDryRun(
   operation: Operation,
-  invocations: readonly CommandRequest[],
+  requests: readonly CommandRequest[],
   context: CommandContext,
 ): Promise<number> {
   const { out } = context.host
-  for (const { values, overrides } of invocations) {
+  for (const { values, overrides } of requests) {
     const pageQuery = await firstPageQuery(operation, values, context.host.clock.now())
     const { request } = await buildRequest(context.client(), operation, values, { overrides, pageQuery })
     const { body, ...shown } = previewRequest(request)

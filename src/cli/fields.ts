@@ -15,10 +15,10 @@ export interface RecordFields {
   /** The field with the list from which the rows are made; without it, there is a row for each record. */
   readonly rowsIn?: string
   /**
-   * Which names are valid in addition to `names`: with `at-hand`, those of the records in the response; with
+   * Which names are valid in addition to `names`: with `from-response`, those of the records in the response; with
    * `any`, all, because a change must not end with a usage error after it was sent. Without it, none are.
    */
-  readonly others?: 'at-hand' | 'any'
+  readonly others?: 'from-response' | 'any'
 }
 
 /** The fields of a command, or a function that finds them, for a command that calls any operation. */
@@ -37,7 +37,7 @@ export const serviceRecord = (
   names: response === undefined ? [] : fieldNames(response),
   columns,
   ...(rowsIn === undefined ? {} : { rowsIn }),
-  others: 'at-hand',
+  others: 'from-response',
 })
 
 export const combineFields = (...all: readonly RecordFields[]): RecordFields => ({

@@ -321,15 +321,15 @@ function progressOf(operation: Operation, result: RunResult | undefined): Progre
  */
 export async function reportResults(
   operation: Operation,
-  invocations: readonly CommandRequest[],
+  requests: readonly CommandRequest[],
   results: readonly RunResult[],
   context: CommandContext,
 ): Promise<number> {
   const interruptions = results.filter(wasInterrupted)
-  const isUnfinished = results.length < invocations.length || interruptions.length > 0
+  const isUnfinished = results.length < requests.length || interruptions.length > 0
   const endingIn = (progress: Progress) =>
-    invocations.filter((_, index) => progressOf(operation, results[index]) === progress)
-  if (isUnfinished && invocations.length > 1) {
+    requests.filter((_, index) => progressOf(operation, results[index]) === progress)
+  if (isUnfinished && requests.length > 1) {
     const summary = progressNames.flatMap(name => {
       const numbers = endingIn(name).map(({ values }) => `#${resourceOfParams(values).pr ?? '?'}`)
       return numbers.length === 0 ? [] : [`${name}: ${joinList(numbers)}.`]
@@ -344,7 +344,7 @@ export async function reportResults(
     ? interruptedChangeError(
         new MergeqError('interrupted', toMergeqError(interrupted.reason).message, { exit: first.exit }),
         operation,
-        inFlight.map(invocation => resourceOfRequest(operation, invocation.values, invocation)),
+        inFlight.map(request => resourceOfRequest(operation, request.values, request)),
         context.settings.commandLine,
       )
     : (interruptions.find(result => wasInFlight(operation, result))?.failure ??

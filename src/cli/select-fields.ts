@@ -13,7 +13,7 @@ export interface RequestedFields {
   readonly fields: RecordFields | undefined
 }
 
-const unknownRecord: RecordFields = { names: [], columns: [], others: 'at-hand' }
+const unknownRecord: RecordFields = { names: [], columns: [], others: 'from-response' }
 
 /**
  * Creates a printer for the requested fields. Throws a usage error for a name that no record of the command

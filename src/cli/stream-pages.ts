@@ -116,15 +116,15 @@ const withReadableTimes = (note: string): string =>
 /** Returns exit code 0. Throws an error for an incomplete list. */
 export async function streamPages(
   command: RequestCommand,
-  invocation: CommandRequest,
+  request: CommandRequest,
   pages: Paginator,
   context: CommandContext,
 ): Promise<number> {
   const { logger, host } = context
   const endingOf = (finish: PaginationEnd) =>
-    context.presentation === 'screen' ? command.listEnding?.(finish, invocation.values, context) : undefined
-  const output = createPageOutput(command, invocation, pages.content, context, endingOf)
-  const failure = await readPages(command, invocation, pages, context, output.take).catch(async error => {
+    context.presentation === 'screen' ? command.listEnding?.(finish, request.values, context) : undefined
+  const output = createPageOutput(command, request, pages.content, context, endingOf)
+  const failure = await readPages(command, request, pages, context, output.take).catch(async error => {
     const { kind, message } = toMergeqError(error)
     if (output.isOpen() && kind !== 'output') await output.end(pages.finish(message))
     throw error

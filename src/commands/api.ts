@@ -115,7 +115,7 @@ function responseFields(typed: ReadonlyMap<string, readonly string[]>): RecordFi
   return {
     names: record === undefined ? [] : fieldNames(record),
     columns: [],
-    others: isChange ? 'any' : 'at-hand',
+    others: isChange ? 'any' : 'from-response',
   }
 }
 

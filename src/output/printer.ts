@@ -14,7 +14,7 @@ import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import type { FieldSelection } from './selected-fields.ts'
 import type { TableRenderer } from './table.ts'
 import { wrapLines } from './text-width.ts'
-import { hasOnlyLines, hasOnlyRows, mergeViews, parts, type View, widthRows } from './view.ts'
+import { hasOnlyLines, hasOnlyRows, mergeViews, parts, type View, sampleRows } from './view.ts'
 
 /** A result that can be printed in any format. */
 export interface Printable {
@@ -125,7 +125,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
         : isOneTable && isPlain
     keptViews.push(view)
     keptRows += view.rows.length
-    if (!isOneTable || keptRows < widthRows) return
+    if (!isOneTable || keptRows < sampleRows) return
     const { createTableRenderer } = await import('./table.ts')
     const tableOptions = await readTableOptions()
     for (const merged of mergeViews(keptViews)) {

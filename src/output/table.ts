@@ -6,7 +6,7 @@ import { applyLink, applyStyle, createChalk, renderLines, type TerminalStyle } f
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import { stateSpan, stateStyle } from './styled-text.ts'
 import { breakLongWords, textWidth, truncateCell } from './text-width.ts'
-import { type Column, type ColumnFormat, type TextBlock, type View, widthRows } from './view.ts'
+import { type Column, type ColumnFormat, type TextBlock, type View, sampleRows } from './view.ts'
 
 /** The terminal that a table is rendered for. */
 export interface TableOptions extends TerminalStyle {
@@ -66,7 +66,7 @@ const alignedRight: readonly ColumnFormat[] = ['number', 'rate']
 
 /**
  * Creates a table without borders that is as wide as the terminal at most, unless what may not be cut is
- * wider. The first `widthRows` rows determine the columns and their widths.
+ * wider. The first `sampleRows` rows determine the columns and their widths.
  */
 export function createTableRenderer(
   { heading = [], columns, rows: firstRows }: View,
@@ -77,7 +77,7 @@ export function createTableRenderer(
     columns.map(({ format, isSparse }, index) =>
       isSparse === true && formatCell(row[index]) === '' ? '' : cellText(row[index], format, options),
     )
-  const sample = firstRows.slice(0, widthRows)
+  const sample = firstRows.slice(0, sampleRows)
   const sampleTexts = sample.map(texts)
   const contentWidths = columns.map((_, index) => {
     const isEmpty = sample.every(row => formatCell(row[index]) === '')
@@ -254,12 +254,12 @@ export function layoutColumns(
       shown = shown.filter(column => column !== dropped)
     }
   }
-  const rooms = new Set(columns.flatMap(({ needsRoom }) => needsRoom ?? []))
+  const rooms = new Set(columns.flatMap(({ minTextWidth }) => minTextWidth ?? []))
   for (const room of [...rooms].sort((a, b) => b - a)) {
     const roomy = columns.map(({ format }, index) =>
       Math.min(natural[index] ?? 0, canBeCut(format) ? room : Number.POSITIVE_INFINITY),
     )
-    dropWhileWider(roomy, index => columns[index]?.needsRoom === room)
+    dropWhileWider(roomy, index => columns[index]?.minTextWidth === room)
   }
   dropWhileWider(smallest, () => true)
   const widths = [...natural]
@@ -272,7 +272,7 @@ export function layoutColumns(
       widths[widest] = (widths[widest] ?? 0) - 1
     }
   }
-  narrow(columns.map(({ yieldsTo }) => yieldsTo ?? maxWidth))
+  narrow(columns.map(({ shrinkTo }) => shrinkTo ?? maxWidth))
   narrow(smallest)
   return shown.map(({ index }) => ({ index, width: Math.max(widths[index] ?? 0, wordWidths[index] ?? 0) }))
 }

@@ -33,11 +33,11 @@ export interface Column {
    * The column is shown only where texts in other columns keep this width, in characters, or need less. The
    * column must have a priority.
    */
-  readonly needsRoom?: number
+  readonly minTextWidth?: number
   /** Whether a missing value is an empty cell instead of `-`, because it is missing in most rows. */
   readonly isSparse?: boolean
   /** The width to which the column is narrowed before any other column is, in characters. */
-  readonly yieldsTo?: number
+  readonly shrinkTo?: number
   /** Returns the URL that a value of the column links to, on a terminal that has links. */
   link?(value: Json | undefined): string | undefined
 }
@@ -80,7 +80,7 @@ export interface View {
  * The number of rows that determine the column widths of a terminal table. Later rows are printed as they
  * arrive.
  */
-export const widthRows = 1_000
+export const sampleRows = 1_000
 
 /**
  * A column of a table of records: its title, the path of its value, its format (`plain` by default), and its

@@ -71,11 +71,11 @@ const screenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
   { title: 'RATE', format: 'rate', path: 'failure_rate_last_7d' },
   { title: 'PRS', format: 'number', path: 'pull_requests_impacted_last_7d' },
   ownerColumn,
-  { title: 'STATUS', format: 'state', priority: 4, needsRoom: 32, path: 'status.value' },
+  { title: 'STATUS', format: 'state', priority: 4, minTextWidth: 32, path: 'status.value' },
   nameColumn,
   variantColumn(tests),
   quarantinedColumn,
-  { title: 'REASON', format: 'id', priority: 10, needsRoom: 60, path: 'status.reason' },
+  { title: 'REASON', format: 'id', priority: 10, minTextWidth: 60, path: 'status.reason' },
   idColumn,
 ]
 

@@ -38,11 +38,11 @@ const screenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
     title: 'SETTING',
     format: 'id',
     priority: 8,
-    needsRoom: 32,
+    minTextWidth: 32,
     path: 'quarantine_setting',
     show: record => settingWord(getString(record, 'quarantine_setting')),
   },
-  { title: 'FILE', format: 'id', priority: 9, needsRoom: 60, path: 'file' },
+  { title: 'FILE', format: 'id', priority: 9, minTextWidth: 60, path: 'file' },
 ]
 
 export const flakyQuarantinedCommand = defineCommand({

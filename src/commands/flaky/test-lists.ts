@@ -20,7 +20,7 @@ export const ownerColumn: TestColumn = {
   title: 'OWNER',
   format: 'plain',
   priority: 3,
-  yieldsTo: 11,
+  shrinkTo: 11,
   path: 'codeowners',
 }
 
@@ -35,7 +35,7 @@ export const quarantinedColumn: TestColumn = {
 }
 
 /** The ID of a test, where there is room: `flaky get` finds a test by the words of its name, too. */
-export const idColumn: TestColumn = { title: 'ID', format: 'id', priority: 9, needsRoom: 60, path: 'id' }
+export const idColumn: TestColumn = { title: 'ID', format: 'id', priority: 9, minTextWidth: 60, path: 'id' }
 
 /**
  * Returns the variants of the tests whose names repeat, so that each row names one test. The other rows are
