@@ -97,10 +97,12 @@ export async function createContext(
   const printer =
     options.fields.length === 0
       ? createPrinter(writer, { ...printerOptions, selection: undefined })
-      : (await import('./select-fields.ts')).createSelectingPrinter(writer, printerOptions, {
-          typed: options.fields,
+      : (await import('./select-fields.ts')).createSelectingPrinter(
+          writer,
+          printerOptions,
+          options.fields,
           fields,
-        })
+        )
   const shared = { host, settings, options, presentation, logger, secrets } as const
   let client: CommandClient | undefined
   return {

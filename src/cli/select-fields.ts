@@ -2,35 +2,54 @@ import { anyField } from '../api/operations/fields.ts'
 import { isJsonFormat } from '../domain/output-formats.ts'
 import { findSimilarName } from '../domain/similar-name.ts'
 import { type MergeqError, usageError } from '../errors.ts'
-import { isObject, type Json, type JsonObject } from '../json.ts'
-import { createPrinter, type Printer, type PrinterOptions, type Writer } from '../output/printer.ts'
-import { createFieldSelection, type SelectedField } from '../output/selected-fields.ts'
+import { get, getArray, isObject, type Json, type JsonObject } from '../json.ts'
+import {
+  createPrinter,
+  type FieldSelection,
+  type Printable,
+  type Printer,
+  type PrinterOptions,
+} from '../output/printer.ts'
+import type { ColumnFormat, View, Writer } from '../output/view.ts'
 import type { RecordFields } from './fields.ts'
 
-export interface RequestedFields {
-  readonly typed: readonly string[]
-  /** The fields of the command; undefined where only the records say them. */
-  readonly fields: RecordFields | undefined
+/** A field that `--fields` selects. */
+interface SelectedField {
+  /** The name as it was typed: the title of its column. */
+  readonly name: string
+  /** The path of the value in a record; undefined for a column of the table that no field has. */
+  readonly path?: string
+  /** The column of the table that was named, and the path of its value in what its row is made from. */
+  readonly column?: { readonly title: string; readonly path: string }
+  readonly format: ColumnFormat
 }
 
-const unknownRecord: RecordFields = { names: [], columns: [], others: 'from-response' }
-
 /**
- * Creates a printer for the requested fields. Throws a usage error for a name that no record of the command
- * has; the printer throws it at the end for a name that no printed record has.
+ * Creates a printer for the fields that were typed. Throws a usage error for a name that no record of the
+ * command has; the printer throws it at the end for a name that no printed record has.
+ *
+ * @param fields the fields of the command; undefined where only the records say them
  */
 export function createSelectingPrinter(
   writer: Writer,
   options: Omit<PrinterOptions, 'selection'>,
-  { typed, fields = unknownRecord }: RequestedFields,
+  typed: readonly string[],
+  fields: RecordFields = { names: [], columns: [], others: 'from-response' },
 ): Printer {
   const isJson = isJsonFormat(options.format)
-  const { unexplained, fields: selected } = selectFields(typed, fields, isJson)
-  const selection = createFieldSelection(selected, fields.rowsIn)
-  return checkNames(createPrinter(writer, { ...options, selection }), {
-    names: unexplained,
-    createError: (names, found) => unknownFieldsError(names, fields, isJson, found),
+  const found = typed.map(name => findField(name, fields, isJson))
+  const unknown = typed.filter((_, index) => found[index] === undefined)
+  if (unknown.length > 0 && fields.others === undefined) throw unknownFieldsError(unknown, fields, isJson)
+  const selected = typed.map(
+    (name, index): SelectedField => found[index] ?? { name, path: name, format: 'plain' },
+  )
+  const printer = createPrinter(writer, {
+    ...options,
+    selection: createFieldSelection(selected, fields.rowsIn),
   })
+  return unknown.length === 0 || fields.others === 'any'
+    ? printer
+    : checkNames(printer, unknown, (missing, others) => unknownFieldsError(missing, fields, isJson, others))
 }
 
 const includesField = (names: readonly string[], name: string): boolean =>
@@ -66,20 +85,68 @@ function findField(
   return known === undefined ? undefined : byName(known)
 }
 
-export interface CheckedFields {
-  readonly fields: readonly SelectedField[]
-  readonly unexplained: readonly string[]
+const valueIn = (record: JsonObject | undefined, { path, column }: SelectedField): Json | undefined =>
+  get(record, path ?? column?.path ?? '')
+
+/**
+ * Creates the selection of fields, in their order. `rowsIn` is the field of a record that lists what the rows
+ * of the table are made from; without it each record has a row.
+ */
+function createFieldSelection(fields: readonly SelectedField[], rowsIn: string | undefined): FieldSelection {
+  const paths = fields.flatMap(({ path }) => path ?? [])
+  const rowsOf = (records: readonly JsonObject[], createView: Printable['view']): View['rows'] => {
+    const perRecord = () => records.map(record => fields.map(field => valueIn(record, field)))
+    if (fields.every(({ column }) => column === undefined)) return perRecord()
+    const whole = createView(records)
+    const indexes = fields.map(({ column }) =>
+      whole.columns.findIndex(({ title }) => title === column?.title),
+    )
+    // A table with names and values has a row for each field, and not for each record.
+    if (rowsIn === undefined && indexes.every(index => index < 0)) return perRecord()
+    const items = rowsIn === undefined ? records : records.flatMap(record => getArray(record, rowsIn))
+    return whole.rows.map((row, rowIndex) => {
+      // The rows of a list that a record contains repeat the other fields of the record.
+      const record = records[whole.rows.length === records.length ? rowIndex : 0]
+      return fields.map((field, index) => {
+        if (field.column === undefined) return valueIn(record, field)
+        const cell = indexes[index] ?? -1
+        return cell < 0 ? get(items[rowIndex], field.column.path) : row[cell]
+      })
+    })
+  }
+  return {
+    names: fields.map(({ name }) => name),
+    pick: record => pickFields(record, paths),
+    view: (records, createView, keepsFormats) => ({
+      columns: fields.map(({ name, format }) => ({ title: name, format: keepsFormats ? format : 'plain' })),
+      rows: rowsOf(records, createView),
+    }),
+  }
 }
 
-/** Throws a usage error for names that no record of the command has. */
-export function selectFields(typed: readonly string[], fields: RecordFields, isJson: boolean): CheckedFields {
-  const found = typed.map(name => findField(name, fields, isJson))
-  const unknown = typed.filter((_, index) => found[index] === undefined)
-  if (unknown.length > 0 && fields.others === undefined) throw unknownFieldsError(unknown, fields, isJson)
-  return {
-    fields: typed.map((name, index) => found[index] ?? { name, path: name, format: 'plain' }),
-    unexplained: fields.others === 'any' ? [] : [...new Set(unknown)],
+/** Returns a record with the named fields only, nested as before. */
+function pickFields(record: JsonObject, fields: readonly string[]): JsonObject {
+  const selected: Record<string, Json> = Object.create(null)
+  for (const field of fields) {
+    const value = get(record, field)
+    if (value !== undefined)
+      setNested(selected, Object.hasOwn(record, field) ? [field] : field.split('.'), value)
   }
+  return selected
+}
+
+function setNested(target: Record<string, Json>, path: readonly string[], value: Json): void {
+  const [key = '', ...rest] = path
+  if (rest.length === 0) {
+    target[key] = value
+    return
+  }
+  const selected = target[key]
+  // A list that is selected as a whole contains the fields of its items.
+  if (selected !== undefined && !isObject(selected)) return
+  const child: Record<string, Json> = Object.assign(Object.create(null), selected)
+  target[key] = child
+  setNested(child, rest, value)
 }
 
 const titlesOf = ({ names, columns, rowsIn }: RecordFields, isJson: boolean): readonly string[] =>
@@ -95,7 +162,7 @@ const maxNameLength = 60
  *
  * @param others further fields, which the records at hand have
  */
-export function unknownFieldsError(
+function unknownFieldsError(
   unknown: readonly string[],
   fields: RecordFields,
   isJson: boolean,
@@ -154,18 +221,16 @@ function findSimilarField(name: string, names: readonly string[]): string | unde
 const maxHeldRecords = 1_000
 const maxNames = 200
 
-export interface UnexplainedNames {
-  readonly names: readonly string[]
-  createError(names: readonly string[], found: readonly string[]): MergeqError
-}
-
 /**
  * Returns a printer that holds back at most 1,000 records until each name was in one of the records, and then
  * prints at once. Where a name is in none of them, the end throws the usage error: before anything is printed
  * for a short list, after the whole list for a long one.
  */
-export function checkNames(printer: Printer, { names, createError }: UnexplainedNames): Printer {
-  if (names.length === 0) return printer
+function checkNames(
+  printer: Printer,
+  names: readonly string[],
+  createError: (missing: readonly string[], found: readonly string[]) => MergeqError,
+): Printer {
   const missing = new Set(names)
   const found = new Set<string>()
   let held: (() => Promise<void>)[] | undefined = []

@@ -1,11 +1,10 @@
 import { memoize } from '../domain/memoize.ts'
 import { pullRequestStates } from '../domain/states.ts'
-import type { Writer } from './printer.ts'
 import { renderLines } from './render-line.ts'
 import { type StyledLine, stateSpan, styled } from './styled-text.ts'
 import { createTableRenderer, type TableOptions } from './table.ts'
 import { textWidth, truncateLine } from './text-width.ts'
-import type { View } from './view.ts'
+import type { View, Writer } from './view.ts'
 
 /** The terminal that a frame is drawn for, and what is scrolled to. */
 export interface FrameOptions extends TableOptions {

@@ -1,10 +1,10 @@
 import { type MergeqError, withPeriod } from '../errors.ts'
 import { type Json, stringifyJson } from '../json.ts'
-import type { Writer } from './printer.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import type { Screen, Spinner, SpinnerText } from './spinner.ts'
 import { dim, red, type StyledLine } from './styled-text.ts'
 import { wrapLines } from './text-width.ts'
+import type { Writer } from './view.ts'
 
 /** Where messages are written. They are wrapped at the columns of a terminal, and nowhere else. */
 export interface LogWriter extends Writer {

@@ -1,20 +1,10 @@
 import type { Format } from '../domain/output-formats.ts'
 import { type Json, type JsonObject, stringifyJson } from '../json.ts'
-import {
-  createJsonArray,
-  createJsonList,
-  csv,
-  csvHeader,
-  type JsonList,
-  markdownHead,
-  markdownRows,
-  tsv,
-} from './formats.ts'
+import { createJsonList, csv, csvHeader, type JsonList, markdownHead, markdownRows, tsv } from './formats.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
-import type { FieldSelection } from './selected-fields.ts'
 import type { TableRenderer } from './table.ts'
 import { wrapLines } from './text-width.ts'
-import { hasOnlyLines, hasOnlyRows, mergeViews, parts, type View, sampleRows } from './view.ts'
+import { hasOnlyLines, hasOnlyRows, mergeViews, parts, sampleRows, type View, type Writer } from './view.ts'
 
 /** A result that can be printed in any format. */
 export interface Printable {
@@ -45,6 +35,19 @@ export const rawText = (rawBody: Uint8Array, isSafe = false): Printable => ({
   isSafe,
 })
 
+/** Selects fields of the records that are printed. */
+export interface FieldSelection {
+  /** The names as they were typed. */
+  readonly names: readonly string[]
+  /** Returns a record with the selected fields only, nested as before. */
+  pick(record: JsonObject): JsonObject
+  /**
+   * Returns the table of the selected fields: a row for each record or, if a column of the table was named,
+   * the rows of the table. `keepsFormats` formats each field as its column on a terminal.
+   */
+  view(records: readonly JsonObject[], createView: Printable['view'], keepsFormats: boolean): View
+}
+
 /** How results are printed. */
 export interface PrinterOptions {
   readonly format: Format
@@ -63,13 +66,6 @@ export interface PrinterOptions {
   redact?(text: string): string
   /** Returns whether the terminal has links; called when a table is printed. */
   hasLinks?(): Promise<boolean>
-}
-
-/** A text output. */
-export interface Writer {
-  write(text: string | Uint8Array): Promise<void>
-  /** Lets signals be handled while a long list is written; rejects with the reason of an interruption. */
-  pause?(): Promise<void>
 }
 
 /** Prints the results of a command on standard output. */
@@ -194,24 +190,27 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
       else await printRecords(printable)
     },
     async printAll(batches, createView) {
-      const array = createJsonArray(text => writer.write(text), pretty)
+      const list = createJsonList(writer, pretty)
+      let isOpen = false
       try {
         for (const records of batches) {
-          if (format === 'json') await array.add(selectFields({ records }))
+          if (format === 'json') await list.add(selectFields({ records }))
           else await printer.print({ records, document: () => null, view: createView })
+          isOpen ||= records.length > 0
           // Let signals be handled and the spinner be drawn.
           await new Promise(resolve => setImmediate(resolve))
         }
       } catch (error) {
-        throw await array.endAfter(error)
+        if (format === 'json' && isOpen) await list.end().catch(() => undefined)
+        throw error
       }
-      if (format === 'json') await array.end()
+      if (format === 'json') await list.end()
       // Prints the header of a table without rows.
       else await printer.print({ records: [], document: () => null, view: createView })
     },
     list(key) {
-      const jsonList = createJsonList(writer, key, pretty)
-      return { ...jsonList, add: records => jsonList.add(selectFields({ records })) }
+      const list = createJsonList(writer, pretty, key)
+      return { ...list, add: records => list.add(selectFields({ records })) }
     },
     async end() {
       const [first] = keptViews
@@ -240,15 +239,8 @@ const withTextBlocks = (view: View): View =>
 /** Returns a sentence for a terminal. A failed change has an empty one: its error is printed instead. */
 function sentenceText(
   sentence: string,
-  { terminal, columns, redact = text => text }: SentenceTerminal,
+  { terminal, columns, redact = text => text }: PrinterOptions,
 ): string {
   const line = redact(sanitizeLine(sentence))
   return line === '' ? '' : `${terminal ? wrapLines(line, columns) : line}\n`
-}
-
-/** Where a sentence is printed: it is wrapped on a terminal only. */
-interface SentenceTerminal {
-  readonly terminal: boolean
-  readonly columns: number
-  redact?(text: string): string
 }

@@ -6,7 +6,7 @@ import { applyLink, applyStyle, createChalk, renderLines, type TerminalStyle } f
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import { stateSpan, stateStyle } from './styled-text.ts'
 import { breakLongWords, textWidth, truncateCell } from './text-width.ts'
-import { type Column, type ColumnFormat, type TextBlock, type View, sampleRows } from './view.ts'
+import { type Column, type ColumnFormat, sampleRows, type TextBlock, type View } from './view.ts'
 
 /** The terminal that a table is rendered for. */
 export interface TableOptions extends TerminalStyle {

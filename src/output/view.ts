@@ -146,6 +146,13 @@ export const receiptColumns: readonly ColumnSpec[] = [
 /** Returns the view of a change: a sentence on a terminal; the receipt replaces it in other formats. */
 export const message = (sentence: string): View => ({ ...table([], receiptColumns), sentence })
 
+/** A text output. */
+export interface Writer {
+  write(text: string | Uint8Array): Promise<void>
+  /** Lets signals be handled while a long list is written; rejects with the reason of an interruption. */
+  pause?(): Promise<void>
+}
+
 /** The number of items in a part. */
 const partLength = 64
 
