@@ -106,8 +106,6 @@ function parseExample(example: string): Example {
   return exit === undefined ? { line, exit: 0 } : { line, exit: Number(exit), why: why ?? '' }
 }
 
-export const replaceLastWord = (command: string, word: string): string => command.replace(/\S+$/, word)
-
 export function documentCommand(documented: DocumentedCommand): CommandDoc {
   const { command, alias, summary, operations, examples, propagatesExitCode } = documented
   const definitions = documented.definitions.filter(({ hidden }) => hidden !== true)
@@ -115,7 +113,7 @@ export function documentCommand(documented: DocumentedCommand): CommandDoc {
   const exitKinds = listExitKinds(documented)
   return {
     command,
-    ...(alias === undefined ? {} : { alias: replaceLastWord(command, alias) }),
+    ...(alias === undefined ? {} : { alias: command.replace(/\S+$/, alias) }),
     summary,
     usage: `mergeq ${command} [flags]${commandArguments.map(definition => ` ${formatArgument(definition)}`).join('')}`,
     arguments: commandArguments.map(documentOption),

@@ -1,4 +1,4 @@
-import type { Param, Params, ValueSource } from '../api/operation.ts'
+import type { Param, ValueSource } from '../api/operation.ts'
 import type { ParseContext, ParsedArgs, SettingName, SettingValues } from '../config/settings.ts'
 import { choiceParser } from '../domain/values/text.ts'
 import { usageError, withName } from '../errors.ts'
@@ -240,7 +240,3 @@ export function paramInput(key: string, param: Param<unknown>): Input<unknown> {
       return option(spec)
   }
 }
-
-/** Returns the inputs of params, by their names. */
-export const paramInputs = (params: Params): Inputs =>
-  Object.fromEntries(Object.entries(params).map(([name, param]) => [name, paramInput(name, param)]))

@@ -57,37 +57,22 @@ export async function readPages(
   return undefined
 }
 
-interface PageOutput {
-  take(records: readonly JsonObject[]): Promise<void> | void
-  end(finish: PaginationEnd): Promise<void>
-  isOpen(): boolean
-}
+/** Returns a sentence whose times are as people read them: `2026-01-05 12:00 UTC`. */
+const withReadableTimes = (note: string): string =>
+  note.replaceAll(/(?<=\d)T(\d\d:\d\d):\d\d\.\d{3}Z/g, ' $1 UTC')
 
-/** Prints records as they arrive; a table on a terminal waits for the rows that decide its column widths. */
-function createPageOutput(
-  { view = () => table([], []) }: RequestCommand,
-  { values, overrides }: CommandRequest,
-  { key }: Paginator['content'],
+/** Prints the records of a list as they arrive. Returns exit code 0; throws an error for an incomplete list. */
+export async function streamPages(
+  command: RequestCommand,
+  request: CommandRequest,
+  pages: Paginator,
   context: CommandContext,
-  endingOf: (finish: PaginationEnd) => ListEnding | undefined,
-): PageOutput {
-  const { options, printer } = context
-  if (options.format === 'json') {
-    const list = printer.list(key)
-    let isOpen = false
-    return {
-      async take(records) {
-        isOpen = true
-        await list.add(records)
-      },
-      async end({ records, envelope }) {
-        isOpen = false
-        await list.add(records)
-        await list.end(envelope)
-      },
-      isOpen: () => isOpen,
-    }
-  }
+): Promise<number> {
+  const { logger, host, options, printer, presentation } = context
+  const { view = () => table([], []), listEnding } = command
+  const { values, overrides } = request
+  const list = options.format === 'json' ? printer.list(pages.content.key) : undefined
+  let isListOpen = false
   const print = (records: readonly JsonObject[], ending?: ListEnding) =>
     printer.print({
       records,
@@ -99,39 +84,30 @@ function createPageOutput(
           : { ...rows, terminalView: () => ({ ...(rows.terminalView?.() ?? rows), ...ending }) }
       },
     })
-  return {
-    take: records => print(records),
-    async end(finish) {
+  const take = async (records: readonly JsonObject[]) => {
+    isListOpen = list !== undefined
+    await (list === undefined ? print(records) : list.add(records))
+  }
+  const endingOf = (finish: PaginationEnd) =>
+    presentation === 'screen' ? listEnding?.(finish, values, context) : undefined
+  const end = async (finish: PaginationEnd) => {
+    isListOpen = false
+    if (list === undefined) {
       await print(finish.records, endingOf(finish))
       await printer.end()
-    },
-    isOpen: () => false,
+    } else {
+      await list.add(finish.records)
+      await list.end(finish.envelope)
+    }
   }
-}
-
-/** Returns a sentence whose times are as people read them: `2026-01-05 12:00 UTC`. */
-const withReadableTimes = (note: string): string =>
-  note.replaceAll(/(?<=\d)T(\d\d:\d\d):\d\d\.\d{3}Z/g, ' $1 UTC')
-
-/** Returns exit code 0. Throws an error for an incomplete list. */
-export async function streamPages(
-  command: RequestCommand,
-  request: CommandRequest,
-  pages: Paginator,
-  context: CommandContext,
-): Promise<number> {
-  const { logger, host } = context
-  const endingOf = (finish: PaginationEnd) =>
-    context.presentation === 'screen' ? command.listEnding?.(finish, request.values, context) : undefined
-  const output = createPageOutput(command, request, pages.content, context, endingOf)
-  const failure = await readPages(command, request, pages, context, output.take).catch(async error => {
+  const failure = await readPages(command, request, pages, context, take).catch(async error => {
     const { kind, message } = toMergeqError(error)
-    if (output.isOpen() && kind !== 'output') await output.end(pages.finish(message))
+    if (isListOpen && kind !== 'output') await end(pages.finish(message))
     throw error
   })
   if (failure === 'closed') return 0
   const finish = pages.finish(failure?.message)
-  await output.end(finish)
+  await end(finish)
   const notes = endingOf(finish) === undefined ? finish.notes : finish.warnings
   const isForPerson = host.out.terminal && !isContinuousIntegration(host.env)
   for (const note of notes) await logger.info(isForPerson ? withReadableTimes(note) : note)

@@ -81,6 +81,8 @@ export interface JsonList {
   add(records: readonly JsonObject[]): Promise<void>
   /** Ends the list and writes the other members of its document, if it has a document around it. */
   end(around?: JsonObject): Promise<void>
+  /** Whether records were written and the list has not ended. */
+  isOpen(): boolean
 }
 
 /**
@@ -102,6 +104,8 @@ export function createJsonList(writer: Writer, pretty: boolean, key?: string): J
     async end(around = {}) {
       const rest = key === undefined ? '' : `,${stringifyJson(around, pretty).slice(1)}`
       await writer.write(`${isEmpty ? start : lineBreak}]${rest}\n`)
+      isEmpty = true
     },
+    isOpen: () => !isEmpty,
   }
 }

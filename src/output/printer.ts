@@ -191,17 +191,15 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
     },
     async printAll(batches, createView) {
       const list = createJsonList(writer, pretty)
-      let isOpen = false
       try {
         for (const records of batches) {
           if (format === 'json') await list.add(selectFields({ records }))
           else await printer.print({ records, document: () => null, view: createView })
-          isOpen ||= records.length > 0
           // Let signals be handled and the spinner be drawn.
           await new Promise(resolve => setImmediate(resolve))
         }
       } catch (error) {
-        if (format === 'json' && isOpen) await list.end().catch(() => undefined)
+        if (list.isOpen()) await list.end().catch(() => undefined)
         throw error
       }
       if (format === 'json') await list.end()

@@ -1,7 +1,7 @@
-import type { ParseContext } from '../config/settings.ts'
-import { formatBytes, pluralize } from '../domain/format.ts'
-import { maxBodySize } from '../domain/limits.ts'
-import { createStringArray, type StringArray } from '../domain/values/string-array.ts'
+import type { ParseContext } from '../../config/settings.ts'
+import { formatBytes, pluralize } from '../../domain/format.ts'
+import { maxBodySize } from '../../domain/limits.ts'
+import { createStringArray, type StringArray } from '../../domain/values/string-array.ts'
 import {
   encodeTargets,
   type ImpactedTargets,
@@ -9,8 +9,8 @@ import {
   parseLines,
   readTargets,
   type TargetParser,
-} from '../domain/values/target-list.ts'
-import { sanitizeLine } from '../output/sanitize.ts'
+} from '../../domain/values/target-list.ts'
+import { sanitizeLine } from '../../output/sanitize.ts'
 
 /** A list that was not read to its end counts as over the limit. */
 const targetsOf = (list: StringArray, read: number, isWhole: boolean): ImpactedTargets => ({
