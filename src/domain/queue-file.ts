@@ -187,6 +187,6 @@ export async function settingsDigest(live: Json): Promise<string> {
   return [...new Uint8Array(bytes).slice(0, 8)].map(byte => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Keys that neither mergeq nor the live queue knows are probably misspelled. */
-export const unknownKeys = (file: JsonObject, live: JsonObject): readonly string[] =>
-  Object.keys(file).filter(key => !isKnown(key) && !Object.hasOwn(live, key))
+/** Returns a key that neither mergeq nor the live queue knows: it is probably misspelled. */
+export const unknownKey = (file: JsonObject, live: JsonObject): string | undefined =>
+  Object.keys(file).find(key => !isKnown(key) && !Object.hasOwn(live, key))

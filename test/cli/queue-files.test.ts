@@ -874,10 +874,7 @@ describe('properties', () => {
           fc.asyncProperty(settingsOfSome, fc.boolean(), async (settings, isJson) => {
             const name = isJson ? 'q.json' : 'q.yaml'
             const disk = new Map([
-              [
-                name,
-                isJson ? JSON.stringify({ settings }) : writeYaml({ settings: asObject(settings) }, ' x'),
-              ],
+              [name, isJson ? JSON.stringify({ settings }) : writeYaml({ settings: asObject(settings) })],
             ])
             const applied = await story.mergeq(`queue apply -f ${name} --yes`, { disk })
             expect(applied.code, applied.err).toBe(0)
@@ -897,7 +894,7 @@ describe('properties', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), document => {
         const settings = asObject(document)
-        const text = writeYaml({ settings }, ' a comment')
+        const text = writeYaml({ settings })
         expect(stringifyJson(parseYaml(text, 'q').value)).toBe(stringifyJson({ settings }))
       }),
       { numRuns: 300 },
@@ -918,14 +915,7 @@ describe('properties', () => {
           .join('')}`
         const of = (index: 0 | 1) =>
           asObject(Object.fromEntries(Object.entries(pairs).map(([key, both]) => [key, both[index]])))
-        const rewriting = {
-          rootValues: {},
-          key: 'settings',
-          values: of(1),
-          isForeign: () => false,
-          isSame: isSameSetting,
-        }
-        const rewritten = rewriteYaml(text, of(0), rewriting)
+        const rewritten = rewriteYaml(text, of(0), { settings: of(1) }, false)
         expect(parseYaml(rewritten, 'q').value).toEqual({ settings: of(1) })
         expect(rewritten).toContain('# top')
         for (const key of Object.keys(pairs))

@@ -167,7 +167,7 @@ const largest: Readonly<Record<string, number>> = {
   // With commander, which reads every command line.
   'start.cjs': 115,
   'config-store-update.cjs': 75,
-  'commands-queue-file-yaml.cjs': 120,
+  'commands-queue-yaml.cjs': 120,
 }
 const otherwise = 60
 

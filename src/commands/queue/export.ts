@@ -5,18 +5,14 @@ import type { CommandContext } from '../../cli/context.ts'
 import { option } from '../../cli/inputs.ts'
 import { joinList } from '../../domain/format.ts'
 import { isJsonFormat } from '../../domain/output-formats.ts'
-import { isSameSetting, settingsDigest } from '../../domain/queue-file.ts'
+import { settingsDigest } from '../../domain/queue-file.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { MergeqError, usageError } from '../../errors.ts'
-import { type JsonObject, stringifyJson } from '../../json.ts'
+import { stringifyJson } from '../../json.ts'
 import { rawText } from '../../output/printer.ts'
 import { includeStateInput, isJsonFileName, isQueueFileName, parseQueueText, readQueueText } from './files.ts'
 import { queueName, readLive, resolveQueue } from './plan.ts'
-
-/** The comment at the top of a new YAML file. */
-const fileComment =
-  ' Settings of a merge queue. `mergeq queue diff -f` compares them with the live queue, and\n `mergeq queue apply -f` applies them. Settings that are not listed here stay unchanged.'
 
 /**
  * Whether the output is JSON instead of YAML: by the extension of the file, else by `-o`. Throws a usage
@@ -36,24 +32,6 @@ function isJsonOutput(file: string | undefined, { args, options }: CommandContex
   const isJsonFile = isJsonFileName(file)
   if (isFormatTyped && !isJsonFile) throw usageError(`--output json does not match the extension of ${file}.`)
   return isJsonFile
-}
-
-/** Returns the text of a YAML file. Comments and unchanged values of an existing file are kept. */
-async function formatYaml(
-  queueFile: { readonly repo: string; readonly targetBranch: string; readonly settings: JsonObject },
-  previous: { readonly text: string; readonly settings: JsonObject } | undefined,
-  includesState: boolean,
-): Promise<string> {
-  const { rewriteYaml, writeYaml } = await import('./yaml.ts')
-  if (previous === undefined) return writeYaml(queueFile, fileComment)
-  const { settings, ...identity } = queueFile
-  return rewriteYaml(previous.text, previous.settings, {
-    rootValues: identity,
-    key: 'settings',
-    values: settings,
-    isForeign: key => key === 'state' && !includesState,
-    isSame: isSameSetting,
-  })
 }
 
 /** `queue export`: writes the live settings of a queue to a file or to standard output. */
@@ -92,16 +70,17 @@ export const queueExportCommand = defineCommand({
       await logger.warn(`Omitted settings whose live values cannot be set: ${joinList(live.unreadable)}.`)
     const { repo, targetBranch } = request.values
     const queueFile = { repo: old.repo ?? repositoryName(repo), targetBranch, settings: live.settings }
+    const formatYaml = async () => {
+      const { rewriteYaml, writeYaml } = await import('./yaml.ts')
+      return oldText === undefined
+        ? writeYaml(queueFile)
+        : rewriteYaml(oldText, old.settings, queueFile, !includeState)
+    }
     if (file === undefined) {
-      const text = isJson
-        ? `${stringifyJson(queueFile, host.out.terminal)}\n`
-        : await formatYaml(queueFile, undefined, includeState)
+      const text = isJson ? `${stringifyJson(queueFile, host.out.terminal)}\n` : await formatYaml()
       await printer.print(rawText(new TextEncoder().encode(text)))
     } else {
-      const previous = oldText === undefined ? undefined : { text: oldText, settings: old.settings }
-      const newText = isJson
-        ? `${stringifyJson(queueFile, true)}\n`
-        : await formatYaml(queueFile, previous, includeState)
+      const newText = isJson ? `${stringifyJson(queueFile, true)}\n` : await formatYaml()
       if (newText === oldText)
         await logger.info(`${file} is up to date with the queue for ${queueName(request)}.`)
       else {

@@ -13,7 +13,7 @@ import {
   liveSettings,
   settingNames,
   settingsDigest,
-  unknownKeys,
+  unknownKey,
 } from '../../domain/queue-file.ts'
 import { suggestName } from '../../domain/similar-name.ts'
 import { parseRepository, repositoryName } from '../../domain/values/repository.ts'
@@ -123,9 +123,9 @@ export async function createPlans(
   for (const item of items) {
     const live = await readLive(item.request, includesState, context)
     const liveValues = live?.settings ?? {}
-    const [unknown] = unknownKeys(item.content.settings, liveValues)
+    const unknown = unknownKey(item.content.settings, liveValues)
     if (unknown !== undefined) throw unknownSettingError(unknown, item.path, liveValues, context.args)
-    const digest = await settingsDigest(live === undefined ? null : live.settings)
+    const digest = await settingsDigest(live?.settings ?? null)
     plans.push({ ...item, live, digest, differences: differences(liveValues, item.content.settings) })
   }
   return plans

@@ -3,7 +3,7 @@ import { getMergeQueueMetrics, samplesIn } from '../../api/operations/metrics.ts
 import { type ServiceClient, withMaxRetries, withoutMessages } from '../../api/service-client.ts'
 import { summarizeMetrics, usualRangeText, usualTimeInQueue } from '../../domain/metrics/last-hour.ts'
 import { positionEntries, queueEntries, testSlotsText } from '../../domain/queue-entries.ts'
-import { canResume, queueStateMessage } from '../../domain/queue-state-message.ts'
+import { canResume, queueStateMessage } from '../../domain/states.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { type Repository, repositoryName } from '../../domain/values/repository.ts'

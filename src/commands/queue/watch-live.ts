@@ -152,9 +152,13 @@ export async function createLiveRenderer(
     links: (await out.hasLinks?.()) ?? false,
     redact: secrets.redact,
   }
-  let [notice, readAt]: [string | undefined, number] = [undefined, clock.now()]
-  let [offset, pageSize, minWidths]: [number, number, readonly number[]] = [0, 1, []]
-  let [hasFrame, isSuspended] = [false, false]
+  let notice: string | undefined
+  let readAt = clock.now()
+  let offset = 0
+  let pageSize = 1
+  let minWidths: readonly number[] = []
+  let hasFrame = false
+  let isSuspended = false
   const hasKeys = canPrompt(context)
   const quit = new AbortController()
   const quitPromise = new Promise<never>((_, reject) =>

@@ -17,7 +17,7 @@ import {
   type Tags,
   visit,
 } from 'yaml'
-import type { SourceNode } from '../../domain/queue-file.ts'
+import { isSameSetting, type QueueFile, type SourceNode } from '../../domain/queue-file.ts'
 import { isExactNumber } from '../../domain/values/numbers.ts'
 import { isMergeqError, usageError } from '../../errors.ts'
 import { type Json, type JsonObject, stringifyJson } from '../../json.ts'
@@ -171,56 +171,51 @@ const createPair = (key: string, value: Json) => new Pair(new Scalar(key), creat
 
 const pairKey = ({ key }: Pair): unknown => (isScalar(key) ? key.value : key)
 
-/** Formats a mapping as YAML below a comment; each line of the comment begins with a space. */
-export function writeYaml(value: JsonObject, comment: string): string {
+/** The comment at the top of a new file. */
+const fileComment =
+  ' Settings of a merge queue. `mergeq queue diff -f` compares them with the live queue, and\n `mergeq queue apply -f` applies them. Settings that are not listed here stay unchanged.'
+
+/** Formats a new queue file. */
+export function writeYaml(queueFile: QueueFile): string {
   const document = new Document(null, options)
-  document.contents = createNode(value)
-  document.commentBefore = comment
+  document.contents = createNode({ ...queueFile })
+  document.commentBefore = fileComment
   return formatDocument(document)
 }
 
-/** New values for a mapping in a YAML file. Equal values and all comments stay unchanged. */
-export interface MappingUpdate {
-  /** Values to add at the top level of the file if they are missing. */
-  readonly rootValues: JsonObject
-  /** The key of the mapping at the top level. */
-  readonly key: string
-  /** The new values; other keys are removed. */
-  readonly values: JsonObject
-  /** Whether a key stays unchanged although the new values do not have it. */
-  isForeign(key: string): boolean
-  /** Whether two values of a key mean the same. */
-  isSame(key: string, before: Json, after: Json): boolean
-}
-
 /**
- * Returns the text of a file with new values in a mapping and with all its comments. `parseYaml` must accept
- * the text; `before` has the values of the mapping in it.
+ * Returns the text of a queue file with new settings. Equal values and all comments stay unchanged; the
+ * repository and the branch are added if they are missing. `parseYaml` must accept the text.
+ *
+ * @param before the settings in the text
+ * @param keepsState whether the state in the text stays although the new settings do not have it
  */
-export function rewriteYaml(text: string, before: JsonObject, update: MappingUpdate): string {
-  const { rootValues, key, values, isForeign, isSame } = update
+export function rewriteYaml(
+  text: string,
+  before: JsonObject,
+  { settings, ...identity }: QueueFile,
+  keepsState: boolean,
+): string {
   const document: Document = parseDocument(text, options)
   const root = document.contents
   if (!isMap(root)) return text
-  for (const [name, value] of Object.entries(rootValues))
-    if (!root.has(name)) root.items.push(createPair(name, value ?? null))
-  const mappingPair = root.items.find(pair => pairKey(pair) === key)
-  const mapping = mappingPair?.value
+  for (const [name, value] of Object.entries(identity))
+    if (!root.has(name)) root.items.push(createPair(name, value))
+  const settingsPair = root.items.find(pair => pairKey(pair) === 'settings')
+  const mapping = settingsPair?.value
   if (!isMap(mapping)) {
-    if (mappingPair === undefined) root.items.push(createPair(key, values))
-    else mappingPair.value = replaceNode(mapping, values)
+    if (settingsPair === undefined) root.items.push(createPair('settings', settings))
+    else settingsPair.value = replaceNode(mapping, settings)
     return formatDocument(document)
   }
   mapping.items = mapping.items.filter(pair => {
     const name = String(pairKey(pair))
-    return Object.hasOwn(values, name) || isForeign(name)
+    return Object.hasOwn(settings, name) || (keepsState && name === 'state')
   })
-  for (const [name, value = null] of Object.entries(values)) {
+  for (const [name, value = null] of Object.entries(settings)) {
     const pair = mapping.items.find(candidate => pairKey(candidate) === name)
     if (pair === undefined) mapping.items.push(createPair(name, value))
-    else if (!isSame(name, before[name] ?? null, value)) {
-      pair.value = replaceNode(pair.value, value)
-    }
+    else if (!isSameSetting(name, before[name] ?? null, value)) pair.value = replaceNode(pair.value, value)
   }
   return formatDocument(document)
 }

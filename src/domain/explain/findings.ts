@@ -2,8 +2,14 @@ import { get, getArray, getNumber, getString, isObject, type Json, type JsonObje
 import { departureDetails } from '../departure.ts'
 import { joinTruncated, pluralize, shorten } from '../format.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
-import { canResume, queueStateMessage } from '../queue-state-message.ts'
-import { isFailedOrCancelled, isKnownState, normalizeState, terminalOutcome } from '../states.ts'
+import {
+  canResume,
+  isFailedOrCancelled,
+  isKnownState,
+  normalizeState,
+  queueStateMessage,
+  terminalOutcome,
+} from '../states.ts'
 import type { TestRun } from '../test-run.ts'
 import { type Finding, readinessFindings } from './readiness.ts'
 
