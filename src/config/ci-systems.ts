@@ -5,7 +5,6 @@ import type { Environment } from '../host/host.ts'
  * means the first variable with a usable value; `event.a.b` is the member `a.b` of the event file.
  */
 export interface CiSystem {
-  /** The name of the system, for messages. */
   readonly title: string
   /** The variables that the system sets in each of its jobs. */
   readonly markers: string
@@ -24,7 +23,6 @@ export interface CiSystem {
   readonly hasHead?: (env: Environment) => boolean
   /** The branch that the pull request is to be merged into. */
   readonly base?: string
-  /** The default branch of the repository. */
   readonly defaultBranch?: string
   readonly pr?: string
   /** Whether the job builds a pull request although `pr` may not name it. */
@@ -149,7 +147,6 @@ const ciSystems: readonly CiSystem[] = [
   },
 ]
 
-/** Returns the CI system that sets one of its markers, or undefined. */
 export const findCiSystem = (env: Environment): CiSystem | undefined =>
   ciSystems.find(({ markers }) => isSet(env, ...markers.split(' ')))
 

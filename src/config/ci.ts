@@ -22,7 +22,6 @@ type CiInfo = Readonly<
     ResolvedValue | undefined
   >
 > & {
-  /** The name of the CI system, for messages. */
   readonly title: string
   readonly isPullRequest: boolean
   /** Whether `sha` may be a merge commit instead of the head commit of the pull request. */
@@ -50,7 +49,6 @@ const withHost = (host: string | undefined, path: OptionalValue): OptionalValue 
 
 const maxEventSize = 32 * 1024 * 1024
 
-/** Returns the content of the event file, or undefined when it is missing or invalid. */
 async function readEvent(path: string | undefined, files: Files): Promise<Json | undefined> {
   try {
     return path === undefined ? undefined : JSON.parse((await files.read(path, maxEventSize)) ?? '')
@@ -102,7 +100,6 @@ async function readSystem(system: CiSystem, env: Environment, files: Files): Pro
 /** Returns the host of an address or of a host. */
 const hostOf = (server = ''): string => parseUrl(server)?.host || server
 
-/** Returns the facts about the CI job; undefined outside the jobs of the known systems. */
 async function readCi({ env: hostEnv, files }: Host): Promise<CiInfo | undefined> {
   const env = withoutTokens(hostEnv)
   const system = findCiSystem(env)

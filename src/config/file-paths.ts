@@ -1,7 +1,6 @@
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 
-/** Returns the path of a file in a directory, with the separator of the platform. */
 export function joinPath(directory: string, name: string, platform: string): string {
   const separator = platform === 'win32' ? '\\' : '/'
   return /[\\/]$/.test(directory) ? `${directory}${name}` : `${directory}${separator}${name}`

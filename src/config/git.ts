@@ -17,7 +17,6 @@ export interface GitSource extends SettingSource {
   lookUpCheckout(): Promise<CheckoutLookup>
 }
 
-/** The options of a lookup in the git checkout. */
 interface GitLookup {
   /**
    * Whether the command changes data: between a fork and its parent a read picks one, and a change fails.
@@ -207,7 +206,6 @@ async function findPullRequestOfCommit(
   return { pr: toResolvedValue(numbers[0], `the pull requests at git remote ${name}`) }
 }
 
-/** Returns the current branch; undefined if HEAD is detached. */
 async function readBranch(host: Host): Promise<string | undefined> {
   const ref = (await runGit(host, 'symbolic-ref', '--quiet', 'HEAD'))?.trim() ?? ''
   return /^refs\/heads\/(.+)$/.exec(ref)?.[1]
@@ -352,7 +350,6 @@ async function lsRemote(host: Host, remote: string, pattern: string): Promise<Gi
   })
 }
 
-/** The characters of a message of git that are shown. */
 const maxReasonLength = 160
 
 /**

@@ -45,7 +45,6 @@ export interface SettingDefinition<T> {
   /** Describes a default that depends on the command. */
   readonly defaultText?: string
   readonly summary: string
-  /** The only values that are accepted. */
   readonly choices?: readonly string[]
   /** The noun for the setting in sentences. */
   readonly noun?: string
@@ -55,13 +54,11 @@ export interface SettingDefinition<T> {
   parse(text: string): T
 }
 
-/** Returns the reference of a pull request unchanged. Throws a usage error for an invalid one. */
 function checkPullRequest(text: string): string {
   parsePullRequest(text)
   return text
 }
 
-/** Returns an output format. Throws a usage error for any other text. */
 function parseFormat(text: string): (typeof formats)[number] {
   if (/^ya?ml$/i.test(text))
     throw usageError(
@@ -188,9 +185,7 @@ export const settingDefinitions = {
   }),
 }
 
-/** The name of a setting. */
 export type SettingKey = keyof typeof settingDefinitions
-/** The parsed value of a setting. */
 export type SettingValue<N extends SettingKey> = ReturnType<(typeof settingDefinitions)[N]['parse']>
 
 /** Returns the definition of a setting, with a value of any type. */
@@ -228,6 +223,5 @@ export const toResolvedValue = (value: unknown, origin: string): ResolvedValue |
 
 /** A source of settings; the first source that has a value wins. */
 export interface SettingSource {
-  /** Returns the value of a setting, or undefined when the source has none. */
   find(name: SettingKey): ResolvedValue | undefined | Promise<ResolvedValue | undefined>
 }

@@ -40,12 +40,10 @@ export interface SettingValues {
   readonly forkedRun: string
 }
 
-/** The name of an input that a setting can give. */
 export type SettingName = keyof SettingValues
 
 /** The services that an input may use while it reads its value: settings, the current time and files. */
 export interface ParseContext {
-  /** Returns the value of a setting, or undefined when no source gives one. */
   setting<N extends SettingName>(name: N): Promise<SettingValues[N] | undefined>
   /**
    * Returns the value of a setting. Throws a usage error that lists the sources when none of them has one.
@@ -55,7 +53,6 @@ export interface ParseContext {
   readExplicit<N extends SettingName>(name: N): Promise<SettingValues[N] | undefined>
   /** The time at which the command started, in milliseconds since 1970. */
   readonly now: number
-  /** Whether standard output is a terminal. */
   readonly isTerminal: boolean
   /** Whether the shell may have rewritten arguments that look like paths, as Git Bash does. */
   readonly rewritesPaths: boolean

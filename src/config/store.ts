@@ -19,13 +19,10 @@ export interface Store {
    * cannot be read.
    */
   read(): Promise<JsonObject>
-  /** Returns the error of a failed `read`, or undefined. */
   readError(): MergeqError | undefined
-  /** Returns the problems with the permissions of the file and its directory. */
   accessProblems(): Promise<readonly AccessProblem[]>
 }
 
-/** Throws a usage error when there is no directory for the stored settings. */
 export function requireStorePath(path: string | undefined): string {
   if (path !== undefined) return path
   throw usageError(
@@ -97,7 +94,6 @@ const unreadableError = (path: string, reason: string, ownerProblem?: AccessProb
       : `${ownerProblem.path} ${ownerProblem.description}. Run mergeq as that user, change the owner with chown, or set MERGEQ_CONFIG_DIR to a directory that you own.`,
   )
 
-/** Returns a member of the document if it is an object, and an empty object otherwise. */
 export const sectionOf = (document: JsonObject, name: string): JsonObject => {
   const section = Object.hasOwn(document, name) ? document[name] : undefined
   return isObject(section) ? section : {}

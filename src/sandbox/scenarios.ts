@@ -145,7 +145,6 @@ const runs = fieldType<readonly ScriptedResult[]>(
       : undefined,
 )
 
-/** Returns a value that is an object without other keys than `keys`. Throws an error that names the value. */
 function requireObject(value: Json, name: string, keys: readonly string[]): JsonObject {
   if (!isObject(value)) throw statusError(400, `${name} must be an object.`)
   const unknownKey = Object.keys(value).find(key => !keys.includes(key))

@@ -87,12 +87,8 @@ async function handleRequest(
 ): Promise<SandboxResponse> {
   const refusal = findRefusal(request)
   if (refusal !== undefined) return service.createErrorResponse(403, refusal)
-  const result = await readBody(request)
-  if ('refusedWith' in result)
-    return service.createErrorResponse(
-      result.refusedWith,
-      result.refusedWith === 413 ? bodyTooLargeMessage : 'Too many large requests at the same time.',
-    )
+  const body = await readBody(request)
+  if (typeof body === 'number') return service.createErrorResponse(body, bodyRefusals[body])
   const { method = '', url = '', headers } = request
   const { pathname, searchParams } = new URL(`http://${loopbackAddress}${url.startsWith('/') ? url : '/'}`)
   return service.handle({
@@ -100,7 +96,7 @@ async function handleRequest(
     path: pathname,
     query: new Map(searchParams),
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value?.toString()])),
-    body: result.body,
+    body,
   })
 }
 
@@ -125,11 +121,8 @@ function sendResponse(
   response.end(body)
 }
 
-/**
- * The body of a request as text, or the status that refuses it: 413 for a large body, 503 if too many bytes
- * are kept for other requests.
- */
-type BodyReadResult = { readonly body: string } | { readonly refusedWith: 413 | 503 }
+/** Why a body is refused, by status. */
+const bodyRefusals = { 413: bodyTooLargeMessage, 503: 'Too many large requests at the same time.' } as const
 
 /** Maximum bytes kept in memory at a time, for all requests together. */
 const maxBufferedBytes = 8 * maxBodySize
@@ -143,13 +136,13 @@ const maxReadBytes = 2 * maxBodySize
  * because many clients read the response only after they have sent the body. The function rejects if the
  * connection closes before the body is complete.
  */
-function createBodyReader(): (request: IncomingMessage) => Promise<BodyReadResult> {
+function createBodyReader(): (request: IncomingMessage) => Promise<string | keyof typeof bodyRefusals> {
   let bufferedBytes = 0
   return request =>
     new Promise((resolve, reject) => {
       let chunks: Uint8Array[] = []
       let [readBytes, keptBytes] = [0, 0]
-      let refusedWith: 413 | 503 | undefined
+      let refusedWith: keyof typeof bodyRefusals | undefined
       const releaseMemory = () => {
         bufferedBytes -= keptBytes
         keptBytes = 0
@@ -168,13 +161,11 @@ function createBodyReader(): (request: IncomingMessage) => Promise<BodyReadResul
         releaseMemory()
         if (readBytes <= maxReadBytes) return
         request.off('data', receiveChunk).pause()
-        resolve({ refusedWith })
+        resolve(refusedWith)
       }
       request.on('data', receiveChunk)
       request.once('end', () => {
-        resolve(
-          refusedWith === undefined ? { body: Buffer.concat(chunks).toString('utf8') } : { refusedWith },
-        )
+        resolve(refusedWith ?? Buffer.concat(chunks).toString('utf8'))
         releaseMemory()
       })
       request.once('close', () => {

@@ -54,9 +54,18 @@ const operationsByPath: ReadonlyMap<string, Operation & { readonly name: Operati
   }),
 )
 
-/** It accepts the id of a forked run instead of a token (docs/reference/service.md, "setImpactedTargets"). */
-const operationForForks: OperationName = 'setImpactedTargets'
-const forkedRunHeader = 'x-forked-workflow-run-id'
+const credentialPrefix = 'credential.'
+
+/**
+ * Whether a request has a header that replaces the token (docs/reference/service.md, "setImpactedTargets"). The
+ * sandbox's own: every run id is accepted, because the sandbox cannot look up the run.
+ */
+const replacesToken = ({ params }: Operation, headers: SandboxRequest['headers']): boolean =>
+  Object.values(params).some(
+    ({ location = '' }) =>
+      location.startsWith(credentialPrefix) &&
+      (headers[location.slice(credentialPrefix.length)] ?? '') !== '',
+  )
 
 /** Responses depend only on the options, the requests, and the times of the requests. */
 export function createService(options: ServiceOptions): SandboxService {
@@ -80,28 +89,27 @@ export function createService(options: ServiceOptions): SandboxService {
   const createErrorResponse = (status: number, message: string) =>
     createResponse(status, dialect.createErrorBody(message))
 
-  const authenticate = (operation: OperationName, headers: SandboxRequest['headers']) => {
+  const authenticate = (operation: Operation, headers: SandboxRequest['headers']) => {
     const sentToken = headers['x-api-token'] ?? ''
-    if (sentToken === token) return
-    // The sandbox's own: any run id is accepted, because the sandbox cannot look up the run.
-    if (operation === operationForForks && sentToken === '' && (headers[forkedRunHeader] ?? '') !== '') return
+    if (sentToken === token || (sentToken === '' && replacesToken(operation, headers))) return
     throw statusError(
       401,
       sentToken === '' ? 'The token is missing: send x-api-token.' : 'The token is not valid.',
     )
   }
 
-  const perform = ({ method, path, query, headers, body }: SandboxRequest): SandboxResponse => {
+  const perform = (request: SandboxRequest): SandboxResponse => {
+    const { method, path, query, headers, body } = request
     const operation = operationsByPath.get(path)
-    if (isOutage({ path, body }, operation?.recovery !== undefined, options.now()))
+    if (isOutage(request, operation?.recovery !== undefined, options.now()))
       throw statusError(503, 'Service Unavailable')
     if (operation === undefined) throw statusError(404, 'Not Found')
     if (method !== operationMethod(operation.route))
       return createResponse(dialect.methodNotAllowed.status, dialect.methodNotAllowed.body)
-    if (operation.isPublic !== true) authenticate(operation.name, headers)
+    if (operation.isPublic !== true) authenticate(operation, headers)
     if (Buffer.byteLength(body) > maxBodySize) throw statusError(413, bodyTooLargeMessage)
-    const request = { query, body: method === 'POST' ? parseBody(body) : {} }
-    const result = performOperation(operation, state, request)
+    const document = method === 'POST' ? parseBody(body) : {}
+    const result = performOperation(operation, state, { query, body: document })
     if (result === undefined) return createResponse(200, dialect.emptyResponse)
     return 'text' in result
       ? createResponse(200, { contentType: metricsContentType, text: result.text })
@@ -123,15 +131,8 @@ export function createService(options: ServiceOptions): SandboxService {
   }
 }
 
-/** Decides whether a request fails with 503. Call the function once for each request, in order. */
-type OutageCheck = (
-  request: { readonly path: string; readonly body: string },
-  isChange: boolean,
-  time: number,
-) => boolean
-
 /**
- * Creates the check for the outages of a scenario. In each span of `outages` every request fails. Of the
+ * Returns a check whether a request fails with 503; it is called once for each request, in order. In each span of `outages` every request fails. Of the
  * first `outage` requests outside these spans every second request fails. A change that failed in this way is
  * accepted when it is sent again, so that a client that retries once always succeeds. All of this is the
  * sandbox's own.
@@ -139,14 +140,10 @@ type OutageCheck = (
  * @param startedAt Start of the sandbox, in milliseconds since 1970, as are the times passed to the check.
  * @param second Length of a second of the scenario, in milliseconds.
  */
-function createOutageCheck(
-  { outage = 0, outages = [] }: Scenario,
-  startedAt: number,
-  second: number,
-): OutageCheck {
+function createOutageCheck({ outage = 0, outages = [] }: Scenario, startedAt: number, second: number) {
   const failedChanges = new Set<string>()
   let requestCount = 0
-  return ({ path, body }, isChange, time) => {
+  return ({ path, body }: SandboxRequest, isChange: boolean, time: number): boolean => {
     const seconds = (time - startedAt) / second
     if (outages.some(({ after, lasts }) => seconds >= after && seconds < after + lasts)) return true
     requestCount++
