@@ -4,7 +4,6 @@ import { yesInput } from '../../cli/common-inputs.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { message } from '../../output/view.ts'
 
-/** `mergeq pr cancel`: asks for confirmation when there are several pull requests. */
 export const prCancelCommand = defineCommand({
   command: 'pr cancel',
   destructive: true,

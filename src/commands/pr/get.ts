@@ -103,7 +103,6 @@ function pullRequestSheet(
   ]
 }
 
-/** `mergeq pr get`: the record of each pull request. */
 export const prGetCommand = defineCommand({
   command: 'pr get',
   alias: 'status',

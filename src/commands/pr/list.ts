@@ -30,7 +30,6 @@ function describeSince(since: string, now: number): string {
   return words.startsWith('last') ? `in the ${words}` : words
 }
 
-/** `mergeq pr list`: the pull requests of a queue, including finished ones. */
 export const prListCommand = defineCommand({
   command: 'pr list',
   summary: 'List pull requests of a queue, including finished ones',

@@ -3,7 +3,6 @@ import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { message } from '../../output/view.ts'
 
-/** `mergeq pr restart`: starts the tests of each pull request again. */
 export const prRestartCommand = defineCommand({
   command: 'pr restart',
   summary: 'Restart the tests of queued pull requests',

@@ -43,14 +43,10 @@ async function suggestWait(
  */
 function describeResubmission(pr: number, before: JsonObject, priority: number | string | undefined): string {
   const last = getString(before, 'priorityName') ?? getNumber(before, 'priorityValue')
+  if (priority === undefined || last === undefined) return `#${pr} was already queued.`
   const isUnchanged = priority === last || priority === getNumber(before, 'priorityValue')
-  const change =
-    priority === undefined || last === undefined
-      ? ''
-      : isUnchanged
-        ? `; priority ${last} (unchanged)`
-        : `; priority ${last} -> ${priority}`
-  return `#${pr} was already queued${change}.`
+  const change = isUnchanged ? `${last} (unchanged)` : `${last} -> ${priority}`
+  return `#${pr} was already queued; priority ${change}.`
 }
 
 /** Throws a usage error for an option of a wait without `--wait`. */
@@ -61,7 +57,6 @@ function refuseWaitOptions({ args }: CommandContext): void {
   if (typed !== undefined) throw usageError(`${typed} requires --wait.`, `Add --wait, or omit ${typed}.`)
 }
 
-/** `mergeq pr submit`: with --wait, it continues like `pr wait`. */
 export const prSubmitCommand = defineCommand({
   command: 'pr submit',
   summary: 'Submit pull requests to the queue for testing and merging',
@@ -98,13 +93,12 @@ export const prSubmitCommand = defineCommand({
   async run({ wait, ...waitValues }, context) {
     if (!wait) refuseWaitOptions(context)
     const requests = await context.requests()
-    if (wait) {
-      const options = readWaitOptions(waitValues, requests.length, context.args)
-      if (context.options.dryRun) return printDryRun(submitPullRequest, requests, context)
-      const { submitAndWait } = await import('./wait/run.ts')
-      return submitAndWait(requests, options, context)
-    }
+    const waitOptions = wait ? readWaitOptions(waitValues, requests.length, context.args) : undefined
     if (context.options.dryRun) return printDryRun(submitPullRequest, requests, context)
+    if (waitOptions !== undefined) {
+      const { submitAndWait } = await import('./wait/run.ts')
+      return submitAndWait(requests, waitOptions, context)
+    }
     const code = await context.send(requests)
     if (code === 0) await suggestWait(requests, context)
     return code

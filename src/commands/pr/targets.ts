@@ -80,7 +80,6 @@ const targetArguments: Input<ImpactedTargets> = {
   },
 }
 
-/** `mergeq pr targets`: sets the impacted targets of a pull request. */
 export const prTargetsCommand = defineCommand({
   command: 'pr targets',
   summary: 'Set the impacted targets of a pull request',

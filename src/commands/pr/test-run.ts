@@ -3,7 +3,7 @@ import { callIfAvailable } from '../../api/extra-reads.ts'
 import type { Operation, Params, ParamValues } from '../../api/operation.ts'
 import { getMergeQueueTestingDetails, getPartialPullRequest } from '../../api/operations/pull-requests.ts'
 import { addTimeline } from '../../api/timeline.ts'
-import type { CommandRequest, RunContext, RunResult } from '../../cli/command.ts'
+import type { CommandRequest, RunContext } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { reportResults } from '../../cli/run-requests.ts'
 import type { UnreadSource } from '../../domain/explain/explain-pull-request.ts'
@@ -99,31 +99,6 @@ export async function readTestRun(
   return testsPullRequest(document, pr) ? { run: parseTestRun(id, document) } : {}
 }
 
-/** What the record of a pull request says about its test run. */
-interface RecordedRun {
-  /** The state of the pull request in upper case; undefined where the record could not be read. */
-  readonly state?: string
-  /** The newest test run that the record or its timeline names, and which of the two. */
-  readonly run?: { readonly id: string; readonly source: string }
-}
-
-/** Reads which test run the record of a pull request names. A failed read is ignored. */
-async function findTestRun(
-  { pr, repo, targetBranch }: RequestedPullRequest,
-  context: CommandContext,
-): Promise<RecordedRun> {
-  const overrides = [{ path: ['includeTimeline'], value: true }]
-  const { document } = await readDocument(getPartialPullRequest, { repo, targetBranch, pr }, context, {
-    overrides,
-  })
-  if (document === undefined) return {}
-  const state = normalizeState(getString(document, 'state') ?? '')
-  const id = testRunOf(document)
-  if (id === undefined) return { state }
-  const source = getString(document, 'verifiedByTestRun') === id ? 'verifiedByTestRun' : 'timeline'
-  return { state, run: { id, source } }
-}
-
 /** What names a test run. */
 type TestRunValues = {
   readonly repo: Repository
@@ -132,24 +107,9 @@ type TestRunValues = {
   readonly run: string | undefined
 }
 
-const untestedStates: readonly string[] = ['NOT_READY', 'PENDING']
-
-/** The error where neither the service nor the record of the pull request leads to a test run. */
-function explainResult(result: RunResult, pr: number, state: string, command: string): RunResult {
-  const { failure } = result
-  if (failure === undefined) return result
-  if (untestedStates.includes(state)) {
-    const hint = `To see what #${pr} is waiting for, run: ${command}`
-    const text = `#${pr} has no test run yet (${state.toLowerCase().replaceAll('_', ' ')}).`
-    return { ...result, failure: extendError(failure, { hint }, text) }
-  }
-  const hint = `The service finds a test run only by its ID. The record of #${pr} contains no test run ID. A test branch name ends in the ID. To list the test branches, run: git ls-remote origin 'refs/heads/trunk-merge/pr-${pr}/*'`
-  return { ...result, failure: extendError(failure, { hint }) }
-}
-
 /**
  * Prints a test run and its checks. A service that finds no run by pull request refuses with 400; then the
- * record of the pull request may name the run
+ * record of the pull request, or its timeline, may name the newest run
  * (docs/reference/service.md, "getMergeQueueTestingDetails"). Returns the exit code.
  */
 export async function printTestRun<V extends TestRunValues>(
@@ -159,17 +119,39 @@ export async function printTestRun<V extends TestRunValues>(
   const results = await context.execute(requests)
   const [request] = requests
   const { pr } = request?.values ?? {}
-  if (request === undefined || pr === undefined || results[0]?.failure?.details.status !== 400)
+  const failure = results[0]?.failure
+  if (request === undefined || pr === undefined || failure?.details.status !== 400)
     return reportResults(getMergeQueueTestingDetails, requests, results, context)
-  const { run: found, state = '' } = await findTestRun({ ...request.values, pr }, context)
-  if (found === undefined) {
-    const command = context.settings.commandLine(['pr', 'explain', pr], request.values)
-    const explained = results.map(result => explainResult(result, pr, state, command))
-    return reportResults(getMergeQueueTestingDetails, requests, explained, context)
-  }
-  await context.logger.debug(
-    `The service does not find test runs by pull request. Using test run ${found.id}, from the field ${found.source} of #${pr}.`,
+  const { repo, targetBranch } = request.values
+  const { document: record = {} } = await readDocument(
+    getPartialPullRequest,
+    { repo, targetBranch, pr },
+    context,
+    { overrides: [{ path: ['includeTimeline'], value: true }] },
   )
-  const values = { ...request.values, pr: undefined, run: found.id }
-  return context.send([{ ...request, values }])
+  const run = testRunOf(record)
+  if (run === undefined) {
+    const state = normalizeState(getString(record, 'state') ?? '')
+    const command = context.settings.commandLine(['pr', 'explain', pr], request.values)
+    const explained = explainMissingRun(failure, pr, state, command)
+    const result = { code: explained.exit, failure: explained }
+    return reportResults(getMergeQueueTestingDetails, requests, [result], context)
+  }
+  const source = getString(record, 'verifiedByTestRun') === run ? 'verifiedByTestRun' : 'timeline'
+  await context.logger.debug(
+    `The service does not find test runs by pull request. Using test run ${run}, from the field ${source} of #${pr}.`,
+  )
+  return context.send([{ ...request, values: { ...request.values, pr: undefined, run } }])
+}
+
+/** The error where neither the service nor the record of the pull request leads to a test run. */
+function explainMissingRun(failure: MergeqError, pr: number, state: string, command: string): MergeqError {
+  if (state === 'NOT_READY' || state === 'PENDING')
+    return extendError(
+      failure,
+      { hint: `To see what #${pr} is waiting for, run: ${command}` },
+      `#${pr} has no test run yet (${state.toLowerCase().replaceAll('_', ' ')}).`,
+    )
+  const hint = `The service finds a test run only by its ID. The record of #${pr} contains no test run ID. A test branch name ends in the ID. To list the test branches, run: git ls-remote origin 'refs/heads/trunk-merge/pr-${pr}/*'`
+  return extendError(failure, { hint })
 }

@@ -10,7 +10,7 @@ import { parsePullRequest, urlOfPullRequest } from '../../domain/values/pull-req
 import type { Repository } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { get, getArray, getString, type JsonObject } from '../../json.ts'
-import { linkSpan, type StyledLine, stateSpan, stateStyle } from '../../output/styled-text.ts'
+import { linkSpan, type Span, stateSpan, stateStyle } from '../../output/styled-text.ts'
 import { type ColumnSpec, table, type View } from '../../output/view.ts'
 
 const { run: runParam } = getMergeQueueTestingDetails.params
@@ -59,22 +59,14 @@ const pageOf = (checks: readonly JsonObject[]): string | undefined =>
   [...checks.filter(isFailed), ...checks].map(check => getString(check, 'url')).find(Boolean)
 
 /** Returns the pull requests that were tested, each as a link to its page. */
-function testedLine(run: JsonObject, repo: Repository): StyledLine {
-  const numbers = getArray(run, 'testedPullRequests').flatMap(tested => {
-    const pr = get(tested, 'prNumber')
-    return typeof pr === 'number' ? [pr] : []
-  })
-  if (numbers.length === 0) return 'for unknown pull requests'
-  return [
-    'for ',
-    ...numbers.flatMap((pr, index) => [
-      ...(index === 0 ? [] : [', ']),
-      linkSpan(`#${pr}`, urlOfPullRequest(repo, pr)),
-    ]),
-  ]
+function testedSpans(run: JsonObject, repo: Repository): readonly (string | Span)[] {
+  const numbers = getArray(run, 'testedPullRequests')
+    .map(tested => get(tested, 'prNumber'))
+    .filter(pr => typeof pr === 'number')
+  if (numbers.length === 0) return ['for unknown pull requests']
+  const links = numbers.map(pr => linkSpan(`#${pr}`, urlOfPullRequest(repo, pr)))
+  return ['for ', ...links.flatMap((link, index) => (index === 0 ? [link] : [', ', link]))]
 }
-
-const piecesOf = (line: StyledLine) => (typeof line === 'string' ? [line] : line)
 
 /** The states of a run, each with the state of a pull request that looks the same. */
 const runStates: ReadonlyMap<string, string> = new Map([
@@ -84,12 +76,12 @@ const runStates: ReadonlyMap<string, string> = new Map([
   ['cancelled', 'CANCELLED'],
 ])
 
-function statusPieces(status: string | undefined): StyledLine {
+function statusSpan(status: string | undefined): string | Span {
   if (status === undefined) return 'unknown status'
   const known = runStates.get(status.toLowerCase())
   if (known === undefined) return status
   const { text, ...look } = stateSpan(known)
-  return [{ ...look, text: `${text.split(' ')[0]} ${status.toLowerCase().replaceAll('_', ' ')}` }]
+  return { ...look, text: `${text.split(' ')[0]} ${status.toLowerCase().replaceAll('_', ' ')}` }
 }
 
 /** Returns a test run for a terminal: its status, then its checks, those that failed first. */
@@ -108,9 +100,9 @@ function testRunView(run: JsonObject, checks: readonly JsonObject[], repo: Repos
     heading: [
       [
         'Test run ',
-        ...piecesOf(statusPieces(getString(run, 'status'))),
+        statusSpan(getString(run, 'status')),
         ' ',
-        ...piecesOf(testedLine(run, repo)),
+        ...testedSpans(run, repo),
         `, on ${getString(run, 'testBranch') ?? 'an unknown branch'}`,
       ],
     ],

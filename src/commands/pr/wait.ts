@@ -7,7 +7,6 @@ import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { kindOfOutcome } from '../../domain/wait-outcomes.ts'
 import { readWaitOptions, waitInputs, waitRecord } from './wait/options.ts'
 
-/** `pr wait`: polls until every pull request has reached the requested state or a final state. */
 export const prWaitCommand = defineCommand({
   command: 'pr wait',
   summary: 'Wait for pull requests to merge, fail or be cancelled',

@@ -17,10 +17,7 @@ export type ExplanationVerdict =
   | 'never-submitted'
   | 'unknown'
 
-export interface UnreadSource {
-  readonly what: 'queue' | 'test run'
-  readonly why: string
-}
+export type UnreadSource = { readonly what: 'queue' | 'test run'; readonly why: string }
 
 export interface ExplainSources {
   readonly pr: number
@@ -36,10 +33,7 @@ export interface ExplainSources {
 }
 
 /** A next step: a command line of mergeq, or, if `command` is null, an action outside mergeq. */
-export interface NextStep {
-  readonly command: string | null
-  readonly why: string
-}
+export type NextStep = { readonly command: string | null; readonly why: string }
 
 /** Why a pull request is not merging. The output of `pr explain --json` has exactly these keys. */
 export interface Explanation {

@@ -5,7 +5,6 @@ import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
 import {
   canResume,
   isFailedOrCancelled,
-  isKnownState,
   normalizeState,
   queueStateMessage,
   terminalOutcome,
@@ -83,10 +82,46 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
   }
 }
 
+const stateMessages = new Map<string, Finding>([
+  ['NOT_READY', { code: 'not-ready', message: 'It is submitted, but not ready to be queued yet.' }],
+  ['PENDING', { code: 'pending', message: 'It is ready and waiting for its tests to start.' }],
+  ['TESTING', { code: 'testing', message: 'Its tests are running.' }],
+  [
+    'TESTS_PASSED',
+    {
+      code: 'tests-passed',
+      message: 'Its tests passed. It is waiting for the pull requests ahead of it to merge.',
+    },
+  ],
+  [
+    'PENDING_FAILURE',
+    {
+      code: 'pending-failure',
+      message: 'Its tests failed; the cause is not determined yet. It may still merge.',
+    },
+  ],
+  ['MERGED', { code: 'merged', message: 'It was merged.' }],
+  [
+    'FAILED',
+    {
+      code: 'failed',
+      message: 'Its tests failed; its own change caused the failure. It was removed from the queue.',
+    },
+  ],
+  [
+    'CANCELLED',
+    {
+      code: 'cancelled',
+      message: 'It was cancelled by a person or a push, or because it was not ready in time.',
+    },
+  ],
+])
+
 function describeState(state: string, { record, entry, queue }: Facts): Finding {
   const isSubmitted = record.isCurrentlySubmittedToQueue
+  const known = stateMessages.get(state)
   if (state === '') return { code: 'no-state', message: 'The service reports no state.' }
-  if (!isKnownState(state))
+  if (known === undefined)
     return {
       code: 'unknown-state',
       message: `Its state '${shorten(state)}' is unknown to this version of mergeq.`,
@@ -95,40 +130,10 @@ function describeState(state: string, { record, entry, queue }: Facts): Finding 
     return { code: 'settling', message: `It is ${state}, but the service still reports it as submitted.` }
   if (terminalOutcome(state) === undefined && isSubmitted === false && entry === undefined)
     return { code: 'not-submitted', message: `It is ${state}, but the service reports it as not submitted.` }
-  switch (state) {
-    case 'NOT_READY':
-      return { code: 'not-ready', message: 'It is submitted, but not ready to be queued yet.' }
-    case 'PENDING':
-      return { code: 'pending', message: 'It is ready and waiting for its tests to start.' }
-    case 'TESTING':
-      return { code: 'testing', message: 'Its tests are running.' }
-    case 'TESTS_PASSED':
-      return {
-        code: 'tests-passed',
-        message: 'Its tests passed. It is waiting for the pull requests ahead of it to merge.',
-      }
-    case 'PENDING_FAILURE': {
-      const depth = getNumber(queue, 'pendingFailureDepth') ?? 0
-      const final =
-        depth > 0 ? ` The failure is final after up to ${pluralize(depth, 'later test run')}.` : ''
-      return {
-        code: 'pending-failure',
-        message: `Its tests failed; the cause is not determined yet. It may still merge.${final}`,
-      }
-    }
-    case 'MERGED':
-      return { code: 'merged', message: 'It was merged.' }
-    case 'FAILED':
-      return {
-        code: 'failed',
-        message: 'Its tests failed; its own change caused the failure. It was removed from the queue.',
-      }
-    default:
-      return {
-        code: 'cancelled',
-        message: 'It was cancelled by a person or a push, or because it was not ready in time.',
-      }
-  }
+  const depth = getNumber(queue, 'pendingFailureDepth') ?? 0
+  if (state !== 'PENDING_FAILURE' || depth <= 0) return known
+  const final = `The failure is final after up to ${pluralize(depth, 'later test run')}.`
+  return { ...known, message: `${known.message} ${final}` }
 }
 
 const testRunFindings = ({ failing, pending }: TestRun): readonly Finding[] => [

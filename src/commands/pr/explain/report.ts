@@ -61,26 +61,11 @@ export async function openPullRequest(request: ExplainRequest, context: CommandC
 }
 
 /** Returns an explanation as `--json` prints it. */
-export const explanationJson = ({
-  queue,
-  testRun,
-  reasons,
-  next,
-  submitAgain,
-  unread,
-  ...rest
-}: Explanation): JsonObject => ({
-  ...rest,
-  queue: queue === null ? null : { ...queue },
-  testRun:
-    testRun === null
-      ? null
-      : { id: testRun.id, status: testRun.status, failing: testRun.failing, pending: testRun.pending },
-  reasons: reasons.map(reason => ({ ...reason })),
-  next: next.map(step => ({ ...step })),
-  submitAgain: { ...submitAgain },
-  unread: unread.map(source => ({ ...source })),
-})
+export function explanationJson(explanation: Explanation): JsonObject {
+  if (explanation.testRun === null) return { ...explanation, testRun: null }
+  const { id, status, failing, pending } = explanation.testRun
+  return { ...explanation, testRun: { id, status, failing, pending } }
+}
 
 const formatNextStep = ({ command, why }: NextStep): string =>
   command === null ? why : `${command}  (${why})`

@@ -118,8 +118,8 @@ export function liveLine(targets: readonly WaitTarget[], times: LiveTimes, colum
 /**
  * Runs `work` and shows the live line of a wait until it ends; `targets` returns the pull requests that it
  * still waits for. The wait began at `startedAt`, in milliseconds since 1970, and may take `limit`
- * milliseconds. The usual time of a queue is requested once, at the same time. Where the logger has no
- * spinner, only the work is done.
+ * milliseconds. When all pull requests are in one queue, its usual time is requested once, at the same time.
+ * Where the logger has no spinner, only the work is done.
  */
 export async function withLiveLine(
   targets: () => readonly WaitTarget[],
@@ -129,26 +129,18 @@ export async function withLiveLine(
 ): Promise<void> {
   const { logger, host } = context
   if (!logger.hasSpinner) return work()
-  const usualTimes = new Map<string, UsualTimeInQueue | undefined>()
-
-  /** Returns the usual time of the queue that all pull requests share, once the service has sent it. */
-  const usualTimeOf = (waiting: readonly WaitTarget[]): UsualTimeInQueue | undefined => {
-    const [name, ...others] = new Set(waiting.map(queueName))
-    const [target] = waiting
-    if (name === undefined || target === undefined || others.length > 0) return undefined
-    if (!usualTimes.has(name)) {
-      usualTimes.set(name, undefined)
-      void readUsualTime(target.request.values, context).then(usual => usualTimes.set(name, usual))
-    }
-    return usualTimes.get(name)
-  }
+  let usual: UsualTimeInQueue | undefined
+  let isUsualRequested = false
   return logger.withSpinner(columns => {
     const waiting = targets()
-    return liveLine(
-      waiting,
-      { now: host.clock.now(), startedAt, limit, usual: usualTimeOf(waiting) },
-      columns,
-    )
+    const [target] = waiting
+    if (target !== undefined && !isUsualRequested && new Set(waiting.map(queueName)).size === 1) {
+      isUsualRequested = true
+      void readUsualTime(target.request.values, context).then(found => {
+        usual = found
+      })
+    }
+    return liveLine(waiting, { now: host.clock.now(), startedAt, limit, usual }, columns)
   }, work)
 }
 

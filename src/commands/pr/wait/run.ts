@@ -51,7 +51,7 @@ export async function submitAndWait<V extends RequestedPullRequest>(
   const remaining = () => startedAt + options.limit - clock.now()
   const limits = await createWaitLimits(options.limit, remaining, context)
   const recordsBefore = new Map<CommandRequest<V>, JsonObject | undefined>()
-  const sendTimes = new Map<CommandRequest<V>, number>()
+  const sentAt = new Map<CommandRequest<V>, number>()
   const results = await context.execute(requests, {
     // The output of a wait is its results: receipts of the submissions would be further documents.
     isSilent: true,
@@ -60,14 +60,14 @@ export async function submitAndWait<V extends RequestedPullRequest>(
       if (options.limit > 0 && remaining() <= 0)
         throw new MergeqError('timed-out', `Timed out before #${request.values.pr} was submitted.`)
       recordsBefore.set(request, await readRecord(request.values, context, { limits: limits.forRead() }))
-      sendTimes.set(request, clock.now())
+      sentAt.set(request, clock.now())
     },
   })
   const to = clock.now()
   const candidates = requests.map((request, index) => ({
     request: { values: request.values, overrides: [] },
     recordBeforeSubmit: recordsBefore.get(request),
-    submission: { from: sendTimes.get(request) ?? startedAt, to },
+    submission: { from: sentAt.get(request) ?? startedAt, to },
     failure: results[index]?.failure,
   }))
   const failures = results.flatMap(({ failure }) => failure ?? [])
@@ -207,24 +207,17 @@ async function createWaitLimits(
   }
 }
 
-interface PollRoundResult {
-  readonly waiting: readonly WaitTarget[]
-  /** Milliseconds until the next round. */
-  readonly delay: number
-  /** Whether the wait for a pull request ended without success. */
-  readonly hasFailure: boolean
-}
-
 /**
  * Runs one round of a wait: reads the pull requests, reports state changes, and reports the end of each wait
- * that is over. Throws only when a signal interrupts the command.
+ * that is over. Returns the pull requests to wait for, the milliseconds until the next round, and whether a
+ * wait ended without success. Throws only when a signal interrupts the command.
  */
 async function runPollRound(
   targets: readonly WaitTarget[],
   poll: PollOptions,
   reporter: WaitReporter,
   context: CommandContext,
-): Promise<PollRoundResult> {
+) {
   const { options } = poll
   const { logger, settings, host } = context
   const { readings, queues } = await readTargets(targets, poll, context)
