@@ -141,6 +141,13 @@ export async function readServiceStatus(client: ServiceClient): Promise<ServiceS
 }
 
 function describeStatus(document: JsonObject): string {
-  const texts = ['status', 'status.description', 'status.indicator', 'state', 'message']
+  const texts = [
+    'overallStatus.overallStatusDescription',
+    'status',
+    'status.description',
+    'status.indicator',
+    'state',
+    'message',
+  ]
   return texts.map(path => getString(document, path)?.trim()).find(text => text !== undefined) ?? ''
 }

@@ -325,6 +325,14 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
     return undefined
   },
 
-  // The sandbox's own: the form of the response is not known.
-  status: () => ({ document: { status: 'ok' } }),
+  status: () => ({
+    document: {
+      overallStatus: {
+        type: 'up',
+        color: 'green',
+        overallStatusDescription: 'All systems operational',
+      },
+      statuses: [],
+    },
+  }),
 }

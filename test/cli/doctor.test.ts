@@ -209,6 +209,18 @@ describe('what the checks find', () => {
 
   test.each([
     ['{"status":"operational"}', 200, 'pass', 'operational'],
+    [
+      '{"overallStatus":{"type":"up","overallStatusDescription":"All systems operational"}}',
+      200,
+      'pass',
+      'operational',
+    ],
+    [
+      '{"overallStatus":{"type":"impacted","overallStatusDescription":"Merges are delayed"}}',
+      200,
+      'warn',
+      'Merges are delayed',
+    ],
     ['{"status":"degraded performance"}', 200, 'warn', 'degraded performance'],
     ['{"message":"no such operation"}', 404, 'pass', 'the service publishes no status'],
     ['no', 500, 'warn', /^skipped: /],

@@ -120,7 +120,7 @@ describe('the server', () => {
     expect(parseSamples(await metrics.text()).length).toBeGreaterThan(50)
     // The status needs no token.
     const status = await fetch(`${sandbox.baseUrl}/status`)
-    expect([status.status, await status.json()]).toEqual([200, { status: 'ok' }])
+    expect([status.status, await status.json()]).toMatchObject([200, { overallStatus: { type: 'up' } }])
     expect(calls.length + 2).toBe(serviceOperations.length)
     expect((await postJson(sandbox, 'unknownOperation', onQueue)).status).toBe(404)
   })
