@@ -4,9 +4,7 @@ import { integerParser } from '../domain/values/numbers.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { integer } from '../domain/values/types.ts'
 import { usageError } from '../errors.ts'
-import { flag, type Input, option, paramInput, settingInput } from './inputs.ts'
-
-export const queueInputs = { repo: settingInput('repo'), targetBranch: settingInput('targetBranch') }
+import { flag, type Input, option, paramInput } from './inputs.ts'
 
 export const yesInput = flag({ name: 'yes', short: 'y', summary: 'Skip the confirmation prompt' })
 

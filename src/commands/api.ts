@@ -10,7 +10,8 @@ import {
 } from '../api/operation.ts'
 import { fieldNames } from '../api/operations/fields.ts'
 import { serviceOperations } from '../api/operations/index.ts'
-import { parseOverride } from '../api/request.ts'
+import { bodyTooLargeError, parseOverride } from '../api/request.ts'
+import type { ResponseBody, ResponseDecoder } from '../api/response.ts'
 import { type Command, defineCommand } from '../cli/command.ts'
 import type { RecordFields } from '../cli/fields.ts'
 import {
@@ -25,13 +26,13 @@ import {
 import { runOperation } from '../cli/run-command.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import { createParseContext, type ParsedArgs } from '../config/settings.ts'
+import { maxBodySize, maxListResponseSize } from '../domain/limits.ts'
 import { suggestName } from '../domain/similar-name.ts'
 import { textParser } from '../domain/values/text.ts'
 import type { Type } from '../domain/values/types.ts'
 import { usageError } from '../errors.ts'
+import { endOfString, formatJson, isObject, parseJson } from '../json.ts'
 import { table } from '../output/view.ts'
-import { readInputBody } from './api/input-body.ts'
-import { createRawDecoder } from './api/raw-decoder.ts'
 
 /** Parses an operation name, a path below the base address. Throws a usage error for any other text. */
 function parseOperationName(text: string): string {
@@ -129,6 +130,97 @@ function parseField(text: string): string {
 function quoteValue(field: string): string {
   const equals = field.indexOf('=')
   return equals < 1 ? field : `${field.slice(0, equals + 1)}${JSON.stringify(field.slice(equals + 1))}`
+}
+
+/** The bytes of --input that are read: white space may make a body of 20 MiB longer. */
+const maxInputSize = 2 * maxBodySize
+
+/**
+ * Reads the body of --input; its values are sent as they are written, without white space. Throws a usage
+ * error unless it is a JSON object in UTF-8, and a `refused` error for a long input.
+ */
+async function readInputBody(
+  input: AsyncIterable<Uint8Array>,
+  operation: string,
+): Promise<Record<string, BodyValue>> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const decode = (chunk?: Uint8Array) => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined })
+    } catch {
+      throw usageError('--input: the body contains bytes that are not UTF-8.', 'Save the text as UTF-8.')
+    }
+  }
+  let [json, bytes] = ['', 0]
+  for await (const chunk of input) {
+    bytes += chunk.length
+    if (bytes > maxInputSize) throw bodyTooLargeError(operation, bytes)
+    json += decode(chunk)
+  }
+  json += decode()
+  if (!isObject(parseJson(json))) throw usageError('--input: the body must be a JSON object.')
+  return encodeMembers(formatJson(json, false))
+}
+
+/** Encodes the members of an object, at any depth, so that an option can replace each of them. */
+function encodeMembers(object: string): Record<string, BodyValue> {
+  const utf8 = new TextEncoder()
+  const body: Record<string, BodyValue> = Object.create(null)
+  for (const [name, value] of membersOf(object)) {
+    const bytes = utf8.encode(value)
+    body[name] = value.startsWith('{') ? encodeMembers(value) : { chunks: [bytes], bytes: bytes.length }
+  }
+  return body
+}
+
+/** Yields the name and the text of each member of an object that has no white space between its tokens. */
+function* membersOf(object: string): Iterable<readonly [name: string, value: string]> {
+  let [depth, start] = [0, 1]
+  let name: string | undefined
+  for (let index = 0; index < object.length; index++) {
+    const character = object.charAt(index)
+    if (character === '"') index = endOfString(object, index)
+    else if (character === '{' || character === '[') depth++
+    else if (character === '}' || character === ']') depth--
+    if (character === ':' && depth === 1) {
+      name = JSON.parse(object.slice(start, index))
+      start = index + 1
+    } else if ((character === ',' && depth === 1) || depth === 0) {
+      if (name !== undefined) yield [name, object.slice(start, index)]
+      start = index + 1
+    }
+  }
+}
+
+/** Creates a decoder that keeps the body unchanged; `include` adds the status line and headers in front. */
+const createRawDecoder = (include: boolean): ResponseDecoder => ({
+  expects: 'anything',
+  maxBytes: maxListResponseSize,
+  read(body) {
+    const { bytes, document } = body
+    const rawBody = include ? prependHead(body) : bytes
+    return {
+      records: isObject(document) ? [document] : [],
+      document: ([record]) => record ?? document ?? null,
+      bytes,
+      rawBody,
+    }
+  },
+  ...(include ? { readError: prependHead } : {}),
+  streaming: {
+    formats: 'all',
+    begin: start => (include ? prependHead({ ...start, bytes: new Uint8Array(0) }) : new Uint8Array(0)),
+  },
+})
+
+/** Returns a response as text: status line, headers, an empty line and the body. */
+function prependHead({ status, headers, bytes }: ResponseBody): Uint8Array {
+  const lines = [`HTTP ${status}`, ...[...headers].map(([name, value]) => `${name}: ${value}`), '', '']
+  const head = new TextEncoder().encode(lines.join('\r\n'))
+  const result = new Uint8Array(head.length + bytes.length)
+  result.set(head)
+  result.set(bytes, head.length)
+  return result
 }
 
 export const apiCommand = defineCommand({

@@ -4,25 +4,52 @@ import { getSubmittedPullRequest } from '../api/operations/pull-requests.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { withMaxRetries } from '../api/service-client.ts'
 import { defineCommand } from '../cli/command.ts'
-import { queueInputs } from '../cli/common-inputs.ts'
 import { printDryRun } from '../cli/confirm.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { flag, type Input } from '../cli/inputs.ts'
-import { readRequests } from '../cli/requests.ts'
 import { createParseContext } from '../config/settings.ts'
-import {
-  describeLoss,
-  isQueued,
-  isTested,
-  type PushedBranch,
-  parsePushes,
-  pullRequestName,
-} from '../domain/git-push.ts'
+import { elapsedSince, formatAge } from '../domain/format.ts'
+import { queueEntries } from '../domain/queue-entries.ts'
+import { isUnderTest, normalizeState, outcomeOfRecord } from '../domain/states.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import { extendError, isNotFound, MergeqError, toMergeqError, usageError } from '../errors.ts'
-import type { JsonObject } from '../json.ts'
+import { getString, type JsonObject } from '../json.ts'
+import { installHook, uninstallHook } from './guard/hook.ts'
 
-const guardRequest = { operation: getSubmittedPullRequest, inputs: queueInputs }
+interface PushedBranch {
+  readonly branch: string
+  readonly isDeletion: boolean
+  readonly from: string
+}
+
+const refUpdate = /^(\S+) ([\da-f]{40,64}) (\S+) ([\da-f]{40,64})$/
+const isZero = (sha: string): boolean => /^0+$/.test(sha)
+
+/**
+ * Parses the standard input of a git pre-push hook (githooks(5)): `<local ref> <local sha> <remote ref>
+ * <remote sha>` on each line. Omits tags, branches that do not move, and branches that the remote does not
+ * have yet, because no pull request can come from them. Throws a usage error for any other line.
+ */
+export function parsePushes(text: string): readonly PushedBranch[] {
+  return text
+    .split(/\r?\n/)
+    .filter(line => line !== '')
+    .flatMap(line => {
+      const [, , to = '', remote = '', from = ''] = refUpdate.exec(line) ?? []
+      if (remote === '')
+        throw usageError(
+          `'${line.slice(0, 80)}' is not valid input for a pre-push hook.`,
+          'Git writes `<local ref> <local sha> <remote ref> <remote sha>` on each line.',
+        )
+      const branch = remote.startsWith('refs/heads/') ? remote.slice('refs/heads/'.length) : undefined
+      if (branch === undefined || isZero(from) || to === from) return []
+      return [{ branch, isDeletion: isZero(to), from }]
+    })
+}
+
+/** Whether a record says that its pull request is in the queue, so that a push would remove it. */
+export const isQueued = (record: JsonObject): boolean =>
+  outcomeOfRecord(record) === 'pending' && record.isCurrentlySubmittedToQueue !== false
 
 /** The URL of the remote; git passes the name of the remote and its URL to the hook. */
 const remoteArgument: Input<string | undefined> = {
@@ -63,62 +90,12 @@ async function isOtherRepository(remoteUrl: string | undefined, repo: Repository
   )
 }
 
-/** Returns the record of the pull request that a push would remove from the queue, or undefined. */
-async function findQueuedPullRequest(
-  { branch, from }: PushedBranch,
-  remoteUrl: string | undefined,
-  deadline: number,
-  context: CommandContext,
-): Promise<JsonObject | undefined> {
-  const [template] = await readRequests(guardRequest, context)
-  if (template === undefined) return undefined
-  const values = { ...template.values, head: branch }
-  const record = await callWithDeadline(context, getSubmittedPullRequest, values, deadline)
-    .then(({ response }) => response.records[0])
-    .catch(error => {
-      const failure = toMergeqError(error)
-      // The service does not know the branch, so it is not queued. A web page with status 404 proves nothing.
-      if (isNotFound(failure)) return undefined
-      throw failure
-    })
-  if (record === undefined || !isQueued(record)) return undefined
-  // Two forks may have branches of the same name: the head commit identifies the pull request.
-  const { prSha } = record
-  const isOtherHead = typeof prSha === 'string' && prSha !== '' && !from.startsWith(prSha)
-  return isOtherHead && (await isOtherRepository(remoteUrl, template.values.repo)) ? undefined : record
-}
+/** The queue whose pull requests are guarded. */
+type Queue = ParamValues<typeof getQueue.params>
 
-/** Creates the error that blocks a push: what the push would lose, and how to continue. */
-async function createBlockedPushError(
-  record: JsonObject,
-  { branch, isDeletion }: PushedBranch,
-  deadline: number,
-  context: CommandContext,
-): Promise<MergeqError> {
-  const [queueInvocation] = await readRequests({ operation: getQueue }, context)
-  const queue =
-    queueInvocation === undefined
-      ? undefined
-      : await callWithDeadline(context, getQueue, queueInvocation.values, deadline).then(
-          ({ response }) => response.records[0],
-          () => undefined,
-        )
-  const { targetBranch = '' } = queueInvocation?.values ?? {}
-  const name = pullRequestName(record)
-  const loss = isTested(record) ? 'its position and its test run' : 'its position'
-  const numbers = typeof record.prNumber === 'number' ? [record.prNumber] : []
-  const { commandLine } = context.settings
-  return new MergeqError(
-    'check-failed',
-    `The ${isDeletion ? 'deletion' : 'push'} of ${branch} was blocked: ${describeLoss(record, queue, { targetBranch, now: context.host.clock.now() })}. ${isDeletion ? 'Deleting the branch' : 'Pushing'} would remove ${name} from the queue and lose ${loss}.`,
-    {
-      hint: [
-        `Wait until ${name} has finished: ${commandLine(['pr', 'wait', ...numbers], queueInvocation?.values)}`,
-        `Cancel ${name} first, then push: ${commandLine(['pr', 'cancel', ...numbers], queueInvocation?.values)}`,
-        'To push anyway: MERGEQ_GUARD=off git push (or git push --no-verify)',
-      ].join('\n'),
-    },
-  )
+async function readQueueName(context: CommandContext): Promise<Queue> {
+  const settings = createParseContext(context.settings, context)
+  return { repo: await settings.require('repo'), targetBranch: await settings.require('targetBranch') }
 }
 
 /**
@@ -142,6 +119,84 @@ function callWithDeadline<P extends Params>(
   )
 }
 
+/** Returns the record of the pull request that a push would remove from the queue, or undefined. */
+async function findQueuedPullRequest(
+  { branch, from }: PushedBranch,
+  queue: Queue,
+  remoteUrl: string | undefined,
+  deadline: number,
+  context: CommandContext,
+): Promise<JsonObject | undefined> {
+  const values = { ...queue, head: branch }
+  const record = await callWithDeadline(context, getSubmittedPullRequest, values, deadline)
+    .then(({ response }) => response.records[0])
+    .catch(error => {
+      const failure = toMergeqError(error)
+      // The service does not know the branch, so it is not queued. A web page with status 404 proves nothing.
+      if (isNotFound(failure)) return undefined
+      throw failure
+    })
+  if (record === undefined || !isQueued(record)) return undefined
+  // Two forks may have branches of the same name: the head commit identifies the pull request.
+  const { prSha } = record
+  const isOtherHead = typeof prSha === 'string' && prSha !== '' && !from.startsWith(prSha)
+  return isOtherHead && (await isOtherRepository(remoteUrl, queue.repo)) ? undefined : record
+}
+
+/**
+ * Describes what a pull request loses if a push removes it from the queue:
+ * `#7 has been TESTING for 4m, position 2 of 5 in the queue for main`. `now` is in milliseconds since 1970.
+ */
+function describeLoss(
+  record: JsonObject,
+  queue: JsonObject | undefined,
+  targetBranch: string,
+  now: number,
+): string {
+  const state = normalizeState(getString(record, 'state') ?? 'in an unknown state')
+  const elapsed = elapsedSince(getString(record, 'stateChangedAt'), now)
+  const duration = elapsed === undefined ? '' : ` for ${formatAge(elapsed)}`
+  const entries = queueEntries(queue ?? {})
+  const position = entries.find(({ pr }) => pr === record.prNumber)?.position
+  const place =
+    position === undefined ? 'in the queue' : `position ${position} of ${entries.length} in the queue`
+  return `${pullRequestName(record)} ${duration === '' ? 'is' : 'has been'} ${state}${duration}, ${place} for ${targetBranch}`
+}
+
+const pullRequestName = ({ prNumber }: JsonObject): string =>
+  typeof prNumber === 'number' ? `#${prNumber}` : 'its pull request'
+
+/** Creates the error that blocks a push: what the push would lose, and how to continue. */
+async function createBlockedPushError(
+  record: JsonObject,
+  { branch, isDeletion }: PushedBranch,
+  queue: Queue,
+  deadline: number,
+  context: CommandContext,
+): Promise<MergeqError> {
+  const queueRecord = await callWithDeadline(context, getQueue, queue, deadline).then(
+    ({ response }) => response.records[0],
+    () => undefined,
+  )
+  const name = pullRequestName(record)
+  const now = context.host.clock.now()
+  const isTested = isUnderTest(getString(record, 'state') ?? '')
+  const loss = isTested ? 'its position and its test run' : 'its position'
+  const numbers = typeof record.prNumber === 'number' ? [record.prNumber] : []
+  const { commandLine } = context.settings
+  return new MergeqError(
+    'check-failed',
+    `The ${isDeletion ? 'deletion' : 'push'} of ${branch} was blocked: ${describeLoss(record, queueRecord, queue.targetBranch, now)}. ${isDeletion ? 'Deleting the branch' : 'Pushing'} would remove ${name} from the queue and lose ${loss}.`,
+    {
+      hint: [
+        `Wait until ${name} has finished: ${commandLine(['pr', 'wait', ...numbers], queue)}`,
+        `Cancel ${name} first, then push: ${commandLine(['pr', 'cancel', ...numbers], queue)}`,
+        'To push anyway: MERGEQ_GUARD=off git push (or git push --no-verify)',
+      ].join('\n'),
+    },
+  )
+}
+
 /**
  * Checks the pushed branches. Throws the error that blocks the push, otherwise the error of the first branch
  * that could not be checked; returns the exit code 0 if there is none.
@@ -153,19 +208,19 @@ async function guardPush(remoteUrl: string | undefined, context: CommandContext)
   const failures: unknown[] = []
   for (const push of pushes) {
     if (options.dryRun) {
-      const templates = await readRequests(guardRequest, context)
-      return printDryRun(
-        getSubmittedPullRequest,
-        templates.map(template => ({ ...template, values: { ...template.values, head: push.branch } })),
-        context,
-      )
+      const values = { ...(await readQueueName(context)), head: push.branch }
+      return printDryRun(getSubmittedPullRequest, [{ values, overrides: [] }], context)
     }
-    const record = await findQueuedPullRequest(push, remoteUrl, deadline, context).catch(error => {
+    let blocked: MergeqError | undefined
+    try {
+      const queue = await readQueueName(context)
+      const record = await findQueuedPullRequest(push, queue, remoteUrl, deadline, context)
+      if (record !== undefined) blocked = await createBlockedPushError(record, push, queue, deadline, context)
+    } catch (error) {
       failures.push(error)
-      return undefined
-    })
+    }
     host.interrupted.throwIfAborted()
-    if (record !== undefined) throw await createBlockedPushError(record, push, deadline, context)
+    if (blocked !== undefined) throw blocked
   }
   if (failures.length > 0) throw failures[0]
   return 0
@@ -200,10 +255,8 @@ export const guardCommand = defineCommand({
   async run(values, context) {
     if (values.install && values.uninstall)
       throw usageError('--install and --uninstall cannot be used together.', 'Use only one of them.')
-    if (values.install || values.uninstall) {
-      const hooks = await import('./guard/hook.ts')
-      return values.install ? hooks.installHook(values.failClosed, context) : hooks.uninstallHook(context)
-    }
+    if (values.install) return installHook(values.failClosed, context)
+    if (values.uninstall) return uninstallHook(context)
     if (context.host.env.MERGEQ_GUARD === 'off') return 0
     try {
       return await guardPush(values.remote, context)

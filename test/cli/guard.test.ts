@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test as plainTest } from 'vitest'
-import { isQueued, parsePushes } from '../../src/domain/git-push.ts'
+import { isQueued, parsePushes } from '../../src/commands/guard.ts'
 import { toMergeqError } from '../../src/errors.ts'
 import { record, serviceKnowing, where } from '../support/guard.ts'
 import { type Answer, mergeq } from '../support/harness.ts'

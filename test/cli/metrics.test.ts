@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bar, sparkline } from '../../src/commands/metrics-views.ts'
+import { bar, sparkline } from '../../src/commands/metrics.ts'
 import { parseSamples } from '../../src/domain/metrics/exposition.ts'
 import { histogramsIn } from '../../src/domain/metrics/histogram.ts'
 import { MergeqError } from '../../src/errors.ts'

@@ -54,25 +54,6 @@ export function histogramsIn(samples: readonly Sample[]): ReadonlyMap<string, Hi
   return histograms
 }
 
-export interface BucketCollection {
-  /** Adds a count to the bucket of a bound; NaN and infinite counts are ignored. */
-  add(bound: number, count: number): void
-  toSorted(): readonly Bucket[]
-}
-
-export function createBuckets(): BucketCollection {
-  const counts = new Map<number, number>()
-  return {
-    add(bound, count) {
-      if (Number.isFinite(count)) counts.set(bound, (counts.get(bound) ?? 0) + count)
-    },
-    toSorted: () =>
-      [...counts]
-        .map(([bound, count]) => ({ bound, count }))
-        .toSorted((one, other) => one.bound - other.bound),
-  }
-}
-
 export const countPerBucket = ({ buckets }: Pick<Histogram, 'buckets'>): readonly number[] =>
   buckets.map(({ count }, index) => Math.max(0, count - (buckets[index - 1]?.count ?? 0)))
 

@@ -1,6 +1,6 @@
 import type { Repository } from '../values/repository.ts'
 import { parseNumber, type Sample, seriesText } from './exposition.ts'
-import { type Bucket, type BucketCollection, createBuckets, histogramOf, quantileOf } from './histogram.ts'
+import { type Bucket, histogramOf, quantileOf } from './histogram.ts'
 
 /** The numbers of a queue that have a series of their own (docs/reference/service.md, "Metrics"). */
 type QueueNumber = 'depth' | 'awaitingMergeability' | 'testing' | 'restarts' | Conclusion
@@ -111,38 +111,31 @@ export interface MetricsSummary {
   readonly otherSeries: number
 }
 
+/** The sum of several histograms: the count of each bound. */
+type BucketCounts = Map<number, number>
+
+/** Adds a count to the bucket of a bound; NaN and infinite counts are ignored. */
+function addToBucket(counts: BucketCounts, bound: number, count: number): void {
+  if (Number.isFinite(count)) counts.set(bound, (counts.get(bound) ?? 0) + count)
+}
+
+const toBuckets = (counts: BucketCounts): readonly Bucket[] =>
+  [...counts].map(([bound, count]) => ({ bound, count })).toSorted((one, other) => one.bound - other.bound)
+
 interface Collector {
   readonly repo: string | undefined
   readonly branch: string
   readonly numbers: Partial<Record<QueueNumber, number>>
   earlierDepth: number | undefined
   bisecting: number
-  readonly histograms: Map<QueueHistogram, BucketCollection>
+  readonly histograms: Map<QueueHistogram, BucketCounts>
 }
 
-const createCollector = (repo: string | undefined, branch: string): Collector => ({
-  repo,
-  branch,
-  numbers: {},
-  earlierDepth: undefined,
-  bisecting: 0,
-  histograms: new Map(),
-})
-
-const toQueueMetrics = ({
-  repo,
-  branch,
-  numbers,
-  earlierDepth,
-  bisecting,
-  histograms,
-}: Collector): QueueMetrics => ({
-  repo,
-  branch,
+const toQueueMetrics = ({ earlierDepth, numbers, histograms, ...queue }: Collector): QueueMetrics => ({
+  ...queue,
   numbers:
     numbers.depth === undefined && earlierDepth !== undefined ? { ...numbers, depth: earlierDepth } : numbers,
-  bisecting,
-  histograms: Object.fromEntries([...histograms].map(([name, buckets]) => [name, buckets.toSorted()])),
+  histograms: Object.fromEntries([...histograms].map(([name, counts]) => [name, toBuckets(counts)])),
 })
 
 export function summarizeMetrics(samples: Iterable<Sample>): MetricsSummary {
@@ -156,14 +149,21 @@ export function summarizeMetrics(samples: Iterable<Sample>): MetricsSummary {
     }
     const { repo, branch } = series
     const key = `${repo?.length ?? ''}:${repo ?? ''}${branch}`
-    const collector = collectors.get(key) ?? createCollector(repo, branch)
+    const collector: Collector = collectors.get(key) ?? {
+      repo,
+      branch,
+      numbers: {},
+      earlierDepth: undefined,
+      bisecting: 0,
+      histograms: new Map(),
+    }
     collectors.set(key, collector)
     const { value } = sample
     if (series.kind === 'bucket') {
       if ((series.conclusion ?? 'merged') !== 'merged') continue
-      const buckets = collector.histograms.get(series.histogram) ?? createBuckets()
-      collector.histograms.set(series.histogram, buckets)
-      buckets.add(series.bound, value)
+      const counts: BucketCounts = collector.histograms.get(series.histogram) ?? new Map()
+      collector.histograms.set(series.histogram, counts)
+      addToBucket(counts, series.bound, value)
     } else if (series.kind === 'number' && Number.isFinite(value)) {
       const { number, isBisection, isEarlierName } = series
       if (isEarlierName) collector.earlierDepth = (collector.earlierDepth ?? 0) + value
@@ -200,14 +200,14 @@ export function usualTimeInQueue(
   repo: Pick<Repository, 'owner' | 'name'>,
   branch: string,
 ): UsualTimeInQueue | undefined {
-  const buckets = createBuckets()
+  const counts: BucketCounts = new Map()
   for (const sample of samples) {
     const series = toQueueSeries(sample)
     if (series?.kind !== 'bucket' || series.histogram !== 'timeInQueue') continue
     if ((series.conclusion ?? 'merged') !== 'merged' || !isOfQueue(series, repo, branch)) continue
-    buckets.add(series.bound, sample.value)
+    addToBucket(counts, series.bound, sample.value)
   }
-  const histogram = { buckets: buckets.toSorted() }
+  const histogram = { buckets: toBuckets(counts) }
   const [median, p95] = [quantileOf(0.5, histogram), quantileOf(0.95, histogram)]
   const count = histogram.buckets.at(-1)?.count ?? 0
   if (Number.isNaN(median.value) || median.between[1] === Number.POSITIVE_INFINITY) return undefined
