@@ -1,8 +1,7 @@
 import { isChange, type Operation, operationMethod, operationName } from '../api/operation.ts'
 import { type ErrorKind, exitCodeList } from '../errors.ts'
-import type { OutputDoc } from './command.ts'
+import type { OutputDoc, RegisteredCommand } from './command.ts'
 import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
-import type { DocumentedCommand } from './registered-command.ts'
 
 export interface OptionDoc {
   readonly name: string
@@ -60,7 +59,7 @@ function listExitKinds({
   operations,
   exitKinds = [],
   toleratesErrors,
-}: DocumentedCommand): ReadonlySet<ErrorKind> {
+}: RegisteredCommand): ReadonlySet<ErrorKind> {
   const isAny = operations === 'any'
   const known = isAny ? [] : operations
   const ofRequests = (isAny || known.length > 0) && toleratesErrors !== true ? requestExitKinds : []
@@ -73,7 +72,7 @@ function listExitKinds({
 
 const formatRequest = ({ route }: Operation): string => `${operationMethod(route)} /${operationName(route)}`
 
-function documentOutput({ operations, output }: DocumentedCommand): OutputDoc {
+function documentOutput({ operations, output }: RegisteredCommand): OutputDoc {
   const [operation] = operations === 'any' ? [] : operations
   if (output !== undefined || operation === undefined) return output ?? 'nothing'
   if (operation.pagination !== undefined)
@@ -106,7 +105,7 @@ function parseExample(example: string): Example {
   return exit === undefined ? { line, exit: 0 } : { line, exit: Number(exit), why: why ?? '' }
 }
 
-export function documentCommand(documented: DocumentedCommand): CommandDoc {
+export function documentCommand(documented: RegisteredCommand): CommandDoc {
   const { command, alias, summary, operations, examples, propagatesExitCode } = documented
   const definitions = documented.definitions.filter(({ hidden }) => hidden !== true)
   const commandArguments = definitions.filter(definition => !isOption(definition))

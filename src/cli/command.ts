@@ -1,6 +1,13 @@
-import { isChange, type Operation, type Params, type ParamValues } from '../api/operation.ts'
+import {
+  isChange,
+  type Operation,
+  operationMethod,
+  type Params,
+  type ParamValues,
+  type Route,
+} from '../api/operation.ts'
 import type { PaginationEnd } from '../api/pages.ts'
-import type { BodyOverride } from '../api/request.ts'
+import { type BodyOverride, parseOverride } from '../api/request.ts'
 import type { DecodedResponse } from '../api/response.ts'
 import type { RequestLimits } from '../api/service-client.ts'
 import type { ErrorKind, MergeqError } from '../errors.ts'
@@ -9,7 +16,14 @@ import type { JsonObject } from '../json.ts'
 import type { View } from '../output/view.ts'
 import type { CommandContext } from './context.ts'
 import { type FieldsDefinition, receiptRecord } from './fields.ts'
-import type { Inputs, InputValues } from './inputs.ts'
+import {
+  constant,
+  type Inputs,
+  type InputValues,
+  type OptionDefinition,
+  paramInput,
+  repeatableOption,
+} from './inputs.ts'
 
 /**
  * What the command prints on standard output: one text for every format, or a text for each. CSV and Markdown
@@ -21,16 +35,8 @@ export type OutputDoc = string | Readonly<Record<'table' | 'json' | 'ndjson', st
 export type CommandRunner = (
   argv: readonly string[],
   env: Environment,
-  sinks: RunnerOutput,
+  output: Readonly<Record<'out' | 'err', (text: string | Uint8Array) => Promise<void>>>,
 ) => Promise<number>
-
-/** Where the output of a command line that runs in this process goes. */
-interface RunnerOutput {
-  /** Whether standard output counts as a terminal. */
-  readonly terminal: boolean
-  out(text: string | Uint8Array): Promise<void>
-  err(text: string | Uint8Array): Promise<void>
-}
 
 /** What help and the parser need to know about a command. */
 export interface CommandDescription {
@@ -213,4 +219,85 @@ export const defineCommand = <
 ): Command<P, I, X> => ({
   ...(command.operation !== undefined && isChange(command.operation) ? { fields: receiptRecord } : {}),
   ...command,
+})
+
+/** A command with what follows from its operation, as help, completion and the parser need it. */
+export interface RegisteredCommand extends CommandDescription {
+  readonly definitions: readonly OptionDefinition[]
+  readonly operations: readonly Operation[] | 'any'
+  readonly route?: Route
+  /** What runs; undefined for a command that prints documentation. */
+  readonly definition?: Command
+}
+
+/** A command that prints documentation about all commands. The program renders it with `cli/help`. */
+export interface DocumentationCommand extends RegisteredCommand {
+  readonly documentation: 'help' | 'completion'
+}
+
+export type CommandModule = Command | DocumentationCommand
+
+/** The commands that share their first word. Their code is loaded when a command line has this word. */
+export interface CommandGroup {
+  /** The first word of the commands: `pr`, or `doctor`. */
+  readonly name: string
+  readonly summary: string
+  /** Whether the word alone is a command: `mergeq doctor`. Otherwise, the word alone prints help. */
+  readonly isCommand?: boolean
+  /** Loads the commands, in the order in which help lists them. */
+  load(): Promise<readonly CommandModule[]>
+}
+
+export const loadCommands = async (groups: readonly CommandGroup[]): Promise<readonly RegisteredCommand[]> =>
+  (await Promise.all(groups.map(group => group.load()))).flat().map(register)
+
+function register(command: CommandModule): RegisteredCommand {
+  if ('documentation' in command) return command
+  const { summary, operation, operations = [], isComposition } = command
+  const isOwn = operation !== undefined && isComposition !== true
+  const sendsBody = operation !== undefined && operationMethod(operation.route) === 'POST'
+  return {
+    ...command,
+    summary: isOwn && operation.isHostedOnly === true ? `${summary} (hosted service only)` : summary,
+    definitions: [
+      ...Object.values(requestInputs(command)).flatMap(({ definitions }) => definitions),
+      ...(sendsBody ? setOption.definitions : []),
+    ],
+    operations:
+      operations === 'any' ? 'any' : [...(operation === undefined ? [] : [operation]), ...operations],
+    ...(isOwn ? { route: operation.route } : {}),
+    definition: command,
+  }
+}
+
+/** What the requests of a command are read from. */
+export type RequestSource<P extends Params, I extends Inputs, X extends Inputs> = Pick<
+  Command<P, I, X>,
+  'operation' | 'params' | 'fixed' | 'inputs' | 'options' | 'check'
+> & { readonly command?: string }
+
+/** Returns the inputs of a request: those of the params, of fixed values, and the options of the command. */
+export function requestInputs<P extends Params, I extends Inputs, X extends Inputs>({
+  operation,
+  params,
+  fixed = {},
+  inputs,
+  options,
+}: Omit<RequestSource<P, I, X>, 'check'>): Inputs {
+  const entries = Object.entries(operation?.params ?? {}).flatMap(([name, param]) => {
+    if (Object.hasOwn(fixed, name)) return [[name, constant<unknown>(Reflect.get(fixed, name))] as const]
+    if (params !== undefined && !params.includes(name)) return []
+    return [[name, inputs?.[name] ?? paramInput(name, param)] as const]
+  })
+  const others = Object.entries(inputs ?? {}).filter(([name]) => operation?.params[name] === undefined)
+  return { ...Object.fromEntries([...entries, ...others]), ...options }
+}
+
+/** The option `--set`, for a command that sends a body. */
+export const setOption = repeatableOption({
+  name: 'set',
+  value: 'path=value',
+  summary:
+    'Add a field to the request body; dots in the path separate nested keys; a value that is not JSON is sent as text',
+  parse: parseOverride,
 })

@@ -3,12 +3,11 @@ import { settingDefinitions } from '../config/setting-definitions.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 import type { Host } from '../host/host.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
+import { type CommandGroup, loadCommands, type RegisteredCommand, setOption } from './command.ts'
 import type { CompletionCandidate, ValueLookup } from './completion-values.ts'
 import type { SecretOutput } from './context.ts'
 import { isOption, type OptionDefinition } from './inputs.ts'
 import { globalOptions, type Reading, read } from './parse.ts'
-import { type CommandGroup, loadCommands, type RegisteredCommand } from './registered-command.ts'
-import { setOption } from './request-inputs.ts'
 
 /** What is valid at the cursor. */
 export interface Completion {

@@ -17,7 +17,7 @@ import type { RecordFields } from './fields.ts'
  * How results look: a `screen` for a person, with signs, times and the next steps; `rows` without anything
  * around them; or `json`.
  */
-export type Presentation = 'screen' | 'rows' | 'json'
+type Presentation = 'screen' | 'rows' | 'json'
 
 /** What a command uses while it runs. */
 export interface CommandContext {
@@ -46,18 +46,17 @@ export interface SecretOutput {
   writeUnredacted(text: string): Promise<void>
 }
 
-/** What the context must know: whether the command changes something, and the fields of its records. */
-export interface CommandPurpose extends Omit<ResolveOptions, 'notify'> {
-  /** Undefined for a command whose fields are not known in advance. */
-  readonly fields: RecordFields | undefined
-}
-
-/** Creates the context of a command. */
+/**
+ * Creates the context of a command.
+ *
+ * @param fields the fields of its records; undefined where they are not known in advance
+ */
 export async function createContext(
   args: ParsedArgs,
   host: Host,
   secrets: SecretOutput,
-  { fields, ...purpose }: CommandPurpose,
+  purpose: Omit<ResolveOptions, 'notify'>,
+  fields: RecordFields | undefined,
 ): Promise<CommandContext> {
   const settings = resolveSettings(args, host, { ...purpose, notify: text => logger.info(text) })
   const options = await readGlobalOptions(args, settings)
@@ -117,7 +116,7 @@ export async function createContext(
   }
 }
 
-export interface GlobalOptions {
+interface GlobalOptions {
   readonly format: Format
   /** Whether `--output` was typed: `-o table` then draws the table for people on a pipe, too. */
   readonly isOutputTyped: boolean
@@ -133,7 +132,7 @@ export interface GlobalOptions {
 }
 
 /** Throws a usage error when options contradict each other or a value is invalid. */
-export async function readGlobalOptions(args: ParsedArgs, settings: Config): Promise<GlobalOptions> {
+async function readGlobalOptions(args: ParsedArgs, settings: Config): Promise<GlobalOptions> {
   if (args.has('--json') && args.has('--output') && args.get('--output')?.[0] !== 'json')
     throw usageError('--json and --output cannot be used together.', 'Use only one of them.')
   const fields = args
@@ -156,24 +155,22 @@ export async function readGlobalOptions(args: ParsedArgs, settings: Config): Pro
   }
 }
 
-export interface CommandClient extends ServiceClient {
+interface CommandClient extends ServiceClient {
   /** The token for the base address; found on the first call, and redacted in all output from then on. */
   token(): Promise<Token>
   close(): Promise<void>
 }
 
-interface ClientParts {
+/**
+ * The HTTP client is loaded for the first request, because loading takes most of a request's start-up time.
+ */
+export function createCommandClient(parts: {
   readonly host: Host
   readonly settings: Config
   readonly options: Pick<GlobalOptions, 'retries' | 'timeout' | 'verbose'>
   readonly logger: Logger
-  readonly secrets: ServiceClient['secrets'] & { hide(secret: string): void }
-}
-
-/**
- * The HTTP client is loaded for the first request, because loading takes most of a request's start-up time.
- */
-export function createCommandClient(parts: ClientParts): CommandClient {
+  readonly secrets: SecretOutput
+}): CommandClient {
   const { host, settings, secrets, options, logger } = parts
   return {
     ...parts,

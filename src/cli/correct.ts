@@ -3,9 +3,9 @@ import { findSimilarName } from '../domain/similar-name.ts'
 import { joinCommandLine, shellQuote } from '../domain/suggested-command.ts'
 import { isPullRequestReference } from '../domain/values/pull-request.ts'
 import { type MergeqError, usageError } from '../errors.ts'
+import { type CommandGroup, loadCommands } from './command.ts'
 import { isOption, type OptionDefinition } from './inputs.ts'
 import { globalOptions, queueOptionNames, type Reading, read } from './parse.ts'
-import { type CommandGroup, loadCommands } from './registered-command.ts'
 import { commandSynonyms, optionSynonyms, type SynonymRow, watchCommands } from './synonyms.ts'
 
 /** A command that was probably meant. */

@@ -2,10 +2,9 @@ import { settingDefinitions } from '../config/setting-definitions.ts'
 import { type Format, outputFormats } from '../domain/output-formats.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { exitCodeList, usageError } from '../errors.ts'
-import type { OutputDoc } from './command.ts'
+import { type CommandGroup, loadCommands, type OutputDoc, type RegisteredCommand } from './command.ts'
 import { type CommandDoc, documentCommand, documentOption, type OptionDoc } from './command-doc.ts'
 import { globalOptions, type Reading, read } from './parse.ts'
-import { type CommandGroup, loadCommands, type RegisteredCommand } from './registered-command.ts'
 
 /** What help is about: a command, a group or mergeq as a whole. */
 type Subject = Pick<Reading, 'path' | 'command' | 'commands'>

@@ -1,8 +1,8 @@
 import { CommanderError, Command as Node, Option } from 'commander'
 import { type SettingKey, settingDefinition } from '../config/setting-definitions.ts'
 import type { ParsedArgs } from '../config/settings.ts'
+import { type CommandGroup, loadCommands, type RegisteredCommand } from './command.ts'
 import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
-import { type CommandGroup, loadCommands, type RegisteredCommand } from './registered-command.ts'
 
 function describeSetting(
   name: SettingKey,

@@ -6,10 +6,8 @@ import type { Host, Output } from '../host/host.ts'
 import { createRedactor } from '../output/redactor.ts'
 import { escapeWorkflowCommands, forTerminal, isJson, sanitizeLines } from '../output/sanitize.ts'
 import { bold, hasUnicode, shouldColor, toAscii } from '../output/styled-text.ts'
-import type { CommandRunner } from './command.ts'
-import type { SecretOutput } from './context.ts'
+import type { CommandGroup, CommandRunner } from './command.ts'
 import { read } from './parse.ts'
-import type { CommandGroup } from './registered-command.ts'
 
 /**
  * Runs the command line of `unfilteredHost.argv` and returns its exit code. Never rejects: every error is
@@ -33,8 +31,10 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
       const { createUsageError } = await import('./correct.ts')
       throw await createUsageError(host.argv, reading, groups)
     }
-    if (asksFor === 'run' && command !== undefined && 'run' in command) {
-      const exitCode = await command.run(args, host, secrets, createCommandRunner(host, groups))
+    if (asksFor === 'run' && command?.definition !== undefined) {
+      const { runCommand } = await import('./run-command.ts')
+      const runner = createCommandRunner(host, groups)
+      const exitCode = await runCommand(command.definition, args, host, secrets, runner)
       await flush()
       return exitCode
     }
@@ -84,19 +84,13 @@ function colorMode(args: ParsedArgs): 'auto' | 'always' | 'never' {
   return mode === 'always' || mode === 'never' ? mode : 'auto'
 }
 
-interface RedactedHost {
-  readonly host: Host
-  readonly secrets: SecretOutput
-  /** Writes the bytes that are held back because a token may begin in them. */
-  flush(): Promise<void>
-}
-
 /**
  * Returns a host that removes from all output: tokens; on a terminal, control sequences other than our own,
  * and signs that its locale does not have; in a CI job, the commands of the CI runner
- * (docs/reference/cli.md, "Workflow commands").
+ * (docs/reference/cli.md, "Workflow commands"). `flush` writes the bytes that are held back because a token may
+ * begin in them.
  */
-function withRedaction(unfilteredHost: Host): RedactedHost {
+function withRedaction(unfilteredHost: Host) {
   const { env, input } = unfilteredHost
   const redactor = createRedactor()
   for (const token of [env.MERGEQ_TOKEN, env.TRUNK_API_TOKEN]) redactor.hide(token?.trim() ?? '')
@@ -137,22 +131,13 @@ function withRedaction(unfilteredHost: Host): RedactedHost {
   return {
     host: {
       ...unfilteredHost,
-      input: {
-        get terminal() {
-          return input.terminal
-        },
-        read: () => input.read(),
-        ask: (question, hidden) => input.ask(filterText(question, true), hidden),
-      },
+      input: Object.assign(Object.create(input), {
+        ask: (question: string, hidden?: boolean) => input.ask(filterText(question, true), hidden),
+      }),
       out: out.filtered,
       err: err.filtered,
     },
-    secrets: {
-      hide: redactor.hide,
-      redact: redactor.redact,
-      redactBytes: redactor.redactBytes,
-      writeUnredacted: text => unfilteredHost.out.write(text),
-    },
+    secrets: { ...redactor, writeUnredacted: (text: string) => unfilteredHost.out.write(text) },
     async flush() {
       await out.flush()
       await err.flush()
@@ -162,35 +147,12 @@ function withRedaction(unfilteredHost: Host): RedactedHost {
 
 const createCommandRunner =
   (host: Host, groups: readonly CommandGroup[]): CommandRunner =>
-  (argv, env, { terminal, out, err }) =>
+  (argv, env, { out, err }) =>
     runProgram(
-      {
-        ...host,
-        argv,
-        env,
-        out: { ...redirectOutput(host.out, out), terminal },
-        err: redirectOutput(host.err, err),
-      },
+      { ...host, argv, env, out: redirectOutput(host.out, out), err: redirectOutput(host.err, err) },
       groups,
     )
 
-/** Returns an output that writes with `write` and reads its other properties from `output` on each use. */
-const redirectOutput = (output: Output, write: Output['write']): Output => ({
-  get terminal() {
-    return output.terminal
-  },
-  get columns() {
-    return output.columns
-  },
-  get rows() {
-    return output.rows
-  },
-  get isClosed() {
-    return output.isClosed ?? false
-  },
-  get canRedraw() {
-    return output.canRedraw ?? false
-  },
-  hasLinks: async () => (await output.hasLinks?.()) ?? false,
-  write,
-})
+/** Returns an output that writes with `write`; its other properties are those of `output` at each use. */
+const redirectOutput = (output: Output, write: Output['write']): Output =>
+  Object.assign(Object.create(output), { write })

@@ -3,10 +3,16 @@ import { type BodyOverride, overlaps, resourceOfRequest } from '../api/request.t
 import { settingDefinition } from '../config/setting-definitions.ts'
 import { type Config, createParseContext, type ParseContext, type ParsedArgs } from '../config/settings.ts'
 import { usageError } from '../errors.ts'
-import type { Command, CommandRequest, RequestValues } from './command.ts'
+import {
+  type Command,
+  type CommandRequest,
+  type RequestSource,
+  type RequestValues,
+  requestInputs,
+  setOption,
+} from './command.ts'
 import type { CommandContext } from './context.ts'
 import { type Inputs, type InputValues, optionName } from './inputs.ts'
-import { type RequestSource, requestInputs, setOption } from './request-inputs.ts'
 
 /** Reads inputs one after another, in their order. Throws the usage error of the first that is wrong. */
 export async function readInputs<F extends Inputs>(

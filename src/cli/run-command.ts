@@ -21,11 +21,10 @@ export async function runCommand(
   secrets: SecretOutput,
   runCommandLine: CommandRunner,
 ): Promise<number> {
-  const context = await createContext(args, host, secrets, {
-    changes: command.operation !== undefined && isChange(command.operation),
-    changesSettings: command.changesSettings ?? false,
-    fields: typeof command.fields === 'function' ? command.fields(args) : command.fields,
-  })
+  const { operation, changesSettings = false } = command
+  const purpose = { changes: operation !== undefined && isChange(operation), changesSettings }
+  const fields = typeof command.fields === 'function' ? command.fields(args) : command.fields
+  const context = await createContext(args, host, secrets, purpose, fields)
   try {
     if (command.run === undefined) return await runOperation(command, context)
     const values = await readInputs(

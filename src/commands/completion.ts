@@ -1,5 +1,5 @@
+import type { DocumentationCommand } from '../cli/command.ts'
 import { completionScripts } from '../cli/completion-scripts.ts'
-import type { DocumentationCommand } from '../cli/registered-command.ts'
 
 const shells = Object.keys(completionScripts)
 

@@ -1,5 +1,5 @@
+import type { DocumentationCommand } from '../cli/command.ts'
 import { topics } from '../cli/help.ts'
-import type { DocumentationCommand } from '../cli/registered-command.ts'
 
 const topicNames = Object.keys(topics)
 

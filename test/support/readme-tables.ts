@@ -1,6 +1,6 @@
 import { operationName } from '../../src/api/operation.ts'
+import type { RegisteredCommand } from '../../src/cli/command.ts'
 import { formatArgument, isOption } from '../../src/cli/inputs.ts'
-import type { DocumentedCommand } from '../../src/cli/registered-command.ts'
 import { settingDefinitions } from '../../src/config/setting-definitions.ts'
 import { exitCodeList } from '../../src/errors.ts'
 
@@ -13,7 +13,7 @@ export const renderTable = (head: readonly string[], rows: readonly (readonly st
   [renderRow(head), `|${' --- |'.repeat(head.length)}`, ...rows.map(renderRow)].join('\n')
 
 /** Returns the Markdown table of commands: arguments, summary, and operation. */
-export const renderCommandTable = (commands: readonly DocumentedCommand[]): string =>
+export const renderCommandTable = (commands: readonly RegisteredCommand[]): string =>
   renderTable(
     ['command', 'description', 'operation'],
     commands.map(({ command, alias, summary, definitions, route }) => {

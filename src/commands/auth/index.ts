@@ -1,4 +1,4 @@
-import type { CommandModule } from '../../cli/registered-command.ts'
+import type { CommandModule } from '../../cli/command.ts'
 import { authLoginCommand } from './login.ts'
 import { authLogoutCommand } from './logout.ts'
 import { authStatusCommand } from './status.ts'

@@ -1,4 +1,4 @@
-import type { CommandModule } from '../../cli/registered-command.ts'
+import type { CommandModule } from '../../cli/command.ts'
 import { configGetCommand } from './get.ts'
 import { configListCommand } from './list.ts'
 import { configPathCommand } from './path.ts'

@@ -1,4 +1,4 @@
-import type { CommandModule } from '../../cli/registered-command.ts'
+import type { CommandModule } from '../../cli/command.ts'
 import { flakyGateCommand } from './gate.ts'
 import { flakyGetCommand } from './get.ts'
 import { flakyLinkCommand } from './link.ts'

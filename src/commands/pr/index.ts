@@ -1,4 +1,4 @@
-import type { CommandModule } from '../../cli/registered-command.ts'
+import type { CommandModule } from '../../cli/command.ts'
 import { prCancelCommand } from './cancel.ts'
 import { prExplainCommand } from './explain.ts'
 import { prGetCommand } from './get.ts'

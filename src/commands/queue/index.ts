@@ -1,4 +1,4 @@
-import type { CommandModule } from '../../cli/registered-command.ts'
+import type { CommandModule } from '../../cli/command.ts'
 import { queueApplyCommand } from './apply.ts'
 import { queueCheckCommand } from './check.ts'
 import { queueCreateCommand } from './create.ts'

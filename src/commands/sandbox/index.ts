@@ -1,4 +1,4 @@
-import type { CommandModule } from '../../cli/registered-command.ts'
+import type { CommandModule } from '../../cli/command.ts'
 import { sandboxExecCommand } from './exec.ts'
 import { sandboxShellCommand } from './shell.ts'
 import { sandboxStartCommand } from './start.ts'

@@ -71,7 +71,6 @@ export const sandboxTourCommand = defineCommand({
         const { commandLine, grep } = step
         await out.write(formatStep(step))
         const code = await context.runCommandLine(commandLine.split(' '), environment, {
-          terminal: out.terminal,
           out: text => out.write(grep === undefined ? text : filterLines(grep, text)),
           // The tour prints this note itself, once, at the end.
           err: async text => (text === `${sandboxNote}\n` ? undefined : err.write(text)),
