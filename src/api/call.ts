@@ -3,7 +3,7 @@ import { pullRequestStates, queueStates } from '../domain/states.ts'
 import { type CommandLine, commandLinesByQueue } from '../domain/suggested-command.ts'
 import { repositoryName } from '../domain/values/repository.ts'
 import { extendError, type MergeqError, toMergeqError, withPeriod } from '../errors.ts'
-import type { BodySink } from '../http/stream-body.ts'
+import type { BodySink } from '../http/messages.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import {
   type Operation,

@@ -4,7 +4,7 @@ import { shellQuote } from '../domain/suggested-command.ts'
 import { maxPullRequestNumber } from '../domain/values/pull-request.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { MergeqError, usageError } from '../errors.ts'
-import type { HttpRequest, RequestBody } from '../http/http-request.ts'
+import type { HttpRequest, RequestBody } from '../http/messages.ts'
 import { type EncodedJson, get, isObject, type Json, type JsonObject } from '../json.ts'
 import {
   type BodyValue,

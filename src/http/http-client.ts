@@ -1,16 +1,11 @@
-import { extendError, isMergeqError, MergeqError, toMergeqError } from '../errors.ts'
+import { extendError, isMergeqError, MergeqError, toMergeqError, usageError } from '../errors.ts'
 import type { Clock, Environment, Runtime } from '../host/host.ts'
-import type { HttpResponse } from './attempt.ts'
-import { parseCertificates } from './certificates.ts'
-import type { HttpRequest } from './http-request.ts'
-import { connectLimit, preconnect } from './preconnect.ts'
-import { bypassesProxy, proxyFromEnvironment } from './proxy.ts'
+import { bypassesProxy, connectLimit, preconnect, proxyFromEnvironment } from './connect.ts'
+import type { BodySink, HttpRequest, HttpResponse } from './messages.ts'
 import { backoff, type RetryPolicy, retryAfter } from './retry-policy.ts'
-import type { BodySink } from './stream-body.ts'
 import { classifyError, type TransportError } from './transport-error.ts'
 import type { UndiciTransport } from './undici.ts'
 
-export type { HttpResponse }
 export { bypassesProxy, proxyFromEnvironment }
 
 export interface HttpClientOptions {
@@ -111,7 +106,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     }
     try {
       const onBegin = isObserved ? markBegun : undefined
-      return await sendOnce(pool, request, headers, limit, interrupted, onBegin, observedSink)
+      return await sendOnce(pool, { request, headers, limit, interrupted, onBegin, sink: observedSink })
     } catch (error) {
       if (isStreamed && !interrupted.aborted) throw truncatedResponseError(error, request.operation, url.host)
       if (interrupted.aborted)
@@ -119,7 +114,11 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
           ? extendError(toMergeqError(interrupted.reason), { sentState: 'ambiguous' })
           : interrupted.reason
       if (isMergeqError(error))
-        return { sentState: 'ambiguous', retryable: error.details.overLimit !== true, error }
+        return {
+          sentState: 'ambiguous',
+          retryable: error.details.overLimit !== true,
+          error: extendError(error, { operation: request.operation }),
+        }
       return classifyError(error, {
         node: runtime.node,
         operation: request.operation,
@@ -206,4 +205,26 @@ async function retryReason(
   const { status } = result
   if (status < 200 || status > 299) return retryPolicy.reasonFor(status, isChange)
   return isChange || (await isComplete(result)) ? undefined : 'The response was incomplete'
+}
+
+/** Throws a usage error for a text without a certificate and for a damaged certificate. */
+export async function parseCertificates(authorities: readonly string[]): Promise<readonly string[]> {
+  if (authorities.length === 0) return []
+  const { X509Certificate } = await import('node:crypto')
+  return authorities.flatMap(pem => {
+    const certificates = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
+    try {
+      for (const certificate of certificates) new X509Certificate(certificate)
+    } catch {
+      throw usageError(
+        '--ca-file: the file contains a damaged certificate.',
+        'Download the file again. The format is PEM.',
+      )
+    }
+    if (certificates.length > 0) return certificates
+    throw usageError(
+      '--ca-file: the file contains no certificate.',
+      'Use a PEM file. A certificate starts with -----BEGIN CERTIFICATE-----.',
+    )
+  })
 }

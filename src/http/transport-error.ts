@@ -6,8 +6,6 @@ import { type ErrorDetails, MergeqError } from '../errors.ts'
  */
 type SentState = NonNullable<ErrorDetails['sentState']>
 
-type FailedStep = NonNullable<ErrorDetails['failedStep']>
-
 export interface TransportError {
   readonly sentState: SentState
   readonly retryable: boolean
@@ -61,100 +59,123 @@ function hasSystemStore(version: string): boolean {
 const nothingSent = 'Nothing was sent; it is safe to try again.'
 const checkNetwork = `Check the network and the base URL. ${nothingSent}`
 
+/** What is told about a failed request; without `retryable` the request may be repeated. */
+interface Failure extends Pick<ErrorDetails, 'hint' | 'failedStep'> {
+  readonly sentState: SentState
+  /** Without a full stop. */
+  readonly message: string
+  readonly kind?: 'bad-answer'
+  readonly retryable?: boolean
+}
+
 /** The text of the error itself is never shown. */
-export function classifyError(
-  error: unknown,
-  { operation, host, proxy, began, limit, node }: RequestInfo,
-): TransportError {
-  const { name = '', code = '', syscall, message: errorMessage = '', hostname, port } = innermostError(error)
-  const transportError = (
-    sentState: SentState,
-    message: string,
-    hint: string,
-    { retryable = true, failedStep }: { readonly retryable?: boolean; readonly failedStep?: FailedStep } = {},
-  ): TransportError => ({
+export function classifyError(error: unknown, info: RequestInfo): TransportError {
+  const cause = innermostError(error)
+  const [, proxyStatus] = /Proxy response \((\d+)\)/.exec(cause.message ?? '') ?? []
+  const failure =
+    proxyStatus === undefined
+      ? (failureToConnect(cause, info) ?? failureAfterwards(cause, info))
+      : proxyRefusal(proxyStatus, info)
+  const { kind = 'unavailable', message, retryable = true, sentState, ...details } = failure
+  return {
     sentState,
     retryable,
-    error: new MergeqError('unavailable', `${message}.`, {
-      operation,
-      hint,
-      sentState,
-      ...(failedStep === undefined ? {} : { failedStep }),
-    }),
-  })
+    error: new MergeqError(kind, `${message}.`, { operation: info.operation, sentState, ...details }),
+  }
+}
+
+const proxyRefusal = (status: string, { host, proxy }: RequestInfo): Failure =>
+  status === '407' || status === '401'
+    ? {
+        sentState: 'not-sent',
+        message: `The proxy ${proxy} requires a login (${status}); the service was not reached`,
+        hint: 'Set HTTPS_PROXY to a URL with the user name and password, for example http://user:password@proxy.example:3128. Nothing was sent.',
+        retryable: false,
+        failedStep: 'proxy',
+      }
+    : {
+        sentState: 'not-sent',
+        message: `The proxy ${proxy} could not connect to ${host} (${status})`,
+        hint: checkNetwork,
+        failedStep: 'proxy',
+      }
+
+/** The failure of a lookup, a connection or its TLS; undefined for every other failure. */
+function failureToConnect(
+  { name, code = '', syscall, hostname, port }: Errno,
+  { host, proxy, began, node }: RequestInfo,
+): Failure | undefined {
+  const sentState = 'not-sent'
   const isProxyError =
     proxy !== undefined &&
     (hostname === proxy.replace(/:\d+$/, '') || String(port) === proxy.split(':').at(-1))
   const peer = isProxyError ? `the proxy ${proxy}` : host
   const peerName = isProxyError ? `The proxy ${proxy}` : host
-  const [, proxyStatus] = /Proxy response \((\d+)\)/.exec(errorMessage) ?? []
-  if (proxyStatus === '407' || proxyStatus === '401')
-    return transportError(
-      'not-sent',
-      `The proxy ${proxy} requires a login (${proxyStatus}); the service was not reached`,
-      'Set HTTPS_PROXY to a URL with the user name and password, for example http://user:password@proxy.example:3128. Nothing was sent.',
-      { retryable: false, failedStep: 'proxy' },
-    )
-  if (proxyStatus !== undefined)
-    return transportError(
-      'not-sent',
-      `The proxy ${proxy} could not connect to ${host} (${proxyStatus})`,
-      checkNetwork,
-      { failedStep: 'proxy' },
-    )
   if (syscall === 'getaddrinfo')
-    return transportError('not-sent', `The host name of ${peer} could not be resolved (DNS)`, checkNetwork, {
+    return {
+      sentState,
+      message: `The host name of ${peer} could not be resolved (DNS)`,
+      hint: checkNetwork,
       failedStep: 'dns',
-    })
+    }
   if (code === 'ECONNREFUSED')
-    return transportError('not-sent', `${peerName} refused the connection`, checkNetwork, {
+    return {
+      sentState,
+      message: `${peerName} refused the connection`,
+      hint: checkNetwork,
       failedStep: isProxyError ? 'proxy' : 'connection',
-    })
+    }
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || (!began && unreachable.test(code)))
-    return transportError('not-sent', `${peerName} could not be reached`, checkNetwork)
+    return { sentState, message: `${peerName} could not be reached`, hint: checkNetwork }
+  const badTls = { sentState, retryable: false, failedStep: 'tls' } as const
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' || name === 'SecureProxyConnectionError')
-    return transportError(
-      'not-sent',
-      `The certificate of ${host} is for a different host name`,
-      `Check the base URL. ${nothingSent}`,
-      { retryable: false, failedStep: 'tls' },
-    )
+    return {
+      ...badTls,
+      message: `The certificate of ${host} is for a different host name`,
+      hint: `Check the base URL. ${nothingSent}`,
+    }
   if (badCertificate.test(code))
-    return transportError(
-      'not-sent',
-      `The certificate of ${host} is not trusted (${code})`,
-      `If your network uses its own certificate authority, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS${hasSystemStore(node) ? ', or use the system certificate store: NODE_OPTIONS=--use-system-ca' : ''}. ${nothingSent}`,
-      { retryable: false, failedStep: 'tls' },
-    )
+    return {
+      ...badTls,
+      message: `The certificate of ${host} is not trusted (${code})`,
+      hint: `If your network uses its own certificate authority, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS${hasSystemStore(node) ? ', or use the system certificate store: NODE_OPTIONS=--use-system-ca' : ''}. ${nothingSent}`,
+    }
+  return undefined
+}
+
+/** The failure of a request on a connection that was open, or about to be. */
+function failureAfterwards({ name, code = '' }: Errno, { host, proxy, began, limit }: RequestInfo): Failure {
   if (!began && proxy !== undefined)
-    return transportError('not-sent', `Could not connect to ${host} through the proxy ${proxy}`, checkNetwork)
+    return {
+      sentState: 'not-sent',
+      message: `Could not connect to ${host} through the proxy ${proxy}`,
+      hint: checkNetwork,
+    }
   if (timedOut.test(code) || code === timeLimitCode)
-    return transportError(
-      began ? 'ambiguous' : 'not-sent',
-      `${host} did not send a complete response within ${limit / 1_000}s`,
-      `Try again later, or raise the time limit with --timeout.${began ? '' : ` ${nothingSent}`}`,
-    )
+    return {
+      sentState: began ? 'ambiguous' : 'not-sent',
+      message: `${host} did not send a complete response within ${limit / 1_000}s`,
+      hint: `Try again later, or raise the time limit with --timeout.${began ? '' : ` ${nothingSent}`}`,
+    }
   if (name === 'HTTPParserError' || notHttp.test(code))
     return {
+      kind: 'bad-answer',
       sentState: 'ambiguous',
+      message: `The response from ${host} is not valid HTTP`,
+      hint: 'Check the base URL and its port.',
       retryable: code.startsWith('UND_ERR_RES_'),
-      error: new MergeqError('bad-answer', `The response from ${host} is not valid HTTP.`, {
-        operation,
-        sentState: 'ambiguous',
-        hint: 'Check the base URL and its port.',
-      }),
     }
-  if (!began)
-    return transportError(
-      'not-sent',
-      `The connection to ${host} was closed before anything was sent`,
-      checkNetwork,
-    )
-  return transportError(
-    'ambiguous',
-    `The connection to ${host} was closed before the response was complete`,
-    'Try again later.',
-  )
+  return began
+    ? {
+        sentState: 'ambiguous',
+        message: `The connection to ${host} was closed before the response was complete`,
+        hint: 'Try again later.',
+      }
+    : {
+        sentState: 'not-sent',
+        message: `The connection to ${host} was closed before anything was sent`,
+        hint: checkNetwork,
+      }
 }
 
 /** The code of the error that aborts an attempt when its time is over. */

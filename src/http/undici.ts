@@ -1,11 +1,18 @@
+import { Socket } from 'node:net'
+import type { SecureContext } from 'node:tls'
+import type { buildConnector, Dispatcher } from 'undici'
+import connectBy from 'undici/lib/api/api-connect.js'
+import requestBy from 'undici/lib/api/api-request.js'
+import buildConnectorBy from 'undici/lib/core/connect.js'
+import Agent from 'undici/lib/dispatcher/agent.js'
+import DispatcherBase from 'undici/lib/dispatcher/dispatcher.js'
+import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js'
+import Pool from 'undici/lib/dispatcher/pool.js'
 import type { Environment } from '../host/host.ts'
-import { sendOnce } from './attempt.ts'
-import {
-  type ConnectionPools,
-  type ConnectOptions,
-  createConnectionPools,
-  createTrust,
-} from './connection-pools.ts'
+import { bypassesProxy, connectLimit, type Preconnect, proxyFromEnvironment } from './connect.ts'
+import type { BodySink, HttpRequest, HttpResponse, RequestBody } from './messages.ts'
+import { decompress, decompressStream, readBody, responseTooLargeError, streamBody } from './response-body.ts'
+import { timeLimitCode } from './transport-error.ts'
 
 export interface UndiciTransport {
   readonly pools: ConnectionPools
@@ -20,3 +27,332 @@ export async function createUndiciTransport(
   const secureContext = certificates === undefined ? undefined : await createTrust(certificates)
   return { pools: createConnectionPools(env, { ...options, secureContext }), sendOnce }
 }
+
+/** The longest pause between two pieces of an upload, in milliseconds. */
+const uploadIdleLimit = 15_000
+/** The largest request body that is sent as one piece, in bytes. */
+const maxSinglePiece = 64 * 1024
+/** The size of the pieces of a larger body, in bytes. Each piece that is sent restarts the upload timer. */
+const chunkSize = 256 * 1024
+
+/** The interval at which received bytes are counted, in milliseconds. */
+const countInterval = 50
+/**
+ * The number of bytes that a connection pool may receive for a response body of at most `max` bytes. Up to
+ * four pages of records share a pool, and chunks, headers and encryption add bytes. The limit stops a flood
+ * of bytes that are not part of a body.
+ */
+const maxOnWire = (max: number): number => Math.min(5 * max, max + 64 * 1024 * 1024) + 1024 * 1024
+
+/** A request that is sent once. */
+export interface Attempt {
+  readonly request: HttpRequest
+  /** The headers of the request, the token among them. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The time limit in milliseconds, without the upload. */
+  readonly limit: number
+  readonly interrupted: AbortSignal
+  /**
+   * Called when the request is handed to a connection: before that call the service cannot have applied any
+   * part of it.
+   */
+  readonly onBegin: (() => void) | undefined
+  /** The body of a 2xx response is written here, unless it is short. */
+  readonly sink: BodySink | undefined
+}
+
+/** Rejects with the error of undici, with the time limit error, or with the reason of `interrupted`. */
+async function sendOnce(
+  { dispatcher, received }: ConnectionPool,
+  { request, headers, limit, interrupted, onBegin, sink }: Attempt,
+): Promise<HttpResponse> {
+  const { origin, pathname, search, host } = new URL(request.url)
+  const timer = createAttemptTimer()
+  const stop = () => timer.abort(interrupted.reason)
+  interrupted.addEventListener('abort', stop, { once: true })
+  if (interrupted.aborted) stop()
+  const bodyLimit = { host, max: request.maxResponseSize }
+  const receivedBefore = received()
+  const countTimer = setInterval(() => {
+    if (received() - receivedBefore > maxOnWire(request.maxResponseSize))
+      timer.abort(responseTooLargeError(bodyLimit))
+  }, countInterval)
+  try {
+    const onSent = () => timer.restart(limit)
+    const response = requestBy.call(dispatcher, {
+      origin,
+      path: `${pathname}${search}`,
+      method: request.method === 'GET' ? 'GET' : 'POST',
+      headers: {
+        ...headers,
+        ...(request.body === undefined ? {} : { 'content-length': String(request.body.bytes) }),
+      },
+      body: createUpload(request, onSent, () => timer.restart(uploadIdleLimit), onBegin),
+      signal: timer.signal,
+    })
+    // undici observes the signal only after it is connected; this race limits the time before that.
+    response.catch(() => undefined)
+    const { statusCode, headers: rawHeaders, body } = await Promise.race([response, timer.expired])
+    const head = { status: statusCode, headers: flattenHeaders(rawHeaders) }
+    const encoding = head.headers.get('content-encoding')
+    if (sink !== undefined && statusCode >= 200 && statusCode <= 299)
+      return await streamBody(head, decompressStream(body, encoding, bodyLimit), sink, timer.withoutTimer)
+    const bytes = await readBody(body, bodyLimit)
+    return { ...head, bytes: await decompress(bytes, encoding, bodyLimit) }
+  } catch (error) {
+    if (timer.signal.aborted) throw timer.signal.reason
+    throw error
+  } finally {
+    timer.clear()
+    clearInterval(countTimer)
+    interrupted.removeEventListener('abort', stop)
+  }
+}
+
+/** The timer aborts `signal` when its time is over, and is restarted during the upload. */
+function createAttemptTimer() {
+  const controller = new AbortController()
+  const expired = new Promise<never>((_, reject) => {
+    controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true })
+  })
+  expired.catch(() => undefined)
+  let timeout: ReturnType<typeof setTimeout> | undefined
+  let endsAt = 0
+  const clear = () => clearTimeout(timeout)
+  const restart = (limit: number) => {
+    clear()
+    endsAt = performance.now() + limit
+    timeout = setTimeout(
+      () => controller.abort(Object.assign(new Error('timed out'), { code: timeLimitCode })),
+      limit,
+    )
+  }
+  return {
+    signal: controller.signal,
+    expired,
+    clear,
+    abort: (reason: unknown) => controller.abort(reason),
+    restart,
+    async withoutTimer<T>(work: () => Promise<T>): Promise<T> {
+      const remaining = endsAt - performance.now()
+      clear()
+      try {
+        return await work()
+      } finally {
+        restart(Math.max(0, remaining))
+      }
+    },
+  }
+}
+
+/**
+ * Returns the request body for undici. A small body of a read is one piece; any other body is an iterable
+ * of pieces, and undici asks for the first piece when it is connected. `onPiece` is called before each
+ * piece, `onSent` after the last one.
+ */
+function createUpload(
+  { body }: HttpRequest,
+  onSent: () => void,
+  onPiece: () => void,
+  onBegin: (() => void) | undefined,
+): Uint8Array | AsyncIterable<Uint8Array> | null {
+  if (body === undefined || (onBegin === undefined && body.bytes <= maxSinglePiece)) {
+    onSent()
+    return body === undefined ? null : joinPieces(body)
+  }
+  async function* chunks(list: readonly Uint8Array[]) {
+    onBegin?.()
+    for (const piece of list)
+      for (let start = 0; start < piece.length; start += chunkSize) {
+        onPiece()
+        yield piece.subarray(start, start + chunkSize)
+      }
+    onSent()
+  }
+  onSent()
+  return chunks(body.pieces)
+}
+
+const joinPieces = ({ pieces, bytes }: RequestBody): Uint8Array => {
+  const [first] = pieces
+  if (pieces.length === 1 && first !== undefined) return first
+  const joined = new Uint8Array(bytes)
+  let offset = 0
+  for (const piece of pieces) {
+    joined.set(piece, offset)
+    offset += piece.length
+  }
+  return joined
+}
+
+const flattenHeaders = (
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): ReadonlyMap<string, string> =>
+  new Map(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value] as const],
+    ),
+  )
+
+// The proxy agent calls `connect` of its dispatchers; only the main module of undici adds that method.
+Object.assign(DispatcherBase.prototype, { connect: connectBy })
+
+type Connector = buildConnector.connector
+
+/** The longest pause between two pieces of a response body, in milliseconds. */
+export const idleLimit = 15_000
+/** The largest response header, in bytes. */
+const maxHeaderSize = 16 * 1024
+
+/** Certificates are in PEM. Building the context takes several milliseconds. */
+export async function createTrust(certificates: readonly string[]): Promise<SecureContext> {
+  const { createSecureContext } = await import('node:tls')
+  const secureContext = createSecureContext()
+  for (const certificate of certificates) secureContext.context.addCACert(certificate)
+  return secureContext
+}
+
+export interface ConnectOptions {
+  /** Returns whether a host is this machine; a loopback host is never reached through a proxy. */
+  isLoopback(hostname: string): boolean
+  /** The time limit for opening a connection, in milliseconds. */
+  readonly limit?: number
+  readonly secureContext?: SecureContext | undefined
+  readonly preconnect?: Preconnect | undefined
+}
+
+/** Connections to an address. The caller closes a pool that was created with `isFresh`. */
+export interface ConnectionPool {
+  readonly dispatcher: Dispatcher
+  received(): number
+  close(): Promise<void>
+}
+
+/** A pool that may open one more connection to the proxy for each attempt. */
+interface ProxyPool extends ConnectionPool {
+  allow(): void
+}
+
+export interface ConnectionPools {
+  /** Returns the pool for an address; with `isFresh` a new pool whose connections are not shared. */
+  poolFor(url: URL, isFresh: boolean): ConnectionPool
+  close(): Promise<void>
+}
+
+/** Creates pools on demand. Certificates are validated whatever the environment says. */
+export function createConnectionPools(
+  env: Environment,
+  { isLoopback, limit = connectLimit, secureContext, preconnect }: ConnectOptions,
+): ConnectionPools {
+  const connect = {
+    timeout: limit,
+    autoSelectFamily: true,
+    rejectUnauthorized: true,
+    ...(secureContext === undefined ? {} : { secureContext }),
+  }
+  const options = { connect, maxHeaderSize, bodyTimeout: idleLimit, headersTimeout: 0 }
+  const proxy = proxyFromEnvironment(env)
+  const sharedPools = new Map<boolean, ProxyPool>()
+  const createPool = (isDirect: boolean): ProxyPool => {
+    const sockets = trackSockets()
+    let allowed = 0
+    const agent =
+      isDirect || proxy === undefined
+        ? new Agent({ ...options, connect: trackedConnector(connect, sockets, preconnect) })
+        : new EnvHttpProxyAgent({
+            ...options,
+            requestTls: connect,
+            proxyTls: connect,
+            httpProxy: proxy.href,
+            httpsProxy: proxy.href,
+            // The hosts of NO_PROXY have a direct pool.
+            noProxy: '',
+            clientFactory: (origin: URL, { connect }: { readonly connect: Connector }) =>
+              new Pool(origin, { connect: limitedConnector(connect, sockets, () => allowed-- > 0) }),
+          })
+    return {
+      dispatcher: agent,
+      received: sockets.received,
+      allow() {
+        allowed++
+      },
+      async close() {
+        sockets.destroy()
+        await agent.destroy()
+      },
+    }
+  }
+  return {
+    poolFor(url, isFresh) {
+      const isDirect = isLoopback(url.hostname) || bypassesProxy(url, env)
+      const pool = (isFresh ? undefined : sharedPools.get(isDirect)) ?? createPool(isDirect)
+      if (!isFresh) sharedPools.set(isDirect, pool)
+      pool.allow()
+      return pool
+    },
+    close: async () => {
+      preconnect?.drop()
+      await Promise.all([...sharedPools.values()].map(pool => pool.close()))
+    },
+  }
+}
+
+interface SocketTracker {
+  add(socket: unknown): void
+  /** The number of bytes that were received so far. */
+  received(): number
+  /** Drops connections during their handshake: one that gets no response would keep the process alive. */
+  destroy(): void
+}
+
+function trackSockets(): SocketTracker {
+  const sockets = new Set<Socket>()
+  return {
+    add(socket) {
+      if (socket instanceof Socket) sockets.add(socket)
+    },
+    received() {
+      let bytes = 0
+      for (const socket of sockets) bytes += socket.bytesRead
+      return bytes
+    },
+    destroy() {
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+function trackedConnector(
+  options: buildConnector.BuildOptions,
+  sockets: SocketTracker,
+  preconnect: Preconnect | undefined,
+): Connector {
+  const connect = buildConnectorBy(options)
+  const trackedConnect: Connector = (target, callback) => {
+    const socket: unknown = connect(target, callback)
+    sockets.add(socket)
+    return socket
+  }
+  return (target, callback) =>
+    preconnect?.adopt(trackedConnect, target, callback) === true
+      ? preconnect
+      : trackedConnect(target, callback)
+}
+
+/**
+ * Returns a connector that opens one connection for each attempt. Without this limit undici reconnects
+ * endlessly to a proxy that resets connections, and leaves a connection open whose CONNECT got no response.
+ */
+const limitedConnector =
+  (connect: Connector, sockets: SocketTracker, isAllowed: () => boolean): Connector =>
+  (options, callback) => {
+    if (!isAllowed()) {
+      const error = Object.assign(new Error('the proxy closed the connection'), { code: 'ECONNRESET' })
+      callback(error, null)
+      return
+    }
+    connect(options, (...result) => {
+      sockets.add(result[1])
+      callback(...result)
+    })
+  }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import type { HttpRequest } from '../../src/http/http-request.ts'
+import type { Attempt as TransportAttempt } from '../../src/http/undici.ts'
 import { mergeq } from '../support/harness.ts'
 import { restoreTransport } from '../support/replaced-transport.ts'
 
@@ -20,14 +20,7 @@ restoreTransport()
 vi.mock('../../src/http/undici.ts', async () => {
   const { replacedTransport } = await import('../support/replaced-transport.ts')
   return replacedTransport(
-    async (
-      _pool: unknown,
-      { operation }: HttpRequest,
-      headers: Readonly<Record<string, string>>,
-      limit: number,
-      _interrupted: AbortSignal,
-      onBegin: (() => void) | undefined,
-    ) => {
+    async (_: unknown, { request: { operation }, headers, limit, onBegin }: TransportAttempt) => {
       onBegin?.()
       network.attempts.push({ operation, hasToken: 'x-api-token' in headers, limit })
       const [status, body] = network.answers[operation] ?? [503, '']

@@ -30,8 +30,8 @@ restoreTransport()
 vi.mock('../../src/http/undici.ts', async () => {
   const { replacedTransport } = await import('../support/replaced-transport.ts')
   return replacedTransport((...parts: Parameters<Model['attempt']>) => {
-    const [, { operation }, , limit] = parts
-    network.attempts.push({ operation, at: network.now(), limit })
+    const [, { request, limit }] = parts
+    network.attempts.push({ operation: request.operation, at: network.now(), limit })
     return network.model?.attempt(...parts)
   })
 })

@@ -132,7 +132,7 @@ describe('the largest cost of a response', () => {
       packed(filled(digits, 60 * mebibyte, '{"tests":[],"x":[', ']}')),
       15,
     ],
-    ['60 MiB of good tests', 'flaky list', packed(tests(60 * mebibyte, 'test')), 15],
+    ['60 MiB of good tests', 'flaky list --json', packed(tests(60 * mebibyte, 'test')), 15],
     ['30 MiB of good tests in Cyrillic', 'flaky list --json', packed(tests(30 * mebibyte, '\u0442')), 0],
     ['30 MiB of good tests', 'flaky list --json', packed(tests(30 * mebibyte, 'test')), 0],
     ['60 MiB of good tests', 'api getQueue --fields state', packed(tests(60 * mebibyte, 'test')), 15],

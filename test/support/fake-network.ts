@@ -1,4 +1,4 @@
-import type { HttpRequest } from '../../src/http/http-request.ts'
+import type { Attempt } from '../../src/http/undici.ts'
 import { replacedTransport } from './replaced-transport.ts'
 import type { WireRequest } from './service-description.ts'
 
@@ -21,15 +21,8 @@ export const networkEnv = {
 
 /** What takes the place of `src/http/undici.ts` in tests that need thousands of requests. */
 export const fakeTransport = replacedTransport(
-  async (
-    _: unknown,
-    { method, url, body }: HttpRequest,
-    headers: Readonly<Record<string, string>>,
-    _limit: number,
-    _interrupted: AbortSignal,
-    began: (() => void) | undefined,
-  ) => {
-    began?.()
+  async (_: unknown, { request: { method, url, body }, headers, onBegin }: Attempt) => {
+    onBegin?.()
     const text = body === undefined ? '' : Buffer.concat(body.pieces).toString()
     const answer = network.respond({ method, path: url.replace(baseUrl, ''), headers, body: text })
     return { status: answer.status, headers: new Map(), bytes: Buffer.from(answer.body) }

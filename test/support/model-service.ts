@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { bodyText, type Request } from '../../src/api/request.ts'
-import type { HttpResponse } from '../../src/http/http-client.ts'
+import { bodyText } from '../../src/api/request.ts'
+import type { HttpResponse } from '../../src/http/messages.ts'
+import type { Attempt } from '../../src/http/undici.ts'
 
 /** A clock whose time passes only while everything sleeps: what sleeps side by side wakes in order. */
 export interface VirtualClock {
@@ -498,20 +499,13 @@ export function modelService(scenario: Scenario, clock: VirtualClock) {
     /** How many requests came. */
     requests: () => requests,
     /** In the place of an attempt of the transport. */
-    async attempt(
-      _: unknown,
-      request: Request,
-      _headers: unknown,
-      limit: number,
-      _interrupted: AbortSignal,
-      began: (() => void) | undefined,
-    ): Promise<HttpResponse> {
+    async attempt(_: unknown, { request, limit, onBegin }: Attempt): Promise<HttpResponse> {
       requests++
       catchUp()
       const text = request.body === undefined ? '{}' : bodyText(request.body)
       const { operation } = request
-      if (request.isChange) return receive(operation, text, limit, () => began?.())
-      began?.()
+      if (request.isChange) return receive(operation, text, limit, () => onBegin?.())
+      onBegin?.()
       return show(operation, text, limit)
     },
     /** Lets everything happen that is still to come. */
