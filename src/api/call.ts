@@ -6,6 +6,7 @@ import { extendError, type MergeqError, toMergeqError, withPeriod } from '../err
 import type { BodySink } from '../http/messages.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import {
+  type BodyOverride,
   type Operation,
   operationName,
   type Params,
@@ -13,7 +14,7 @@ import {
   type Resource,
   type Route,
 } from './operation.ts'
-import { type BodyOverride, bodyText, buildRequest, type Request, type RequestParts } from './request.ts'
+import { bodyText, buildRequest, type Request, type RequestParts } from './request.ts'
 import type { DecodedResponse, ResponseDecoder } from './response.ts'
 import { type SendRequestOptions, sendRequest } from './send.ts'
 import type { ServiceClient } from './service-client.ts'
@@ -44,6 +45,7 @@ export async function callOperation<P extends Params>(
   requestedParams: ParamValues<P>,
   options: CallOptions = {},
 ): Promise<CallResult<P>> {
+  const { host, logger, settings } = client
   const built = await buildRequest(client, operation, requestedParams, options)
   const { request, params } = built
   const lowerCase = lowerCaseStates(operation, request)
@@ -52,28 +54,31 @@ export async function callOperation<P extends Params>(
       ...options,
       overrides: [...(options.overrides ?? []), ...(lowerCase ?? [])],
     })
-  if (lowerCase !== undefined && needsLowerCase(client)) return callInLowerCase()
+  if (lowerCase !== undefined && clientsWithLowerCase.has(client)) return callInLowerCase()
   const result = { resource: request.resource, params }
+  const inProgress = (failure: MergeqError) =>
+    interruptedChangeError(failure, operation, [request.resource], settings.commandLine)
   const { limits = {}, progress } = options
-  let sentAt = client.host.clock.now()
+  let sentAt = host.clock.now()
   try {
     const isUnchanged = operation.recovery === undefined && operation.trimResponse?.(params) === undefined
     const response = await sendRequest(client, operation, built, {
       limits,
       progress,
       onAttempt() {
-        sentAt = client.host.clock.now()
+        sentAt = host.clock.now()
       },
       sink: isUnchanged ? options.createSink?.(operation.decoder, request) : undefined,
     })
     return { ...result, ...response, delivery: 'confirmed' }
   } catch (error) {
-    const failure = withInterruptedChange(toMergeqError(error), operation, request, client)
-    if (failure.kind === 'interrupted') throw failure
+    const failure = toMergeqError(error)
     const { status, sentState } = failure.details
+    if (failure.kind === 'interrupted')
+      throw request.isChange && sentState === 'ambiguous' ? inProgress(failure) : failure
     const instead = status === 413 ? operation.fallback?.(params, 'service') : undefined
     if (instead !== undefined) {
-      await client.logger.warn(instead.warning)
+      await logger.warn(instead.warning)
       return callOperation(client, operation, instead.params, options)
     }
     const { retryPolicy = client.retryPolicy } = limits
@@ -82,37 +87,20 @@ export async function callOperation<P extends Params>(
       const result = await callInLowerCase().catch(error => {
         throw refusalOf(failure, toMergeqError(error))
       })
-      rememberLowerCase(client)
+      clientsWithLowerCase.add(client)
       return result
     }
     if (operation.recovery === undefined || sentState !== 'ambiguous') throw failure
-    const write = { operation, recovery: operation.recovery, ...built, sentAt, failure, limits }
     const { recoverWrite } = await import('./recovery.ts')
+    const write = { operation, recovery: operation.recovery, ...built, sentAt, failure, limits }
     const recovered = await recoverWrite(write, client).catch(error => {
-      const interruption = toMergeqError(error)
-      if (interruption.kind !== 'interrupted') throw error
-      throw withInterruptedChange(
-        extendError(interruption, { sentState: 'ambiguous' }),
-        operation,
-        request,
-        client,
-      )
+      const { kind } = toMergeqError(error)
+      throw kind === 'interrupted'
+        ? inProgress(extendError(toMergeqError(error), { sentState: 'ambiguous' }))
+        : error
     })
     return { ...result, ...recovered, date: undefined }
   }
-}
-
-function withInterruptedChange<P extends Params>(
-  failure: MergeqError,
-  operation: Operation<P>,
-  { isChange, resource }: Request,
-  { settings }: ServiceClient,
-): MergeqError {
-  const { sentState, delivery } = failure.details
-  const isInFlight = failure.kind === 'interrupted' && isChange && sentState === 'ambiguous'
-  return isInFlight && delivery === undefined
-    ? interruptedChangeError(failure, operation, [resource], settings.commandLine)
-    : failure
 }
 
 /** The clients whose service accepted a state in lower case after it had refused the same state. */
@@ -121,7 +109,7 @@ const clientsWithLowerCase = new WeakSet<ServiceClient>()
 /**
  * Undefined if the request has no known state in upper case (docs/reference/service.md, "Case of states").
  */
-export function lowerCaseStates(
+function lowerCaseStates(
   { stateFields = [] }: Pick<Operation, 'stateFields'>,
   { body }: Pick<Request, 'body'>,
 ): readonly BodyOverride[] | undefined {
@@ -136,17 +124,11 @@ export function lowerCaseStates(
   return found.length === 0 ? undefined : found
 }
 
-export const needsLowerCase = (client: ServiceClient): boolean => clientsWithLowerCase.has(client)
-
-export const rememberLowerCase = (client: ServiceClient): void => {
-  clientsWithLowerCase.add(client)
-}
-
 /**
  * Returns the error to report after a request was refused with 400 in both cases: the first error, unless it
  * is the only one that is about the state.
  */
-export function refusalOf(first: MergeqError, second: MergeqError): MergeqError {
+function refusalOf(first: MergeqError, second: MergeqError): MergeqError {
   if (second.details.status !== 400) return second
   const isAboutState = ({ details }: MergeqError) => /\bstate\b/i.test(details.serviceMessage ?? '')
   return isAboutState(first) && !isAboutState(second) ? second : first

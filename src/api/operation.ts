@@ -1,7 +1,7 @@
-import { defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
 import type { CommandLine } from '../domain/suggested-command.ts'
 import type { Repository } from '../domain/values/repository.ts'
-import { integer, type Type } from '../domain/values/types.ts'
+import type { Type } from '../domain/values/types.ts'
+import { usageError } from '../errors.ts'
 import type { EncodedJson, Json } from '../json.ts'
 import type { RecordType } from './operations/fields.ts'
 import type { Paginator } from './pages.ts'
@@ -110,28 +110,44 @@ export const inBody = <P extends Params>(params: P): P =>
     Object.entries(params).map(([name, param]) => [name, { location: `body.${name}`, ...param }]),
   ) as P
 
-/**
- * The params of every list: how many records, and how they are requested.
- *
- * @param noun the records, in the plural: `tests`
- * @param pageSizePaths the paths of the body that the page size sets
- */
-export const pageParams = (noun: string, pageSizePaths: readonly string[]) => ({
-  limit: param(integer(1, Number.MAX_SAFE_INTEGER), `Maximum number of ${noun}`),
-  pageSize: param(integer(1, 100), `${noun.charAt(0).toUpperCase()}${noun.slice(1)} per page, 1 to 100`, {
-    default: String(defaultPageSize),
-    setsBodyPaths: pageSizePaths,
-  }),
-  maxPages: param(integer(1, Number.MAX_SAFE_INTEGER), 'Maximum number of pages to fetch', {
-    default: String(defaultMaxPages),
-  }),
-})
-
 /** Returns the paths of the body that a param sets. */
 export const bodyPaths = ({ location, setsBodyPaths = [] }: Param<unknown>): readonly (readonly string[])[] =>
   [...(location?.startsWith('body.') ? [location.slice('body.'.length)] : []), ...setsBodyPaths].map(path =>
     path.split('.'),
   )
+
+export interface BodyOverride {
+  readonly path: readonly string[]
+  readonly value: BodyValue
+}
+
+export const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
+  one.every((key, index) => index >= other.length || other[index] === key)
+
+/** Parses `path=value`: dots separate the keys; the value is JSON if it parses as JSON, else a string. */
+export function parseOverride(word: string): BodyOverride {
+  const equals = word.indexOf('=')
+  const path = word.slice(0, equals).split('.')
+  if (equals < 1 || path.includes(''))
+    throw usageError(
+      `'${word}' does not have the form <path>=<value>.`,
+      'For example: concurrency=5 or pr.number=7',
+    )
+  return { path, value: parseValue(word.slice(equals + 1)) }
+}
+
+/** JSON if it parses as JSON, else a string. A number that a double would change is sent as it was typed. */
+function parseValue(word: string): BodyValue {
+  try {
+    const value: Json = JSON.parse(word)
+    const numbers = word.replace(/"(?:[^"\\]|\\.)*"/g, '').match(/-?\d[\d.eE+-]*/g) ?? []
+    if (numbers.every(text => String(Number(text)) === text)) return value
+    const bytes = new TextEncoder().encode(word.trim())
+    return { chunks: [bytes], bytes: bytes.length }
+  } catch {
+    return word
+  }
+}
 
 /** The queue or pull request that a request is about, as far as its params or its body name it. */
 export interface Resource {

@@ -3,10 +3,11 @@ import { maxBodySize, maxResponseSize } from '../domain/limits.ts'
 import { shellQuote } from '../domain/suggested-command.ts'
 import { maxPullRequestNumber } from '../domain/values/pull-request.ts'
 import type { Repository } from '../domain/values/repository.ts'
-import { MergeqError, usageError } from '../errors.ts'
+import { MergeqError } from '../errors.ts'
 import type { HttpRequest, RequestBody } from '../http/messages.ts'
 import { type EncodedJson, get, isObject, type Json, type JsonObject } from '../json.ts'
 import {
+  type BodyOverride,
   type BodyValue,
   type Operation,
   operationMethod,
@@ -17,39 +18,6 @@ import {
   type Resource,
 } from './operation.ts'
 import type { ServiceClient } from './service-client.ts'
-
-export interface BodyOverride {
-  readonly path: readonly string[]
-  readonly value: BodyValue
-}
-
-export const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
-  one.every((key, index) => index >= other.length || other[index] === key)
-
-/** Parses `path=value`: dots separate the keys; the value is JSON if it parses as JSON, else a string. */
-export function parseOverride(word: string): BodyOverride {
-  const equals = word.indexOf('=')
-  const path = word.slice(0, equals).split('.')
-  if (equals < 1 || path.includes(''))
-    throw usageError(
-      `'${word}' does not have the form <path>=<value>.`,
-      'For example: concurrency=5 or pr.number=7',
-    )
-  return { path, value: parseValue(word.slice(equals + 1)) }
-}
-
-/** JSON if it parses as JSON, else a string. A number that a double would change is sent as it was typed. */
-function parseValue(word: string): BodyValue {
-  try {
-    const value: Json = JSON.parse(word)
-    const numbers = word.replace(/"(?:[^"\\]|\\.)*"/g, '').match(/-?\d[\d.eE+-]*/g) ?? []
-    if (numbers.every(text => String(Number(text)) === text)) return value
-    const bytes = new TextEncoder().encode(word.trim())
-    return { chunks: [bytes], bytes: bytes.length }
-  } catch {
-    return word
-  }
-}
 
 /** A request to the service as plain data. The token is not part of it: the HTTP client adds it. */
 export interface Request extends HttpRequest {

@@ -1,9 +1,8 @@
 import { normalizeState, terminalOutcome } from '../domain/states.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { callIfAvailable } from './extra-reads.ts'
-import type { ParamValues } from './operation.ts'
+import type { BodyOverride, ParamValues } from './operation.ts'
 import { getPartialPullRequest } from './operations/pull-requests.ts'
-import type { BodyOverride } from './request.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 
 const option = 'includeTimeline'

@@ -1,13 +1,14 @@
 import {
+  type BodyOverride,
   isChange,
   type Operation,
   operationMethod,
   type Params,
   type ParamValues,
+  parseOverride,
   type Route,
 } from '../api/operation.ts'
 import type { PaginationEnd } from '../api/pages.ts'
-import { type BodyOverride, parseOverride } from '../api/request.ts'
 import type { DecodedResponse } from '../api/response.ts'
 import type { RequestLimits } from '../api/service-client.ts'
 import type { ErrorKind, MergeqError } from '../errors.ts'

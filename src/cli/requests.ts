@@ -1,5 +1,5 @@
-import { bodyPaths, type Operation, type Params } from '../api/operation.ts'
-import { type BodyOverride, overlaps, resourceOfRequest } from '../api/request.ts'
+import { type BodyOverride, bodyPaths, type Operation, overlaps, type Params } from '../api/operation.ts'
+import { resourceOfRequest } from '../api/request.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import { type Config, createParseContext, type ParseContext, type ParsedArgs } from '../config/settings.ts'
 import { usageError } from '../errors.ts'

@@ -5,12 +5,13 @@ import {
   operationMethod,
   operationName,
   type Param,
+  parseOverride,
   requiredParam,
   type WriteRecovery,
 } from '../api/operation.ts'
 import { fieldNames } from '../api/operations/fields.ts'
 import { serviceOperations } from '../api/operations/index.ts'
-import { bodyTooLargeError, parseOverride } from '../api/request.ts'
+import { bodyTooLargeError } from '../api/request.ts'
 import type { ResponseBody, ResponseDecoder } from '../api/response.ts'
 import { type Command, defineCommand } from '../cli/command.ts'
 import type { RecordFields } from '../cli/fields.ts'

@@ -1,5 +1,11 @@
-import { bodyPaths, type Operation, operationMethod, type Params } from '../api/operation.ts'
-import { type BodyOverride, overlaps } from '../api/request.ts'
+import {
+  type BodyOverride,
+  bodyPaths,
+  type Operation,
+  operationMethod,
+  overlaps,
+  type Params,
+} from '../api/operation.ts'
 import { type SettingKey, type SettingSource, settingDefinitions } from '../config/setting-definitions.ts'
 import { parseToken } from '../config/token.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'

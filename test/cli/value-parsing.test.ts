@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { param } from '../../src/api/operation.ts'
-import { parseOverride } from '../../src/api/request.ts'
+import { param, parseOverride } from '../../src/api/operation.ts'
 import { readOverrides } from '../../src/cli/requests.ts'
 import { isLoopback, parseBaseUrl } from '../../src/config/setting-definitions.ts'
 import { parseToken } from '../../src/config/token.ts'
@@ -13,6 +12,7 @@ import {
   queueStates,
   withNormalizedState,
 } from '../../src/domain/states.ts'
+import { windows } from '../../src/domain/time-range.ts'
 import { integerParser, parseDecimal } from '../../src/domain/values/numbers.ts'
 import {
   isPullRequestReference,
@@ -20,9 +20,9 @@ import {
   parsePullRequest,
 } from '../../src/domain/values/pull-request.ts'
 import { parseRepository } from '../../src/domain/values/repository.ts'
-import { choiceParser, parsePriority, parseUuid, textParser } from '../../src/domain/values/text.ts'
-import { parseDuration, parseInstant, windows } from '../../src/domain/values/time.ts'
-import { integer } from '../../src/domain/values/types.ts'
+import { choiceParser, parseUuid, textParser } from '../../src/domain/values/text.ts'
+import { parseDuration, parseInstant } from '../../src/domain/values/time.ts'
+import { integer, parsePriority } from '../../src/domain/values/types.ts'
 import { isMergeqError } from '../../src/errors.ts'
 import { type Answer, mergeq, noon, type Outcome, type Setting } from '../support/harness.ts'
 

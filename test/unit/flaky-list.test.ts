@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createPageCursor } from '../../src/api/pages.ts'
-import { parseInstant, windows } from '../../src/domain/values/time.ts'
+import { windows } from '../../src/domain/time-range.ts'
+import { parseInstant } from '../../src/domain/values/time.ts'
 import { day } from '../support/flaky-list.ts'
 import { noon } from '../support/harness.ts'
 

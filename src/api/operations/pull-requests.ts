@@ -21,7 +21,6 @@ import { get, getString, isObject, type JsonObject } from '../../json.ts'
 import {
   defineOperation,
   type OperationErrors,
-  pageParams,
   param,
   type RecoveryRule,
   requiredParam,
@@ -35,7 +34,7 @@ import {
   recordDecoder,
 } from '../response.ts'
 import { pullRequestListRecord, pullRequestRecord, testRunRecord } from './fields.ts'
-import { queueParams } from './queues.ts'
+import { pageParams, queueParams } from './shared-params.ts'
 
 /** The number of a pull request. A call of the library may give `#7` or a URL, which also names the repository. */
 const pullRequestNumber: Type<number> = {

@@ -1,30 +1,11 @@
 import { queueSettings } from '../../domain/queue-settings.ts'
 import { withNormalizedState } from '../../domain/states.ts'
-import { repository, text } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import { getArray, isObject, type JsonObject } from '../../json.ts'
-import {
-  defineOperation,
-  inBody,
-  type OperationErrors,
-  type RecoveryRule,
-  requiredParam,
-} from '../operation.ts'
+import { defineOperation, inBody, type OperationErrors, type RecoveryRule } from '../operation.ts'
 import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../response.ts'
 import { queueRecord, queueSettingsRecord } from './fields.ts'
-
-/** The queue that a request is about: a branch of a repository (docs/reference/service.md, "Common fields"). */
-export const queueParams = {
-  repo: requiredParam(repository, 'Repository', {
-    location: 'body.repo',
-    setting: 'repo',
-    encode: ({ host, owner, name }) => ({ host, owner, name }),
-  }),
-  targetBranch: requiredParam(text('branch'), 'Branch that the queue merges into', {
-    location: 'body.targetBranch',
-    setting: 'targetBranch',
-  }),
-}
+import { queueParams } from './shared-params.ts'
 
 /** Normalizes the states of a queue and of its pull requests; an unchanged queue is returned itself. */
 function withNormalizedStates(document: JsonObject): JsonObject {

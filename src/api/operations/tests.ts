@@ -1,7 +1,8 @@
 import { pluralizeFirst } from '../../domain/format.ts'
 import { maxJsonSize, maxWindow } from '../../domain/limits.ts'
+import { parseTimeRange, type TimeRange, windows } from '../../domain/time-range.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
-import { parseTimeRange, type TimeRange, toIso, windows } from '../../domain/values/time.ts'
+import { toIso } from '../../domain/values/time.ts'
 import {
   boolean,
   choice,
@@ -14,7 +15,7 @@ import {
 } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import { get, getArray, getString, isObject, type Json, type JsonObject } from '../../json.ts'
-import { defineOperation, hintIfNotFound, pageParams, param, requiredParam } from '../operation.ts'
+import { defineOperation, hintIfNotFound, param, requiredParam } from '../operation.ts'
 import type { ListResult, PageProtocol, RecordFilter } from '../pages.ts'
 import {
   emptyDecoder,
@@ -31,7 +32,7 @@ import {
   testRecord,
   unhealthyTestsRecord,
 } from './fields.ts'
-import { queueParams } from './queues.ts'
+import { pageParams, queueParams } from './shared-params.ts'
 
 /** The params of every operation on tests. */
 const organizationParams = {

@@ -7,7 +7,7 @@ import { type Input, paramInput } from '../../cli/inputs.ts'
 import type { ParseContext, ParsedArgs } from '../../config/settings.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
-import { describeInWords, describeWhen, parseTimeRange, type TimeRange } from '../../domain/values/time.ts'
+import { describeInWords, describeWhen, parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
 import {

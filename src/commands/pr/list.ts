@@ -3,9 +3,10 @@ import { defineCommand } from '../../cli/command.ts'
 import { cutListSentence, limitInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { pluralize } from '../../domain/format.ts'
+import { describeInWords, describeMoment } from '../../domain/time-range.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
-import { describeInWords, describeMoment, looksLikeDuration, parseMoment } from '../../domain/values/time.ts'
+import { looksLikeDuration, parseMoment } from '../../domain/values/time.ts'
 import { type ColumnSpec, table, withLinks } from '../../output/view.ts'
 
 const columns: readonly ColumnSpec[] = [

@@ -1,25 +1,5 @@
 import { usageError } from '../../errors.ts'
-import { hintWithSuggestion, suggestName } from '../similar-name.ts'
-
-/** The priorities that have a name, from the most urgent to the least urgent. */
-export const priorities = ['urgent', 'high', 'medium', 'low']
-
-/**
- * Parses a priority (docs/reference/cli.md, "Values"): returns a name in lower case, and a number from 0 to
- * 255 as an integer, as the service expects them. Throws a usage error for any other text.
- */
-export function parsePriority(text: string): string | number {
-  if (priorities.includes(text.toLowerCase())) return text.toLowerCase()
-  if (/^(?:0|[1-9]\d{0,2})$/.test(text) && Number(text) <= 255) return Number(text)
-  throw usageError(
-    `'${text}' is not a priority.`,
-    hintWithSuggestion(
-      text,
-      priorities,
-      'Use urgent, high, medium, low, or a number from 0 to 255 (0 is the most urgent).',
-    ),
-  )
-}
+import { suggestName } from '../similar-name.ts'
 
 export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 

@@ -1,6 +1,4 @@
 import { usageError } from '../../errors.ts'
-import { pluralize } from '../format.ts'
-import { maxWindow } from '../limits.ts'
 
 const millisecondsPerUnit = new Map([
   ['ms', 1],
@@ -81,51 +79,6 @@ export function parseInstant(text: string): number {
 
 export const toIso = (time: number): string => new Date(time).toISOString()
 
-/** A range of time in milliseconds since 1970: start inclusive, end exclusive. */
-export interface TimeRange {
-  readonly start: number
-  readonly end: number
-}
-
-/** Windows of at most 7 days, the newest first. They touch, never overlap and cover the range exactly. */
-export function windows({ start, end }: TimeRange): readonly TimeRange[] {
-  const result: TimeRange[] = []
-  for (let to = end; to > start; to -= maxWindow)
-    result.push({ start: Math.max(start, to - maxWindow), end: to })
-  return result
-}
-
-const defaultLength = 86_400_000
-
-const formatDate = (time: number): string => new Date(time).toISOString().slice(0, 16).replace('T', ' ')
-
-/** Returns the time since a moment in words: `since 2026-01-05 09:30 UTC`. */
-export const describeMoment = (time: number): string => `since ${formatDate(time)} UTC`
-
-/**
- * Returns a range in words: `last 24 hours`, `last 7 days`, or its dates in UTC where it does not end now, or
- * is not of whole minutes.
- */
-export function describeInWords({ start, end }: TimeRange, endsNow: boolean): string {
-  const minutes = (end - start) / 60_000
-  if (!endsNow) return `${formatDate(start)} to ${formatDate(end)} UTC`
-  if (!Number.isInteger(minutes)) return describeMoment(start)
-  const [noun, length] =
-    minutes % 1440 === 0 && minutes > 1440
-      ? ['day', minutes / 1440]
-      : minutes % 60 === 0
-        ? ['hour', minutes / 60]
-        : ['minute', minutes]
-  return length === 1 ? `last ${noun}` : `last ${pluralize(length, noun)}`
-}
-
-/** Returns a range as a part of a sentence: `in the last 24 hours`, `since 2026-01-05 09:30 UTC`, or `from ... to ...`. */
-export function describeWhen(range: TimeRange, endsNow: boolean): string {
-  const words = describeInWords(range, endsNow)
-  if (words.startsWith('since ')) return words
-  return words.startsWith('last ') ? `in the ${words}` : `from ${words}`
-}
-
 export const looksLikeDuration = (text: string): boolean => /^\d+(ms|[smhdw])/.test(text) || text === '0'
 
 /**
@@ -141,19 +94,4 @@ export function parseMoment(text: string, now: number): number {
       'Use a duration (90s, 12h, 7d, 2w) or a date (2026-01-05, 2026-01-05T12:00:00Z).',
     )
   }
-}
-
-/**
- * Parses a range of time (docs/reference/cli.md, "Lists of failing tests") from the texts of its start and
- * its end, each an instant or a duration back from `now`. Without a start the range is 24 hours long; without
- * an end it ends now. Throws a usage error if a text cannot be parsed, if the end is in the future, and if
- * the range is empty.
- */
-export function parseTimeRange(from: string | undefined, to: string | undefined, now: number): TimeRange {
-  const end = to === undefined ? now : parseMoment(to, now)
-  const start = from === undefined ? end - defaultLength : parseMoment(from, now)
-  if (end > now)
-    throw usageError('The end of the range is in the future.', 'To end the range now, omit --until.')
-  if (start >= end) throw usageError('The range is empty: the start must be before the end.')
-  return { start, end }
 }

@@ -1,8 +1,9 @@
 import { type MergeqError, usageError } from '../../errors.ts'
+import { hintWithSuggestion } from '../similar-name.ts'
 import { integerParser, maxInteger, parseDecimal } from './numbers.ts'
 import { parsePullRequest } from './pull-request.ts'
 import { parseRepository, type Repository, repositoryName } from './repository.ts'
-import { choiceParser, parseGlob, parsePriority, parseUuid, priorities, textParser } from './text.ts'
+import { choiceParser, parseGlob, parseUuid, textParser } from './text.ts'
 import { parseMoment } from './time.ts'
 
 /**
@@ -162,6 +163,26 @@ export const listOf = <T>(type: Type<T>): Type<readonly T[]> => ({
     return value.map(each => type.check(each))
   },
 })
+
+/** The priorities that have a name, from the most urgent to the least urgent. */
+const priorities = ['urgent', 'high', 'medium', 'low']
+
+/**
+ * Parses a priority (docs/reference/cli.md, "Values"): returns a name in lower case, and a number from 0 to
+ * 255 as an integer, as the service expects them. Throws a usage error for any other text.
+ */
+export function parsePriority(text: string): string | number {
+  if (priorities.includes(text.toLowerCase())) return text.toLowerCase()
+  if (/^(?:0|[1-9]\d{0,2})$/.test(text) && Number(text) <= 255) return Number(text)
+  throw usageError(
+    `'${text}' is not a priority.`,
+    hintWithSuggestion(
+      text,
+      priorities,
+      'Use urgent, high, medium, low, or a number from 0 to 255 (0 is the most urgent).',
+    ),
+  )
+}
 
 /** A priority: a name, or a number from 0 (first) to 255 (last). */
 export const priority: Type<string | number> = textual({
