@@ -17,45 +17,36 @@ export interface Finding {
   readonly steps?: readonly Step[]
 }
 
-const findingByMergeability = new Map<string, Finding | undefined>([
-  ['mergeable', undefined],
-  [
-    'in_progress',
-    {
-      code: 'mergeability-in-progress',
-      message: 'GitHub is still checking whether the pull request can be merged.',
-      short: 'GitHub is still checking mergeability',
-    },
-  ],
-  [
-    'unspecified',
-    {
-      code: 'mergeability-unknown',
-      message: 'GitHub has not yet reported whether the pull request can be merged.',
-    },
-  ],
-  [
-    'not_mergeable',
-    {
-      code: 'not-mergeable',
-      message: 'GitHub blocks the merge (conflicts, checks or reviews).',
-      short: 'GitHub blocks the merge',
-      blocks: true,
-      steps: [
-        {
-          why: 'Resolve the conflicts, failing checks or missing reviews on GitHub; the queue then continues.',
-        },
-      ],
-    },
-  ],
-])
-
 function mergeabilityFinding(readiness: JsonObject): Finding | undefined {
-  const mergeability = getString(readiness, 'gitHubMergeability')?.toLowerCase()
-  if (mergeability === undefined) return undefined
-  return findingByMergeability.has(mergeability)
-    ? findingByMergeability.get(mergeability)
-    : { code: 'mergeability', message: `GitHub reports the mergeability '${shorten(mergeability)}'.` }
+  const mergeability = getString(readiness, 'gitHubMergeability')?.toLowerCase() ?? 'mergeable'
+  switch (mergeability) {
+    case 'mergeable':
+      return undefined
+    case 'in_progress':
+      return {
+        code: 'mergeability-in-progress',
+        message: 'GitHub is still checking whether the pull request can be merged.',
+        short: 'GitHub is still checking mergeability',
+      }
+    case 'unspecified':
+      return {
+        code: 'mergeability-unknown',
+        message: 'GitHub has not yet reported whether the pull request can be merged.',
+      }
+    case 'not_mergeable': {
+      const why =
+        'Resolve the conflicts, failing checks or missing reviews on GitHub; the queue then continues.'
+      return {
+        code: 'not-mergeable',
+        message: 'GitHub blocks the merge (conflicts, checks or reviews).',
+        short: 'GitHub blocks the merge',
+        blocks: true,
+        steps: [{ why }],
+      }
+    }
+    default:
+      return { code: 'mergeability', message: `GitHub reports the mergeability '${shorten(mergeability)}'.` }
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type CallOptions, callOperation } from '../../../api/call.ts'
+import { callOperation } from '../../../api/call.ts'
 import { getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
 import type { RequestLimits } from '../../../api/service-client.ts'
@@ -42,54 +42,43 @@ export interface PollOptions {
   hasTime(): boolean
 }
 
-export type TargetReading =
-  | { readonly observation: WaitObservation; readonly failure?: MergeqError }
-  | { readonly failure: MergeqError }
+type FailedReading = { readonly failure: MergeqError }
 
-/** The readings of one round, and the records of the queues that were read, by name. */
-export interface TargetReadings {
-  /** In the order of the targets; shorter than the targets when the time was over. */
-  readonly readings: readonly TargetReading[]
-  readonly queues: ReadonlyMap<string, JsonObject>
-}
+/** What was read of a pull request, and its queue, if that was read. */
+export type TargetReading = { readonly queue?: JsonObject | undefined } & (
+  | { readonly observation: WaitObservation; readonly failure?: MergeqError }
+  | FailedReading
+)
 
 /**
  * Reads the states of pull requests: one request for a queue and all pull requests that the queue lists, and
  * one request for each pull request that no queue lists. A single pull request is read without its queue,
  * unless its state has not changed and only the queue shows why (docs/reference/cli.md, "Waiting"). When the
- * service refuses to show a queue, each pull request is read by itself. Throws only when a signal interrupts
- * the command.
+ * service refuses to show a queue, each pull request is read by itself. Returns a reading for each target, in
+ * their order, but fewer when the time is over. Throws only when a signal interrupts the command.
  */
 export async function readTargets(
   targets: readonly WaitTarget[],
   poll: PollOptions,
   context: CommandContext,
-): Promise<TargetReadings> {
-  const callOptions = { limits: poll.limits }
-  const listings = new Map<string, QueueListing | { readonly failure: MergeqError }>()
+): Promise<readonly TargetReading[]> {
+  const listings = new Map<string, QueueListing | FailedReading | undefined>()
   for (const name of new Set(targets.map(queueName))) {
     const queueTargets = targets.filter(target => queueName(target) === name)
-    if (!needsListing(name, queueTargets, poll)) continue
-    const listing = await readListing(queueTargets, callOptions, context)
-    if (
-      'entries' in listing ||
-      (await isFailureOfTargets(name, queueTargets, listing.failure, poll, context))
-    )
-      listings.set(name, listing)
+    if (needsListing(queueTargets, poll) && !poll.unreadableQueues.has(name) && poll.hasTime())
+      listings.set(name, await readListing(queueTargets, poll, context))
   }
   const readTarget = async (target: WaitTarget): Promise<TargetReading> => {
     const listing = listings.get(queueName(target))
     if (listing !== undefined && 'failure' in listing) return listing
     const { pr } = target.request.values
-    return listing?.entries.get(pr) ?? readTargetRecord(target, callOptions, context)
+    const reading = listing?.entries.get(pr) ?? (await readTargetRecord(target, poll, context))
+    return { ...reading, queue: listing?.record }
   }
   const readings: TargetReading[] = []
   for await (const reading of mapConcurrent(targets, maxConcurrent, readTarget, poll.hasTime))
     readings.push(reading)
-  const queues = [...listings].flatMap(([name, listing]) =>
-    'entries' in listing ? [[name, listing.record] as const] : [],
-  )
-  return { readings, queues: new Map(queues) }
+  return readings
 }
 
 /** The record of a queue, and the readings of the pull requests that the queue lists, by number. */
@@ -98,53 +87,27 @@ interface QueueListing {
   readonly entries: ReadonlyMap<number, TargetReading>
 }
 
-/** Whether the queue of these targets must and can be read in this round. */
-function needsListing(
-  name: string,
-  queueTargets: readonly WaitTarget[],
-  { options, unreadableQueues, hasTime }: PollOptions,
-): boolean {
-  const isUseful =
-    queueTargets.length > 1 ||
-    options.failOnPaused ||
-    queueTargets.some(({ state }) => state.isStateUnchanged && state.state !== 'TESTING')
-  return isUseful && !unreadableQueues.has(name) && hasTime()
-}
+/** Whether the queue of these targets must be read in this round. */
+const needsListing = (queueTargets: readonly WaitTarget[], { options }: PollOptions): boolean =>
+  queueTargets.length > 1 ||
+  options.failOnPaused ||
+  queueTargets.some(({ state }) => state.isStateUnchanged && state.state !== 'TESTING')
 
 /**
- * Whether the failed reading of a queue is the reading of its targets; otherwise they are read one by one, and
- * the failure is logged where that loses something.
+ * Reads the queue of these targets. A failure is the reading of each target; undefined if they can be read one
+ * by one instead.
  */
-async function isFailureOfTargets(
-  name: string,
-  queueTargets: readonly WaitTarget[],
-  failure: MergeqError,
-  { options: { failOnPaused }, unreadableQueues }: PollOptions,
-  { logger }: CommandContext,
-): Promise<boolean> {
-  const message = withPeriod(failure.message)
-  if (failure.kind === 'not-found' || failure.kind === 'refused') {
-    unreadableQueues.add(name)
-    const text = `${message} Checking each pull request separately`
-    if (failOnPaused) await logger.warn(`${text}; a paused queue cannot be detected.`)
-    else await logger.info(`${text}.`)
-    return false
-  }
-  if (queueTargets.length > 1 || (failOnPaused && isPermanent(failure))) return true
-  if (failOnPaused)
-    await logger.warnOnce(`${message} Until the queue can be read, a pause cannot be detected.`)
-  return false
-}
-
 async function readListing(
-  [first]: readonly WaitTarget[],
-  callOptions: CallOptions,
+  queueTargets: readonly WaitTarget[],
+  poll: PollOptions,
   context: CommandContext,
-): Promise<QueueListing | { readonly failure: MergeqError }> {
-  if (first === undefined) return { record: {}, entries: new Map() }
+): Promise<QueueListing | FailedReading | undefined> {
+  const [first] = queueTargets
+  if (first === undefined) return undefined
   const { repo, targetBranch } = first.request.values
+  const { limits } = poll
   try {
-    const { response } = await callOperation(context.client(), getQueue, { repo, targetBranch }, callOptions)
+    const { response } = await callOperation(context.client(), getQueue, { repo, targetBranch }, { limits })
     const [record = {}] = response.records
     const now = context.host.clock.now()
     const entries = new Map<number, TargetReading>()
@@ -155,20 +118,42 @@ async function readListing(
     }
     return { record, entries }
   } catch (error) {
-    return { failure: toReadingError(error) }
+    const failure = toReadingError(error)
+    const isRefusal = failure.kind === 'not-found' || failure.kind === 'refused'
+    const isOfTargets = queueTargets.length > 1 || (poll.options.failOnPaused && isPermanent(failure))
+    if (isOfTargets && !isRefusal) return { failure }
+    if (isRefusal) poll.unreadableQueues.add(queueName(first))
+    await reportListingFailure(failure, isRefusal, poll.options, context)
+    return undefined
   }
+}
+
+/** Logs that a queue could not be read, where something is lost without it. */
+async function reportListingFailure(
+  failure: MergeqError,
+  isRefusal: boolean,
+  { failOnPaused }: WaitOptions,
+  { logger }: CommandContext,
+): Promise<void> {
+  const message = withPeriod(failure.message)
+  if (isRefusal) {
+    const text = `${message} Checking each pull request separately`
+    if (failOnPaused) await logger.warn(`${text}; a paused queue cannot be detected.`)
+    else await logger.info(`${text}.`)
+  } else if (failOnPaused)
+    await logger.warnOnce(`${message} Until the queue can be read, a pause cannot be detected.`)
 }
 
 /** Reads the record of a pull request. An unknown pull request is an observation without a record. */
 async function readTargetRecord(
   { request: { values, overrides } }: WaitTarget,
-  callOptions: CallOptions,
+  { limits }: PollOptions,
   context: CommandContext,
 ): Promise<TargetReading> {
   const { clock } = context.host
   const askedAt = clock.now()
   try {
-    const options = { ...callOptions, overrides }
+    const options = { limits, overrides }
     const { response, date } = await callOperation(context.client(), getSubmittedPullRequest, values, options)
     const [record = {}] = response.records
     return { observation: { record, at: clock.now(), askedAt, date } }
@@ -211,7 +196,6 @@ export interface TargetUpdate {
 export function updateTarget(
   target: WaitTarget,
   reading: TargetReading,
-  queue: JsonObject | undefined,
   options: WaitOptions,
   commandLine: CommandLine,
 ): TargetUpdate {
@@ -221,8 +205,9 @@ export function updateTarget(
     const isGivenUp = isPermanent(failure) || errors >= options.maxErrors || options.limit === 0
     return { target: { ...target, errors }, end: isGivenUp ? { outcome: 'error', failure } : undefined }
   }
-  const { record } = reading.observation
-  const { state, change, outcome } = advance(target.state, reading.observation, options)
+  const { observation, queue } = reading
+  const { record } = observation
+  const { state, change, outcome } = advance(target.state, observation, options)
   const updated = { ...target, state, errors: 0, record, queue }
   if (outcome === 'error') {
     const failure = reading.failure ?? submissionNotVisibleError(updated, commandLine)

@@ -220,15 +220,13 @@ async function runPollRound(
 ) {
   const { options } = poll
   const { logger, settings, host } = context
-  const { readings, queues } = await readTargets(targets, poll, context)
-  for (const [name, queue] of queues) await warnQueueState(name, queue, context)
+  const readings = await readTargets(targets, poll, context)
   const updates = targets.map((target, index): TargetUpdate => {
     const reading = readings[index]
-    const queue = queues.get(queueName(target))
-    return reading === undefined
-      ? { target }
-      : updateTarget(target, reading, queue, options, settings.commandLine)
+    return reading === undefined ? { target } : updateTarget(target, reading, options, settings.commandLine)
   })
+  for (const [index, target] of targets.entries())
+    await warnQueueState(queueName(target), readings[index]?.queue, context)
   for (const { target, change, end } of updates) {
     if (change !== undefined && !isKnownState(change.to))
       await logger.warnOnce(`Unknown state ${change.to}; still waiting.`)
@@ -262,7 +260,11 @@ const queueStateEffects = new Map([
 ])
 
 /** Warns once in a run that a queue in this state holds pull requests back. */
-async function warnQueueState(name: string, queue: JsonObject, { logger }: CommandContext): Promise<void> {
+async function warnQueueState(
+  name: string,
+  queue: JsonObject | undefined,
+  { logger }: CommandContext,
+): Promise<void> {
   const state = getString(queue, 'state') ?? ''
   const effect = queueStateEffects.get(state)
   if (effect !== undefined) await logger.warnOnce(`The queue for ${name} is ${state}: ${effect}.`)
@@ -278,15 +280,15 @@ async function reportInvisible(
   { grace }: WaitOptions,
   { logger }: CommandContext,
 ): Promise<void> {
-  if (grace <= 0) return
-  const known = new Set(
-    before.flatMap(({ request, state }) => (state.missingSince === undefined ? [] : [request])),
+  const earlier = new Map(before.map(({ request, state }) => [request, state]))
+  const invisible = waiting.filter(
+    ({ request, state: { state, missingSince, submission } }) =>
+      state === undefined &&
+      submission === undefined &&
+      missingSince !== undefined &&
+      earlier.get(request)?.missingSince === undefined,
   )
-  const numbers = waiting.flatMap(({ request, state: { missingSince, state, submission } }) =>
-    missingSince === undefined || state !== undefined || submission !== undefined || known.has(request)
-      ? []
-      : [`#${request.values.pr}`],
-  )
+  const numbers = invisible.map(({ request }) => `#${request.values.pr}`)
   if (numbers.length > 0)
     await logger.info(
       `${joinTruncated(numbers)} ${numbers.length === 1 ? 'is' : 'are'} not visible yet; waiting up to ${formatDuration(grace)} (--grace).`,
