@@ -29,11 +29,8 @@ interface TestMatch {
   readonly isQuarantined: boolean
 }
 
-interface Candidate {
-  readonly failed: FailedTest
-  similarity: number
-  test?: JsonObject
-  isQuarantined: boolean
+interface Candidate extends TestMatch {
+  readonly similarity: number
 }
 
 /** Normalizes white space and accents, so that names that look equal are equal. */
@@ -47,46 +44,26 @@ const splitPath = (path: string): readonly string[] =>
 
 /** Whether two paths name the same file; either path may start at a higher folder. */
 function isSameFile(path: string, otherPath: string): boolean {
-  const [longer, shorter] = [splitPath(path), splitPath(otherPath)].sort((a, b) => b.length - a.length)
-  return (
-    shorter !== undefined &&
-    shorter.length > 0 &&
-    longer?.slice(-shorter.length).join('/') === shorter.join('/')
+  const [longer = [], shorter = []] = [splitPath(path), splitPath(otherPath)].sort(
+    (a, b) => b.length - a.length,
   )
+  return shorter.length > 0 && longer.slice(-shorter.length).join('/') === shorter.join('/')
 }
 
-const createKey = (kind: 'class' | 'suite' | 'file' | 'alone', container: string, name: string): string =>
-  JSON.stringify([
-    kind,
-    kind === 'file' ? splitPath(container).at(-1) : normalizeText(container),
-    normalizeText(name),
-  ])
-
-/** Returns the index keys of a test: for its class, suites and file, or for its name if all are missing. */
-function createKeys(
-  name: string,
-  classname = '',
-  suites: readonly string[] = [],
-  file = '',
-): readonly string[] {
-  const keys = [
-    ...(classname === '' ? [] : [createKey('class', classname, name)]),
-    ...suites.filter(suite => suite !== '').map(suite => createKey('suite', suite, name)),
-    ...(file === '' ? [] : [createKey('file', file, name)]),
-  ]
-  return keys.length === 0 ? [createKey('alone', '', name)] : keys
-}
-
-/** Returns the similarity of two tests: class 4, suite 2 and file 1, summed up; 0 if nothing matches. */
+/**
+ * Returns the similarity of two tests of the same name: class 4, suite 2 and file 1, summed up; 0 if nothing
+ * matches. Tests of which only the name is known are similar.
+ */
 function similarityOf(failed: FailedTest, test: JsonObject): number {
-  const isSameText = (a: string | undefined, b: string | undefined) =>
-    a !== undefined && b !== undefined && normalizeText(a) === normalizeText(b)
-  const [classname, parent, file] = ['classname', 'parent', 'file_path'].map(path => getString(test, path))
-  const byClass = isSameText(failed.classname, classname) ? 4 : 0
+  const isSameText = (a: string, b: string) => a !== '' && normalizeText(a) === normalizeText(b)
+  const [classname = '', parent = '', file = ''] = ['classname', 'parent', 'file_path'].map(path =>
+    getString(test, path),
+  )
+  const byClass = isSameText(failed.classname ?? '', classname) ? 4 : 0
   const bySuite = failed.suites.some(suite => isSameText(suite, parent)) ? 2 : 0
-  const byFile = failed.file !== undefined && file !== undefined && isSameFile(failed.file, file) ? 1 : 0
-  const alone = [classname, parent, file].every(text => (text ?? '') === '') ? 1 : 0
-  return byClass + bySuite + byFile || alone
+  const byFile = isSameFile(failed.file ?? '', file) ? 1 : 0
+  const known = [failed.classname, failed.file, ...failed.suites, classname, parent, file]
+  return byClass + bySuite + byFile || (known.some(text => (text ?? '') !== '') ? 0 : 1)
 }
 
 /**
@@ -95,45 +72,34 @@ function similarityOf(failed: FailedTest, test: JsonObject): number {
  * test that occurs in several files counts once.
  */
 export function createMatcher(failedTests: readonly FailedTest[]) {
-  const byKey = new Map<string, Candidate[]>()
   const candidates = new Map<string, Candidate>()
+  const idsByName = new Map<string, string[]>()
   for (const failed of failedTests) {
     const { name, classname, suites, file } = failed
-    const identity = JSON.stringify([name, classname, suites, file])
-    if (candidates.has(identity)) continue
-    const candidate = { failed, similarity: 0, isQuarantined: false }
-    candidates.set(identity, candidate)
-    for (const key of new Set(createKeys(name, classname, suites, file))) {
-      const sameKey = byKey.get(key)
-      if (sameKey === undefined) byKey.set(key, [candidate])
-      else sameKey.push(candidate)
-    }
-  }
-  const consider = (candidate: Candidate, test: JsonObject) => {
-    const similarity = similarityOf(candidate.failed, test)
-    const isQuarantined = get(test, 'quarantined') === true
-    const isBetter = similarity > candidate.similarity
-    const endsQuarantine =
-      similarity === candidate.similarity && similarity > 0 && candidate.isQuarantined && !isQuarantined
-    if (isBetter || endsQuarantine) Object.assign(candidate, { similarity, test, isQuarantined })
+    const id = JSON.stringify([name, classname, suites, file])
+    if (candidates.has(id)) continue
+    candidates.set(id, { failed, test: undefined, similarity: 0, isQuarantined: false })
+    const key = normalizeText(name)
+    const ids = idsByName.get(key)
+    if (ids === undefined) idsByName.set(key, [id])
+    else ids.push(id)
   }
   return {
     /** Compares a test of the service with the failed tests. */
     take(test: JsonObject): void {
-      const [classname, parent, file] = ['classname', 'parent', 'file_path'].map(path =>
-        getString(test, path),
-      )
-      const keys = createKeys(
-        getString(test, 'name') ?? '',
-        classname,
-        parent === undefined ? [] : [parent],
-        file,
-      )
-      for (const candidate of new Set(keys.flatMap(key => byKey.get(key) ?? []))) consider(candidate, test)
+      const isQuarantined = get(test, 'quarantined') === true
+      for (const id of idsByName.get(normalizeText(getString(test, 'name') ?? '')) ?? []) {
+        const candidate = candidates.get(id)
+        if (candidate === undefined) continue
+        const similarity = similarityOf(candidate.failed, test)
+        const isBetter = similarity > candidate.similarity
+        const endsQuarantine =
+          similarity === candidate.similarity && similarity > 0 && candidate.isQuarantined && !isQuarantined
+        if (isBetter || endsQuarantine) candidates.set(id, { ...candidate, similarity, test, isQuarantined })
+      }
     },
     /** Returns the failed tests with their matches, in the order of the files. */
-    matches: (): readonly TestMatch[] =>
-      [...candidates.values()].map(({ failed, test, isQuarantined }) => ({ failed, test, isQuarantined })),
+    matches: (): readonly TestMatch[] => [...candidates.values()],
   }
 }
 
