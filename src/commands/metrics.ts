@@ -54,14 +54,6 @@ export function sparkline(values: readonly number[]): string {
     .join('')
 }
 
-interface SummaryOptions {
-  readonly columns: number
-  /** The largest number of queues that are shown: those with the most activity. */
-  readonly maxQueues: number
-  /** The only branch whose series were kept; undefined for all branches. */
-  readonly branch?: string | undefined
-}
-
 /** The space between two values of a line. */
 const gap = '   '
 
@@ -144,35 +136,44 @@ const activityOf = ({ numbers }: QueueMetrics): number =>
     0,
   )
 
+/** The largest number of queues in a summary. */
+const maxQueues = 20
+
 /** Returns the queues with the most activity, in their order. */
-function findBusiest(queues: readonly QueueMetrics[], max: number): readonly QueueMetrics[] {
-  if (queues.length <= max) return queues
-  const busiest = new Set(queues.toSorted((one, other) => activityOf(other) - activityOf(one)).slice(0, max))
+function findBusiest(queues: readonly QueueMetrics[]): readonly QueueMetrics[] {
+  const byActivity = queues.toSorted((one, other) => activityOf(other) - activityOf(one))
+  const busiest = new Set(byActivity.slice(0, maxQueues))
   return queues.filter(queue => busiest.has(queue))
 }
 
-/** The lines that replace a summary without queues. */
-const emptyLines = (otherSeries: number, branch: string | undefined): readonly string[] => [
-  `${otherSeries === 0 ? 'No metrics' : 'No queue metrics'} found${branch === undefined ? '' : ` for branch ${branch}`}. Does the queue exist, and was it active in the last hour?`,
-  branch === undefined
-    ? 'To look up a queue, run: mergeq queue get'
-    : 'To list the queues that have metrics, run: mergeq queue list',
-]
-
-/** Returns the view of metrics for a terminal: a few lines for each queue, then what is not shown. */
-function summaryView({ queues, otherSeries }: MetricsSummary, options: SummaryOptions): View {
-  const shown = findBusiest(queues, options.maxQueues)
+/**
+ * Returns the view of metrics for a terminal: a few lines for each queue, then what is not shown.
+ *
+ * @param branch the only branch whose series were kept; undefined for all branches
+ */
+function summaryView(
+  { queues, otherSeries }: MetricsSummary,
+  branch: string | undefined,
+  columns: number,
+): View {
+  const shown = findBusiest(queues)
   const hidden = queues.length - shown.length
-  const blocks = [
-    ...(queues.length === 0 ? [emptyLines(otherSeries, options.branch)] : []),
-    ...shown.map(queue => queueLines(queue, options.columns)),
-    ...(hidden > 0
-      ? [[`${pluralize(hidden, 'queue')} with less activity. To list all queues, run: mergeq queue list`]]
-      : []),
-    ...(otherSeries > 0
-      ? [[`${formatInteger(otherSeries)} other series. To print all series, run: mergeq metrics --raw`]]
-      : []),
-  ]
+  const blocks: (readonly StyledLine[])[] = shown.map(queue => queueLines(queue, columns))
+  if (queues.length === 0)
+    blocks.push([
+      `${otherSeries === 0 ? 'No metrics' : 'No queue metrics'} found${branch === undefined ? '' : ` for branch ${branch}`}. Does the queue exist, and was it active in the last hour?`,
+      branch === undefined
+        ? 'To look up a queue, run: mergeq queue get'
+        : 'To list the queues that have metrics, run: mergeq queue list',
+    ])
+  if (hidden > 0)
+    blocks.push([
+      `${pluralize(hidden, 'queue')} with less activity. To list all queues, run: mergeq queue list`,
+    ])
+  if (otherSeries > 0)
+    blocks.push([
+      `${formatInteger(otherSeries)} other series. To print all series, run: mergeq metrics --raw`,
+    ])
   return linesView(
     blocks.flatMap((lines, index): readonly StyledLine[] => (index === 0 ? lines : ['', ...lines])),
   )
@@ -275,9 +276,6 @@ const columns = [
   { title: 'VALUE', format: 'number' },
 ] as const
 
-/** The largest number of queues in a summary. */
-const maxQueues = 20
-
 export const metricsCommand = defineCommand({
   command: 'metrics',
   summary: 'Show merge queue metrics (Prometheus text format on a pipe)',
@@ -314,7 +312,7 @@ export const metricsCommand = defineCommand({
       const samples = raw ? samplesIn(response.bytes) : []
       return samples.length > 0
         ? seriesView(samples, width)
-        : summaryView(summarizeMetrics(readSamplesIn(response.bytes)), { columns: width, maxQueues, branch })
+        : summaryView(summarizeMetrics(readSamplesIn(response.bytes)), branch, width)
     },
     raw: response.bytes,
   }),

@@ -258,26 +258,14 @@ async function checkOrganization(session: CheckSession): Promise<CheckOutcome> {
 
 /** All checks, in their order: the setup, the service, then the directory and the machine. */
 export const checks: readonly Check[] = [
-  {
-    check: 'versions',
-    description: 'versions of mergeq and Node, and the platform',
-    run: checkVersions,
-  },
-  {
-    check: 'settings',
-    description: 'the settings file and its permissions',
-    run: checkSettings,
-  },
+  { check: 'versions', description: 'versions of mergeq and Node, and the platform', run: checkVersions },
+  { check: 'settings', description: 'the settings file and its permissions', run: checkSettings },
   {
     check: 'base URL',
     description: 'the base URL of the service',
     run: failing(({ settings }) => settings.require('baseUrl')),
   },
-  {
-    check: 'proxy',
-    description: 'the proxy environment variables',
-    run: failing(describeProxy),
-  },
+  { check: 'proxy', description: 'the proxy environment variables', run: failing(describeProxy) },
   {
     check: 'token',
     description: 'the API token and its source',
