@@ -1,5 +1,6 @@
 import type { Param, ValueSource } from '../api/operation.ts'
-import type { ParseContext, ParsedArgs, SettingName, SettingValues } from '../config/settings.ts'
+import type { SettingValue } from '../config/setting-definitions.ts'
+import type { ParseContext, ParsedArgs, SettingName } from '../config/settings.ts'
 import { choiceParser } from '../domain/values/text.ts'
 import { usageError, withName } from '../errors.ts'
 
@@ -180,7 +181,7 @@ export const argument = <T>({ parse, ...spec }: ArgumentSpec<T>): TypedInput<T> 
 export const constant = <T>(value: T): Input<T> => ({ definitions: [], read: () => value })
 
 /** The value of a setting, which must not be missing; the setting's option belongs to every command. */
-export const settingInput = <N extends SettingName>(setting: N): Input<SettingValues[N]> => ({
+export const settingInput = <N extends SettingName>(setting: N): Input<SettingValue<N>> => ({
   definitions: [],
   setting,
   read: (_, context) => context.require(setting),

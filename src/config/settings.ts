@@ -3,7 +3,6 @@ import { memoize } from '../domain/memoize.ts'
 import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
 import type { Format } from '../domain/output-formats.ts'
 import { type CommandLine, createCommandLine } from '../domain/suggested-command.ts'
-import type { Repository } from '../domain/values/repository.ts'
 import { requireUtf8 } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
@@ -30,27 +29,17 @@ export type ParsedArgs = ReadonlyMap<string, readonly string[]>
  * The inputs of operations that need not be typed, because a setting can give each of them
  * (docs/reference/cli.md, "Settings").
  */
-export interface SettingValues {
-  readonly repo: Repository
-  readonly targetBranch: string
-  readonly org: string
-  readonly pr: string
-  readonly sha: string
-  readonly testRun: string
-  readonly forkedRun: string
-}
-
-export type SettingName = keyof SettingValues
+export type SettingName = 'org' | DiscoverableSetting
 
 /** The services that an input may use while it reads its value: settings, the current time and files. */
 export interface ParseContext {
-  setting<N extends SettingName>(name: N): Promise<SettingValues[N] | undefined>
+  setting<N extends SettingName>(name: N): Promise<SettingValue<N> | undefined>
   /**
    * Returns the value of a setting. Throws a usage error that lists the sources when none of them has one.
    */
-  require<N extends SettingName>(name: N): Promise<SettingValues[N]>
+  require<N extends SettingName>(name: N): Promise<SettingValue<N>>
   /** Returns the value of a setting only if an option or an environment variable gives it. */
-  readExplicit<N extends SettingName>(name: N): Promise<SettingValues[N] | undefined>
+  readExplicit<N extends SettingName>(name: N): Promise<SettingValue<N> | undefined>
   /** The time at which the command started, in milliseconds since 1970. */
   readonly now: number
   readonly isTerminal: boolean
@@ -144,14 +133,9 @@ function lazy(names: readonly SettingKey[], load: () => Promise<SettingSource>):
 }
 
 /** The settings that a CI job or a checkout can give; for other settings their modules are not loaded. */
-const discoverableSettings: readonly SettingKey[] = [
-  'repo',
-  'targetBranch',
-  'pr',
-  'sha',
-  'testRun',
-  'forkedRun',
-]
+const discoverableSettings = ['repo', 'targetBranch', 'pr', 'sha', 'testRun', 'forkedRun'] as const
+
+type DiscoverableSetting = (typeof discoverableSettings)[number]
 
 /**
  * Returns the settings of a command or of a call of the library. The first source with a value wins: what the
@@ -264,9 +248,9 @@ interface ParseIo {
 }
 
 export const createParseContext = (settings: Config, { host, logger }: ParseIo): ParseContext => ({
-  setting: name => settings.read(name) as Promise<SettingValues[typeof name] | undefined>,
-  require: name => settings.require(name) as Promise<SettingValues[typeof name]>,
-  readExplicit: name => settings.readExplicit(name) as Promise<SettingValues[typeof name] | undefined>,
+  setting: name => settings.read(name),
+  require: name => settings.require(name),
+  readExplicit: name => settings.readExplicit(name),
   now: host.clock.now(),
   isTerminal: host.out.terminal,
   rewritesPaths: host.runtime.platform === 'win32' && Boolean(host.env.MSYSTEM),

@@ -11,7 +11,7 @@ import { changeState, insertWaiting, removeFromBatches, rerun } from './transiti
 /** `medium`, the priority of a submit that names none (docs/reference/service.md, "Priorities"). */
 const defaultPriority = 100
 
-export interface SubmitRequest {
+interface SubmitRequest {
   readonly number: number
   readonly priority: number | 'default' | undefined
   readonly noBatch: boolean | undefined

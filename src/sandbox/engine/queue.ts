@@ -188,7 +188,7 @@ export const createEmptyQueue = (
 })
 
 /** Values with a time each, taken in the order of time; values of equal time in the order of `add`. */
-export class EventQueue<T> {
+class EventQueue<T> {
   /** The latest event first. */
   readonly #events: { readonly time: number; readonly value: T }[] = []
 
