@@ -1,7 +1,7 @@
 import { type ScenarioName, scenarioNames } from '../domain/scenario-names.ts'
 import { requireUtf8 } from '../domain/values/text.ts'
 import { boolean } from '../domain/values/types.ts'
-import { toMergeqError, usageError } from '../errors.ts'
+import { toMergeqError, usageError, withName } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import { defaultSettings, isSetting, mergeSettings } from './engine/settings.ts'
 import {
@@ -165,20 +165,12 @@ function parseList<T>(
   return list.map((value, index) => parse(value, `${key}[${index}]`))
 }
 
-function withErrorPrefix<T>(name: string, parse: () => T): T {
-  try {
-    return parse()
-  } catch (error) {
-    throw statusError(400, `${name}: ${toMergeqError(error).message}`)
-  }
-}
-
 /** Unlike updateQueue, a scenario file must not have unknown settings: they are probably typos. */
 function parseSettings(value: Json, name: string): JsonObject {
   if (!isObject(value)) throw statusError(400, `${name} must be an object.`)
   const unknownKey = Object.keys(value).find(key => !isSetting(key))
   if (unknownKey !== undefined) throw statusError(400, `${name}: unknown setting '${unknownKey}'.`)
-  return withErrorPrefix(name, () => {
+  return withName(name, () => {
     mergeSettings(defaultSettings, value)
     return value
   })
@@ -197,7 +189,7 @@ const scriptKeys = [
 
 function parseScript(value: Json, name: string): ScenarioScript {
   const document = requireObject(value, name, scriptKeys)
-  return withErrorPrefix(name, () => {
+  return withName(name, () => {
     const read = <T>(key: string, type: FieldType<T>) => readOptional(document, key, type)
     const script = {
       pr: read('pr', positiveInteger),
@@ -221,7 +213,7 @@ function parseTimed(value: Json, name: string, key: string) {
   const timed = requireObject(value, name, ['after', key])
   if (timed.after === undefined || timed[key] === undefined)
     throw statusError(400, `${name} requires after and ${key}.`)
-  return { timed, after: withErrorPrefix(name, () => checkValue(timed.after, 'after', seconds)) }
+  return { timed, after: withName(name, () => checkValue(timed.after, 'after', seconds)) }
 }
 
 const scenarioKeys = [
@@ -252,7 +244,7 @@ function parseDocument(value: Json, name: string): Scenario {
     lowerCaseStatesOnly: readOptional(document, 'lowerCaseStatesOnly', boolean),
     outages: parseList(document, 'outages', (element, elementName) => {
       const { timed, after } = parseTimed(element, elementName, 'lasts')
-      return { after, lasts: withErrorPrefix(elementName, () => checkValue(timed.lasts, 'lasts', factor)) }
+      return { after, lasts: withName(elementName, () => checkValue(timed.lasts, 'lasts', factor)) }
     }),
   }
 }
