@@ -1,29 +1,25 @@
 import { callOperation } from '../../api/call.ts'
 import { readListIfAvailable } from '../../api/extra-reads.ts'
-import type { ParamValues } from '../../api/operation.ts'
 import { cancelPullRequest, listPullRequests } from '../../api/operations/pull-requests.ts'
 import { deleteQueue, getQueue } from '../../api/operations/queues.ts'
 import { withMaxRetries } from '../../api/service-client.ts'
-import { defineCommand } from '../../cli/command.ts'
+import { defineCommand, type RunResult } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
 import { canPrompt, confirm, printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { flag } from '../../cli/inputs.ts'
 import { executeAll, reportResults } from '../../cli/run-requests.ts'
 import { joinList, joinTruncated, pluralize } from '../../domain/format.ts'
+import { queueEntries } from '../../domain/queue-entries.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { MergeqError } from '../../errors.ts'
-import { get, getArray, getString } from '../../json.ts'
+import { getString } from '../../json.ts'
 import { message } from '../../output/view.ts'
+import type { QueueParams } from './plan.ts'
 
-type Queue = ParamValues<typeof deleteQueue.params>
-
-async function readQueued(values: Queue, context: CommandContext): Promise<readonly number[]> {
+async function readQueued(values: QueueParams, context: CommandContext): Promise<readonly number[]> {
   const { response } = await callOperation(context.client(), getQueue, values)
-  return getArray(response.records[0], 'enqueuedPullRequests').flatMap(entry => {
-    const pr = get(entry, 'prNumber')
-    return typeof pr === 'number' ? [pr] : []
-  })
+  return queueEntries(response.records[0] ?? null).map(({ pr }) => pr)
 }
 
 // The documentation of the command lists the operation without its pages: an incomplete list does not end it.
@@ -34,7 +30,7 @@ const { pagination: _, ...notReadyOperation } = listPullRequests
  * undefined where the service does not list them either, or where the list could not be read.
  */
 async function readNotReady(
-  { repo, targetBranch }: Queue,
+  { repo, targetBranch }: QueueParams,
   context: CommandContext,
 ): Promise<readonly number[] | undefined> {
   const client = context.client()
@@ -59,20 +55,20 @@ const joinNumbers = (numbers: readonly number[]): string => joinList(numbers.map
  * Cancels all pull requests that the queue lists; one that left the queue meanwhile is not an error. Returns
  * the exit code.
  */
-async function cancelAll(values: Queue, context: CommandContext): Promise<number> {
+async function cancelAll(values: QueueParams, context: CommandContext): Promise<number> {
   const numbers = await readQueued(values, context)
-  const runs = numbers.map(pr => ({ values: { ...values, pr }, overrides: [] }))
+  const requests = numbers.map(pr => ({ values: { ...values, pr }, overrides: [] }))
   const cancel = { command: 'pr cancel', operation: cancelPullRequest, isOrdered: true } as const
-  const all = await executeAll(cancel, runs, context, { isSilent: true })
-  const isMissing = all.map(({ failure }) => failure?.kind === 'not-found')
-  const results = all.map((result, index) => (isMissing[index] === true ? { code: 0 } : result))
-  const code = await reportResults(cancelPullRequest, runs, results, context)
-  const numbersOf = (missing: boolean) =>
-    joinNumbers(numbers.filter((_, index) => isMissing[index] === missing))
-  if (code === 0 && isMissing.includes(false)) await context.logger.info(`Cancelled ${numbersOf(false)}.`)
-  if (code === 0 && isMissing.includes(true))
-    await context.logger.info(`No longer in the queue: ${numbersOf(true)}.`)
-  return code
+  const all = await executeAll(cancel, requests, context, { isSilent: true })
+  const isGone = (result?: RunResult) => result?.failure?.kind === 'not-found'
+  const results = all.map(result => (isGone(result) ? { code: 0 } : result))
+  const code = await reportResults(cancelPullRequest, requests, results, context)
+  if (code !== 0) return code
+  const cancelled = numbers.filter((_, index) => all[index]?.code === 0)
+  const gone = numbers.filter((_, index) => isGone(all[index]))
+  if (cancelled.length > 0) await context.logger.info(`Cancelled ${joinNumbers(cancelled)}.`)
+  if (gone.length > 0) await context.logger.info(`No longer in the queue: ${joinNumbers(gone)}.`)
+  return 0
 }
 
 /** Names pull requests that are not ready: `2 pull requests are not ready: #3, #5`. */
@@ -83,7 +79,7 @@ const formatNotReady = (numbers: readonly number[]): string =>
  * Says what --cancel-all cancels, and what it does not:
  * `cancels 3 queued pull requests (not cancelled: 1 pull request is not ready: #5)`.
  */
-async function describeCancellation(values: Queue, context: CommandContext): Promise<string> {
+async function describeCancellation(values: QueueParams, context: CommandContext): Promise<string> {
   const queued = await readQueued(values, context)
   const notReady = ((await readNotReady(values, context)) ?? []).filter(pr => !queued.includes(pr))
   const cancels = `cancels ${pluralize(queued.length, 'queued pull request')}`
@@ -93,7 +89,7 @@ async function describeCancellation(values: Queue, context: CommandContext): Pro
 /** Explains why a queue could not be deleted: which pull requests it still lists, and what to do. */
 async function explainError(
   failure: MergeqError,
-  values: Queue,
+  values: QueueParams,
   context: CommandContext,
 ): Promise<MergeqError> {
   const { status, delivery } = failure.details
