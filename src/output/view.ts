@@ -143,6 +143,16 @@ export const receiptColumns: readonly ColumnSpec[] = [
   ['MESSAGE', 'message'],
 ]
 
+/** The columns of a table of pull requests on a terminal. */
+export const pullRequestColumns: readonly ColumnSpec[] = [
+  ['PR', 'prNumber', 'pr'],
+  ['STATE', 'state', 'state'],
+  ['FOR', 'stateChangedAt', 'age', 1],
+  ['PRIORITY', 'priorityName', 'plain', 2],
+  ['AUTHOR', 'prAuthor', 'plain', 3],
+  ['TITLE', 'prTitle', 'text'],
+]
+
 /** Returns the view of a change: a sentence on a terminal; the receipt replaces it in other formats. */
 export const message = (sentence: string): View => ({ ...table([], receiptColumns), sentence })
 

@@ -17,8 +17,7 @@ import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { usageError } from '../../errors.ts'
 import { getNumber, getString, type JsonObject } from '../../json.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
-import { type ColumnSpec, linesView, table, withLinks } from '../../output/view.ts'
-import { pullRequestColumns } from './pull-request-columns.ts'
+import { type ColumnSpec, linesView, pullRequestColumns, table, withLinks } from '../../output/view.ts'
 
 /** The pull requests, or none when --head names the head branch instead. */
 const pullRequestOrHead: Input<number | undefined> = {

@@ -9,8 +9,7 @@ import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { type Repository, repositoryName } from '../../domain/values/repository.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
-import { type ColumnSpec, table, type View, withLinks } from '../../output/view.ts'
-import { pullRequestColumns } from '../pr/pull-request-columns.ts'
+import { type ColumnSpec, pullRequestColumns, table, type View, withLinks } from '../../output/view.ts'
 import type { QueueParams } from './plan.ts'
 
 export interface QueueActivity {
