@@ -1,10 +1,9 @@
 import { joinList } from '../domain/format.ts'
 import { pullRequestStates, queueStates } from '../domain/states.ts'
 import { type CommandLine, commandLinesByQueue } from '../domain/suggested-command.ts'
-import { repositoryName } from '../domain/values/repository.ts'
 import { extendError, type MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import type { BodySink } from '../http/messages.ts'
-import { isObject, type JsonObject, parseJson } from '../json.ts'
+import { isObject, parseJson } from '../json.ts'
 import {
   type BodyOverride,
   type Operation,
@@ -12,8 +11,8 @@ import {
   type Params,
   type ParamValues,
   type Resource,
-  type Route,
 } from './operation.ts'
+import type { Delivery } from './receipt.ts'
 import { bodyText, buildRequest, type Request, type RequestParts } from './request.ts'
 import type { DecodedResponse, ResponseDecoder } from './response.ts'
 import { type SendRequestOptions, sendRequest } from './send.ts'
@@ -164,38 +163,3 @@ export function interruptedChangeError(
 
 const nameIn = ({ pr, targetBranch }: Resource): readonly string[] =>
   pr !== undefined ? [`#${pr}`] : targetBranch === undefined ? [] : [`the queue for ${targetBranch}`]
-
-/** What is known of a change after it was sent (docs/reference/network.md, "Write recovery"). */
-export type Delivery = 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unknown'
-
-export const receiptFields: readonly string[] = [
-  'operation',
-  'repo',
-  'targetBranch',
-  'pr',
-  'targets',
-  'ok',
-  'delivery',
-  'exit',
-  'message',
-]
-
-/** The receipt of a change (docs/reference/cli.md, "Receipts"), with exit code and message after an error. */
-export function createReceipt(
-  route: Route,
-  resource: Resource,
-  delivery: Delivery,
-  failure?: MergeqError,
-): JsonObject {
-  const { repo, targetBranch, pr, targets } = resource
-  return {
-    operation: operationName(route),
-    ...(repo === undefined ? {} : { repo: repositoryName(repo) }),
-    ...(targetBranch === undefined ? {} : { targetBranch }),
-    ...(pr === undefined ? {} : { pr }),
-    ...(targets === undefined ? {} : { targets: targets.list === 'ALL' ? 'ALL' : targets.number }),
-    ok: failure === undefined,
-    delivery,
-    ...(failure === undefined ? {} : { exit: failure.exit, message: failure.message }),
-  }
-}

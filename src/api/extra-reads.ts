@@ -7,13 +7,13 @@ import { type ServiceClient, withMaxRetries } from './service-client.ts'
 
 const missingOperationStatuses: readonly number[] = [404, 405]
 
-export interface ExtraRead<P extends Params> {
+interface ExtraRead<P extends Params> {
   readonly result?: CallResult<P>
   /** Why the read failed; undefined where the service does not have the operation. */
   readonly failure?: MergeqError
 }
 
-export interface ExtraReadOptions<P extends Params> extends CallOptions {
+interface ExtraReadOptions<P extends Params> extends CallOptions {
   /** What is read, if that is less than the operation: `the timeline`. */
   readonly feature?: string
   readonly missingStatuses?: readonly number[]

@@ -17,7 +17,7 @@ export type ParamLocation = 'body' | 'query' | `body.${string}` | `credential.${
 export type BodyValue = Json | EncodedJson | { readonly [key: string]: BodyValue | undefined }
 
 /** The settings that can give the value of a param (docs/reference/cli.md, "Settings"). */
-export type ParamSetting = 'repo' | 'targetBranch' | 'org' | 'pr' | 'sha' | 'testRun' | 'forkedRun'
+type ParamSetting = 'repo' | 'targetBranch' | 'org' | 'pr' | 'sha' | 'testRun' | 'forkedRun'
 
 /**
  * The values that completion looks up while a command line is typed: in the checkout, in the stored settings,
@@ -71,7 +71,7 @@ export interface Param<T> {
 export type Params = Readonly<Record<string, Param<unknown>>>
 
 /** The type of a param's value. */
-export type ParamValue<P> = P extends Param<infer T> ? T : never
+type ParamValue<P> = P extends Param<infer T> ? T : never
 
 type OptionalKeys<P extends Params> = {
   [K in keyof P]: undefined extends ParamValue<P[K]> ? K : never

@@ -53,12 +53,12 @@ export interface RecordFilter {
 }
 
 /** `key` is the member of the response that contains the records; `noun` names one record in messages. */
-export interface ListContent {
+interface ListContent {
   readonly key: string
   readonly noun: string
 }
 
-export interface ListSelection {
+interface ListSelection {
   /** Records per page; 100 by default. */
   readonly pageSize?: number | undefined
   /** How many pages are requested at most; 10,000 by default. */
@@ -247,7 +247,7 @@ type PageRequest<S extends object> = S & { readonly token: string }
  * A cursor over all segments and pages of a list. A segment is a part of the list with pages of its own, such
  * as a time window. The cursor sends no requests and stores no records.
  */
-export interface PageCursor<S extends object> {
+interface PageCursor<S extends object> {
   /** Returns the next page to request; undefined at the end and after a problem. */
   next(): PageRequest<S> | undefined
   /**

@@ -44,7 +44,7 @@ interface BodyTree {
 const utf8 = new TextEncoder()
 
 /** The body may be over the limit of docs/reference/service.md, "Limits". */
-export function createRequest<P extends Params>(
+function createRequest<P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
   options: RequestOptions,
@@ -240,7 +240,7 @@ const isPullRequestNumber = (value: Json | undefined): value is number =>
  * resource, whatever the settings say
  * (docs/reference/cli.md, "Fields that mergeq does not know").
  */
-export function parseResource({ repo, targetBranch, pr }: JsonObject): Resource {
+function parseResource({ repo, targetBranch, pr }: JsonObject): Resource {
   const repository = repositoryIn(repo)
   const { number, branch } = isObject(pr) ? pr : { number: undefined, branch: undefined }
   return {
@@ -286,7 +286,7 @@ async function logOrigins({ options, settings, logger }: ServiceClient): Promise
 /**
  * A request as `--dry-run` prints it (docs/reference/cli.md, "Dry run"): without the token, `body` as text.
  */
-export interface RequestPreview {
+interface RequestPreview {
   readonly operation: string
   readonly method: string
   readonly url: string

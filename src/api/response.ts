@@ -111,7 +111,7 @@ export const emptyDecoder: ResponseDecoder = {
   read: ({ bytes }) => ({ records: [], bytes }),
 }
 
-export interface RequiredPart {
+interface RequiredPart {
   readonly name: string
   isPresent(document: JsonObject): boolean
 }

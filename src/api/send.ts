@@ -21,7 +21,7 @@ export interface SendRequestOptions {
 }
 
 /** The decoded response, and the time of the response by the service's clock, in milliseconds since 1970. */
-export interface SendResult {
+interface SendResult {
   readonly response: DecodedResponse
   readonly date: number | undefined
 }
@@ -165,7 +165,7 @@ async function decodeResponse<P extends Params>(
   }
 }
 
-export const isOk = ({ status }: Pick<HttpResponse, 'status'>): boolean => status >= 200 && status <= 299
+const isOk = ({ status }: Pick<HttpResponse, 'status'>): boolean => status >= 200 && status <= 299
 
 /**
  * A response over this number of bytes is read in steps, between which a signal is noticed, and its values
@@ -173,7 +173,7 @@ export const isOk = ({ status }: Pick<HttpResponse, 'status'>): boolean => statu
  */
 const largeResponseSize = 1024 * 1024
 
-export type ReadResponse = ResponseBody & { readonly receivedBytes: Uint8Array }
+type ReadResponse = ResponseBody & { readonly receivedBytes: Uint8Array }
 
 interface ReadOptions {
   readonly interrupted: AbortSignal
@@ -185,7 +185,7 @@ interface ReadOptions {
  * throws a `bad-answer` error, any other is not parsed. Secrets are redacted here, because the text may later
  * be cut, unescaped or written to a file.
  */
-export async function readResponse(
+async function readResponse(
   response: HttpResponse,
   { expects, operation, url }: Request,
   { interrupted, secrets }: ReadOptions,

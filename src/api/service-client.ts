@@ -62,13 +62,13 @@ export const withoutMessages = (client: ServiceClient): ServiceClient => {
   }
 }
 
-export interface ConnectionSettings extends Pick<HttpClientOptions, 'isLoopback'> {
+interface ConnectionSettings extends Pick<HttpClientOptions, 'isLoopback'> {
   readonly caFile: { readonly path: string | undefined; readonly option: string }
   /** Milliseconds that an attempt may take; undefined for the defaults. */
   readonly timeout: number | undefined
 }
 
-export interface LazyHttpClient {
+interface LazyHttpClient {
   httpClient(): Promise<HttpClient>
   close(): Promise<void>
 }

@@ -1,5 +1,6 @@
-import { type CallResult, callOperation, createReceipt, interruptedChangeError } from '../api/call.ts'
+import { type CallResult, callOperation, interruptedChangeError } from '../api/call.ts'
 import { type Operation, operationName, type Params, type Resource } from '../api/operation.ts'
+import { createReceipt } from '../api/receipt.ts'
 import { resourceOfParams, resourceOfRequest } from '../api/request.ts'
 import { settingDefinitions } from '../config/setting-definitions.ts'
 import { joinList } from '../domain/format.ts'

@@ -20,7 +20,7 @@ export const joinCommandLine = (words: CommandWords): string =>
   ['mergeq', ...words.map(word => shellWord(String(word)))].join(' ')
 
 /** The queue that a command line is about, as far as it is known. */
-export interface CommandPlace {
+interface CommandPlace {
   readonly repo?: Repository | undefined
   readonly targetBranch?: string | undefined
 }
@@ -33,7 +33,7 @@ export interface CommandPlace {
 export type CommandLine = (words: CommandWords, place?: CommandPlace, repeated?: readonly string[]) => string
 
 /** What decides which options a suggested command line needs. */
-export interface CommandLineContext {
+interface CommandLineContext {
   /** The options that were typed, by their long names, with their values. */
   readonly typed: ReadonlyMap<string, readonly string[]>
   /** The settings that no option gave: another command has the same. */

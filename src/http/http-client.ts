@@ -208,7 +208,7 @@ async function retryReason(
 }
 
 /** Throws a usage error for a text without a certificate and for a damaged certificate. */
-export async function parseCertificates(authorities: readonly string[]): Promise<readonly string[]> {
+async function parseCertificates(authorities: readonly string[]): Promise<readonly string[]> {
   if (authorities.length === 0) return []
   const { X509Certificate } = await import('node:crypto')
   return authorities.flatMap(pem => {

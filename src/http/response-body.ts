@@ -8,7 +8,7 @@ const formatSize = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`
 
 /** The host that sends a body, and the most bytes that are read of it. */
-export interface BodyLimit {
+interface BodyLimit {
   readonly host: string
   readonly max: number
 }

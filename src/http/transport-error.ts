@@ -12,7 +12,7 @@ export interface TransportError {
   readonly error: MergeqError
 }
 
-export interface RequestInfo {
+interface RequestInfo {
   readonly operation: string
   readonly host: string
   readonly proxy: string | undefined

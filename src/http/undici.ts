@@ -205,14 +205,14 @@ export const idleLimit = 15_000
 const maxHeaderSize = 16 * 1024
 
 /** Certificates are in PEM. Building the context takes several milliseconds. */
-export async function createTrust(certificates: readonly string[]): Promise<SecureContext> {
+async function createTrust(certificates: readonly string[]): Promise<SecureContext> {
   const { createSecureContext } = await import('node:tls')
   const secureContext = createSecureContext()
   for (const certificate of certificates) secureContext.context.addCACert(certificate)
   return secureContext
 }
 
-export interface ConnectOptions {
+interface ConnectOptions {
   /** Returns whether a host is this machine; a loopback host is never reached through a proxy. */
   isLoopback(hostname: string): boolean
   /** The time limit for opening a connection, in milliseconds. */
@@ -222,7 +222,7 @@ export interface ConnectOptions {
 }
 
 /** Connections to an address. The caller closes a pool that was created with `isFresh`. */
-export interface ConnectionPool {
+interface ConnectionPool {
   readonly dispatcher: Dispatcher
   received(): number
   close(): Promise<void>
@@ -233,7 +233,7 @@ interface ProxyPool extends ConnectionPool {
   allow(): void
 }
 
-export interface ConnectionPools {
+interface ConnectionPools {
   /** Returns the pool for an address; with `isFresh` a new pool whose connections are not shared. */
   poolFor(url: URL, isFresh: boolean): ConnectionPool
   close(): Promise<void>

@@ -1,8 +1,9 @@
-import { callOperation, createReceipt } from '../api/call.ts'
+import { callOperation } from '../api/call.ts'
 import { findCurrentPullRequest } from '../api/current-pull-request.ts'
 import { type BodyOverride, isChange, type Operation, operationName } from '../api/operation.ts'
 import { serviceOperations } from '../api/operations/index.ts'
 import { incompleteListError, type Paginator } from '../api/pages.ts'
+import { createReceipt } from '../api/receipt.ts'
 import { resourceOfRequest } from '../api/request.ts'
 import { createLazyHttpClient, type ServiceClient } from '../api/service-client.ts'
 import { isLoopback } from '../config/setting-definitions.ts'
@@ -70,11 +71,13 @@ export function createHostClient(options: ClientOptions, host: Host): Client {
     err: createOutput(async text => onNotice?.(secrets.redact(String(text)).trimEnd())),
     interrupted: toInterruption(signal),
   }
+  const context = { settings, host: clientHost, secrets }
   const methods = serviceOperations.map((operation: Operation) => {
     const method = async (callOptions: unknown = {}): Promise<Json> => {
-      const { document, failure } = await call(operation, callOptions, settings, clientHost, secrets).catch(
-        (error: unknown) => ({ document: null, failure: toMergeqError(error) }),
-      )
+      const { document, failure } = await call(operation, callOptions, context).catch((error: unknown) => ({
+        document: null,
+        failure: toMergeqError(error),
+      }))
       if (failure !== undefined) throw toPublicError(failure, secrets.redact, document)
       return document
     }
@@ -99,22 +102,22 @@ interface CallOutcome {
   readonly failure?: MergeqError
 }
 
+/** What all calls of a client share. */
+interface ClientContext {
+  readonly settings: GivenSettings
+  readonly host: Host
+  readonly secrets: Redactor
+}
+
 /** Calls the operation of a method. Throws a usage error for wrong options, before anything is sent. */
-async function call(
-  operation: Operation,
-  options: unknown,
-  clientSettings: GivenSettings,
-  host: Host,
-  secrets: Redactor,
-): Promise<CallOutcome> {
+async function call(operation: Operation, options: unknown, context: ClientContext): Promise<CallOutcome> {
   const name = methodName(operation)
   const values = readOptions(name, options, methodReaders(operation))
-  const given = { ...clientSettings, ...settingsIn(values) }
+  const given = { ...context.settings, ...settingsIn(values) }
   const overrides = (values.set ?? []) as readonly BodyOverride[]
   for (const pair of operation.exclusive ?? []) requireAtMostOne(name, pair, values)
   checkOverrides(name, overrides, operation.params, Object.keys({ ...given, ...values }))
-  // What git says is kept for each host: another call reads the checkout again.
-  const client = await createCallClient(given, { ...host }, secrets, isChange(operation))
+  const client = await createCallClient(given, context, isChange(operation))
   try {
     const params = await readParams(operation, values, given, client)
     operation.check?.(params, overrides.length > 0)
@@ -133,10 +136,11 @@ interface CallClient extends ServiceClient {
 
 async function createCallClient(
   given: GivenSettings,
-  host: Host,
-  secrets: Redactor,
+  { secrets, ...context }: ClientContext,
   changes: boolean,
 ): Promise<CallClient> {
+  // What git says is kept for each host: another call reads the checkout again.
+  const host = { ...context.host }
   const logger = createLogger(host.err, { quiet: false, verbose: false, json: true })
   const settings = resolveSettings(sourceOf(given), host, {
     changes,

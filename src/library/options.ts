@@ -31,7 +31,7 @@ const settingText =
   }
 
 /** The readers of the settings; each returns the text of its setting. */
-export const settingReaders: Readonly<Record<SettingOption, OptionReader>> = {
+const settingReaders: Readonly<Record<SettingOption, OptionReader>> = {
   repo: value => repositoryName(repository.check(value)),
   targetBranch: settingText('targetBranch'),
   org: settingText('org'),

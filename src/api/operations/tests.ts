@@ -111,7 +111,7 @@ function createTestFilters(
 }
 
 /** The pages of a list of tests (docs/reference/service.md, "Pages"). */
-export interface TestPages extends Pick<PageProtocol<object>, 'content' | 'nextToken' | 'idOf'> {
+interface TestPages extends Pick<PageProtocol<object>, 'content' | 'nextToken' | 'idOf'> {
   /** The member of the body that requests a page. */
   pageQuery(token: string, pageSize: number): Readonly<Record<string, Json>>
   /** Reads a page: the records and the whole document. Throws an error for a response without the list. */
@@ -293,7 +293,7 @@ export const listQuarantinedTests = defineOperation({
 })
 
 /** The statuses of a test that is not healthy, in the order in which they are requested. */
-export const unhealthyStatuses = ['FLAKY', 'BROKEN'] as const
+const unhealthyStatuses = ['FLAKY', 'BROKEN'] as const
 
 /** The tests of one status. */
 interface StatusSegment {

@@ -1,6 +1,7 @@
-import { callOperation, createReceipt, type Delivery, receiptFields } from '../../api/call.ts'
+import { callOperation } from '../../api/call.ts'
 import type { Operation } from '../../api/operation.ts'
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
+import { createReceipt, type Delivery, receiptFields } from '../../api/receipt.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
 import { confirm, requirePrompt } from '../../cli/confirm.ts'
