@@ -13,6 +13,7 @@ import { getString, isObject, type Json, type JsonObject, parseJson } from '../.
 import { stateSpan } from '../../output/styled-text.ts'
 import { linesView, table } from '../../output/view.ts'
 import {
+  type FailingTestsEnd,
   type FailingTestsRequest,
   logNotes,
   rangeOf,
@@ -105,22 +106,18 @@ async function countOthers(
 const describeOthers = (count: number): string =>
   `${pluralize(count, 'more test')} ${count === 1 ? 'is' : 'are'} flaky or broken, but did not fail in this range. The gate does not count ${count === 1 ? 'it' : 'them'}.`
 
-/** What a verdict is about. */
-interface Counts {
-  readonly failing: number
-  readonly max: number
-  /** The number of tests that failed and that the baseline names. */
-  readonly ignored: number
-  /** Whether anything could be read. */
-  readonly hasStarted: boolean
-  /** Whether a part of the list is missing although it was asked for. */
-  readonly isBroken: boolean
-  /** Whether a missing part is no reason to fail, because the service is unavailable. */
-  readonly isExcused: boolean
-}
-
-/** Returns the reason for a verdict: `3 tests failed, within the limit of 10; 2 ignored by the baseline`. */
-function describeVerdict({ failing, max, ignored, hasStarted, isBroken, isExcused }: Counts): string {
+/**
+ * Returns the reason for a verdict: `3 tests failed, within the limit of 10; 2 ignored by the baseline`.
+ *
+ * @param isExcused whether an incomplete list is no reason to fail, because the service is unavailable
+ */
+function describeVerdict(
+  failing: number,
+  max: number,
+  ignored: number,
+  { hasStarted, isBroken }: FailingTestsEnd,
+  isExcused: boolean,
+): string {
   const isExceeded = failing > max
   const reasons = [
     hasStarted
@@ -218,7 +215,7 @@ export const flakyGateCommand = defineCommand({
     const isExceeded = failing > max
     const isExcused = failure?.kind === 'unavailable' && onUnavailable === 'pass'
     const ok = !isExceeded && (!isBroken || isExcused)
-    const reason = describeVerdict({ ...end, failing, max, ignored, isExcused })
+    const reason = describeVerdict(failing, max, ignored, end, isExcused)
     const verdict = {
       ...{ ok, failing, max, baseline: ignored, complete, reason },
       ...(others === undefined ? {} : { notInWindow: others }),

@@ -24,7 +24,7 @@ export const windowOf = ({ start, end }: TimeRange, complete: boolean) => ({
 })
 
 /** How the reading of a list of failing tests ended. */
-interface FailingTestsEnd extends PaginationEnd {
+export interface FailingTestsEnd extends PaginationEnd {
   /** Whether at least one page was read. */
   readonly hasStarted: boolean
   /** The error that ended the list early. */

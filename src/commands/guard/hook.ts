@@ -5,6 +5,7 @@ import { withoutTokens } from '../../config/git.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
 import { singleRecord } from '../../output/printer.ts'
+import { type ColumnSpec, table } from '../../output/view.ts'
 
 /** The comment that identifies the hook of mergeq. */
 const hookMarker = '# mergeq guard:'
@@ -31,15 +32,9 @@ ${failClosed ? '' : 'exit 0\n'}`
 const lineToAdd = `refs=$(cat); printf '%s\\n' "$refs" | mergeq guard -- "$@" || [ $? -ne 21 ] || exit 1`
 
 /** Runs `git rev-parse` in a folder. Returns its output without the final newline; undefined if it fails. */
-async function runGitRevParse(
-  host: Host,
-  directory: string,
-  ...args: readonly string[]
-): Promise<string | undefined> {
-  const { code, out } = await host.git(['-C', directory, 'rev-parse', ...args], {
-    env: withoutTokens(host.env),
-    timeout: 5_000,
-  })
+async function runGitRevParse(host: Host, folder: string, ...args: string[]): Promise<string | undefined> {
+  const env = withoutTokens(host.env)
+  const { code, out } = await host.git(['-C', folder, 'rev-parse', ...args], { env, timeout: 5_000 })
   return code === 0 ? out.replace(/\r?\n$/, '') : undefined
 }
 
@@ -58,6 +53,11 @@ async function findHookPath(host: Host): Promise<string> {
   return platformPath(/^(?:\/|[A-Za-z]:)/.test(path) ? path : joinPath(root, path, platform), platform)
 }
 
+const hookColumns: readonly ColumnSpec[] = [
+  ['HOOK', 'hook', 'id'],
+  ['RESULT', 'did'],
+]
+
 /** Prints what was done, as a sentence or as a record, and returns the exit code 0. */
 async function printResult(
   did: string,
@@ -65,16 +65,8 @@ async function printResult(
   sentence: string,
   { printer }: CommandContext,
 ): Promise<number> {
-  await printer.print(
-    singleRecord({ hook: path, did }, () => ({
-      columns: [
-        { title: 'HOOK', format: 'id' },
-        { title: 'RESULT', format: 'plain' },
-      ],
-      rows: [[path, did]],
-      sentence,
-    })),
-  )
+  const record = { hook: path, did }
+  await printer.print(singleRecord(record, () => ({ ...table([record], hookColumns), sentence })))
   await printer.end()
   return 0
 }
@@ -82,9 +74,8 @@ async function printResult(
 const isGuardHook = (text: string): boolean => text.includes(`\n${hookMarker}`)
 
 /** Reads the existing hook; undefined if there is none, empty (a hook of another program) if unreadable. */
-async function readHook(path: string, { files }: Host): Promise<string | undefined> {
-  return files.read(path, 65_536).catch(() => '')
-}
+const readHook = (path: string, { files }: Host): Promise<string | undefined> =>
+  files.read(path, 65_536).catch(() => '')
 
 /**
  * Installs or updates the hook and returns the exit code 0. Throws a `refused` error with the line to add if
@@ -101,12 +92,10 @@ export async function installHook(failClosed: boolean, context: CommandContext):
     throw new MergeqError('refused', `${path} was not installed by mergeq; left unchanged.`, {
       hint: `Add this line to the hook, before any command that reads standard input:\n${lineToAdd}\nLater commands can read that input from $refs.`,
     })
-  if (context.options.dryRun)
-    return printPreview(
-      'guard',
-      `Would ${existing === undefined ? 'install' : 'update'} the guard in ${path}.`,
-      context,
-    )
+  if (context.options.dryRun) {
+    const verb = existing === undefined ? 'install' : 'update'
+    return printPreview('guard', `Would ${verb} the guard in ${path}.`, context)
+  }
   try {
     await files.createDirectory(path.replace(/\/[^/]*$/, ''))
     if (existing !== undefined) await files.remove(path)
@@ -117,12 +106,8 @@ export async function installHook(failClosed: boolean, context: CommandContext):
       hint: `Check the permissions of the directory and of ${path}.`,
     })
   }
-  return printResult(
-    'installed',
-    path,
-    `Installed the guard in ${path}; git runs it before each push.`,
-    context,
-  )
+  const sentence = `Installed the guard in ${path}; git runs it before each push.`
+  return printResult('installed', path, sentence, context)
 }
 
 /** Removes the hook and returns the exit code 0. Throws a `refused` error if another hook exists. */
