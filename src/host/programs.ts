@@ -43,9 +43,9 @@ function isProgram(path: string): boolean {
 }
 
 /**
- * Returns the absolute path of a program, or undefined when there is none. Its name is looked up in the
- * absolute entries of PATH, on Windows with the endings of PATHEXT, and never in the working directory, which
- * both cmd.exe and libuv search first.
+ * Returns the path of a program, or undefined when there is none. Its name is looked up in the absolute entries
+ * of PATH, on Windows with the endings of PATHEXT, and never in the working directory, which both cmd.exe and
+ * libuv search first. On Windows a name with a directory only gets its ending.
  */
 export function findProgram(
   name: string,
@@ -60,10 +60,39 @@ export function findProgram(
     : ['']
   const isComplete = endings.some(ending => name.toLowerCase().endsWith(ending.toLowerCase()))
   const names = [...(isComplete ? [name] : []), ...endings.map(ending => `${name}${ending.toLowerCase()}`)]
+  if (isWindows && /[\\/]|^[A-Za-z]:/.test(name)) return names.find(exists)
   return absoluteEntries(env, platform)
     .flatMap(directory => names.map(file => join(directory, file)))
     .find(exists)
 }
+
+/** The path of a program of Windows. */
+const systemProgram = (name: string): string =>
+  win32.join(process.env.SystemRoot || 'C:\\Windows', 'System32', name)
+
+/** Escapes the characters that mean something to cmd.exe. */
+const escapeForCmd = (text: string): string => text.replace(/[()\][%!^"`<>&|;, *?]/g, '^$&')
+
+/** Returns the line with which cmd.exe runs a script. */
+export function scriptLine(script: string, args: readonly string[]): string {
+  const path = script.replaceAll('/', '\\')
+  // The cmd.exe of Wine reads no escaped space in a path. Quotes do not keep cmd.exe from expanding variables.
+  const command = /[%!]/.test(path) ? escapeForCmd(path) : `"${path}"`
+  // The scripts that npm writes pass their arguments to another program, so cmd.exe reads them twice.
+  const isReadTwice = /\\node_modules\\\.bin\\[^\\]+\.cmd$/i.test(path)
+  const words = args.map(text => {
+    // A program reads a backslash as an escape only before a quote.
+    const quoted = `"${text.replace(/(\\*)"/g, '$1$1\\"').replace(/\\+$/, '$&$&')}"`
+    return isReadTwice ? escapeForCmd(escapeForCmd(quoted)) : escapeForCmd(quoted)
+  })
+  return [command, ...words].join(' ')
+}
+
+/** What starts a program: on Windows cmd.exe runs every file except `.exe` and `.com` files. */
+const startOf = (path: string, args: readonly string[]) =>
+  process.platform !== 'win32' || /\.(?:exe|com)$/i.test(path)
+    ? { file: path, words: [...args], shell: false }
+    : { file: scriptLine(path, args), words: [], shell: systemProgram('cmd.exe') }
 
 /**
  * Ends a program with what it started: its process group, or on Windows, which has no groups, all that
@@ -74,10 +103,10 @@ function endProgram(child: ChildProcess, signal: NodeJS.Signals, hasOwnGroup: bo
   if (pid === undefined) return
   if (process.platform === 'win32') {
     if (child.exitCode !== null) return
-    const taskkill = win32.join(process.env.SystemRoot || 'C:\\Windows', 'System32', 'taskkill.exe')
     // What ends the program must outlive this process.
     const options = { stdio: 'ignore', detached: true } as const
-    spawn(taskkill, ['/PID', String(pid), '/T', '/F'], options).on('error', () => child.kill())
+    const args = ['/PID', String(pid), '/T', '/F']
+    spawn(systemProgram('taskkill.exe'), args, options).on('error', () => child.kill())
     return
   }
   try {
@@ -97,20 +126,18 @@ export async function runGit(
   { env, timeout }: GitOptions,
 ): Promise<Required<GitResult>> {
   const failure = { code: notStarted, out: '', err: '', timedOut: false }
-  const isWindows = process.platform === 'win32'
   const path = findProgram('git', env, process.platform)
   if (path === undefined) return failure
-  const cwd = dirname(path)
+  const { file, words, shell } = startOf(path, args)
   try {
-    if (!isWindows || /\.(?:exe|com)$/i.test(path)) {
-      const stdio = ['ignore', 'pipe', 'pipe'] as const
-      const options = { env: { ...env }, cwd, stdio: [...stdio], detached: !isWindows }
-      return await readOutput(spawn(path, [...args], options), timeout)
-    }
-    // execa writes the arguments of a script (`git.cmd`) as cmd.exe reads them.
-    const { execa } = await import('execa')
-    const options = { env: { ...env }, extendEnv: false, cwd, stdin: 'ignore', buffer: false } as const
-    return await readOutput(execa(path, args, { ...options, reject: false, cleanup: false }), timeout)
+    const child = spawn(file, words, {
+      env: { ...env },
+      cwd: dirname(path),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: process.platform !== 'win32',
+      shell,
+    })
+    return await readOutput(child, timeout)
   } catch {
     // Node throws some errors of the system instead of reporting them, such as E2BIG.
     return failure
@@ -178,20 +205,21 @@ export async function runProgram(
 ): Promise<ProgramResult> {
   const { execa } = await import('execa')
   const isWindows = process.platform === 'win32'
-  // execa would find a program in the working directory of Windows.
-  const isName = isWindows && !/[\\/]|^[A-Za-z]:/.test(program)
-  const path = isName ? findProgram(program, env, process.platform) : program
+  // On Windows execa would find a program in the working directory, and cmd.exe would open any file.
+  const path = isWindows ? findProgram(program, env, process.platform) : program
   if (path === undefined) return { code: notStarted, startError: 'ENOENT' }
   // The program gets its own process group, so that its children end with it. On a terminal the group is
   // shared, because another group would not get its signals and input.
   const hasOwnGroup = !isWindows && !process.stdin.isTTY
   const listenAgain = handlesInterrupt ? ignoreInterrupts() : () => undefined
-  const child = execa(path, args, {
+  const { file, words, shell } = startOf(path, args)
+  const child = execa(file, words, {
     env: { ...env },
     extendEnv: false,
     cwd: existingDirectory(),
     stdio: 'inherit',
     detached: hasOwnGroup,
+    shell,
     windowsHide: false,
     reject: false,
     // execa would listen for signals, and end this process on the first.

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { absoluteEntries, findProgram, runGit, runProgram } from '../../src/host/programs.ts'
+import { absoluteEntries, findProgram, runGit, runProgram, scriptLine } from '../../src/host/programs.ts'
 import { testOnPosix } from '../support/programs.ts'
 
 describe('a program on Windows', () => {
@@ -18,6 +18,7 @@ describe('a program on Windows', () => {
     'C:\\both\\tool.cmd',
     'C:\\both\\tool.exe',
     '\\\\server\\share\\far.exe',
+    '.\\build.bat',
     'C:\\scripts\\run.me.exe',
   ]
   const find = (name: string, env: Readonly<Record<string, string>>) =>
@@ -34,6 +35,9 @@ describe('a program on Windows', () => {
     ['tool', 'C:\\both', 'C:\\both\\tool.exe'],
     ['far', '\\\\server\\share', '\\\\server\\share\\far.exe'],
     ['run.me', 'C:\\scripts', 'C:\\scripts\\run.me.exe'],
+    ['.\\build', 'C:\\scripts', '.\\build.bat'],
+    ['C:\\both\\tool', '', 'C:\\both\\tool.exe'],
+    ['C:\\both\\none', '', undefined],
   ])('%s with the PATH %s', (name, path, found) => {
     expect(find(name, { PATH: path })).toBe(found)
   })
@@ -44,6 +48,24 @@ describe('a program on Windows', () => {
 
   test('a program without PATH is not found, and no directory is the default', () => {
     expect(find('git', {})).toBeUndefined()
+  })
+})
+
+describe('a script on Windows', () => {
+  test('is started with escaped words', () => {
+    expect(scriptLine('C:/Program Files/nodejs/npm.cmd', ['test', 'a b', '%X%&calc', 'say "hi"\\'])).toBe(
+      '"C:\\Program Files\\nodejs\\npm.cmd" ^"test^" ^"a^ b^" ^"^%X^%^&calc^" ^"say^ \\^"hi\\^"\\\\^"',
+    )
+  })
+
+  test('that has a variable in its path is started without expanding it', () => {
+    expect(scriptLine('C:\\100%PATH%\\a b.cmd', [])).toBe('C:\\100^%PATH^%\\a^ b.cmd')
+  })
+
+  test('of npm gets arguments that are escaped twice, because it passes them on', () => {
+    expect(scriptLine('C:\\x\\node_modules\\.bin\\vitest.cmd', ['a&b'])).toBe(
+      '"C:\\x\\node_modules\\.bin\\vitest.cmd" ^^^"a^^^&b^^^"',
+    )
   })
 })
 
