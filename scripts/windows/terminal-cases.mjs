@@ -30,7 +30,7 @@ const cases = [
   {
     title: 'Ctrl-C ends a server with 130',
     words: 'sandbox start',
-    prompt: 'until you press Ctrl-C',
+    prompt: 'press Ctrl-C',
     keys: '\x03',
     code: 130,
     shows: 'stopped by SIGINT.',
