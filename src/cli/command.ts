@@ -1,6 +1,5 @@
 import {
   type BodyOverride,
-  isChange,
   type Operation,
   operationMethod,
   type Params,
@@ -16,7 +15,7 @@ import type { Environment } from '../host/host.ts'
 import type { JsonObject } from '../json.ts'
 import type { View } from '../output/view.ts'
 import type { CommandContext } from './context.ts'
-import { type FieldsDefinition, receiptRecord } from './fields.ts'
+import type { FieldsDefinition } from './fields.ts'
 import {
   constant,
   type Inputs,
@@ -56,7 +55,7 @@ export interface CommandDescription {
   readonly exitKinds?: readonly ErrorKind[]
   /** What the command prints, if that is not what its operation returns. */
   readonly output?: OutputDoc
-  /** What `--fields` can select, if the command does not print receipts. */
+  /** What `--fields` can select; by default the fields of receipts, for a change. */
   readonly fields?: FieldsDefinition
   /** Whether a failed request is a part of the result instead of the end of the command. */
   readonly toleratesErrors?: boolean
@@ -217,10 +216,7 @@ export const defineCommand = <
   const X extends Inputs = None,
 >(
   command: Command<P, I, X>,
-): Command<P, I, X> => ({
-  ...(command.operation !== undefined && isChange(command.operation) ? { fields: receiptRecord } : {}),
-  ...command,
-})
+): Command<P, I, X> => command
 
 /** A command with what follows from its operation, as help, completion and the parser need it. */
 export interface RegisteredCommand extends CommandDescription {

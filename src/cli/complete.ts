@@ -6,6 +6,7 @@ import { sanitizeLine } from '../output/sanitize.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand, setOption } from './command.ts'
 import type { CompletionCandidate, ValueLookup } from './completion-values.ts'
 import type { SecretOutput } from './context.ts'
+import { fieldsOf } from './fields.ts'
 import { isOption, type OptionDefinition } from './inputs.ts'
 import { globalOptions, type Reading, read } from './parse.ts'
 
@@ -77,8 +78,8 @@ const nothing: Completion = { candidates: [], directive: 'nofiles' }
  * Returns the names that can follow `--fields`: the headings of the table and the fields of the records, each
  * with the names before the last comma and without those that were typed there.
  */
-function listFields({ fields }: RegisteredCommand, current: string, args: ParsedArgs): readonly string[] {
-  const { names = [], columns = [] } = (typeof fields === 'function' ? fields(args) : fields) ?? {}
+function listFields({ definition }: RegisteredCommand, current: string, args: ParsedArgs): readonly string[] {
+  const { names = [], columns = [] } = fieldsOf(definition ?? {}, args) ?? {}
   const before = current.slice(0, current.lastIndexOf(',') + 1)
   const given = before.split(',')
   const headings = columns.map(([title]) => title.toLowerCase().replaceAll(' ', '_'))

@@ -1,4 +1,4 @@
-import type { Operation } from '../api/operation.ts'
+import { isChange, type Operation } from '../api/operation.ts'
 import { fieldNames } from '../api/operations/fields.ts'
 import { receiptFields } from '../api/receipt.ts'
 import { type ColumnSpec, receiptColumns } from '../output/view.ts'
@@ -27,6 +27,15 @@ export type FieldsDefinition = RecordFields | ((typed: TypedArgs) => RecordField
 type TypedArgs = ReadonlyMap<string, readonly string[]>
 
 export const receiptRecord: RecordFields = { names: receiptFields, columns: receiptColumns }
+
+/** Returns what `--fields` can select from what a command prints; undefined where only its records say it. */
+export function fieldsOf(
+  { fields, operation }: { readonly fields?: FieldsDefinition; readonly operation?: Operation },
+  typed: TypedArgs,
+): RecordFields | undefined {
+  if (fields === undefined && operation !== undefined && isChange(operation)) return receiptRecord
+  return typeof fields === 'function' ? fields(typed) : fields
+}
 
 /** Records of the service may have further fields, because the service can add some. */
 export const serviceRecord = (

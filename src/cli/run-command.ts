@@ -5,6 +5,7 @@ import type { Host } from '../host/host.ts'
 import type { Command, CommandRunner } from './command.ts'
 import { confirm, printDryRun } from './confirm.ts'
 import { type CommandContext, createContext, type SecretOutput } from './context.ts'
+import { fieldsOf } from './fields.ts'
 import type { Inputs } from './inputs.ts'
 import { readInputs, readRequests } from './requests.ts'
 import { executeAll, explainOutage, runRequests } from './run-requests.ts'
@@ -23,8 +24,7 @@ export async function runCommand(
 ): Promise<number> {
   const { operation, changesSettings = false } = command
   const purpose = { changes: operation !== undefined && isChange(operation), changesSettings }
-  const fields = typeof command.fields === 'function' ? command.fields(args) : command.fields
-  const context = await createContext(args, host, secrets, purpose, fields)
+  const context = await createContext(args, host, secrets, purpose, fieldsOf(command, args))
   try {
     if (command.run === undefined) return await runOperation(command, context)
     const values = await readInputs(

@@ -58,6 +58,11 @@ const colorizeError = (text: string): string =>
     .replace(/^mergeq:/, red)
     .replace(/^( +)(.*)$/gm, (_, indent: string, hint: string) => indent + dim(hint))
 
+/** The time before the spinner appears, in milliseconds. */
+const spinnerDelay = 200
+/** The interval between updates of the text, in milliseconds. */
+const refreshInterval = 100
+
 /** Creates a logger. A write that fails is ignored, because the command does not depend on its log. */
 export function createLogger(
   sink: LogWriter,
@@ -93,7 +98,7 @@ export function createLogger(
     },
     error: error => {
       if (json) return writeUnwrapped(errorJson(error))
-      const text = wrap(errorText(error, { verbose, isReasonFirst: sink.terminal === true }))
+      const text = wrap(errorText(error, verbose, sink.terminal === true))
       return writeUnwrapped(color ? colorizeError(text) : text)
     },
     warnOnce: once(warn),
@@ -109,24 +114,25 @@ export function createLogger(
     async withSpinner(text, work) {
       if (screen === undefined || isSpinning) return work()
       isSpinning = true
+      let isDone = false
+      let timer = setTimeout(async () => {
+        const { startSpinner } = await import('./spinner.ts')
+        if (isDone) return
+        const started = startSpinner(screen, text, color)
+        spinner = started
+        timer = setInterval(() => started.refresh(), refreshInterval)
+      }, spinnerDelay)
       try {
-        return await withSpinner(screen, color, text, work, started => {
-          spinner = started
-        })
+        return await work()
       } finally {
+        isDone = true
         isSpinning = false
+        clearTimeout(timer)
+        spinner?.stop()
         spinner = undefined
       }
     },
   }
-}
-
-/** How an error is printed for people. */
-interface ErrorTextOptions {
-  /** Whether the name of the API operation is included. */
-  readonly verbose: boolean
-  /** Whether the reason of the service is on the first line, before the request. */
-  readonly isReasonFirst: boolean
 }
 
 /** The least number of words that say why the service rejected a request. */
@@ -143,12 +149,12 @@ function splitMessage({ kind, message, details }: MergeqError): readonly [string
 
 /**
  * Returns an error for people: `mergeq: ` and the message, then the indented hint
- * (docs/reference/cli.md, "Error messages").
+ * (docs/reference/cli.md, "Error messages"). On a terminal the reason of the service is before the request.
  */
-function errorText(error: MergeqError, { verbose, isReasonFirst }: ErrorTextOptions): string {
+function errorText(error: MergeqError, verbose: boolean, terminal: boolean): string {
   const { hint, operation } = error.details
   const prefix = verbose && operation !== undefined ? `${operation}: ` : ''
-  const [first, rest] = isReasonFirst ? splitMessage(error) : [error.message]
+  const [first, rest] = terminal ? splitMessage(error) : [error.message]
   const further = [rest, hint].flatMap(text => (text === undefined ? [] : sanitizeLines(text).split('\n')))
   return [`mergeq: ${sanitizeLine(`${prefix}${first}`)}`, ...further.map(line => `  ${line}`), ''].join('\n')
 }
@@ -164,38 +170,4 @@ function errorJson({ kind, exit, message, details }: MergeqError): string {
   const optional = { hint, status, operation, attempts, requestId, details: words }
   for (const [key, value] of Object.entries(optional)) if (value !== undefined) error[key] = value
   return `${stringifyJson({ error })}\n`
-}
-
-/** The time before the spinner appears, in milliseconds. */
-const spinnerDelay = 200
-/** The interval between updates of the text, in milliseconds. */
-const refreshInterval = 100
-
-/**
- * Runs `work` and shows a spinner with `text` from 200 ms on until it ends; `started` is called when it
- * appears. Returns what `work` returns.
- */
-async function withSpinner<T>(
-  screen: Screen,
-  color: boolean,
-  text: SpinnerText,
-  work: () => Promise<T>,
-  started: (spinner: Spinner) => void = () => undefined,
-): Promise<T> {
-  let spinner: Spinner | undefined
-  let isDone = false
-  let timer = setTimeout(async () => {
-    const { startSpinner } = await import('./spinner.ts')
-    if (isDone) return
-    spinner = startSpinner(screen, text, color)
-    started(spinner)
-    timer = setInterval(() => spinner?.refresh(), refreshInterval)
-  }, spinnerDelay)
-  try {
-    return await work()
-  } finally {
-    isDone = true
-    clearTimeout(timer)
-    spinner?.stop()
-  }
 }

@@ -77,9 +77,9 @@ export const stateWords = (state: string): string =>
 /** A piece of a line with a style or a link. Its text may come from the service. */
 export interface Span {
   readonly text: string
-  readonly style?: Style
+  readonly style?: Style | undefined
   /** The URL that the text links to, where the terminal has links. */
-  readonly link?: string
+  readonly link?: string | undefined
 }
 
 /** A line for a terminal: plain text, or pieces that follow each other. */
@@ -88,29 +88,27 @@ export type StyledLine = string | readonly (string | Span)[]
 /** Returns a text with a style. */
 export const styled = (text: string, style: Style): Span => ({ text, style })
 
-/** Returns a text with a style, if there is one. */
-const spanOf = (text: string, style: Style | undefined): Span =>
-  style === undefined ? { text } : { text, style }
-
 /** Returns a text that links to a URL; without a URL, the text alone. */
-export const linkSpan = (text: string, url: string | undefined): Span =>
-  url === undefined ? { text } : { text, link: url }
+export const linkSpan = (text: string, url: string | undefined): Span => ({ text, link: url })
 
 /** Returns a state with its sign and color: `◐ testing`. An unknown state has neither. */
 export function stateSpan(state: string): Span {
-  const style = stateStyle(state)
+  const known = stateStyle(state)
   const words = stateWords(state)
-  return style === undefined ? { text: words } : { text: `${style.sign} ${words}`, style: style.style }
+  return { text: known === undefined ? words : `${known.sign} ${words}`, style: known?.style }
 }
 
 /** Returns the words of a state in its color, without the sign. */
-export const wordsSpan = (state: string): Span => spanOf(stateWords(state), stateStyle(state)?.style)
+export const wordsSpan = (state: string): Span => ({
+  text: stateWords(state),
+  style: stateStyle(state)?.style,
+})
 
 /** Returns the sign of a state in its color; empty for an unknown state. */
-export function signSpan(state: string): Span {
-  const style = stateStyle(state)
-  return style === undefined ? { text: '' } : { text: style.sign, style: style.style }
-}
+export const signSpan = (state: string): Span => ({
+  text: stateStyle(state)?.sign ?? '',
+  style: stateStyle(state)?.style,
+})
 
 /** Returns the text of a line without styles. */
 export const plainText = (line: StyledLine): string =>

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { anyField } from '../../src/api/operations/fields.ts'
+import { fieldsOf } from '../../src/cli/fields.ts'
 import { isObject, type Json } from '../../src/json.ts'
 import { allCommands } from '../support/commands.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'
@@ -381,8 +382,8 @@ describe.each(['document', 'hosted'] as const)('in the %s dialect', dialect => {
         )
         const command = line.split(' -')[0]?.replace(/ (\d.*|junit.xml|getQueue|repo|'.*)$/, '')
         const name = line.startsWith('api') ? 'api' : command
-        const known = allCommands.find(definition => definition.command === name)?.fields
-        const record = typeof known === 'function' ? known(new Map([['operation', ['getQueue']]])) : known
+        const known = allCommands.find(({ command }) => command === name)
+        const record = fieldsOf(known?.definition ?? {}, new Map([['operation', ['getQueue']]]))
         const fields = record?.names ?? []
         const columns = (record?.columns ?? []).map(([title]) => title.toLowerCase())
         const isKnown = (name: string) =>
