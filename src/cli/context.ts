@@ -133,7 +133,7 @@ interface GlobalOptions {
 
 /** Throws a usage error when options contradict each other or a value is invalid. */
 async function readGlobalOptions(args: ParsedArgs, settings: Config): Promise<GlobalOptions> {
-  if (args.has('--json') && args.has('--output') && args.get('--output')?.[0] !== 'json')
+  if (args.has('--json') && args.has('--output') && args.get('--output')?.[0]?.toLowerCase() !== 'json')
     throw usageError('--json and --output cannot be used together.', 'Use only one of them.')
   const fields = args
     .get('--fields')?.[0]

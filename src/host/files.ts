@@ -158,7 +158,6 @@ export const files: Files = {
   read: readText,
   exists: async path => existsSync(path),
   list: async folder => (existsSync(folder) ? readdirSync(folder) : []),
-  createExecutable: async (path, text) => writeFileSync(path, text, { mode: 0o755, flag: 'wx' }),
   createDirectory: async path => {
     createDirectory(path)
   },

@@ -129,8 +129,6 @@ export interface Files {
   exists(path: string): Promise<boolean>
   /** Returns the names in a directory; no names when the directory does not exist. */
   list(folder: string): Promise<readonly string[]>
-  /** Creates an executable file. Rejects when the path exists. */
-  createExecutable(path: string, text: string): Promise<void>
   /** Creates a directory and its missing parents, accessible to this user only. */
   createDirectory(path: string): Promise<void>
   /** Returns the target of a symbolic link, which need not exist; any other path unchanged. */

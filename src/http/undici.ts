@@ -305,14 +305,21 @@ interface SocketTracker {
   destroy(): void
 }
 
-function trackSockets(): SocketTracker {
+/** Tracks the open sockets of a pool. */
+export function trackSockets(): SocketTracker {
   const sockets = new Set<Socket>()
+  let closedBytes = 0
   return {
     add(socket) {
-      if (socket instanceof Socket) sockets.add(socket)
+      if (!(socket instanceof Socket)) return
+      sockets.add(socket)
+      socket.once('close', () => {
+        sockets.delete(socket)
+        closedBytes += socket.bytesRead
+      })
     },
     received() {
-      let bytes = 0
+      let bytes = closedBytes
       for (const socket of sockets) bytes += socket.bytesRead
       return bytes
     },

@@ -214,6 +214,29 @@ describe('the guard', () => {
     })
   })
 
+  test('on Windows, the hook is installed in its directory', async () => {
+    const changes: string[] = []
+    const disk = new Map<string, string>()
+    const { code, err } = await mergeq('guard --install', {
+      platform: 'win32',
+      disk,
+      onChange: (change, path) => changes.push(`${change} ${path}`),
+      spawn: (_, args) => ({
+        code: 0,
+        out: args.includes('--git-path') ? '.git/hooks/pre-push\n' : 'C:/work/shop\n',
+      }),
+    })
+    expect({ code, err, changes }).toEqual({
+      code: 0,
+      err: '',
+      changes: [
+        'createDirectory C:\\work\\shop\\.git\\hooks',
+        'replace C:\\work\\shop\\.git\\hooks\\pre-push',
+      ],
+    })
+    expect([...disk.values()].join()).toContain('mergeq guard -- "$@"')
+  })
+
   test('typed by a person it says who runs it', async () => {
     const { code, err } = await mergeq('guard', { env: where, inputTerminal: true, answer: serviceKnowing() })
     expect(code).toBe(2)

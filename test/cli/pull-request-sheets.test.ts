@@ -191,6 +191,14 @@ describe('a change on a terminal says what changed', () => {
     expect(await run(line)).toMatchObject({ code: 0, out: expected })
   })
 
+  test('pr submit compares the name of the priority in any case', async () => {
+    const answer = () => ({
+      body: JSON.stringify({ ...record, priorityName: 'MEDIUM', priorityValue: undefined }),
+    })
+    const { out } = await run('pr submit 7 --priority medium', { answer })
+    expect(out).toBe('#7 was already queued; priority MEDIUM (unchanged).\n')
+  })
+
   test('but sends no extra request for a pipe, JSON or fields', async () => {
     for (const [line, more] of [
       ['queue pause', { terminal: false }],

@@ -512,6 +512,7 @@ describe('what is accepted', () => {
     [`queue get --repo=acme/web --target-branch=main`, 'queue get'],
     [`queue get -Racme/web -bmain`, 'queue get'],
     [`queue get ${at} --json -o json`, 'queue get'],
+    [`queue get ${at} --json -o JSON`, 'queue get'],
     [`queue update ${at} --required-status a --required-status a`, 'queue update'],
     [`queue delete ${at} -y`, 'queue delete'],
     [`pr get ${at} -- 7`, 'pr get'],

@@ -1,11 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import { connect, Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { isLoopback } from '../../src/config/setting-definitions.ts'
-import { createConnectionPools } from '../../src/http/undici.ts'
+import { createConnectionPools, trackSockets } from '../../src/http/undici.ts'
 import { type CertificateAuthority, createCertificateAuthority } from '../support/certificates.ts'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { checkGeneralRules, type ExpectedResult, runAndCheck, token } from '../support/command-checks.ts'
@@ -877,6 +878,18 @@ describe('addresses', () => {
     await run(ask(service.baseUrl(), 'flaky', 'list', '--json'), queueRead)
     expect(service.requests.map(({ headers }) => headers.has('cookie'))).toEqual([false, false])
   })
+})
+
+test('a pool forgets a connection that is closed, so that a long watch does not collect them', async () => {
+  const sockets = trackSockets()
+  const socket = new Socket()
+  const destroyed = vi.spyOn(socket, 'destroy')
+  sockets.add(socket)
+  sockets.destroy()
+  expect(destroyed).toHaveBeenCalledTimes(1)
+  await once(socket, 'close')
+  sockets.destroy()
+  expect(destroyed).toHaveBeenCalledTimes(1)
 })
 
 describe('what we rely on in undici', () => {

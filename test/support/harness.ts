@@ -222,7 +222,6 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         [...(setting.disk?.keys() ?? []), ...Object.keys(setting.files ?? {})].flatMap(path =>
           path.startsWith(`${folder}${separator}`) ? [path.slice(folder.length + 1)] : [],
         ),
-      createExecutable: async path => setting.onChange?.('createExecutable', path),
       createDirectory: async path => setting.onChange?.('createDirectory', path),
       resolveLink: async path => path,
       access: async path => setting.access?.[path],

@@ -1,6 +1,6 @@
 import { printPreview } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { joinPath, platformPath } from '../../config/file-paths.ts'
+import { joinPath, parentDirectory, platformPath } from '../../config/file-paths.ts'
 import { withoutTokens } from '../../config/git.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
@@ -97,9 +97,8 @@ export async function installHook(failClosed: boolean, context: CommandContext):
     return printPreview('guard', `Would ${verb} the guard in ${path}.`, context)
   }
   try {
-    await files.createDirectory(path.replace(/\/[^/]*$/, ''))
-    if (existing !== undefined) await files.remove(path)
-    await files.createExecutable(path, text)
+    await files.createDirectory(parentDirectory(path))
+    await files.replace(path, text, 0o755)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new MergeqError('output', `${path} could not be written: ${reason}.`, {

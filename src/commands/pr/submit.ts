@@ -44,7 +44,8 @@ async function suggestWait(
 function describeResubmission(pr: number, before: JsonObject, priority: number | string | undefined): string {
   const last = getString(before, 'priorityName') ?? getNumber(before, 'priorityValue')
   if (priority === undefined || last === undefined) return `#${pr} was already queued.`
-  const isUnchanged = priority === last || priority === getNumber(before, 'priorityValue')
+  const isSameName = String(priority).toUpperCase() === String(last).toUpperCase()
+  const isUnchanged = isSameName || priority === getNumber(before, 'priorityValue')
   const change = isUnchanged ? `${last} (unchanged)` : `${last} -> ${priority}`
   return `#${pr} was already queued; priority ${change}.`
 }
