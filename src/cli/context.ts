@@ -29,6 +29,8 @@ export interface CommandContext {
   readonly logger: Logger
   readonly printer: Printer
   readonly secrets: SecretOutput
+  /** When the command began: one time for everything that a range such as `--since 24h` is used for. */
+  readonly startedAt: number
   /** Returns the client for the service, which is created on the first call. */
   client(): CommandClient
   /** Closes the connections of the client, if there is one. */
@@ -61,6 +63,7 @@ export async function createContext(
   const settings = resolveSettings(args, host, { ...purpose, notify: text => logger.info(text) })
   const options = await readGlobalOptions(args, settings)
   const { env, out, err, clock } = host
+  const startedAt = clock.now()
   const { quiet, verbose, format, color } = options
   const isDrawn = format === 'table' && (out.terminal || options.isOutputTyped)
   const isJson = isJsonFormat(format)
@@ -89,7 +92,7 @@ export async function createContext(
     terminal: out.terminal,
     columns: out.columns,
     color: shouldColor({ color, env, terminal: out.terminal }),
-    now: clock.now(),
+    now: startedAt,
     redact: secrets.redact,
     hasLinks: async () => (await out.hasLinks?.()) ?? false,
   }
@@ -102,7 +105,7 @@ export async function createContext(
           options.fields,
           fields,
         )
-  const shared = { host, settings, options, presentation, logger, secrets } as const
+  const shared = { host, settings, options, presentation, logger, secrets, startedAt } as const
   let client: CommandClient | undefined
   return {
     ...shared,

@@ -69,7 +69,8 @@ async function findVerb(
   const rows = commandSynonyms[group] ?? []
   const exact = names.get(word) ?? findRow(rows, word, next)
   if (exact !== undefined) return { target: exact }
-  const guess = names.get(findSimilarName(word, [...names.keys()]) ?? '') ?? findSimilarRow(rows, word, next)
+  const similar = findSimilarName(word, [...names.keys()])
+  const guess = (similar && names.get(similar)) ?? findSimilarRow(rows, word, next)
   return guess === undefined ? undefined : { target: guess, isGuess: true }
 }
 
@@ -140,7 +141,8 @@ const secretOption = /^--?[\w-]*(?:token|password|passwd|secret|key|bearer|heade
 const maxLength = 500
 
 /**
- * Returns a command line to paste. Returns undefined if reading it finds a problem, and if it must not be
+ * Returns a command line to paste. Returns undefined if reading it finds another problem than a missing
+ * argument, and if it must not be
  * repeated: it is long, has control characters, or may contain a secret.
  */
 async function formatLine(
@@ -155,7 +157,9 @@ async function formatLine(
     )
   if (!isRepeatable) return undefined
   const { problem, command } = await read(words, groups)
-  if (problem !== undefined || (isGuess && command?.destructive === true)) return undefined
+  // An argument may still be missing: the person knows its value.
+  if (problem !== undefined && problem.kind !== 'missing-argument') return undefined
+  if (isGuess && command?.destructive === true) return undefined
   return joinCommandLine(words)
 }
 

@@ -28,6 +28,9 @@ export async function readInputs<F extends Inputs>(
 /**
  * Reads the requests of a command, one for each pull request, from what was typed or from other `args`.
  * Throws a usage error if any of them is wrong.
+ *
+ * @param options the values of the options of the command, if they were read already: an option may read
+ * standard input or a pipe, which has its content only once
  */
 export async function readRequests<
   P extends Params,
@@ -37,11 +40,13 @@ export async function readRequests<
   source: RequestSource<P, I, X>,
   context: CommandContext,
   args: ParsedArgs = context.args,
+  options?: InputValues<X>,
 ): Promise<readonly CommandRequest<RequestValues<P, I, X>>[]> {
   const { settings } = context
   const { operation }: { readonly operation?: Operation } = source
   const inputs = requestInputs(source)
   const overrides = readOverrides(args, inputs, operation?.params ?? {})
+  const unread = options === undefined ? inputs : requestInputs({ ...source, options: {} })
   const contextFor = (split: ParsedArgs) => createParseContext(settings.withArgs(split), context)
   const splitter = Object.values(inputs).find(input => input.split !== undefined)
   const allArgs = (await splitter?.split?.(args, {
@@ -51,7 +56,8 @@ export async function readRequests<
   const requests: CommandRequest<RequestValues<P, I, X>>[] = []
   for (const split of allArgs) {
     // The inputs are those of the params, options and replacements, each under its name.
-    const values = (await readInputs(inputs, split, contextFor(split))) as RequestValues<P, I, X>
+    const read = await readInputs(unread, split, contextFor(split))
+    const values = { ...read, ...options } as RequestValues<P, I, X>
     checkExclusive(operation, values)
     operation?.check?.(values, overrides.length > 0)
     source.check?.(

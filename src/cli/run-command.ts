@@ -34,7 +34,7 @@ export async function runCommand(
     )
     return await command.run(values, {
       ...context,
-      requests: () => readRequests(command, context),
+      requests: () => readRequests(command, context, args, values),
       send: (requests, options) => runRequests(command, requests, context, options),
       execute: (requests, options) => executeAll(command, requests, context, options),
       runCommandLine,

@@ -164,6 +164,15 @@ describe('a misspelt command or option is answered with the whole command line',
     await isAccepted(meant)
   })
 
+  test.each([
+    ['flaky show', 'Did you mean: mergeq flaky get'],
+    ['config add', 'Did you mean: mergeq config set'],
+    ['completions bash', 'Did you mean: mergeq completion bash'],
+    ['doctor foo', 'To see the usage, run: mergeq doctor --help'],
+  ])('an argument may be missing: %s', async (typed, hint) => {
+    expect(await hintOf(typed)).toBe(hint)
+  })
+
   test('other words after `queue set` are not repeated', async () => {
     expect(await hintOf('queue set speed 4')).toBe('Did you mean: mergeq queue update')
   })
@@ -324,7 +333,8 @@ describe('a misspelt command or option is answered with the whole command line',
         const [, line] = /^Did you mean: mergeq (.*)$/.exec(details.hint ?? '') ?? []
         if (line === undefined) continue
         const corrected = await read(splitWords(line), commandGroups)
-        expect({ argv, problem: corrected.problem }).toEqual({ argv, problem: undefined })
+        const problem = corrected.problem?.kind === 'missing-argument' ? undefined : corrected.problem
+        expect({ argv, problem }).toEqual({ argv, problem: undefined })
         expect({ argv, destroys: corrected.command?.destructive === true }).toEqual({ argv, destroys: false })
       }
   })

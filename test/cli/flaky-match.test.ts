@@ -209,6 +209,25 @@ describe('verdicts', () => {
     })
   })
 
+  test('the range is in words on a terminal, also if time passes while the files are read', async () => {
+    let now = Date.parse('2026-01-05T12:00:00Z')
+    const clock = {
+      get now() {
+        return now++
+      },
+      set now(time) {
+        now = time
+      },
+    }
+    const { err } = await mergeq(`flaky match a.xml ${where}`, {
+      files: { 'a.xml': junit(['A', 'one']) },
+      answer: answerOf(known('two', { classname: 'A' })),
+      terminal: true,
+      clock,
+    })
+    expect(err).toContain('failed in the last 24 hours.')
+  })
+
   test('nothing that is new is exit 0', async () => {
     const answer = answerOf(
       known('one', { classname: 'A' }),

@@ -357,6 +357,12 @@ describe('JSON', () => {
     },
   )
 
+  test('--format json is refused, and the list that has it is named', async () => {
+    const { code, out, err } = await mergeq(`flaky report ${where} --format json`, { answer: pages([]) })
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain('run: mergeq flaky list --json')
+  })
+
   test.each(['json', 'ndjson', 'csv'])('MERGEQ_OUTPUT=%s is ignored', async format => {
     const setting = { answer: pages([failing(1)]), env: { MERGEQ_OUTPUT: format } }
     expect((await mergeq(`flaky report ${where}`, setting)).out).toMatch(/^### 1 failing test,/)

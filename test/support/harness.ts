@@ -147,6 +147,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     },
   })
   const clock = setting.clock ?? { now: setting.now ?? noon }
+  let unread = setting.input
   const typed = [...(setting.typed ?? [])]
   const keys = [...(setting.keys ?? [])]
   let press: ((key: string) => void) | undefined
@@ -187,8 +188,11 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     random: () => 0.5,
     input: {
       terminal: setting.inputTerminal ?? false,
+      // As with a real standard input, what was read is gone.
       async *read() {
-        if (setting.input !== undefined) yield bytes(setting.input)
+        const rest = unread
+        unread = undefined
+        if (rest !== undefined) yield bytes(rest)
       },
       ask: async (question, hidden) => {
         err.push(question)

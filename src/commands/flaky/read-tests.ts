@@ -13,8 +13,8 @@ import type { JsonObject } from '../../json.ts'
 
 export type FailingTestsRequest = CommandRequest<ParamValues<typeof listFailingTests.params>>
 
-export const rangeOf = ({ values }: FailingTestsRequest, { host }: CommandContext): TimeRange =>
-  parseTimeRange(values.since, values.until, host.clock.now())
+export const rangeOf = ({ values }: FailingTestsRequest, { startedAt }: CommandContext): TimeRange =>
+  parseTimeRange(values.since, values.until, startedAt)
 
 /** Returns a range as `--json` has it; `complete` says whether the whole range was read. */
 export const windowOf = ({ start, end }: TimeRange, complete: boolean) => ({
@@ -45,7 +45,7 @@ export async function readFailingTests(
   take: (test: JsonObject) => void,
   toleratesOutage = false,
 ): Promise<FailingTestsEnd | 'closed'> {
-  const pages = await listFailingTests.pagination?.(request.values, context.host.clock.now())
+  const pages = await listFailingTests.pagination?.(request.values, context.startedAt)
   if (pages === undefined) throw new Error('the list of failing tests has no pages')
   const list = { command, operation: listFailingTests }
   const failure = await readPages(list, request, pages, context, tests => tests.forEach(take)).catch(

@@ -3,9 +3,10 @@ import { incompleteListError } from '../../api/pages.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { choiceOption, option } from '../../cli/inputs.ts'
+import { option } from '../../cli/inputs.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
+import { choiceParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { get, getArray, getString, type Json, type JsonObject } from '../../json.ts'
 import { markdownCell, markdownHead } from '../../output/formats.ts'
@@ -194,12 +195,20 @@ const defaultLimits: Readonly<Record<ReportFormat, { readonly characters: number
     github: { characters: Number.POSITIVE_INFINITY, rows: 10 },
   }
 
-const formatOption = choiceOption({
+const jsonHint = 'To print the tests as JSON, run: mergeq flaky list --json'
+
+const parseFormat = choiceParser(formats)
+
+const formatOption = option({
   name: 'format',
   value: 'format',
   default: 'markdown',
   summary: 'Report format: markdown or github (annotations)',
   choices: formats,
+  parse(text): ReportFormat {
+    if (text.toLowerCase() === 'json') throw usageError('A report cannot be JSON.', jsonHint)
+    return parseFormat(text)
+  },
 })
 
 /** Throws a usage error if an option asks for what only a list has: fields, or another format. */
@@ -210,7 +219,7 @@ function checkOutput(format: ReportFormat, { args, options }: CommandContext): v
   if (!isOutputTyped || options.format === format) return
   throw usageError(
     `A report does not support --output ${options.format}.`,
-    `Use --format with one of: ${formats.join(', ')}. To print the tests as JSON, run: mergeq flaky list --json`,
+    `Use --format with one of: ${formats.join(', ')}. ${jsonHint}`,
   )
 }
 
