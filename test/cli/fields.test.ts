@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { anyField } from '../../src/api/operations/fields.ts'
+import { anyField, queueSettingsRecord } from '../../src/api/operations/fields.ts'
 import { fieldsOf } from '../../src/cli/fields.ts'
+import { queueSettings } from '../../src/domain/queue-settings.ts'
 import { isObject, type Json } from '../../src/json.ts'
 import { allCommands } from '../support/commands.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'
@@ -408,4 +409,9 @@ describe.each(['document', 'hosted'] as const)('in the %s dialect', dialect => {
     }
     expect(unnamed).toEqual({})
   })
+})
+
+test('the service reports every setting of a queue that can be changed', () => {
+  const { deleteRequiredStatuses, ...reported } = queueSettings
+  expect(Object.keys(queueSettingsRecord.fields)).toEqual(expect.arrayContaining(Object.keys(reported)))
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { serviceOperations } from '../../src/api/operations/index.ts'
+import { queueSettings } from '../../src/domain/queue-settings.ts'
 import { type Answer, mergeq, type Seen, type Setting, serveScript } from '../support/harness.ts'
 
 /**
@@ -808,35 +809,8 @@ describe('several requests', () => {
 })
 
 test('every setting of a queue has a line', () => {
-  const known = [
-    'state',
-    'mode',
-    'concurrency',
-    'bisectionConcurrency',
-    'testingTimeoutMinutes',
-    'pendingFailureDepth',
-    'canOptimisticallyMerge',
-    'batch',
-    'batchingMinSize',
-    'batchingMaxWaitTimeMinutes',
-    'createPrsForTestingBranches',
-    'commentsEnabled',
-    'commandsEnabled',
-    'statusCheckEnabled',
-    'directMergeMode',
-    'optimizationMode',
-    'mergeMethod',
-    'requiredStatuses',
-    'deleteRequiredStatuses',
-    'extensionEnabled',
-    'labelCommandsEnabled',
-    'stateLabelsEnabled',
-    'enqueueingLabel',
-    'notReadyTimeoutHours',
-    'testBranchConstructionMode',
-  ]
   const sent = settings.flatMap(([, sent]) => Object.keys(JSON.parse(`{${sent}}`)))
-  expect([...new Set(sent)].sort()).toEqual(known.sort())
+  expect([...new Set(sent)].sort()).toEqual(Object.keys(queueSettings).sort())
 })
 
 test('no operation is without a line', () => {
