@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mergeq, type Seen, type Setting } from '../support/harness.ts'
+import { mergeq, type Seen, type Setting, tickingClock } from '../support/harness.ts'
 
 const where = '-R acme/web --org acme --retries 0'
 const screen = { terminal: true, env: { NO_COLOR: '1' } }
@@ -52,6 +52,10 @@ describe('a test is found', () => {
     expect([outcome.code, detailsOf(outcome)]).toEqual([0, idOf(start)])
     expect(JSON.parse(outcome.out)).toEqual({ test: tests.find(({ id }) => id === idOf(start)) })
     expect(paths(outcome)).toEqual([...Array(4).fill('list-failing-tests'), 'get-test-details'])
+  })
+
+  test('while time passes', async () => {
+    expect((await get('50c3aedc', { clock: tickingClock() })).code).toBe(0)
   })
 
   test('by its full ID without a search', async () => {

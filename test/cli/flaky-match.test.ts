@@ -3,7 +3,7 @@ import type { FailedTest } from '../../src/commands/flaky/junit.ts'
 import { createMatcher } from '../../src/commands/flaky/match.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { junit } from '../support/flaky-match.ts'
-import { type Answer, mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'
+import { type Answer, mergeq, openStory, type Seen, type Setting, tickingClock } from '../support/harness.ts'
 
 const where = '-R acme/web --org acme'
 
@@ -210,20 +210,11 @@ describe('verdicts', () => {
   })
 
   test('the range is in words on a terminal, also if time passes while the files are read', async () => {
-    let now = Date.parse('2026-01-05T12:00:00Z')
-    const clock = {
-      get now() {
-        return now++
-      },
-      set now(time) {
-        now = time
-      },
-    }
     const { err } = await mergeq(`flaky match a.xml ${where}`, {
       files: { 'a.xml': junit(['A', 'one']) },
       answer: answerOf(known('two', { classname: 'A' })),
       terminal: true,
-      clock,
+      clock: tickingClock(),
     })
     expect(err).toContain('failed in the last 24 hours.')
   })

@@ -277,6 +277,16 @@ async function findCommand(host: Host): Promise<RegisteredCommand | undefined> {
   return asksFor === 'run' ? command : undefined
 }
 
+/** A clock that moves by a millisecond with each reading. */
+export const tickingClock = (time = noon): { now: number } => ({
+  get now() {
+    return time++
+  },
+  set now(later) {
+    time = later
+  },
+})
+
 /** A sandbox and a clock that several command lines share. */
 export interface Story {
   readonly clock: { now: number }

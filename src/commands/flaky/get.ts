@@ -279,9 +279,8 @@ export const flakyGetCommand = defineCommand({
     const [request] = requests
     if (request === undefined) return 0
     const { repo, org, testId } = request.values
-    const now = context.host.clock.now()
     const search = {
-      values: { repo, org, since: toIso(now - window), until: toIso(now) },
+      values: { repo, org, since: toIso(context.startedAt - window), until: toIso(context.startedAt) },
       overrides: [],
     }
     if (context.options.dryRun)

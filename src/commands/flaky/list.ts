@@ -151,9 +151,9 @@ export const flakyListCommand = defineCommand({
     ...table(records.map(withStatus), columns),
     terminalView: () => testTable(records, screenColumns(records)),
   }),
-  listEnding(end, { sort, since, until, pageToken }, { host, settings }) {
+  listEnding(end, { sort, since, until, pageToken }, { startedAt, settings }) {
     if (sort === undefined || pageToken !== undefined) return undefined
-    const range = parseTimeRange(since, until, host.clock.now())
+    const range = parseTimeRange(since, until, startedAt)
     return describeEnd(end, sort, range, until === undefined, settings.commandLine)
   },
   examples: [
