@@ -223,15 +223,15 @@ describe('the guard', () => {
       onChange: (change, path) => changes.push(`${change} ${path}`),
       spawn: (_, args) => ({
         code: 0,
-        out: args.includes('--git-path') ? '.git/hooks/pre-push\n' : 'C:/work/shop\n',
+        out: args.includes('--git-path') ? '.git/hooks/pre-push\n' : 'C:/repo/shop\n',
       }),
     })
     expect({ code, err, changes }).toEqual({
       code: 0,
       err: '',
       changes: [
-        'createDirectory C:\\work\\shop\\.git\\hooks',
-        'replace C:\\work\\shop\\.git\\hooks\\pre-push',
+        'createDirectory C:\\repo\\shop\\.git\\hooks',
+        'replace C:\\repo\\shop\\.git\\hooks\\pre-push',
       ],
     })
     expect([...disk.values()].join()).toContain('mergeq guard -- "$@"')
