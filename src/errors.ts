@@ -162,7 +162,7 @@ const permanentKinds: ReadonlySet<ErrorKind> = new Set(['auth', 'usage', 'intern
 export const isPermanent = ({ kind, details }: MergeqError): boolean =>
   details.overLimit === true || permanentKinds.has(kind)
 
-export const usageHint = 'To see the usage, run the command with --help.'
+const usageHint = 'To see the usage, run the command with --help.'
 
 /**
  * Whether the service itself answered that the resource does not exist. A web page with status 404, for

@@ -7,7 +7,7 @@ import { type CommandGroup, loadCommands, type RegisteredCommand, setOption } fr
 import type { CompletionCandidate, ValueLookup } from './completion-values.ts'
 import type { SecretOutput } from './context.ts'
 import { fieldsOf } from './fields.ts'
-import { isOption, type OptionDefinition } from './inputs.ts'
+import { isOption, type OptionDefinition, oppositeOf } from './inputs.ts'
 import { globalOptions, type Reading, read } from './parse.ts'
 
 /** What is valid at the cursor. */
@@ -43,9 +43,6 @@ function listSubcommands(
       [command.slice(parent.length), alias ?? []].flat().map(value => ({ value, description: summary })),
     )
 }
-
-const oppositeOf = (name: string): string =>
-  name.startsWith('--no-') ? name.replace('--no-', '--') : name.replace('--', '--no-')
 
 /** Returns the names of the options that may still be typed. */
 function listOptions(options: readonly OptionDefinition[], args: ParsedArgs): readonly CompletionCandidate[] {

@@ -4,7 +4,7 @@ import { joinCommandLine, shellQuote } from '../domain/suggested-command.ts'
 import { isPullRequestReference } from '../domain/values/pull-request.ts'
 import { type MergeqError, usageError } from '../errors.ts'
 import { type CommandGroup, loadCommands } from './command.ts'
-import { isOption, type OptionDefinition } from './inputs.ts'
+import { isOption, type OptionDefinition, oppositeOf } from './inputs.ts'
 import { globalOptions, queueOptionNames, type Reading, read } from './parse.ts'
 import { commandSynonyms, optionSynonyms, type SynonymRow, watchCommands } from './synonyms.ts'
 
@@ -142,8 +142,8 @@ const maxLength = 500
 
 /**
  * Returns a command line to paste. Returns undefined if reading it finds another problem than a missing
- * argument, and if it must not be
- * repeated: it is long, has control characters, or may contain a secret.
+ * argument, if it is a guess that would destroy something, and if it must not be repeated: it is long, has
+ * control characters, or may contain a secret.
  */
 async function formatLine(
   words: readonly string[],
@@ -284,14 +284,11 @@ async function hintForArgument({ argv, groups, path, command }: Mistake): Promis
 const asQuestion = (line: string | undefined, option?: string): Hint =>
   line !== undefined ? `Did you mean: ${line}` : option === undefined ? undefined : `Did you mean ${option}?`
 
-const opposite = (flag: string): string =>
-  flag.startsWith('--no-') ? `--${flag.slice(5)}` : `--no-${flag.slice(2)}`
-
 /** Returns the flag that `--batch=true` or `--batch=false` means: the flag itself, or its opposite. */
 function flagFor(flag: string, value: string, definitions: readonly OptionDefinition[]): readonly string[] {
   if (value.toLowerCase() === 'true') return [flag]
-  const hasOpposite = definitions.some(({ name }) => name === opposite(flag))
-  return value.toLowerCase() === 'false' && hasOpposite ? [opposite(flag)] : []
+  const hasOpposite = definitions.some(({ name }) => name === oppositeOf(flag))
+  return value.toLowerCase() === 'false' && hasOpposite ? [oppositeOf(flag)] : []
 }
 
 /** Returns the option that was probably meant, perhaps with its value or as several options. */

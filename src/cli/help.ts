@@ -1,5 +1,5 @@
 import { settingDefinitions } from '../config/setting-definitions.ts'
-import { type Format, outputFormats } from '../domain/output-formats.ts'
+import { type Format, isJsonFormat, outputFormats } from '../domain/output-formats.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { exitCodeList, usageError } from '../errors.ts'
 import { type CommandGroup, loadCommands, type OutputDoc, type RegisteredCommand } from './command.ts'
@@ -328,7 +328,7 @@ export async function renderDocumentation(
         `To list the commands, run: mergeq --help\nTopics: ${Object.keys(topics).join(', ')}`,
     )
   }
-  const isJson = options.format === 'json' || options.format === 'ndjson'
+  const isJson = isJsonFormat(options.format)
   return isJson
     ? renderJson(subject, groups, options)
     : renderText(subject, groups, asksFor === 'short help', options)
@@ -442,7 +442,7 @@ export function wrapText(text: string, width: number): readonly string[] {
 /** Returns the words of a text that fit into `width` columns with the `…` after them. */
 const cutText = (text: string, width: number): string => `${wrapText(text, width - 1)[0] ?? ''}…`
 
-export const indentText = (text: string, width: number): string =>
+const indentText = (text: string, width: number): string =>
   wrapText(text, width - 2)
     .map(line => `  ${line}\n`)
     .join('')
@@ -456,7 +456,7 @@ const maxCellWidth = 34
  *
  * @param isCut whether the last column is cut at the end of its line, with `…`, instead of wrapped
  */
-export function alignColumns(rows: readonly (readonly string[])[], width: number, isCut = false): string {
+function alignColumns(rows: readonly (readonly string[])[], width: number, isCut = false): string {
   const leadingCells = rows.map(row => row.slice(0, -1))
   const maxWidth = Math.min(maxCellWidth, Math.floor(width / 2) - 4)
   const widths = (leadingCells[0] ?? []).map((_, index) =>

@@ -67,6 +67,10 @@ export type InputValues<F extends Inputs> = {
 /** Whether a definition is an option; otherwise it is an argument. */
 export const isOption = ({ name }: OptionDefinition): boolean => name.startsWith('-')
 
+/** Returns the flag that means the opposite: `--no-batch` of `--batch`, and the reverse. */
+export const oppositeOf = (name: string): string =>
+  name.startsWith('--no-') ? name.replace('--no-', '--') : name.replace('--', '--no-')
+
 /** Returns an argument as usage shows it: `<test-id>`, `[pr]` or `[pr...]`. */
 export function formatArgument({ name, required, variadic }: OptionDefinition): string {
   const text = variadic === true ? `${name}...` : name
@@ -153,7 +157,7 @@ export function flag(spec: FlagSpec): TypedInput<boolean> {
  * An option without a value and its `--no-` form, whose summary is `opposite`; undefined when neither was
  * typed.
  */
-export function negatableFlag({
+function negatableFlag({
   name,
   summary,
   opposite = `Opposite of --${name}`,

@@ -277,7 +277,6 @@ function checkNames(
     list(key) {
       const list = printer.list(key)
       return {
-        isOpen: list.isOpen,
         add: records => take(records, () => list.add(records)),
         end: around => finish(() => list.end(around)),
       }

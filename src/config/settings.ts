@@ -127,15 +127,16 @@ export interface ResolveOptions {
   notify(text: string): Promise<void>
 }
 
-function lazy(names: readonly SettingKey[], load: () => Promise<SettingSource>): SettingSource {
-  const source = memoize(load)
-  return memoized({ find: async name => (names.includes(name) ? (await source()).find(name) : undefined) })
-}
-
 /** The settings that a CI job or a checkout can give; for other settings their modules are not loaded. */
 const discoverableSettings = ['repo', 'targetBranch', 'pr', 'sha', 'testRun', 'forkedRun'] as const
 
 type DiscoverableSetting = (typeof discoverableSettings)[number]
+
+function discovered(load: () => Promise<SettingSource>): SettingSource {
+  const names: readonly SettingKey[] = discoverableSettings
+  const source = memoize(load)
+  return memoized({ find: async name => (names.includes(name) ? (await source()).find(name) : undefined) })
+}
 
 /**
  * Returns the settings of a command or of a call of the library. The first source with a value wins: what the
@@ -154,7 +155,7 @@ export function resolveSettings(
     // A command that changes settings does not read the profile: it must be able to correct an invalid
     // value and to create a profile.
     ...(options.changesSettings ? [] : [memoized(profileSource(store, () => settings.require('profile')))]),
-    lazy(discoverableSettings, async () => (await import('./ci.ts')).ciSource(host, hasToken)),
+    discovered(async () => (await import('./ci.ts')).ciSource(host, hasToken)),
   ]
   const hasToken = async () => {
     const token = findToken(host.env, await settings.require('baseUrl'), store)
@@ -179,12 +180,7 @@ export function resolveSettings(
   function createConfig(given: ParsedArgs | SettingSource): Config {
     const explicitSources = [fromCaller(given), fromEnvironment(host)]
     const git = openGit(given)
-    const allSources = [
-      ...explicitSources,
-      ...configuredSources,
-      lazy(discoverableSettings, git),
-      fromDefaults,
-    ]
+    const allSources = [...explicitSources, ...configuredSources, discovered(git), fromDefaults]
     const search = async (
       sources: readonly SettingSource[],
       name: SettingKey,

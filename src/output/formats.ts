@@ -3,7 +3,7 @@ import { sanitizeLine } from './sanitize.ts'
 import { type Column, parts, type View, type Writer } from './view.ts'
 
 /** A value as text: a list with commas, null and undefined as '', an object as JSON. */
-export const jsonToText = (value: Json | undefined): string => {
+const jsonToText = (value: Json | undefined): string => {
   if (value === undefined || value === null) return ''
   if (typeof value !== 'object') return String(value)
   if (Array.isArray(value)) return value.map(item => jsonToText(item)).join(', ')

@@ -37,8 +37,6 @@ export interface Logger {
    * tasks at a time, the first has the spinner. Messages are written above it. Returns what `work` returns.
    */
   withSpinner<T>(text: SpinnerText, work: () => Promise<T>): Promise<T>
-  /** Clears the line of the spinner, so that other output begins there. */
-  clearSpinner(): void
 }
 
 /** Which messages a logger writes, whether errors are JSON, and where it shows a spinner. */
@@ -69,9 +67,8 @@ export function createLogger(
   { quiet, verbose, json, color = false, screen }: LoggerOptions,
 ): Logger {
   let spinner: Spinner | undefined
-  const clearSpinner = () => spinner?.clear()
   const writeUnwrapped = (text: string) => {
-    clearSpinner()
+    spinner?.clear()
     return sink.write(text).catch(() => undefined)
   }
   const wrap = (text: string) =>
@@ -110,7 +107,6 @@ export function createLogger(
       await write(`${renderLine(line, { color, links })}\n`)
     },
     hasSpinner: screen !== undefined,
-    clearSpinner,
     async withSpinner(text, work) {
       if (screen === undefined || isSpinning) return work()
       isSpinning = true

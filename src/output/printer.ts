@@ -73,7 +73,7 @@ export interface Printer {
   /** Prints a result, or keeps it until `end` where a table must be complete first. */
   print(printable: Printable): Promise<void>
   /** Creates the JSON document of a list that is printed while it is read. */
-  list(key: string): JsonList
+  list(key: string): Omit<JsonList, 'isOpen'>
   /** Prints the records of a single result in batches. */
   printAll(batches: Iterable<readonly JsonObject[]>, createView: Printable['view']): Promise<void>
   /** Prints the results that were kept. */

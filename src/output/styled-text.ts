@@ -67,7 +67,7 @@ export const stateStyle = (state: string): StateStyle | undefined => stateStyles
  * Returns the words of a state for a person: `pending failure`. The states of a queue stay in upper case, and
  * so does a text that is not a known state.
  */
-export const stateWords = (state: string): string =>
+const stateWords = (state: string): string =>
   stateStyle(state) === undefined
     ? state
     : queueStates.some(name => name === normalizeState(state))

@@ -200,10 +200,10 @@ function renderTextBlock(
 const minWidths: Readonly<Partial<Record<ColumnFormat, number>>> = { plain: 8, text: 24, prose: 12 }
 
 /** Whether a column of this format is narrowed where the terminal is narrow. */
-export const canBeCut = (format: ColumnFormat): boolean => minWidths[format] !== undefined
+const canBeCut = (format: ColumnFormat): boolean => minWidths[format] !== undefined
 
 /** The spaces between two columns. */
-export const columnGap = 2
+const columnGap = 2
 
 /** A column that is shown: its place in the view, and its width. */
 export interface ColumnLayout {
@@ -224,7 +224,7 @@ export const maxCellWidth = (rows: readonly (readonly string[])[], index: number
  * @param contentWidths the width of the widest cell of each column; 0 for a column without values
  * @param wordWidths the width below which a column that wraps is not narrowed
  */
-export function layoutColumns(
+function layoutColumns(
   columns: readonly Column[],
   contentWidths: readonly number[],
   maxWidth: number,
