@@ -98,11 +98,6 @@ export interface RequestBehavior<V> {
   /** What is printed of a response, other than the JSON of the service. */
   view?(response: DecodedResponse, values: V, details: ViewDetails): View
   /**
-   * Throws a usage error for values that exclude each other, before anything is sent. `overrides` are the
-   * paths that `--set` names.
-   */
-  check?(values: V, overrides: readonly string[]): void
-  /**
    * Returns the record that a change replaces, so that a person at a terminal sees what changed. It is called
    * before the change is sent, only for such a person, and an error that it throws is ignored.
    */
@@ -152,6 +147,8 @@ export interface RunContext<V> extends CommandContext {
    * is wrong or missing.
    */
   requests(): Promise<readonly CommandRequest<V>[]>
+  /** Reads the request of a command that has exactly one. Throws the same errors. */
+  request(): Promise<CommandRequest<V>>
   /** Sends requests of the operation and prints the responses, as without `run`. Returns the exit code. */
   send(requests: readonly CommandRequest<V>[], options?: RunOptions<V>): Promise<number>
   /** Sends requests of the operation and prints the responses, but returns the errors instead of logging them. */
@@ -270,7 +267,7 @@ function register(command: CommandModule): RegisteredCommand {
 /** What the requests of a command are read from. */
 export type RequestSource<P extends Params, I extends Inputs, X extends Inputs> = Pick<
   Command<P, I, X>,
-  'operation' | 'params' | 'fixed' | 'inputs' | 'options' | 'check'
+  'operation' | 'params' | 'fixed' | 'inputs' | 'options'
 > & { readonly command?: string }
 
 /** Returns the inputs of a request: those of the params, of fixed values, and the options of the command. */
@@ -280,7 +277,7 @@ export function requestInputs<P extends Params, I extends Inputs, X extends Inpu
   fixed = {},
   inputs,
   options,
-}: Omit<RequestSource<P, I, X>, 'check'>): Inputs {
+}: RequestSource<P, I, X>): Inputs {
   const entries = Object.entries(operation?.params ?? {}).flatMap(([name, param]) => {
     if (Object.hasOwn(fixed, name)) return [[name, constant<unknown>(Reflect.get(fixed, name))] as const]
     if (params !== undefined && !params.includes(name)) return []

@@ -60,10 +60,6 @@ export async function readRequests<
     const values = { ...read, ...options } as RequestValues<P, I, X>
     checkExclusive(operation, values)
     operation?.check?.(values, overrides.length > 0)
-    source.check?.(
-      values,
-      overrides.map(({ path }) => path.join('.')),
-    )
     requests.push({ values: withOverriddenResource(source, values, overrides), overrides })
   }
   return requests

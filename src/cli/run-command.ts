@@ -32,9 +32,15 @@ export async function runCommand(
       args,
       createParseContext(context.settings, context),
     )
+    const requests = () => readRequests(command, context, args, values)
     return await command.run(values, {
       ...context,
-      requests: () => readRequests(command, context, args, values),
+      requests,
+      async request() {
+        const [request] = await requests()
+        if (request === undefined) throw new Error(`mergeq ${command.command} has no request`)
+        return request
+      },
       send: (requests, options) => runRequests(command, requests, context, options),
       execute: (requests, options) => executeAll(command, requests, context, options),
       runCommandLine,

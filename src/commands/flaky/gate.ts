@@ -191,10 +191,8 @@ export const flakyGateCommand = defineCommand({
   async run({ max, baseline, onUnavailable, windowOnly }, context) {
     const { logger, printer } = context
     if (max === undefined) throw usageError('--max is required.', 'For example: --max 10')
-    const requests = await context.requests()
-    if (context.options.dryRun) return printDryRun(listFailingTests, requests, context)
-    const [request] = requests
-    if (request === undefined) return 0
+    const request = await context.request()
+    if (context.options.dryRun) return printDryRun(listFailingTests, [request], context)
     const range = rangeOf(request, context)
     const tests: JsonObject[] = []
     let ignored = 0

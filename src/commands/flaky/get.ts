@@ -275,9 +275,7 @@ export const flakyGetCommand = defineCommand({
   },
   async run({ window }, context) {
     if (window === 0) throw usageError('--window must be longer than 0.', 'For example: --window 30d')
-    const requests = await context.requests()
-    const [request] = requests
-    if (request === undefined) return 0
+    const request = await context.request()
     const { repo, org, testId } = request.values
     const search = {
       values: { repo, org, since: toIso(context.startedAt - window), until: toIso(context.startedAt) },
@@ -285,7 +283,7 @@ export const flakyGetCommand = defineCommand({
     }
     if (context.options.dryRun)
       return isUuid(testId)
-        ? printDryRun(getTestDetails, requests, context)
+        ? printDryRun(getTestDetails, [request], context)
         : printDryRun(listFailingTests, [search], context)
     const found = isUuid(testId) ? testId : await findTest(testId, search, context)
     return context.send([{ ...request, values: { ...request.values, testId: found } }])

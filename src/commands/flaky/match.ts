@@ -235,10 +235,8 @@ export const flakyMatchCommand = defineCommand({
   ],
   async run({ files, windowOnly }, context) {
     const { printer, logger } = context
-    const requests = await context.requests()
-    if (context.options.dryRun) return printDryRun(listFailingTests, requests, context)
-    const [request] = requests
-    if (request === undefined) return 0
+    const request = await context.request()
+    if (context.options.dryRun) return printDryRun(listFailingTests, [request], context)
     const range = rangeOf(request, context)
     for (const { file, cases } of files) if (cases === 0) await logger.warn(`${file} contains no test cases.`)
     const matcher = createMatcher(files.flatMap(({ failed }) => failed))

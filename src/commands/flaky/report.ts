@@ -246,10 +246,8 @@ export const flakyReportCommand = defineCommand({
   ],
   async run({ format, maxChars }, context) {
     checkOutput(format, context)
-    const requests = await context.requests()
-    if (context.options.dryRun) return printDryRun(listFailingTests, requests, context)
-    const [request] = requests
-    if (request === undefined) return 0
+    const request = await context.request()
+    if (context.options.dryRun) return printDryRun(listFailingTests, [request], context)
     const { limit, sort = 'impact', ...values } = request.values
     const range = rangeOf(request, context)
     const tests: JsonObject[] = []

@@ -19,7 +19,7 @@ import {
   updateBody,
 } from '../../domain/queue-file.ts'
 import { joinCommandLine } from '../../domain/suggested-command.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
+import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { MergeqError, mostSevere, toMergeqError, usageError, withPeriod } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
@@ -32,7 +32,6 @@ import {
   formatValue,
   hasDifferences,
   type Plan,
-  queueName,
   readItems,
   readLive,
 } from './plan.ts'
@@ -69,7 +68,7 @@ function missingError(
     : 'Another change may have replaced this one, or the service does not support the value.'
   return new MergeqError(
     'differs',
-    `The service accepted the change to the queue for ${queueName(request)}, but not all of it took effect: ${live === undefined ? 'the queue does not exist' : joinList(problems)}.`,
+    `The service accepted the change to the queue for ${queueName(request.values)}, but not all of it took effect: ${live === undefined ? 'the queue does not exist' : joinList(problems)}.`,
     {
       hint: isEmptyList
         ? 'The service ignores an empty list. To remove the override, write: requiredStatuses: null'
@@ -95,7 +94,7 @@ async function readBack({ request, path, content }: Plan, includesState: boolean
       if (kind === 'interrupted') throw error
       throw new MergeqError(
         'unknown-outcome',
-        `${withPeriod(message)} The change to the queue for ${queueName(request)} was accepted, but could not be verified.`,
+        `${withPeriod(message)} The change to the queue for ${queueName(request.values)} was accepted, but could not be verified.`,
         { ...details, delivery: 'unknown', hint: suggestDiff(path) },
       )
     }
@@ -155,7 +154,7 @@ async function applyPlan(plan: Plan, includesState: boolean, context: CommandCon
 }
 
 function formatResult({ request, differences: changes }: Plan, { outcome }: JsonObject): string {
-  const name = queueName(request)
+  const name = queueName(request.values)
   if (outcome === 'unchanged') return `The queue for ${name} is up to date.`
   const changed = changes.length === 0 ? '' : `: ${joinList(changes.map(({ setting }) => setting))}`
   return `${outcome === 'created' ? 'Created' : 'Updated'} the queue for ${name}${changed}.`

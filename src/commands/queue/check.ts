@@ -117,10 +117,8 @@ export const queueCheckCommand = defineCommand({
     if (maxDepth === undefined && stalled === undefined && !notPaused)
       throw usageError('No condition was given.', 'Add --max-depth, --stalled or --not-paused.')
     if (stalled === 0) throw usageError('--stalled must be more than 0.', 'For example: --stalled 2h')
-    const requests = await context.requests()
-    if (context.options.dryRun) return printDryRun(getQueue, requests, context)
-    const [request] = requests
-    if (request === undefined) return 0
+    const request = await context.request()
+    if (context.options.dryRun) return printDryRun(getQueue, [request], context)
     const { response, date } = await callOperation(context.client(), getQueue, request.values, request)
     const [queue = {}] = response.records
     const checks: readonly HealthCheck[] = [

@@ -135,10 +135,8 @@ export const queueDeleteCommand = defineCommand({
     message(`Deleted the queue for ${targetBranch} in ${repositoryName(repo)}.`),
   examples: ['mergeq queue delete --target-branch release --yes', 'mergeq queue delete --cancel-all --yes'],
   async run({ yes, cancelAll: cancels }, context) {
-    const requests = await context.requests()
-    if (context.options.dryRun) return printDryRun(cancels ? getQueue : deleteQueue, requests, context)
-    const [request] = requests
-    if (request === undefined) return 0
+    const request = await context.request()
+    if (context.options.dryRun) return printDryRun(cancels ? getQueue : deleteQueue, [request], context)
     const { values } = request
     const { repo, targetBranch } = values
     // The queue is read to count its pull requests, but only for a person who can answer.

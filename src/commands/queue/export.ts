@@ -6,13 +6,13 @@ import { option } from '../../cli/inputs.ts'
 import { joinList } from '../../domain/format.ts'
 import { isJsonFormat } from '../../domain/output-formats.ts'
 import { settingsDigest } from '../../domain/queue-file.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
+import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { stringifyJson } from '../../json.ts'
 import { rawText } from '../../output/printer.ts'
 import { includeStateInput, isJsonFileName, isQueueFileName, parseQueueText, readQueueText } from './files.ts'
-import { queueName, readLive, resolveQueue } from './plan.ts'
+import { readLive, resolveQueue } from './plan.ts'
 
 /**
  * Whether the output is JSON instead of YAML: by the extension of the file, else by `-o`. Throws a usage
@@ -62,7 +62,7 @@ export const queueExportCommand = defineCommand({
     if (options.dryRun) return printDryRun(getQueue, [request], context)
     const live = await readLive(request, includeState, context)
     if (live === undefined)
-      throw new MergeqError('not-found', `The queue for ${queueName(request)} does not exist.`, {
+      throw new MergeqError('not-found', `The queue for ${queueName(request.values)} does not exist.`, {
         hint: 'To export another queue, use --repo and --target-branch.',
         status: 404,
       })
@@ -82,14 +82,14 @@ export const queueExportCommand = defineCommand({
     } else {
       const newText = isJson ? `${stringifyJson(queueFile, true)}\n` : await formatYaml()
       if (newText === oldText)
-        await logger.info(`${file} is up to date with the queue for ${queueName(request)}.`)
+        await logger.info(`${file} is up to date with the queue for ${queueName(request.values)}.`)
       else {
         await host.files.replace(file, newText).catch((error: Error) => {
           throw new MergeqError('output', `${file} could not be written: ${error.message}.`, {
             hint: 'The existing file is unchanged. Check the directory and the free disk space.',
           })
         })
-        await logger.info(`Exported the queue for ${queueName(request)} to ${file}.`)
+        await logger.info(`Exported the queue for ${queueName(request.values)} to ${file}.`)
       }
     }
     await logger.info(`The digest of the live settings is ${await settingsDigest(live.settings)}.`)

@@ -52,10 +52,8 @@ export const queueListCommand = defineCommand({
     "mergeq queue list --json | jq '.[] | select(.depth > 20)'",
   ],
   async run(_, context) {
-    const requests = await context.requests()
-    if (context.options.dryRun) return printDryRun(getMergeQueueMetrics, requests, context)
-    const [request] = requests
-    if (request === undefined) return 0
+    const request = await context.request()
+    if (context.options.dryRun) return printDryRun(getMergeQueueMetrics, [request], context)
     const { response } = await callOperation(context.client(), getMergeQueueMetrics, request.values, request)
     const { queues } = summarizeMetrics(readSamplesIn(response.bytes))
     await context.printer.print({

@@ -16,7 +16,7 @@ import {
   unknownKey,
 } from '../../domain/queue-file.ts'
 import { suggestName } from '../../domain/similar-name.ts'
-import { parseRepository, repositoryName } from '../../domain/values/repository.ts'
+import { parseRepository, queueName, repositoryName } from '../../domain/values/repository.ts'
 import { isNotFound, type MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import { type Json, type JsonObject, stringifyJson } from '../../json.ts'
 import { type LoadedQueueFile, readQueueFiles, withOverrides } from './files.ts'
@@ -36,10 +36,6 @@ export interface Plan extends QueueFileItem {
   readonly digest: string
   readonly differences: readonly Difference[]
 }
-
-/** Returns the name of a queue as messages show it: `main in github.com/acme/web`. */
-export const queueName = ({ values: { repo, targetBranch } }: QueueRequest): string =>
-  `${targetBranch} in ${repositoryName(repo)}`
 
 /**
  * Resolves the queue of a file: repository and target branch come from the file, else from the settings.
@@ -85,9 +81,11 @@ export async function readItems(
   for (const file of await readQueueFiles(path, context)) {
     const content = withOverrides(file.content, context.args, includesState)
     const request = await resolveQueue(file, context, args)
-    const duplicate = items.find(item => queueName(item.request) === queueName(request))
+    const duplicate = items.find(item => queueName(item.request.values) === queueName(request.values))
     if (duplicate !== undefined)
-      throw usageError(`${duplicate.path} and ${file.path} describe the same queue: ${queueName(request)}.`)
+      throw usageError(
+        `${duplicate.path} and ${file.path} describe the same queue: ${queueName(request.values)}.`,
+      )
     if (Object.hasOwn(file.content.settings, 'state') && !includesState)
       await context.logger.info(`${file.path}: state is ignored; to include it, add --include-state.`)
     items.push({ ...file, content, request })
@@ -164,7 +162,7 @@ export function formatSetting(value: Json | undefined): string {
 
 /** Returns a plan as lines of text: a summary, and a line for each difference. */
 export function describePlan({ request, live, differences: allDifferences }: Plan): readonly string[] {
-  const name = queueName(request)
+  const name = queueName(request.values)
   const summary = `${pluralize(allDifferences.length, 'setting')} ${allDifferences.length === 1 ? 'differs' : 'differ'}`
   return [
     live === undefined

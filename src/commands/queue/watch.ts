@@ -154,16 +154,14 @@ export const queueWatchCommand = defineCommand({
     const { once, duration, interval } = options
     if (once && duration !== undefined)
       throw usageError('--once and --for cannot be used together.', 'Use only one of them.')
-    const requests = await context.requests()
-    if (dryRun) return printDryRun(getQueue, requests, context)
-    if (once && format !== 'ndjson') return printQueue(requests, context)
+    const request = await context.request()
+    if (dryRun) return printDryRun(getQueue, [request], context)
+    if (once && format !== 'ndjson') return printQueue([request], context)
     if (format === 'json')
       throw usageError(
         '`mergeq queue watch` cannot print JSON, because its output is a stream.',
         'Use -o ndjson for the changes, or --once for the current queue.',
       )
-    const [request] = requests
-    if (request === undefined) return 0
     const { values } = request
     const readQueue = createQueueReader(request)
     if (!isLive(context)) return watchLoop(readQueue, options, createStreamRenderer(values, context), context)

@@ -1,4 +1,5 @@
 import { shellWord } from '../../domain/suggested-command.ts'
+import type { Environment } from '../../host/host.ts'
 
 export type ShellKind = 'posix' | 'powershell' | 'cmd'
 
@@ -6,8 +7,6 @@ export interface ShellCommand {
   readonly program: string
   readonly args: readonly string[]
 }
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** The modules of a user in `PSModulePath`: PowerShell adds their directory, cmd does not. */
 const userModules = /[\\/]Documents[\\/]((?:Windows)?PowerShell)[\\/]Modules/i

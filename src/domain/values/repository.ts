@@ -10,6 +10,15 @@ export interface Repository {
 /** Returns `host/owner/name`, the form in which receipts and messages name a repository. */
 export const repositoryName = ({ host, owner, name }: Repository): string => `${host}/${owner}/${name}`
 
+/** Returns the name of a queue as messages show it: `main in github.com/acme/web`. */
+export const queueName = ({
+  repo,
+  targetBranch,
+}: {
+  readonly repo: Repository
+  readonly targetBranch: string
+}): string => `${targetBranch} in ${repositoryName(repo)}`
+
 const defaultHost = 'github.com'
 // Patterns with character properties take 0.3 ms to create: they are created where they are used.
 const isOwnerOrName = (part: string): boolean => /^[\p{L}\p{N}._~-]+$/u.test(part)

@@ -7,11 +7,12 @@ import { formatAge, formatDuration, formatOrdinal, pluralize } from '../../../do
 import { type UsualTimeInQueue, usualTimeInQueue, usualTimeText } from '../../../domain/metrics/last-hour.ts'
 import { queueEntries } from '../../../domain/queue-entries.ts'
 import { isUnderTest } from '../../../domain/states.ts'
+import { queueName } from '../../../domain/values/repository.ts'
 import { get, getString, type JsonObject } from '../../../json.ts'
 import { plainText, type Span, type StyledLine, wordsSpan } from '../../../output/styled-text.ts'
 import { textWidth } from '../../../output/text-width.ts'
 import type { RequestedPullRequest } from '../record.ts'
-import { queueName, type WaitTarget } from './poll.ts'
+import type { WaitTarget } from './poll.ts'
 
 /** The times of a wait, in milliseconds; `now` and `startedAt` since 1970. */
 export interface LiveTimes {
@@ -134,7 +135,11 @@ export async function withLiveLine(
   return logger.withSpinner(columns => {
     const waiting = targets()
     const [target] = waiting
-    if (target !== undefined && !isUsualRequested && new Set(waiting.map(queueName)).size === 1) {
+    if (
+      target !== undefined &&
+      !isUsualRequested &&
+      new Set(waiting.map(({ request }) => queueName(request.values))).size === 1
+    ) {
       isUsualRequested = true
       void readUsualTime(target.request.values, context).then(found => {
         usual = found

@@ -6,7 +6,7 @@ import type { CommandRequest } from '../../../cli/command.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { mapConcurrent, maxConcurrent } from '../../../cli/run-requests.ts'
 import type { CommandLine } from '../../../domain/suggested-command.ts'
-import { repositoryName } from '../../../domain/values/repository.ts'
+import { queueName } from '../../../domain/values/repository.ts'
 import type { WaitOutcome } from '../../../domain/wait-outcomes.ts'
 import {
   advance,
@@ -29,10 +29,6 @@ export interface WaitTarget {
   /** The queue, if the last round read it. */
   readonly queue?: JsonObject | undefined
 }
-
-/** Returns the name of the queue of a pull request, as messages show it: `main in github.com/acme/web`. */
-export const queueName = ({ request: { values } }: Pick<WaitTarget, 'request'>): string =>
-  `${values.targetBranch} in ${repositoryName(values.repo)}`
 
 export interface PollOptions {
   readonly options: WaitOptions
@@ -63,13 +59,13 @@ export async function readTargets(
   context: CommandContext,
 ): Promise<readonly TargetReading[]> {
   const listings = new Map<string, QueueListing | FailedReading | undefined>()
-  for (const name of new Set(targets.map(queueName))) {
-    const queueTargets = targets.filter(target => queueName(target) === name)
+  for (const name of new Set(targets.map(({ request }) => queueName(request.values)))) {
+    const queueTargets = targets.filter(target => queueName(target.request.values) === name)
     if (needsListing(queueTargets, poll) && !poll.unreadableQueues.has(name) && poll.hasTime())
       listings.set(name, await readListing(queueTargets, poll, context))
   }
   const readTarget = async (target: WaitTarget): Promise<TargetReading> => {
-    const listing = listings.get(queueName(target))
+    const listing = listings.get(queueName(target.request.values))
     if (listing !== undefined && 'failure' in listing) return listing
     const { pr } = target.request.values
     const reading = listing?.entries.get(pr) ?? (await readTargetRecord(target, poll, context))
@@ -122,7 +118,7 @@ async function readListing(
     const isRefusal = failure.kind === 'not-found' || failure.kind === 'refused'
     const isOfTargets = queueTargets.length > 1 || (poll.options.failOnPaused && isPermanent(failure))
     if (isOfTargets && !isRefusal) return { failure }
-    if (isRefusal) poll.unreadableQueues.add(queueName(first))
+    if (isRefusal) poll.unreadableQueues.add(queueName(first.request.values))
     await reportListingFailure(failure, isRefusal, poll.options, context)
     return undefined
   }

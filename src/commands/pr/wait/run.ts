@@ -8,6 +8,7 @@ import { attemptLimit } from '../../../domain/limits.ts'
 import { isKnownState } from '../../../domain/states.ts'
 import { commandLinesByQueue } from '../../../domain/suggested-command.ts'
 import type { FailingCheck } from '../../../domain/test-run.ts'
+import { queueName } from '../../../domain/values/repository.ts'
 import { kindOfOutcome } from '../../../domain/wait-outcomes.ts'
 import { pollDelay, requestedDelay } from '../../../domain/wait-state.ts'
 import { extendError, MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
@@ -18,7 +19,6 @@ import { withLiveLine } from './live-line.ts'
 import type { WaitOptions } from './options.ts'
 import {
   type PollOptions,
-  queueName,
   readTargets,
   type TargetReading,
   type TargetUpdate,
@@ -226,7 +226,7 @@ async function runPollRound(
     return reading === undefined ? { target } : updateTarget(target, reading, options, settings.commandLine)
   })
   for (const [index, target] of targets.entries())
-    await warnQueueState(queueName(target), readings[index]?.queue, context)
+    await warnQueueState(queueName(target.request.values), readings[index]?.queue, context)
   for (const { target, change, end } of updates) {
     if (change !== undefined && !isKnownState(change.to))
       await logger.warnOnce(`Unknown state ${change.to}; still waiting.`)
