@@ -9,6 +9,7 @@ import { type EncodedJson, get, isObject, type Json, type JsonObject } from '../
 import {
   type BodyOverride,
   type BodyValue,
+  isChange,
   type Operation,
   operationMethod,
   operationName,
@@ -68,7 +69,7 @@ function createRequest<P extends Params>(
     method,
     url: `${options.baseUrl}/${operationName(operation.route)}${search}`,
     credential,
-    isChange: operation.recovery !== undefined,
+    isChange: isChange(operation),
     expects: operation.decoder.expects,
     resource: resourceOfBody(operation, params, body),
     maxResponseSize: operation.decoder.maxBytes ?? maxResponseSize,

@@ -244,5 +244,5 @@ const tooCostly = (excess: string, operation: string, host: string): MergeqError
     overLimit: true,
   })
 
-export const isComplete = ({ text, document }: ResponseBody, { expects }: Request): boolean =>
+const isComplete = ({ text, document }: ResponseBody, { expects }: Request): boolean =>
   !isWebPage(text) && (expects !== 'json' || text.trim() === '' || document !== undefined)

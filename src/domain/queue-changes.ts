@@ -2,6 +2,7 @@ import { getString, type JsonObject } from '../json.ts'
 import { type DepartureDetails, departureDetails } from './departure.ts'
 import { type QueueEntry, queueEntries } from './queue-entries.ts'
 import { normalizeState } from './states.ts'
+import { toIso } from './values/time.ts'
 
 /**
  * A state change of a pull request or, if `pr` is null, of the queue: one line of `queue watch -o ndjson`.
@@ -32,7 +33,7 @@ export const snapshotOf = (queue: JsonObject): QueueSnapshot => ({
 /** Returns a record's `stateChangedAt` unchanged if it is a valid time, else `now` as RFC 3339. */
 function changeTime(record: JsonObject | undefined, now: number): string {
   const changedAt = getString(record, 'stateChangedAt') ?? ''
-  return Number.isNaN(Date.parse(changedAt)) ? new Date(now).toISOString() : changedAt
+  return Number.isNaN(Date.parse(changedAt)) ? toIso(now) : changedAt
 }
 
 /**
@@ -45,7 +46,7 @@ export function queueChanges(
   unlistedStates: ReadonlyMap<number, string>,
   now: number,
 ): readonly QueueChange[] {
-  const at = new Date(now).toISOString()
+  const at = toIso(now)
   const queueChange = { pr: null, from: before.state || null, to: after.state || null, at, position: null }
   const entryChanges = [...after.entries.values()].flatMap(({ pr, state, position, record }) => {
     const from = before.entries.get(pr)?.state ?? unlistedStates.get(pr) ?? null

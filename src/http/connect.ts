@@ -4,7 +4,7 @@ import { usageError } from '../errors.ts'
 import type { Environment } from '../host/host.ts'
 import { parseUrl } from '../url.ts'
 
-/** The port of an https URL without a port. A proxy is used for https only. */
+/** The port of an https URL without a port. */
 const httpsPort = 443
 
 /** The name is in lower or upper case. Empty when the variable is not set. */
@@ -65,7 +65,7 @@ export function preconnect({ hostname, port }: URL, limit: number): Preconnect {
   const host = hostname.replace(/^\[|\]$/g, '')
   const socket = connect({
     host,
-    port: Number(port) || 443,
+    port: Number(port) || httpsPort,
     autoSelectFamily: true,
   })
   let currentSocket = socket

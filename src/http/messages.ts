@@ -26,7 +26,7 @@ export interface HttpResponse {
   readonly streamedBytes?: number
 }
 
-/** Receives the pieces of a response body that is longer than `maxBuffered`. */
+/** Receives the pieces of a response body that is too long to be buffered. */
 export interface BodySink {
   /** Checks the beginning of the body before any piece is written. Throws when the response is not valid. */
   begin(start: HttpResponse): void

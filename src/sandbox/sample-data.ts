@@ -31,7 +31,7 @@ export function createRandom(...parts: SeedParts): () => number {
 export const pick = <T>(random: number, list: readonly [T, ...T[]]): T =>
   list[Math.floor(random * list.length)] ?? list[0]
 
-/** Texts of generated sample data: the tests, pull requests and authors of an invented product. */
+// Texts of generated sample data: the tests, pull requests and authors of an invented product.
 
 type NonEmptyList<T> = readonly [T, ...T[]]
 

@@ -118,8 +118,6 @@ export function getScriptedResult(scenario: Scenario, number: number, run: numbe
   return runs[Math.max(1, Math.min(run, runs.length)) - 1] ?? 'pass'
 }
 
-/** A scenario file is a JSON object with the fields of `Scenario` except `name`. All fields are optional. */
-
 const maxNumber = 86_400_000
 
 const numberType = (expected: string, isValid: (value: number) => boolean): FieldType<number> =>
@@ -250,7 +248,8 @@ function parseDocument(value: Json, name: string): Scenario {
 }
 
 /**
- * Parses the text of a scenario file. Throws a usage error that names the part of the file that is wrong.
+ * Parses the text of a scenario file: a JSON object with the fields of `Scenario` except `name`, all of them
+ * optional. Throws a usage error that names the part of the file that is wrong.
  *
  * @param name The name of the scenario, for errors: the path of the file.
  */

@@ -132,10 +132,10 @@ export function createService(options: ServiceOptions): SandboxService {
 }
 
 /**
- * Returns a check whether a request fails with 503; it is called once for each request, in order. In each span of `outages` every request fails. Of the
- * first `outage` requests outside these spans every second request fails. A change that failed in this way is
- * accepted when it is sent again, so that a client that retries once always succeeds. All of this is the
- * sandbox's own.
+ * Returns a check whether a request fails with 503; it is called once for each request, in order. In each span
+ * of `outages` every request fails. Of the first `outage` requests outside these spans every second request
+ * fails. A change that failed in this way is accepted when it is sent again, so that a client that retries once
+ * always succeeds. All of this is the sandbox's own.
  *
  * @param startedAt Start of the sandbox, in milliseconds since 1970, as are the times passed to the check.
  * @param second Length of a second of the scenario, in milliseconds.

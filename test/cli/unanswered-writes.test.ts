@@ -23,7 +23,8 @@ import {
   withoutDate,
   withoutEffect,
 } from '../support/responders.ts'
-import { inLetters, operationsIn } from '../support/unanswered-writes.ts'
+import { operationNames } from '../support/retries.ts'
+import { inLetters } from '../support/unanswered-writes.ts'
 
 /** A change, what is typed for it, what it is read back by, and the stage on which it is done. */
 interface Change {
@@ -729,7 +730,7 @@ const observe = ({ change, fault }: Row) =>
         copies: new Set(requests.map(({ path, body }) => `${path} ${body}`)).size,
         shared: requests.some(({ nthOnSocket }) => nthOnSocket > 0),
         seen: seen(
-          inLetters(operationsIn(server), change.operation),
+          inLetters(operationNames(server), change.operation),
           server.applied.length,
           came.code,
           deliveryOf(came),

@@ -7,7 +7,8 @@ import { withFaultServer } from '../support/fault-server.ts'
 import { runAndCheck } from '../support/fault-server-runs.ts'
 import { testWith } from '../support/programs.ts'
 import { type Behavior, resetConnection, sendBrokenTlsRecord, withEffect } from '../support/responders.ts'
-import { inLetters, operationsIn } from '../support/unanswered-writes.ts'
+import { operationNames } from '../support/retries.ts'
+import { inLetters } from '../support/unanswered-writes.ts'
 
 describe('unanswered writes over TLS', () => {
   /** A certificate of one's own for 127.0.0.1, and its key. */
@@ -32,7 +33,7 @@ describe('unanswered writes over TLS', () => {
       const came = await runAndCheck(server, line, { files: { 'ca.pem': tls.cert } })
       return {
         came,
-        seen: inLetters(operationsIn(server), 'submitPullRequest'),
+        seen: inLetters(operationNames(server), 'submitPullRequest'),
         times: server.applied.length,
       }
     })

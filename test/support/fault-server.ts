@@ -36,10 +36,6 @@ export interface FaultServer {
   readonly data: QueueData
   /** Advances the clock until every late effect has happened. */
   applyLateEffects(): void
-  /** Refuses new connections and resets the open ones. */
-  refuseConnections(): void
-  /** Accepts connections again, on the same port. */
-  acceptConnections(): void
   close(): Promise<void>
 }
 
@@ -50,8 +46,7 @@ export interface LoggedRequest {
   readonly nth: number
   /** The path without `/v1/` and the query: `submitPullRequest`. */
   readonly operation: string
-  /** Milliseconds of real time, and of the test's clock. */
-  readonly realTime: number
+  /** Milliseconds of the test's clock. */
   readonly clock: number
   /** The number of its connection, and its place on it, both from 0. */
   readonly socket: number
@@ -193,7 +188,6 @@ export async function startFaultServer(options: FaultServerOptions = {}): Promis
       number: log.length,
       nth: log.filter(one => one.operation === operation).length,
       operation,
-      realTime: performance.now(),
       clock: clock.now,
       socket: connection.number,
       nthOnSocket: connection.requests++,
@@ -295,8 +289,6 @@ export async function startFaultServer(options: FaultServerOptions = {}): Promis
     applyLateEffects() {
       while (due.length > 0) clock.now = Math.max(...due.map(({ at }) => at))
     },
-    refuseConnections: shut,
-    acceptConnections: open,
     async close() {
       shut()
       http.close()

@@ -46,8 +46,6 @@ export interface RunOptions {
   readonly stderr?: number
   /** Nobody reads standard output until the end. */
   readonly unread?: boolean
-  /** Files may appear (the shell line makes them). */
-  readonly createsFiles?: boolean
   /** Milliseconds within which the process must end. */
   readonly timeLimit?: number
 }
@@ -169,7 +167,7 @@ export function openTestFolder(): TestFolder {
       child.stdin?.destroy()
       await closed
       checkCache(join(folder, 'home', '.cache'))
-      if (options.createsFiles !== true) expect(watched(), 'files').toEqual(before)
+      expect(watched(), 'files').toEqual(before)
       const exit = code ?? 128 + (signals[signal ?? ''] ?? 0)
       return { code: exit, out: text(out), err: text(err), bytes: Buffer.concat(out), milliseconds, ended }
     })()

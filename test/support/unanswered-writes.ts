@@ -1,7 +1,3 @@
-import type { FaultServer } from './fault-server.ts'
-
-export const operationsIn = ({ log }: FaultServer): readonly string[] => log.map(({ operation }) => operation)
-
 /** The requests in one line: `c rrr c` is the change, three readings and the change once more. */
 export const inLetters = (operations: readonly string[], change: string): string =>
   operations

@@ -19,7 +19,7 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
   domain: ['errors', 'json'],
   http: ['errors', 'url', 'host/host types', 'node:crypto', 'node:net', 'node:tls', 'node:zlib'],
   api: ['domain', 'http', ...base],
-  output: ['domain', 'errors', 'json', 'url'],
+  output: ['domain', 'errors', 'json'],
   config: ['domain', ...base],
   // A client has a retry policy before the HTTP client is loaded.
   cli: ['config', 'output', 'api', 'http types', 'http lazily', 'http/retry-policy', 'domain', ...base],
@@ -46,16 +46,7 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
     'output/redactor',
     ...base,
   ],
-  sandbox: [
-    'domain',
-    'api/operation',
-    'api/operations',
-    'api/param types',
-    'errors',
-    'json',
-    'node:http',
-    'node:crypto',
-  ],
+  sandbox: ['domain', 'api/operation', 'api/operations', 'errors', 'json', 'node:http', 'node:crypto'],
   main: ['host', 'cli', 'commands/index', 'errors'],
 }
 

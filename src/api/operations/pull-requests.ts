@@ -17,7 +17,7 @@ import {
   text,
 } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
-import { get, getString, isObject, type JsonObject } from '../../json.ts'
+import { get, getNumber, getString, isObject, type JsonObject } from '../../json.ts'
 import {
   defineOperation,
   type OperationErrors,
@@ -321,8 +321,8 @@ const createProtocol = (since: number | undefined): PageProtocol<StateSegment> =
   }),
   nextToken: ({ envelope = {} }) => readPageToken(get(envelope, 'nextCursor')),
   idOf(record) {
-    const number = get(record, 'prNumber')
-    return typeof number === 'number' ? String(number) : undefined
+    const number = getNumber(record, 'prNumber')
+    return number === undefined ? undefined : String(number)
   },
   describe: ({ state }) => (state === undefined ? 'the list' : `the list of pull requests in state ${state}`),
 })

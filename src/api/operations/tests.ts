@@ -14,7 +14,7 @@ import {
   upperCaseChoice,
 } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
-import { get, getArray, getString, isObject, type Json, type JsonObject } from '../../json.ts'
+import { get, getArray, getNumber, getString, isObject, type Json, type JsonObject } from '../../json.ts'
 import { defineOperation, hintIfNotFound, param, requiredParam } from '../operation.ts'
 import type { ListResult, PageProtocol, RecordFilter } from '../pages.ts'
 import {
@@ -67,10 +67,7 @@ const testFilterParams = {
 }
 
 /** A number in a record of a test; -1 where it is missing. */
-const numberIn = (test: JsonObject, path: string): number => {
-  const value = get(test, path)
-  return typeof value === 'number' ? value : -1
-}
+const numberIn = (test: JsonObject, path: string): number => getNumber(test, path) ?? -1
 
 /** The conditions on tests; undefined keeps every test. */
 interface TestFilters {
