@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { maxBodySize } from '../../src/domain/limits.ts'
-import { createStringArray } from '../../src/domain/values/string-array.ts'
-import { parseJsonStrings, parseLines, readTargets } from '../../src/domain/values/target-list.ts'
+import { TargetList } from '../../src/domain/values/target-list.ts'
 
 describe('the list itself', () => {
   /** Feeds bytes in pieces of these sizes, over and over. */
@@ -17,13 +15,12 @@ describe('the list itself', () => {
   async function encode(
     bytes: Uint8Array,
     sizes: readonly number[],
-    reading: typeof parseLines,
+    source: '--from' | '--from-json',
   ): Promise<string> {
-    const list = createStringArray(maxBodySize)
-    await readTargets(pieces(bytes, sizes), reading, list, '--from', () => undefined)
-    const { chunks, bytes: counted } = list.encoded()
-    const whole = Buffer.concat(chunks)
-    expect(whole.length).toBe(counted)
+    const { list } = await new TargetList(source).read(pieces(bytes, sizes))
+    if (list === 'ALL') return list
+    const whole = Buffer.concat(list.chunks)
+    expect(whole.length).toBe(list.bytes)
     return whole.toString()
   }
 
@@ -35,7 +32,7 @@ describe('the list itself', () => {
     await fc.assert(
       fc.asyncProperty(texts, sizes, fc.constantFrom(undefined, 2), async (list, cut, indent) => {
         const bytes = new TextEncoder().encode(JSON.stringify(list, null, indent))
-        expect(await encode(bytes, cut, parseJsonStrings)).toBe(asJson(list))
+        expect(await encode(bytes, cut, '--from-json')).toBe(asJson(list))
       }),
     )
   })
@@ -54,7 +51,7 @@ describe('the list itself', () => {
           const bytes = new TextEncoder().encode(
             `[${list.map(wordy).join(',')},${list.map(one => JSON.stringify(one)).join()}]`,
           )
-          expect(await encode(bytes, cut, parseJsonStrings)).toBe(asJson(list))
+          expect(await encode(bytes, cut, '--from-json')).toBe(asJson(list))
         },
       ),
     )
@@ -73,7 +70,7 @@ describe('the list itself', () => {
         const text = rows.map(one => (Array.isArray(one) ? one.join('') : one)).join('\n')
         const bytes = new TextEncoder().encode(`${bom ? '\uFEFF' : ''}${text}${last ? '\n' : ''}`)
         const targets = rows.flatMap(one => (Array.isArray(one) ? [one[1]] : []))
-        expect(await encode(bytes, cut, parseLines)).toBe(asJson(targets))
+        expect(await encode(bytes, cut, '--from')).toBe(asJson(targets))
       }),
     )
   })
@@ -91,7 +88,7 @@ describe('the list itself', () => {
       fc.asyncProperty(bad, fc.nat({ max: 30 }), sizes, async (wrong, before, cut) => {
         const good = Buffer.from('目é🦀\n'.repeat(before))
         const bytes = Buffer.concat([good, Buffer.from('x'), Buffer.from(wrong), Buffer.from('\nmore\n')])
-        await expect(encode(bytes, cut, parseLines)).rejects.toThrow(`line ${before + 1} is not valid UTF-8`)
+        await expect(encode(bytes, cut, '--from')).rejects.toThrow(`line ${before + 1} is not valid UTF-8`)
       }),
     )
   })

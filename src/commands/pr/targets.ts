@@ -2,10 +2,12 @@ import { setImpactedTargets } from '../../api/operations/pull-requests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { argsForPullRequest, pullRequestArguments } from '../../cli/pull-request-arguments.ts'
+import type { ParseContext } from '../../config/settings.ts'
 import { formatBytes, formatInteger, pluralize } from '../../domain/format.ts'
 import { isPullRequestReference } from '../../domain/values/pull-request.ts'
-import type { ImpactedTargets } from '../../domain/values/target-list.ts'
+import { encodeTargets, type ImpactedTargets, TargetList } from '../../domain/values/target-list.ts'
 import { usageError, withName } from '../../errors.ts'
+import { sanitizeLine } from '../../output/sanitize.ts'
 import { table } from '../../output/view.ts'
 
 /**
@@ -75,9 +77,38 @@ const targetArguments: Input<ImpactedTargets> = {
         'Specify targets as arguments, or use one of --from, --from-json, --all and --none.',
       )
     const [source = ''] = typed
-    const { readTargetSource } = await import('./read-targets.ts')
-    return readTargetSource(source, args.get(source) ?? [], context)
+    const words = args.get(source) ?? []
+    switch (source) {
+      case '--all':
+        return encodeTargets('ALL')
+      case '--none':
+        return encodeTargets([])
+      case '--from':
+      case '--from-json': {
+        const list = new TargetList(source)
+        const [path = ''] = words
+        return context.withSpinner(
+          () => `Reading targets: ${pluralize(list.number, 'target')}, ${formatBytes(list.bytesRead)} so far`,
+          () => list.read(context.open(path)),
+        )
+      }
+      default:
+        await noteRewrittenTarget(words, context)
+        return encodeTargets(words)
+    }
   },
+}
+
+/** Matches what Git Bash makes of `//a:one` and of `/a:one`. */
+const rewrittenPath = /^(?:\/(?!\/)|[A-Za-z]:[\\/])/
+
+/** Prints a note if the shell seems to have rewritten a typed target. */
+async function noteRewrittenTarget(words: readonly string[], context: ParseContext): Promise<void> {
+  const rewritten = context.rewritesPaths ? words.find(word => rewrittenPath.test(word)) : undefined
+  if (rewritten !== undefined)
+    await context.note(
+      `Git Bash may have rewritten the target ${sanitizeLine(rewritten)}. To send targets unchanged, set MSYS_NO_PATHCONV=1 or use --from.`,
+    )
 }
 
 export const prTargetsCommand = defineCommand({

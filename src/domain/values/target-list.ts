@@ -1,9 +1,8 @@
 import { type MergeqError, usageError } from '../../errors.ts'
 import type { EncodedJson } from '../../json.ts'
 import { maxBodySize } from '../limits.ts'
-import { createStringArray, type StringArray } from './string-array.ts'
 
-/** The targets that a pull request impacts: a list, encoded while it was read, or all targets. */
+/** The targets that a pull request impacts: an encoded list, or all targets. */
 export interface ImpactedTargets {
   readonly list: 'ALL' | EncodedJson
   /** How many targets the list has, without duplicates. */
@@ -14,15 +13,21 @@ export interface ImpactedTargets {
   readonly bytesRead: number
 }
 
-/** Drops duplicates. Throws a usage error for an empty name. */
+const utf8 = new TextEncoder()
+const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Encodes targets that are in memory already, without duplicates. Throws a usage error for an empty name. */
 export function encodeTargets(names: readonly string[] | 'ALL'): ImpactedTargets {
   if (names === 'ALL') return { list: 'ALL', number: 0, dropped: 0, bytesRead: 0 }
-  const list = createStringArray(maxBodySize)
-  for (const name of names) {
-    if (name === '') throw usageError('A target must not be empty.')
-    list.addText(name)
+  if (names.includes('')) throw usageError('A target must not be empty.')
+  const targets = [...new Set(names)]
+  const chunk = utf8.encode(JSON.stringify(targets))
+  return {
+    list: { chunks: [chunk], bytes: chunk.length },
+    number: targets.length,
+    dropped: names.length - targets.length,
+    bytesRead: chunk.length,
   }
-  return { list: list.encoded(), number: list.number, dropped: list.dropped, bytesRead: list.bytes }
 }
 
 /**
@@ -31,57 +36,7 @@ export function encodeTargets(names: readonly string[] | 'ALL'): ImpactedTargets
  */
 const maxInputSize = 256 * 1024 * 1024
 
-interface ChunkParser {
-  take(chunk: Uint8Array): boolean
-  end(): void
-}
-
-/** Returns a parser that adds the targets of an input to a list; its errors call the input `name`. */
-export type TargetParser = (list: StringArray, name: string) => ChunkParser
-
-/**
- * Reads targets into a list. Returns true at the end of the input, and false, without reading further, if
- * the list is over its limit. Throws a usage error for empty or invalid input. Calls `onProgress` with the
- * number of bytes read so far.
- */
-export async function readTargets(
-  input: AsyncIterable<Uint8Array>,
-  createParser: TargetParser,
-  list: StringArray,
-  name: string,
-  onProgress: (bytes: number) => void,
-): Promise<boolean> {
-  const parser = createParser(list, name)
-  let read = 0
-  for await (const chunk of input) {
-    if (read === 0 && isUtf16(chunk))
-      throw usageError(`${name}: the targets are encoded as UTF-16, not UTF-8.`, utf8Hint)
-    read += chunk.length
-    onProgress(read)
-    if (!parser.take(chunk) || list.isTooLong() || read > maxInputSize) return false
-  }
-  parser.end()
-  if (list.number === 0)
-    throw usageError(
-      `${name}: the list of targets is empty.`,
-      'The command that wrote the list may have failed. If no target is impacted, use --none.',
-    )
-  return true
-}
-
-const utf8Hint = 'Save the list as UTF-8. In PowerShell: ... | Out-File -Encoding utf8 targets.txt'
-const jsonHint = '--from-json expects a JSON array of strings.'
-
-const isUtf16 = ([one, two]: Uint8Array): boolean =>
-  (one === 0xff && two === 0xfe) || (one === 0xfe && two === 0xff)
-
-/** The maximum run of white space inside a target; the run is kept in memory until a character follows. */
-const maxBlanks = 64 * 1024
-
-const tab = 0x09
 const newline = 0x0a
-const carriageReturn = 0x0d
-const blank = 0x20
 const quote = 0x22
 const comma = 0x2c
 const opening = 0x5b
@@ -89,144 +44,275 @@ const backslash = 0x5c
 const closing = 0x5d
 
 const byteOrderMark = [0xef, 0xbb, 0xbf]
-const isBlank = (byte: number): boolean => byte === blank || byte === tab || byte === carriageReturn
+const isBlank = (byte = 0): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0d
 
-const unescapeJson = (escaped: string): string => String(JSON.parse(`"${escaped}"`))
-
-const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-function decodeStrictly(bytes: Uint8Array, refuse: () => MergeqError): string {
-  try {
-    return strictDecoder.decode(bytes)
-  } catch {
-    throw refuse()
+/** Whether JSON has these bytes of a string as they are: ASCII without quotes, backslashes and controls. */
+function isPlain(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let index = from; index < to; index++) {
+    const byte = bytes[index] ?? 0
+    if (byte < 0x20 || byte >= 0x80 || byte === quote || byte === backslash) return false
   }
+  return true
 }
+
+/** Returns the index of the quote that ends a string of JSON, or -1. */
+function findClosingQuote(bytes: Uint8Array, from: number): number {
+  let end = bytes.indexOf(quote, from)
+  for (; end >= 0; end = bytes.indexOf(quote, end + 1)) {
+    let escapes = 0
+    while (end - escapes > from && bytes[end - escapes - 1] === backslash) escapes++
+    if (escapes % 2 === 0) return end
+  }
+  return end
+}
+
+const bytesOf = (pieces: readonly Uint8Array[]): number => pieces.reduce((sum, { length }) => sum + length, 0)
+
+function concat(pieces: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(bytesOf(pieces))
+  let offset = 0
+  for (const piece of pieces) {
+    whole.set(piece, offset)
+    offset += piece.length
+  }
+  return whole
+}
+
+const isUtf16 = ([one, two]: Uint8Array): boolean =>
+  (one === 0xff && two === 0xfe) || (one === 0xfe && two === 0xff)
+
+const utf8Hint = 'Save the list as UTF-8. In PowerShell: ... | Out-File -Encoding utf8 targets.txt'
+
+/** The constants of the FNV-1a hash. A collision costs time only: equal hashes are followed by a comparison. */
+const [initialHash, prime] = [0x811c9dc5, 0x01000193]
 
 /**
- * Parses one target per line. Ignores a byte order mark, CRLF, empty lines and white space around targets.
- * Throws a usage error with the line number for invalid UTF-8, NUL bytes and lines that look like JSON.
+ * A list of targets that is encoded while it is read. Each target is written once, into the JSON array that is
+ * sent, and a hash table of their offsets finds duplicates: strings in a Set need three times the memory.
  */
-export const parseLines: TargetParser = (list, name) => {
-  let line = 1
-  /** The first byte of the target on this line; 0 before it. */
-  let first = 0
-  /** White space inside or after a target; the next byte decides which. */
-  let blanks: number[] = []
-  const refuse = (problem: string, hint = utf8Hint) => usageError(`${name}: line ${line} ${problem}.`, hint)
+export class TargetList {
+  number = 0
+  dropped = 0
+  bytesRead = 0
+  /** The option that names the input; its errors begin with it. */
+  private readonly source: '--from' | '--from-json'
+  private line = 1
+  private expects: 'array' | 'first' | 'item' | 'comma' | 'nothing' = 'array'
+  /**
+   * The array without its closing bracket. Twice the limit has room for it and for one target that is compared
+   * with the others; the operating system does not allocate what is never written.
+   */
+  private readonly array = new Uint8Array(2 * maxBodySize + 4)
+  private length = 1
+  private isOverLimit = false
+  /** The offset of each target and its hash; an offset 0 is free. At most half of the slots are used. */
+  private slots = new Int32Array(2048)
 
-  const endLine = (): boolean => {
-    const isPlain = list.isAscii() && first !== opening
-    first = 0
-    if (isPlain) return list.end()
-    const text = decodeStrictly(list.current(), () => refuse('is not valid UTF-8'))
-    const hasMark = text.startsWith('\uFEFF')
-    const target = hasMark ? unescapeJson(text).replace(/^\uFEFF[\t ]*/, '') : text
-    if (/^\[\s*(\\?"|\]?$)/.test(target))
-      throw refuse('looks like JSON', 'To read a JSON array of strings, use --from-json.')
-    if (!hasMark) return list.end()
-    return target === '' || list.addText(target)
+  constructor(source: '--from' | '--from-json') {
+    this.source = source
+    this.array[0] = opening
   }
-  const flush = () => {
-    for (const byte of blanks) list.put(byte)
-    blanks = []
-  }
-  return {
-    take(chunk) {
-      for (let index = 0; index < chunk.length; index++) {
-        const byte = chunk[index] ?? 0
-        if (byte === newline) {
-          if (first !== 0 && !endLine()) return false
-          if (blanks.length > 0) blanks = []
-          line++
-        } else if (isBlank(byte)) {
-          if (first === 0) continue
-          if (blanks.length >= maxBlanks)
-            throw refuse(
-              'contains too much white space',
-              'Check that the input is a list of targets, one per line.',
-            )
-          blanks.push(byte)
-        } else if (byte === 0)
-          throw refuse(
-            'contains a NUL byte',
-            'Separate targets with newlines, not NUL bytes, and save the list as UTF-8.',
-          )
-        else {
-          if (first === 0) {
-            list.begin()
-            first = byte
-          }
-          if (blanks.length > 0) flush()
-          list.put(byte)
-          index = list.write(chunk, index + 1) - 1
-        }
+
+  /**
+   * Reads the whole list, but not further once it is over the limit. Throws a usage error for empty or invalid
+   * input.
+   */
+  async read(input: AsyncIterable<Uint8Array>): Promise<ImpactedTargets> {
+    const separator = this.source === '--from' ? newline : quote
+    let rest: Uint8Array[] = []
+    for await (const chunk of input) {
+      if (this.bytesRead === 0 && isUtf16(chunk))
+        throw usageError(`${this.source}: the targets are encoded as UTF-16, not UTF-8.`, utf8Hint)
+      this.bytesRead += chunk.length
+      rest.push(chunk)
+      // A target without an end is not searched again with each chunk.
+      if (chunk.includes(separator)) {
+        const bytes = concat(rest)
+        rest = [bytes.subarray(this.take(bytes))]
       }
-      return true
-    },
-    end() {
-      if (first !== 0) endLine()
-    },
+      if (this.isOverLimit || bytesOf(rest) > maxBodySize || this.bytesRead > maxInputSize)
+        return this.result({ chunks: [new Uint8Array(0)], bytes: Math.max(this.length, maxBodySize) + 1 })
+    }
+    this.end(concat(rest))
+    if (this.number === 0)
+      throw usageError(
+        `${this.source}: the list of targets is empty.`,
+        'The command that wrote the list may have failed. If no target is impacted, use --none.',
+      )
+    this.array[this.length] = closing
+    return this.result({ chunks: [this.array.subarray(0, this.length + 1)], bytes: this.length + 1 })
   }
-}
 
-/** Parses a JSON array of strings; throws a usage error with the line number for anything else. */
-export const parseJsonStrings: TargetParser = (list, name) => {
-  let expects: 'array' | 'first' | 'item' | 'comma' | 'nothing' = 'array'
-  let [inString, isEmpty, isEscaped, hasEscapes] = [false, true, false, false]
-  let line = 1
-  const refuse = (problem = 'is not a JSON array of strings') =>
-    usageError(`${name}: line ${line} ${problem}.`, jsonHint)
-
-  const endString = (): boolean => {
-    if (isEmpty) throw refuse('contains an empty target')
-    if (list.isAscii() && !hasEscapes) return list.end()
-    const text = decodeStrictly(list.current(), () => refuse('is not valid UTF-8'))
-    return hasEscapes ? list.addText(unescapeOrRefuse(text)) : list.end()
+  private result(list: EncodedJson): ImpactedTargets {
+    return { list, number: this.number, dropped: this.dropped, bytesRead: this.bytesRead }
   }
-  const unescapeOrRefuse = (text: string): string => {
+
+  /** Takes the targets that are complete, and returns how many bytes they have. */
+  private take(bytes: Uint8Array): number {
+    return this.source === '--from' ? this.takeLines(bytes) : this.takeJson(bytes)
+  }
+
+  private end(rest: Uint8Array): void {
+    if (this.source === '--from') this.takeLine(rest, 0, rest.length)
+    // Input without an array is refused as an empty list.
+    else if (this.takeJson(rest) < rest.length || !['array', 'nothing'].includes(this.expects))
+      throw this.refuse('ends before the end of the array')
+  }
+
+  private takeLines(bytes: Uint8Array): number {
+    let start = 0
+    for (let index = 0; index < bytes.length && !this.isOverLimit; index++)
+      if (bytes[index] === newline) {
+        this.takeLine(bytes, start, index)
+        start = index + 1
+        this.line++
+      }
+    return start
+  }
+
+  private takeLine(bytes: Uint8Array, start: number, end: number): void {
+    let [from, to] = [start, end]
+    while (from < to && isBlank(bytes[from])) from++
+    while (from < to && isBlank(bytes[to - 1])) to--
+    if (from === to) return
+    if (bytes[from] !== opening && isPlain(bytes, from, to)) {
+      this.add(bytes, from, to)
+      return
+    }
+    const target = this.decode(bytes, from, to).replace(/^\uFEFF[\t ]*/, '')
+    if (target.includes('\0'))
+      throw this.refuse(
+        'contains a NUL byte',
+        'Separate targets with newlines, not NUL bytes, and save the list as UTF-8.',
+      )
+    if (/^\[\s*("|\]?$)/.test(target))
+      throw this.refuse('looks like JSON', 'To read a JSON array of strings, use --from-json.')
+    if (target !== '') this.addText(target)
+  }
+
+  private takeJson(bytes: Uint8Array): number {
+    let index = 0
+    while (index < bytes.length && !this.isOverLimit) {
+      const byte = bytes[index] ?? 0
+      if (byte === quote && (this.expects === 'first' || this.expects === 'item')) {
+        const end = findClosingQuote(bytes, index + 1)
+        if (end < 0) break
+        this.takeString(bytes, index + 1, end)
+        this.expects = 'comma'
+        index = end + 1
+      } else {
+        this.takePunctuation(byte)
+        index++
+      }
+    }
+    return index
+  }
+
+  private takeString(bytes: Uint8Array, from: number, to: number): void {
+    if (from === to) throw this.refuse('contains an empty target')
+    if (isPlain(bytes, from, to)) this.add(bytes, from, to)
+    else this.addText(this.unescape(this.decode(bytes, from, to)))
+  }
+
+  private unescape(text: string): string {
     try {
-      return unescapeJson(text)
+      return String(JSON.parse(`"${text}"`))
     } catch {
-      throw refuse()
+      throw this.refuse()
     }
   }
-  const takePunctuation = (byte: number) => {
-    if (byte === newline) line++
+
+  private takePunctuation(byte: number): void {
+    const { expects } = this
+    if (byte === newline) this.line++
     else if (isBlank(byte) || (expects === 'array' && byteOrderMark.includes(byte))) return
-    else if (byte === opening && expects === 'array') expects = 'first'
-    else if (byte === closing && (expects === 'first' || expects === 'comma')) expects = 'nothing'
-    else if (byte === comma && expects === 'comma') expects = 'item'
-    else if (byte === quote && (expects === 'first' || expects === 'item')) {
-      list.begin()
-      inString = isEmpty = true
-      hasEscapes = false
-    } else throw refuse()
+    else if (byte === opening && expects === 'array') this.expects = 'first'
+    else if (byte === closing && (expects === 'first' || expects === 'comma')) this.expects = 'nothing'
+    else if (byte === comma && expects === 'comma') this.expects = 'item'
+    else throw this.refuse()
   }
-  return {
-    take(chunk) {
-      for (let index = 0; index < chunk.length; index++) {
-        const byte = chunk[index] ?? 0
-        if (!inString) takePunctuation(byte)
-        else if (byte === quote && !isEscaped) {
-          inString = false
-          expects = 'comma'
-          if (!endString()) return false
-        } else if (byte < blank) throw refuse()
-        else {
-          // Escapes are decoded at the end of the string, because a chunk can end inside an escape.
-          isEscaped = byte === backslash && !isEscaped
-          hasEscapes ||= isEscaped
-          isEmpty = false
-          list.putAsIs(byte)
-          if (!isEscaped) index = list.write(chunk, index + 1) - 1
-        }
-      }
-      return true
-    },
-    end() {
-      // `readTargets` refuses input without an array as an empty list.
-      if (expects !== 'array' && expects !== 'nothing') throw refuse('ends before the end of the array')
-    },
+
+  private decode(bytes: Uint8Array, from: number, to: number): string {
+    try {
+      return strictDecoder.decode(bytes.subarray(from, to))
+    } catch {
+      throw this.refuse('is not valid UTF-8', utf8Hint)
+    }
+  }
+
+  private refuse(
+    problem = 'is not a JSON array of strings',
+    hint = '--from-json expects a JSON array of strings.',
+  ): MergeqError {
+    return usageError(`${this.source}: line ${this.line} ${problem}.`, hint)
+  }
+
+  private addText(text: string): void {
+    const bytes = utf8.encode(JSON.stringify(text).slice(1, -1))
+    this.add(bytes, 0, bytes.length)
+  }
+
+  /** Adds a target whose bytes are escaped for JSON already; a duplicate is dropped. */
+  private add(bytes: Uint8Array, from: number, to: number): void {
+    if (to - from > maxBodySize) {
+      this.isOverLimit = true
+      return
+    }
+    const { array } = this
+    let end = this.length
+    if (this.number > 0) array[end++] = comma
+    const start = end
+    array[end++] = quote
+    let hash = initialHash
+    for (let index = from; index < to; index++) {
+      const byte = bytes[index] ?? 0
+      array[end++] = byte
+      hash = Math.imul(hash ^ byte, prime)
+    }
+    array[end++] = quote
+    if (!this.addOffset(start, end, hash ^ (hash >>> 15))) {
+      this.dropped++
+      return
+    }
+    this.number++
+    this.length = end
+    this.isOverLimit = end >= maxBodySize
+  }
+
+  /**
+   * Adds the target from `start` to `end` to the hash table, and returns false if the table has an equal one.
+   * The quotes are compared, too: no target equals the beginning of another.
+   */
+  private addOffset(start: number, end: number, hash: number): boolean {
+    const { slots } = this
+    let slot = (2 * hash) & (slots.length - 2)
+    for (let other = slots[slot] ?? 0; other !== 0; other = slots[slot] ?? 0) {
+      if (slots[slot + 1] === hash && this.isSame(other, start, end - start)) return false
+      slot = (slot + 2) & (slots.length - 2)
+    }
+    slots[slot] = start
+    slots[slot + 1] = hash
+    if (4 * (this.number + 1) > slots.length) this.growTable()
+    return true
+  }
+
+  private isSame(one: number, other: number, bytes: number): boolean {
+    const { array } = this
+    for (let index = 0; index < bytes; index++) if (array[one + index] !== array[other + index]) return false
+    return true
+  }
+
+  private growTable(): void {
+    const old = this.slots
+    const slots = new Int32Array(2 * old.length)
+    for (let index = 0; index < old.length; index += 2) {
+      const [start = 0, hash = 0] = [old[index], old[index + 1]]
+      if (start === 0) continue
+      let slot = (2 * hash) & (slots.length - 2)
+      while (slots[slot] !== 0) slot = (slot + 2) & (slots.length - 2)
+      slots[slot] = start
+      slots[slot + 1] = hash
+    }
+    this.slots = slots
   }
 }
