@@ -1,12 +1,335 @@
+import { callOperation } from '../api/call.ts'
+import { readServiceStatus, type ServiceStatus } from '../api/extra-reads.ts'
 import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
 import { getServiceStatus } from '../api/operations/status.ts'
+import { withMaxRetries } from '../api/service-client.ts'
 import { defineCommand } from '../cli/command.ts'
+import type { CommandContext } from '../cli/context.ts'
+import { isContinuousIntegration } from '../config/ci-systems.ts'
+import { readGitVersion } from '../config/git.ts'
+import { isLoopback, type SettingKey } from '../config/setting-definitions.ts'
+import type { AccessProblem } from '../config/store.ts'
 import { pluralize } from '../domain/format.ts'
-import { exitCodeOf } from '../errors.ts'
+import { memoize } from '../domain/memoize.ts'
+import { shellWord } from '../domain/suggested-command.ts'
+import { exitCodeOf, isMergeqError, isNotFound, type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { type StyledLine, signSpan, stateSpan } from '../output/styled-text.ts'
 import { type ColumnSpec, linesView, table, type View } from '../output/view.ts'
-import { type CheckReport, checks, runChecks } from './doctor/checks.ts'
+import { parseUrl } from '../url.ts'
+
+interface Outcome {
+  readonly result: 'pass' | 'warn' | 'fail' | 'skip'
+  /** What the check found or, for a skipped check, why it did not run. */
+  readonly found: string
+  /** What to do about a problem; a command to copy is at the end of its line. */
+  readonly fix?: string
+  /** Whether checks that need this one can run although it failed or was skipped. */
+  readonly isUsable?: boolean
+}
+
+interface Report extends Outcome {
+  readonly check: string
+}
+
+/** The context of the command, and what several checks ask the service for once. */
+interface Session extends CommandContext {
+  probe(): Promise<ServiceProbe>
+  /** Reads the status of the service, without a token. */
+  status(): Promise<ServiceStatus>
+}
+
+interface Check {
+  readonly check: string
+  /** What the check looks at, for people. */
+  readonly description: string
+  /** The names of earlier checks without which this check is skipped. */
+  readonly needs?: readonly string[]
+  /** Returns what it finds; an error that it throws is a failure. */
+  run(session: Session): Outcome | Promise<Outcome>
+}
+
+const pass = (found: string): Outcome => ({ result: 'pass', found })
+
+/** A problem that stops only some commands, or none. */
+const warn = (found: string, fix: string): Outcome => ({ result: 'warn', found, fix })
+
+/** The outcome of a check that found nothing out; checks that need it can run. */
+const skip = (reason: string): Outcome => ({ result: 'skip', found: `skipped: ${reason}`, isUsable: true })
+
+const minNodeVersion = '20.18.1'
+
+function checkVersions({ host: { runtime } }: Session): Outcome {
+  const found = `mergeq ${runtime.version}, Node ${runtime.node}, ${runtime.platform}`
+  return runtime.node.localeCompare(minNodeVersion, 'en', { numeric: true }) >= 0
+    ? pass(found)
+    : warn(found, `Use Node ${minNodeVersion} or later: https://nodejs.org/en/download`)
+}
+
+/** Checks that the settings can be read, and that no other user owns the files or can access them. */
+async function checkSettings({ settings: { store } }: Session): Promise<Outcome> {
+  if (store.path === undefined)
+    return warn('no configuration directory', 'Set HOME, or run: export MERGEQ_CONFIG_DIR=<directory>')
+  await store.read()
+  const problems = await store.accessProblems()
+  if (problems.length === 0) return pass(store.path)
+  return {
+    result: problems.every(({ kind }) => kind === 'place') ? 'warn' : 'fail',
+    found: problems.map(problem => `${problem.path} ${problem.description}`).join('; '),
+    fix: [...new Set(problems.map(fixAccess))].join('; '),
+    // The permissions do not affect the connection, so that the service is still checked.
+    isUsable: true,
+  }
+}
+
+function fixAccess({ kind, path }: AccessProblem): string {
+  if (kind === 'place') return 'Set MERGEQ_CONFIG_DIR to a directory in your user profile, or unset it.'
+  if (kind === 'file') return `chmod 600 ${shellWord(path)}`
+  if (kind === 'folder') return `chmod go-w ${shellWord(path)}`
+  return 'Run mergeq as that user, change the owner with chown, or set MERGEQ_CONFIG_DIR to a directory that you own.'
+}
+
+async function checkProxy({ host: { env }, settings }: Session): Promise<Outcome> {
+  const { bypassesProxy, proxyFromEnvironment } = await import('../http/http-client.ts')
+  const proxy = proxyFromEnvironment(env)
+  if (proxy === undefined) return pass('none')
+  const name = ['https_proxy', 'HTTPS_PROXY'].find(variable => (env[variable] ?? '') !== '')
+  const url = parseUrl(await settings.require('baseUrl').catch(() => ''))
+  const isUnused = url !== undefined && (isLoopback(url.hostname) || bypassesProxy(url, env))
+  return pass(`${proxy.host} (${name})${isUnused ? `, not used for ${url.hostname}` : ''}`)
+}
+
+/** What one request to the service showed. */
+interface ServiceProbe {
+  /** When the request was sent and when it ended, in milliseconds since 1970. */
+  readonly sentAt: number
+  readonly endedAt: number
+  /** The time of the response by the service's clock, in milliseconds since 1970. */
+  readonly date?: number | undefined
+  /** Why the request failed; undefined for a response with a status of 2xx. */
+  readonly error?: MergeqError
+}
+
+/**
+ * Reads the metrics once, without retries: a read that needs a token and no repository. Throws only the error
+ * of a signal.
+ */
+async function probeService(context: CommandContext): Promise<ServiceProbe> {
+  const { clock } = context.host
+  const sentAt = clock.now()
+  try {
+    const client = context.client()
+    const limits = withMaxRetries(client, 0)
+    const { date } = await callOperation(client, getMergeQueueMetrics, {}, { limits })
+    return { sentAt, endedAt: clock.now(), date }
+  } catch (caught) {
+    const error = toMergeqError(caught)
+    if (error.kind === 'interrupted') throw error
+    return { sentAt, endedAt: clock.now(), error }
+  }
+}
+
+/** Whether a request reached the service, whatever the service answered. */
+const isReached = (error: MergeqError | undefined): boolean =>
+  error === undefined || error.details.status !== undefined || error.details.sentState === 'ambiguous'
+
+/**
+ * Returns the error of a request to the service; undefined for a request that succeeded. The request for the
+ * status needs no token: it decides where the request for the metrics shows nothing about the connection.
+ */
+async function connectionError({ probe, status }: Session): Promise<MergeqError | undefined> {
+  const { error } = await probe()
+  if (isReached(error) || error?.details.failedStep !== undefined) return error
+  const read = await status()
+  return read.kind === 'unknown' ? read.failure : undefined
+}
+
+const readBaseUrl = async ({ settings }: Session): Promise<URL> => new URL(await settings.require('baseUrl'))
+
+async function checkDns(session: Session): Promise<Outcome> {
+  const { hostname } = await readBaseUrl(session)
+  const error = await connectionError(session)
+  const step = error?.details.failedStep
+  if (/^[\d.]+$|^\[/.test(hostname)) return pass(`${hostname} is an IP address`)
+  if (step === 'dns') throw error
+  if (isReached(error) || step === 'connection' || step === 'tls') return pass(`${hostname} was resolved`)
+  return skip(`no connection to ${hostname}`)
+}
+
+async function checkTls(session: Session): Promise<Outcome> {
+  const { protocol, hostname } = await readBaseUrl(session)
+  const error = await connectionError(session)
+  if (error?.details.failedStep === 'tls') throw error
+  if (protocol === 'http:') return pass('not used: the base URL is http')
+  return isReached(error)
+    ? pass(`the certificate of ${hostname} is trusted`)
+    : skip(`no connection to ${hostname}`)
+}
+
+async function checkService({ probe }: Session): Promise<Outcome> {
+  const { error, sentAt, endedAt } = await probe()
+  if (error !== undefined) throw error
+  return pass(`responded in ${endedAt - sentAt} ms and accepted the token`)
+}
+
+/** The largest clock difference in milliseconds that does not distort time ranges. */
+const maxClockSkew = 60_000
+
+const clockCommands: Readonly<Record<string, string>> = {
+  linux: 'sudo timedatectl set-ntp true',
+  darwin: 'sudo sntp -sS time.apple.com',
+  win32: 'w32tm /resync',
+}
+
+async function checkClock({ probe, host }: Session): Promise<Outcome> {
+  const { date, sentAt, endedAt } = await probe()
+  if (date === undefined)
+    return warn('the response has no date', 'Compare the clock of this machine with another clock.')
+  const offset = date - (sentAt + endedAt) / 2
+  const found = `${Math.abs(Math.round(offset / 1_000))}s ${offset < 0 ? 'ahead of' : 'behind'} the service`
+  if (Math.abs(offset) <= maxClockSkew) return pass(found)
+  const command = clockCommands[host.runtime.platform]
+  const advice = 'Set the clock of this machine: time ranges depend on it.'
+  return warn(found, command === undefined ? advice : `${advice} Run: ${command}`)
+}
+
+async function checkStatus({ status }: Session): Promise<Outcome> {
+  const read = await status()
+  if (read.kind === 'operational') return pass('operational')
+  if (read.kind === 'outage') return warn(read.text, 'If commands fail, try again later.')
+  return isNotFound(read.failure) ? pass('the service publishes no status') : skip(read.failure.message)
+}
+
+async function checkGit({ host }: Session): Promise<Outcome> {
+  const version = await readGitVersion(host)
+  const advice = 'Install git (https://git-scm.com/downloads), or use --repo and --target-branch.'
+  return version === undefined ? warn('git cannot be run', advice) : pass(version)
+}
+
+/** Checks that a setting has a valid value; a wrong one is a warning, and so is `missing`. */
+async function checkSetting(name: SettingKey, missing: Outcome, { settings }: Session): Promise<Outcome> {
+  try {
+    const found = await settings.find(name)
+    await settings.read(name)
+    return found === undefined ? missing : pass(`${found.value} (${found.origin})`)
+  } catch (error) {
+    const { message, details } = toMergeqError(error)
+    return warn(message, details.hint ?? '')
+  }
+}
+
+/** All checks, in their order: the setup, the service, then the directory and the machine. */
+const checks: readonly Check[] = [
+  { check: 'versions', description: 'versions of mergeq and Node, and the platform', run: checkVersions },
+  { check: 'settings', description: 'the settings file and its permissions', run: checkSettings },
+  {
+    check: 'base URL',
+    description: 'the base URL of the service',
+    run: async ({ settings }) => pass(await settings.require('baseUrl')),
+  },
+  { check: 'proxy', description: 'the proxy environment variables', run: checkProxy },
+  {
+    check: 'token',
+    description: 'the API token and its source',
+    needs: ['base URL'],
+    run: async ({ client }) => pass((await client().token()).source),
+  },
+  {
+    check: 'DNS',
+    description: 'whether the host name of the base URL can be resolved',
+    needs: ['settings', 'base URL', 'proxy'],
+    run: checkDns,
+  },
+  {
+    check: 'TLS',
+    description: 'whether the certificate of the service is trusted',
+    needs: ['DNS'],
+    run: checkTls,
+  },
+  {
+    check: 'service',
+    description: 'one request for the metrics: connection and token',
+    needs: ['token', 'DNS', 'TLS'],
+    run: checkService,
+  },
+  {
+    check: 'clock',
+    description: "this machine's clock compared with the service's",
+    needs: ['service'],
+    run: checkClock,
+  },
+  {
+    check: 'service status',
+    description: 'the status that the service publishes, if any',
+    needs: ['TLS'],
+    run: checkStatus,
+  },
+  { check: 'git', description: 'git --version', run: checkGit },
+  {
+    check: 'CI',
+    description: 'whether this is a CI job',
+    run: ({ host }) => pass(isContinuousIntegration(host.env) ? 'CI job: no prompts' : 'not a CI job'),
+  },
+  {
+    check: 'repository',
+    description: 'the repository that commands use in this directory',
+    run(session) {
+      const fix = 'Use --repo owner/name, or run: mergeq config set repo owner/name'
+      return checkSetting('repo', warn('none', fix), session)
+    },
+  },
+  {
+    check: 'target branch',
+    description: 'the target branch that commands use in this directory',
+    run(session) {
+      const fix = 'Use --target-branch <branch>, or run: mergeq config set target-branch <branch>'
+      return checkSetting('targetBranch', warn('none', fix), session)
+    },
+  },
+  {
+    check: 'organization',
+    description: 'the organization slug, which the flaky commands need',
+    run(session) {
+      const missing = { ...skip('needed only for flaky commands'), fix: 'mergeq config set org <slug>' }
+      return checkSetting('org', missing, session)
+    },
+  },
+]
+
+/** Runs a check. Throws only the error of a signal, and errors of mergeq itself. */
+async function runCheck(check: Check, session: Session): Promise<Outcome> {
+  try {
+    return await check.run(session)
+  } catch (error) {
+    if (!isMergeqError(error) || error.kind === 'interrupted') throw error
+    return { result: 'fail', found: error.message, fix: error.details.hint ?? '' }
+  }
+}
+
+/** Runs all checks. A check whose needs are not met is skipped. */
+async function runChecks(context: CommandContext): Promise<readonly Report[]> {
+  const session: Session = {
+    ...context,
+    probe: memoize(() => probeService(context)),
+    status: memoize(() => readServiceStatus(context.client())),
+  }
+  const reports: Report[] = []
+  for (const check of checks) {
+    const unmet = reports.find(
+      ({ check: name, result, isUsable }) =>
+        check.needs?.includes(name) && (result === 'fail' || result === 'skip') && isUsable !== true,
+    )
+    const outcome =
+      unmet === undefined
+        ? await runCheck(check, session)
+        : {
+            result: 'skip' as const,
+            found: unmet.result === 'skip' ? unmet.found : `skipped: the ${unmet.check} check failed`,
+          }
+    reports.push({ check: check.check, ...outcome })
+  }
+  return reports
+}
 
 const columns: readonly ColumnSpec[] = [
   ['CHECK', 'check'],
@@ -16,7 +339,7 @@ const columns: readonly ColumnSpec[] = [
 ]
 
 /** Returns a report as `--json` lists it; a skipped check is a warning there. */
-const reportRecord = ({ check, result, found, fix }: CheckReport): JsonObject => ({
+const reportRecord = ({ check, result, found, fix }: Report): JsonObject => ({
   check,
   result: result === 'skip' ? 'warn' : result,
   found,
@@ -26,33 +349,24 @@ const reportRecord = ({ check, result, found, fix }: CheckReport): JsonObject =>
 /** The longest text that is shown beside the name of its check. */
 const maxShortText = 24
 
-/** Returns the lines of a fix; a command that it ends with gets a line of its own. */
-const fixLines = (fix: string): readonly string[] =>
-  fix
-    .split('\n')
-    .flatMap(line => {
-      const [, text, command] = /^(.*\brun:) (\S.*)$/i.exec(line) ?? []
-      return text === undefined ? [line] : [text, `  ${command}`]
-    })
-    .filter(line => line !== '')
-    .map(line => `  ${line}`)
+function problemLines(state: string, { check, found, fix = '' }: Report): readonly StyledLine[] {
+  const head = stateSpan(state)
+  const problem: readonly StyledLine[] =
+    found.length > maxShortText ? [[head, `  ${check}`], `  ${found}`] : [[head, `  ${check}: ${found}`]]
+  // A command that a line ends with gets a line of its own.
+  const fixLines = fix.replace(/^(.*\brun:) (?=\S)/gim, '$1\n  ').split('\n')
+  return [...problem, ...fixLines.filter(line => line !== '').map(line => `  ${line}`)]
+}
 
-const problemLines = (state: string, { check, found, fix = '' }: CheckReport): readonly StyledLine[] => [
-  ...(found.length > maxShortText
-    ? [[stateSpan(state), `  ${check}`], `  ${found}`]
-    : [[stateSpan(state), `  ${check}: ${found}`]]),
-  ...fixLines(fix),
-]
-
-const checkNames = (reports: readonly CheckReport[]): string => reports.map(({ check }) => check).join(', ')
+const checkNames = (reports: readonly Report[]): string => reports.map(({ check }) => check).join(', ')
 
 /**
  * Returns the reports as a checklist for a terminal: what passed on one line (with `verbose`, each with what
  * was found), then what was skipped, the warnings and the failures with their fixes, and a line with the
  * result.
  */
-function checklistView(reports: readonly CheckReport[], verbose: boolean): View {
-  const byResult = (result: CheckReport['result']) => reports.filter(report => report.result === result)
+function checklistView(reports: readonly Report[], verbose: boolean): View {
+  const byResult = (result: Outcome['result']) => reports.filter(report => report.result === result)
   const passed = byResult('pass')
   const skipped = byResult('skip')
   const warned = byResult('warn')

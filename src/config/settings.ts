@@ -356,3 +356,6 @@ export function projectFileSource(host: Host): SettingSource {
     },
   }
 }
+
+/** Loads what writes the stored settings: few commands need its packages. */
+export const loadStoreWriter = () => import('./store-update.ts')

@@ -80,7 +80,7 @@ const watchedFiles =
   /^(?:cli-complet(?:e|ion-.*)|commands-[a-z]+(?:-index)?|config-(?:git-remote|ci|store-update)|execa|http-.*|output-(?:table|spinner)|papaparse|sandbox-.*|shared)\.cjs$/
 
 const prGet = ['commands-pr-index.cjs']
-const configGroup = ['commands-config-index.cjs', 'shared.cjs']
+const configGroup = ['commands-config.cjs', 'shared.cjs']
 const running = [...prGet, 'shared.cjs']
 const request = [...running, 'http-http-client.cjs', 'http-undici.cjs']
 

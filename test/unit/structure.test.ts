@@ -160,7 +160,8 @@ const usesProcess = (nodes: readonly Node[]): boolean =>
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .map(path => path.replaceAll('\\', '/'))
   .filter(path => path.endsWith('.ts'))
-  .map(path => ({ path, nodes: parse(readFileSync(`src/${path}`, 'utf8')) }))
+  .map(path => ({ path, text: readFileSync(`src/${path}`, 'utf8') }))
+  .map(({ path, text }) => ({ path, text, nodes: parse(text) }))
 const allImports = files.flatMap(({ path, nodes }) => importsOf(path, nodes))
 
 describe('the source', () => {
@@ -179,8 +180,13 @@ describe('the source', () => {
     expect(others.sort()).toEqual(['library/index.ts', 'main.ts'])
   })
 
-  test.each(allCommands)('has a file for $command', ({ command }) => {
-    expect(files.map(({ path }) => path)).toContain(`commands/${command.replace(' ', '/')}.ts`)
+  test.each(allCommands)('has a file for $command, or has it in a file of its group', ({ command }) => {
+    const [group = ''] = command.split(' ')
+    const own = `commands/${command.replace(' ', '/')}.ts`
+    const inGroup = new RegExp(`^commands/${group}[./]`)
+    const isThere = ({ path, text }: (typeof files)[number]) =>
+      path === own || (inGroup.test(path) && text.includes(`command: '${command}'`))
+    expect(files.filter(isThere)).not.toEqual([])
   })
 })
 

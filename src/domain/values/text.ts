@@ -1,4 +1,5 @@
 import { usageError } from '../../errors.ts'
+import { formatBytes } from '../format.ts'
 import { suggestName } from '../similar-name.ts'
 
 export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
@@ -87,4 +88,24 @@ export function requireUtf8(text: string, name: string): string {
       'Save the text as UTF-8. In PowerShell: ... | Out-File -Encoding utf8 <file>',
     )
   return text.replace(/^\uFEFF/, '')
+}
+
+/**
+ * Reads a text in UTF-8. Throws a usage error, which begins with `name`, for a text that is UTF-16 or longer
+ * than `maxBytes`.
+ */
+export async function readText(
+  chunks: AsyncIterable<Uint8Array>,
+  name: string,
+  maxBytes = Number.POSITIVE_INFINITY,
+): Promise<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  let [text, bytesRead] = ['', 0]
+  for await (const chunk of chunks) {
+    bytesRead += chunk.length
+    if (bytesRead > maxBytes)
+      throw usageError(`${name} is too long: at most ${formatBytes(maxBytes)} are read.`)
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return requireUtf8(text + decoder.decode(), name)
 }
