@@ -80,9 +80,9 @@ export async function callOperation<P extends Params>(
       await logger.warn(instead.warning)
       return callOperation(client, operation, instead.params, options)
     }
-    const { retryPolicy = client.retryPolicy } = limits
+    const { maxRetries = client.maxRetries } = limits
     // A request that was refused with 400 was not applied, so it can be sent again.
-    if (status === 400 && lowerCase !== undefined && retryPolicy.maxRetries > 0) {
+    if (status === 400 && lowerCase !== undefined && maxRetries > 0) {
       const result = await callInLowerCase().catch(error => {
         throw refusalOf(failure, toMergeqError(error))
       })

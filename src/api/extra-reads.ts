@@ -3,7 +3,7 @@ import { getString, type JsonObject } from '../json.ts'
 import { type CallOptions, type CallResult, callOperation } from './call.ts'
 import { type Operation, operationName, type Params, type ParamValues } from './operation.ts'
 import { getServiceStatus } from './operations/status.ts'
-import { type ServiceClient, withMaxRetries } from './service-client.ts'
+import type { ServiceClient } from './service-client.ts'
 
 const missingOperationStatuses: readonly number[] = [404, 405]
 
@@ -128,7 +128,7 @@ const operationalWords =
 
 /** Sends one request without a token, for at most 3 seconds. Throws only the error of a signal. */
 export async function readServiceStatus(client: ServiceClient): Promise<ServiceStatus> {
-  const limits = { ...withMaxRetries(client, 0), timeout: () => statusTimeout }
+  const limits = { maxRetries: 0, timeout: () => statusTimeout }
   try {
     const { response } = await callOperation(client, getServiceStatus, {}, { limits })
     const text = describeStatus(response.records[0] ?? {})

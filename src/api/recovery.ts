@@ -2,7 +2,6 @@ import { isSameSetting } from '../domain/queue-file.ts'
 import { normalizeState, terminalOutcome } from '../domain/states.ts'
 import { type CommandWords, joinCommandLine } from '../domain/suggested-command.ts'
 import { isNotFound, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
-import { limitRetries } from '../http/retry-policy.ts'
 import { get, getArray, getString, isObject, type Json, type JsonObject, parseJson } from '../json.ts'
 import type { Operation, Params, ParamValues, RecoveryRule, WriteRecovery } from './operation.ts'
 import { bodyText, buildRequest, type Request } from './request.ts'
@@ -45,11 +44,11 @@ export async function recoverWrite<P extends Params>(
 ): Promise<{ readonly response: DecodedResponse; readonly delivery: 'confirmed' | 'confirmed-by-read' }> {
   const { recovery, failure } = sent
   const { clock } = client.host
-  const { retryPolicy = client.retryPolicy } = sent.limits
+  const { maxRetries = client.maxRetries } = sent.limits
   const isReadable = canRead(sent)
   // If the response was over the size limit, the change may be read back, but must not be sent again.
   const isOverLimit = failure.details.overLimit === true
-  if (retryPolicy.maxRetries === 0 || (!isReadable && (isOverLimit || recovery.replay !== 'without-reading')))
+  if (maxRetries === 0 || (!isReadable && (isOverLimit || recovery.replay !== 'without-reading')))
     throw unknownOutcome(sent, failure, client)
   const failedAt = clock.now()
   // Only verbose mode names the operation.
@@ -69,7 +68,7 @@ export async function recoverWrite<P extends Params>(
     throw unknownOutcome(sent, failure, client)
   if (isReadable) await client.logger.info(`${prefix}The change was not applied. Retrying once.`)
   try {
-    const limits = { ...sent.limits, retryPolicy: limitRetries(retryPolicy, 0) }
+    const limits = { ...sent.limits, maxRetries: 0 }
     const { response } = await sendRequest(client, sent.operation, sent, { limits })
     return { response, delivery: 'confirmed' }
   } catch (error) {
@@ -191,9 +190,9 @@ async function readOnce<P extends Params>(
     const names = Object.entries(request.resource).filter(([name]) => back.params.includes(name))
     const built = await buildRequest(client, back.operation, Object.fromEntries(names))
     // One retry: a reading that fails by chance must not hide what the other readings say.
-    const retryPolicy = limitRetries(limits.retryPolicy ?? client.retryPolicy, 1)
+    const maxRetries = Math.min(limits.maxRetries ?? client.maxRetries, 1)
     const { response, date } = await sendRequest(client, back.operation, built, {
-      limits: { ...limits, retryPolicy },
+      limits: { ...limits, maxRetries },
     })
     return await judge(response.records[0], date)
   } catch (error) {

@@ -68,7 +68,7 @@ async function receive(
   const sendOptions = {
     token,
     timeout: () => limits.timeout?.(defaultTimeout) ?? (options.timeout || defaultTimeout),
-    retryPolicy: limits.retryPolicy ?? client.retryPolicy,
+    maxRetries: limits.maxRetries ?? client.maxRetries,
     onAttempt,
     sink,
     async isComplete(response: HttpResponse) {

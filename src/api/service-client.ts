@@ -2,7 +2,6 @@ import type { CommandLine } from '../domain/suggested-command.ts'
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { HttpClient, HttpClientOptions } from '../http/http-client.ts'
-import { limitRetries, type RetryPolicy } from '../http/retry-policy.ts'
 
 interface ServiceClientOptions {
   /** Milliseconds that an attempt may take; undefined is the default of a read or of a change. */
@@ -11,7 +10,7 @@ interface ServiceClientOptions {
 }
 
 export interface RequestLimits {
-  readonly retryPolicy?: RetryPolicy
+  readonly maxRetries?: number
   /**
    * Returns the limit in milliseconds of the next attempt; `usual` is the default of a read or of a change.
    */
@@ -30,7 +29,7 @@ export interface ServiceLogger {
 export interface ServiceClient {
   readonly host: Pick<Host, 'clock' | 'interrupted' | 'runtime'>
   readonly options: ServiceClientOptions
-  readonly retryPolicy: RetryPolicy
+  readonly maxRetries: number
   readonly settings: {
     require(name: 'baseUrl'): Promise<string>
     used(): ReadonlyMap<unknown, { readonly value: string; readonly origin: string }>
@@ -45,11 +44,6 @@ export interface ServiceClient {
   token(): Promise<{ readonly value: string; readonly source: string }>
   httpClient(): Promise<HttpClient>
 }
-
-export const withMaxRetries = (
-  { retryPolicy }: Pick<ServiceClient, 'retryPolicy'>,
-  maxRetries: number,
-): RequestLimits => ({ retryPolicy: limitRetries(retryPolicy, maxRetries) })
 
 /** Returns the client without messages and progress, for an extra read whose failure is not reported. */
 export const withoutMessages = (client: ServiceClient): ServiceClient => {

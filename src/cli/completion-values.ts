@@ -5,7 +5,6 @@ import {
   readQueuedPullRequests,
 } from '../api/known-values.ts'
 import type { ValueSource } from '../api/operation.ts'
-import { withMaxRetries } from '../api/service-client.ts'
 import { configKeys, settingDefinition } from '../config/setting-definitions.ts'
 import { type ParsedArgs, projectFileSource, resolveSettings } from '../config/settings.ts'
 import { cacheDirectory, openStore, sectionOf } from '../config/store.ts'
@@ -221,7 +220,7 @@ async function readServiceValues(
     logger: createLogger(silent, { quiet: true, verbose: false, json: false }),
     options: { retries: 0, timeout: Math.max(1, remaining()), verbose: false },
   })
-  const limits = { ...withMaxRetries(client, 0), timeout: () => Math.max(1, remaining()) }
+  const limits = { maxRetries: 0, timeout: () => Math.max(1, remaining()) }
   /** Cuts the text after redaction: a part of a token must not remain. */
   const describe = (text: string) => truncateCell(secrets.redact(sanitizeLine(text)), maxDescriptionWidth)
   const load = async (

@@ -7,7 +7,6 @@ import { memoize } from '../domain/memoize.ts'
 import { type Format, isJsonFormat } from '../domain/output-formats.ts'
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
-import { createRetryPolicy } from '../http/retry-policy.ts'
 import { createLogger, type Logger } from '../output/logger.ts'
 import { createPrinter, type Printer } from '../output/printer.ts'
 import { shouldColor } from '../output/styled-text.ts'
@@ -182,7 +181,7 @@ export function createCommandClient(parts: {
       timeout: options.timeout,
       isLoopback,
     })),
-    retryPolicy: createRetryPolicy(options.retries),
+    maxRetries: options.retries,
     token: memoize(() => readToken(host.env, settings, secrets.hide)),
   }
 }

@@ -2,7 +2,6 @@ import { callOperation } from '../api/call.ts'
 import { readServiceStatus, type ServiceStatus } from '../api/extra-reads.ts'
 import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
 import { getServiceStatus } from '../api/operations/status.ts'
-import { withMaxRetries } from '../api/service-client.ts'
 import { defineCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
@@ -119,7 +118,7 @@ async function probeService(context: CommandContext): Promise<ServiceProbe> {
   const sentAt = clock.now()
   try {
     const client = context.client()
-    const limits = withMaxRetries(client, 0)
+    const limits = { maxRetries: 0 }
     const { date } = await callOperation(client, getMergeQueueMetrics, {}, { limits })
     return { sentAt, endedAt: clock.now(), date }
   } catch (caught) {

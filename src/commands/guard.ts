@@ -2,7 +2,6 @@ import { type CallResult, callOperation } from '../api/call.ts'
 import type { Operation, Params, ParamValues } from '../api/operation.ts'
 import { getSubmittedPullRequest } from '../api/operations/pull-requests.ts'
 import { getQueue } from '../api/operations/queues.ts'
-import { withMaxRetries } from '../api/service-client.ts'
 import { defineCommand } from '../cli/command.ts'
 import { printDryRun } from '../cli/confirm.ts'
 import type { CommandContext } from '../cli/context.ts'
@@ -115,7 +114,7 @@ function callWithDeadline<P extends Params>(
     { ...client, logger: { ...logger, withSpinner: (_, work) => work() } },
     operation,
     params,
-    { limits: { ...withMaxRetries(client, 0), timeout } },
+    { limits: { maxRetries: 0, timeout } },
   )
 }
 

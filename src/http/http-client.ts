@@ -2,9 +2,8 @@ import { extendError, isMergeqError, MergeqError, toMergeqError, usageError } fr
 import type { Clock, Environment, Runtime } from '../host/host.ts'
 import { bypassesProxy, connectLimit, preconnect, proxyFromEnvironment } from './connect.ts'
 import type { BodySink, HttpRequest, HttpResponse } from './messages.ts'
-import { backoff, type RetryPolicy, retryAfter } from './retry-policy.ts'
 import { classifyError, type TransportError } from './transport-error.ts'
-import type { UndiciTransport } from './undici.ts'
+import type { ConnectionPools, sendOnce } from './undici.ts'
 
 export { bypassesProxy, proxyFromEnvironment }
 
@@ -26,11 +25,17 @@ export interface HttpClientOptions {
   beforeRequests?(): Promise<void>
 }
 
+/** What undici does, which is loaded with the first request. */
+interface Transport {
+  readonly pools: ConnectionPools
+  readonly sendOnce: typeof sendOnce
+}
+
 interface SendOptions {
   readonly token: string | undefined
   /** Returns the time limit of the attempt that begins now, in milliseconds, without the upload. */
   timeout(): number
-  readonly retryPolicy: RetryPolicy
+  readonly maxRetries: number
   onAttempt(): void
   /** A truncated response and a web page are retried. An error that this function throws ends the request. */
   isComplete(response: HttpResponse): Promise<boolean>
@@ -56,29 +61,26 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
   const proxy = proxyFromEnvironment(env)
   const proxyOf = (url: URL) =>
     isLoopback(url.hostname) || bypassesProxy(url, env) ? undefined : proxy?.host
-  let transportPromise: Promise<UndiciTransport> | undefined
+  let transportPromise: Promise<Transport> | undefined
   let retryCount = 0
   const closing = new AbortController()
 
   /** Connects while undici and TLS are loaded: loading takes longer than a packet needs to return. */
-  const openTransport = async (url: URL): Promise<UndiciTransport> => {
+  const openTransport = async (url: URL): Promise<Transport> => {
     const isSecure = url.protocol === 'https:'
     const limit = Math.min(connectLimit, clientOptions.limit)
     const connection = isSecure && proxyOf(url) === undefined ? preconnect(url, limit) : undefined
     await connection?.started
     // First undici: V8 rejects code that was cached under other flags.
-    const { createUndiciTransport } = await import('./undici.ts')
+    const { createConnectionPools, createTrust, sendOnce } = await import('./undici.ts')
     await clientOptions.beforeRequests?.()
-    return createUndiciTransport(env, {
-      limit,
-      preconnect: connection,
-      isLoopback,
-      certificates: isSecure ? certificates : undefined,
-    })
+    const secureContext = isSecure ? await createTrust(certificates) : undefined
+    const pools = createConnectionPools(env, { limit, preconnect: connection, isLoopback, secureContext })
+    return { pools, sendOnce }
   }
 
   const sendAttempt = async (
-    { pools, sendOnce }: UndiciTransport,
+    { pools, sendOnce }: Transport,
     request: HttpRequest,
     { token, timeout, onAttempt, sink }: SendOptions,
   ): Promise<HttpResponse | TransportError> => {
@@ -139,14 +141,13 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     request: HttpRequest,
     options: SendOptions,
   ): Promise<boolean> => {
-    const { retryPolicy } = options
-    const { maxRetries, maxRetriesPerClient, maxRetryAfter } = retryPolicy
     if (closing.signal.aborted) return false
     const reason = await retryReason(result, request, options)
-    if (reason === undefined || attempts > maxRetries || retryCount >= maxRetriesPerClient) return false
+    if (reason === undefined || attempts > options.maxRetries || retryCount >= maxRetriesPerClient)
+      return false
     const requestedDelay = 'status' in result ? retryAfter(result.headers, clock.now()) : undefined
     if (requestedDelay !== undefined && requestedDelay > maxRetryAfter) return false
-    const delay = Math.max(backoff(retryPolicy, attempts, clientOptions.random()), requestedDelay ?? 0)
+    const delay = Math.max(backoff(attempts, clientOptions.random()), requestedDelay ?? 0)
     retryCount++
     await clientOptions.notify(`${reason}; retrying in ${(delay / 1_000).toFixed(1)}s.`)
     try {
@@ -175,14 +176,13 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
   }
 }
 
-/** Errors of mergeq, such as a response over the size limit, are returned unchanged. */
+/** The error after a part of a response was written to a sink. */
 function truncatedResponseError(error: unknown, operation: string, host: string): MergeqError {
-  const message = isMergeqError(error) ? error.message : `The response from ${host} was cut off.`
-  const hint = 'The output is incomplete: do not use it. Try again later.'
   if (isMergeqError(error) && error.kind !== 'bad-answer') return error
+  const message = isMergeqError(error) ? error.message : `The response from ${host} was cut off.`
   return new MergeqError('bad-answer', `${message} Part of the response was printed.`, {
     operation,
-    hint,
+    hint: 'The output is incomplete: do not use it. Try again later.',
     sentState: 'ambiguous',
   })
 }
@@ -196,15 +196,44 @@ const withAttempts = (error: MergeqError, attempts: number): MergeqError =>
 async function retryReason(
   result: HttpResponse | TransportError,
   { isChange }: HttpRequest,
-  { isComplete, retryPolicy }: SendOptions,
+  { isComplete }: SendOptions,
 ): Promise<string | undefined> {
   if ('error' in result) {
     if (!result.retryable || (isChange && result.sentState === 'ambiguous')) return undefined
     return result.error.message.replace(/\.$/, '')
   }
   const { status } = result
-  if (status < 200 || status > 299) return retryPolicy.reasonFor(status, isChange)
-  return isChange || (await isComplete(result)) ? undefined : 'The response was incomplete'
+  if (status >= 200 && status <= 299)
+    return isChange || (await isComplete(result)) ? undefined : 'The response was incomplete'
+  if (status === 429) return 'The service reported that the rate limit was exceeded (429)'
+  const isTransient = status === 408 || (status >= 500 && status <= 599)
+  return isTransient && !isChange ? `The service could not process the request (${status})` : undefined
+}
+
+/** How often all requests of a client together are retried at most. */
+const maxRetriesPerClient = 10
+/** The bound of the first delay, in milliseconds; it doubles with each attempt. */
+const firstDelay = 500
+const [minDelay, maxDelay] = [100, 20_000]
+/** The longest `Retry-After` that mergeq waits for, in milliseconds. A longer one is reported to the user. */
+const maxRetryAfter = 60_000
+
+/** The delay in milliseconds after attempt number `attempt`, from 1: full jitter; `random` is from 0 to 1. */
+export const backoff = (attempt: number, random: number): number =>
+  Math.max(minDelay, Math.round(random * Math.min(maxDelay, firstDelay * 2 ** (attempt - 1))))
+
+/**
+ * The delay that the `Retry-After` header asks for, in milliseconds: seconds, or a date that is compared with
+ * the Date header of the response, or else with `now`. Undefined when the header is missing or invalid.
+ */
+function retryAfter(headers: ReadonlyMap<string, string>, now: number): number | undefined {
+  const header = headers.get('retry-after')?.trim()
+  if (header === undefined) return undefined
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000
+  const [until, sentAt] = [Date.parse(header), Date.parse(headers.get('date') ?? '')]
+  return Number.isNaN(until) || /^[-+.\d]*$/.test(header)
+    ? undefined
+    : Math.max(0, until - (Number.isNaN(sentAt) ? now : sentAt))
 }
 
 /** Throws a usage error for a text without a certificate and for a damaged certificate. */

@@ -10,23 +10,17 @@ import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import type { Environment } from '../host/host.ts'
 import { bypassesProxy, connectLimit, type Preconnect, proxyFromEnvironment } from './connect.ts'
-import type { BodySink, HttpRequest, HttpResponse, RequestBody } from './messages.ts'
-import { decompress, decompressStream, readBody, responseTooLargeError, streamBody } from './response-body.ts'
+import {
+  type BodySink,
+  decompress,
+  type HttpRequest,
+  type HttpResponse,
+  type RequestBody,
+  readBody,
+  responseTooLargeError,
+  streamBody,
+} from './messages.ts'
 import { timeLimitCode } from './transport-error.ts'
-
-export interface UndiciTransport {
-  readonly pools: ConnectionPools
-  readonly sendOnce: typeof sendOnce
-}
-
-export async function createUndiciTransport(
-  env: Environment,
-  options: ConnectOptions & { readonly certificates: readonly string[] | undefined },
-): Promise<UndiciTransport> {
-  const { certificates } = options
-  const secureContext = certificates === undefined ? undefined : await createTrust(certificates)
-  return { pools: createConnectionPools(env, { ...options, secureContext }), sendOnce }
-}
 
 /** The longest pause between two pieces of an upload, in milliseconds. */
 const uploadIdleLimit = 15_000
@@ -62,7 +56,7 @@ export interface Attempt {
 }
 
 /** Rejects with the error of undici, with the time limit error, or with the reason of `interrupted`. */
-async function sendOnce(
+export async function sendOnce(
   { dispatcher, received }: ConnectionPool,
   { request, headers, limit, interrupted, onBegin, sink }: Attempt,
 ): Promise<HttpResponse> {
@@ -82,7 +76,7 @@ async function sendOnce(
     const response = requestBy.call(dispatcher, {
       origin,
       path: `${pathname}${search}`,
-      method: request.method === 'GET' ? 'GET' : 'POST',
+      method: request.method,
       headers: {
         ...headers,
         ...(request.body === undefined ? {} : { 'content-length': String(request.body.bytes) }),
@@ -94,11 +88,10 @@ async function sendOnce(
     response.catch(() => undefined)
     const { statusCode, headers: rawHeaders, body } = await Promise.race([response, timer.expired])
     const head = { status: statusCode, headers: flattenHeaders(rawHeaders) }
-    const encoding = head.headers.get('content-encoding')
+    const chunks = decompress(body, head.headers.get('content-encoding'), host)
     if (sink !== undefined && statusCode >= 200 && statusCode <= 299)
-      return await streamBody(head, decompressStream(body, encoding, bodyLimit), sink, timer.withoutTimer)
-    const bytes = await readBody(body, bodyLimit)
-    return { ...head, bytes: await decompress(bytes, encoding, bodyLimit) }
+      return await streamBody(head, chunks, { sink, limit: bodyLimit, untimed: timer.withoutTimer })
+    return { ...head, bytes: await readBody(chunks, bodyLimit) }
   } catch (error) {
     if (timer.signal.aborted) throw timer.signal.reason
     throw error
@@ -205,7 +198,7 @@ export const idleLimit = 15_000
 const maxHeaderSize = 16 * 1024
 
 /** Certificates are in PEM. Building the context takes several milliseconds. */
-async function createTrust(certificates: readonly string[]): Promise<SecureContext> {
+export async function createTrust(certificates: readonly string[]): Promise<SecureContext> {
   const { createSecureContext } = await import('node:tls')
   const secureContext = createSecureContext()
   for (const certificate of certificates) secureContext.context.addCACert(certificate)
@@ -224,16 +217,13 @@ interface ConnectOptions {
 /** Connections to an address. The caller closes a pool that was created with `isFresh`. */
 interface ConnectionPool {
   readonly dispatcher: Dispatcher
+  /** Permits one more connection to the proxy. */
+  allow(): void
   received(): number
   close(): Promise<void>
 }
 
-/** A pool that may open one more connection to the proxy for each attempt. */
-interface ProxyPool extends ConnectionPool {
-  allow(): void
-}
-
-interface ConnectionPools {
+export interface ConnectionPools {
   /** Returns the pool for an address; with `isFresh` a new pool whose connections are not shared. */
   poolFor(url: URL, isFresh: boolean): ConnectionPool
   close(): Promise<void>
@@ -252,8 +242,8 @@ export function createConnectionPools(
   }
   const options = { connect, maxHeaderSize, bodyTimeout: idleLimit, headersTimeout: 0 }
   const proxy = proxyFromEnvironment(env)
-  const sharedPools = new Map<boolean, ProxyPool>()
-  const createPool = (isDirect: boolean): ProxyPool => {
+  const sharedPools = new Map<boolean, ConnectionPool>()
+  const createPool = (isDirect: boolean): ConnectionPool => {
     const sockets = trackSockets()
     let allowed = 0
     const agent =

@@ -16,7 +16,6 @@ import { encodeTargets } from '../domain/values/target-list.ts'
 import { MergeqError, toMergeqError, usageError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'
 import { createInterruption } from '../host/node-process.ts'
-import { createRetryPolicy } from '../http/retry-policy.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { createLogger } from '../output/logger.ts'
 import { createRedactor, type Redactor } from '../output/redactor.ts'
@@ -159,7 +158,7 @@ async function createCallClient(
     host,
     settings,
     options: { timeout, verbose: false },
-    retryPolicy: createRetryPolicy(await settings.require('retries')),
+    maxRetries: await settings.require('retries'),
     logger,
     secrets,
     token: memoize(() => readToken(host.env, settings, secrets.hide)),

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createHttpClient } from '../../src/http/http-client.ts'
-import { backoff, createRetryPolicy } from '../../src/http/retry-policy.ts'
+import { backoff, createHttpClient } from '../../src/http/http-client.ts'
 import { pullRequest, writeOperationNames } from '../support/fake-queue.ts'
 import { type LoggedRequest, withFaultServer } from '../support/fault-server.ts'
 import { runAndCheck } from '../support/fault-server-runs.ts'
@@ -59,7 +58,7 @@ describe('reads are repeated', () => {
     const dice = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 100 }), dice, (attempt, random) => {
-        const gap = backoff(createRetryPolicy(3), attempt, random)
+        const gap = backoff(attempt, random)
         const bound = Math.min(20_000, 500 * 2 ** (attempt - 1))
         expect(gap).toBeGreaterThanOrEqual(100)
         expect(gap).toBeLessThanOrEqual(bound)
@@ -485,7 +484,7 @@ test.each([
     {
       token: undefined,
       timeout: () => 10_000,
-      retryPolicy: createRetryPolicy(3),
+      maxRetries: 3,
       onAttempt: () => undefined,
       isComplete: async () => true,
     },

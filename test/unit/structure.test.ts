@@ -21,8 +21,7 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
   api: ['domain', 'http', ...base],
   output: ['domain', 'errors', 'json'],
   config: ['domain', ...base],
-  // A client has a retry policy before the HTTP client is loaded.
-  cli: ['config', 'output', 'api', 'http types', 'http lazily', 'http/retry-policy', 'domain', ...base],
+  cli: ['config', 'output', 'api', 'http types', 'http lazily', 'domain', ...base],
   // `doctor` reads the proxy as the HTTP client does.
   commands: [
     'cli',
@@ -35,17 +34,7 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
     ...base,
   ],
   // The library logs and redacts its notices as the command line does.
-  library: [
-    'api',
-    'config',
-    'domain',
-    'host',
-    'http types',
-    'http/retry-policy',
-    'output/logger',
-    'output/redactor',
-    ...base,
-  ],
+  library: ['api', 'config', 'domain', 'host', 'http types', 'output/logger', 'output/redactor', ...base],
   sandbox: ['domain', 'api/operation', 'api/operations', 'errors', 'json', 'node:http', 'node:crypto'],
   main: ['host', 'cli', 'commands/index', 'errors'],
 }

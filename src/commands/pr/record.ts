@@ -1,6 +1,5 @@
 import { type CallOptions, callOperation } from '../../api/call.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
-import { withMaxRetries } from '../../api/service-client.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { outcomeOfRecord } from '../../domain/states.ts'
 import type { Repository } from '../../domain/values/repository.ts'
@@ -35,8 +34,7 @@ export async function readRecord(
 export const readRecordOnce = (
   pullRequest: RequestedPullRequest,
   context: CommandContext,
-): Promise<JsonObject | undefined> =>
-  readRecord(pullRequest, context, { limits: withMaxRetries(context.client(), 0) })
+): Promise<JsonObject | undefined> => readRecord(pullRequest, context, { limits: { maxRetries: 0 } })
 
 const sentences = { ok: 'is already merged', failed: 'has already failed', cancelled: 'is already cancelled' }
 

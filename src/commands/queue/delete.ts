@@ -2,7 +2,6 @@ import { callOperation } from '../../api/call.ts'
 import { readListIfAvailable } from '../../api/extra-reads.ts'
 import { cancelPullRequest, listPullRequests } from '../../api/operations/pull-requests.ts'
 import { deleteQueue, getQueue } from '../../api/operations/queues.ts'
-import { withMaxRetries } from '../../api/service-client.ts'
 import { defineCommand, type RunResult } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
 import { canPrompt, confirm, printDryRun } from '../../cli/confirm.ts'
@@ -44,7 +43,7 @@ async function readNotReady(
         if (typeof record.prNumber === 'number' && getString(record, 'state') === 'NOT_READY')
           numbers.push(record.prNumber)
     },
-    { limits: withMaxRetries(client, 0) },
+    { limits: { maxRetries: 0 } },
   )
   return isAvailable ? numbers : undefined
 }

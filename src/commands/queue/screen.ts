@@ -1,6 +1,6 @@
 import { callIfAvailable } from '../../api/extra-reads.ts'
 import { getMergeQueueMetrics, samplesIn } from '../../api/operations/metrics.ts'
-import { type ServiceClient, withMaxRetries, withoutMessages } from '../../api/service-client.ts'
+import { type ServiceClient, withoutMessages } from '../../api/service-client.ts'
 import { summarizeMetrics, usualRangeText, usualTimeInQueue } from '../../domain/metrics/last-hour.ts'
 import { positionEntries, queueEntries, testSlotsText } from '../../domain/queue-entries.ts'
 import { canResume, queueStateMessage } from '../../domain/states.ts'
@@ -31,7 +31,7 @@ export async function readQueueActivity(
   { repo, targetBranch }: QueueParams,
 ): Promise<QueueActivity | undefined> {
   try {
-    const limits = { ...withMaxRetries(client, 0), timeout: () => timeLimit }
+    const limits = { maxRetries: 0, timeout: () => timeLimit }
     const params = { repo, branch: targetBranch }
     const { result } = await callIfAvailable(withoutMessages(client), getMergeQueueMetrics, params, {
       limits,

@@ -3,7 +3,6 @@ import type { BodyOverride, ParamValues } from '../../api/operation.ts'
 import { fieldNames, queueSettingsRecord } from '../../api/operations/fields.ts'
 import { getQueue, updateQueue } from '../../api/operations/queues.ts'
 import { jsonOf } from '../../api/request.ts'
-import { withMaxRetries } from '../../api/service-client.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { receiptRecord } from '../../cli/fields.ts'
@@ -19,7 +18,7 @@ export async function readQueue(
   context: CommandContext,
 ): Promise<JsonObject | undefined> {
   const client = context.client()
-  const limits = withMaxRetries(client, 0)
+  const limits = { maxRetries: 0 }
   const { response } = await callOperation(client, getQueue, { repo, targetBranch }, { limits })
   return response.records[0]
 }

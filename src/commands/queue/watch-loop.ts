@@ -1,4 +1,4 @@
-import { type RequestLimits, type ServiceClient, withMaxRetries } from '../../api/service-client.ts'
+import type { RequestLimits, ServiceClient } from '../../api/service-client.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { describeDeparture } from '../../domain/departure.ts'
@@ -68,7 +68,7 @@ export async function watchLoop(
   const { clock, out } = context.host
   const endAt = clock.now() + (duration ?? Number.POSITIVE_INFINITY)
   // The watch repeats a failed reading by itself (docs/reference/network.md, "Retries").
-  const pollLimits = withMaxRetries(context.client(), 0)
+  const pollLimits = { maxRetries: 0 }
   let errors = 0
   let hasRead = false
   try {

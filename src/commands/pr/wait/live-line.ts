@@ -1,6 +1,6 @@
 import { callOperation } from '../../../api/call.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../../api/operations/metrics.ts'
-import { withMaxRetries, withoutMessages } from '../../../api/service-client.ts'
+import { withoutMessages } from '../../../api/service-client.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { shortReason } from '../../../domain/explain/findings.ts'
 import { formatAge, formatDuration, formatOrdinal, pluralize } from '../../../domain/format.ts'
@@ -162,7 +162,7 @@ async function readUsualTime(
 ): Promise<UsualTimeInQueue | undefined> {
   try {
     const client = context.client()
-    const limits = { ...withMaxRetries(client, 0), timeout: (usual: number) => Math.min(usual, timeLimit) }
+    const limits = { maxRetries: 0, timeout: (usual: number) => Math.min(usual, timeLimit) }
     const params = { repo, branch: undefined }
     const { response } = await callOperation(withoutMessages(client), getMergeQueueMetrics, params, {
       limits,

@@ -1,5 +1,5 @@
 import { submitPullRequest } from '../../../api/operations/pull-requests.ts'
-import { type RequestLimits, withMaxRetries } from '../../../api/service-client.ts'
+import type { RequestLimits } from '../../../api/service-client.ts'
 import type { CommandRequest, RunContext } from '../../../cli/command.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { reportResults } from '../../../cli/run-requests.ts'
@@ -198,11 +198,11 @@ async function createWaitLimits(
   }
   const timeout = (usual: number) => Math.min(configured ?? usual, Math.max(remaining(), minAttemptTime))
   return {
-    poll: { timeout, ...withMaxRetries(client, 0) },
+    poll: { timeout, maxRetries: 0 },
     change: { timeout },
     forRead() {
       const attempts = Math.floor(remaining() / (configured ?? attemptLimit))
-      return { timeout, ...withMaxRetries(client, Math.max(0, attempts - 1)) }
+      return { timeout, maxRetries: Math.min(client.maxRetries, Math.max(0, attempts - 1)) }
     },
   }
 }
