@@ -1,4 +1,3 @@
-import { escapeLabel } from '../domain/metrics/exposition.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import type { Queue, RunKind, Transition } from './engine/queue.ts'
 
@@ -10,6 +9,9 @@ const hour = 3_600_000
 const bucketBounds = [60, 300, 600, 900, 1800, 3600, 5400, 7200, Number.POSITIVE_INFINITY]
 
 type Labels = Readonly<Record<string, string>>
+
+const escapeLabel = (text: string): string =>
+  text.replaceAll(/[\\"\n]/g, char => (char === '\n' ? '\\n' : `\\${char}`))
 
 interface MetricSample {
   readonly suffix?: string

@@ -2,10 +2,10 @@ import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { maxBodySize } from '../../src/domain/limits.ts'
-import { parseSamples } from '../../src/domain/metrics/exposition.ts'
 import { scenarioNames } from '../../src/domain/scenario-names.ts'
 import type { Json, JsonObject } from '../../src/json.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { parseSamples } from '../support/prometheus-text.ts'
 
 const noon = Date.parse('2026-01-05T12:00:00.250Z')
 const day = 86_400_000

@@ -4,7 +4,6 @@ import { param, parseOverride } from '../../src/api/operation.ts'
 import { readOverrides } from '../../src/cli/requests.ts'
 import { isLoopback, parseBaseUrl } from '../../src/config/setting-definitions.ts'
 import { parseToken } from '../../src/config/token.ts'
-import { parseSamples } from '../../src/domain/metrics/exposition.ts'
 import {
   normalizeState,
   outcomeOfRecord,
@@ -25,6 +24,7 @@ import { parseDuration, parseInstant } from '../../src/domain/values/time.ts'
 import { integer, parsePriority } from '../../src/domain/values/types.ts'
 import { isMergeqError } from '../../src/errors.ts'
 import { type Answer, mergeq, noon, type Outcome, type Setting } from '../support/harness.ts'
+import { parseSamples } from '../support/prometheus-text.ts'
 
 const refusal = 'refused'
 

@@ -1,5 +1,7 @@
-import { parseSamples } from '../../src/domain/metrics/exposition.ts'
+import { readSamples, type Sample } from '../../src/domain/metrics/exposition.ts'
 import { isMergeqError } from '../../src/errors.ts'
+
+export const parseSamples = (text: string): readonly Sample[] => [...readSamples(text)]
 
 export const isRead = (text: string): boolean => {
   try {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseSamples } from '../../src/domain/metrics/exposition.ts'
 import { summarizeMetrics } from '../../src/domain/metrics/last-hour.ts'
 import { bisection, main } from '../support/metrics-text.ts'
+import { parseSamples } from '../support/prometheus-text.ts'
 
 const summarize = (text: string) => summarizeMetrics(parseSamples(text))
 

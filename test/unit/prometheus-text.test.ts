@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { numberText, parseSamples, type Sample, seriesText } from '../../src/domain/metrics/exposition.ts'
-import { isRead } from '../support/prometheus-text.ts'
+import { numberText, type Sample } from '../../src/domain/metrics/exposition.ts'
+import { isRead, parseSamples } from '../support/prometheus-text.ts'
 
 const label = fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_]{0,8}$/).filter(name => name !== '__name__')
 const labels = fc.dictionary(label, fc.string({ unit: 'grapheme', maxLength: 12 }), { maxKeys: 4 })
@@ -16,6 +16,12 @@ const sample: fc.Arbitrary<Sample> = fc.record({
   labels,
   value,
 })
+const seriesText = ({ name, labels }: Sample) => {
+  const pairs = Object.entries(labels).map(
+    ([key, value]) => `${key}="${value.replaceAll(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')}"`,
+  )
+  return `${name}{${pairs.join(', ')}}`
+}
 const plain = (samples: readonly Sample[]) => samples.map(one => ({ ...one, labels: { ...one.labels } }))
 
 describe('read back', () => {
@@ -27,8 +33,8 @@ describe('read back', () => {
       fc.property(fc.array(fc.tuple(sample, between, stamp, end)), written => {
         const text = written
           .map(
-            ([{ name, labels, value }, before, stamp, end]) =>
-              `${before}${seriesText(name, labels)} ${numberText(value)}${stamp === undefined ? '' : ` ${stamp}`}${end}`,
+            ([sample, before, stamp, end]) =>
+              `${before}${seriesText(sample)} ${numberText(sample.value)}${stamp === undefined ? '' : ` ${stamp}`}${end}`,
           )
           .join('')
         expect(plain(parseSamples(text))).toEqual(

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { maxBodySize } from '../../src/domain/limits.ts'
-import { parseSamples } from '../../src/domain/metrics/exposition.ts'
 import { get, getArray, getString, isObject, type Json, type JsonObject } from '../../src/json.ts'
 import { findScenario } from '../../src/sandbox/scenarios.ts'
 import { createService, type SandboxRequest, type ServiceOptions } from '../../src/sandbox/service.ts'
+import { parseSamples } from '../support/prometheus-text.ts'
 
 const noon = Date.parse('2026-01-05T12:00:00.250Z')
 const day = 86_400_000

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { parseSamples } from '../../src/domain/metrics/exposition.ts'
-import { usualRangeText, usualTimeInQueue, usualTimeText } from '../../src/domain/metrics/last-hour.ts'
+import {
+  findQueue,
+  summarizeMetrics,
+  usualRangeText,
+  usualTimeInQueue,
+  usualTimeText,
+} from '../../src/domain/metrics/last-hour.ts'
 import { bucketLines, main } from '../support/metrics-text.ts'
+import { parseSamples } from '../support/prometheus-text.ts'
 
 const web = { owner: 'acme', name: 'web' }
 
@@ -9,7 +15,8 @@ const web = { owner: 'acme', name: 'web' }
 const histogram = (counts: readonly (number | string)[], labels = `${main},conclusion="merged"`): string =>
   `${bucketLines('mq_pr_time_in_queue_1h_seconds', labels, counts).join('\n')}\n`
 
-const usual = (...parts: readonly string[]) => usualTimeInQueue(parseSamples(parts.join('')), web, 'main')
+const usual = (...parts: readonly string[]) =>
+  usualTimeInQueue(findQueue(summarizeMetrics(parseSamples(parts.join(''))), web, 'main'))
 
 /** Five in 10 to 15 minutes, ten in 15 to 30, four in 30 to 60, and one in 60 to 90. */
 const busy = histogram([0, 0, 0, 5, 15, 19, 20, 20, 20])

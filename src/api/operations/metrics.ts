@@ -1,11 +1,5 @@
 import { maxListResponseSize } from '../../domain/limits.ts'
-import {
-  labelsOf,
-  numberText,
-  parseSamples,
-  readSamples,
-  type Sample,
-} from '../../domain/metrics/exposition.ts'
+import { labelsOf, numberText, readSamples, type Sample } from '../../domain/metrics/exposition.ts'
 import { repository, text } from '../../domain/values/types.ts'
 import type { JsonObject } from '../../json.ts'
 import { defineOperation, param } from '../operation.ts'
@@ -70,10 +64,7 @@ function decodeMetrics(text: string, bytes: Uint8Array): DecodedResponse {
 
 const utf8 = new TextDecoder()
 
-/** The samples in the body of a response. Throws a `bad-answer` error when a sample cannot be read. */
-export const samplesIn = (bytes: Uint8Array): readonly Sample[] => parseSamples(utf8.decode(bytes))
-
-/** Yields the samples in the body of a response, like `samplesIn`, without an array of them. */
+/** Yields the samples in the body of a response. Throws a `bad-answer` error when a sample cannot be read. */
 export const readSamplesIn = (bytes: Uint8Array): Iterable<Sample> => readSamples(utf8.decode(bytes))
 
 /**

@@ -1,7 +1,12 @@
 import { callIfAvailable } from '../../api/extra-reads.ts'
-import { getMergeQueueMetrics, samplesIn } from '../../api/operations/metrics.ts'
+import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
 import { type ServiceClient, withoutMessages } from '../../api/service-client.ts'
-import { summarizeMetrics, usualRangeText, usualTimeInQueue } from '../../domain/metrics/last-hour.ts'
+import {
+  findQueue,
+  summarizeMetrics,
+  usualRangeText,
+  usualTimeInQueue,
+} from '../../domain/metrics/last-hour.ts'
 import { positionEntries, queueEntries, testSlotsText } from '../../domain/queue-entries.ts'
 import { canResume, queueStateMessage } from '../../domain/states.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
@@ -37,16 +42,9 @@ export async function readQueueActivity(
       limits,
     })
     if (result === undefined) return undefined
-    const samples = samplesIn(result.response.bytes)
-    const name = `${repo.owner}/${repo.name}`.toLowerCase()
-    const queue = summarizeMetrics(samples).queues.find(
-      queue => queue.branch === targetBranch && (queue.repo ?? name).toLowerCase() === name,
-    )
-    const usual = usualTimeInQueue(samples, repo, targetBranch)
-    return {
-      usualText: usual && usualRangeText(usual),
-      notReady: queue?.numbers.awaitingMergeability,
-    }
+    const queue = findQueue(summarizeMetrics(readSamplesIn(result.response.bytes)), repo, targetBranch)
+    const usual = usualTimeInQueue(queue)
+    return { usualText: usual && usualRangeText(usual), notReady: queue?.numbers.awaitingMergeability }
   } catch {
     return undefined
   }

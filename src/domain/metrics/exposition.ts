@@ -28,13 +28,8 @@ export function parseNumber(text: string): number | undefined {
 export const numberText = (value: number): string =>
   Number.isFinite(value) || Number.isNaN(value) ? String(value) : value > 0 ? '+Inf' : '-Inf'
 
-export function seriesText(name: string, labels: Readonly<Record<string, string>>): string {
-  const pairs = Object.entries(labels).map(([key, value]) => `${key}="${escapeLabel(value)}"`)
-  return pairs.length === 0 ? name : `${name}{${pairs.join(', ')}}`
-}
-
-export const escapeLabel = (text: string): string =>
-  text.replaceAll(/[\\"\n]/g, char => (char === '\n' ? '\\n' : `\\${char}`))
+/** Whether a sample counts as a series: of the samples of a histogram, only its count does. */
+export const isCounted = ({ name, type }: Sample): boolean => type !== 'histogram' || name.endsWith('_count')
 
 /** Yields the lines of a text; an array of all lines would take more memory than the text. */
 function* readLines(text: string): Generator<string> {
@@ -69,17 +64,14 @@ export function* readSamples(text: string): Generator<Sample> {
   }
 }
 
-export const parseSamples = (text: string): readonly Sample[] => [...readSamples(text)]
-
 function parseSample(line: string, types: ReadonlyMap<string, string>): Sample | undefined {
   const [name] = metricName.exec(line) ?? []
   if (name === undefined) return undefined
   const parsed = parseLabels(line.slice(name.length).replace(blanks, ''))
   if (parsed === undefined) return undefined
-  const [word = '', timestamp, ...others] = parsed.rest.replace(blanks, '').split(/[ \t]+/)
+  const [word = '', timestamp = '0', ...others] = parsed.rest.replace(blanks, '').split(/[ \t]+/)
   const value = parseNumber(word)
-  if (value === undefined || others.length > 0 || (timestamp !== undefined && !isTimestamp(timestamp)))
-    return undefined
+  if (value === undefined || others.length > 0 || !/^[+-]?\d+$/.test(timestamp)) return undefined
   const { family, type } = findFamily(name, types)
   const { labels } = parsed
   // Prometheus rejects a bucket or quantile whose bound is not a number.
@@ -112,13 +104,6 @@ function parseLabels(
   rest = rest.replace(blanks, '')
   return rest.startsWith('}') ? { labels, rest: rest.slice(1) } : undefined
 }
-
-const [minTimestamp, maxTimestamp] = [-(2n ** 63n), 2n ** 63n - 1n]
-
-const isTimestamp = (word: string): boolean =>
-  /^[+-]?\d{1,30}$/.test(word) &&
-  BigInt(word.replace('+', '')) >= minTimestamp &&
-  BigInt(word.replace('+', '')) <= maxTimestamp
 
 /** `_sum` and `_count` belong to a histogram or a summary, `_bucket` to a histogram only. */
 function findFamily(

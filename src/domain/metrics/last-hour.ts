@@ -1,106 +1,47 @@
 import type { Repository } from '../values/repository.ts'
-import { parseNumber, type Sample, seriesText } from './exposition.ts'
-import { type Bucket, histogramOf, quantileOf } from './histogram.ts'
-
-/** The numbers of a queue that have a series of their own (docs/reference/service.md, "Metrics"). */
-type QueueNumber = 'depth' | 'awaitingMergeability' | 'testing' | 'restarts' | Conclusion
-
-type Conclusion = 'merged' | 'failed' | 'cancelled'
+import { isCounted, parseNumber, type Sample } from './exposition.ts'
 
 /** The histograms of a queue: times in seconds, of pull requests in the last hour. */
 export type QueueHistogram = 'timeInQueue' | 'waitDuration' | 'testDuration'
 
-type QueueSeries = QueueLabels & (NumberSeries | BucketSeries | { readonly kind: 'rest' })
+/** The numbers of a queue that have a series of their own (docs/reference/service.md, "Metrics"). */
+type QueueNumber =
+  | ('depth' | 'earlierDepth' | 'awaitingMergeability' | 'testing' | 'restarts')
+  | ('merged' | 'failed' | 'cancelled')
 
-interface QueueLabels {
-  /** `owner/name`; undefined if the series does not say it. */
-  readonly repo: string | undefined
-  readonly branch: string
-  readonly isBisection: boolean
-}
+const numberSeries = new Map<string, QueueNumber>([
+  ['mq_depth_current', 'depth'],
+  ['mq_queue_depth_current', 'earlierDepth'],
+  ['mq_awaiting_mergeability', 'awaitingMergeability'],
+  ['mq_testing_slots_active', 'testing'],
+  ['mq_pr_restarts_1h_total', 'restarts'],
+  ['mq_pr_conclusions_1h_total merged', 'merged'],
+  ['mq_pr_conclusions_1h_total failed', 'failed'],
+  ['mq_pr_conclusions_1h_total cancelled', 'cancelled'],
+])
 
-interface NumberSeries {
-  readonly kind: 'number'
-  readonly number: QueueNumber
-  /** Whether the series has the earlier name of a series that replaced it. */
-  readonly isEarlierName: boolean
-}
+const histogramSeries = new Map<string, QueueHistogram>([
+  ['mq_pr_time_in_queue_1h_seconds', 'timeInQueue'],
+  ['mq_pr_wait_duration_1h_seconds', 'waitDuration'],
+  ['mq_pr_test_duration_1h_seconds', 'testDuration'],
+])
 
-interface BucketSeries {
-  readonly kind: 'bucket'
-  readonly histogram: QueueHistogram
-  /** Undefined for a histogram that does not distinguish conclusions. */
-  readonly conclusion: Conclusion | undefined
-  /** The upper bound in seconds. */
+/** A cumulative bucket: `count` values were at most `bound`. */
+export interface Bucket {
   readonly bound: number
+  readonly count: number
 }
-
-const numbers: Readonly<Record<string, Exclude<QueueNumber, Conclusion>>> = {
-  mq_depth_current: 'depth',
-  mq_queue_depth_current: 'depth',
-  mq_awaiting_mergeability: 'awaitingMergeability',
-  mq_testing_slots_active: 'testing',
-  mq_pr_restarts_1h_total: 'restarts',
-}
-const earlierName = 'mq_queue_depth_current'
-const conclusionsName = 'mq_pr_conclusions_1h_total'
-
-const histograms: Readonly<Record<string, QueueHistogram>> = {
-  mq_pr_time_in_queue_1h_seconds: 'timeInQueue',
-  mq_pr_wait_duration_1h_seconds: 'waitDuration',
-  mq_pr_test_duration_1h_seconds: 'testDuration',
-}
-
-const own = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined =>
-  Object.hasOwn(record, key) ? record[key] : undefined
-
-const conclusionOf = (text: string | undefined): Conclusion | undefined =>
-  text === 'merged' || text === 'failed' || text === 'cancelled' ? text : undefined
-
-/**
- * Returns the place of a sample among the metrics of its queue; `rest` for the sum and the count of a
- * histogram. Undefined for a series whose name, `queue_type` or `conclusion` is not known, or that does not
- * name its branch.
- */
-function toQueueSeries({ name, labels }: Sample): QueueSeries | undefined {
-  const { repo, branch, queue_type: queueType = 'main', conclusion: text, le } = labels
-  if (branch === undefined || (queueType !== 'main' && queueType !== 'bisection')) return undefined
-  const queue = { repo, branch, isBisection: queueType === 'bisection' }
-  const conclusion = conclusionOf(text)
-  if (text !== undefined && conclusion === undefined) return undefined
-  const number = name === conclusionsName ? conclusion : own(numbers, name)
-  if (number !== undefined) return { ...queue, kind: 'number', number, isEarlierName: name === earlierName }
-  const end = name.lastIndexOf('_')
-  const histogram = own(histograms, name.slice(0, end))
-  if (histogram === undefined) return undefined
-  const part = name.slice(end)
-  if (part === '_sum' || part === '_count') return { ...queue, kind: 'rest' }
-  if (part !== '_bucket') return undefined
-  const bound = parseNumber(le ?? '')
-  return bound === undefined ? undefined : { ...queue, kind: 'bucket', histogram, conclusion, bound }
-}
-
-/**
- * Whether a series is of a queue. The series do not say the host of the repository, and its name is compared
- * without case, as GitHub does.
- */
-const isOfQueue = (
-  series: QueueSeries,
-  { owner, name }: Pick<Repository, 'owner' | 'name'>,
-  branch: string,
-): boolean =>
-  series.branch === branch &&
-  (series.repo === undefined || series.repo.toLowerCase() === `${owner}/${name}`.toLowerCase())
 
 /** The metrics of a queue: the sum over its test runs and the test runs of its bisections. */
 export interface QueueMetrics {
+  /** `owner/name`; undefined if the series do not say it. */
   readonly repo: string | undefined
   readonly branch: string
   readonly numbers: Readonly<Partial<Record<QueueNumber, number>>>
   readonly bisecting: number
   /**
-   * The buckets of each histogram, in seconds. The time in the queue is that of pull requests that merged, if
-   * the series distinguish conclusions.
+   * The buckets of each histogram, in seconds and in ascending order. The time in the queue is that of pull
+   * requests that merged, if the series distinguish conclusions.
    */
   readonly histograms: Readonly<Partial<Record<QueueHistogram, readonly Bucket[]>>>
 }
@@ -111,67 +52,99 @@ export interface MetricsSummary {
   readonly otherSeries: number
 }
 
-/** The sum of several histograms: the count of each bound. */
-type BucketCounts = Map<number, number>
-
-/** Adds a count to the bucket of a bound; NaN and infinite counts are ignored. */
-function addToBucket(counts: BucketCounts, bound: number, count: number): void {
-  if (Number.isFinite(count)) counts.set(bound, (counts.get(bound) ?? 0) + count)
-}
-
-const toBuckets = (counts: BucketCounts): readonly Bucket[] =>
-  [...counts].map(([bound, count]) => ({ bound, count })).toSorted((one, other) => one.bound - other.bound)
-
-interface Collector {
+/** The sums of a queue while its samples are read. */
+interface QueueSums {
   readonly repo: string | undefined
   readonly branch: string
   readonly numbers: Partial<Record<QueueNumber, number>>
-  earlierDepth: number | undefined
   bisecting: number
-  readonly histograms: Map<QueueHistogram, BucketCounts>
+  /** The count of each bound, of each histogram. */
+  readonly histograms: Map<QueueHistogram, Map<number, number>>
 }
 
-const toQueueMetrics = ({ earlierDepth, numbers, histograms, ...queue }: Collector): QueueMetrics => ({
-  ...queue,
-  numbers:
-    numbers.depth === undefined && earlierDepth !== undefined ? { ...numbers, depth: earlierDepth } : numbers,
-  histograms: Object.fromEntries([...histograms].map(([name, counts]) => [name, toBuckets(counts)])),
-})
-
+/** Summarizes the metrics of each queue, in the order of their first samples. */
 export function summarizeMetrics(samples: Iterable<Sample>): MetricsSummary {
-  const collectors = new Map<string, Collector>()
-  const otherSeries = new Set<string>()
-  for (const sample of samples) {
-    const series = toQueueSeries(sample)
-    if (series === undefined) {
-      otherSeries.add(histogramOf(sample) ?? seriesText(sample.name, sample.labels))
-      continue
-    }
-    const { repo, branch } = series
-    const key = `${repo?.length ?? ''}:${repo ?? ''}${branch}`
-    const collector: Collector = collectors.get(key) ?? {
-      repo,
-      branch,
-      numbers: {},
-      earlierDepth: undefined,
-      bisecting: 0,
-      histograms: new Map(),
-    }
-    collectors.set(key, collector)
-    const { value } = sample
-    if (series.kind === 'bucket') {
-      if ((series.conclusion ?? 'merged') !== 'merged') continue
-      const counts: BucketCounts = collector.histograms.get(series.histogram) ?? new Map()
-      collector.histograms.set(series.histogram, counts)
-      addToBucket(counts, series.bound, value)
-    } else if (series.kind === 'number' && Number.isFinite(value)) {
-      const { number, isBisection, isEarlierName } = series
-      if (isEarlierName) collector.earlierDepth = (collector.earlierDepth ?? 0) + value
-      else collector.numbers[number] = (collector.numbers[number] ?? 0) + value
-      if (number === 'depth' && isBisection && !isEarlierName) collector.bisecting += value
-    }
+  const queues = new Map<string, QueueSums>()
+  let otherSeries = 0
+  for (const sample of samples) if (!addSample(queues, sample) && isCounted(sample)) otherSeries++
+  return { queues: [...queues.values()].map(toQueueMetrics), otherSeries }
+}
+
+/**
+ * Adds a sample to the sums of its queue; NaN and infinities are ignored. Returns false for a series whose
+ * name, `queue_type` or `conclusion` is not known, or that does not name its branch.
+ */
+function addSample(queues: Map<string, QueueSums>, { name, labels, value }: Sample): boolean {
+  const { repo, branch, queue_type: queueType = 'main', conclusion, le } = labels
+  if (branch === undefined || !/^(?:main|bisection)$/.test(queueType)) return false
+  if (conclusion !== undefined && !/^(?:merged|failed|cancelled)$/.test(conclusion)) return false
+  const [, family = '', part] = /^(.*)_(bucket|sum|count)$/.exec(name) ?? []
+  const number = numberSeries.get(name) ?? numberSeries.get(`${name} ${conclusion}`)
+  const histogram = histogramSeries.get(family)
+  const bound = part === 'bucket' ? parseNumber(le ?? '') : undefined
+  if (number === undefined && histogram === undefined) return false
+  if (part === 'bucket' && bound === undefined) return false
+
+  const key = JSON.stringify([repo, branch])
+  const newQueue: QueueSums = { repo, branch, numbers: {}, bisecting: 0, histograms: new Map() }
+  const queue = queues.get(key) ?? newQueue
+  queues.set(key, queue)
+  if (number !== undefined && Number.isFinite(value)) {
+    queue.numbers[number] = (queue.numbers[number] ?? 0) + value
+    if (number === 'depth' && queueType === 'bisection') queue.bisecting += value
   }
-  return { queues: [...collectors.values()].map(toQueueMetrics), otherSeries: otherSeries.size }
+  if (histogram !== undefined && bound !== undefined && (conclusion ?? 'merged') === 'merged') {
+    const counts = queue.histograms.get(histogram) ?? new Map<number, number>()
+    queue.histograms.set(histogram, counts)
+    if (Number.isFinite(value)) counts.set(bound, (counts.get(bound) ?? 0) + value)
+  }
+  return true
+}
+
+function toQueueMetrics({ numbers, histograms, ...queue }: QueueSums): QueueMetrics {
+  const { earlierDepth, ...others } = numbers
+  const toBuckets = (counts: ReadonlyMap<number, number>) =>
+    [...counts].map(([bound, count]) => ({ bound, count })).sort((one, other) => one.bound - other.bound)
+  return {
+    ...queue,
+    numbers: earlierDepth === undefined ? others : { depth: earlierDepth, ...others },
+    histograms: Object.fromEntries([...histograms].map(([name, counts]) => [name, toBuckets(counts)])),
+  }
+}
+
+/**
+ * Returns the metrics of a queue. The series do not say the host of the repository, and its name is compared
+ * without case, as GitHub does.
+ */
+export function findQueue(
+  { queues }: MetricsSummary,
+  { owner, name }: Pick<Repository, 'owner' | 'name'>,
+  branch: string,
+): QueueMetrics | undefined {
+  const repoName = `${owner}/${name}`.toLowerCase()
+  return queues.find(queue => queue.branch === branch && (queue.repo ?? repoName).toLowerCase() === repoName)
+}
+
+export interface Quantile {
+  readonly value: number
+  readonly between: readonly [lower: number, upper: number]
+}
+
+/**
+ * Returns the quantile of a histogram for a share from 0 to 1, interpolated within a bucket like
+ * `histogram_quantile` of Prometheus; between the highest finite bound and infinity, the value is that bound.
+ * Undefined if the histogram is empty or has no `+Inf` bucket.
+ */
+export function quantileOf(share: number, buckets: readonly Bucket[]): Quantile | undefined {
+  const last = buckets.at(-1)
+  if (buckets.length < 2 || last?.bound !== Number.POSITIVE_INFINITY || !(last.count > 0)) return undefined
+  const rank = share * last.count
+  const index = buckets.findIndex(({ count }) => count >= rank)
+  const bucket = buckets[index] ?? last
+  const { bound: lower, count: countBelow } = buckets[index - 1] ?? { bound: 0, count: 0 }
+  if (bucket === last) return { value: lower, between: [lower, last.bound] }
+  const fraction = bucket.count > countBelow ? (rank - countBelow) / (bucket.count - countBelow) : 0
+  return { value: lower + (bucket.bound - lower) * fraction, between: [lower, bucket.bound] }
 }
 
 /** How long the pull requests that merged in the last hour were in the queue. Times are in milliseconds. */
@@ -191,27 +164,15 @@ export interface UsualTimeInQueue {
 const minCountOfP95 = 20
 
 /**
- * Returns the usual time in a queue, from the metrics of its last hour. Counts pull requests that merged, or
- * all that left the queue if the metrics do not distinguish them. Undefined if there are none, or if more
- * than half of them took longer than the highest bucket.
+ * Returns the usual time in a queue, from the metrics of its last hour. Undefined if nothing merged, or if
+ * more than half of the pull requests took longer than the highest bucket.
  */
-export function usualTimeInQueue(
-  samples: Iterable<Sample>,
-  repo: Pick<Repository, 'owner' | 'name'>,
-  branch: string,
-): UsualTimeInQueue | undefined {
-  const counts: BucketCounts = new Map()
-  for (const sample of samples) {
-    const series = toQueueSeries(sample)
-    if (series?.kind !== 'bucket' || series.histogram !== 'timeInQueue') continue
-    if ((series.conclusion ?? 'merged') !== 'merged' || !isOfQueue(series, repo, branch)) continue
-    addToBucket(counts, series.bound, sample.value)
-  }
-  const histogram = { buckets: toBuckets(counts) }
-  const [median, p95] = [quantileOf(0.5, histogram), quantileOf(0.95, histogram)]
-  const count = histogram.buckets.at(-1)?.count ?? 0
-  if (Number.isNaN(median.value) || median.between[1] === Number.POSITIVE_INFINITY) return undefined
-  const hasP95 = count >= minCountOfP95 && p95.between[1] !== Number.POSITIVE_INFINITY
+export function usualTimeInQueue(queue: QueueMetrics | undefined): UsualTimeInQueue | undefined {
+  const buckets = queue?.histograms.timeInQueue ?? []
+  const [median, p95] = [quantileOf(0.5, buckets), quantileOf(0.95, buckets)]
+  const count = buckets.at(-1)?.count ?? 0
+  if (median === undefined || median.between[1] === Number.POSITIVE_INFINITY) return undefined
+  const hasP95 = p95 !== undefined && count >= minCountOfP95 && p95.between[1] !== Number.POSITIVE_INFINITY
   return { median: median.value * 1000, p95: hasP95 ? p95.value * 1000 : undefined, count }
 }
 

@@ -4,7 +4,13 @@ import { withoutMessages } from '../../../api/service-client.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { shortReason } from '../../../domain/explain/findings.ts'
 import { formatAge, formatDuration, formatOrdinal, pluralize } from '../../../domain/format.ts'
-import { type UsualTimeInQueue, usualTimeInQueue, usualTimeText } from '../../../domain/metrics/last-hour.ts'
+import {
+  findQueue,
+  summarizeMetrics,
+  type UsualTimeInQueue,
+  usualTimeInQueue,
+  usualTimeText,
+} from '../../../domain/metrics/last-hour.ts'
 import { queueEntries } from '../../../domain/queue-entries.ts'
 import { isUnderTest } from '../../../domain/states.ts'
 import { queueName } from '../../../domain/values/repository.ts'
@@ -167,7 +173,8 @@ async function readUsualTime(
     const { response } = await callOperation(withoutMessages(client), getMergeQueueMetrics, params, {
       limits,
     })
-    return response.bytes && usualTimeInQueue(readSamplesIn(response.bytes), repo, targetBranch)
+    const summary = summarizeMetrics(readSamplesIn(response.bytes))
+    return usualTimeInQueue(findQueue(summary, repo, targetBranch))
   } catch {
     return undefined
   }
