@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import width from 'string-width'
 import { describe, expect, test } from 'vitest'
-import { createQueueScreen, scrollWith } from '../../src/commands/queue/watch-live.ts'
+import { addDepartures, departuresLine, scrollWith } from '../../src/commands/queue/watch-live.ts'
 import {
   departedEntries,
   departureChange,
@@ -10,7 +10,6 @@ import {
   queueChanges,
   snapshotOf,
 } from '../../src/domain/queue-changes.ts'
-import { joinCommandLine } from '../../src/domain/suggested-command.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { createAlternateScreen, drawFrame } from '../../src/output/frame.ts'
 import { forTerminal } from '../../src/output/sanitize.ts'
@@ -267,7 +266,6 @@ test.each([
   [' ', 15],
   ['\u001B[6~', 15],
   ['\u001B[5~', 0],
-  ['g', 0],
   ['x', undefined],
 ])('the key %j scrolls from 5 to %s', (key, expected) => {
   expect(scrollWith(key, 5, 10)).toBe(expected)
@@ -283,10 +281,12 @@ describe('the screen of a queue', () => {
     position: null,
   })
   const screenOf = (...updates: readonly (readonly QueueChange[])[]) => {
-    const screen = createQueueScreen({ repo, targetBranch: 'main' }, joinCommandLine)
-    for (const changes of updates)
-      screen.update({ queue: queue('RUNNING', entry(5, 'TESTING')), changes }, noon)
-    return (columns: number) => screen.draw(noon, columns).foot.map(plainText)
+    const departures = updates.reduce(
+      (earlier, changes) => addDepartures(earlier, changes, noon),
+      addDepartures([], [], noon),
+    )
+    return (columns: number) =>
+      plainText(departuresLine(departures, { repo, targetBranch: 'main' }, noon, columns))
   }
   const testing = { ...left(5, 'TESTING', 0), from: 'PENDING', position: 1 }
   const paused = { ...left(1, 'PAUSED', 0), pr: null }
@@ -297,25 +297,25 @@ describe('the screen of a queue', () => {
       [left(3, 'MERGED', 3), testing, paused],
       [left(4, 'FAILED', 2)],
     )
-    expect(foot(80)).toEqual(['LEFT  ✗ #4 failed 2m ago   ✓ #3 merged 3m ago   ✓ #2 merged 5m ago'])
-    expect(foot(60)).toEqual(['LEFT  ✗ #4 failed 2m ago   ✓ #3 merged 3m ago   1 more'])
-    expect(foot(20)).toEqual(['LEFT  ✗ #4 failed 2m ago   2 more'])
+    expect(foot(80)).toBe('LEFT  ✗ #4 failed 2m ago   ✓ #3 merged 3m ago   ✓ #2 merged 5m ago')
+    expect(foot(60)).toBe('LEFT  ✗ #4 failed 2m ago   ✓ #3 merged 3m ago   1 more')
+    expect(foot(20)).toBe('LEFT  ✗ #4 failed 2m ago   2 more')
   })
 
   test('names those whose state is unknown, or that are not ready', () => {
-    expect(screenOf([left(2, null, 1), left(3, 'NOT_READY', 2), left(6, 'Hovering', 3)])(90)).toEqual([
+    expect(screenOf([left(2, null, 1), left(3, 'NOT_READY', 2), left(6, 'Hovering', 3)])(90)).toBe(
       'LEFT  #2 left 1m ago   ○ #3 not ready 2m ago   #6 Hovering 3m ago',
-    ])
+    )
   })
 
   test.each(['2026-01-05T11:00:00', '2026-01-05T13:00:00Z'])(
     'counts from the reading if it left at %s',
     at => {
-      expect(screenOf([{ ...left(2, 'MERGED', 0), at }])(80)).toEqual(['LEFT  ✓ #2 merged 0s ago'])
+      expect(screenOf([{ ...left(2, 'MERGED', 0), at }])(80)).toBe('LEFT  ✓ #2 merged 0s ago')
     },
   )
 
   test('has no such line while nothing has left', () => {
-    expect(screenOf([testing])(80)).toEqual([])
+    expect(addDepartures([], [testing], noon)).toEqual([])
   })
 })

@@ -2,94 +2,99 @@ import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import type { RequestLimits, ServiceClient } from '../../api/service-client.ts'
+import { type RequestLimits, type ServiceClient, withoutMessages } from '../../api/service-client.ts'
 import { withTimeline } from '../../api/timeline.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { maxErrorsOption } from '../../cli/common-inputs.ts'
 import { printDryRun } from '../../cli/confirm.ts'
-import { combineFields } from '../../cli/fields.ts'
+import type { CommandContext } from '../../cli/context.ts'
+import { combineFields, type RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { mapConcurrent, maxConcurrent } from '../../cli/run-requests.ts'
+import { describeDeparture } from '../../domain/departure.ts'
+import { formatAge } from '../../domain/format.ts'
 import {
   departedEntries,
   departureChange,
+  describeChange,
   type QueueChange,
   type QueueSnapshot,
   queueChanges,
   snapshotOf,
 } from '../../domain/queue-changes.ts'
-import type { QueueEntry } from '../../domain/queue-entries.ts'
+import { type QueueEntry, testSlotsText } from '../../domain/queue-entries.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
 import { parseDuration, parseInterval } from '../../domain/values/time.ts'
+import { maxPollDelay, requestedDelay } from '../../domain/wait-state.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
+import type { Host } from '../../host/host.ts'
+import { getArray, getString, type JsonObject } from '../../json.ts'
+import { singleRecord } from '../../output/printer.ts'
+import { table } from '../../output/view.ts'
 import { printQueue, queueRecord } from './get.ts'
 import type { QueueParams, QueueRequest } from './plan.ts'
 import { type QueueActivity, readQueueActivity } from './screen.ts'
-import { createLiveRenderer, isLive } from './watch-live.ts'
-import { changeRecord, createStreamRenderer, type QueueReader, watchLoop } from './watch-loop.ts'
+import { isLive, watchLive } from './watch-live.ts'
 
-/** How often the record of a pull request that left is read before its outcome counts as unknown. */
-const maxAttempts = 3
-
-interface Departure {
-  readonly entry: QueueEntry
-  /** How many readings of its record have failed. */
-  readonly attempts: number
+/** A reading of the queue. */
+export interface QueueUpdate {
+  readonly queue: JsonObject
+  /** The changes since the previous reading; undefined for the first reading. */
+  readonly changes: readonly QueueChange[] | undefined
+  readonly activity?: QueueActivity | undefined
 }
 
-/** Reads how a pull request left the queue; undefined if that failed and will be attempted again. */
+/** What shows the readings: a live screen, or a stream of lines. */
+export interface WatchView {
+  show(update: QueueUpdate): Promise<void>
+  notify(text: string): Promise<void>
+  /** Rejects when the watch is interrupted. */
+  sleep(milliseconds: number): Promise<void>
+}
+
+type QueueReader = (client: ServiceClient, limits?: RequestLimits) => Promise<QueueUpdate>
+
+/** Reads how a pull request left the queue. Its new state is unknown if its record cannot be read. */
 async function readDeparture(
-  { entry, attempts }: Departure,
-  values: QueueParams,
+  entry: QueueEntry,
+  queue: QueueParams,
   client: ServiceClient,
-  limits: RequestLimits,
-  isLast: boolean,
-): Promise<QueueChange | undefined> {
+): Promise<QueueChange> {
   const { clock } = client.host
+  const params = { ...queue, pr: entry.pr }
   try {
-    const params = { ...values, pr: entry.pr }
-    const { response } = await callOperation(client, getSubmittedPullRequest, params, { limits })
+    const { response } = await callOperation(client, getSubmittedPullRequest, params)
     const [record = {}] = response.records
-    return departureChange(entry, await withTimeline(client, record, params, { limits }), clock.now())
+    return departureChange(entry, await withTimeline(client, record, params), clock.now())
   } catch (error) {
     const failure = toMergeqError(error)
     if (isPermanent(failure)) throw failure
-    const isGivenUp = isLast || failure.kind === 'not-found' || attempts + 1 >= maxAttempts
-    return isGivenUp ? departureChange(entry, undefined, clock.now()) : undefined
+    return departureChange(entry, undefined, clock.now())
   }
 }
 
 /** Creates a function that reads the queue and compares it with the previous reading. */
 function createQueueReader({ values, overrides }: QueueRequest): QueueReader {
-  let lastSnapshot: QueueSnapshot | undefined
-  let unresolved: readonly Departure[] = []
+  let before: QueueSnapshot | undefined
+  /** The states of pull requests that the queue does not list, and that may return. */
   const unlistedStates = new Map<number, string>()
-  return async (client, limits, isLast) => {
+  return async (client, limits = {}) => {
     const { response } = await callOperation(client, getQueue, values, { overrides, limits })
     const [queue = {}] = response.records
-    const snapshot = snapshotOf(queue)
-    if (lastSnapshot === undefined) {
-      lastSnapshot = snapshot
-      return { queue, changes: undefined }
+    const [last, after] = [before, snapshotOf(queue)]
+    before = after
+    if (last === undefined) return { queue, changes: undefined }
+    const changes = queueChanges(last, after, unlistedStates, client.host.clock.now())
+    const departures: QueueChange[] = []
+    const work = (entry: QueueEntry) => readDeparture(entry, values, client)
+    for await (const change of mapConcurrent(departedEntries(last, after), maxConcurrent, work))
+      departures.push(change)
+    for (const pr of after.entries.keys()) unlistedStates.delete(pr)
+    for (const { pr, from, to } of departures) {
+      const state = to ?? from
+      if (pr !== null && state !== null && (to === null || to === 'NOT_READY')) unlistedStates.set(pr, state)
     }
-    const changes = queueChanges(lastSnapshot, snapshot, unlistedStates, client.host.clock.now())
-    const departures: readonly Departure[] = [
-      ...unresolved.filter(({ entry }) => !snapshot.entries.has(entry.pr)),
-      ...departedEntries(lastSnapshot, snapshot).map(entry => ({ entry, attempts: 0 })),
-    ]
-    const departureChanges: (QueueChange | undefined)[] = []
-    const work = (departure: Departure) => readDeparture(departure, values, client, limits, isLast)
-    for await (const change of mapConcurrent(departures, maxConcurrent, work)) departureChanges.push(change)
-    for (const pr of snapshot.entries.keys()) unlistedStates.delete(pr)
-    unresolved = departures.flatMap(({ entry, attempts }, index) =>
-      departureChanges[index] === undefined ? [{ entry, attempts: attempts + 1 }] : [],
-    )
-    for (const { entry } of departures) unlistedStates.delete(entry.pr)
-    // A pull request that is not ready, or whose outcome is unknown, is not listed and may return.
-    for (const { entry } of unresolved) unlistedStates.set(entry.pr, entry.state)
-    for (const change of departureChanges)
-      if (change?.to === 'NOT_READY' && change.pr !== null) unlistedStates.set(change.pr, change.to)
-    lastSnapshot = snapshot
-    return { queue, changes: [...departureChanges.flatMap(change => change ?? []), ...changes] }
+    return { queue, changes: [...departures, ...changes] }
   }
 }
 
@@ -100,16 +105,99 @@ const maxActivityAge = 30_000
 function withActivity(readQueue: QueueReader, values: QueueParams): QueueReader {
   let activity: QueueActivity | undefined
   let readAt = Number.NEGATIVE_INFINITY
-  return async (client, limits, isLast) => {
+  return async (client, limits) => {
     const now = client.host.clock.now()
     const isCurrent = now - readAt < maxActivityAge
     if (!isCurrent) readAt = now
     const [update, newActivity] = await Promise.all([
-      readQueue(client, limits, isLast),
+      readQueue(client, limits),
       isCurrent ? activity : readQueueActivity(client, values),
     ])
     activity = newActivity
     return { ...update, activity }
+  }
+}
+
+/** The times are in milliseconds; `endAt` since 1970. */
+interface WatchOptions {
+  readonly interval: number
+  readonly endAt: number
+  /** How many polls in a row may fail. */
+  readonly maxErrors: number
+}
+
+/**
+ * Polls and shows until the end, or until polls fail permanently or too often in a row; then it throws the
+ * error. After the reader of a pipe has closed it, the watch ends without an error.
+ */
+async function pollRepeatedly(
+  poll: () => Promise<QueueUpdate>,
+  { interval, endAt, maxErrors }: WatchOptions,
+  view: WatchView,
+  { clock, out }: Host,
+): Promise<void> {
+  let errors = 0
+  let delay = interval
+  const remaining = () => endAt - clock.now()
+  while (remaining() > 0 && out.isClosed !== true) {
+    await view.sleep(Math.min(delay, remaining()))
+    try {
+      await view.show(await poll())
+      errors = 0
+      delay = interval
+    } catch (error) {
+      const failure = toMergeqError(error)
+      errors++
+      if (isPermanent(failure) || failure.kind === 'not-found' || errors >= maxErrors) throw failure
+      const backoff = Math.min(interval * 2 ** Math.min(errors, 9), Math.max(interval, maxPollDelay))
+      delay = Math.min(Math.max(backoff, requestedDelay([failure])), remaining())
+      const next = delay > 0 ? `; next attempt in ${formatAge(delay)}` : ''
+      await view.notify(`${failure.message} (failed polls in a row: ${errors}${next})`)
+    }
+  }
+}
+
+/** A record is the queue, as the first reading shows it, or a change. */
+const changeRecord: RecordFields = {
+  names: [
+    ...['type', 'at', 'pr', 'from', 'to', 'position', 'repo', 'targetBranch'],
+    ...['author', 'submittedBy', 'reason', 'actor'],
+  ],
+  columns: [
+    ['AT', 'at'],
+    ['PR', 'pr', 'pr'],
+    ['FROM', 'from', 'state'],
+    ['TO', 'to', 'state'],
+    ['POSITION', 'position', 'number'],
+  ],
+}
+
+/** Creates the view for pipes, CI jobs and every format except the table: it prints each change. */
+function createStreamView({ repo, targetBranch }: QueueParams, context: CommandContext): WatchView {
+  const { printer, logger, host } = context
+  const printChange = (change: QueueChange) => {
+    const record = { type: 'change', ...change }
+    const departure = describeDeparture(change)
+    const sentence = `${describeChange(change)}${departure === '' ? '' : `: ${departure}`}`
+    return printer.print(singleRecord(record, () => ({ ...table([record], changeRecord.columns), sentence })))
+  }
+  const printQueueEvent = ({ type: _, at: __, ...queue }: JsonObject) => {
+    const at = new Date(host.clock.now()).toISOString()
+    // The fields that this program adds replace those of the service.
+    const event = { type: 'queue', at, repo: repositoryName(repo), targetBranch, ...queue }
+    return printer.print(singleRecord(event, () => table([], changeRecord.columns)))
+  }
+  return {
+    async show({ queue, changes }) {
+      if (changes !== undefined) for (const change of changes) await printChange(change)
+      else if (context.options.format === 'ndjson') await printQueueEvent(queue)
+      else
+        await logger.info(
+          `Queue for ${targetBranch} in ${repositoryName(repo)}: ${getString(queue, 'state') ?? '-'}, ${testSlotsText(queue, ' of ')}, ${getArray(queue, 'enqueuedPullRequests').length} queued.`,
+        )
+    },
+    notify: text => logger.info(text),
+    sleep: milliseconds => host.clock.sleep(milliseconds, host.interrupted),
   }
 }
 
@@ -149,9 +237,9 @@ export const queueWatchCommand = defineCommand({
     'mergeq queue watch --once',
     'mergeq queue watch -o ndjson --for 1h | jq -r \'select(.to == "FAILED") | .pr\'',
   ],
-  async run(options, context) {
+  async run({ once, interval, duration, maxErrors }, context) {
     const { format, dryRun } = context.options
-    const { once, duration, interval } = options
+
     if (once && duration !== undefined)
       throw usageError('--once and --for cannot be used together.', 'Use only one of them.')
     const request = await context.request()
@@ -163,9 +251,23 @@ export const queueWatchCommand = defineCommand({
         'Use -o ndjson for the changes, or --once for the current queue.',
       )
     const { values } = request
+    const { host } = context
+    const endAt = host.clock.now() + (duration ?? Number.POSITIVE_INFINITY)
+    const live = isLive(context)
     const readQueue = createQueueReader(request)
-    if (!isLive(context)) return watchLoop(readQueue, options, createStreamRenderer(values, context), context)
-    const renderer = await createLiveRenderer(values, interval, context)
-    return watchLoop(withActivity(readQueue, values), options, renderer, context)
+    const read = live ? withActivity(readQueue, values) : readQueue
+    const first = await read(context.client())
+    // Other output to the terminal would corrupt the screen.
+    const client = live ? withoutMessages(context.client()) : context.client()
+    // The watch repeats a failed reading by itself (docs/reference/network.md, "Retries").
+    const limits = { maxRetries: 0 }
+    const watch = async (view: WatchView) => {
+      await view.show(first)
+      const poll = () => read(client, limits)
+      if (!once) await pollRepeatedly(poll, { interval, endAt, maxErrors }, view, host)
+    }
+    if (live) await watchLive(values, interval, watch, context)
+    else await watch(createStreamView(values, context))
+    return 0
   },
 })
