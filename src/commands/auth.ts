@@ -5,8 +5,8 @@ import { type CommandModule, defineCommand } from '../cli/command.ts'
 import { canPrompt, printPreview } from '../cli/confirm.ts'
 import { type CommandContext, readOrigin } from '../cli/context.ts'
 import { flag, type Input } from '../cli/inputs.ts'
-import { loadStoreWriter } from '../config/settings.ts'
-import { sectionOf, storeFile } from '../config/store.ts'
+import { parentDirectory } from '../config/file-paths.ts'
+import { sectionOf, storeFile, updateStore } from '../config/store.ts'
 import {
   defaultOrigin,
   emptyTokenNote,
@@ -101,7 +101,6 @@ const authLoginCommand = defineCommand({
     secrets.hide(token.value)
     refuseForeignAddress(token, await settings.find('baseUrl'))
     if (!noVerify) await verifyToken(token, context)
-    const { updateStore } = await loadStoreWriter()
     await updateStore(host, document => ({
       ...document,
       tokens: { ...sectionOf(document, 'tokens'), [origin]: token.value },
@@ -111,12 +110,6 @@ const authLoginCommand = defineCommand({
       await logger.info(
         `Only the token was stored, not the base URL. To make this base URL the default, run: ${joinCommandLine(['config', 'set', 'base-url', await settings.require('baseUrl')])}`,
       )
-    // Outside the profile of a Windows user, the permissions of the file do not keep other users out.
-    for (const { kind, path, description } of await settings.store.accessProblems())
-      if (kind === 'place')
-        await logger.warn(
-          `${path} ${description}. To move the token: run mergeq auth logout, set MERGEQ_CONFIG_DIR to a directory in your user profile, and run mergeq auth login.`,
-        )
     if (host.env.MERGEQ_TOKEN !== undefined && !isTokenVariableEmpty(host.env))
       await logger.warn('MERGEQ_TOKEN is set and takes precedence over the stored token.')
     return 0
@@ -139,13 +132,17 @@ const authLogoutCommand = defineCommand({
         : `Would change nothing: no token is stored for ${origin}.`
       return printPreview('auth logout', preview, context)
     }
-    const { removeTemporaryFiles, updateStore } = await loadStoreWriter()
     if (isStored)
       await updateStore(host, document => {
         const { [origin]: _, ...tokens } = sectionOf(document, 'tokens')
         return { ...document, tokens }
       })
-    else await removeTemporaryFiles(host).catch(() => undefined)
+    else if (
+      settings.store.path !== undefined &&
+      (await host.files.exists(parentDirectory(settings.store.path)))
+    )
+      // A write also removes what a killed write left behind, which may contain the token.
+      await updateStore(host, document => document).catch(() => undefined)
     await logger.info(isStored ? `Removed the token for ${origin}.` : `No token is stored for ${origin}.`)
     return 0
   },

@@ -3,8 +3,7 @@ import { printPreview } from '../cli/confirm.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { argument, flag, type TypedInput } from '../cli/inputs.ts'
 import { configKeys, type SettingKey, settingDefinitions } from '../config/setting-definitions.ts'
-import { loadStoreWriter } from '../config/settings.ts'
-import { profileIn, sectionOf, storeFile } from '../config/store.ts'
+import { profileIn, sectionOf, storeFile, updateStore } from '../config/store.ts'
 import { queueSettings, settingOption } from '../domain/queue-settings.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { joinCommandLine } from '../domain/suggested-command.ts'
@@ -58,7 +57,6 @@ async function updateProfile(
   change: (values: JsonObject) => JsonObject,
 ): Promise<void> {
   const profile = await settings.require('profile')
-  const { updateStore } = await loadStoreWriter()
   await updateStore(host, document => {
     const profiles = sectionOf(document, 'profiles')
     return { ...document, profiles: { ...profiles, [profile]: change(sectionOf(profiles, profile)) } }

@@ -73,7 +73,7 @@ async function checkSettings({ settings: { store } }: Session): Promise<Outcome>
   const problems = await store.accessProblems()
   if (problems.length === 0) return pass(store.path)
   return {
-    result: problems.every(({ kind }) => kind === 'place') ? 'warn' : 'fail',
+    result: 'fail',
     found: problems.map(problem => `${problem.path} ${problem.description}`).join('; '),
     fix: [...new Set(problems.map(fixAccess))].join('; '),
     // The permissions do not affect the connection, so that the service is still checked.
@@ -82,7 +82,6 @@ async function checkSettings({ settings: { store } }: Session): Promise<Outcome>
 }
 
 function fixAccess({ kind, path }: AccessProblem): string {
-  if (kind === 'place') return 'Set MERGEQ_CONFIG_DIR to a directory in your user profile, or unset it.'
   if (kind === 'file') return `chmod 600 ${shellWord(path)}`
   if (kind === 'folder') return `chmod go-w ${shellWord(path)}`
   return 'Run mergeq as that user, change the owner with chown, or set MERGEQ_CONFIG_DIR to a directory that you own.'

@@ -1,4 +1,3 @@
-import { attemptLimit } from '../domain/limits.ts'
 import { memoize } from '../domain/memoize.ts'
 import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
 import type { Format } from '../domain/output-formats.ts'
@@ -252,7 +251,7 @@ export const createParseContext = (settings: Config, { host, logger }: ParseIo):
   rewritesPaths: host.runtime.platform === 'win32' && Boolean(host.env.MSYSTEM),
   note: logger.info,
   outputFormat: () => settings.require('output'),
-  open: path => openInput(path, host, settings, logger.info),
+  open: path => openInput(path, host, logger.info),
   expandFiles: (path, ending) => expandFiles(path, ending, host),
   withSpinner: logger.withSpinner,
 })
@@ -261,7 +260,6 @@ export const createParseContext = (settings: Config, { host, logger }: ParseIo):
 async function* openInput(
   path: string,
   { files, input, interrupted }: Host,
-  settings: Config,
   notify: (text: string) => Promise<void>,
 ): AsyncIterable<Uint8Array> {
   if (path === '')
@@ -270,7 +268,7 @@ async function* openInput(
     if (path === '-' && input.terminal)
       await notify('Reading from the terminal. To finish, press Ctrl-D on an empty line.')
     if (path === '-') yield* input.read()
-    else yield* files.stream(path, (await settings.read('timeout')) || attemptLimit, interrupted)
+    else yield* files.stream(path, interrupted)
   } catch (error) {
     if (isMergeqError(error)) throw error
     const reason = (error instanceof Error ? error.message : String(error)).replace(/, \w+ '.*'$/, '')
@@ -356,6 +354,3 @@ export function projectFileSource(host: Host): SettingSource {
     },
   }
 }
-
-/** Loads what writes the stored settings: few commands need its packages. */
-export const loadStoreWriter = () => import('./store-update.ts')

@@ -1,14 +1,14 @@
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { shellWord } from '../domain/suggested-command.ts'
 import { isUtf16 } from '../domain/values/text.ts'
-import { isMergeqError, type MergeqError, usageError } from '../errors.ts'
-import type { Environment, Host } from '../host/host.ts'
-import { isObject, type JsonObject, parseJson } from '../json.ts'
+import { isMergeqError, MergeqError, usageError } from '../errors.ts'
+import type { Host } from '../host/host.ts'
+import { isObject, type JsonObject, parseJson, stringifyJson } from '../json.ts'
 import { joinPath, parentDirectory } from './file-paths.ts'
 import { type SettingSource, settingDefinition } from './setting-definitions.ts'
 
 /** The largest settings file, in characters; a larger file is not a settings file. */
-export const maxStoreSize = 1024 * 1024
+const maxStoreSize = 1024 * 1024
 
 /** The stored settings: `profiles` by name, `tokens` by origin, and unknown members. */
 export interface Store {
@@ -23,7 +23,7 @@ export interface Store {
   accessProblems(): Promise<readonly AccessProblem[]>
 }
 
-export function requireStorePath(path: string | undefined): string {
+function requireStorePath(path: string | undefined): string {
   if (path !== undefined) return path
   throw usageError(
     'There is no configuration directory.',
@@ -64,7 +64,7 @@ export function openStore(host: Host): Store {
  * Returns the document of a settings file; `target` is the file behind the link `path`. Throws a usage
  * error that names `path` when the file cannot be read.
  */
-export async function readDocument(host: Host, target: string, path: string): Promise<JsonObject> {
+async function readDocument(host: Host, target: string, path: string): Promise<JsonObject> {
   try {
     return parseDocument(await host.files.read(target, maxStoreSize), path)
   } catch (error) {
@@ -72,6 +72,37 @@ export async function readDocument(host: Host, target: string, path: string): Pr
     const problems = await accessProblems(host, path).catch(() => [])
     const ownerProblem = problems.find(({ kind }) => kind === 'owner')
     throw unreadableError(path, error instanceof Error ? error.message : String(error), ownerProblem)
+  }
+}
+
+/**
+ * Changes the stored settings: under a lock, the new document is written to a file of mode 0600 beside the
+ * old file, read back, compared, and renamed over the old file. After any error the old file is unchanged
+ * (docs/reference/network.md, "Files"). Members that `change` does not touch are kept, unknown ones too. An
+ * unreadable file is never overwritten. Throws a usage error without a directory for settings, and an output
+ * error when the file cannot be written.
+ */
+export async function updateStore(host: Host, change: (before: JsonObject) => JsonObject): Promise<void> {
+  const path = requireStorePath(configFile(host))
+  const { replaceLocked, withLock } = await import('./store-update.ts')
+  try {
+    await host.files.createDirectory(parentDirectory(path))
+    const target = await host.files.resolveLink(path)
+    await withLock(target, host, async () => {
+      const text = `${stringifyJson(change(await readDocument(host, target, path)), true)}\n`
+      if (text.length > maxStoreSize)
+        throw usageError(
+          'The settings file would become too large.',
+          'Nothing was changed. Remove settings that are not needed: mergeq config unset <key>',
+        )
+      await replaceLocked(target, text, host)
+    })
+  } catch (error) {
+    if (isMergeqError(error)) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new MergeqError('output', `The settings file ${path} could not be written: ${reason}.`, {
+      hint: 'Nothing was changed. Check the directory and the free disk space, or set MERGEQ_CONFIG_DIR to another directory.',
+    })
   }
 }
 
@@ -151,7 +182,7 @@ export const profileSource = (store: Store, profile: () => Promise<string>): Set
 /** A problem with the permissions or the owner of the stored settings. */
 export interface AccessProblem {
   readonly path: string
-  readonly kind: 'owner' | 'file' | 'folder' | 'place'
+  readonly kind: 'owner' | 'file' | 'folder'
   /**
    * What is wrong, as the rest of a sentence that begins with the path: `belongs to another user (uid 1000;
    * this is uid 0)`.
@@ -167,28 +198,15 @@ const formatMode = (mode: number): string => (mode & 0o777).toString(8).padStart
 
 const root = 0
 
-/** Returns the problem of a settings file outside the profile of a Windows user. */
-function placeProblems(env: Environment, path: string): readonly AccessProblem[] {
-  const normalize = (text: string) => `${text.replaceAll('/', '\\').toLowerCase()}\\`.replace(/\\+$/, '\\')
-  const profiles = [env.USERPROFILE, env.APPDATA, env.LOCALAPPDATA].flatMap(directory =>
-    directory ? [normalize(directory)] : [],
-  )
-  if (profiles.length === 0 || profiles.some(profile => normalize(path).startsWith(profile))) return []
-  const description = 'is outside your user profile, so other users may be able to read it'
-  return [{ path: parentDirectory(path), kind: 'place', description, isForeign: false }]
-}
-
 /**
  * Returns the problems with the permissions of a settings file: another user owns it, others can read or
  * write it, or others can replace it because they own or can write its directory. Returns no problems on
- * systems without user ids; on Windows a directory outside the profile of the user is a problem, because only
- * the profile is closed to other users.
+ * systems without user ids (Windows).
  */
 export async function accessProblems(
-  { files, env = {}, runtime: { user, platform } }: Pick<Host, 'files' | 'runtime'> & Partial<Host>,
+  { files, runtime: { user } }: Pick<Host, 'files' | 'runtime'>,
   path: string,
 ): Promise<readonly AccessProblem[]> {
-  if (platform === 'win32') return placeProblems(env, path)
   if (user === undefined) return []
   const userId: number = user
   const problems: AccessProblem[] = []
@@ -251,7 +269,7 @@ export function cacheDirectory({ env, runtime }: Pick<Host, 'env' | 'runtime'>):
 }
 
 /** Returns the path of the file with the stored settings, or undefined when there is no directory for it. */
-export function configFile(host: Pick<Host, 'env' | 'runtime'>): string | undefined {
+function configFile(host: Pick<Host, 'env' | 'runtime'>): string | undefined {
   const directory = configDirectory(host)
   return directory === undefined ? undefined : joinPath(directory, 'config.json', host.runtime.platform)
 }

@@ -5,14 +5,12 @@ import {
   createReadStream,
   existsSync,
   mkdirSync,
-  open,
   openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   readSync,
   renameSync,
-  rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -28,7 +26,7 @@ async function readText(path: string, maxBytes = Number.POSITIVE_INFINITY): Prom
   if (stat === undefined) return undefined
   if (!stat.isFile()) throw new Error('it is not a regular file')
   if (stat.size > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`)
-  return readLockedFile(path, () => readFileSync(path, 'utf8'))
+  return readFileSync(path, 'utf8')
 }
 
 /** The size of the pieces of a file, in bytes. */
@@ -53,7 +51,7 @@ async function* readPieces(path: string, signal: AbortSignal): AsyncIterable<Uin
   }
 }
 
-async function* readStream(path: string, timeout: number, signal: AbortSignal): AsyncIterable<Uint8Array> {
+async function* readStream(path: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
   const stat = statSync(path)
   if (stat.isFile() || stat.isDirectory()) {
     yield* readPieces(path, signal)
@@ -64,9 +62,17 @@ async function* readStream(path: string, timeout: number, signal: AbortSignal): 
     yield* createReadStream(path, { signal })
     return
   }
-  const { Socket } = await import('node:net')
-  // A socket, because a file read that waits for a writer could not be cancelled.
-  const pipe = new Socket({ fd: await openPipe(path, timeout, signal), writable: false })
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const start = readAvailable(descriptor)
+  if (start !== undefined) yield start
+  // Without a writer the FIFO is empty, and a stream would wait for one.
+  if (start?.length === 0) {
+    closeSync(descriptor)
+    return
+  }
+  // A file stream could not be cancelled while it waits for the writer.
+  const { Socket } = process.getBuiltinModule('node:net')
+  const pipe = new Socket({ fd: descriptor, writable: false })
   const stop = () => pipe.destroy(signal.reason)
   signal.addEventListener('abort', stop, { once: true })
   try {
@@ -76,31 +82,16 @@ async function* readStream(path: string, timeout: number, signal: AbortSignal): 
   }
 }
 
-/**
- * Opens a FIFO, which succeeds when another process opens it for writing. Rejects after `timeout`
- * milliseconds.
- */
-const openPipe = (path: string, timeout: number, signal: AbortSignal): Promise<number> =>
-  new Promise((resolve, reject) => {
-    let isCancelled = false
-    const end = (error: unknown) => {
-      isCancelled = true
-      clearTimeout(timer)
-      reject(error)
-      // Only a writer ends the pending open, which would keep the process alive.
-      closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK))
-    }
-    const timer = setTimeout(() => end(new Error(`no process wrote to it within ${timeout} ms`)), timeout)
-    const stop = () => end(signal.reason)
-    signal.addEventListener('abort', stop, { once: true })
-    open(path, (error, descriptor) => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', stop)
-      if (error !== null) reject(error)
-      else if (isCancelled) closeSync(descriptor)
-      else resolve(descriptor)
-    })
-  })
+/** Reads what a pipe holds: nothing if it has no writer. Returns undefined if the writer has written nothing yet. */
+function readAvailable(descriptor: number): Uint8Array | undefined {
+  const buffer = new Uint8Array(pieceSize)
+  try {
+    return buffer.subarray(0, readSync(descriptor, buffer))
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return undefined
+    throw error
+  }
+}
 
 /** Resolves a symbolic link by hand, because its target need not exist. */
 async function resolveLink(path: string): Promise<string> {
@@ -117,11 +108,7 @@ async function resolveLink(path: string): Promise<string> {
 
 async function readAccess(path: string): Promise<Access | undefined> {
   const stat = statSync(path, { throwIfNoEntry: false })
-  return stat && { owner: stat.uid, mode: stat.mode & 0o7777, modifiedAt: stat.mtimeMs }
-}
-
-async function removeDirectory(path: string): Promise<void> {
-  if (existsSync(path)) rmdirSync(path)
+  return stat && { owner: stat.uid, mode: stat.mode & 0o7777 }
 }
 
 /** Creates each directory separately: the `recursive` option never returns below /proc. */
@@ -146,7 +133,7 @@ async function replaceFile(path: string, text: string, mode = 0o666): Promise<vo
     // A full disk may truncate the file without an error.
     if (readFileSync(temporaryFile, 'utf8') !== text)
       throw new Error('the written file has different content (is the disk full?)')
-    await changeFile(target, () => renameSync(temporaryFile, target))
+    renameSync(temporaryFile, target)
   } finally {
     rmSync(temporaryFile, { force: true })
   }
@@ -158,56 +145,10 @@ export const files: Files = {
   read: readText,
   exists: async path => existsSync(path),
   list: async folder => (existsSync(folder) ? readdirSync(folder) : []),
-  createDirectory: async path => {
-    createDirectory(path)
-  },
+  createDirectory: async path => createDirectory(path),
   resolveLink,
   access: readAccess,
-  rename: (from, to) => changeFile(to, () => renameSync(from, to)),
+  rename: async (from, to) => renameSync(from, to),
   replace: replaceFile,
-  remove: path => changeFile(path, () => rmSync(path, { force: true })),
-  removeDirectory,
-}
-
-/** The errors with which Windows refuses to change a file that another program has open. */
-const lockErrors = ['EBUSY', 'EPERM', 'EACCES']
-
-/** How long a change is tried again, in milliseconds: virus scanners and editors have a file open only briefly. */
-const retryTime = 2_000
-const retryInterval = 50
-
-const wait = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms))
-
-const isReadOnly = (path: string): boolean =>
-  ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0o200) & 0o200) === 0
-
-/**
- * Changes a file. On Windows, where a file that another program has open may not be changed, this tries again
- * for two seconds and then throws an error with the code EBUSY. For a read-only file it throws at once.
- */
-export const changeFile = <T>(path: string, change: () => T, platform?: string, sleep?: typeof wait) =>
-  retryWhileLocked(path, change, lockErrors, platform, sleep)
-
-/** Reads a file. On Windows a file that another program has opened for itself is tried again in the same way. */
-export const readLockedFile = <T>(path: string, read: () => T, platform?: string, sleep?: typeof wait) =>
-  retryWhileLocked(path, read, ['EBUSY'], platform, sleep)
-
-async function retryWhileLocked<T>(
-  path: string,
-  action: () => T,
-  errors: readonly string[],
-  platform: string = process.platform,
-  sleep = wait,
-): Promise<T> {
-  for (let waited = 0; ; waited += retryInterval)
-    try {
-      return action()
-    } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-      if (platform !== 'win32' || !errors.includes(code)) throw error
-      if (errors === lockErrors && isReadOnly(path)) throw new Error(`${path} is read-only`)
-      if (waited >= retryTime)
-        throw Object.assign(new Error(`${path} is in use by another program (${code})`), { code: 'EBUSY' })
-      await sleep(retryInterval)
-    }
+  remove: async path => rmSync(path, { force: true }),
 }

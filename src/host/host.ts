@@ -115,11 +115,8 @@ export interface Output {
 
 /** The file system. */
 export interface Files {
-  /**
-   * Yields the bytes of a file in pieces. Each piece is valid until the next one is requested. Throws an
-   * error when no process opens a FIFO for writing within `timeout` milliseconds.
-   */
-  stream(path: string, timeout: number, interrupted: AbortSignal): AsyncIterable<Uint8Array>
+  /** Yields the bytes of a file in pieces. Each piece is valid until the next one is requested. */
+  stream(path: string, interrupted: AbortSignal): AsyncIterable<Uint8Array>
   /**
    * Returns the text of a regular file of at most `maxBytes` bytes, or undefined when there is no file.
    * Throws an error for any other kind of file, so that it never blocks on a FIFO.
@@ -145,18 +142,14 @@ export interface Files {
   replace(path: string, text: string, mode?: number): Promise<void>
   /** Removes a file; a missing file is not an error. */
   remove(path: string): Promise<void>
-  /** Removes an empty directory; a missing directory is not an error. */
-  removeDirectory(path: string): Promise<void>
 }
 
-/** The owner and permissions of a file or directory, and when it was last changed. */
+/** The owner and permissions of a file or directory. */
 export interface Access {
   /** The id of the user that owns the file. */
   readonly owner: number
   /** The permission bits, as in chmod(1). */
   readonly mode: number
-  /** The time of the last change, in milliseconds since 1970. */
-  readonly modifiedAt: number
 }
 
 /** How git is run. */

@@ -38,12 +38,13 @@ export function createNodeHost(proc: NodeJS.Process, version: string, interrupte
     err: createOutput(proc, 'stderr', interrupted),
     files,
     interrupted,
-    git: async (args, options) => (await import('./programs.ts')).runGit(args, options),
-    runProgram: async (program, args, options) =>
-      (await import('./programs.ts')).runProgram(program, args, options),
-    openUrl: async url => (await import('./programs.ts')).openUrl(url),
+    git: async (args, options) => (await loadPrograms()).runGit(args, options),
+    runProgram: async (program, args, options) => (await loadPrograms()).runProgram(program, args, options),
+    openUrl: async url => (await loadPrograms()).openUrl(url),
   }
 }
+
+const loadPrograms = () => import('./programs.ts')
 
 /** Returns the working directory, or undefined when it was removed. */
 function workingDirectory(proc: NodeJS.Process): string | undefined {
@@ -90,8 +91,8 @@ const createInput = (proc: NodeJS.Process, interrupted: AbortSignal): StandardIn
     }
   },
   async ask(question, hidden = false) {
-    const { createInterface } = await import('node:readline/promises')
-    const { Writable } = await import('node:stream')
+    const { createInterface } = proc.getBuiltinModule('node:readline/promises')
+    const { Writable } = proc.getBuiltinModule('node:stream')
     // readline echoes what the user types; a hidden line has no echo.
     const echo = new Writable({
       write: (piece, _, done) => (hidden ? done() : proc.stderr.write(piece, () => done())),

@@ -55,7 +55,7 @@ export const windowsEnvironment = (env: Environment): Environment =>
  */
 export async function limitWebAssemblyCompilation(): Promise<void> {
   if (!process.versions.v8.startsWith('11.')) return
-  const { setFlagsFromString } = await import('node:v8')
+  const { setFlagsFromString } = process.getBuiltinModule('node:v8')
   setFlagsFromString('--wasm-tiering-budget=100000000')
   // The code cache is saved at the end, and V8 rejects code that was cached under other flags.
   process.prependOnceListener('exit', () => setFlagsFromString('--wasm-tiering-budget=1800000'))

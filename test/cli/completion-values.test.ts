@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Answer, mergeq, noon, type Service, type Setting, serveScript } from '../support/harness.ts'
 
 const where = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme' }
-const privateDirectory = { '/home/ann/.cache/mergeq': { owner: 7, mode: 0o700, modifiedAt: 0 } }
+const privateDirectory = { '/home/ann/.cache/mergeq': { owner: 7, mode: 0o700 } }
 /** A user with a cache directory. */
 const withCache: Setting = { user: 7, access: privateDirectory, disk: new Map() }
 
@@ -293,7 +293,7 @@ describe('the cache', () => {
       { owner: 7, mode: 0o750 },
       { owner: 7, mode: 0o707 },
     ]) {
-      const unsafe = { ...withCache, access: { '/home/ann/.cache/mergeq': { ...access, modifiedAt: 0 } } }
+      const unsafe = { ...withCache, access: { '/home/ann/.cache/mergeq': { ...access } } }
       const others = new Map([[file, disk.get(file) ?? '']])
       const sent = service.requests.length
       expect(await press({ ...unsafe, disk: others })).toEqual({ offers: 1, sent: sent + 1 })

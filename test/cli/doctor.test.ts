@@ -340,17 +340,3 @@ describe('on a terminal', () => {
       expect(out).toContain(sign)
   })
 })
-
-test('on Windows, settings outside the profile are a warning, and a token has a name in any case', async () => {
-  const { out } = await mergeq('doctor --json', {
-    platform: 'win32',
-    env: {
-      MERGEQ_TOKEN: '',
-      mergeq_token: 'secret-token',
-      MERGEQ_CONFIG_DIR: 'C:\\shared',
-      USERPROFILE: 'C:\\Users\\dev',
-    },
-  })
-  expect(out).toContain('C:\\\\shared is outside your user profile, so other users may be able to read it')
-  expect(out).toContain('Set MERGEQ_CONFIG_DIR to a directory in your user profile, or unset it.')
-})

@@ -1,7 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { mergeq, type Service, type Setting } from '../support/harness.ts'
 import { serve, token } from '../support/settings-file-access.ts'
 
@@ -9,8 +6,8 @@ const folder = '/home/ada/.config/mergeq'
 const file = `${folder}/config.json`
 const [ada, bob] = [1_000, 1_001]
 const [ownFolder, ownFile] = [
-  { owner: ada, mode: 0o700, modifiedAt: 0 },
-  { owner: ada, mode: 0o600, modifiedAt: 0 },
+  { owner: ada, mode: 0o700 },
+  { owner: ada, mode: 0o600 },
 ]
 
 /**
@@ -168,51 +165,5 @@ describe('doctor', () => {
     const { rows, service } = await settingsRow({ [file]: { ...ownFile, mode: 0o644 } })
     expect(service.requests.map(({ path }) => path)).toEqual(['/v1/getMergeQueueMetrics', '/v1/status'])
     expect(rows.map(({ check }) => check)).toContain('service')
-  })
-})
-
-describe('settings on Windows', () => {
-  const place = mkdtempSync(join(tmpdir(), 'mergeq-place-'))
-  afterAll(() => rmSync(place, { recursive: true }))
-  // conf writes the settings without the simulated host.
-  const disk = Object.assign(new Map<string, string>(), {
-    get: (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined),
-  })
-  const login = (env: Readonly<Record<string, string>>) =>
-    mergeq('auth login --with-token --no-verify', {
-      platform: 'win32',
-      input: token,
-      disk,
-      env: { MERGEQ_TOKEN: '', MERGEQ_CONFIG_DIR: place, ...env },
-    })
-  const stored = 'Stored the token for https://api.trunk.io without verifying it.\n'
-
-  test('warns that other users may read a token outside the profile', async () => {
-    expect(await login({ USERPROFILE: 'Q:\\Users\\me' })).toMatchObject({
-      code: 0,
-      err: `${stored}mergeq: ${place} is outside your user profile, so other users may be able to read it. To move the token: run mergeq auth logout, set MERGEQ_CONFIG_DIR to a directory in your user profile, and run mergeq auth login.\n`,
-    })
-  })
-
-  test('does not warn in the profile', async () => {
-    expect(await login({ USERPROFILE: tmpdir() })).toMatchObject({ code: 0, err: stored })
-  })
-
-  test('settings that another program holds are named, and not overwritten', async () => {
-    const held = Object.assign(new Map<string, string>(), {
-      get: (path: string) => {
-        if (path.endsWith('config.json'))
-          throw Object.assign(new Error(`${path} is in use by another program (EBUSY)`), { code: 'EBUSY' })
-      },
-    })
-    expect(
-      await mergeq('config set timeout 9s', { disk: held, env: { MERGEQ_CONFIG_DIR: place } }),
-    ).toMatchObject({
-      code: 16,
-      out: '',
-      err: expect.stringMatching(
-        /^mergeq: The settings file \S*config\.json could not be written: \S*config\.json is in use by another program \(EBUSY\)\.\n {2}Nothing was changed\. /,
-      ),
-    })
   })
 })

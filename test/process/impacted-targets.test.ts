@@ -153,11 +153,7 @@ describe('the program itself', () => {
     ['stdin a folder', 'mergeq --from - < /', /Standard input cannot be read|is empty/],
     ['a folder', 'mergeq --from /', /\/ cannot be read/],
     ['a file that is missing', 'mergeq --from nothing.txt', /nothing\.txt cannot be read/],
-    [
-      'a FIFO without a writer',
-      'mkfifo fifo; mergeq --from fifo --timeout 300ms',
-      /fifo cannot be read: no process wrote to it within 300 ms/,
-    ],
+    ['a FIFO without a writer', 'mkfifo fifo; mergeq --from fifo', /is empty/],
   ])('%s', async (_, script, says) => {
     const { code, out, err, sent } = await shell(script)
     expect({ code, out, sent }).toEqual({ code: 2, out: '', sent: [] })
@@ -165,16 +161,16 @@ describe('the program itself', () => {
     expect(err).not.toMatch(/EBADF|\n\s+at /)
   })
 
-  test('a FIFO with a late writer, and a process substitution', async () => {
-    const late = await shell('mkfifo late; (sleep 0.3; echo //a > late) & mergeq --from late --timeout 30d')
-    expect(late.sent).toEqual([expect.stringContaining('["//a"]')])
+  test('a FIFO with a slow writer, and a process substitution', async () => {
+    const slow = await shell('mkfifo slow; (sleep 2; echo //a) > slow & mergeq --from slow')
+    expect(slow.sent).toEqual([expect.stringContaining('["//a"]')])
     const substituted = await shell('mergeq --from <(sleep 0.3; echo //b)')
     expect(substituted.sent).toEqual([expect.stringContaining('["//b"]')])
   })
 
   test('a signal ends the waiting for a writer', async () => {
     const { code, out } = await shell(
-      'mkfifo held; "$LAUNCHER" pr targets 7 --from held -R acme/web -b main --sha x & sleep 0.5; kill -TERM $!; wait $!; echo $?',
+      'mkfifo held; sleep 5 > held & "$LAUNCHER" pr targets 7 --from held -R acme/web -b main --sha x & sleep 0.5; kill -TERM $!; wait $!; echo $?',
     )
     expect({ code, out }).toEqual({ code: 0, out: '143' })
   })

@@ -21,7 +21,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { execa, type Options } from 'execa'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { updateStore } from '../../src/config/store-update.ts'
+import { updateStore } from '../../src/config/store.ts'
 import { toMergeqError } from '../../src/errors.ts'
 import type { Host } from '../../src/host/host.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
@@ -241,35 +241,6 @@ describe.concurrent('killed at any moment', () => {
     expect(performance.now() - started).toBeLessThan(10_000)
     expect(read()).toEqual({ profiles: { default: { repo: 'acme/web' } } })
     expect(readdirSync(folder)).toEqual(['config.json'])
-  })
-
-  test('a lock that is dated in the future is broken like an old one', async () => {
-    const { file, folder, lay, read, run } = openPlace()
-    lay({})
-    mkdirSync(`${file}.lock`)
-    utimesSync(`${file}.lock`, now() + 86_400, now() + 86_400)
-    const started = performance.now()
-    expect(await run('config set repo acme/web')).toEqual({ code: 0, out: '', err: '' })
-    expect(performance.now() - started).toBeLessThan(10_000)
-    expect(read()).toEqual({ profiles: { default: { repo: 'acme/web' } } })
-    expect(readdirSync(folder)).toEqual(['config.json'])
-  })
-
-  test('waits for a lock of a process whose clock is ahead', { timeout: 20_000 }, async () => {
-    const { file, lay, run } = openPlace()
-    lay({})
-    mkdirSync(`${file}.lock`)
-    const ahead = () => utimesSync(`${file}.lock`, now() + 60, now() + 60)
-    ahead()
-    const fresh = setInterval(ahead, 1_000)
-    let released = 0
-    setTimeout(() => {
-      clearInterval(fresh)
-      rmSync(`${file}.lock`, { recursive: true })
-      released = performance.now()
-    }, 7_000)
-    expect((await run('config set repo acme/web')).code).toBe(0)
-    expect(released).toBeGreaterThan(0)
   })
 
   test('a lock that is never given back: the message says so, and the hint names it', async () => {

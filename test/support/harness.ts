@@ -239,7 +239,6 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         setting.onChange?.('remove', path)
         setting.disk?.delete(path)
       },
-      removeDirectory: async () => undefined,
     },
     interrupted: setting.signal ?? new AbortController().signal,
     openUrl: async url => setting.openUrl?.(url),
