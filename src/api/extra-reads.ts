@@ -89,19 +89,19 @@ export async function readListIfAvailable<P extends Params>(
   take: (records: readonly JsonObject[]) => void,
   options: CallOptions = {},
 ): Promise<ExtraListEnd> {
-  const pages = await operation.pagination?.(params, client.host.clock.now())
+  const pages = operation.pagination?.(params, client.host.clock.now())
   if (pages === undefined) return { isAvailable: false, problem: undefined }
   for (let pageQuery = pages.nextQuery(); pageQuery !== undefined; pageQuery = pages.nextQuery()) {
     const { result, failure } = await callIfAvailable(client, operation, params, {
       ...options,
       pageQuery,
       // A service that has sent a page has the operation.
-      ...(pages.hasStarted() ? { missingStatuses: [] } : {}),
+      ...(pages.hasStarted ? { missingStatuses: [] } : {}),
     })
     if (result !== undefined) take(pages.take(result.response))
     else if (failure === undefined || !pages.recover(failure)) {
       const problem = failure === undefined ? undefined : withoutPeriod(failure)
-      return { isAvailable: pages.hasStarted(), problem }
+      return { isAvailable: pages.hasStarted, problem }
     }
   }
   return { isAvailable: true, problem: pages.finish().problem }

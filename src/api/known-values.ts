@@ -32,7 +32,7 @@ export async function readFailedPullRequests(
 ): Promise<readonly QueueEntry[]> {
   const since = client.host.clock.now() - recentTime
   const params = { ...queue, states: ['FAILED'], since: toIso(since), pageSize: maxFailed }
-  const pageQuery = await firstPageQuery(listPullRequests, params, client.host.clock.now())
+  const pageQuery = firstPageQuery(listPullRequests, params, client.host.clock.now())
   const { response } = await callOperation(client, listPullRequests, params, { limits, pageQuery })
   return queueEntries({ enqueuedPullRequests: response.records })
 }
@@ -55,7 +55,7 @@ export async function readKnownTests(
 ): Promise<readonly JsonObject[]> {
   const now = client.host.clock.now()
   const params = { ...place, since: toIso(now - recentTime) }
-  const pageQuery = await firstPageQuery(listFailingTests, params, now)
+  const pageQuery = firstPageQuery(listFailingTests, params, now)
   const { response } = await callOperation(client, listFailingTests, params, { limits, pageQuery })
   return response.records
 }

@@ -4,7 +4,7 @@ import type { Type } from '../domain/values/types.ts'
 import { usageError } from '../errors.ts'
 import type { EncodedJson, Json } from '../json.ts'
 import type { RecordType } from './operations/fields.ts'
-import type { Paginator } from './pages.ts'
+import type { PageQuery, Paginator } from './pages.ts'
 import type { DecodedResponse, ResponseDecoder } from './response.ts'
 
 /**
@@ -223,11 +223,11 @@ export const hintIfNotFound =
  *
  * @param now milliseconds since 1970
  */
-export const firstPageQuery = async <P extends Params>(
+export const firstPageQuery = <P extends Params>(
   operation: Pick<Operation<P>, 'pagination'>,
   params: ParamValues<P>,
   now: number,
-): Promise<Readonly<Record<string, Json>>> => (await operation.pagination?.(params, now))?.nextQuery() ?? {}
+): PageQuery => operation.pagination?.(params, now).nextQuery() ?? {}
 
 /** An operation of the service: how it is requested, and how its response is read. */
 export interface Operation<P extends Params = Params, R extends Route = Route> {
@@ -271,7 +271,7 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
    *
    * @param now milliseconds since 1970, from which durations are subtracted
    */
-  pagination?(params: ParamValues<P>, now: number): Promise<Paginator>
+  pagination?(params: ParamValues<P>, now: number): Paginator
 }
 
 /** Defines an operation; the params of its functions are typed from its own `params`. */

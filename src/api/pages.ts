@@ -1,8 +1,8 @@
 import { formatInteger, pluralize } from '../domain/format.ts'
 import { defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
-import { MergeqError, withPeriod } from '../errors.ts'
-import type { Json, JsonObject } from '../json.ts'
-import type { DecodedResponse } from './response.ts'
+import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
+import { get, type Json, type JsonObject } from '../json.ts'
+import { type DecodedResponse, missingPartError } from './response.ts'
 
 export interface PaginationEnd {
   /** The records that were not returned before: those of a list that is sorted at its end. */
@@ -47,38 +47,8 @@ export function incompleteListError(
   return new MergeqError(kind, `${withPeriod(failure.message)} The list is incomplete.`, details)
 }
 
-export interface RecordFilter {
-  readonly flag: string
-  keeps(record: JsonObject): boolean
-}
-
-/** `key` is the member of the response that contains the records; `noun` names one record in messages. */
-interface ListContent {
-  readonly key: string
-  readonly noun: string
-}
-
-interface ListSelection {
-  /** Records per page; 100 by default. */
-  readonly pageSize?: number | undefined
-  /** How many pages are requested at most; 10,000 by default. */
-  readonly maxPages?: number | undefined
-  readonly pageToken?: string | undefined
-  readonly limit?: number | undefined
-  readonly filters: readonly RecordFilter[]
-  /** Sorts all records when the list has ended. Without it, records are returned as they arrive. */
-  readonly order?: ((a: JsonObject, b: JsonObject) => number) | undefined
-}
-
-export interface PageProtocol<S extends object> {
-  readonly content: ListContent
-  query(segment: S, token: string, pageSize: number): Readonly<Record<string, Json>>
-  /** The token of the next page; empty at the end of the segment. */
-  nextToken(response: DecodedResponse): string
-  /** Returns the id of a record. A record with an id is returned only once; a record without an id always. */
-  idOf(record: JsonObject): string | undefined
-  describe(segment: S): string
-}
+/** Members of a body that request a page. */
+export type PageQuery = Readonly<Record<string, Json>>
 
 /** What was read of a list, for its summary and the members beside its records. */
 export interface ListResult {
@@ -87,149 +57,219 @@ export interface ListResult {
   readonly complete: boolean
   /** The members of the last document, without the records. */
   readonly envelope: JsonObject
-  readonly page: JsonObject
 }
 
-interface ListSummary {
+/** A list of the service. */
+export interface PagedList {
+  /** The member of the response that contains the records. */
+  readonly key: string
+  /** Names one record in messages. */
+  readonly noun: string
+  /**
+   * The parts of the list with pages of their own, such as time windows: the members of the body that select
+   * each.
+   */
+  readonly segments: readonly PageQuery[]
+  /** Returns the members that request a page of a segment; the token is empty for the first page. */
+  pageQuery(token: string, pageSize: number): PageQuery
+  /** The member of the response with the token of the next page; empty or missing at the end of the segment. */
+  readonly tokenPath: string
+  /** Returns the id of a record. A record with an id is returned only once; a record without an id always. */
+  idOf(record: JsonObject): string | undefined
+  describeSegment(segment: PageQuery): string
+  /** The conditions of mergeq, each with the option that sets it. */
+  readonly filters: readonly { readonly flag: string; keeps(record: JsonObject): boolean }[]
+  /** Sorts all records when the list has ended. Without it, records are returned as they arrive. */
+  readonly order?: ((a: JsonObject, b: JsonObject) => number) | undefined
+  /** The summary of what was read: a sentence. */
   describe(result: ListResult): string
+  /** The members beside the records in the one document for all pages. */
   envelope(result: ListResult): JsonObject
 }
 
-/**
- * Reads all segments and pages of a list as one response, and returns each record once. Does no I/O: the caller
- * sends the requests.
- */
-export interface Paginator {
-  readonly content: ListContent
-  nextQuery(): Readonly<Record<string, Json>> | undefined
-  take(response: DecodedResponse): readonly JsonObject[]
-  /**
-   * Returns whether the list continues after an error: a segment whose page token expired starts again, once.
-   */
-  recover(failure: MergeqError): boolean
-  /** Whether at least one response was taken, so that there is something to print after an error. */
-  hasStarted(): boolean
-  finish(why?: string): PaginationEnd
+/** How much of a list is read. */
+interface PageOptions {
+  /** Records per page; 100 by default. */
+  readonly pageSize?: number | undefined
+  /** How many pages are requested at most; 10,000 by default. */
+  readonly maxPages?: number | undefined
+  /** The token of the only page to read. */
+  readonly pageToken?: string | undefined
+  readonly limit?: number | undefined
 }
 
 /** Records beyond the limit are dropped whenever more than this number of them were collected. */
 const maxSortedLater = 1_000
 
-export function paginateList<S extends object>(
-  segments: readonly S[],
-  protocol: PageProtocol<S>,
-  selection: ListSelection,
-  summary: ListSummary,
-): Paginator {
-  const {
-    pageSize = defaultPageSize,
-    maxPages = defaultMaxPages,
-    limit = Number.POSITIVE_INFINITY,
-  } = selection
-  const { pageToken, filters, order } = selection
-  const { key, noun } = protocol.content
-  const cursor = createPageCursor(segments, { maxPages, noun, firstToken: pageToken })
+/**
+ * Reads all segments and pages of a list as one response, and returns each record once. Does no I/O: the caller
+ * sends the requests.
+ */
+export class Paginator {
+  readonly #list: PagedList
+  readonly #cursor: PageCursor<PageQuery>
+  readonly #options: PageOptions
+  readonly #limit: number
   /** Each id that was seen, with the number of the pass over a segment in which it was seen last. */
-  const seenIds = new Map<string, number>()
-  let collected: JsonObject[] = []
-  const hidden = new Map<string, number>()
-  const restarts: string[] = []
-  let [shown, repeated, wantedCount] = [0, 0, 0]
-  let [limited, isOnePageOver] = [false, false]
-  let [lastPage, lastEnvelope]: [JsonObject, JsonObject] = [{}, {}]
-  const next = () => (limited || isOnePageOver ? undefined : cursor.next())
+  readonly #seenIds = new Map<string, number>()
+  /** How many records each condition dropped. */
+  readonly #hidden = new Map<string, number>()
+  readonly #restarts: string[] = []
+  #collected: JsonObject[] = []
+  #shown = 0
+  #repeated = 0
+  /** How many records passed all conditions. */
+  #wanted = 0
+  /** Whether there are more records than the limit. */
+  #isLimited = false
+  #isOnePageOver = false
+  #lastEnvelope: JsonObject = {}
 
-  /** Returns whether the record is new in the list, and whether it is new in this pass over the segment. */
-  const recordId = (record: JsonObject) => {
-    const id = protocol.idOf(record)
-    if (id === undefined) return { isFirst: true, isNew: true }
-    const lastPass = seenIds.get(id)
-    seenIds.set(id, cursor.pass())
-    return { isFirst: lastPass === undefined, isNew: lastPass !== cursor.pass() }
+  constructor(list: PagedList, options: PageOptions) {
+    const { maxPages = defaultMaxPages, limit = Number.POSITIVE_INFINITY, pageToken } = options
+    this.#list = list
+    this.#options = options
+    this.#limit = limit
+    this.#cursor = new PageCursor(list.segments, { maxPages, noun: list.noun, firstToken: pageToken })
   }
 
-  const isKept = (record: JsonObject): boolean => {
-    const filter = filters.find(({ keeps }) => !keeps(record))
-    if (filter !== undefined) hidden.set(filter.flag, (hidden.get(filter.flag) ?? 0) + 1)
+  get key(): string {
+    return this.#list.key
+  }
+
+  get noun(): string {
+    return this.#list.noun
+  }
+
+  /** Whether at least one response was taken, so that there is something to print after an error. */
+  get hasStarted(): boolean {
+    return this.#cursor.pages > 0
+  }
+
+  /** Requests page after page, and yields the records of each. */
+  async *read(
+    request: (pageQuery: PageQuery) => Promise<DecodedResponse>,
+  ): AsyncGenerator<readonly JsonObject[]> {
+    for (let query = this.nextQuery(); query !== undefined; query = this.nextQuery()) {
+      const response = await request(query).catch(error => {
+        if (!this.recover(toMergeqError(error))) throw error
+      })
+      if (response !== undefined) yield this.take(response)
+    }
+  }
+
+  nextQuery(): PageQuery | undefined {
+    const next = this.#next()
+    const { pageSize = defaultPageSize } = this.#options
+    return next && { ...next.segment, ...this.#list.pageQuery(next.token, pageSize) }
+  }
+
+  #next() {
+    return this.#isLimited || this.#isOnePageOver ? undefined : this.#cursor.next()
+  }
+
+  /** Returns the records of a page that were not returned before and pass all conditions. */
+  take({ records, envelope = {} }: DecodedResponse): readonly JsonObject[] {
+    const { key, tokenPath, order } = this.#list
+    const { [key]: _, ...rest } = envelope
+    this.#lastEnvelope = rest
+    const sightings = records.map(record => this.#see(record))
+    const unseen = records.filter((_, index) => sightings[index]?.isFirst)
+    this.#repeated += records.length - unseen.length
+    const wanted = unseen.filter(record => this.#keeps(record))
+    this.#wanted += wanted.length
+    const token = readPageToken(get(rest, tokenPath))
+    this.#cursor.advance(
+      token,
+      sightings.some(({ isNew }) => isNew),
+    )
+    if (this.#options.pageToken !== undefined) {
+      this.#isOnePageOver = true
+      this.#isLimited = token !== ''
+    }
+    if (order !== undefined) {
+      for (const record of wanted) this.#collected.push(record)
+      if (this.#collected.length > this.#limit + maxSortedLater) this.#collected = this.#sorted()
+      return []
+    }
+    const room = this.#limit - this.#shown
+    if (wanted.length > room || (wanted.length === room && this.#next() !== undefined)) this.#isLimited = true
+    const now = wanted.slice(0, room)
+    this.#shown += now.length
+    return now
+  }
+
+  /** Returns whether the record is new in the list, and whether it is new in this pass over the segment. */
+  #see(record: JsonObject): { readonly isFirst: boolean; readonly isNew: boolean } {
+    const id = this.#list.idOf(record)
+    if (id === undefined) return { isFirst: true, isNew: true }
+    const { pass } = this.#cursor
+    const lastPass = this.#seenIds.get(id)
+    this.#seenIds.set(id, pass)
+    return { isFirst: lastPass === undefined, isNew: lastPass !== pass }
+  }
+
+  #keeps(record: JsonObject): boolean {
+    const filter = this.#list.filters.find(({ keeps }) => !keeps(record))
+    if (filter !== undefined) this.#hidden.set(filter.flag, (this.#hidden.get(filter.flag) ?? 0) + 1)
     return filter === undefined
   }
 
-  return {
-    content: protocol.content,
-    nextQuery() {
-      const request = next()
-      return request === undefined ? undefined : protocol.query(request, request.token, pageSize)
-    },
-    take(response) {
-      const { records, page = {}, envelope: { [key]: _, ...rest } = {} } = response
-      lastPage = page
-      lastEnvelope = rest
-      const sightings = records.map(recordId)
-      const unseen = records.filter((_, index) => sightings[index]?.isFirst)
-      repeated += records.length - unseen.length
-      const wanted = unseen.filter(isKept)
-      wantedCount += wanted.length
-      const token = protocol.nextToken(response)
-      cursor.advance(
-        token,
-        sightings.some(({ isNew }) => isNew),
-      )
-      if (pageToken !== undefined) {
-        isOnePageOver = true
-        limited = token !== ''
-      }
-      if (order !== undefined) {
-        for (const record of wanted) collected.push(record)
-        if (collected.length > limit + maxSortedLater) collected = collected.sort(order).slice(0, limit)
-        return []
-      }
-      const room = limit - shown
-      if (wanted.length > room || (wanted.length === room && next() !== undefined)) limited = true
-      const now = wanted.slice(0, room)
-      shown += now.length
-      return now
-    },
-    recover({ details: { status, serviceMessage = '' } }) {
-      if (
-        (status !== 400 && status !== 404) ||
-        !/token|cursor/i.test(serviceMessage) ||
-        pageToken !== undefined
-      )
-        return false
-      const segment = next()
-      if (segment === undefined || !cursor.restart()) return false
-      restarts.push(`A page token expired; ${protocol.describe(segment)} was read again from the first page.`)
-      return true
-    },
-    hasStarted: () => cursor.pages() > 0,
-    finish(why) {
-      const problem = cursor.problem() ?? why
-      const records = order === undefined ? [] : collected.sort(order).slice(0, limit)
-      const isReadToEnd = cursor.isOver() && problem === undefined && !limited
-      if (order !== undefined && wantedCount > limit) limited = true
-      shown += records.length
-      const complete = (cursor.isOver() || isOnePageOver) && !limited && problem === undefined
-      const warnings = [...restarts]
-      if (repeated > 0) warnings.push(`Omitted ${pluralize(repeated, 'duplicate row')}.`)
-      if (hidden.size > 0) warnings.push(describeHidden(hidden, noun))
-      const result = { shown, pages: cursor.pages(), complete, envelope: lastEnvelope, page: lastPage }
-      const rest = limited ? [`This list is incomplete: there are more ${noun}s.`] : []
-      return {
-        records,
-        shown,
-        complete,
-        // A sorted list that ended early is incomplete even below its limit: records that were not read may
-        // belong in it.
-        isBroken: problem !== undefined || (!complete && !limited),
-        problem: cursor.problem(),
-        hidden: [...hidden.values()].reduce((sum, count) => sum + count, 0),
-        total: isReadToEnd ? wantedCount : undefined,
-        notes: [summary.describe(result), ...warnings, ...rest],
-        warnings,
-        envelope: summary.envelope(result),
-      }
-    },
+  #sorted = () => this.#collected.sort(this.#list.order).slice(0, this.#limit)
+
+  /**
+   * Returns whether the list continues after an error: a segment whose page token expired starts again, once.
+   */
+  recover({ details: { status, serviceMessage = '' } }: MergeqError): boolean {
+    const isExpired = (status === 400 || status === 404) && /token|cursor/i.test(serviceMessage)
+    const next = this.#next()
+    if (!isExpired || this.#options.pageToken !== undefined || next === undefined) return false
+    if (!this.#cursor.restart()) return false
+    const segment = this.#list.describeSegment(next.segment)
+    this.#restarts.push(`A page token expired; ${segment} was read again from the first page.`)
+    return true
   }
+
+  /** Ends the list; `why` is the error that ended it early. */
+  finish(why?: string): PaginationEnd {
+    const { order, noun } = this.#list
+    const cursor = this.#cursor
+    const problem = cursor.problem ?? why
+    const isReadToEnd = cursor.isOver && problem === undefined && !this.#isLimited
+    const records = order === undefined ? [] : this.#sorted()
+    this.#shown += records.length
+    const isLimited = this.#isLimited || (order !== undefined && this.#wanted > this.#limit)
+    const complete = (cursor.isOver || this.#isOnePageOver) && !isLimited && problem === undefined
+    const warnings = [...this.#restarts]
+    if (this.#repeated > 0) warnings.push(`Omitted ${pluralize(this.#repeated, 'duplicate row')}.`)
+    if (this.#hidden.size > 0) warnings.push(describeHidden(this.#hidden, noun))
+    const result = { shown: this.#shown, pages: cursor.pages, complete, envelope: this.#lastEnvelope }
+    const rest = isLimited ? [`This list is incomplete: there are more ${noun}s.`] : []
+    return {
+      records,
+      shown: this.#shown,
+      complete,
+      // A sorted list that ended early is incomplete even below its limit: records that were not read may
+      // belong in it.
+      isBroken: problem !== undefined || (!complete && !isLimited),
+      problem: cursor.problem,
+      hidden: [...this.#hidden.values()].reduce((sum, count) => sum + count, 0),
+      total: isReadToEnd ? this.#wanted : undefined,
+      notes: [this.#list.describe(result), ...warnings, ...rest],
+      warnings,
+      envelope: this.#list.envelope(result),
+    }
+  }
+}
+
+/**
+ * The token is empty for the last page. Any value but text and numbers is an error: the list would look
+ * complete.
+ */
+function readPageToken(value: Json | undefined): string {
+  if (value === undefined || value === null) return ''
+  if (typeof value === 'string' || typeof value === 'number') return String(value)
+  throw missingPartError('valid token of the next page')
 }
 
 /** `2 tests hidden by --owner, 1 by --name.` */
@@ -239,33 +279,6 @@ const describeHidden = (hidden: ReadonlyMap<string, number>, noun: string): stri
       index === 0 ? `${pluralize(number, noun)} hidden by ${flag}` : `${formatInteger(number)} by ${flag}`,
     )
     .join(', ')}.`
-
-/** The next page to request: its segment, and the token of the page, which is empty for the first page. */
-type PageRequest<S extends object> = S & { readonly token: string }
-
-/**
- * A cursor over all segments and pages of a list. A segment is a part of the list with pages of its own, such
- * as a time window. The cursor sends no requests and stores no records.
- */
-interface PageCursor<S extends object> {
-  /** Returns the next page to request; undefined at the end and after a problem. */
-  next(): PageRequest<S> | undefined
-  /**
-   * Moves past a page. `nextToken` is the token of the following page, or empty at the end of the
-   * segment; `hasNew` says whether the page had records that are new in this segment.
-   */
-  advance(nextToken: string, hasNew: boolean): void
-  /**
-   * Moves to the start of the current segment, after a token has expired, and returns true. Returns false
-   * without moving at a segment's first page and if this segment was restarted before.
-   */
-  restart(): boolean
-  /** Returns the number of the current pass, from 1: each segment and each restart begins a new pass. */
-  pass(): number
-  pages(): number
-  isOver(): boolean
-  problem(): string | undefined
-}
 
 /** The number of consecutive pages without new records after which a list counts as endless. */
 const maxPagesWithoutNewRecords = 100
@@ -278,54 +291,75 @@ interface PageCursorOptions {
   readonly firstToken?: string | undefined
 }
 
-/** Creates a cursor over the segments of a list, in their order. */
-export function createPageCursor<S extends object>(
-  segments: readonly S[],
-  { maxPages, noun, firstToken = '' }: PageCursorOptions,
-): PageCursor<S> {
-  const tokens = new Set<string>()
-  let index = 0
-  let token = firstToken
-  let [pages, pagesWithoutNewRecords, pass] = [0, 0, 1]
-  let restartedIndex = -1
-  let problem: string | undefined
+/** A cursor over all segments and pages of a list, in their order. It stores no records. */
+export class PageCursor<S extends object> {
+  readonly #segments: readonly S[]
+  readonly #options: PageCursorOptions
+  readonly #tokens = new Set<string>()
+  #index = 0
+  #token: string
+  #pagesWithoutNewRecords = 0
+  #restartedIndex = -1
+  /** How many pages were read. */
+  pages = 0
+  /** The number of the current pass, from 1: each segment and each restart begins a new pass. */
+  pass = 1
+  /** Why the list cannot be read further. */
+  problem: string | undefined
 
-  const startSegment = (next: number) => {
-    index = next
-    token = ''
-    tokens.clear()
-    pagesWithoutNewRecords = 0
-    pass++
+  constructor(segments: readonly S[], options: PageCursorOptions) {
+    this.#segments = segments
+    this.#options = options
+    this.#token = options.firstToken ?? ''
   }
-  return {
-    next() {
-      const segment = segments[index]
-      return segment === undefined || problem !== undefined ? undefined : { ...segment, token }
-    },
-    advance(nextToken, hasNew) {
-      pages++
-      pagesWithoutNewRecords = hasNew ? 0 : pagesWithoutNewRecords + 1
-      if (nextToken === '') startSegment(index + 1)
-      else if (nextToken === token || tokens.has(nextToken))
-        problem = 'the service returned the same page token twice'
-      else if (pagesWithoutNewRecords >= maxPagesWithoutNewRecords)
-        problem = `${maxPagesWithoutNewRecords} pages in a row contained no new ${noun}s`
-      else {
-        tokens.add(nextToken)
-        token = nextToken
-      }
-      if (index < segments.length && pages >= maxPages)
-        problem ??= `the list has more than ${pluralize(maxPages, 'page')} (to read more, raise --max-pages)`
-    },
-    restart() {
-      if (token === '' || restartedIndex === index) return false
-      restartedIndex = index
-      startSegment(index)
-      return true
-    },
-    pass: () => pass,
-    pages: () => pages,
-    isOver: () => index >= segments.length,
-    problem: () => problem,
+
+  get isOver(): boolean {
+    return this.#index >= this.#segments.length
+  }
+
+  /** The next page to request; the token of a first page is empty. Undefined at the end and after a problem. */
+  next(): { readonly segment: S; readonly token: string } | undefined {
+    const segment = this.#segments[this.#index]
+    return segment === undefined || this.problem !== undefined ? undefined : { segment, token: this.#token }
+  }
+
+  /**
+   * Moves past a page. `nextToken` is empty at the end of the segment; `hasNew` says whether the page had
+   * records that are new in this segment.
+   */
+  advance(nextToken: string, hasNew: boolean): void {
+    const { maxPages, noun } = this.#options
+    this.pages++
+    this.#pagesWithoutNewRecords = hasNew ? 0 : this.#pagesWithoutNewRecords + 1
+    if (nextToken === '') this.#startSegment(this.#index + 1)
+    else if (nextToken === this.#token || this.#tokens.has(nextToken))
+      this.problem = 'the service returned the same page token twice'
+    else if (this.#pagesWithoutNewRecords >= maxPagesWithoutNewRecords)
+      this.problem = `${maxPagesWithoutNewRecords} pages in a row contained no new ${noun}s`
+    else {
+      this.#tokens.add(nextToken)
+      this.#token = nextToken
+    }
+    if (!this.isOver && this.pages >= maxPages)
+      this.problem ??= `the list has more than ${pluralize(maxPages, 'page')} (to read more, raise --max-pages)`
+  }
+
+  /**
+   * Moves to the start of the current segment, after a token has expired, and returns true. Returns false
+   * without moving at a segment's first page and if this segment was restarted before.
+   */
+  restart(): boolean {
+    if (this.#token === '' || this.#restartedIndex === this.#index) return false
+    this.#restartedIndex = this.#index
+    this.#startSegment(this.#index)
+    return true
+  }
+
+  #startSegment(index: number): void {
+    this.#index = index
+    this.#token = ''
+    this.#tokens.clear()
+    this.#pagesWithoutNewRecords = 0
+    this.pass++
   }
 }

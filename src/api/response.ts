@@ -1,3 +1,4 @@
+import { maxJsonSize } from '../domain/limits.ts'
 import { MergeqError } from '../errors.ts'
 import { get, getArray, isObject, type Json, type JsonObject } from '../json.ts'
 
@@ -47,8 +48,7 @@ export interface DecodedResponse {
   readonly bytes: Uint8Array
   /** Printed unchanged in every format, unless fields are selected. */
   readonly rawBody?: Uint8Array
-  /** The page object of a list (docs/reference/service.md, "Pages"). */
-  readonly page?: JsonObject
+  /** The whole document of a list. */
   readonly envelope?: JsonObject
   readonly isStreamed?: boolean
 }
@@ -84,16 +84,6 @@ export const webPageError = (): MergeqError =>
 
 export const missingPartError = (what: string): MergeqError =>
   new MergeqError('bad-answer', `it has no ${what}.`, { hint: checkBaseUrl })
-
-/**
- * The token is empty for the last page. Any value but text and numbers is an error: the list would look
- * complete.
- */
-export function readPageToken(value: Json | undefined): string {
-  if (value === undefined || value === null) return ''
-  if (typeof value === 'string' || typeof value === 'number') return String(value)
-  throw missingPartError('valid token of the next page')
-}
 
 export function notJsonError({ text, bytes }: Pick<ResponseBody, 'text' | 'bytes'>): MergeqError {
   const hint = checkBaseUrl
@@ -151,5 +141,24 @@ export const recordOrEmptyDecoder = (refine: (document: JsonObject) => JsonObjec
     if (!isObject(response.document) || Object.keys(response.document).length === 0)
       return emptyDecoder.read(response)
     return recordDecoder(refine).read(response)
+  },
+})
+
+/**
+ * Decodes a page of a list: the objects in the member `key`. Without that list, throws the error that `missing`
+ * returns: an answer of another form must not look like an empty list.
+ */
+export const listDecoder = (
+  key: string,
+  missing: (document: JsonObject) => MergeqError,
+  refine: (record: JsonObject) => JsonObject = record => record,
+): ResponseDecoder => ({
+  expects: 'json',
+  maxBytes: maxJsonSize,
+  read({ document, ...response }) {
+    if (!isObject(document)) throw notJsonError(response)
+    const records = document[key]
+    if (!Array.isArray(records) || !records.every(isObject)) throw missing(document)
+    return { records: records.map(refine), envelope: document, bytes: response.bytes }
   },
 })

@@ -76,7 +76,7 @@ export async function printDryRun(
 ): Promise<number> {
   const { out } = context.host
   for (const { values, overrides } of requests) {
-    const pageQuery = await firstPageQuery(operation, values, context.startedAt)
+    const pageQuery = firstPageQuery(operation, values, context.startedAt)
     const { request } = await buildRequest(context.client(), operation, values, { overrides, pageQuery })
     const { body, ...shown } = previewRequest(request)
     const document = { ...shown, ...(body === undefined ? {} : { body: parseJson(body) ?? null }) }

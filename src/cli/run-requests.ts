@@ -32,7 +32,7 @@ export async function runRequests<V extends Values>(
   const operation = operationOf(command)
   const [first] = requests
   if (first === undefined) await context.logger.info(`${command.command}: nothing to do.`)
-  const pages = first && (await operation.pagination?.(first.values, context.startedAt))
+  const pages = first && operation.pagination?.(first.values, context.startedAt)
   if (first !== undefined && pages !== undefined) return streamPages(command, first, pages, context)
   const results = await executeAll(command, requests, context, options)
   return reportResults(operation, requests, results, context)

@@ -1,5 +1,5 @@
 import { callOperation } from '../api/call.ts'
-import { incompleteListError, type PaginationEnd, type Paginator } from '../api/pages.ts'
+import { incompleteListError, type PageQuery, type PaginationEnd, type Paginator } from '../api/pages.ts'
 import type { Request } from '../api/request.ts'
 import type { ResponseDecoder } from '../api/response.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
@@ -30,19 +30,17 @@ export async function readPages(
   const operation = operationOf(command)
   const inCi = isContinuousIntegration(host.env)
   let [read, recordCount, loggedAt] = [0, 0, host.clock.now()]
+  const requestPage = async (pageQuery: PageQuery) => {
+    const progress = `${pluralize(read, 'page')} and ${pluralize(recordCount, pages.noun)} so far`
+    if (inCi && host.clock.now() - loggedAt >= progressInterval) {
+      loggedAt = host.clock.now()
+      await logger.info(`${command.command}: ${progress}.`)
+    }
+    const options = { overrides, pageQuery, progress }
+    return (await callOperation(context.client(), operation, values, options)).response
+  }
   try {
-    for (let pageQuery = pages.nextQuery(); pageQuery !== undefined; pageQuery = pages.nextQuery()) {
-      const progress = `${pluralize(read, 'page')} and ${pluralize(recordCount, pages.content.noun)} so far`
-      if (inCi && host.clock.now() - loggedAt >= progressInterval) {
-        loggedAt = host.clock.now()
-        await logger.info(`${command.command}: ${progress}.`)
-      }
-      const options = { overrides, pageQuery, progress }
-      const result = await callOperation(context.client(), operation, values, options).catch(error => {
-        if (!pages.recover(toMergeqError(error))) throw error
-      })
-      if (result === undefined) continue
-      const records = pages.take(result.response)
+    for await (const records of pages.read(requestPage)) {
       read++
       recordCount += records.length
       await take(records)
@@ -51,7 +49,7 @@ export async function readPages(
     }
   } catch (error) {
     const failure = toMergeqError(error)
-    if (!pages.hasStarted() || failure.kind === 'interrupted' || failure.kind === 'output') throw failure
+    if (!pages.hasStarted || failure.kind === 'interrupted' || failure.kind === 'output') throw failure
     return failure
   }
   return undefined
@@ -71,7 +69,7 @@ export async function streamPages(
   const { logger, host, options, printer, presentation } = context
   const { view = () => table([], []), listEnding } = command
   const { values, overrides } = request
-  const list = options.format === 'json' ? printer.list(pages.content.key) : undefined
+  const list = options.format === 'json' ? printer.list(pages.key) : undefined
   let isListOpen = false
   const print = (records: readonly JsonObject[], ending?: ListEnding) =>
     printer.print({

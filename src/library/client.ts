@@ -2,9 +2,10 @@ import { callOperation } from '../api/call.ts'
 import { findCurrentPullRequest } from '../api/current-pull-request.ts'
 import { type BodyOverride, isChange, type Operation, operationName } from '../api/operation.ts'
 import { serviceOperations } from '../api/operations/index.ts'
-import { incompleteListError, type Paginator } from '../api/pages.ts'
+import { incompleteListError, type PageQuery, type Paginator } from '../api/pages.ts'
 import { createReceipt } from '../api/receipt.ts'
 import { resourceOfRequest } from '../api/request.ts'
+import type { DecodedResponse } from '../api/response.ts'
 import { createLazyHttpClient, type ServiceClient } from '../api/service-client.ts'
 import { isLoopback } from '../config/setting-definitions.ts'
 import { type Config, resolveSettings } from '../config/settings.ts'
@@ -247,13 +248,12 @@ async function send(
   overrides: readonly BodyOverride[],
 ): Promise<CallOutcome> {
   const { route } = operation
-  const pages = await operation.pagination?.(params, client.host.clock.now())
-  if (pages !== undefined)
-    return collectRecords(
-      pages,
-      async pageQuery => (await callOperation(client, operation, params, { overrides, pageQuery })).response,
-      client,
-    )
+  const pages = operation.pagination?.(params, client.host.clock.now())
+  if (pages !== undefined) {
+    const requestPage = async (pageQuery: PageQuery) =>
+      (await callOperation(client, operation, params, { overrides, pageQuery })).response
+    return collectRecords(pages, requestPage, client)
+  }
   try {
     const { response, resource, delivery } = await callOperation(client, operation, params, { overrides })
     return { document: response.document?.(response.records) ?? createReceipt(route, resource, delivery) }
@@ -269,24 +269,19 @@ async function send(
 /** Requests page after page until the list ends, and returns all of them as one document. */
 async function collectRecords(
   pages: Paginator,
-  requestPage: (pageQuery: Readonly<Record<string, Json>>) => Promise<Parameters<Paginator['take']>[0]>,
+  requestPage: (pageQuery: PageQuery) => Promise<DecodedResponse>,
   { logger }: ServiceClient,
 ): Promise<CallOutcome> {
   const found: JsonObject[] = []
   let failure: MergeqError | undefined
   try {
-    for (let pageQuery = pages.nextQuery(); pageQuery !== undefined; pageQuery = pages.nextQuery()) {
-      const response = await requestPage(pageQuery).catch(error => {
-        if (!pages.recover(toMergeqError(error))) throw error
-      })
-      if (response !== undefined) for (const record of pages.take(response)) found.push(record)
-    }
+    for await (const records of pages.read(requestPage)) for (const record of records) found.push(record)
   } catch (error) {
     failure = toMergeqError(error)
-    if (!pages.hasStarted()) return { document: null, failure }
+    if (!pages.hasStarted) return { document: null, failure }
   }
   const { records, envelope, notes, isBroken, problem } = pages.finish(failure?.message)
-  const document = { [pages.content.key]: [...found, ...records], ...envelope }
+  const document = { [pages.key]: [...found, ...records], ...envelope }
   if (failure?.kind === 'interrupted') return { document, failure }
   for (const note of notes) await logger.info(note)
   return isBroken ? { document, failure: incompleteListError(failure, problem) } : { document }

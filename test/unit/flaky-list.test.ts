@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createPageCursor } from '../../src/api/pages.ts'
+import { PageCursor } from '../../src/api/pages.ts'
 import { windows } from '../../src/domain/time-range.ts'
 import { parseInstant } from '../../src/domain/values/time.ts'
 import { day } from '../support/flaky-list.ts'
@@ -69,14 +69,14 @@ describe('the order of windows and pages', () => {
   const range = { start: noon - 20 * day, end: noon }
 
   test('each window begins without a token, and ends at a page without one', () => {
-    const steps = createPageCursor(windows(range), { maxPages: 100, noun: 'test' })
+    const steps = new PageCursor(windows(range), { maxPages: 100, noun: 'test' })
     const seen: string[] = []
     for (let step = steps.next(); step !== undefined; step = steps.next()) {
-      seen.push(`${(noon - step.end) / day}-${(noon - step.start) / day} ${step.token}`)
+      seen.push(`${(noon - step.segment.end) / day}-${(noon - step.segment.start) / day} ${step.token}`)
       steps.advance(step.token === '' ? 'p2' : '', true)
     }
     expect(seen).toEqual(['0-7 ', '0-7 p2', '7-14 ', '7-14 p2', '14-20 ', '14-20 p2'])
-    expect({ over: steps.isOver(), pages: steps.pages(), trouble: steps.problem() }).toEqual({
+    expect({ over: steps.isOver, pages: steps.pages, trouble: steps.problem }).toEqual({
       over: true,
       pages: 6,
       trouble: undefined,
@@ -87,7 +87,7 @@ describe('the order of windows and pages', () => {
     const chain = fc.array(fc.string({ unit: 'binary', maxLength: 3 }), { maxLength: 30 })
     fc.assert(
       fc.property(chain, tokens => {
-        const steps = createPageCursor(windows({ start: noon - day, end: noon }), {
+        const steps = new PageCursor(windows({ start: noon - day, end: noon }), {
           maxPages: 1_000,
           noun: 'test',
         })
@@ -97,27 +97,27 @@ describe('the order of windows and pages', () => {
           steps.advance(tokens[asked.length - 1] ?? '', true)
         }
         expect(new Set(asked).size).toBe(asked.length)
-        expect(steps.isOver()).toBe(steps.problem() === undefined)
+        expect(steps.isOver).toBe(steps.problem === undefined)
       }),
     )
   })
 
   test('a window begins again once, and never from its first page', () => {
-    const steps = createPageCursor(windows(range), { maxPages: 100, noun: 'test' })
+    const steps = new PageCursor(windows(range), { maxPages: 100, noun: 'test' })
     expect(steps.restart()).toBe(false)
     steps.advance('p2', true)
-    expect([steps.restart(), steps.next()]).toEqual([true, { ...windows(range)[0], token: '' }])
+    expect([steps.restart(), steps.next()]).toEqual([true, { segment: windows(range)[0], token: '' }])
     steps.advance('p2', true)
     expect(steps.restart()).toBe(false)
     steps.advance('', true)
     steps.advance('p2', true)
-    expect([steps.restart(), steps.next()]).toEqual([true, { ...windows(range)[1], token: '' }])
+    expect([steps.restart(), steps.next()]).toEqual([true, { segment: windows(range)[1], token: '' }])
   })
 
   test('endless empty pages stop the list; as many pages of another window do not', () => {
-    const steps = createPageCursor(windows(range), { maxPages: 10_000, noun: 'test' })
+    const steps = new PageCursor(windows(range), { maxPages: 10_000, noun: 'test' })
     let pages = 0
     for (; steps.next() !== undefined; pages++) steps.advance(`p${pages}`, false)
-    expect([pages, steps.problem()]).toEqual([100, '100 pages in a row contained no new tests'])
+    expect([pages, steps.problem]).toEqual([100, '100 pages in a row contained no new tests'])
   })
 })

@@ -1,5 +1,4 @@
 import { formatBytes, pluralize, pluralizeFirst } from '../../domain/format.ts'
-import { maxJsonSize } from '../../domain/limits.ts'
 import { pullRequestStates, withNormalizedState } from '../../domain/states.ts'
 import { maxPullRequestNumber } from '../../domain/values/pull-request.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
@@ -17,7 +16,7 @@ import {
   text,
 } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
-import { get, getNumber, getString, isObject, type JsonObject } from '../../json.ts'
+import { getNumber, getString, type JsonObject } from '../../json.ts'
 import {
   defineOperation,
   type OperationErrors,
@@ -25,14 +24,8 @@ import {
   type RecoveryRule,
   requiredParam,
 } from '../operation.ts'
-import type { PageProtocol } from '../pages.ts'
-import {
-  emptyDecoder,
-  missingPartErrorWithMessage,
-  type ResponseDecoder,
-  readPageToken,
-  recordDecoder,
-} from '../response.ts'
+import { type PagedList, Paginator } from '../pages.ts'
+import { emptyDecoder, listDecoder, missingPartErrorWithMessage, recordDecoder } from '../response.ts'
 import { pullRequestListRecord, pullRequestRecord, testRunRecord } from './fields.ts'
 import { pageParams, queueParams } from './shared-params.ts'
 
@@ -285,47 +278,8 @@ export const getMergeQueueTestingDetails = defineOperation({
   },
 })
 
-const pullRequestsKey = 'pullRequests'
-
-/** Reads a page of pull requests; its envelope has the cursor of the next page. */
-const pageDecoder: ResponseDecoder = {
-  expects: 'json',
-  maxBytes: maxJsonSize,
-  read(response) {
-    const [document = {}] = recordDecoder(record => record).read(response).records
-    const { [pullRequestsKey]: pullRequests } = document
-    if (!Array.isArray(pullRequests) || !pullRequests.every(isObject))
-      throw missingPartErrorWithMessage(document, { name: `list of pull requests (${pullRequestsKey})` })
-    return {
-      records: pullRequests.map(withNormalizedState),
-      document: records => ({ ...document, [pullRequestsKey]: records }),
-      envelope: document,
-      bytes: response.bytes,
-    }
-  },
-}
-
-/** The pull requests in one state, or in all states. */
-interface StateSegment {
-  readonly state: string | undefined
-}
-
-/** The pages of the list: `cursor` and `take` are members of the body itself. */
-const createProtocol = (since: number | undefined): PageProtocol<StateSegment> => ({
-  content: { key: pullRequestsKey, noun: 'pull request' },
-  query: ({ state }, token, pageSize) => ({
-    ...(since === undefined ? {} : { since: toIso(since) }),
-    ...(state === undefined ? {} : { state }),
-    ...(token === '' ? {} : { cursor: token }),
-    take: pageSize,
-  }),
-  nextToken: ({ envelope = {} }) => readPageToken(get(envelope, 'nextCursor')),
-  idOf(record) {
-    const number = getNumber(record, 'prNumber')
-    return number === undefined ? undefined : String(number)
-  },
-  describe: ({ state }) => (state === undefined ? 'the list' : `the list of pull requests in state ${state}`),
-})
+/** The member of a list of pull requests that has them. */
+const key = 'pullRequests'
 
 /** Returns the condition that a pull request is by an author, whose name may begin with `@`. */
 const isBy = (author: string) => {
@@ -396,39 +350,42 @@ export const listPullRequests = defineOperation({
   },
   response: pullRequestRecord,
   document: pullRequestListRecord,
-  decoder: pageDecoder,
+  decoder: listDecoder(
+    key,
+    document => missingPartErrorWithMessage(document, { name: `list of pull requests (${key})` }),
+    withNormalizedState,
+  ),
   errors: { subject: 'the pull requests' },
-  async pagination({ repo, targetBranch, states = [], author, limit, pageSize, maxPages, ...rest }, now) {
-    const since = rest.since === undefined ? undefined : parseMoment(rest.since, now)
-    const segments =
-      states.length === 0 ? [{ state: undefined }] : [...new Set(states)].map(state => ({ state }))
+  // `cursor` and `take` are members of the body itself.
+  pagination({ repo, targetBranch, states = [], author, limit, pageSize, maxPages, ...rest }, now) {
+    const since = rest.since === undefined ? undefined : toIso(parseMoment(rest.since, now))
     const queue = `${targetBranch} in ${repositoryName(repo)}`
     const conditions = [
       ...new Set(states),
-      ...(since === undefined ? [] : [`ended since ${toIso(since)}`]),
+      ...(since === undefined ? [] : [`ended since ${since}`]),
       ...(author === undefined ? [] : [`by ${author}`]),
     ]
     const selection = conditions.length === 0 ? '' : ` (${conditions.join(', ')})`
-    const { paginateList } = await import('../pages.ts')
-    return paginateList(
-      segments,
-      createProtocol(since),
-      {
-        limit,
-        pageSize,
-        maxPages,
-        filters: author === undefined ? [] : [{ flag: '--author', keeps: isBy(author) }],
+    const ended = since === undefined ? {} : { since }
+    const list: PagedList = {
+      key,
+      noun: 'pull request',
+      segments: states.length === 0 ? [ended] : [...new Set(states)].map(state => ({ ...ended, state })),
+      pageQuery: (token, pageSize) => ({ ...(token === '' ? {} : { cursor: token }), take: pageSize }),
+      tokenPath: 'nextCursor',
+      idOf: record => getNumber(record, 'prNumber')?.toString(),
+      describeSegment: ({ state }) =>
+        state === undefined ? 'the list' : `the list of pull requests in state ${state}`,
+      filters: author === undefined ? [] : [{ flag: '--author', keeps: isBy(author) }],
+      describe: ({ shown }) =>
+        `${pluralizeFirst(shown, 'pull request')} of the queue for ${queue}${selection}.`,
+      envelope({ pages, complete, envelope: { nextCursor, ...others } }) {
+        // The cursor of the last of several requests continues one state only.
+        const cursor = pages === 1 && nextCursor !== undefined ? { nextCursor } : {}
+        const start = since === undefined ? {} : { start: since }
+        return { ...others, ...cursor, window: { ...start, complete } }
       },
-      {
-        describe: ({ shown }) =>
-          `${pluralizeFirst(shown, 'pull request')} of the queue for ${queue}${selection}.`,
-        envelope({ pages, complete, envelope: { nextCursor, ...others } }) {
-          // The cursor of the last of several requests continues one state only.
-          const cursor = pages === 1 && nextCursor !== undefined ? { nextCursor } : {}
-          const start = since === undefined ? {} : { start: toIso(since) }
-          return { ...others, ...cursor, window: { ...start, complete } }
-        },
-      },
-    )
+    }
+    return new Paginator(list, { limit, pageSize, maxPages })
   },
 })

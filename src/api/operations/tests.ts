@@ -1,5 +1,5 @@
 import { pluralizeFirst } from '../../domain/format.ts'
-import { maxJsonSize, maxWindow } from '../../domain/limits.ts'
+import { maxWindow } from '../../domain/limits.ts'
 import { parseTimeRange, type TimeRange, windows } from '../../domain/time-range.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { toIso } from '../../domain/values/time.ts'
@@ -14,14 +14,14 @@ import {
   upperCaseChoice,
 } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
-import { get, getArray, getNumber, getString, isObject, type Json, type JsonObject } from '../../json.ts'
+import { get, getArray, getNumber, getString, isObject, type JsonObject } from '../../json.ts'
 import { defineOperation, hintIfNotFound, param, requiredParam } from '../operation.ts'
-import type { ListResult, PageProtocol, RecordFilter } from '../pages.ts'
+import { type ListResult, type PagedList, Paginator } from '../pages.ts'
 import {
   emptyDecoder,
+  listDecoder,
   missingPartError,
   type ResponseDecoder,
-  readPageToken,
   recordDecoder,
 } from '../response.ts'
 import {
@@ -86,8 +86,8 @@ interface TestFilters {
 function createTestFilters(
   { owner, quarantined, minFailureRate, name, path }: TestFilters,
   filePath: 'file_path' | 'file' = 'file_path',
-): readonly RecordFilter[] {
-  const filters: RecordFilter[] = []
+): PagedList['filters'] {
+  const filters: PagedList['filters'][number][] = []
   const when = <T>(flag: string, value: T | undefined, keeps: (test: JsonObject, value: T) => boolean) => {
     if (value !== undefined) filters.push({ flag, keeps: test => keeps(test, value) })
   }
@@ -107,52 +107,33 @@ function createTestFilters(
   return filters
 }
 
-/** The pages of a list of tests (docs/reference/service.md, "Pages"). */
-interface TestPages extends Pick<PageProtocol<object>, 'content' | 'nextToken' | 'idOf'> {
-  /** The member of the body that requests a page. */
-  pageQuery(token: string, pageSize: number): Readonly<Record<string, Json>>
-  /** Reads a page: the records and the whole document. Throws an error for a response without the list. */
-  readonly decoder: ResponseDecoder
-  /** The members beside the records in the one document for all pages; `window` says what they cover. */
-  envelope(result: ListResult, window: JsonObject): JsonObject
+const decodeTests = (key: string): ResponseDecoder =>
+  listDecoder(key, () => missingPartError(`list of ${key.replaceAll('_', ' ')}`))
+
+/** What the lists of tests have in common (docs/reference/service.md, "Pages"). */
+const testPages = {
+  key: 'tests',
+  noun: 'test',
+  segments: [{}],
+  tokenPath: 'page.next_page_token',
+  idOf: (test: JsonObject) => getString(test, 'id'),
+  pageQuery: (token: string, pageSize: number) => ({
+    page_query: { page_size: pageSize, page_token: token },
+  }),
+  describeSegment: () => 'the list',
+  envelope: (result: ListResult) => envelopeOf(result, {}),
 }
 
-/**
- * The pages of a list of tests.
- *
- * @param key the member of the response that has the records
- * @param idKey the member of a record that identifies the test
- */
-const createTestPages = (key: string, idKey: string): TestPages => ({
-  content: { key, noun: 'test' },
-  nextToken: ({ page = {} }) => readPageToken(get(page, 'next_page_token')),
-  idOf: test => getString(test, idKey),
-  pageQuery: (token, pageSize) => ({ page_query: { page_size: pageSize, page_token: token } }),
-  decoder: {
-    expects: 'json',
-    maxBytes: maxJsonSize,
-    read(response) {
-      const [document = {}] = recordDecoder(record => record).read(response).records
-      const { page, [key]: tests } = document
-      if (!Array.isArray(tests) || !tests.every(isObject))
-        throw missingPartError(`list of ${key.replaceAll('_', ' ')}`)
-      return {
-        records: tests,
-        document: records => ({ ...document, [key]: records }),
-        envelope: document,
-        ...(isObject(page) ? { page } : {}),
-        bytes: response.bytes,
-      }
-    },
-  },
-  envelope({ shown, pages, complete, envelope, page }, window) {
-    const totals = { total_rows: shown, total_pages: pages }
-    return { ...envelope, page: pages === 1 ? page : totals, window: { ...window, complete } }
-  },
-})
-
-/** The pages of the lists of tests whose member is `tests`. */
-const pagesOfTests = createTestPages('tests', 'id')
+/** The members beside the records in the one document for all pages; `window` says what they cover. */
+function envelopeOf({ shown, pages, complete, envelope }: ListResult, window: JsonObject): JsonObject {
+  const { page } = envelope
+  const totals = { total_rows: shown, total_pages: pages }
+  return {
+    ...envelope,
+    page: pages === 1 ? (isObject(page) ? page : {}) : totals,
+    window: { ...window, complete },
+  }
+}
 
 /** The date of the last known event of a test, in milliseconds since 1970; 0 when no date can be read. */
 const lastSeen = (test: JsonObject): number =>
@@ -183,17 +164,6 @@ export type TestOrder = keyof typeof orders
 /** A range in messages: `<start> to <end>` in ISO 8601. */
 export const describeRange = ({ start, end }: TimeRange): string => `${toIso(start)} to ${toIso(end)}`
 
-/** The pages of a list of failing tests, whose segments are windows of at most 7 days. */
-const failingTestPages: PageProtocol<TimeRange> = {
-  ...pagesOfTests,
-  query: ({ start, end }, token, pageSize) => ({
-    start_time: toIso(start),
-    end_time: toIso(end),
-    ...pagesOfTests.pageQuery(token, pageSize),
-  }),
-  describe: describeRange,
-}
-
 /**
  * Lists the tests that failed in a range of time, each test once; without a start the range is 24 hours long, and
  * without an end it ends now (docs/reference/service.md, "list-failing-tests").
@@ -223,44 +193,33 @@ export const listFailingTests = defineOperation({
   },
   response: testRecord,
   document: failingTestsRecord,
-  decoder: pagesOfTests.decoder,
+  decoder: decodeTests('tests'),
   errors: {
     subject: 'the failing tests',
     hint: hintIfNotFound('Check --repo and --org.'),
   },
-  async pagination({ sort, since, until, ...params }, now) {
+  pagination({ sort, since, until, ...params }, now) {
     const range = parseTimeRange(since, until, now)
     if (params.pageToken !== undefined && range.end - range.start > maxWindow)
       throw usageError(
         '--page-token requires a range of at most 7 days.',
         'A page token is valid only for the range of the request that returned it. Use the same range.',
       )
-    const { paginateList } = await import('../pages.ts')
-    return paginateList(
-      windows(range),
-      failingTestPages,
-      {
-        ...params,
-        ...(sort === undefined ? {} : { order: orders[sort] }),
-        filters: createTestFilters(params),
-      },
-      {
-        describe: ({ shown }) => `${pluralizeFirst(shown, 'test')} failed from ${describeRange(range)}.`,
-        envelope: result =>
-          pagesOfTests.envelope(result, { start: toIso(range.start), end: toIso(range.end) }),
-      },
-    )
+    const list: PagedList = {
+      ...testPages,
+      segments: windows(range).map(window => ({
+        start_time: toIso(window.start),
+        end_time: toIso(window.end),
+      })),
+      describeSegment: ({ start_time: start, end_time: end }) => `${start} to ${end}`,
+      filters: createTestFilters(params),
+      order: sort === undefined ? undefined : orders[sort],
+      describe: ({ shown }) => `${pluralizeFirst(shown, 'test')} failed from ${describeRange(range)}.`,
+      envelope: result => envelopeOf(result, { start: toIso(range.start), end: toIso(range.end) }),
+    }
+    return new Paginator(list, params)
   },
 })
-
-const quarantinedTestPages = createTestPages('quarantined_tests', 'test_case_id')
-
-/** The list has one segment: the service selects nothing. */
-const quarantinedTestProtocol: PageProtocol<object> = {
-  ...quarantinedTestPages,
-  query: (_, token, pageSize) => quarantinedTestPages.pageQuery(token, pageSize),
-  describe: () => 'the list',
-}
 
 /** Lists the quarantined tests of a repository (docs/reference/service.md, "list-quarantined-tests"). */
 export const listQuarantinedTests = defineOperation({
@@ -270,38 +229,25 @@ export const listQuarantinedTests = defineOperation({
   params: { ...organizationParams, ...testPageParams, ...testFilterParams },
   response: quarantinedTestRecord,
   document: quarantinedTestsRecord,
-  decoder: quarantinedTestPages.decoder,
+  decoder: decodeTests('quarantined_tests'),
   errors: {
     subject: 'the quarantined tests',
     hint: hintIfNotFound('Check --repo and --org.'),
   },
-  async pagination({ repo, ...params }) {
-    const { paginateList } = await import('../pages.ts')
-    return paginateList(
-      [{}],
-      quarantinedTestProtocol,
-      { ...params, filters: createTestFilters(params, 'file') },
-      {
-        describe: ({ shown }) => `${pluralizeFirst(shown, 'quarantined test')} in ${repositoryName(repo)}.`,
-        envelope: result => quarantinedTestPages.envelope(result, {}),
-      },
-    )
+  pagination({ repo, ...params }) {
+    const list: PagedList = {
+      ...testPages,
+      key: 'quarantined_tests',
+      idOf: test => getString(test, 'test_case_id'),
+      filters: createTestFilters(params, 'file'),
+      describe: ({ shown }) => `${pluralizeFirst(shown, 'quarantined test')} in ${repositoryName(repo)}.`,
+    }
+    return new Paginator(list, params)
   },
 })
 
 /** The statuses of a test that is not healthy, in the order in which they are requested. */
 const unhealthyStatuses = ['FLAKY', 'BROKEN'] as const
-
-/** The tests of one status. */
-interface StatusSegment {
-  readonly status: string
-}
-
-const unhealthyTestPages: PageProtocol<StatusSegment> = {
-  ...pagesOfTests,
-  query: ({ status }, token, pageSize) => ({ status, ...pagesOfTests.pageQuery(token, pageSize) }),
-  describe: ({ status }) => `the list of tests with status ${status}`,
-}
 
 /**
  * Lists the flaky tests and then the broken tests of a repository
@@ -324,12 +270,12 @@ export const listUnhealthyTests = defineOperation({
   },
   response: testRecord,
   document: unhealthyTestsRecord,
-  decoder: pagesOfTests.decoder,
+  decoder: decodeTests('tests'),
   errors: {
     subject: 'the unhealthy tests',
     hint: hintIfNotFound('Check --repo and --org.'),
   },
-  async pagination({ repo, status, ...params }) {
+  pagination({ repo, status, ...params }) {
     if (params.pageToken !== undefined && status === undefined)
       throw usageError(
         '--page-token requires --status.',
@@ -337,16 +283,14 @@ export const listUnhealthyTests = defineOperation({
       )
     const statuses = status === undefined ? unhealthyStatuses : [status]
     const adjective = statuses.join(' or ').toLowerCase()
-    const { paginateList } = await import('../pages.ts')
-    return paginateList(
-      statuses.map(status => ({ status })),
-      unhealthyTestPages,
-      { ...params, filters: createTestFilters(params) },
-      {
-        describe: ({ shown }) => `${pluralizeFirst(shown, `${adjective} test`)} in ${repositoryName(repo)}.`,
-        envelope: result => pagesOfTests.envelope(result, {}),
-      },
-    )
+    const list: PagedList = {
+      ...testPages,
+      segments: statuses.map(status => ({ status })),
+      describeSegment: ({ status }) => `the list of tests with status ${status}`,
+      filters: createTestFilters(params),
+      describe: ({ shown }) => `${pluralizeFirst(shown, `${adjective} test`)} in ${repositoryName(repo)}.`,
+    }
+    return new Paginator(list, params)
   },
 })
 

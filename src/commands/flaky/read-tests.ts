@@ -45,7 +45,7 @@ export async function readFailingTests(
   take: (test: JsonObject) => void,
   toleratesOutage = false,
 ): Promise<FailingTestsEnd | 'closed'> {
-  const pages = await listFailingTests.pagination?.(request.values, context.startedAt)
+  const pages = listFailingTests.pagination?.(request.values, context.startedAt)
   if (pages === undefined) throw new Error('the list of failing tests has no pages')
   const list = { command, operation: listFailingTests }
   const failure = await readPages(list, request, pages, context, tests => tests.forEach(take)).catch(
@@ -58,7 +58,7 @@ export async function readFailingTests(
   if (failure === 'closed') return 'closed'
   const end = pages.finish(failure?.message)
   end.records.forEach(take)
-  return { ...end, hasStarted: pages.hasStarted(), failure }
+  return { ...end, hasStarted: pages.hasStarted, failure }
 }
 
 /** Logs the notes at the end of a list of failing tests, on a terminal with its range in words. */
