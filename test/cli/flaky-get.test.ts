@@ -104,7 +104,7 @@ describe('a test is not found', () => {
     ])
   })
 
-  test('of very many matches the first 20 are listed, with as much of their IDs as they need', async () => {
+  test('of very many matches the first 20 are listed', async () => {
     const many = Array.from({ length: 1_030 }, (_, index) => ({
       id: `50c3aedb-${String(index).padStart(4, '0')}-4c57-8a3b-1f2e3d4c5b6a`,
       name: 'same',
@@ -113,7 +113,7 @@ describe('a test is not found', () => {
       answer: () => ({ body: JSON.stringify({ tests: many, page: {} }) }),
     })
     expect(code).toBe(2)
-    expect(err.match(/^ {2}50c3aedb-\d{4} {2}same$/gm)).toHaveLength(20)
+    expect(err.match(/^ {2}50c3aedb {2}same$/gm)).toHaveLength(20)
     expect(err).toContain('  and 1,010 more: add words from the name or the variant\n')
   })
 

@@ -7,13 +7,12 @@ import type { RecordFields } from '../../cli/fields.ts'
 import { choiceOption, type Input, option } from '../../cli/inputs.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
-import { parseUuid, requireUtf8, textParser } from '../../domain/values/text.ts'
-import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
+import { isUuid, readText, textParser } from '../../domain/values/text.ts'
+import { MergeqError, usageError } from '../../errors.ts'
 import { getString, isObject, type Json, type JsonObject, parseJson } from '../../json.ts'
 import { stateSpan } from '../../output/styled-text.ts'
 import { linesView, table } from '../../output/view.ts'
 import {
-  type FailingTestsEnd,
   type FailingTestsRequest,
   logNotes,
   rangeOf,
@@ -23,81 +22,70 @@ import {
   windowOnlyInput,
 } from './read-tests.ts'
 
-/**
- * Returns the test ids of a baseline, in lower case. A baseline is a list with an id on each line (blank
- * lines and lines that begin with # are skipped), or the JSON or NDJSON output of `flaky list`. Throws a
- * usage error that names file and line for anything else.
- */
-export function readBaseline(baseline: string, file: string): ReadonlySet<string> {
-  const content = requireUtf8(baseline, file)
-  const isJson = /^\s*[[{]/.test(content)
-  const document = isJson ? parseJson(content) : undefined
-  if (document !== undefined) return new Set(collectIds(document, `${file}:1`))
-  const ids = content.split(/\r?\n/).flatMap((line, index) => {
-    const [text, location] = [line.trim(), `${file}:${index + 1}`]
-    if (text === '' || (!isJson && text.startsWith('#'))) return []
-    if (!isJson) return [parseTestId(text, location)]
-    const record = parseJson(text)
-    if (record === undefined) throw baselineError(location, 'invalid JSON.')
-    return collectIds(record, location)
-  })
-  return new Set(ids)
-}
-
 const baselineError = (location: string, problem: string) =>
   usageError(
     `${location}: ${problem}`,
     'A baseline is a list of test IDs, or the output of `mergeq flaky list --json`.',
   )
 
-/** Returns the ids in a document of `flaky list`, in a record of it, or in an array of either. */
-function collectIds(document: Json, location: string): readonly string[] {
-  if (Array.isArray(document)) return document.flatMap(item => collectIds(item, location))
-  if (typeof document === 'string') return [parseTestId(document, location)]
-  if (!isObject(document)) throw baselineError(location, 'not a test ID or a test record.')
-  if (Array.isArray(document.tests)) return collectIds(document.tests, location)
-  const id = getString(document, 'id')
+/** Returns the IDs, in lower case, in a document of `flaky list`, a record of it, an ID, or a list of these. */
+function collectIds(value: Json | undefined, location: string): readonly string[] {
+  if (value === undefined) throw baselineError(location, 'invalid JSON.')
+  if (typeof value === 'string') {
+    if (!isUuid(value)) throw baselineError(location, `'${value}' is not a test ID.`)
+    return [value.toLowerCase()]
+  }
+  const tests = isObject(value) ? value.tests : value
+  if (Array.isArray(tests)) return tests.flatMap(test => collectIds(test, location))
+  if (!isObject(value)) throw baselineError(location, 'not a test ID or a test record.')
+  const id = getString(value, 'id')
   if (id === undefined) throw baselineError(location, 'the test record has no ID.')
   return [id.toLowerCase()]
 }
 
-function parseTestId(text: string, location: string): string {
-  try {
-    return parseUuid(text).toLowerCase()
-  } catch (error) {
-    throw baselineError(location, toMergeqError(error).message)
-  }
+/**
+ * Returns the IDs of a baseline, in lower case. A baseline is a list with an ID on each line (blank lines and
+ * lines that begin with # are skipped), or the JSON or NDJSON output of `flaky list`. Throws a usage error that
+ * names file and line for anything else.
+ */
+export function readBaseline(content: string, file: string): ReadonlySet<string> {
+  const document = parseJson(content)
+  if (document !== undefined) return new Set(collectIds(document, `${file}:1`))
+  const ids = content.split('\n').flatMap((text, index) => {
+    const line = text.trim()
+    if (line === '' || line.startsWith('#')) return []
+    return collectIds(/^[[{]/.test(line) ? parseJson(line) : line, `${file}:${index + 1}`)
+  })
+  return new Set(ids)
 }
 
-/** Reads the ids of a baseline from the file that an option names, or from standard input for `-`. */
+/** Reads the IDs of a baseline from the file that an option names, or from standard input for `-`. */
 const loadBaseline = (file: Input<string | undefined>): Input<ReadonlySet<string>> => ({
   ...file,
   async read(args, context) {
     const path = await file.read(args, context)
     if (path === undefined) return new Set()
-    const decoder = new TextDecoder()
-    let text = ''
-    for await (const chunk of context.open(path)) text += decoder.decode(chunk, { stream: true })
-    return readBaseline(text + decoder.decode(), path === '-' ? 'standard input' : path)
+    const name = path === '-' ? 'standard input' : path
+    return readBaseline(await readText(context.open(path), name), name)
   },
 })
 
 const idOf = (test: JsonObject): string => (getString(test, 'id') ?? '').toLowerCase()
 
 /**
- * Returns how many flaky and broken tests did not fail in the range; undefined where the service does not
- * list them. Their records have no failure rates, so with a minimum rate nothing is read.
+ * Returns how many flaky and broken tests are not among `ids`; undefined where the service does not list them.
+ * Their records have no failure rates, so with a minimum rate nothing is read.
  */
 async function countOthers(
-  isCounted: (id: string) => boolean,
+  ids: ReadonlySet<string>,
   request: FailingTestsRequest,
   context: CommandContext,
 ): Promise<number | undefined> {
-  const { since: _, until: __, sort: ___, minFailureRate, ...selection } = request.values
+  const { since: _, until: __, sort: ___, minFailureRate, ...values } = request.values
   if (minFailureRate !== undefined) return undefined
   let count = 0
-  const { isAvailable } = await readUnhealthyTests(selection, request, context, test => {
-    if (!isCounted(idOf(test))) count++
+  const { isAvailable } = await readUnhealthyTests({ ...request, values }, context, test => {
+    if (!ids.has(idOf(test))) count++
   })
   return isAvailable ? count : undefined
 }
@@ -105,31 +93,6 @@ async function countOthers(
 /** Says how many flaky and broken tests the gate does not count. */
 const describeOthers = (count: number): string =>
   `${pluralize(count, 'more test')} ${count === 1 ? 'is' : 'are'} flaky or broken, but did not fail in this range. The gate does not count ${count === 1 ? 'it' : 'them'}.`
-
-/**
- * Returns the reason for a verdict: `3 tests failed, within the limit of 10; 2 ignored by the baseline`.
- *
- * @param isExcused whether an incomplete list is no reason to fail, because the service is unavailable
- */
-function describeVerdict(
-  failing: number,
-  max: number,
-  ignored: number,
-  { hasStarted, isBroken }: FailingTestsEnd,
-  isExcused: boolean,
-): string {
-  const isExceeded = failing > max
-  const reasons = [
-    hasStarted
-      ? `${pluralize(failing, 'test')} failed, ${isExceeded ? 'over' : 'within'} the limit of ${formatInteger(max)}`
-      : 'not checked',
-  ]
-  if (ignored > 0) reasons.push(`${formatInteger(ignored)} ignored by the baseline`)
-  if (isExcused && !isExceeded)
-    reasons.push('passed with an incomplete list because the service is unavailable')
-  else if (isBroken && !isExceeded) reasons.push('the list is incomplete')
-  return reasons.join('; ')
-}
 
 const verdictRecord: RecordFields = {
   names: ['ok', 'failing', 'max', 'baseline', 'complete', 'reason', 'notInWindow'],
@@ -193,42 +156,47 @@ export const flakyGateCommand = defineCommand({
     if (max === undefined) throw usageError('--max is required.', 'For example: --max 10')
     const request = await context.request()
     if (context.options.dryRun) return printDryRun(listFailingTests, [request], context)
-    const range = rangeOf(request, context)
     const tests: JsonObject[] = []
     let ignored = 0
     const take = (test: JsonObject) => {
       if (baseline.has(idOf(test))) ignored++
       else tests.push(test)
     }
-    const end = await readFailingTests('flaky gate', request, context, take, onUnavailable === 'pass')
-    if (end === 'closed') return 0
+    const toleratesOutage = onUnavailable === 'pass'
+    const end = await readFailingTests({ command: 'flaky gate', request, toleratesOutage, take }, context)
     const { failure, isBroken, complete } = end
-    const ids = new Set(tests.map(idOf))
-    const others =
-      windowOnly || failure !== undefined
-        ? undefined
-        : await countOthers(id => ids.has(id) || baseline.has(id), request, context)
+    const ids = new Set([...baseline, ...tests.map(idOf)])
+    const others = windowOnly || failure !== undefined ? undefined : await countOthers(ids, request, context)
 
     const failing = tests.length
     const isExceeded = failing > max
-    const isExcused = failure?.kind === 'unavailable' && onUnavailable === 'pass'
+    const isExcused = failure?.kind === 'unavailable' && toleratesOutage
     const ok = !isExceeded && (!isBroken || isExcused)
-    const reason = describeVerdict(failing, max, ignored, end, isExcused)
+    const limit = `${isExceeded ? 'over' : 'within'} the limit of ${formatInteger(max)}`
+    const reasons = [end.hasStarted ? `${pluralize(failing, 'test')} failed, ${limit}` : 'not checked']
+    if (ignored > 0) reasons.push(`${formatInteger(ignored)} ignored by the baseline`)
+    if (isBroken && !isExceeded)
+      reasons.push(
+        isExcused
+          ? 'passed with an incomplete list because the service is unavailable'
+          : 'the list is incomplete',
+      )
+    const reason = reasons.join('; ')
     const verdict = {
       ...{ ok, failing, max, baseline: ignored, complete, reason },
       ...(others === undefined ? {} : { notInWindow: others }),
     }
+    const window = windowOf(rangeOf(request, context), complete)
     await printer.print({
       records: [verdict],
-      document: ([first = {}]) =>
-        context.options.fields.length > 0 ? first : { ...verdict, tests, window: windowOf(range, complete) },
+      document: ([first = {}]) => (context.options.fields.length > 0 ? first : { ...verdict, tests, window }),
       view: records => ({
         ...table(records, verdictRecord.columns),
         terminalView: () => linesView([[stateSpan(ok ? 'PASS' : 'FAIL'), `  ${reason}`]]),
       }),
     })
     await printer.end()
-    await logNotes(end.notes, range, context)
+    await logNotes(end, request, context)
     if (others !== undefined && others > 0) await logger.info(describeOthers(others))
 
     if (isExceeded) {

@@ -1,4 +1,4 @@
-import { getTestDetails, listFailingTests } from '../../api/operations/tests.ts'
+import { getTestDetails, linkTicketToTestCase, listFailingTests } from '../../api/operations/tests.ts'
 import { incompleteListError } from '../../api/pages.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { webInput } from '../../cli/common-inputs.ts'
@@ -11,9 +11,16 @@ import { describeInWords } from '../../domain/time-range.ts'
 import { isUuid, textParser } from '../../domain/values/text.ts'
 import { parseDuration, toIso } from '../../domain/values/time.ts'
 import { MergeqError, usageError } from '../../errors.ts'
-import { get, getArray, getNumber, getString, type Json, type JsonObject } from '../../json.ts'
+import { get, getArray, getNumber, getString, type JsonObject } from '../../json.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
-import { type ColumnSpec, keyValueTable, linesView, type TextBlock, type View } from '../../output/view.ts'
+import {
+  type ColumnSpec,
+  keyValueTable,
+  linesView,
+  message,
+  type TextBlock,
+  type View,
+} from '../../output/view.ts'
 import { type FailingTestsRequest, rangeOf, readFailingTests } from './read-tests.ts'
 
 /** A test that matches. */
@@ -25,7 +32,7 @@ interface FoundTest {
 /** The shortest beginning of an ID that is searched, in characters. */
 const minIdLength = 6
 
-/** The length of the beginning of an ID that is shown, unless several tests have the same. */
+/** The length of the beginning of an ID that is shown. */
 const shownIdLength = 8
 
 /** The largest number of matching tests that an error lists. */
@@ -57,13 +64,6 @@ function createSearch(text: string) {
   }
 }
 
-/** Returns the length at which the beginnings of the IDs differ, at least 8 characters. */
-function idLengthOf(tests: readonly FoundTest[]): number {
-  let length = shownIdLength
-  while (length < 36 && new Set(tests.map(({ id }) => id.slice(0, length))).size < tests.length) length++
-  return length
-}
-
 /**
  * Returns the ID of the only test that matches a text, of the tests that failed in a range. Throws a usage
  * error that lists the tests if several match, a `not-found` error if none does, and an `incomplete` error if
@@ -75,70 +75,64 @@ async function findTest(
   context: CommandContext,
 ): Promise<string> {
   const { take, found } = createSearch(text)
-  const end = await readFailingTests('flaky get', request, context, take)
-  if (end === 'closed') return text
+  const end = await readFailingTests({ command: 'flaky get', request, take }, context)
   if (!end.complete) throw incompleteListError(end.failure, end.problem, 'flaky get')
   const tests = found()
   const [test] = tests
-  if (test === undefined) throw noMatchError(text, request, context)
+  if (test === undefined) {
+    const { commandLine } = context.settings
+    const range = describeInWords(rangeOf(request, context), true)
+    throw new MergeqError('not-found', `No test that failed in the ${range} matches '${text}'.`, {
+      hint: [
+        `To search further back, run: ${commandLine(['flaky', 'get', text])} --window 30d`,
+        `To list the failing tests, run: ${commandLine(['flaky', 'list'])}`,
+      ].join('\n'),
+    })
+  }
   if (tests.length > 1) throw severalMatchesError(text, tests, context)
   return test.id
-}
-
-function noMatchError(text: string, request: FailingTestsRequest, context: CommandContext): MergeqError {
-  const { commandLine } = context.settings
-  const range = describeInWords(rangeOf(request, context), true)
-  return new MergeqError('not-found', `No test that failed in the ${range} matches '${text}'.`, {
-    hint: [
-      `To search further back, run: ${commandLine(['flaky', 'get', text])} --window 30d`,
-      `To list the failing tests, run: ${commandLine(['flaky', 'list'])}`,
-    ].join('\n'),
-  })
 }
 
 function severalMatchesError(
   text: string,
   tests: readonly FoundTest[],
-  context: CommandContext,
+  { settings, secrets }: CommandContext,
 ): MergeqError {
-  const length = idLengthOf(tests)
-  const sorted = [...tests].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  const sorted = tests
+    .map(({ id, name }) => ({ id: id.slice(0, shownIdLength), name: secrets.redact(name) }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
   const rest = sorted.length - maxListed
-  const example = (sorted[0]?.id ?? '').slice(0, length)
-  const command = context.settings.commandLine(['flaky', 'get', example], {}, ['--window'])
+  const example = settings.commandLine(['flaky', 'get', sorted[0]?.id ?? ''], {}, ['--window'])
   return usageError(
     `${pluralize(tests.length, 'test')} match '${text}'.`,
     [
-      ...sorted
-        .slice(0, maxListed)
-        .map(({ id, name }) => `${id.slice(0, length)}  ${context.secrets.redact(name)}`),
+      ...sorted.slice(0, maxListed).map(({ id, name }) => `${id}  ${name}`),
       ...(rest > 0 ? [`and ${formatInteger(rest)} more: add words from the name or the variant`] : []),
-      `To show a test, run: ${command}`,
+      `To show a test, run: ${example}`,
     ].join('\n'),
   )
 }
 
 /**
- * Returns a common failure as a block: how often it occurred and when last, and its summary, which may have
+ * Returns the common failures as blocks: how often each occurred and when last, and its summary, which may have
  * many lines.
  *
  * @param formatDate returns the date of the last occurrence as it is shown
  */
-const failureBlock = (failure: Json, index: number, formatDate: (date: string) => string): TextBlock => {
-  const times = getNumber(failure, 'occurrence_count')
-  const last = getString(failure, 'last_occurrence')
-  return {
-    title: `failure ${index + 1}`,
-    head: `${times === undefined ? 'an unknown number of times' : pluralize(times, 'time')}, last ${last === undefined ? 'at an unknown time' : formatDate(last)}`,
-    text: getString(failure, 'summary') ?? '-',
-  }
-}
-
 const failureBlocks = (
   test: JsonObject,
   formatDate: (date: string) => string = date => date,
 ): readonly TextBlock[] =>
-  getArray(test, 'most_common_failures').map((failure, index) => failureBlock(failure, index, formatDate))
+  getArray(test, 'most_common_failures').map((failure, index) => {
+    const count = getNumber(failure, 'occurrence_count')
+    const last = getString(failure, 'last_occurrence')
+    const times = count === undefined ? 'an unknown number of times' : pluralize(count, 'time')
+    return {
+      title: `failure ${index + 1}`,
+      head: `${times}, last ${last === undefined ? 'at an unknown time' : formatDate(last)}`,
+      text: getString(failure, 'summary') ?? '-',
+    }
+  })
 
 /** Returns the status with its age and reason: `✗ broken for 3 days: Fails on the main branch`. */
 function statusLine(test: JsonObject, now: number): readonly StyledLine[] {
@@ -153,23 +147,16 @@ function statusLine(test: JsonObject, now: number): readonly StyledLine[] {
 
 /** Returns how often a test fails: `failed in 29% of runs in the last 7 days, 115 pull requests`. */
 function failureLine(test: JsonObject): readonly StyledLine[] {
-  const [week, day, pullRequests] = [
-    'failure_rate_last_7d',
-    'failure_rate_last_24h',
-    'pull_requests_impacted_last_7d',
-  ].map(key => getNumber(test, key))
-  const impact = pullRequests === undefined ? '' : pluralize(pullRequests, 'pull request')
-  const parts = [
-    week === undefined
-      ? impact === ''
-        ? ''
-        : `failed in ${impact} in the last 7 days`
-      : `failed in ${formatRate(week)} of runs in the last 7 days${impact === '' ? '' : `, ${impact}`}`,
-    day === undefined
-      ? ''
-      : `${week === undefined ? 'failed in ' : ''}${formatRate(day)} of runs in the last 24 hours`,
-  ].filter(part => part !== '')
-  return parts.length === 0 ? [] : [`  ${parts.join('; ')}`]
+  const week = getNumber(test, 'failure_rate_last_7d')
+  const day = getNumber(test, 'failure_rate_last_24h')
+  const impact = getNumber(test, 'pull_requests_impacted_last_7d')
+  const pullRequests = impact === undefined ? [] : [pluralize(impact, 'pull request')]
+  const parts = []
+  if (week !== undefined)
+    parts.push([`${formatRate(week)} of runs in the last 7 days`, ...pullRequests].join(', '))
+  else if (impact !== undefined) parts.push(`${pullRequests.join()} in the last 7 days`)
+  if (day !== undefined) parts.push(`${formatRate(day)} of runs in the last 24 hours`)
+  return parts.length === 0 ? [] : [`  failed in ${parts.join('; ')}`]
 }
 
 const link = (url: string | undefined): StyledLine | undefined =>
@@ -288,4 +275,14 @@ export const flakyGetCommand = defineCommand({
     const found = isUuid(testId) ? testId : await findTest(testId, search, context)
     return context.send([{ ...request, values: { ...request.values, testId: found } }])
   },
+})
+
+export const flakyLinkCommand = defineCommand({
+  command: 'flaky link',
+  summary: 'Link a ticket to a test',
+  operation: linkTicketToTestCase,
+  view: (_, { testId, ticket }) => message(`Linked ticket ${ticket} to test ${testId}.`),
+  examples: [
+    'mergeq flaky link 2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a KAN-123  # exits with 5 if the test is unknown',
+  ],
 })

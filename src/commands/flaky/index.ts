@@ -1,12 +1,9 @@
 import type { CommandModule } from '../../cli/command.ts'
 import { flakyGateCommand } from './gate.ts'
-import { flakyGetCommand } from './get.ts'
-import { flakyLinkCommand } from './link.ts'
-import { flakyListCommand } from './list.ts'
+import { flakyGetCommand, flakyLinkCommand } from './get.ts'
+import { flakyListCommand, flakyQuarantinedCommand, flakyUnhealthyCommand } from './list.ts'
 import { flakyMatchCommand } from './match.ts'
-import { flakyQuarantinedCommand } from './quarantined.ts'
 import { flakyReportCommand } from './report.ts'
-import { flakyUnhealthyCommand } from './unhealthy.ts'
 
 export const flakyCommands: readonly CommandModule[] = [
   flakyListCommand,

@@ -1,26 +1,82 @@
-import { listFailingTests, type TestOrder } from '../../api/operations/tests.ts'
+import {
+  listFailingTests,
+  listQuarantinedTests,
+  listUnhealthyTests,
+  type TestOrder,
+} from '../../api/operations/tests.ts'
 import type { PaginationEnd } from '../../api/pages.ts'
 import { defineCommand, type ListEnding } from '../../cli/command.ts'
-import { limitInput } from '../../cli/common-inputs.ts'
+import { cutListSentence, limitInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, paramInput } from '../../cli/inputs.ts'
 import type { ParseContext, ParsedArgs } from '../../config/settings.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
-import { describeInWords, describeWhen, parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
-import { getString, type JsonObject } from '../../json.ts'
-import { type ColumnSpec, table } from '../../output/view.ts'
-import {
-  idColumn,
-  nameColumn,
-  noMatchSentence,
-  ownerColumn,
-  quarantinedColumn,
-  specsOf,
-  type TestColumn,
-  testTable,
-  variantColumn,
-} from './test-lists.ts'
+import { describeInWords, describeWhen, parseTimeRange } from '../../domain/time-range.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
+import { get, getString, type Json, type JsonObject } from '../../json.ts'
+import { type Column, type ColumnSpec, table, type View } from '../../output/view.ts'
+
+/** A column of a table of tests on a terminal. */
+export interface TestColumn extends Column {
+  readonly path: string
+  /** Returns what a cell shows, where that is not the value at the path. */
+  show?(record: JsonObject): Json | undefined
+}
+
+/** The name of a test: it takes the width that the other columns leave. */
+export const nameColumn: TestColumn = { title: 'TEST', format: 'text', path: 'name' }
+
+/** The owners of a test; the column is narrowed before the name is. */
+export const ownerColumn: TestColumn = {
+  title: 'OWNER',
+  format: 'plain',
+  priority: 3,
+  shrinkTo: 11,
+  path: 'codeowners',
+}
+
+/** The word `quarantined` behind the tests that are. */
+const quarantinedColumn: TestColumn = {
+  title: '',
+  format: 'id',
+  priority: 2,
+  isSparse: true,
+  path: 'quarantined',
+  show: record => (get(record, 'quarantined') === true ? 'quarantined' : undefined),
+}
+
+/** The ID of a test, where there is room: `flaky get` finds a test by the words of its name, too. */
+export const idColumn: TestColumn = { title: 'ID', format: 'id', priority: 9, minTextWidth: 60, path: 'id' }
+
+/**
+ * Returns the variants of the tests whose names repeat, so that each row names one test. The other rows are
+ * empty, and the column is left out if all are.
+ */
+function variantColumn(records: readonly JsonObject[]): TestColumn {
+  const counts = new Map<string, number>()
+  const nameOf = (record: JsonObject) => getString(record, 'name') ?? ''
+  for (const record of records) counts.set(nameOf(record), (counts.get(nameOf(record)) ?? 0) + 1)
+  return {
+    title: 'VARIANT',
+    format: 'plain',
+    priority: 1,
+    isSparse: true,
+    path: 'variant',
+    show: record => ((counts.get(nameOf(record)) ?? 0) > 1 ? getString(record, 'variant') : undefined),
+  }
+}
+
+export const testTable = (records: readonly JsonObject[], columns: readonly TestColumn[]): View => ({
+  columns,
+  rows: records.map(record =>
+    columns.map(column => (column.show === undefined ? get(record, column.path) : column.show(record))),
+  ),
+})
+
+/** Returns columns as `--fields` takes them. */
+export const specsOf = (columns: readonly TestColumn[]): readonly ColumnSpec[] =>
+  columns.filter(({ title }) => title !== '').map(({ title, path, format }) => [title, path, format])
 
 /**
  * A test whose status has a value: without a value, the reason replaces it
@@ -56,7 +112,7 @@ const listSort: Input<TestOrder | undefined> = {
     (await typedSort.read(args, context)) ?? ((await isScreen(args, context)) ? 'impact' : undefined),
 }
 
-const columns: readonly ColumnSpec[] = [
+const failingColumns: readonly ColumnSpec[] = [
   ['NAME', 'name'],
   ['STATUS', 'status.value', 'state'],
   ['RATE 7D', 'failure_rate_last_7d', 'number'],
@@ -67,7 +123,7 @@ const columns: readonly ColumnSpec[] = [
 ]
 
 /** The columns on a terminal: how bad a test is, whose it is, and its name. */
-const screenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
+const failingScreenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
   { title: 'RATE', format: 'rate', path: 'failure_rate_last_7d' },
   { title: 'PRS', format: 'number', path: 'pull_requests_impacted_last_7d' },
   ownerColumn,
@@ -79,26 +135,6 @@ const screenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
   idColumn,
 ]
 
-/** A word that every shell reads as itself within double quotes. */
-const plainWord = /^[\p{L}\p{N}][\p{L}\p{N}_-]*$/u
-
-/**
- * Returns the first words of the first test that name it alone among the tests, at least two. Returns the
- * beginning of its ID if there are none, or if they contain other characters than letters and numbers.
- * Undefined without a test.
- */
-function exampleWords([first, ...others]: readonly JsonObject[]): string | undefined {
-  const nameOf = (test: JsonObject) => (getString(test, 'name') ?? '').toLowerCase()
-  const words = (getString(first, 'name') ?? '').split(/\s+/)
-  for (let count = Math.min(2, words.length); count <= words.length; count++) {
-    const chosen = words.slice(0, count)
-    if (!chosen.every(word => plainWord.test(word))) break
-    const text = chosen.join(' ')
-    if (!others.some(other => nameOf(other).includes(text.toLowerCase()))) return text
-  }
-  return getString(first, 'id')?.slice(0, 8)
-}
-
 const orderTexts: Readonly<Record<TestOrder, string>> = {
   impact: 'worst first',
   rate: 'highest failure rate first',
@@ -106,59 +142,171 @@ const orderTexts: Readonly<Record<TestOrder, string>> = {
   name: 'by name',
 }
 
-/** Returns the line below the tests on a terminal, or the sentence if there are none. */
-function describeEnd(
-  { records, shown, total, hidden, complete, isBroken }: PaginationEnd,
-  sort: TestOrder,
-  range: TimeRange,
-  endsNow: boolean,
-  commandLine: CommandLine,
-): ListEnding | undefined {
-  if (shown === 0) {
-    if (isBroken) return undefined
-    const when = describeWhen(range, endsNow)
-    return {
-      sentence:
-        hidden > 0
-          ? noMatchSentence(hidden, 'test', `that failed ${when}`)
-          : `No test failed ${when}. To search further back, run: ${commandLine(['flaky', 'list', '--since', '30d'])}`,
-    }
-  }
-  const count =
-    total === undefined || total === shown
-      ? pluralize(shown, 'test')
-      : `${formatInteger(shown)} of ${pluralize(total, 'test')}`
-  const rangeText = describeInWords(range, endsNow)
-  const words = exampleWords(records)
-  return {
-    footer: [
-      [
-        shown === 1 ? `${count}, ${rangeText}.` : `${count}, ${rangeText}, ${orderTexts[sort]}.`,
-        complete || isBroken ? '' : ' To list all, add --limit 0.',
-        words === undefined ? '' : ` Details: ${commandLine(['flaky', 'get', words])}`,
-      ],
-    ],
-  }
-}
-
 export const flakyListCommand = defineCommand({
   command: 'flaky list',
   summary: 'List the tests that failed in a time range',
   operation: listFailingTests,
   inputs: { limit: listLimit, sort: listSort },
-  fields: serviceRecord(listFailingTests, [...columns, ...specsOf(screenColumns([]))]),
+  fields: serviceRecord(listFailingTests, [...failingColumns, ...specsOf(failingScreenColumns([]))]),
   view: ({ records }) => ({
-    ...table(records.map(withStatus), columns),
-    terminalView: () => testTable(records, screenColumns(records)),
+    ...table(records.map(withStatus), failingColumns),
+    terminalView: () => testTable(records, failingScreenColumns(records)),
   }),
-  listEnding(end, { sort, since, until, pageToken }, { startedAt, settings }) {
-    if (sort === undefined || pageToken !== undefined) return undefined
+  listEnding(end, { sort, since, until, pageToken }, { startedAt, settings: { commandLine } }) {
+    const { records, shown, total = shown, hidden, complete, isBroken } = end
+    if (sort === undefined || pageToken !== undefined || (shown === 0 && isBroken)) return undefined
     const range = parseTimeRange(since, until, startedAt)
-    return describeEnd(end, sort, range, until === undefined, settings.commandLine)
+    const endsNow = until === undefined
+    if (shown === 0) {
+      const when = describeWhen(range, endsNow)
+      const earlier = commandLine(['flaky', 'list', '--since', '30d'])
+      return {
+        sentence:
+          hidden > 0
+            ? `No test that failed ${when} matches the options.`
+            : `No test failed ${when}. To search further back, run: ${earlier}`,
+      }
+    }
+    const count =
+      total === shown ? pluralize(shown, 'test') : `${formatInteger(shown)} of ${pluralize(total, 'test')}`
+    const order = shown === 1 ? '' : `, ${orderTexts[sort]}`
+    const id = getString(records[0], 'id')?.slice(0, 8)
+    return {
+      footer: [
+        [
+          `${count}, ${describeInWords(range, endsNow)}${order}.`,
+          complete || isBroken ? '' : ' To list all, add --limit 0.',
+          id === undefined ? '' : ` Details: ${commandLine(['flaky', 'get', id])}`,
+        ],
+      ],
+    }
   },
   examples: [
     'mergeq flaky list --since 7d --sort impact --limit 20',
     'mergeq flaky list --since 30d -o ndjson',
     "mergeq flaky list --owner @acme/web --name 'cart*' --json",
+  ],
+})
+
+/** Returns the view of a list of tests; on a terminal it has the columns that `screenColumns` returns. */
+const testListView = (
+  records: readonly JsonObject[],
+  columns: readonly ColumnSpec[],
+  screenColumns: (records: readonly JsonObject[]) => readonly TestColumn[],
+): View => ({
+  ...table(records, columns),
+  terminalView: () => testTable(records, screenColumns(records)),
+})
+
+/**
+ * Returns the line below the tests of a status on a terminal, or the sentence if there are none.
+ *
+ * @param adjective the status in words, such as `quarantined`
+ * @param where the name of the repository
+ */
+function statusListEnding(
+  { shown, hidden, complete, isBroken }: PaginationEnd,
+  adjective: string,
+  where: string,
+  commandLine: CommandLine,
+): ListEnding | undefined {
+  if (shown > 0) {
+    const count = pluralize(shown, `${adjective} test`)
+    return { footer: [complete || isBroken ? `${count} in ${where}.` : cutListSentence(count)] }
+  }
+  if (isBroken) return undefined
+  return {
+    sentence:
+      hidden > 0
+        ? `No ${adjective} test in ${where} matches the options.`
+        : `No test in ${where} is ${adjective}. To list the tests that failed, run: ${commandLine(['flaky', 'list'])}`,
+  }
+}
+
+const quarantinedColumns: readonly ColumnSpec[] = [
+  ['NAME', 'name', 'text'],
+  ['STATUS', 'status', 'state'],
+  ['SETTING', 'quarantine_setting', 'plain', 3],
+  ['SINCE', 'status_last_updated_at', 'time', 2],
+  ['OWNERS', 'codeowners', 'plain', 1],
+  ['FILE', 'file', 'plain', 4],
+]
+
+/** Returns a setting as a terminal shows it: `auto` for `AUTO_QUARANTINE`; another word stays as it is. */
+const settingWord = (setting: string | undefined): string | undefined =>
+  setting === 'AUTO_QUARANTINE' ? 'auto' : setting === 'ALWAYS_QUARANTINE' ? 'always' : setting
+
+const quarantinedScreenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
+  { title: 'STATUS', format: 'state', path: 'status' },
+  { title: 'SINCE', format: 'time', priority: 4, path: 'status_last_updated_at' },
+  ownerColumn,
+  nameColumn,
+  variantColumn(tests),
+  {
+    title: 'SETTING',
+    format: 'id',
+    priority: 8,
+    minTextWidth: 32,
+    path: 'quarantine_setting',
+    show: record => settingWord(getString(record, 'quarantine_setting')),
+  },
+  { title: 'FILE', format: 'id', priority: 9, minTextWidth: 60, path: 'file' },
+]
+
+export const flakyQuarantinedCommand = defineCommand({
+  command: 'flaky quarantined',
+  summary: 'List the quarantined tests',
+  operation: listQuarantinedTests,
+  fields: serviceRecord(listQuarantinedTests, [
+    ...quarantinedColumns,
+    ...specsOf(quarantinedScreenColumns([])),
+  ]),
+  inputs: { limit: limitInput(listQuarantinedTests.params.limit) },
+  view: ({ records }) => testListView(records, quarantinedColumns, quarantinedScreenColumns),
+  listEnding: (end, { pageToken, repo }, { settings }) =>
+    pageToken === undefined
+      ? statusListEnding(end, 'quarantined', repositoryName(repo), settings.commandLine)
+      : undefined,
+  examples: ['mergeq flaky quarantined', "mergeq flaky quarantined --owner @acme/web --name 'cart*' --json"],
+})
+
+const unhealthyColumns: readonly ColumnSpec[] = [
+  ['NAME', 'name', 'text'],
+  ['STATUS', 'status.value', 'state'],
+  ['PRS 7D', 'pull_requests_impacted_last_7d', 'number', 2],
+  ['QUARANTINED', 'quarantined', 'plain', 3],
+  ['OWNERS', 'codeowners', 'plain', 1],
+  ['ID', 'id', 'id'],
+]
+
+const unhealthyScreenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
+  { title: 'STATUS', format: 'state', path: 'status.value' },
+  { title: 'PRS', format: 'number', priority: 4, path: 'pull_requests_impacted_last_7d' },
+  ownerColumn,
+  nameColumn,
+  variantColumn(tests),
+  quarantinedColumn,
+  idColumn,
+]
+
+export const flakyUnhealthyCommand = defineCommand({
+  command: 'flaky unhealthy',
+  summary: 'List the flaky and broken tests',
+  operation: listUnhealthyTests,
+  fields: serviceRecord(listUnhealthyTests, [...unhealthyColumns, ...specsOf(unhealthyScreenColumns([]))]),
+  inputs: { limit: limitInput(listUnhealthyTests.params.limit) },
+  view: ({ records }) => testListView(records, unhealthyColumns, unhealthyScreenColumns),
+  listEnding: (end, { pageToken, repo, status }, { settings }) =>
+    pageToken === undefined
+      ? statusListEnding(
+          end,
+          status?.toLowerCase() ?? 'flaky or broken',
+          repositoryName(repo),
+          settings.commandLine,
+        )
+      : undefined,
+  examples: [
+    'mergeq flaky unhealthy --status broken',
+    'mergeq flaky unhealthy --no-quarantined --owner @acme/web --json',
   ],
 })

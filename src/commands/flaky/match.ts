@@ -11,8 +11,8 @@ import { MergeqError, usageError } from '../../errors.ts'
 import { get, getString, type JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
 import type { FailedTest, JUnitResults } from './junit.ts'
+import { idColumn, nameColumn, ownerColumn, specsOf, type TestColumn, testTable } from './list.ts'
 import {
-  type FailingTestsRequest,
   logNotes,
   rangeOf,
   readFailingTests,
@@ -20,17 +20,16 @@ import {
   windowOf,
   windowOnlyInput,
 } from './read-tests.ts'
-import { idColumn, nameColumn, ownerColumn, specsOf, type TestColumn, testTable } from './test-lists.ts'
 
+/** A failed test, and the test of the service that is most similar to it. */
 interface TestMatch {
   readonly failed: FailedTest
-  readonly test: JsonObject | undefined
+  test: JsonObject | undefined
+  similarity: number
   /** Whether every test of the service that matches equally well is quarantined. */
-  readonly isQuarantined: boolean
-}
-
-interface Candidate extends TestMatch {
-  readonly similarity: number
+  isQuarantined: boolean
+  /** Whether the test of the service failed in the range. */
+  isInWindow: boolean
 }
 
 /** Normalizes white space and accents, so that names that look equal are equal. */
@@ -72,34 +71,38 @@ function similarityOf(failed: FailedTest, test: JsonObject): number {
  * test that occurs in several files counts once.
  */
 export function createMatcher(failedTests: readonly FailedTest[]) {
-  const candidates = new Map<string, Candidate>()
-  const idsByName = new Map<string, string[]>()
-  for (const failed of failedTests) {
-    const { name, classname, suites, file } = failed
-    const id = JSON.stringify([name, classname, suites, file])
-    if (candidates.has(id)) continue
-    candidates.set(id, { failed, test: undefined, similarity: 0, isQuarantined: false })
-    const key = normalizeText(name)
-    const ids = idsByName.get(key)
-    if (ids === undefined) idsByName.set(key, [id])
-    else ids.push(id)
+  const matches = new Map<string, TestMatch>()
+  for (const failed of failedTests)
+    matches.set(JSON.stringify(failed), {
+      failed,
+      test: undefined,
+      similarity: 0,
+      isQuarantined: false,
+      isInWindow: true,
+    })
+  const byName = new Map<string, TestMatch[]>()
+  for (const match of matches.values()) {
+    const name = normalizeText(match.failed.name)
+    byName.set(name, [...(byName.get(name) ?? []), match])
   }
   return {
-    /** Compares a test of the service with the failed tests. */
-    take(test: JsonObject): void {
+    /**
+     * Compares a test of the service with the failed tests. A test that did not fail in the range counts only
+     * where no other is similar.
+     */
+    take(test: JsonObject, isInWindow = true): void {
       const isQuarantined = get(test, 'quarantined') === true
-      for (const id of idsByName.get(normalizeText(getString(test, 'name') ?? '')) ?? []) {
-        const candidate = candidates.get(id)
-        if (candidate === undefined) continue
-        const similarity = similarityOf(candidate.failed, test)
-        const isBetter = similarity > candidate.similarity
+      for (const match of byName.get(normalizeText(getString(test, 'name') ?? '')) ?? []) {
+        if (!isInWindow && match.isInWindow && match.test !== undefined) continue
+        const similarity = similarityOf(match.failed, test)
+        const isBetter = similarity > match.similarity
         const endsQuarantine =
-          similarity === candidate.similarity && similarity > 0 && candidate.isQuarantined && !isQuarantined
-        if (isBetter || endsQuarantine) candidates.set(id, { ...candidate, similarity, test, isQuarantined })
+          similarity === match.similarity && similarity > 0 && match.isQuarantined && !isQuarantined
+        if (isBetter || endsQuarantine) Object.assign(match, { test, similarity, isQuarantined, isInWindow })
       }
     },
-    /** Returns the failed tests with their matches, in the order of the files. */
-    matches: (): readonly TestMatch[] => [...candidates.values()],
+    /** The failed tests with their matches, in the order of the files. */
+    matches: (): readonly TestMatch[] => [...matches.values()],
   }
 }
 
@@ -143,14 +146,9 @@ function toVerdict({ test, isQuarantined }: TestMatch, complete: boolean): Verdi
   return isQuarantined ? 'quarantined' : 'known'
 }
 
-/** A match, and whether the test of the service failed in the range. */
-interface FoundTest extends TestMatch {
-  readonly inWindow: boolean
-}
-
 /** Returns a failed test as `--json` lists it; `test` is the record of the service. */
 const toRecord = (
-  match: FoundTest,
+  match: TestMatch,
   complete: boolean,
   { redact }: CommandContext['secrets'],
 ): JsonObject => ({
@@ -161,7 +159,7 @@ const toRecord = (
   parent: match.failed.suites[0] ?? null,
   file: match.failed.file ?? getString(match.test, 'file_path') ?? null,
   test: match.test ?? null,
-  ...(match.inWindow ? {} : { inWindow: false }),
+  ...(match.isInWindow ? {} : { inWindow: false }),
 })
 
 const columns = [
@@ -193,25 +191,6 @@ const matchRecord: RecordFields = {
   columns: [...columns, ...specsOf(screenColumns)],
 }
 
-/**
- * Returns the failed tests with their matches: those that failed in the range, and for the others the flaky
- * and the broken tests that did not.
- */
-async function findOthers(
-  found: readonly TestMatch[],
-  request: FailingTestsRequest,
-  context: CommandContext,
-): Promise<readonly FoundTest[]> {
-  const others = createMatcher(found.filter(({ test }) => test === undefined).map(({ failed }) => failed))
-  const { repo, org, pageSize, maxPages } = request.values
-  await readUnhealthyTests({ repo, org, pageSize, maxPages }, request, context, others.take)
-  const matches = new Map(others.matches().map(match => [match.failed, match]))
-  return found.map(match => {
-    const other = matches.get(match.failed)
-    return other?.test === undefined ? { ...match, inWindow: true } : { ...other, inWindow: false }
-  })
-}
-
 export const flakyMatchCommand = defineCommand({
   command: 'flaky match',
   summary: 'Classify failures in JUnit XML files as known, quarantined or new',
@@ -237,24 +216,22 @@ export const flakyMatchCommand = defineCommand({
     const { printer, logger } = context
     const request = await context.request()
     if (context.options.dryRun) return printDryRun(listFailingTests, [request], context)
-    const range = rangeOf(request, context)
     for (const { file, cases } of files) if (cases === 0) await logger.warn(`${file} contains no test cases.`)
-    const matcher = createMatcher(files.flatMap(({ failed }) => failed))
+    const { take, matches } = createMatcher(files.flatMap(({ failed }) => failed))
     // Without failures nothing is read.
     const end =
-      matcher.matches().length === 0
+      matches().length === 0
         ? undefined
-        : await readFailingTests('flaky match', request, context, matcher.take)
-    if (end === 'closed') return 0
+        : await readFailingTests({ command: 'flaky match', request, take }, context)
     const complete = end?.complete ?? true
-    const found = matcher.matches().map(match => ({ ...match, inWindow: true }))
-    const isUnmatched = found.some(({ test }) => test === undefined)
-    const matches =
-      windowOnly || !isUnmatched || end?.failure !== undefined
-        ? found
-        : await findOthers(found, request, context)
+    const isUnmatched = matches().some(({ test }) => test === undefined)
+    if (isUnmatched && !windowOnly && end?.failure === undefined) {
+      const { repo, org, pageSize, maxPages } = request.values
+      const unhealthy = { ...request, values: { repo, org, pageSize, maxPages } }
+      await readUnhealthyTests(unhealthy, context, test => take(test, false))
+    }
 
-    const matchRecords = matches.map(match => toRecord(match, complete, context.secrets))
+    const matchRecords = matches().map(match => toRecord(match, complete, context.secrets))
     const records = verdicts.flatMap(verdict => matchRecords.filter(record => record.verdict === verdict))
     const countOf = (verdict: Verdict) => matchRecords.filter(record => record.verdict === verdict).length
     const counts = Object.fromEntries(verdicts.map(verdict => [verdict, countOf(verdict)]))
@@ -263,13 +240,13 @@ export const flakyMatchCommand = defineCommand({
       document: tests => ({
         counts: { failed: matchRecords.length, ...counts },
         tests,
-        window: windowOf(range, complete),
+        window: windowOf(rangeOf(request, context), complete),
       }),
       view: tests => ({ ...table(tests, columns), terminalView: () => testTable(tests, screenColumns) }),
     })
     await printer.end()
-    await logNotes(end?.notes ?? [], range, context)
-    const otherCount = matches.filter(({ inWindow }) => !inWindow).length
+    if (end !== undefined) await logNotes(end, request, context)
+    const otherCount = matches().filter(({ isInWindow }) => !isInWindow).length
     if (otherCount > 0) await logger.info(describeOthers(otherCount))
     const countTexts = verdicts
       .filter(verdict => countOf(verdict) > 0)

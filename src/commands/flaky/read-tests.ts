@@ -1,11 +1,12 @@
 import { type ExtraListEnd, readListIfAvailable } from '../../api/extra-reads.ts'
 import type { ParamValues } from '../../api/operation.ts'
-import { describeRange, listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
+import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
 import type { PaginationEnd } from '../../api/pages.ts'
 import type { CommandRequest } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { flag } from '../../cli/inputs.ts'
 import { readPages } from '../../cli/stream-pages.ts'
+import { pluralizeFirst } from '../../domain/format.ts'
 import { describeWhen, parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
 import { toIso } from '../../domain/values/time.ts'
 import { type MergeqError, toMergeqError } from '../../errors.ts'
@@ -31,45 +32,51 @@ export interface FailingTestsEnd extends PaginationEnd {
   readonly failure: MergeqError | undefined
 }
 
+interface FailingTestsReading {
+  /** The command in messages about the progress. */
+  readonly command: string
+  readonly request: FailingTestsRequest
+  /** Whether an unavailable service is no error even if nothing could be read. */
+  readonly toleratesOutage?: boolean
+  take(test: JsonObject): void
+}
+
 /**
- * Reads the tests that failed in a range and passes each to `take`. Returns `closed` if standard output was closed.
- * Throws the error of a signal, and the error because of which nothing could be read.
- *
- * @param command the command in messages about the progress
- * @param toleratesOutage whether an unavailable service is no error even if nothing could be read
+ * Reads the tests that failed in a range and passes each to `take`. Throws the error of a signal, and the error
+ * because of which nothing could be read.
  */
 export async function readFailingTests(
-  command: string,
-  request: FailingTestsRequest,
+  { command, request, toleratesOutage = false, take }: FailingTestsReading,
   context: CommandContext,
-  take: (test: JsonObject) => void,
-  toleratesOutage = false,
-): Promise<FailingTestsEnd | 'closed'> {
+): Promise<FailingTestsEnd> {
   const pages = listFailingTests.pagination?.(request.values, context.startedAt)
   if (pages === undefined) throw new Error('the list of failing tests has no pages')
   const list = { command, operation: listFailingTests }
-  const failure = await readPages(list, request, pages, context, tests => tests.forEach(take)).catch(
-    error => {
-      const failure = toMergeqError(error)
-      if (!toleratesOutage || failure.kind !== 'unavailable') throw failure
-      return failure
-    },
-  )
-  if (failure === 'closed') return 'closed'
+  const takeAll = (tests: readonly JsonObject[]) => {
+    for (const test of tests) take(test)
+  }
+  const ending = await readPages(list, request, pages, context, takeAll).catch(error => {
+    const failure = toMergeqError(error)
+    if (!toleratesOutage || failure.kind !== 'unavailable') throw failure
+    return failure
+  })
+  // Nothing was printed yet, so that standard output is not closed.
+  const failure = ending === 'closed' ? undefined : ending
   const end = pages.finish(failure?.message)
-  end.records.forEach(take)
+  takeAll(end.records)
   return { ...end, hasStarted: pages.hasStarted, failure }
 }
 
-/** Logs the notes at the end of a list of failing tests, on a terminal with its range in words. */
+/** Logs the notes about a list of failing tests: the first says its range, on a terminal in words. */
 export async function logNotes(
-  notes: readonly string[],
-  range: TimeRange,
-  { args, host, logger }: CommandContext,
+  { shown, notes: [summary, ...notes] }: FailingTestsEnd,
+  request: FailingTestsRequest,
+  context: CommandContext,
 ): Promise<void> {
-  const text = describeWhen(range, !args.has('--until'))
-  for (const note of notes)
-    await logger.info(host.err.terminal ? note.replace(`from ${describeRange(range)}`, text) : note)
+  const { host, logger } = context
+  const when = describeWhen(rangeOf(request, context), request.values.until === undefined)
+  const words = `${pluralizeFirst(shown, 'test')} failed ${when}.`
+  for (const note of [host.err.terminal ? words : summary, ...notes]) await logger.info(note ?? '')
 }
 
 /** The option that leaves out flaky and broken tests that did not fail in the range. */
@@ -84,17 +91,18 @@ const sharedMembers: readonly string[] = ['repo', 'org_url_slug']
 /**
  * Reads the flaky and the broken tests, also those that did not fail lately, where the service lists them
  * (docs/reference/service.md, "list-unhealthy-tests"). Logs a note if the list could not be read completely.
+ *
+ * @param overrides those of the request for the failing tests
  */
 export async function readUnhealthyTests(
-  params: Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>,
-  { overrides }: FailingTestsRequest,
+  { values, overrides }: CommandRequest<Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>>,
   context: CommandContext,
   take: (test: JsonObject) => void,
 ): Promise<ExtraListEnd> {
   const end = await readListIfAvailable(
     context.client(),
     listUnhealthyTests,
-    params,
+    values,
     tests => tests.forEach(take),
     { overrides: overrides.filter(({ path: [member = ''] }) => sharedMembers.includes(member)) },
   )

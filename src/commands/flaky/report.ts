@@ -29,9 +29,6 @@ interface FailingTestReport {
 const formats = ['markdown', 'github'] as const
 type ReportFormat = (typeof formats)[number]
 
-/** The longest name in a summary, in columns. */
-const maxNameLength = 200
-
 interface ReportLimits {
   /** The maximum number of tests. */
   readonly rows: number
@@ -40,33 +37,22 @@ interface ReportLimits {
 }
 
 /**
- * Returns a report in a format, with untrusted text escaped. The report is never longer than allowed, and
- * tests are omitted as a whole.
+ * Returns a report in a format, with untrusted text escaped. It has as many whole tests as fit, and is never
+ * longer than allowed.
  */
 export function renderReport(
   report: FailingTestReport,
   format: ReportFormat,
   { rows, characters }: ReportLimits,
 ): Uint8Array {
-  const render = {
-    markdown: (count: number) => utf8.encode(renderMarkdown(report, count)),
-    github: (count: number) => annotationLines(createAnnotations(report, count)),
-  }[format]
-  return largestThatFits(
-    Math.min(rows, report.tests.length),
-    render,
-    text => countCharacters(text) <= characters,
-  )
-}
-
-const utf8 = new TextEncoder()
-const countCharacters = (bytes: Uint8Array): number => new TextDecoder().decode(bytes).length
-
-/** Renders as many of `max` items as fit, found by bisection; no items when not even the first one fits. */
-function largestThatFits<T>(max: number, render: (count: number) => T, fits: (rendered: T) => boolean): T {
-  const whole = render(max)
+  const render = (count: number): Uint8Array =>
+    format === 'github'
+      ? annotationLines(createAnnotations(report, count))
+      : new TextEncoder().encode(renderMarkdown(report, count))
+  const fits = (text: Uint8Array) => new TextDecoder().decode(text).length <= characters
+  const whole = render(Math.min(rows, report.tests.length))
   if (fits(whole)) return whole
-  let [fitting, tooMany] = [0, max]
+  let [fitting, tooMany] = [0, Math.min(rows, report.tests.length)]
   while (tooMany - fitting > 1) {
     const middle = Math.floor((fitting + tooMany) / 2)
     if (fits(render(middle))) fitting = middle
@@ -74,6 +60,12 @@ function largestThatFits<T>(max: number, render: (count: number) => T, fits: (re
   }
   return render(fitting)
 }
+
+/** The longest name and the longest message of an annotation, in columns. */
+const [maxNameLength, maxMessageLength] = [200, 1_000]
+
+/** The longest address of a link, in characters. */
+const maxUrlLength = 1_000
 
 const isQuarantined = (test: JsonObject): boolean => get(test, 'quarantined') === true
 
@@ -141,9 +133,6 @@ function markdownLink(text: string, address = ''): string {
   return `[${markdownText(text)}](${href.replace(/[^\w/:.?&=#%+,~-]|:(?=:)|#(?=#)/g, percentEncode)})`
 }
 
-/** The longest address of a link, in characters. */
-const maxUrlLength = 1_000
-
 const percentEncode = (character: string): string =>
   `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
 
@@ -178,9 +167,6 @@ function createAnnotation(test: JsonObject): Annotation {
     message: truncateCell(details.filter(text => text !== '').join('; '), maxMessageLength),
   }
 }
-
-/** The longest message of an annotation, in columns. */
-const maxMessageLength = 1_000
 
 /** Lower limit for the length of a report, in characters: the note about omitted tests always fits. */
 const minCharacters = 400
@@ -248,20 +234,25 @@ export const flakyReportCommand = defineCommand({
     checkOutput(format, context)
     const request = await context.request()
     if (context.options.dryRun) return printDryRun(listFailingTests, [request], context)
-    const { limit, sort = 'impact', ...values } = request.values
-    const range = rangeOf(request, context)
     const tests: JsonObject[] = []
-    // The report applies the limit itself, because it states how many tests it omits.
-    const unlimited = { ...request, values: { ...values, sort } }
-    const end = await readFailingTests('flaky report', unlimited, context, test => tests.push(test))
-    if (end === 'closed') return 0
+    const { limit, sort = 'impact', ...values } = request.values
+    const end = await readFailingTests(
+      {
+        command: 'flaky report',
+        // The report applies the limit itself, because it states how many tests it omits.
+        request: { ...request, values: { ...values, sort } },
+        take: test => tests.push(test),
+      },
+      context,
+    )
     const { rows, characters } = defaultLimits[format]
-    const text = renderReport({ tests, ...windowOf(range, end.complete) }, format, {
+    const window = windowOf(rangeOf(request, context), end.complete)
+    const text = renderReport({ tests, ...window }, format, {
       rows: limit ?? rows,
       characters: maxChars ?? characters,
     })
     await context.printer.print(rawText(text, true))
-    await logNotes(end.notes, range, context)
+    await logNotes(end, request, context)
     if (end.isBroken) throw incompleteListError(end.failure, end.problem, 'flaky report')
     return 0
   },
