@@ -21,19 +21,9 @@ type ParamSetting = 'repo' | 'targetBranch' | 'org' | 'pr' | 'sha' | 'testRun' |
 
 /**
  * The values that completion looks up while a command line is typed: in the checkout, in the stored settings,
- * or at the service (docs/reference/cli.md, "Completion"). `recent-pull-requests` include those that failed,
- * `queues` are the branches that have a queue and the branches of the remotes, and `setting-values` are the
- * values of the setting that the argument before names.
+ * or at the service (docs/reference/cli.md, "Completion").
  */
-export type ValueSource =
-  | 'pull-requests'
-  | 'recent-pull-requests'
-  | 'queues'
-  | 'tests'
-  | 'branches'
-  | 'repositories'
-  | 'profiles'
-  | 'setting-values'
+export type ValueSource = 'pull-requests' | 'branches' | 'profiles'
 
 /**
  * A param of an operation. The option of the command line, the option of the library, help, completion, the

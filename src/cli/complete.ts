@@ -1,14 +1,13 @@
 import { anyField } from '../api/operations/fields.ts'
-import { settingDefinitions } from '../config/setting-definitions.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 import type { Host } from '../host/host.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
-import { type CommandGroup, loadCommands, type RegisteredCommand, setOption } from './command.ts'
+import { type CommandGroup, loadCommands, type RegisteredCommand } from './command.ts'
 import type { CompletionCandidate, ValueLookup } from './completion-values.ts'
 import type { SecretOutput } from './context.ts'
 import { fieldsOf } from './fields.ts'
 import { isOption, type OptionDefinition, oppositeOf } from './inputs.ts'
-import { globalOptions, type Reading, read } from './parse.ts'
+import { globalOptions, helpOption, type Reading, read, versionOption } from './parse.ts'
 
 /** What is valid at the cursor. */
 export interface Completion {
@@ -25,9 +24,6 @@ export interface Completion {
 /** Stands at the cursor in the command line that is read: no word can contain it. */
 const cursor = '\0'
 const hasCursor = (word: string): boolean => word.includes(cursor)
-
-const helpOption: OptionDefinition = { name: '--help', short: '-h', summary: 'Show help' }
-const versionOption: OptionDefinition = { name: '--version', summary: 'Print the version' }
 
 /** Returns the words that can follow the path of a group, a command or the root (an empty path). */
 function listSubcommands(
@@ -64,9 +60,7 @@ function complete(
   current: string,
   directive: Completion['directive'] = 'nofiles',
 ): Completion {
-  const fitting = candidates.filter(({ value }) => value.startsWith(current))
-  const isUnfinished = fitting.length > 0 && fitting.every(({ value }) => /[/:=]$/.test(value))
-  return { candidates: fitting, directive: directive === 'nofiles' && isUnfinished ? 'nospace' : directive }
+  return { candidates: candidates.filter(({ value }) => value.startsWith(current)), directive }
 }
 
 const nothing: Completion = { candidates: [], directive: 'nofiles' }
@@ -84,16 +78,6 @@ function listFields({ definition }: RegisteredCommand, current: string, args: Pa
   return [...known].filter(name => !given.includes(name)).map(name => `${before}${name}`)
 }
 
-/** Returns the fields of the request body that no setting gives, as `--set` takes them: `mode=`. */
-function listBodyFields({ operations }: RegisteredCommand): readonly string[] {
-  const [operation] = operations === 'any' ? [] : operations
-  return Object.entries(operation?.params ?? {}).flatMap(([name, { location = '' }]) =>
-    location.startsWith('body.') && !Object.hasOwn(settingDefinitions, name)
-      ? [`${location.slice('body.'.length)}=`]
-      : [],
-  )
-}
-
 /** Completes a value; `prefix` is the part of the current word before it: `--color=`. */
 function completeValue(
   input: OptionDefinition,
@@ -109,10 +93,8 @@ function completeValue(
       ? nothing
       : // A further name may follow after a comma.
         complete(toCandidates(listFields(command, typed, args)), current, 'nospace')
-  const isBodyField = command !== undefined && setOption.definitions.includes(input)
-  const values = isBodyField ? listBodyFields(command) : [...choices, ...suggestions]
   const directive = input.program === true ? 'commands' : input.file === true ? 'files' : 'nofiles'
-  const completion = complete(toCandidates(values), current, directive)
+  const completion = complete(toCandidates([...choices, ...suggestions]), current, directive)
   return source === undefined
     ? completion
     : { ...completion, lookup: { source, prefix, current: typed, args, words } }

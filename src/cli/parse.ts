@@ -20,19 +20,13 @@ export const queueOptionNames: readonly string[] = ['--repo', '--target-branch',
 
 /** The options that every command accepts (docs/reference/cli.md, "Global options"). */
 export const globalOptions: readonly OptionDefinition[] = [
-  {
-    name: '--repo',
-    short: '-R',
-    value: '[host/]owner/name',
-    ...describeSetting('repo'),
-    values: 'repositories',
-  },
+  { name: '--repo', short: '-R', value: '[host/]owner/name', ...describeSetting('repo') },
   {
     name: '--target-branch',
     short: '-b',
     value: 'branch',
     ...describeSetting('targetBranch'),
-    values: 'queues',
+    values: 'branches',
   },
   { name: '--org', value: 'slug', ...describeSetting('org') },
   { name: '--base-url', value: 'url', ...describeSetting('baseUrl') },
@@ -80,11 +74,18 @@ export interface Reading {
   readonly problem: Problem | undefined
 }
 
-/** The options that every command and group accepts in addition to the global options. */
+export const helpOption: OptionDefinition = {
+  name: '--help',
+  short: '-h',
+  summary: 'Show short (-h) or complete help (--help); with --json, print it as JSON',
+}
+export const versionOption: OptionDefinition = { name: '--version', summary: 'Print the version' }
+
+/** The options that every command and group accepts in addition; `-h` and `--help` mean different helps. */
 const ordinaryOptions: readonly OptionDefinition[] = [
-  { name: '-h', summary: 'Show short help' },
-  { name: '--help', summary: 'Show help' },
-  { name: '--version', summary: 'Print the version' },
+  { name: '-h', summary: helpOption.summary },
+  { name: '--help', summary: helpOption.summary },
+  versionOption,
 ]
 
 const ignore = () => undefined

@@ -146,7 +146,6 @@ const configSetCommand = defineCommand({
     value: argument({
       name: 'value',
       summary: 'Value to store',
-      values: 'setting-values',
       parse: text => text,
     }),
   },

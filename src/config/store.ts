@@ -257,17 +257,6 @@ function configDirectory({ env, runtime }: Pick<Host, 'env' | 'runtime'>): strin
   return isAbsolute(env.HOME) ? `${env.HOME}/.config/mergeq` : undefined
 }
 
-/**
- * Returns the directory of cached data, which holds the cache of compiled code too. Returns undefined when
- * the variables name no absolute directory.
- */
-export function cacheDirectory({ env, runtime }: Pick<Host, 'env' | 'runtime'>): string | undefined {
-  const { HOME, LOCALAPPDATA, XDG_CACHE_HOME } = env
-  if (runtime.platform === 'win32') return isAbsolute(LOCALAPPDATA) ? `${LOCALAPPDATA}\\mergeq` : undefined
-  const base = runtime.platform === 'darwin' ? `${HOME}/Library/Caches` : XDG_CACHE_HOME || `${HOME}/.cache`
-  return isAbsolute(base) ? `${base}/mergeq` : undefined
-}
-
 /** Returns the path of the file with the stored settings, or undefined when there is no directory for it. */
 function configFile(host: Pick<Host, 'env' | 'runtime'>): string | undefined {
   const directory = configDirectory(host)

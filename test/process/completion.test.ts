@@ -319,10 +319,7 @@ describe('values from a sandbox and a checkout', () => {
     ['mergeq pr get -b release ', []],
     ['mergeq -b ', ['fix-cart', 'hostile$(touch${IFS}hostile)', 'main']],
     ['mergeq pr get --head fix', ['fix-cart']],
-    ['mergeq -R ', ['acme/api', 'acme/web']],
     ['mergeq --profile w', ['work']],
-    ['mergeq config set output m', ['markdown']],
-    ['mergeq queue create --set m', ['mode=']],
   ]
 
   describe.each(['bash', 'zsh', 'fish'] as const)('in %s', shell => {

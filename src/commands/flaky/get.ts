@@ -220,7 +220,6 @@ const facts: readonly ColumnSpec[] = [
 const typedTest = argument({
   name: 'test',
   summary: 'Test ID, the beginning of an ID (6 characters or more), or words from the name',
-  values: 'tests',
   parse: textParser('test'),
 })
 

@@ -6,15 +6,6 @@ import { printDryRun } from '../../cli/confirm.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { pullRequestArgument } from '../../cli/pull-request-arguments.ts'
 
-/** A pull request that may have failed lately, for completion. */
-const recentPullRequest = {
-  ...pullRequestArgument,
-  definitions: pullRequestArgument.definitions.map(definition => ({
-    ...definition,
-    values: 'recent-pull-requests' as const,
-  })),
-}
-
 const explanationRecord: RecordFields = {
   names: [
     ...['pr', 'targetBranch', 'title', 'verdict', 'state', 'since'],
@@ -35,7 +26,7 @@ export const prExplainCommand = defineCommand({
   operation: getPartialPullRequest,
   isComposition: true,
   params: ['repo', 'targetBranch', 'pr'],
-  inputs: { pr: recentPullRequest },
+  inputs: { pr: pullRequestArgument },
   options: { web: webInput },
   fields: explanationRecord,
   operations: [getQueue, getMergeQueueTestingDetails],
