@@ -145,7 +145,7 @@ export const optionSynonyms: Readonly<Record<string, readonly string[]>> = {
   '--silent': ['--quiet'],
   '--debug': ['--verbose'],
   '--dryrun': ['--dry-run'],
-  '-n': ['--dry-run'],
+  '-n': ['--limit', '--dry-run'],
   '--what-if': ['--dry-run'],
   '--no-color': ['--color=never'],
   '--no-colour': ['--color=never'],
@@ -178,6 +178,22 @@ export const optionSynonyms: Readonly<Record<string, readonly string[]>> = {
   '--closed': ['--state=merged --state=failed --state=cancelled'],
   '--all': ['--limit=0', '--all-repos'],
   '--mine': ['--author=NAME'],
+}
+
+const selectWithJq = 'To select from the JSON, pipe it into jq: --json | jq FILTER'
+const metricsRange =
+  'The service has metrics of the last hour only. To list pull requests that merged earlier, run: mergeq pr list --state merged --since 7d'
+
+/** What is said about an unknown option, perhaps after one command only, instead of a correction. */
+export const optionNotes: Readonly<Record<string, string>> = {
+  '--jq': selectWithJq,
+  '--template': selectWithJq,
+  '--jsonpath': selectWithJq,
+  'pr submit --all': 'To submit several pull requests, pipe their numbers into: mergeq pr submit -',
+  'pr cancel --all': 'To cancel several pull requests, pipe their numbers into: mergeq pr cancel -',
+  'metrics --since': metricsRange,
+  'metrics --until': metricsRange,
+  'metrics --last': metricsRange,
 }
 
 /** Commands that follow what another command shows once: `pr get 7 --watch` is `pr wait 7`. */
