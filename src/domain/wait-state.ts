@@ -1,7 +1,12 @@
 import type { MergeqError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
-import { normalizeState, outcomeOfRecord, statesUnderTest } from './states.ts'
-import type { Milestone, WaitOutcome } from './wait-outcomes.ts'
+import {
+  type Milestone,
+  normalizeState,
+  outcomeOfRecord,
+  statesUnderTest,
+  type WaitOutcome,
+} from './states.ts'
 
 export interface WaitGoal {
   readonly until: Milestone

@@ -222,6 +222,15 @@ describe('the first reading of a wait', () => {
     expect(err).not.toContain('#7 MERGED')
   })
 
+  test('that follows failed polls does not say that nothing changed', async () => {
+    const { out } = await runWithHistory('pr wait 7 --interval 2s', {
+      pulls: { 7: [[0, 'MERGED']] },
+      fault: second => (second === 0 ? { status: 500 } : undefined),
+      setting: person,
+    })
+    expect(out).toBe('✓ #7 merged after 2s\n')
+  })
+
   test.each(['', '--json'])('that finds nothing says once how long the wait bears that %s', async format => {
     const { code, err } = await mergeq(`pr wait 77 --grace 90s ${format} ${where}`, {
       answer: () => ({ status: 404 }),

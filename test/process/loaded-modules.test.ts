@@ -162,8 +162,8 @@ const largest: Readonly<Record<string, number>> = {
   'http-undici.cjs': 320,
   'execa.cjs': 120,
   'shared.cjs': 80,
-  // All operations.
-  'definitions.cjs': 70,
+  // All operations, and what the commands of pr send.
+  'definitions.cjs': 95,
   // With commander, which reads every command line.
   'start.cjs': 115,
   'config-store-update.cjs': 75,

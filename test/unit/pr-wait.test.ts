@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { WaitEnd } from '../../src/commands/pr/wait/poll.ts'
 import { describeEnd } from '../../src/commands/pr/wait/report.ts'
-import { outcomeOfRecord, pullRequestStates } from '../../src/domain/states.ts'
-import { milestones, type WaitOutcome } from '../../src/domain/wait-outcomes.ts'
+import { milestones, outcomeOfRecord, pullRequestStates, type WaitOutcome } from '../../src/domain/states.ts'
+import { parseRepository } from '../../src/domain/values/repository.ts'
 import { advance, pollDelay, type WaitGoal, type WaitState } from '../../src/domain/wait-state.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { noon } from '../support/harness.ts'
@@ -162,8 +162,9 @@ describe('what a reading means', () => {
 })
 
 describe('the sentence about the end of a wait', () => {
+  const values = { repo: parseRepository('acme/web'), targetBranch: 'main', pr: 7 }
   const sentenceOf = (state: WaitState, end: WaitEnd, seconds: number) =>
-    plainText(describeEnd({ pr: 7, url: 'https://a.example/7', state, end, elapsed: seconds * 1_000 }))
+    plainText(describeEnd({ request: { values, overrides: [] }, state, errors: 0 }, end, seconds * 1_000))
   const first = { isFirstReading: true }
   const head = { expected: '4f2a9c1d3e', found: '81d0e33a52' }
   const failing = { submission: { from: noon, to: noon }, missingSince: noon }
@@ -199,10 +200,10 @@ describe('the sentence about the end of a wait', () => {
       { outcome: 'timed-out' },
       { missingSince: noon },
       20,
-      'The wait for #7 timed out after 20s (not submitted)',
+      'The wait for #7 timed out after 20s (not found in the queue)',
     ],
     [{ outcome: 'timed-out' }, failing, 20, 'The wait for #7 timed out after 20s (not visible yet)'],
-    [{ outcome: 'timed-out' }, {}, 20, 'The wait for #7 timed out after 20s (state unknown)'],
+    [{ outcome: 'timed-out' }, {}, 20, 'The wait for #7 timed out after 20s (not checked yet)'],
     [
       { outcome: 'stale', head },
       { state: 'PENDING' },
@@ -216,9 +217,9 @@ describe('the sentence about the end of a wait', () => {
       0,
       '#7 is still pending: the queue is paused',
     ],
-    [{ outcome: 'pending' }, { missingSince: noon }, 0, '#7 has not finished (not submitted)'],
+    [{ outcome: 'pending' }, { missingSince: noon }, 0, '#7 has not finished (not found in the queue)'],
     [{ outcome: 'pending', isSkipped: true }, {}, 0, 'mergeq did not wait for #7'],
-    [{ outcome: 'error' }, { missingSince: noon }, 90, '#7 could not be checked (not submitted)'],
+    [{ outcome: 'error' }, { missingSince: noon }, 90, '#7 could not be checked (not found in the queue)'],
   ] as const)('%j %j after %d s', (end, state, seconds, sentence) => {
     expect(sentenceOf(state, end, seconds)).toBe(sentence)
   })

@@ -160,8 +160,8 @@ describe('the live line of a wait', () => {
       target({ pr: index + 1, state, queue }),
     )
     expect(shown(targets, 120)).toBe(
-      '4 pull requests: 2 testing, 1 pending, 1 not visible yet    6m12s elapsed, usually 14m, times out in 38m',
+      '4 pull requests: 2 testing, 1 pending, 1 not found in the queue    6m12s elapsed, usually 14m, times out in 38m',
     )
-    expect(shown(targets, 60)).toBe('4 pull requests: 2 testing, 1 pending, 1 not visible yet')
+    expect(shown(targets, 60)).toBe('4 pull requests: 2 testing, 1 pending, 1 not found in the queue')
   })
 })

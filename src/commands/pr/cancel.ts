@@ -3,6 +3,7 @@ import { defineCommand } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { message } from '../../output/view.ts'
+import { explainFinished } from './reads.ts'
 
 export const prCancelCommand = defineCommand({
   command: 'pr cancel',
@@ -11,8 +12,7 @@ export const prCancelCommand = defineCommand({
   operation: cancelPullRequest,
   inputs: { pr: pullRequestArguments },
   options: { yes: yesInput },
-  explainRejection: async (...rejection) =>
-    (await import('./record.ts')).explainFinished(['ok', 'failed', 'cancelled'], ...rejection),
+  explainRejection: (...rejection) => explainFinished(['ok', 'failed', 'cancelled'], ...rejection),
   view: (_, { pr, targetBranch }) => message(`Cancelled #${pr}: removed from the queue for ${targetBranch}.`),
   confirm(runs) {
     if (runs.length < 2 || runs.every(({ yes }) => yes)) return undefined

@@ -2,14 +2,14 @@ import { restartTestsOnPullRequest } from '../../api/operations/pull-requests.ts
 import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { message } from '../../output/view.ts'
+import { explainFinished } from './reads.ts'
 
 export const prRestartCommand = defineCommand({
   command: 'pr restart',
   summary: 'Restart the tests of queued pull requests',
   operation: restartTestsOnPullRequest,
   inputs: { pr: pullRequestArguments },
-  explainRejection: async (...rejection) =>
-    (await import('./record.ts')).explainFinished(['ok', 'failed', 'cancelled'], ...rejection),
+  explainRejection: (...rejection) => explainFinished(['ok', 'failed', 'cancelled'], ...rejection),
   view: (_, { pr }) => message(`Restarted the tests of #${pr}.`),
   examples: ['mergeq pr restart 123'],
 })

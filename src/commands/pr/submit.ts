@@ -12,12 +12,12 @@ import { receiptRecord } from '../../cli/fields.ts'
 import { flag } from '../../cli/inputs.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
-import { kindOfOutcome } from '../../domain/wait-outcomes.ts'
+import { kindOfOutcome } from '../../domain/states.ts'
 import { usageError } from '../../errors.ts'
 import { getNumber, getString, type JsonObject } from '../../json.ts'
 import { styled } from '../../output/styled-text.ts'
 import { message } from '../../output/view.ts'
-import type { RequestedPullRequest } from './record.ts'
+import { explainFinished, type RequestedPullRequest, readRecordOnce } from './reads.ts'
 import { readWaitOptions, waitCommand, waitInputs, waitRecord } from './wait/options.ts'
 
 /** The largest number of pull requests that the suggested command names. */
@@ -77,9 +77,8 @@ export const prSubmitCommand = defineCommand({
     ndjson: 'the same, one per line; with --wait, the lines of `mergeq pr wait`',
   },
   fields: typed => (typed.has('--wait') ? waitRecord : receiptRecord),
-  readBefore: async (...change) => (await import('./record.ts')).readRecordOnce(...change),
-  explainRejection: async (...rejection) =>
-    (await import('./record.ts')).explainFinished(['ok'], ...rejection),
+  readBefore: readRecordOnce,
+  explainRejection: (...rejection) => explainFinished(['ok'], ...rejection),
   view: (_, { pr, targetBranch, priority }, { before }) =>
     message(
       before?.isCurrentlySubmittedToQueue === true

@@ -1,17 +1,24 @@
-import { getMergeQueueTestingDetails, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
-import { defineCommand } from '../../cli/command.ts'
+import {
+  getMergeQueueTestingDetails,
+  getPartialPullRequest,
+  getSubmittedPullRequest,
+} from '../../api/operations/pull-requests.ts'
+import { type CommandRequest, defineCommand, type RunContext } from '../../cli/command.ts'
 import { webInput } from '../../cli/common-inputs.ts'
 import { printDryRun } from '../../cli/confirm.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, option } from '../../cli/inputs.ts'
 import { argsForPullRequest } from '../../cli/pull-request-arguments.ts'
-import { readChecks } from '../../domain/test-run.ts'
+import { reportResults } from '../../cli/run-requests.ts'
+import { normalizeState } from '../../domain/states.ts'
+import { readChecks, testRunOf } from '../../domain/test-run.ts'
 import { parsePullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import type { Repository } from '../../domain/values/repository.ts'
-import { usageError } from '../../errors.ts'
+import { extendError, type MergeqError, usageError } from '../../errors.ts'
 import { get, getArray, getString, type JsonObject } from '../../json.ts'
 import { linkSpan, type Span, stateSpan, stateStyle } from '../../output/styled-text.ts'
 import { type ColumnSpec, table, type View } from '../../output/view.ts'
+import { readDocument } from './reads.ts'
 
 const { run: runParam } = getMergeQueueTestingDetails.params
 
@@ -109,6 +116,63 @@ function testRunView(run: JsonObject, checks: readonly JsonObject[], repo: Repos
   }
 }
 
+/** What names a test run. */
+type TestRunValues = {
+  readonly repo: Repository
+  readonly targetBranch: string
+  readonly pr: number | undefined
+  readonly run: string | undefined
+}
+
+/**
+ * Prints a test run and its checks. A service that finds no run by pull request refuses with 400; then the
+ * record of the pull request, or its timeline, may name the newest run
+ * (docs/reference/service.md, "getMergeQueueTestingDetails"). Returns the exit code.
+ */
+async function printTestRun<V extends TestRunValues>(
+  requests: readonly CommandRequest<V>[],
+  context: RunContext<V>,
+): Promise<number> {
+  const results = await context.execute(requests)
+  const [request] = requests
+  const { pr } = request?.values ?? {}
+  const failure = results[0]?.failure
+  if (request === undefined || pr === undefined || failure?.details.status !== 400)
+    return reportResults(getMergeQueueTestingDetails, requests, results, context)
+  const { repo, targetBranch } = request.values
+  const { document: record = {} } = await readDocument(
+    getPartialPullRequest,
+    { repo, targetBranch, pr },
+    context,
+    { overrides: [{ path: ['includeTimeline'], value: true }] },
+  )
+  const run = testRunOf(record)
+  if (run === undefined) {
+    const state = normalizeState(getString(record, 'state') ?? '')
+    const command = context.settings.commandLine(['pr', 'explain', pr], request.values)
+    const explained = explainMissingRun(failure, pr, state, command)
+    const result = { code: explained.exit, failure: explained }
+    return reportResults(getMergeQueueTestingDetails, requests, [result], context)
+  }
+  const source = getString(record, 'verifiedByTestRun') === run ? 'verifiedByTestRun' : 'timeline'
+  await context.logger.debug(
+    `The service does not find test runs by pull request. Using test run ${run}, from the field ${source} of #${pr}.`,
+  )
+  return context.send([{ ...request, values: { ...request.values, pr: undefined, run } }])
+}
+
+/** The error where neither the service nor the record of the pull request leads to a test run. */
+function explainMissingRun(failure: MergeqError, pr: number, state: string, command: string): MergeqError {
+  if (state === 'NOT_READY' || state === 'PENDING')
+    return extendError(
+      failure,
+      { hint: `To see what #${pr} is waiting for, run: ${command}` },
+      `#${pr} has no test run yet (${state.toLowerCase().replaceAll('_', ' ')}).`,
+    )
+  const hint = `The service finds a test run only by its ID. The record of #${pr} contains no test run ID. A test branch name ends in the ID. To list the test branches, run: git ls-remote origin 'refs/heads/trunk-merge/pr-${pr}/*'`
+  return extendError(failure, { hint })
+}
+
 export const prTestingCommand = defineCommand({
   command: 'pr testing',
   summary: 'Show a test run: its checks and pull requests',
@@ -135,7 +199,6 @@ export const prTestingCommand = defineCommand({
   async run(_, context) {
     const requests = await context.requests()
     if (context.options.dryRun) return printDryRun(getMergeQueueTestingDetails, requests, context)
-    const { printTestRun } = await import('./test-run.ts')
     return printTestRun(requests, context)
   },
 })

@@ -4,7 +4,7 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { printDryRun } from '../../cli/confirm.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
-import { kindOfOutcome } from '../../domain/wait-outcomes.ts'
+import { kindOfOutcome } from '../../domain/states.ts'
 import { readWaitOptions, waitInputs, waitRecord } from './wait/options.ts'
 
 export const prWaitCommand = defineCommand({
@@ -40,10 +40,6 @@ export const prWaitCommand = defineCommand({
         : printDryRun(getQueue, [{ values: first.values, overrides: [] }], context)
     }
     const { waitForAll } = await import('./wait/run.ts')
-    return waitForAll(
-      requests.map(request => ({ request })),
-      options,
-      context,
-    )
+    return waitForAll(requests, options, context)
   },
 })

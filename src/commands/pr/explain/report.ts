@@ -17,8 +17,7 @@ import type { Json, JsonObject } from '../../../json.ts'
 import { singleRecord } from '../../../output/printer.ts'
 import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
 import { linesView, type View } from '../../../output/view.ts'
-import { type RequestedPullRequest, readRecord } from '../record.ts'
-import { readDocument, readTestRun } from '../test-run.ts'
+import { type RequestedPullRequest, readDocument, readRecord, readTestRun } from '../reads.ts'
 
 type ExplainRequest = CommandRequest<RequestedPullRequest>
 

@@ -14,11 +14,12 @@ import {
 import { queueEntries } from '../../../domain/queue-entries.ts'
 import { isUnderTest } from '../../../domain/states.ts'
 import { queueName } from '../../../domain/values/repository.ts'
+import type { WaitState } from '../../../domain/wait-state.ts'
 import { get, getString, type JsonObject } from '../../../json.ts'
 import { plainText, type Span, type StyledLine, wordsSpan } from '../../../output/styled-text.ts'
 import { textWidth } from '../../../output/text-width.ts'
-import type { RequestedPullRequest } from '../record.ts'
-import type { WaitTarget } from './poll.ts'
+import type { RequestedPullRequest } from '../reads.ts'
+import type { Wait, WaitTarget } from './poll.ts'
 
 /** The times of a wait, in milliseconds; `now` and `startedAt` since 1970. */
 export interface LiveTimes {
@@ -37,9 +38,6 @@ interface Part {
   readonly rank: number
 }
 
-/** The space between what is known of the pull request and the times. */
-const gap = '    '
-
 /** Returns a state as words, and for a state under test how long it has lasted: `testing 4m`. */
 function stateWithAge(record: JsonObject | undefined, state: string, now: number): Pieces {
   const age = now - Date.parse(getString(record, 'stateChangedAt') ?? '')
@@ -47,49 +45,44 @@ function stateWithAge(record: JsonObject | undefined, state: string, now: number
 }
 
 /** Returns what is known of a pull request without a state: nothing was read, or it was not found. */
-const withoutState = ({ state: { missingSince, submission } }: WaitTarget): string =>
-  missingSince === undefined
-    ? 'not checked yet'
-    : submission === undefined
-      ? 'not found in the queue'
-      : 'not visible yet'
+export function missingState({ missingSince, submission }: WaitState): string {
+  if (missingSince === undefined) return 'not checked yet'
+  return submission === undefined ? 'not found in the queue' : 'not visible yet'
+}
 
 /** Returns the parts about one pull request: its state, its place in the queue, and what holds it back. */
-function targetParts(target: WaitTarget, now: number): readonly Part[] {
-  const { request, state, record, queue = {} } = target
+function targetParts({ request, state, record, queue = {} }: WaitTarget, now: number): readonly Part[] {
   const { pr, targetBranch } = request.values
-  const known = state.state
-  if (known === undefined) return [{ pieces: [`#${pr} ${withoutState(target)}`], rank: 0 }]
-  const entries = queueEntries(queue)
   const { position } = state
-  const ahead = entries.find(entry => entry.position === (position ?? 0) - 1)
+  if (state.state === undefined) return [{ pieces: [`#${pr} ${missingState(state)}`], rank: 0 }]
+  const parts: Part[] = [{ pieces: [`#${pr} `, ...stateWithAge(record, state.state, now)], rank: 0 }]
   const reason = record && shortReason(pr, targetBranch, record, queue)
-  const parts: Part[] = [{ pieces: [`#${pr} `, ...stateWithAge(record, known, now)], rank: 0 }]
   if (reason !== undefined) parts.push({ pieces: [`, ${reason}`], rank: 1 })
-  if (position !== undefined)
-    parts.push({ pieces: [`, ${formatOrdinal(position)} of ${Math.max(position, entries.length)}`], rank: 2 })
+  if (position === undefined) return parts
+  const entries = queueEntries(queue)
+  const place = `, ${formatOrdinal(position)} of ${Math.max(position, entries.length)}`
+  parts.push({ pieces: [place], rank: 2 })
+  const ahead = entries.find(entry => entry.position === position - 1)
   // The lanes of a parallel queue do not wait for each other.
-  if (ahead !== undefined && get(queue, 'mode') !== 'parallel')
-    parts.push({
-      pieces: [`, behind #${ahead.pr} (`, ...stateWithAge(ahead.record, ahead.state, now), ')'],
-      rank: 4,
-    })
+  if (ahead !== undefined && get(queue, 'mode') !== 'parallel') {
+    const pieces = [`, behind #${ahead.pr} (`, ...stateWithAge(ahead.record, ahead.state, now), ')']
+    parts.push({ pieces, rank: 4 })
+  }
   return parts
 }
 
 /** Returns how many of several pull requests are in each state. */
-function countParts(targets: readonly WaitTarget[]): readonly Part[] {
-  const states = targets.map(({ state }) => state.state ?? '')
-  const isUnread = targets.every(({ state }) => state.missingSince === undefined)
-  const counts = [...new Set(states)].map(
-    (state): Pieces => [
-      `${states.filter(other => other === state).length} `,
-      state !== '' ? wordsSpan(state) : isUnread ? 'not checked yet' : 'not visible yet',
-    ],
-  )
-  const pieces = counts.flatMap((count, index) => (index === 0 ? count : [', ', ...count]))
-  return [{ pieces: [`${pluralize(targets.length, 'pull request')}: `, ...pieces], rank: 0 }]
+function countPart(targets: readonly WaitTarget[]): Part {
+  const states = targets.map(({ state }) => state.state ?? missingState(state))
+  const counts = [...new Set(states)].flatMap((state, index): Pieces => {
+    const count = states.filter(other => other === state).length
+    return [`${index === 0 ? '' : ', '}${count} `, wordsSpan(state)]
+  })
+  return { pieces: [`${pluralize(targets.length, 'pull request')}: `, ...counts], rank: 0 }
 }
+
+/** The space between what is known of the pull request and the times. */
+const gap = '    '
 
 function timeParts({ now, startedAt, limit, usual }: LiveTimes): readonly Part[] {
   const elapsed = now - startedAt
@@ -110,7 +103,7 @@ export function liveLine(targets: readonly WaitTarget[], times: LiveTimes, colum
   const [target, ...others] = targets
   if (target === undefined) return ''
   let parts = [
-    ...(others.length === 0 ? targetParts(target, times.now) : countParts(targets)),
+    ...(others.length === 0 ? targetParts(target, times.now) : [countPart(targets)]),
     ...timeParts(times),
   ]
   const lineOf = () => parts.flatMap(({ pieces }) => pieces)
@@ -124,35 +117,27 @@ export function liveLine(targets: readonly WaitTarget[], times: LiveTimes, colum
 
 /**
  * Runs `work` and shows the live line of a wait until it ends; `targets` returns the pull requests that it
- * still waits for. The wait began at `startedAt`, in milliseconds since 1970, and may take `limit`
- * milliseconds. When all pull requests are in one queue, its usual time is requested once, at the same time.
- * Where the logger has no spinner, only the work is done.
+ * still waits for. When all of them are in one queue, its usual time is read once, at the same time. Where the
+ * logger has no spinner, only the work is done.
  */
 export async function withLiveLine(
   targets: () => readonly WaitTarget[],
-  { startedAt, limit }: Pick<LiveTimes, 'startedAt' | 'limit'>,
-  context: CommandContext,
+  { context, startedAt, options: { limit } }: Wait,
   work: () => Promise<void>,
 ): Promise<void> {
   const { logger, host } = context
   if (!logger.hasSpinner) return work()
   let usual: UsualTimeInQueue | undefined
-  let isUsualRequested = false
-  return logger.withSpinner(columns => {
-    const waiting = targets()
-    const [target] = waiting
-    if (
-      target !== undefined &&
-      !isUsualRequested &&
-      new Set(waiting.map(({ request }) => queueName(request.values))).size === 1
-    ) {
-      isUsualRequested = true
-      void readUsualTime(target.request.values, context).then(found => {
-        usual = found
-      })
-    }
-    return liveLine(waiting, { now: host.clock.now(), startedAt, limit, usual }, columns)
-  }, work)
+  const pullRequests = targets().map(({ request }) => request.values)
+  const [first] = pullRequests
+  if (first !== undefined && new Set(pullRequests.map(queueName)).size === 1)
+    void readUsualTime(first, context).then(found => {
+      usual = found
+    })
+  return logger.withSpinner(
+    columns => liveLine(targets(), { now: host.clock.now(), startedAt, limit, usual }, columns),
+    work,
+  )
 }
 
 /** The time for the metrics, in milliseconds: they are an extra of the live line. */

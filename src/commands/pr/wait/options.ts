@@ -2,14 +2,14 @@ import { maxErrorsOption } from '../../../cli/common-inputs.ts'
 import type { RecordFields } from '../../../cli/fields.ts'
 import { choiceOption, flag, type Input, type InputValues, option } from '../../../cli/inputs.ts'
 import type { ParseContext, ParsedArgs } from '../../../config/settings.ts'
+import { milestones } from '../../../domain/states.ts'
 import type { CommandLine } from '../../../domain/suggested-command.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { parseDuration, parseInterval } from '../../../domain/values/time.ts'
-import { milestones } from '../../../domain/wait-outcomes.ts'
-import type { WaitGoal } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
-import type { RequestedPullRequest } from '../record.ts'
+import type { RequestedPullRequest } from '../reads.ts'
+import type { WaitOptions } from './poll.ts'
 
 /** The commit that must stay the head of the pull request; `HEAD` is the commit that the settings resolve. */
 const matchHead: Input<string | undefined> = {
@@ -77,17 +77,6 @@ export const waitRecord: RecordFields = {
     ['STATE', 'state', 'state'],
     ['SECONDS', 'elapsedSeconds', 'number'],
   ],
-}
-
-export interface WaitOptions extends WaitGoal {
-  /** Milliseconds between polls. */
-  readonly interval: number | 'auto'
-  /** How many consecutive failed readings of a pull request end its wait. */
-  readonly maxErrors: number
-  readonly failOnPaused: boolean
-  /** Milliseconds for the whole wait; 0 reads every pull request once. */
-  readonly limit: number
-  readonly stopsOnError: boolean
 }
 
 /**

@@ -5,19 +5,90 @@ import type { RequestLimits } from '../../../api/service-client.ts'
 import type { CommandRequest } from '../../../cli/command.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { mapConcurrent, maxConcurrent } from '../../../cli/run-requests.ts'
-import type { CommandLine } from '../../../domain/suggested-command.ts'
+import { attemptLimit } from '../../../domain/limits.ts'
+import type { WaitOutcome } from '../../../domain/states.ts'
 import { queueName } from '../../../domain/values/repository.ts'
-import type { WaitOutcome } from '../../../domain/wait-outcomes.ts'
 import {
   advance,
   type StateChange,
+  type WaitGoal,
   type WaitObservation,
   type WaitState,
 } from '../../../domain/wait-state.ts'
 import { isNotFound, isPermanent, MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
 import { get, getArray, getString, isObject, type JsonObject } from '../../../json.ts'
-import type { RequestedPullRequest } from '../record.ts'
-import type { WaitOptions } from './options.ts'
+import type { RequestedPullRequest } from '../reads.ts'
+
+export interface WaitOptions extends WaitGoal {
+  /** Milliseconds between polls. */
+  readonly interval: number | 'auto'
+  /** How many consecutive failed readings of a pull request end its wait. */
+  readonly maxErrors: number
+  readonly failOnPaused: boolean
+  /** Milliseconds for the whole wait; 0 reads every pull request once. */
+  readonly limit: number
+  readonly stopsOnError: boolean
+}
+
+/** A wait of the command: its options, its time, and the limits of its requests. */
+export interface Wait {
+  readonly options: WaitOptions
+  readonly context: CommandContext
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+  /** The milliseconds until the time limit; negative after it. */
+  remaining(): number
+  /** Whether a reading may begin: a wait with the limit 0 polls once. */
+  hasTime(): boolean
+  /**
+   * A failed poll is not retried, as the next round repeats it. A wait with the limit 0 polls once: its polls
+   * keep the usual retries.
+   */
+  readonly pollLimits: RequestLimits
+  /** For a change before the wait. It keeps the usual retries, because its outcome must be known. */
+  readonly changeLimits: RequestLimits
+  /** For a read before the wait: only as many retries as fit into the remaining time. */
+  limitsBeforeChange(): RequestLimits
+  /** The queues that the service refused to show, by name: they are not read again. */
+  readonly unreadableQueues: Set<string>
+}
+
+/** Every attempt has at least this much time, in milliseconds. */
+const minAttemptTime = 1_000
+
+/**
+ * Starts a wait. No attempt takes longer than the time that remains when it begins, but at least a second: so
+ * a silent service delays the command by at most a second beyond the wait. `--timeout` limits the wait and not
+ * its attempts, which the environment and the settings still limit. The limit 0 limits no attempt.
+ */
+export async function startWait(options: WaitOptions, context: CommandContext): Promise<Wait> {
+  const { clock } = context.host
+  const { limit } = options
+  const startedAt = clock.now()
+  const args = new Map(context.args)
+  args.delete('--timeout')
+  const configured = (await context.settings.withArgs(args).read('timeout')) || undefined
+  const remaining = () => startedAt + limit - clock.now()
+  const timeout = (usual: number) => {
+    const attempt = configured ?? usual
+    return limit === 0 ? attempt : Math.min(attempt, Math.max(remaining(), minAttemptTime))
+  }
+  const withRetries = (retries: number) =>
+    limit === 0
+      ? { timeout }
+      : { timeout, maxRetries: Math.min(context.client().maxRetries, Math.max(0, retries)) }
+  return {
+    options,
+    context,
+    startedAt,
+    remaining,
+    hasTime: () => limit === 0 || remaining() > 0,
+    pollLimits: withRetries(0),
+    changeLimits: { timeout },
+    limitsBeforeChange: () => withRetries(Math.floor(remaining() / (configured ?? attemptLimit)) - 1),
+    unreadableQueues: new Set(),
+  }
+}
 
 export interface WaitTarget {
   readonly request: CommandRequest<RequestedPullRequest>
@@ -28,14 +99,6 @@ export interface WaitTarget {
   readonly record?: JsonObject | undefined
   /** The queue, if the last round read it. */
   readonly queue?: JsonObject | undefined
-}
-
-export interface PollOptions {
-  readonly options: WaitOptions
-  readonly limits: RequestLimits
-  /** The queues that the service refused to show, by name: `readTargets` adds to them and skips them. */
-  readonly unreadableQueues: Set<string>
-  hasTime(): boolean
 }
 
 type FailedReading = { readonly failure: MergeqError }
@@ -55,24 +118,27 @@ export type TargetReading = { readonly queue?: JsonObject | undefined } & (
  */
 export async function readTargets(
   targets: readonly WaitTarget[],
-  poll: PollOptions,
-  context: CommandContext,
+  wait: Wait,
 ): Promise<readonly TargetReading[]> {
   const listings = new Map<string, QueueListing | FailedReading | undefined>()
   for (const name of new Set(targets.map(({ request }) => queueName(request.values)))) {
-    const queueTargets = targets.filter(target => queueName(target.request.values) === name)
-    if (needsListing(queueTargets, poll) && !poll.unreadableQueues.has(name) && poll.hasTime())
-      listings.set(name, await readListing(queueTargets, poll, context))
+    const inQueue = targets.filter(target => queueName(target.request.values) === name)
+    const isNeeded =
+      inQueue.length > 1 ||
+      wait.options.failOnPaused ||
+      inQueue.some(({ state }) => state.isStateUnchanged && state.state !== 'TESTING')
+    if (isNeeded && !wait.unreadableQueues.has(name) && wait.hasTime())
+      listings.set(name, await readListing(name, inQueue, wait))
   }
   const readTarget = async (target: WaitTarget): Promise<TargetReading> => {
-    const listing = listings.get(queueName(target.request.values))
+    const { values } = target.request
+    const listing = listings.get(queueName(values))
     if (listing !== undefined && 'failure' in listing) return listing
-    const { pr } = target.request.values
-    const reading = listing?.entries.get(pr) ?? (await readTargetRecord(target, poll, context))
+    const reading = listing?.entries.get(values.pr) ?? (await readTargetRecord(target, wait))
     return { ...reading, queue: listing?.record }
   }
   const readings: TargetReading[] = []
-  for await (const reading of mapConcurrent(targets, maxConcurrent, readTarget, poll.hasTime))
+  for await (const reading of mapConcurrent(targets, maxConcurrent, readTarget, wait.hasTime))
     readings.push(reading)
   return readings
 }
@@ -83,73 +149,61 @@ interface QueueListing {
   readonly entries: ReadonlyMap<number, TargetReading>
 }
 
-/** Whether the queue of these targets must be read in this round. */
-const needsListing = (queueTargets: readonly WaitTarget[], { options }: PollOptions): boolean =>
-  queueTargets.length > 1 ||
-  options.failOnPaused ||
-  queueTargets.some(({ state }) => state.isStateUnchanged && state.state !== 'TESTING')
-
 /**
  * Reads the queue of these targets. A failure is the reading of each target; undefined if they can be read one
  * by one instead.
  */
 async function readListing(
-  queueTargets: readonly WaitTarget[],
-  poll: PollOptions,
-  context: CommandContext,
+  name: string,
+  targets: readonly WaitTarget[],
+  { context, options: { failOnPaused }, pollLimits, unreadableQueues }: Wait,
 ): Promise<QueueListing | FailedReading | undefined> {
-  const [first] = queueTargets
+  const { host, logger } = context
+  const [first] = targets
   if (first === undefined) return undefined
   const { repo, targetBranch } = first.request.values
-  const { limits } = poll
   try {
-    const { response } = await callOperation(context.client(), getQueue, { repo, targetBranch }, { limits })
+    const { response } = await callOperation(
+      context.client(),
+      getQueue,
+      { repo, targetBranch },
+      { limits: pollLimits },
+    )
     const [record = {}] = response.records
-    const now = context.host.clock.now()
+    const at = host.clock.now()
     const entries = new Map<number, TargetReading>()
     for (const [index, entry] of getArray(record, 'enqueuedPullRequests').entries()) {
       const pr = get(entry, 'prNumber')
       if (typeof pr === 'number' && isObject(entry))
-        entries.set(pr, { observation: { record: entry, position: index + 1, at: now } })
+        entries.set(pr, { observation: { record: entry, position: index + 1, at } })
     }
     return { record, entries }
   } catch (error) {
     const failure = toReadingError(error)
-    const isRefusal = failure.kind === 'not-found' || failure.kind === 'refused'
-    const isOfTargets = queueTargets.length > 1 || (poll.options.failOnPaused && isPermanent(failure))
-    if (isOfTargets && !isRefusal) return { failure }
-    if (isRefusal) poll.unreadableQueues.add(queueName(first.request.values))
-    await reportListingFailure(failure, isRefusal, poll.options, context)
+    const message = withPeriod(failure.message)
+    if (failure.kind === 'not-found' || failure.kind === 'refused') {
+      unreadableQueues.add(name)
+      const text = `${message} Checking each pull request separately`
+      if (failOnPaused) await logger.warn(`${text}; a paused queue cannot be detected.`)
+      else await logger.info(`${text}.`)
+      return undefined
+    }
+    if (targets.length > 1 || (failOnPaused && isPermanent(failure))) return { failure }
+    if (failOnPaused)
+      await logger.warnOnce(`${message} Until the queue can be read, a pause cannot be detected.`)
     return undefined
   }
-}
-
-/** Logs that a queue could not be read, where something is lost without it. */
-async function reportListingFailure(
-  failure: MergeqError,
-  isRefusal: boolean,
-  { failOnPaused }: WaitOptions,
-  { logger }: CommandContext,
-): Promise<void> {
-  const message = withPeriod(failure.message)
-  if (isRefusal) {
-    const text = `${message} Checking each pull request separately`
-    if (failOnPaused) await logger.warn(`${text}; a paused queue cannot be detected.`)
-    else await logger.info(`${text}.`)
-  } else if (failOnPaused)
-    await logger.warnOnce(`${message} Until the queue can be read, a pause cannot be detected.`)
 }
 
 /** Reads the record of a pull request. An unknown pull request is an observation without a record. */
 async function readTargetRecord(
   { request: { values, overrides } }: WaitTarget,
-  { limits }: PollOptions,
-  context: CommandContext,
+  { context, pollLimits }: Wait,
 ): Promise<TargetReading> {
   const { clock } = context.host
   const askedAt = clock.now()
   try {
-    const options = { limits, overrides }
+    const options = { limits: pollLimits, overrides }
     const { response, date } = await callOperation(context.client(), getSubmittedPullRequest, values, options)
     const [record = {}] = response.records
     return { observation: { record, at: clock.now(), askedAt, date } }
@@ -179,21 +233,25 @@ export interface WaitEnd {
   readonly isFirstReading?: boolean
   readonly isPaused?: boolean
   /** The head commit that was expected, and the head commit that the service reports. */
-  readonly head?: { readonly expected: string | undefined; readonly found: string | undefined }
+  readonly head?: { readonly expected?: string | undefined; readonly found?: string | undefined }
 }
 
 export interface TargetUpdate {
   readonly target: WaitTarget
   readonly change?: StateChange | undefined
   readonly end?: WaitEnd | undefined
+  /**
+   * Whether the service did not find the pull request for the first time. A submission by this command is
+   * expected to show late.
+   */
+  readonly isMissing?: boolean
 }
 
 /** Returns a target after a reading, what changed, and the end of its wait, if it is over. */
 export function updateTarget(
   target: WaitTarget,
   reading: TargetReading,
-  options: WaitOptions,
-  commandLine: CommandLine,
+  { options, context }: Wait,
 ): TargetUpdate {
   if (!('observation' in reading)) {
     const { failure } = reading
@@ -206,16 +264,20 @@ export function updateTarget(
   const { state, change, outcome } = advance(target.state, observation, options)
   const updated = { ...target, state, errors: 0, record, queue }
   if (outcome === 'error') {
-    const failure = reading.failure ?? submissionNotVisibleError(updated, commandLine)
+    const failure = reading.failure ?? submissionNotVisibleError(updated, context)
     return { target: updated, change, end: { outcome, failure } }
   }
   const isStuck = outcome === undefined && options.failOnPaused && getString(queue, 'state') === 'PAUSED'
-  if (outcome === undefined && !isStuck) return { target: updated, change }
-  const isFirstReading = target.state.state === undefined && target.state.missingSince === undefined
+  const isUnseen =
+    target.state.state === undefined &&
+    target.state.missingSince === undefined &&
+    state.submission === undefined
+  if (outcome === undefined && !isStuck)
+    return { target: updated, change, isMissing: isUnseen && state.missingSince !== undefined }
   const end = {
     outcome: outcome ?? 'pending',
     isPaused: isStuck,
-    isFirstReading: isFirstReading && state.submission === undefined,
+    isFirstReading: isUnseen && target.errors === 0,
     head: { expected: options.head, found: getString(record, 'prSha') },
   }
   return { target: updated, change, end }
@@ -224,7 +286,7 @@ export function updateTarget(
 /** Creates the error for a submission that did not show within the grace period, only an earlier attempt. */
 function submissionNotVisibleError(
   { request: { values }, state: { recordBeforeSubmit = {}, ignoredRecord = recordBeforeSubmit } }: WaitTarget,
-  commandLine: CommandLine,
+  { settings }: CommandContext,
 ): MergeqError {
   const [state, since] = ['state', 'stateChangedAt'].map(key => getString(ignoredRecord, key))
   const time = since === undefined ? '' : ` since ${since}`
@@ -233,7 +295,7 @@ function submissionNotVisibleError(
     'not-found',
     `#${values.pr} was submitted, but the service still shows only the previous attempt${attempt}.`,
     {
-      hint: `To check the current state, run: ${commandLine(['pr', 'get', values.pr], values)}\nTo wait longer for the submission to appear, increase --grace.`,
+      hint: `To check the current state, run: ${settings.commandLine(['pr', 'get', values.pr], values)}\nTo wait longer for the submission to appear, increase --grace.`,
     },
   )
 }
