@@ -1,22 +1,27 @@
 import type { CommandLine } from '../domain/suggested-command.ts'
 import { repositoryName } from '../domain/values/repository.ts'
-import { type ErrorDetails, type ErrorKind, MergeqError, withPeriod } from '../errors.ts'
+import { type ErrorKind, MergeqError, withPeriod } from '../errors.ts'
 import { type Json, stringifyJson } from '../json.ts'
 import { parseUrl } from '../url.ts'
-import type { OperationErrors, Resource } from './operation.ts'
+import type { Operation, Params } from './operation.ts'
+import type { Request } from './request.ts'
 import { isWebPage, messageIn, type ResponseBody } from './response.ts'
 
-export interface ErrorContext extends Resource {
-  readonly operation: string
+/** What is known of the request that the service refused. */
+interface ErrorContext extends ErrorOptions {
   readonly host: string
   readonly path: string
+  readonly request: Pick<Request, 'operation' | 'isChange' | 'resource'>
+  readonly operation: Pick<Operation, 'errors' | 'isHostedOnly'>
+}
+
+interface ErrorOptions {
   /** Where the token came from; undefined when none was sent. */
   readonly token: string | undefined
-  readonly changes: boolean
-  readonly errors?: OperationErrors | undefined
-  readonly isHostedOnly?: boolean | undefined
   readonly commandLine: CommandLine
 }
+
+type Response = Pick<ResponseBody, 'status' | 'headers' | 'text' | 'document'>
 
 const kindOf = (status: number): ErrorKind => {
   if (status === 401 || status === 403) return 'auth'
@@ -38,34 +43,33 @@ function retryAdvice(headers: ReadonlyMap<string, string>): string {
     : `Try again after ${new Date(after).toISOString()}.`
 }
 
-/** Not applied after a 4xx except 408; unknown after 408, 5xx and a redirect. */
-function changeDetailsOf(status: number, changes: boolean): ErrorDetails {
-  if (!changes) return {}
-  if (status === 408 || (status >= 500 && status <= 599)) return { sentState: 'ambiguous' }
-  return { delivery: status >= 400 && status <= 499 ? 'not-applied' : 'unknown' }
-}
-
 /**
  * The error for a status outside 2xx (docs/reference/network.md, "Status codes";
  * docs/reference/service.md, "Error responses"). Its message ends with the words of the service.
  */
-export function errorFromResponse(
-  response: Pick<ResponseBody, 'status' | 'headers' | 'text' | 'document'>,
-  context: ErrorContext,
+export function errorFromResponse<P extends Params>(
+  response: Response,
+  operation: Operation<P>,
+  request: Request,
+  options: ErrorOptions,
 ): MergeqError {
   const { status, headers } = response
+  const { host, pathname: path } = new URL(request.url)
   const requestId = headers.get('x-request-id')
   const serviceMessage = serviceMessageOf(response)
-  const { summary, hint } = describeResponse(response, context)
-  const isNotService = status === 404 && isWebPage(response.text)
+  const { summary, hint } = describeResponse(response, { ...options, host, path, request, operation })
+  const isRefused = status >= 400 && status <= 499 && status !== 408
+  const isUnclear = status === 408 || (status >= 500 && status <= 599)
   return new MergeqError(kindOf(status), withServiceMessage(summary, serviceMessage), {
-    ...changeDetailsOf(status, context.changes),
+    // A change was not applied after a refusal; after a redirect it is not known.
+    ...(request.isChange && !isUnclear ? { delivery: isRefused ? 'not-applied' : 'unknown' } : {}),
+    ...(request.isChange && isUnclear ? { sentState: 'ambiguous' } : {}),
     status,
-    operation: context.operation,
+    operation: request.operation,
     ...(requestId === undefined ? {} : { requestId }),
     ...(serviceMessage === undefined ? {} : { serviceMessage }),
     ...(inSeconds.test(retryAfterOf(headers)) ? { retryAfter: Number(retryAfterOf(headers)) } : {}),
-    ...(isNotService ? { isWebPage: true } : {}),
+    ...(status === 404 && isWebPage(response.text) ? { isWebPage: true } : {}),
     hint,
   })
 }
@@ -81,12 +85,9 @@ interface ResponseDescription {
   readonly hint: string
 }
 
-function describeResponse(
-  response: Pick<ResponseBody, 'status' | 'headers' | 'text' | 'document'>,
-  context: ErrorContext,
-): ResponseDescription {
+function describeResponse(response: Response, context: ErrorContext): ResponseDescription {
   const { status, headers } = response
-  const { host, changes, errors } = context
+  const { host, request, operation } = context
   const credential = credentialOf(context)
   const subject = subjectOf(context)
   const about = subject === '' ? '' : ` for ${subject}`
@@ -123,19 +124,21 @@ function describeResponse(
     return {
       summary: `${host} rejected the request${about} (${status})`,
       hint:
-        errors?.hint?.(status, context, context.commandLine) ??
-        `${changes ? 'Nothing was changed. ' : ''}Fix the request and try again.`,
+        operation.errors?.hint?.(status, request.resource, context.commandLine) ??
+        `${request.isChange ? 'Nothing was changed. ' : ''}Fix the request and try again.`,
     }
   return { summary: `${host} returned an unexpected status (${status})`, hint: 'Check the base URL.' }
 }
 
-function credentialOf({ token, forkedRun }: ErrorContext): string {
+function credentialOf({ token, request }: ErrorContext): string {
+  const { forkedRun } = request.resource
   if (token !== undefined) return token.startsWith('the stored ') ? token : `the token from ${token}`
   return forkedRun === undefined ? 'a request without a token' : `the GitHub run ID ${forkedRun}`
 }
 
-function authenticationHint({ token, forkedRun, operation }: ErrorContext): string {
-  if (token === undefined && forkedRun === undefined)
+function authenticationHint({ token, request }: ErrorContext): string {
+  const { operation, resource } = request
+  if (token === undefined && resource.forkedRun === undefined)
     return `The operation ${operation} does not require a token, but the service rejected the request. Check the base URL, and any proxy in front of the service.`
   if (token === undefined)
     return 'The workflow run must be in progress, come from a fork and test the commit in --sha. If a token is available, set MERGEQ_TOKEN and omit --forked-run.'
@@ -152,15 +155,16 @@ const isRouteMissing = (response: Pick<ResponseBody, 'text' | 'document'>): bool
   isWebPage(response.text) || missingRouteWords.test(serviceMessageOf(response) ?? '')
 
 function describeNotFound(
-  response: Pick<ResponseBody, 'text' | 'document'>,
-  context: ErrorContext,
+  response: Response,
+  { host, path, request, operation: { errors, isHostedOnly }, commandLine }: ErrorContext,
   about: string,
 ): ResponseDescription {
-  const { host, path, operation, errors, repo, targetBranch } = context
+  const { operation, resource } = request
+  const { repo, targetBranch } = resource
   const options = [...(repo ? ['--repo'] : []), ...(targetBranch === undefined ? [] : ['--target-branch'])]
   const check = options.length === 0 ? 'Check the base URL.' : `Check ${options.join(' and ')}.`
-  const hint = errors?.hint?.(404, context, context.commandLine) ?? check
-  if (context.isHostedOnly === true)
+  const hint = errors?.hint?.(404, resource, commandLine) ?? check
+  if (isHostedOnly === true)
     return {
       summary: isRouteMissing(response)
         ? `${host} returned 404 (not found): the service has no operation ${operation}`
@@ -175,11 +179,12 @@ function describeNotFound(
   return { summary: `${host} returned 404 (not found)${about}`, hint }
 }
 
-function subjectOf({ pr, head, repo, targetBranch, errors }: ErrorContext): string {
+function subjectOf({ request, operation }: ErrorContext): string {
+  const { pr, head, repo, targetBranch } = request.resource
   const repository = repo === undefined ? '' : repositoryName(repo)
   const queue =
     repository === '' || targetBranch === undefined ? '' : `the queue for ${targetBranch} in ${repository}`
-  const own = errors?.subject
+  const own = operation.errors?.subject
   const pullRequest = pr === undefined ? head && `the pull request for branch ${head}` : `#${pr}`
   const name =
     own === undefined || pullRequest === undefined ? (own ?? pullRequest) : `${own} of ${pullRequest}`
@@ -202,10 +207,7 @@ const maxCharacters = 500
 export function serviceMessageOf({
   text,
   document,
-}: {
-  readonly text: string
-  readonly document: Json | undefined
-}): string | undefined {
+}: Pick<ResponseBody, 'text' | 'document'>): string | undefined {
   if (isWebPage(text)) return undefined
   const message = document === undefined ? text : (messageIn(document) ?? stringifyJson(document))
   return isEmptyDocument(document) ? undefined : cut(message.trim()) || undefined

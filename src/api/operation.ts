@@ -1,8 +1,8 @@
 import type { CommandLine } from '../domain/suggested-command.ts'
-import type { Repository } from '../domain/values/repository.ts'
+import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import type { Type } from '../domain/values/types.ts'
-import { usageError } from '../errors.ts'
-import type { EncodedJson, Json } from '../json.ts'
+import { type MergeqError, usageError } from '../errors.ts'
+import type { EncodedJson, Json, JsonObject } from '../json.ts'
 import type { RecordType } from './operations/fields.ts'
 import type { PageQuery, Paginator } from './pages.ts'
 import type { DecodedResponse, ResponseDecoder } from './response.ts'
@@ -238,8 +238,8 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
    * (docs/reference/service.md, "Hosted service only").
    */
   readonly isHostedOnly?: boolean
-  /** Members of the body that have a state (docs/reference/service.md, "Case of states"). */
-  readonly stateFields?: readonly string[]
+  /** Whether the member `state` of the body is a state (docs/reference/service.md, "Case of states"). */
+  readonly hasState?: boolean
   /** Whether requests have no token. */
   readonly isPublic?: boolean
   /** Pairs of params of which a request has at most one each. */
@@ -283,3 +283,38 @@ export const operationName = (route: Route): string => route.slice(route.indexOf
 
 /** The HTTP method of a route. */
 export const operationMethod = (route: Route): 'GET' | 'POST' => (route.startsWith('GET ') ? 'GET' : 'POST')
+
+/** What is known of a change after it was sent (docs/reference/network.md, "Write recovery"). */
+export type Delivery = 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unknown'
+
+export const receiptFields: readonly string[] = [
+  'operation',
+  'repo',
+  'targetBranch',
+  'pr',
+  'targets',
+  'ok',
+  'delivery',
+  'exit',
+  'message',
+]
+
+/** The receipt of a change (docs/reference/cli.md, "Receipts"), with exit code and message after an error. */
+export function createReceipt(
+  route: Route,
+  resource: Resource,
+  delivery: Delivery,
+  failure?: MergeqError,
+): JsonObject {
+  const { repo, targetBranch, pr, targets } = resource
+  return {
+    operation: operationName(route),
+    ...(repo === undefined ? {} : { repo: repositoryName(repo) }),
+    ...(targetBranch === undefined ? {} : { targetBranch }),
+    ...(pr === undefined ? {} : { pr }),
+    ...(targets === undefined ? {} : { targets: targets.list === 'ALL' ? 'ALL' : targets.number }),
+    ok: failure === undefined,
+    delivery,
+    ...(failure === undefined ? {} : { exit: failure.exit, message: failure.message }),
+  }
+}

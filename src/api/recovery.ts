@@ -1,9 +1,23 @@
+import { joinList } from '../domain/format.ts'
 import { isSameSetting } from '../domain/queue-file.ts'
 import { normalizeState, terminalOutcome } from '../domain/states.ts'
-import { type CommandWords, joinCommandLine } from '../domain/suggested-command.ts'
-import { isNotFound, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
+import {
+  type CommandLine,
+  type CommandWords,
+  commandLinesByQueue,
+  joinCommandLine,
+} from '../domain/suggested-command.ts'
+import { extendError, isNotFound, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import { get, getArray, getString, isObject, type Json, type JsonObject, parseJson } from '../json.ts'
-import type { Operation, Params, ParamValues, RecoveryRule, WriteRecovery } from './operation.ts'
+import {
+  type Operation,
+  operationName,
+  type Params,
+  type ParamValues,
+  type RecoveryRule,
+  type Resource,
+  type WriteRecovery,
+} from './operation.ts'
 import { bodyText, buildRequest, type Request } from './request.ts'
 import type { DecodedResponse } from './response.ts'
 import { sendRequest } from './send.ts'
@@ -41,7 +55,63 @@ const maxReplayDelay = 60_000
 export async function recoverWrite<P extends Params>(
   sent: UnconfirmedWrite<P>,
   client: ServiceClient,
-): Promise<{ readonly response: DecodedResponse; readonly delivery: 'confirmed' | 'confirmed-by-read' }> {
+): Promise<Recovered> {
+  try {
+    if (sent.failure.kind === 'interrupted') throw sent.failure
+    return await recover(sent, client)
+  } catch (error) {
+    const failure = toMergeqError(error)
+    if (failure.kind !== 'interrupted') throw failure
+    const { operation, request } = sent
+    const unclear = extendError(failure, { sentState: 'ambiguous' })
+    throw interruptedChangeError(unclear, operation, [request.resource], client.settings.commandLine)
+  }
+}
+
+/**
+ * The failure when a signal ends requests of one operation that were sent and got no response: its message
+ * names the operation and the resource of each request, its hint the commands that show their state
+ * (docs/reference/cli.md, "Guarantees"). The exit code is that of the signal.
+ */
+export function interruptedChangeError(
+  failure: MergeqError,
+  { route, recovery }: Pick<Operation, 'route' | 'recovery'>,
+  resources: readonly Resource[],
+  commandLine: CommandLine,
+): MergeqError {
+  const names = resources.flatMap(({ pr, targetBranch }) => {
+    if (pr !== undefined) return `#${pr}`
+    return targetBranch === undefined ? [] : `the queue for ${targetBranch}`
+  })
+  const command = recovery?.inspectCommand ?? ''
+  // A command about a pull request shows nothing without its number.
+  const shown = command.startsWith('pr ') ? resources.filter(({ pr }) => pr !== undefined) : resources
+  const commands = command === '' ? [] : commandLinesByQueue(command.split(' '), shown, commandLine)
+  const isSingle = resources.length === 1
+  const what = `The ${isSingle ? 'request' : 'requests'}${names.length === 0 ? '' : ` for ${joinList(names)}`}`
+  const state = isSingle ? 'was in progress' : 'were in progress'
+  const separator = commands.length > 1 ? '\n' : ' '
+  const list = commands.length === 0 ? '.' : `:${separator}${commands.join('\n')}`
+  return extendError(
+    failure,
+    {
+      operation: operationName(route),
+      delivery: 'unknown',
+      hint: `Check the current state before trying again${list}`,
+    },
+    `${withPeriod(failure.message)} ${what} ${state} and may have been applied.`,
+  )
+}
+
+interface Recovered {
+  readonly response: DecodedResponse
+  readonly delivery: 'confirmed' | 'confirmed-by-read'
+}
+
+async function recover<P extends Params>(
+  sent: UnconfirmedWrite<P>,
+  client: ServiceClient,
+): Promise<Recovered> {
   const { recovery, failure } = sent
   const { clock } = client.host
   const { maxRetries = client.maxRetries } = sent.limits
@@ -69,7 +139,8 @@ export async function recoverWrite<P extends Params>(
   if (isReadable) await client.logger.info(`${prefix}The change was not applied. Retrying once.`)
   try {
     const limits = { ...sent.limits, maxRetries: 0 }
-    const { response } = await sendRequest(client, sent.operation, sent, { limits })
+    const { operation, request, params } = sent
+    const { response } = await sendRequest(client, operation, request, { params, limits })
     return { response, delivery: 'confirmed' }
   } catch (error) {
     const second = toMergeqError(error)
@@ -191,7 +262,8 @@ async function readOnce<P extends Params>(
     const built = await buildRequest(client, back.operation, Object.fromEntries(names))
     // One retry: a reading that fails by chance must not hide what the other readings say.
     const maxRetries = Math.min(limits.maxRetries ?? client.maxRetries, 1)
-    const { response, date } = await sendRequest(client, back.operation, built, {
+    const { response, date } = await sendRequest(client, back.operation, built.request, {
+      params: built.params,
       limits: { ...limits, maxRetries },
     })
     return await judge(response.records[0], date)

@@ -18,6 +18,7 @@ import {
   type ParamValues,
   type Resource,
 } from './operation.ts'
+import type { PageQuery } from './pages.ts'
 import type { ServiceClient } from './service-client.ts'
 
 /** A request to the service as plain data. The token is not part of it: the HTTP client adds it. */
@@ -27,15 +28,11 @@ export interface Request extends HttpRequest {
   readonly resource: Resource
 }
 
+/** What a body has besides the params; the overrides come last and replace the others. */
 export interface RequestParts {
-  readonly overrides: readonly BodyOverride[]
+  readonly overrides?: readonly BodyOverride[]
   /** Members of the body that request a certain page. */
-  readonly pageQuery?: Readonly<Record<string, Json>>
-}
-
-export interface RequestOptions extends RequestParts {
-  readonly baseUrl: string
-  readonly userAgent: string
+  readonly pageQuery?: PageQuery
 }
 
 interface BodyTree {
@@ -45,29 +42,32 @@ interface BodyTree {
 const utf8 = new TextEncoder()
 
 /** The body may be over the limit of docs/reference/service.md, "Limits". */
-function createRequest<P extends Params>(
+async function createRequest<P extends Params>(
+  { settings, host }: ServiceClient,
   operation: Operation<P>,
   params: ParamValues<P>,
-  options: RequestOptions,
-): Request {
-  const body = treeOf(operation, params, options)
+  parts: RequestParts,
+): Promise<Request> {
+  const body = treeOf(operation, params, parts)
   const query = new URLSearchParams()
-  const headers: Record<string, string> = { accept: '*/*', 'user-agent': options.userAgent }
+  const headers: Record<string, string> = {
+    accept: '*/*',
+    'user-agent': `mergeq/${host.runtime.version}`,
+  }
   let credential: Request['credential'] = operation.isPublic === true ? 'none' : 'token'
-  for (const [{ location }, value] of encodedParams(operation, params)) {
-    if (location === undefined || !isBodyValue(value)) continue
-    if (location.startsWith('credential.')) {
-      headers[location.slice('credential.'.length)] = String(value)
-      credential = 'in-headers'
-    } else if (location === 'query')
+  for (const [location, value] of encodedParams(operation, params)) {
+    if (location === 'query')
       for (const [key, member] of Object.entries(value ?? {})) query.set(key, String(member))
+    if (!location.startsWith('credential.')) continue
+    headers[location.slice('credential.'.length)] = String(value)
+    credential = 'in-headers'
   }
   const method = operationMethod(operation.route)
-  const search = query.size === 0 ? '' : `?${query}`
+  const name = operationName(operation.route)
   const request = {
-    operation: operationName(operation.route),
+    operation: name,
     method,
-    url: `${options.baseUrl}/${operationName(operation.route)}${search}`,
+    url: `${await settings.require('baseUrl')}/${name}${query.size === 0 ? '' : `?${query}`}`,
     credential,
     isChange: isChange(operation),
     expects: operation.decoder.expects,
@@ -78,32 +78,40 @@ function createRequest<P extends Params>(
   return { ...request, headers: { ...headers, 'content-type': 'application/json' }, body: encode(body) }
 }
 
-const encodedParams = <P extends Params>(operation: Operation<P>, values: ParamValues<P>) =>
-  Object.entries(operation.params).map(([name, param]) => {
-    const value = paramValue(values, name)
-    return [param, param.encode === undefined ? value : param.encode(value)] as const
+/** The values that are sent, each with its location. */
+function encodedParams<P extends Params>(
+  { params }: Operation<P>,
+  values: ParamValues<Params>,
+): readonly (readonly [ParamLocation, BodyValue])[] {
+  return Object.entries(params).flatMap(([name, { location, encode }]) => {
+    const value: unknown = encode === undefined ? values[name] : encode(values[name])
+    return location === undefined || !isBodyValue(value) ? [] : [[location, value] as const]
   })
+}
 
-/** The type of `values` does not have the names of the params here, so this returns an unknown value. */
-const paramValue = (values: ParamValues<Params>, name: string): unknown => values[name]
-
-/** The overrides come last: they replace params and the members for the page. */
 function treeOf<P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
-  { overrides, pageQuery = {} }: RequestParts,
+  { overrides = [], pageQuery = {} }: RequestParts,
 ): BodyTree {
   const body: BodyTree = plain()
-  for (const [{ location }, value] of encodedParams(operation, params)) {
-    if (!location?.startsWith('body') || !isBodyValue(value)) continue
+  for (const [location, value] of encodedParams(operation, params)) {
     if (location === 'body')
       for (const [key, member] of Object.entries(value ?? {})) setPath(body, [key], member)
-    else setPath(body, pathIn(location), value)
+    else if (location.startsWith('body.')) setPath(body, location.slice('body.'.length).split('.'), value)
   }
   for (const [key, value] of Object.entries(pageQuery)) setPath(body, [key], value)
   for (const { path, value } of overrides) setPath(body, path, value)
   return body
 }
+
+/** A member of the body as it is sent; undefined if it is missing or is not JSON. */
+export const sentMember = <P extends Params>(
+  operation: Operation<P>,
+  params: ParamValues<P>,
+  parts: RequestParts,
+  name: string,
+): Json | undefined => jsonOf(treeOf(operation, params, parts)[name])
 
 export const resourceOfRequest = <P extends Params>(
   operation: Operation<P>,
@@ -111,6 +119,12 @@ export const resourceOfRequest = <P extends Params>(
   parts: RequestParts,
 ): Resource => resourceOfBody(operation, params, treeOf(operation, params, parts))
 
+/**
+ * The resource that a body names (docs/reference/service.md, "Common fields"), or that the params of a request
+ * without a body name; a member that is missing or malformed in the body is left out. Confirmations, reads,
+ * receipts and messages name this resource, whatever the settings say
+ * (docs/reference/cli.md, "Fields that mergeq does not know").
+ */
 function resourceOfBody<P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
@@ -118,15 +132,32 @@ function resourceOfBody<P extends Params>(
 ): Resource {
   const named = resourceOfParams(params)
   if (operationMethod(operation.route) === 'GET') return named
-  const sentResource = ['repo', 'targetBranch', 'pr'].map(key => [key, jsonOf(body[key])] as const)
-  const { targets } = named
+  const { targets, forkedRun } = named
   const sent = body.impactedTargets
+  const repo = jsonOf(body.repo)
+  const targetBranch = jsonOf(body.targetBranch)
+  const pr = jsonOf(body.pr)
+  const number = get(pr, 'number')
+  const head = get(pr, 'branch')
   return {
-    ...parseResource(Object.fromEntries(sentResource)),
-    ...(named.forkedRun === undefined ? {} : { forkedRun: named.forkedRun }),
+    ...(isRepository(repo) ? { repo: { host: repo.host, owner: repo.owner, name: repo.name } } : {}),
+    ...(isText(targetBranch) ? { targetBranch } : {}),
+    ...(isPullRequestNumber(number) ? { pr: number } : {}),
+    ...(isText(head) ? { head } : {}),
+    ...(forkedRun === undefined ? {} : { forkedRun }),
     ...(sent === undefined ? {} : { targets: sent === targets?.list ? targets : targetsIn(jsonOf(sent)) }),
   }
 }
+
+export const resourceOfParams = (params: ParamValues<Params>): Resource => params
+
+const isText = (value: Json | undefined): value is string => typeof value === 'string' && value !== ''
+
+const isRepository = (value: Json | undefined): value is JsonObject & Repository =>
+  isObject(value) && isText(value.host) && isText(value.owner) && isText(value.name)
+
+const isPullRequestNumber = (value: Json | undefined): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxPullRequestNumber
 
 const targetsIn = (list: Json | undefined): Resource['targets'] =>
   list === 'ALL' || Array.isArray(list) ? { list, number: list.length } : undefined
@@ -151,8 +182,6 @@ export const bodyTooLargeError = (operation: string, bytes: number): MergeqError
       hint: 'To send "ALL" instead of a list of impacted targets, use --all.',
     },
   )
-
-const pathIn = (location: ParamLocation): readonly string[] => location.slice('body.'.length).split('.')
 
 const plain = (): BodyTree => Object.create(null)
 
@@ -222,56 +251,21 @@ export const bodyText = ({ pieces }: RequestBody): string => {
   return pieces.map(piece => decoder.decode(piece, { stream: true })).join('') + decoder.decode()
 }
 
-export const resourceOfParams = (params: ParamValues<Params>): Resource => params
-
-const isText = (value: Json | undefined): value is string => typeof value === 'string' && value !== ''
-
-function repositoryIn(value: Json | undefined): Repository | undefined {
-  if (!isObject(value)) return undefined
-  const { host, owner, name } = value
-  return isText(host) && isText(owner) && isText(name) ? { host, owner, name } : undefined
-}
-
-const isPullRequestNumber = (value: Json | undefined): value is number =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxPullRequestNumber
-
-/**
- * The resource that a request body names (docs/reference/service.md, "Common fields"); a member that is
- * missing or malformed in the body is left out. Confirmations, reads, receipts and messages name this
- * resource, whatever the settings say
- * (docs/reference/cli.md, "Fields that mergeq does not know").
- */
-function parseResource({ repo, targetBranch, pr }: JsonObject): Resource {
-  const repository = repositoryIn(repo)
-  const { number, branch } = isObject(pr) ? pr : { number: undefined, branch: undefined }
-  return {
-    ...(repository === undefined ? {} : { repo: repository }),
-    ...(isText(targetBranch) ? { targetBranch } : {}),
-    ...(isPullRequestNumber(number) ? { pr: number } : {}),
-    ...(isText(branch) ? { head: branch } : {}),
-  }
-}
-
+/** Returns the request, and its params: those that fit where the body would have been too large. */
 export async function buildRequest<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,
   params: ParamValues<P>,
-  { overrides = [], pageQuery = {} }: Partial<RequestParts> = {},
+  parts: RequestParts = {},
 ): Promise<{ readonly request: Request; readonly params: ParamValues<P> }> {
-  const requestOptions = {
-    baseUrl: await client.settings.require('baseUrl'),
-    userAgent: `mergeq/${client.host.runtime.version}`,
-    overrides,
-    pageQuery,
-  }
-  const request = createRequest(operation, params, requestOptions)
+  const request = await createRequest(client, operation, params, parts)
   await logOrigins(client)
   const bytes = request.body?.bytes ?? 0
   if (bytes <= maxBodySize) return { request, params }
   const instead = operation.fallback?.(params, 'limit')
   if (instead === undefined) throw bodyTooLargeError(request.operation, bytes)
   await client.logger.warn(instead.warning)
-  return { request: createRequest(operation, instead.params, requestOptions), params: instead.params }
+  return { request: await createRequest(client, operation, instead.params, parts), params: instead.params }
 }
 
 const loggedOrigins = new WeakMap<object, number>()
@@ -297,14 +291,8 @@ interface RequestPreview {
 
 const redactedToken = '[REDACTED]'
 
-export function previewRequest({
-  operation,
-  method,
-  url,
-  headers,
-  credential,
-  body,
-}: Request): RequestPreview {
+export function previewRequest(request: Request): RequestPreview {
+  const { operation, method, url, headers, credential, body } = request
   return {
     operation,
     method,

@@ -3,7 +3,6 @@ import { attemptLimit, changeLimit, maxJsonSize, maxRecords, maxValues } from '.
 import { extendError, MergeqError, toMergeqError } from '../errors.ts'
 import type { BodySink, HttpResponse } from '../http/messages.ts'
 import { type JsonScan, maxJsonDepth, parseScannedJson, scanJson } from '../json.ts'
-import type { ErrorContext } from './error-response.ts'
 import type { Operation, Params, ParamValues } from './operation.ts'
 import { previewRequest, type Request } from './request.ts'
 import { type DecodedResponse, isWebPage, notJsonError, type ResponseBody } from './response.ts'
@@ -12,7 +11,7 @@ import type { RequestLimits, ServiceClient } from './service-client.ts'
 /** Every command prints this note once (docs/reference/cli.md, "Sandbox notice"). */
 export const sandboxNote = 'mergeq: this is a sandbox; nothing here is real.'
 
-export interface SendRequestOptions {
+export interface SendOptions {
   readonly limits?: RequestLimits
   /** How far a longer task has come: part of the spinner's text. */
   readonly progress?: string | undefined
@@ -30,41 +29,51 @@ interface SendResult {
 export async function sendRequest<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,
-  { request, params }: { readonly request: Request; readonly params: ParamValues<P> },
-  options: SendRequestOptions = {},
+  request: Request,
+  { params, ...options }: SendOptions & { readonly params: ParamValues<P> },
 ): Promise<SendResult> {
   const token = request.credential === 'token' ? await client.token() : undefined
-  const received = await receive(client, request, token?.value, options)
-  const decoded =
-    received.streamedBytes === undefined
-      ? await decodeResponse(operation, request, received, params, {
-          token: token?.source,
-          commandLine: client.settings.commandLine,
-        })
-      : { records: [], bytes: received.bytes, isStreamed: true }
-  return { response: decoded, date: dateOf(received) }
+  const response = await receive(client, request, token?.value, options)
+  const { attempts, bytes } = response
+  const date = Date.parse(response.headers.get('date') ?? '')
+  const toResult = (decoded: DecodedResponse) => ({
+    response: decoded,
+    date: Number.isNaN(date) ? undefined : date,
+  })
+  if (response.streamedBytes !== undefined) return toResult({ records: [], bytes, isStreamed: true })
+  if (!isOk(response)) {
+    const { errorFromResponse } = await import('./error-response.ts')
+    const { commandLine } = client.settings
+    const failure = errorFromResponse(response, operation, request, { token: token?.source, commandLine })
+    const rawResponse = operation.decoder.readError?.(response)
+    throw extendError(failure, { attempts, ...(rawResponse === undefined ? {} : { rawResponse }) })
+  }
+  try {
+    // A change may have any response, but not a web page or a part of a document.
+    const isCut = /^\s*[[{]/.test(response.text) && response.document === undefined
+    if (request.isChange && (isCut || isWebPage(response.text))) throw notJsonError(response)
+    const decoded = operation.decoder.read(response)
+    return toResult(operation.trimResponse?.(params)?.(decoded) ?? decoded)
+  } catch (error) {
+    const failure = toMergeqError(error)
+    const details = { attempts, operation: request.operation, sentState: 'ambiguous' } as const
+    const { host } = new URL(request.url)
+    throw extendError(failure, details, `Invalid response from ${host}: ${failure.message}`)
+  }
 }
-
-function dateOf({ headers }: ResponseBody): number | undefined {
-  const date = Date.parse(headers.get('date') ?? '')
-  return Number.isNaN(date) ? undefined : date
-}
-
-type ReceivedResponse = ResponseBody & Pick<HttpResponse, 'streamedBytes'> & { readonly attempts: number }
 
 async function receive(
   client: ServiceClient,
   request: Request,
   token: string | undefined,
-  { limits = {}, progress, onAttempt = () => undefined, sink }: SendRequestOptions,
-): Promise<ReceivedResponse> {
+  { limits = {}, progress, onAttempt = () => undefined, sink }: SendOptions,
+): Promise<ReadResponse & Pick<HttpResponse, 'streamedBytes'> & { readonly attempts: number }> {
   const { options, logger, host } = client
   const defaultTimeout = request.isChange ? changeLimit : attemptLimit
   const httpClient = await client.httpClient()
   const startedAt = host.clock.now()
   if (options.verbose) await logger.debug(describeRequest(request, client))
   let checkedResponse: ReadResponse | undefined
-  const readOptions = { interrupted: host.interrupted, secrets: client.secrets }
   const sendOptions = {
     token,
     timeout: () => limits.timeout?.(defaultTimeout) ?? (options.timeout || defaultTimeout),
@@ -72,14 +81,14 @@ async function receive(
     onAttempt,
     sink,
     async isComplete(response: HttpResponse) {
-      checkedResponse = await readResponse(response, request, readOptions)
-      return isComplete(checkedResponse, request)
+      checkedResponse = await readResponse(response, request, client)
+      const { text, document } = checkedResponse
+      return !isWebPage(text) && (request.expects !== 'json' || text.trim() === '' || document !== undefined)
     },
   }
-  const { url } = request
   const suffix = progress === undefined ? '' : `, ${progress}`
   const response = await logger.withSpinner(
-    () => `Waiting for ${new URL(url).host}${suffix}`,
+    () => `Waiting for ${new URL(request.url).host}${suffix}`,
     () => httpClient.send(request, sendOptions),
   )
   await logger.debug(`< ${response.status} after ${host.clock.now() - startedAt} ms`)
@@ -88,7 +97,7 @@ async function receive(
   const parsed =
     checkedResponse?.receivedBytes === response.bytes
       ? checkedResponse
-      : await readResponse(response, request, readOptions).catch(error => {
+      : await readResponse(response, request, client).catch(error => {
           throw afterResponse(toMergeqError(error))
         })
   if (options.verbose && !isOk(parsed)) await logger.debug(describeErrorBody(parsed))
@@ -127,44 +136,6 @@ const describeErrorBody = ({ text, bytes }: ResponseBody): string => {
 const truncate = (body: string): string =>
   body.length > maxShownBody ? `${body.slice(0, maxShownBody)}… (${body.length} characters)` : body
 
-async function decodeResponse<P extends Params>(
-  { decoder, errors, isHostedOnly, trimResponse }: Operation<P>,
-  request: Request,
-  response: ReceivedResponse,
-  params: ParamValues<P>,
-  forErrors: Pick<ErrorContext, 'token' | 'commandLine'>,
-): Promise<DecodedResponse> {
-  const { operation, isChange, resource } = request
-  const { host, pathname: path } = new URL(request.url)
-  const { attempts } = response
-  if (!isOk(response)) {
-    const { errorFromResponse } = await import('./error-response.ts')
-    const failure = errorFromResponse(response, {
-      ...resource,
-      operation,
-      host,
-      path,
-      ...forErrors,
-      changes: isChange,
-      errors,
-      isHostedOnly,
-    })
-    const rawError = decoder.readError?.(response)
-    throw extendError(failure, { attempts, ...(rawError === undefined ? {} : { rawResponse: rawError }) })
-  }
-  try {
-    // A change may have any response, but not a web page or a part of a document.
-    const isCut = isChange && /^\s*[[{]/.test(response.text) && response.document === undefined
-    if (isChange && (isCut || isWebPage(response.text))) throw notJsonError(response)
-    const decoded = decoder.read(response)
-    return trimResponse?.(params)?.(decoded) ?? decoded
-  } catch (error) {
-    const failure = toMergeqError(error)
-    const details = { attempts, operation, sentState: 'ambiguous' } as const
-    throw extendError(failure, details, `Invalid response from ${host}: ${failure.message}`)
-  }
-}
-
 const isOk = ({ status }: Pick<HttpResponse, 'status'>): boolean => status >= 200 && status <= 299
 
 /**
@@ -175,11 +146,6 @@ const largeResponseSize = 1024 * 1024
 
 type ReadResponse = ResponseBody & { readonly receivedBytes: Uint8Array }
 
-interface ReadOptions {
-  readonly interrupted: AbortSignal
-  readonly secrets: ServiceClient['secrets']
-}
-
 /**
  * Reads a body as text and, where it is JSON, as a document. A 2xx that would take too much memory to parse
  * throws a `bad-answer` error, any other is not parsed. Secrets are redacted here, because the text may later
@@ -188,7 +154,7 @@ interface ReadOptions {
 async function readResponse(
   response: HttpResponse,
   { expects, operation, url }: Request,
-  { interrupted, secrets }: ReadOptions,
+  { host: { interrupted }, secrets }: ServiceClient,
 ): Promise<ReadResponse> {
   const { bytes: receivedBytes, headers } = response
   const isText = isOk(response) && expects === 'text'
@@ -243,6 +209,3 @@ const tooCostly = (excess: string, operation: string, host: string): MergeqError
     sentState: 'ambiguous',
     overLimit: true,
   })
-
-const isComplete = ({ text, document }: ResponseBody, { expects }: Request): boolean =>
-  !isWebPage(text) && (expects !== 'json' || text.trim() === '' || document !== undefined)

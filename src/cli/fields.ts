@@ -1,6 +1,5 @@
-import { isChange, type Operation } from '../api/operation.ts'
+import { isChange, type Operation, receiptFields } from '../api/operation.ts'
 import { fieldNames } from '../api/operations/fields.ts'
-import { receiptFields } from '../api/receipt.ts'
 import { type ColumnSpec, receiptColumns } from '../output/view.ts'
 
 /** What `--fields` can select from the records of a command (docs/reference/cli.md, "Selecting fields"). */

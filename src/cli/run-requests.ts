@@ -1,6 +1,5 @@
-import { type CallResult, callOperation, interruptedChangeError } from '../api/call.ts'
-import { type Operation, operationName, type Params, type Resource } from '../api/operation.ts'
-import { createReceipt } from '../api/receipt.ts'
+import { type CallResult, callOperation } from '../api/call.ts'
+import { createReceipt, type Operation, operationName, type Params, type Resource } from '../api/operation.ts'
 import { resourceOfParams, resourceOfRequest } from '../api/request.ts'
 import { settingDefinitions } from '../config/setting-definitions.ts'
 import { joinList } from '../domain/format.ts'
@@ -342,7 +341,7 @@ export async function reportResults(
   const [first] = interruptions.flatMap(({ failure }) => failure ?? [])
   const hasSeveralChanges = first !== undefined && operation.recovery !== undefined && inFlight.length > 1
   const interruption = hasSeveralChanges
-    ? interruptedChangeError(
+    ? (await import('../api/recovery.ts')).interruptedChangeError(
         new MergeqError('interrupted', toMergeqError(interrupted.reason).message, { exit: first.exit }),
         operation,
         inFlight.map(request => resourceOfRequest(operation, request.values, request)),

@@ -1,9 +1,14 @@
 import { callOperation } from '../api/call.ts'
 import { findCurrentPullRequest } from '../api/current-pull-request.ts'
-import { type BodyOverride, isChange, type Operation, operationName } from '../api/operation.ts'
+import {
+  type BodyOverride,
+  createReceipt,
+  isChange,
+  type Operation,
+  operationName,
+} from '../api/operation.ts'
 import { serviceOperations } from '../api/operations/index.ts'
 import { incompleteListError, type PageQuery, type Paginator } from '../api/pages.ts'
-import { createReceipt } from '../api/receipt.ts'
 import { resourceOfRequest } from '../api/request.ts'
 import type { DecodedResponse } from '../api/response.ts'
 import { createLazyHttpClient, type ServiceClient } from '../api/service-client.ts'

@@ -70,15 +70,6 @@ describe('a rejection stays a rejection', () => {
     })
   })
 
-  test('the second is reported where only the first is about the state', async () => {
-    const answer = (seen: Seen) => {
-      const answered = strict(seen)
-      return answered.body === 'OK' ? { status: 400, body: 'concurrency is too high' } : answered
-    }
-    const { message } = await refused(`queue update --state paused --concurrency 9 ${where}`, answer)
-    expect(message).toMatch(/concurrency is too high\.$/)
-  })
-
   test.each([
     ['another status', `queue pause ${where}`, 409],
     ['a request without a state', `queue update --concurrency 9 ${where}`, 400],

@@ -330,7 +330,7 @@ export const listPullRequests = defineOperation({
   route: 'POST /listPullRequests',
   summary: 'Lists pull requests of a queue, including finished ones.',
   isHostedOnly: true,
-  stateFields: ['state'],
+  hasState: true,
   params: {
     ...queueParams,
     // One request for each state; without any, one request for all states.

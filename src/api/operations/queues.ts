@@ -65,7 +65,7 @@ export const createQueue = defineOperation({
 export const updateQueue = defineOperation({
   route: 'POST /updateQueue',
   summary: 'Changes settings of a queue. Resolves to its settings, or to a receipt if the service sent none.',
-  stateFields: ['state'],
+  hasState: true,
   recovery: recoveredByQueue('update'),
   params: { ...queueParams, ...inBody(queueSettings) },
   exclusive: [['requiredStatuses', 'deleteRequiredStatuses']],

@@ -1,7 +1,6 @@
 import { callOperation } from '../../api/call.ts'
-import type { Operation } from '../../api/operation.ts'
+import { createReceipt, type Delivery, type Operation, receiptFields } from '../../api/operation.ts'
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
-import { createReceipt, type Delivery, receiptFields } from '../../api/receipt.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
 import { confirm, requirePrompt } from '../../cli/confirm.ts'
