@@ -24,13 +24,13 @@ function matcherOf(pattern: string): (name: string) => boolean {
 }
 
 /**
- * Returns the files that a typed path names, in the order of their names: the files with an ending, such as
- * `.xml`, in a directory; on Windows, whose shells do not expand `*` and `?`, the files that a pattern
+ * Returns the files that a typed path names, in the order of their names: the files with one of the endings,
+ * such as `.xml`, in a directory; on Windows, whose shells do not expand `*` and `?`, the files that a pattern
  * matches; any other path as it is. Throws a usage error if there is no such file.
  */
 export async function expandFiles(
   path: string,
-  ending: string,
+  endings: readonly string[],
   { files, runtime: { platform } }: Pick<Host, 'files' | 'runtime'>,
 ): Promise<readonly string[]> {
   if (path === '-') return [path]
@@ -49,7 +49,7 @@ export async function expandFiles(
   const folder = path.replace(/(?<=.)[\\/]+$/, '')
   const entries = await files.list(folder).catch(() => [])
   if (entries.length === 0) return [path]
-  const names = await list(folder, name => name.toLowerCase().endsWith(ending))
-  if (names.length === 0) throw usageError(`${path} contains no ${ending} file.`)
+  const names = await list(folder, name => endings.some(ending => name.toLowerCase().endsWith(ending)))
+  if (names.length === 0) throw usageError(`${path} contains no ${endings.join(', ')} file.`)
   return names.map(name => joinPath(folder, name, platform))
 }

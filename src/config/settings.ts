@@ -51,10 +51,10 @@ export interface ParseContext {
   /** Reads a file, or standard input for `-`. Throws a usage error when the input cannot be read. */
   open(path: string): AsyncIterable<Uint8Array>
   /**
-   * Returns the files that a typed path names: those of a directory that have the ending, and on Windows
+   * Returns the files that a typed path names: those of a directory that have an ending, and on Windows
    * those that match a pattern. Throws a usage error if there are none.
    */
-  expandFiles(path: string, ending: string): Promise<readonly string[]>
+  expandFiles(path: string, endings: readonly string[]): Promise<readonly string[]>
   /** Runs `work` and shows a spinner with `text` on an interactive terminal until it ends. */
   withSpinner<T>(text: () => string, work: () => Promise<T>): Promise<T>
 }
@@ -252,7 +252,7 @@ export const createParseContext = (settings: Config, { host, logger }: ParseIo):
   note: logger.info,
   outputFormat: () => settings.require('output'),
   open: path => openInput(path, host, logger.info),
-  expandFiles: (path, ending) => expandFiles(path, ending, host),
+  expandFiles: (path, endings) => expandFiles(path, endings, host),
   withSpinner: logger.withSpinner,
 })
 

@@ -1,14 +1,15 @@
 import { usageError, withName } from '../errors.ts'
-import { isObject, type Json, type JsonObject } from '../json.ts'
+import { escapeInvisible, isObject, type Json, type JsonObject } from '../json.ts'
 import { type QueueSetting, queueSettings } from './queue-settings.ts'
 import { hintWithSuggestion } from './similar-name.ts'
 import { parseRepository } from './values/repository.ts'
 import { textParser } from './values/text.ts'
 
-export interface SourceNode {
+/** The document of a queue file. */
+export interface SourceDocument {
   readonly value: Json
-  readonly line: number
-  readonly members?: ReadonlyMap<string, SourceNode>
+  /** Returns the line of the member at a path, from 1. */
+  lineOf(...path: readonly string[]): number
 }
 
 export interface QueueFile {
@@ -58,33 +59,32 @@ export const settingNames: readonly string[] = [...knownSettings.keys()]
 
 const isKnown = (key: string): boolean => knownSettings.has(key)
 
+const expectedForm =
+  'A queue file has the keys `repo`, `targetBranch` and `settings`. For an example, run: mergeq queue export'
+
 /** Throws a usage error that names the file and the line of a mistake. */
-export function parseQueueFile({ members, line }: SourceNode, file: string): QueueFile {
-  const fileError = (at: number, problem: string, hint?: string) =>
-    usageError(`${file}:${at}: ${problem}`, hint)
-  const expectedForm =
-    'A queue file has the keys `repo`, `targetBranch` and `settings`. For an example, run: mergeq queue export'
-  if (members === undefined) throw fileError(line, 'a queue file must be a mapping.', expectedForm)
-  for (const [key, node] of members)
-    if (!queueFileKeys.includes(key))
-      throw fileError(
-        node.line,
-        `unknown key '${key}'.`,
-        hintWithSuggestion(key, queueFileKeys, expectedForm),
-      )
-  const readText = (key: string, parse: (text: string) => unknown) => {
-    const node = members.get(key)
-    if (node === undefined) return {}
-    if (typeof node.value !== 'string') throw fileError(node.line, `${key} must be a string.`, expectedForm)
-    withName(`${file}:${node.line}: ${key}`, () => parse(String(node.value)))
-    return { [key]: node.value }
+export function parseQueueFile({ value: document, lineOf }: SourceDocument, file: string): QueueFile {
+  const placeOf = (...path: readonly string[]) => `${file}:${lineOf(...path)}`
+  if (!isObject(document)) throw usageError(`${placeOf()}: a queue file must be a mapping.`, expectedForm)
+  const unknown = Object.keys(document).find(key => !queueFileKeys.includes(key))
+  if (unknown !== undefined)
+    throw usageError(
+      `${placeOf(unknown)}: unknown key '${unknown}'.`,
+      hintWithSuggestion(unknown, queueFileKeys, expectedForm),
+    )
+  const readText = (key: 'repo' | 'targetBranch', parse: (text: string) => unknown) => {
+    const text = document[key]
+    if (text === undefined) return {}
+    if (typeof text !== 'string') throw usageError(`${placeOf(key)}: ${key} must be a string.`, expectedForm)
+    withName(`${placeOf(key)}: ${key}`, () => parse(text))
+    return { [key]: text }
   }
-  const settings = members.get('settings')
-  if (settings !== undefined && settings.value !== null && settings.members === undefined)
-    throw fileError(settings.line, 'settings must be a mapping.', expectedForm)
-  const entries = [...(settings?.members ?? [])].map(([key, node]) => {
-    const value = withName(`${file}:${node.line}: ${key}`, () => readSetting(key, node.value))
-    return [key, value] as const
+  const settings = document.settings ?? {}
+  if (!isObject(settings))
+    throw usageError(`${placeOf('settings')}: settings must be a mapping.`, expectedForm)
+  const entries = Object.entries(settings).map(([key, value = null]) => {
+    const read = withName(`${placeOf('settings', key)}: ${key}`, () => readSetting(key, value))
+    return [key, read] as const
   })
   return {
     ...readText('repo', parseRepository),
@@ -112,6 +112,12 @@ export function liveSettings(queue: JsonObject, withState: boolean): LiveSetting
     const value = queue[key] ?? null
     if (key === 'requiredStatuses' && isEmpty(value)) return [[key, null] as const]
     if (isKnown(key) && value === null) return []
+    const json = JSON.stringify([key, value])
+    if (escapeInvisible(json) !== json) {
+      // A person who reads the file would not see it.
+      unreadable.push(key)
+      return []
+    }
     try {
       return [[key, readSetting(key, value)] as const]
     } catch {

@@ -612,18 +612,8 @@ describe('contents of a file', () => {
     ['an empty key', 'settings:\n  "": b', 'the setting has no name.'],
     ['infinity', 'settings:\n  a: .inf', 'q.yaml:2: the number .inf cannot be represented exactly.'],
     ['a hexadecimal number too large', 'settings:\n  a: 0xFFFFFFFFFFFFFFFF', 'cannot be represented exactly'],
-    ['braces without end', '{'.repeat(50_000), 'q.yaml:1: the values are nested too deeply.'],
-    [
-      'lists in lists',
-      `settings:\n  a: ${'['.repeat(60)}${']'.repeat(60)}`,
-      'q.yaml:1: the values are nested too deeply.',
-    ],
-    ['dashes on a line', '- '.repeat(50_000), 'nested too deeply'],
-    [
-      'steps',
-      Array.from({ length: 300 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'),
-      'nested too deeply',
-    ],
+    ['braces without end', '{'.repeat(50_000), 'q.yaml:1: the file has too many lists and mappings.'],
+    ['dashes on a line', '- '.repeat(50_000), 'too many lists and mappings'],
     [
       'escape sequences',
       'settings:\n  "\\e[31mred": {}\n  mode: "\\e[31m"',
@@ -687,12 +677,12 @@ describe('contents of a file', () => {
       { 'q.yaml': Buffer.from('settings: {enqueueingLabel: "\xe9"}', 'latin1') },
       'q.yaml contains bytes that are not UTF-8.',
     ],
-    ['a file that is not there', 'queue diff -f no.yaml', {}, 'no.yaml does not exist.'],
+    ['a file that is not there', 'queue diff -f no.yaml', {}, 'no.yaml cannot be read: '],
     [
       'a folder without one',
       'queue diff -f d',
       { 'd/readme.md': '' },
-      'd contains no .yaml, .yml or .json file.',
+      'd contains no .yaml, .yml, .json file.',
     ],
     [
       'a queue twice',
@@ -803,12 +793,12 @@ describe('export', () => {
     expect((await mergeq(lines, { answer: () => ({ status: 404, body: 'Not Found' }) })).code).toBe(5)
   })
 
-  test('invisible characters are escaped, and read back unchanged', async () => {
-    const label = 'a\u202Eb\u001B[31m\u0085c\uD800'
-    const odd = { ...live, newThing: label, 'k\u200B': 1 }
-    const { out } = await mergeq(lines, { answer: () => ({ body: JSON.stringify(odd) }) })
-    expect(out).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u200B\u202A-\u202E]/)
-    expect(parseQueueFile(parseYaml(out, 'q'), 'q').settings).toMatchObject({ newThing: label, 'k\u200B': 1 })
+  test('a setting with invisible characters is omitted', async () => {
+    const odd = { ...live, newThing: 'a\u202Eb\u0085c', 'k\u200B': 1, other: [1] }
+    const { out, err } = await mergeq(lines, { answer: () => ({ body: JSON.stringify(odd) }) })
+    expect(parseQueueFile(parseYaml(out, 'q'), 'q').settings).toMatchObject({ other: [1] })
+    expect(out).not.toMatch(/newThing|\u200B/)
+    expect(err).toContain('live values cannot be set: newThing, k')
   })
 
   testOnPosix(

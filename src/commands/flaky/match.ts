@@ -132,7 +132,7 @@ const filesArgument: Input<readonly JUnitFile[]> = {
     if (paths.includes('')) throw usageError('The name of a JUnit XML file must not be empty.')
     const { parseJUnit } = await import('./junit.ts')
     const results: JUnitFile[] = []
-    const expanded = await Promise.all(paths.map(path => context.expandFiles(path, '.xml')))
+    const expanded = await Promise.all(paths.map(path => context.expandFiles(path, ['.xml'])))
     for (const path of new Set(expanded.flat())) {
       const file = path === '-' ? 'standard input' : path
       results.push({ file, ...(await parseJUnit(context.open(path), file)) })

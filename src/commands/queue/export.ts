@@ -11,7 +11,7 @@ import { textParser } from '../../domain/values/text.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { stringifyJson } from '../../json.ts'
 import { rawText } from '../../output/printer.ts'
-import { includeStateInput, isJsonFileName, isQueueFileName, parseQueueText, readQueueText } from './files.ts'
+import { includeStateInput, isJsonFileName, queueFileEndings, readQueueFile } from './files.ts'
 import { readLive, resolveQueue } from './plan.ts'
 
 /**
@@ -24,7 +24,7 @@ function isJsonOutput(file: string | undefined, { args, options }: CommandContex
   if (options.fields.length > 0 || (isFormatTyped && !isJson))
     throw usageError('A queue file is YAML or JSON.', 'Omit --output and --fields, or use --json.')
   if (file === undefined) return isJson
-  if (!isQueueFileName(file))
+  if (!queueFileEndings.some(ending => file.toLowerCase().endsWith(ending)))
     throw usageError(
       `${file} must end in .yaml, .yml or .json.`,
       'The extension of the file determines its format.',
@@ -56,9 +56,9 @@ export const queueExportCommand = defineCommand({
   async run({ file, includeState }, context) {
     const { options, printer, logger, host } = context
     const isJson = isJsonOutput(file, context)
-    const oldText = file === undefined ? undefined : await readQueueText(file, context)
-    const old = oldText === undefined ? { settings: {} } : await parseQueueText(oldText, file ?? '')
-    const request = await resolveQueue({ path: file ?? '', content: old }, context)
+    const old =
+      file !== undefined && (await host.files.exists(file)) ? await readQueueFile(file, context) : undefined
+    const request = await resolveQueue(file ?? '', old?.content ?? {}, context)
     if (options.dryRun) return printDryRun(getQueue, [request], context)
     const live = await readLive(request, includeState, context)
     if (live === undefined)
@@ -69,19 +69,20 @@ export const queueExportCommand = defineCommand({
     if (live.unreadable.length > 0)
       await logger.warn(`Omitted settings whose live values cannot be set: ${joinList(live.unreadable)}.`)
     const { repo, targetBranch } = request.values
-    const queueFile = { repo: old.repo ?? repositoryName(repo), targetBranch, settings: live.settings }
+    const { settings } = live
+    const queueFile = { repo: old?.content.repo ?? repositoryName(repo), targetBranch, settings }
     const formatYaml = async () => {
       const { rewriteYaml, writeYaml } = await import('./yaml.ts')
-      return oldText === undefined
+      return old === undefined
         ? writeYaml(queueFile)
-        : rewriteYaml(oldText, old.settings, queueFile, !includeState)
+        : rewriteYaml(old.text, old.content.settings, queueFile, !includeState)
     }
     if (file === undefined) {
       const text = isJson ? `${stringifyJson(queueFile, host.out.terminal)}\n` : await formatYaml()
       await printer.print(rawText(new TextEncoder().encode(text)))
     } else {
       const newText = isJson ? `${stringifyJson(queueFile, true)}\n` : await formatYaml()
-      if (newText === oldText)
+      if (newText === old?.text)
         await logger.info(`${file} is up to date with the queue for ${queueName(request.values)}.`)
       else {
         await host.files.replace(file, newText).catch((error: Error) => {
@@ -92,7 +93,7 @@ export const queueExportCommand = defineCommand({
         await logger.info(`Exported the queue for ${queueName(request.values)} to ${file}.`)
       }
     }
-    await logger.info(`The digest of the live settings is ${await settingsDigest(live.settings)}.`)
+    await logger.info(`The digest of the live settings is ${await settingsDigest(settings)}.`)
     return 0
   },
 })

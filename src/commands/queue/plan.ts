@@ -4,13 +4,14 @@ import { getQueue } from '../../api/operations/queues.ts'
 import type { CommandRequest } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { readRequests } from '../../cli/requests.ts'
-import type { ParsedArgs } from '../../config/settings.ts'
+import { createParseContext, type ParsedArgs } from '../../config/settings.ts'
 import { pluralize } from '../../domain/format.ts'
 import {
   type Difference,
   differences,
   type LiveSettings,
   liveSettings,
+  type QueueFile,
   settingNames,
   settingsDigest,
   unknownKey,
@@ -19,14 +20,18 @@ import { suggestName } from '../../domain/similar-name.ts'
 import { parseRepository, queueName, repositoryName } from '../../domain/values/repository.ts'
 import { isNotFound, type MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import { type Json, type JsonObject, stringifyJson } from '../../json.ts'
-import { type LoadedQueueFile, readQueueFiles, withOverrides } from './files.ts'
+import { queueFileEndings, readQueueFile, withOverrides } from './files.ts'
 
 /** The repository and the branch of a queue. */
 export type QueueParams = ParamValues<typeof getQueue.params>
 
 export type QueueRequest = CommandRequest<QueueParams>
 
-export interface QueueFileItem extends LoadedQueueFile {
+/** A file and the queue that it is for. */
+interface QueueFileItem {
+  /** The path as it was typed or found; `-` is standard input. */
+  readonly path: string
+  readonly content: QueueFile
   readonly request: QueueRequest
 }
 
@@ -42,28 +47,23 @@ export interface Plan extends QueueFileItem {
  * Throws a usage error if an option contradicts the file.
  */
 export async function resolveQueue(
-  { path, content: { repo, targetBranch } }: LoadedQueueFile,
+  path: string,
+  { repo, targetBranch }: Pick<QueueFile, 'repo' | 'targetBranch'>,
   context: CommandContext,
-  typedArgs: ParsedArgs = context.args,
 ): Promise<QueueRequest> {
-  const args = new Map(typedArgs)
-  const conflict = (option: string, value: string) =>
-    usageError(
-      `${option} is ${args.get(option)?.[0]}, but ${path} is for ${value}.`,
-      'Omit the option, or use another file.',
-    )
-  if (repo !== undefined) {
-    const name = repositoryName(parseRepository(repo))
-    if (args.has('--repo') && repositoryName(await context.settings.require('repo')) !== name)
-      throw conflict('--repo', repo)
-    args.set('--repo', [repo])
+  const args = new Map(context.args)
+  const useValue = (option: string, value: string | undefined, nameOf = (text: string) => text) => {
+    const typed = context.args.get(option)?.at(-1)
+    if (value === undefined) return
+    if (typed !== undefined && nameOf(typed) !== nameOf(value))
+      throw usageError(
+        `${option} is ${typed}, but ${path} is for ${value}.`,
+        'Omit the option, or use another file.',
+      )
+    args.set(option, [value])
   }
-  if (targetBranch !== undefined) {
-    const option = '--target-branch'
-    if (args.has(option) && (await context.settings.require('targetBranch')) !== targetBranch)
-      throw conflict(option, targetBranch)
-    args.set(option, [targetBranch])
-  }
+  useValue('--repo', repo, text => repositoryName(parseRepository(text)))
+  useValue('--target-branch', targetBranch)
   const [request] = await readRequests({ operation: getQueue }, context, args)
   if (request === undefined) throw usageError('No queue was given.')
   return request
@@ -76,19 +76,19 @@ export async function readItems(
   context: CommandContext,
 ): Promise<readonly QueueFileItem[]> {
   const items: QueueFileItem[] = []
-  const args = new Map(context.args)
-  args.delete('--set')
-  for (const file of await readQueueFiles(path, context)) {
-    const content = withOverrides(file.content, context.args, includesState)
-    const request = await resolveQueue(file, context, args)
-    const duplicate = items.find(item => queueName(item.request.values) === queueName(request.values))
+  const paths = await createParseContext(context.settings, context).expandFiles(path, queueFileEndings)
+  for (const filePath of paths) {
+    const { content: written } = await readQueueFile(filePath, context)
+    const content = withOverrides(written, context.args, includesState)
+    // --set changes the settings of the file, not the request that reads the queue.
+    const request = { ...(await resolveQueue(filePath, written, context)), overrides: [] }
+    const name = queueName(request.values)
+    const duplicate = items.find(item => queueName(item.request.values) === name)
     if (duplicate !== undefined)
-      throw usageError(
-        `${duplicate.path} and ${file.path} describe the same queue: ${queueName(request.values)}.`,
-      )
-    if (Object.hasOwn(file.content.settings, 'state') && !includesState)
-      await context.logger.info(`${file.path}: state is ignored; to include it, add --include-state.`)
-    items.push({ ...file, content, request })
+      throw usageError(`${duplicate.path} and ${filePath} describe the same queue: ${name}.`)
+    if (Object.hasOwn(written.settings, 'state') && !includesState)
+      await context.logger.info(`${filePath}: state is ignored; to include it, add --include-state.`)
+    items.push({ path: filePath, content, request })
   }
   return items
 }

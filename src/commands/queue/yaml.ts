@@ -3,83 +3,38 @@ import {
   isAlias,
   isMap,
   isNode,
+  isPair,
   isScalar,
   isSeq,
   LineCounter,
-  type Node,
-  Pair,
-  type ParsedNode,
-  Parser,
+  type Pair,
   parseDocument,
-  Scalar,
-  type ScalarTag,
-  stringify,
-  type Tags,
   visit,
+  type YAMLMap,
 } from 'yaml'
-import { isSameSetting, type QueueFile, type SourceNode } from '../../domain/queue-file.ts'
+import { isSameSetting, type QueueFile, type SourceDocument } from '../../domain/queue-file.ts'
 import { isExactNumber } from '../../domain/values/numbers.ts'
-import { isMergeqError, usageError } from '../../errors.ts'
-import { type Json, type JsonObject, stringifyJson } from '../../json.ts'
-
-/** Upper limit for the nesting depth of values. */
-const maxDepth = 50
-
-/** Whether a text has characters that a person cannot see; such text is quoted and escaped. */
-const hasInvisibleCharacters = (text: string): boolean =>
-  stringifyJson(text) !== JSON.stringify(text) || /[\uD800-\uDFFF]/u.test(text)
-
-const stringTag = 'tag:yaml.org,2002:str'
-
-/** Writes text with invisible characters as quoted, escaped JSON, and other values as the library does. */
-const customTags = (tags: Tags): Tags =>
-  tags.map(tag => {
-    if (typeof tag === 'string' || tag.tag !== stringTag || tag.collection !== undefined) return tag
-    const { stringify: stringifyDefault } = tag
-    const escapingTag: ScalarTag = {
-      ...tag,
-      stringify: (item, ...more) =>
-        typeof item.value === 'string' && hasInvisibleCharacters(item.value)
-          ? stringifyJson(item.value)
-          : (stringifyDefault?.(item, ...more) ?? stringify(item.value)),
-    }
-    return escapingTag
-  })
+import { usageError } from '../../errors.ts'
+import type { Json, JsonObject } from '../../json.ts'
 
 /**
  * YAML 1.2 with the core schema, whatever a file declares; text that YAML 1.1 reads otherwise (`off`) is
  * quoted.
  */
-const options = {
-  schema: 'core',
-  compat: 'yaml-1.1',
-  customTags,
-  prettyErrors: false,
-  logLevel: 'error',
-} as const
+const options = { schema: 'core', compat: 'yaml-1.1', prettyErrors: false, logLevel: 'error' } as const
 
-/** Whether values are nested too deeply: counts tokens, as composing the values would exhaust the stack. */
-function isTooDeep(text: string): boolean {
-  const pending = [...new Parser().parse(text)].map(token => ({ token, depth: 0 }))
-  for (let entry = pending.pop(); entry !== undefined; entry = pending.pop()) {
-    const { token, depth } = entry
-    if (depth > maxDepth) return true
-    const children =
-      'items' in token
-        ? token.items.flatMap(({ key, value }) => [key, value])
-        : token.type === 'document'
-          ? [token.value]
-          : []
-    for (const child of children) if (child) pending.push({ token: child, depth: depth + 1 })
-  }
-  return false
-}
+/** A file with many more lists and mappings may nest them so deeply that composing them exhausts the stack. */
+const maxCollections = 1_000
+
+/** Whether a double keeps the digits of a number in YAML: `9007199254740993` and `.inf` are not kept. */
+const isKept = (value: number, source: string): boolean =>
+  /^[-+]?[\d.]+(?:e[-+]?\d+)?$/i.test(source) ? isExactNumber(source) : Number.isSafeInteger(value)
 
 /**
  * Parses YAML, which includes JSON. Throws a usage error that names file and line for invalid YAML, duplicate
  * keys, more than one document, anchors, aliases, tags, and values that JSON does not have.
  */
-export function parseYaml(text: string, file: string): SourceNode {
+export function parseYaml(text: string, file: string): SourceDocument {
   const lineCounter = new LineCounter()
   const lineAt = (offset = 0) => Math.max(1, lineCounter.linePos(offset).line)
   const syntaxError = (offset: number | undefined, problem: string) =>
@@ -87,89 +42,45 @@ export function parseYaml(text: string, file: string): SourceNode {
       `${file}:${lineAt(offset)}: ${problem}`,
       'Fix the file. For an example, run: mergeq queue export',
     )
-  if (isTooDeep(text)) throw syntaxError(0, 'the values are nested too deeply.')
-  try {
-    const document = parseDocument(text, { ...options, lineCounter })
-    const [error] = document.errors
-    if (error !== undefined)
-      throw syntaxError(error.pos[0], `invalid YAML: ${error.message.replace(/\.?$/, '.')}`)
-    if (document.contents === null) throw syntaxError(0, 'the file is empty.')
-    return convertNode(document.contents)
-  } catch (error) {
-    if (isMergeqError(error)) throw error
-    throw syntaxError(0, `invalid YAML: ${error instanceof Error ? error.message : String(error)}.`)
-  }
-
-  function convertNode(node: ParsedNode | null): SourceNode {
-    const offset = node?.range[0]
-    if (isAlias(node) || node?.anchor !== undefined)
+  if ((text.match(/[[{]|[-?]\s/g) ?? []).length > maxCollections)
+    throw syntaxError(0, 'the file has too many lists and mappings.')
+  const document = parseDocument(text, { ...options, lineCounter })
+  const [error] = document.errors
+  if (error !== undefined)
+    throw syntaxError(error.pos[0], `invalid YAML: ${error.message.replace(/\.?$/, '.')}`)
+  const { contents } = document
+  if (contents === null) throw syntaxError(0, 'the file is empty.')
+  visit(contents, (_, node) => {
+    const offset = offsetOf(node)
+    if (isAlias(node) || (isNode(node) && node.anchor !== undefined))
       throw syntaxError(offset, 'anchors and aliases are not supported: write the value itself.')
-    if (node?.tag !== undefined) throw syntaxError(offset, `the tag ${node.tag} is not supported.`)
-    const line = lineAt(offset)
-    if (isSeq(node)) return { line, value: node.items.map(item => convertNode(item).value) }
-    if (isMap(node)) {
-      const members = new Map<string, SourceNode>()
-      for (const { key, value } of node.items) {
-        if (!isScalar(key) || typeof key.value !== 'string')
-          throw syntaxError(key.range?.[0] ?? offset, 'a key must be a string; use quotes if necessary.')
-        members.set(convertNode(key) && key.value, {
-          ...convertNode(value),
-          line: lineAt(key.range[0]),
-        })
+    if (isNode(node) && node.tag !== undefined)
+      throw syntaxError(offset, `the tag ${node.tag} is not supported.`)
+    if (isPair(node) && !(isScalar(node.key) && typeof node.key.value === 'string'))
+      throw syntaxError(offsetOf(node.key), 'a key must be a string; use quotes if necessary.')
+    if (isScalar(node) && typeof node.value === 'number' && !isKept(node.value, node.source ?? ''))
+      throw syntaxError(offset, `the number ${node.source} cannot be represented exactly.`)
+  })
+  return {
+    value: document.toJS(),
+    lineOf(...path) {
+      let [key, value]: readonly [unknown, unknown] = [contents, contents]
+      for (const name of path) {
+        const pair: Pair | undefined = isMap(value) ? findPair(value, name) : undefined
+        key = pair?.key
+        value = pair?.value
       }
-      const value = Object.fromEntries([...members].map(([key, member]) => [key, member.value]))
-      return { line, value, members }
-    }
-    if (node === null) return { line, value: null }
-    return { line, value: convertScalar(node.value, node.source, offset) }
-  }
-
-  function convertScalar(value: unknown, source: string, offset: number | undefined): Json {
-    if (typeof value === 'number') {
-      const isDecimal = /^[-+]?[\d.]+(?:e[-+]?\d+)?$/i.test(source)
-      if (isDecimal ? isExactNumber(source) : Number.isSafeInteger(value)) return value
-      throw syntaxError(offset, `the number ${source} cannot be represented exactly.`)
-    }
-    if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
-    throw syntaxError(offset, 'this value cannot be represented in JSON.')
+      return lineAt(offsetOf(key))
+    },
   }
 }
+
+const offsetOf = (node: unknown): number | undefined => (isNode(node) ? node.range?.[0] : undefined)
+
+const findPair = (mapping: YAMLMap, name: string): Pair | undefined =>
+  mapping.items.find(({ key }) => isScalar(key) && key.value === name)
 
 const formatDocument = (document: Document): string => document.toString({ lineWidth: 0 })
-
-/** Creates the node of a value in block style. */
-function createNode(value: Json): Node | null {
-  const { contents } = parseDocument(stringifyJson(value), { ...options, intAsBigInt: true })
-  visit(contents, {
-    Collection: (_, collection) => {
-      collection.flow = collection.items.length === 0
-    },
-    Scalar: (_, scalar) => {
-      delete scalar.type
-    },
-  })
-  return contents
-}
-
-/** Returns the node of a value that replaces another node; comments of the node and of equal items stay. */
-function replaceNode(previous: unknown, value: Json): Node | null {
-  if (isSeq(previous) && Array.isArray(value) && value.length > 0) {
-    previous.items = value.map(
-      element => previous.items.find(item => isScalar(item) && item.value === element) ?? createNode(element),
-    )
-    return previous
-  }
-  const node = createNode(value)
-  if (node !== null && isNode(previous)) {
-    node.comment = previous.comment ?? null
-    node.commentBefore = previous.commentBefore ?? null
-  }
-  return node
-}
-
-const createPair = (key: string, value: Json) => new Pair(new Scalar(key), createNode(value))
-
-const pairKey = ({ key }: Pair): unknown => (isScalar(key) ? key.value : key)
 
 /** The comment at the top of a new file. */
 const fileComment =
@@ -177,8 +88,7 @@ const fileComment =
 
 /** Formats a new queue file. */
 export function writeYaml(queueFile: QueueFile): string {
-  const document = new Document(null, options)
-  document.contents = createNode({ ...queueFile })
+  const document = new Document(queueFile, options)
   document.commentBefore = fileComment
   return formatDocument(document)
 }
@@ -197,25 +107,34 @@ export function rewriteYaml(
   keepsState: boolean,
 ): string {
   const document: Document = parseDocument(text, options)
-  const root = document.contents
-  if (!isMap(root)) return text
-  for (const [name, value] of Object.entries(identity))
-    if (!root.has(name)) root.items.push(createPair(name, value))
-  const settingsPair = root.items.find(pair => pairKey(pair) === 'settings')
-  const mapping = settingsPair?.value
+  for (const [name, value] of Object.entries(identity)) if (!document.has(name)) document.set(name, value)
+  const mapping = document.get('settings')
   if (!isMap(mapping)) {
-    if (settingsPair === undefined) root.items.push(createPair('settings', settings))
-    else settingsPair.value = replaceNode(mapping, settings)
+    document.set('settings', document.createNode(settings))
     return formatDocument(document)
   }
-  mapping.items = mapping.items.filter(pair => {
-    const name = String(pairKey(pair))
-    return Object.hasOwn(settings, name) || (keepsState && name === 'state')
-  })
-  for (const [name, value = null] of Object.entries(settings)) {
-    const pair = mapping.items.find(candidate => pairKey(candidate) === name)
-    if (pair === undefined) mapping.items.push(createPair(name, value))
-    else if (!isSameSetting(name, before[name] ?? null, value)) pair.value = replaceNode(pair.value, value)
-  }
+  for (const name of Object.keys(before))
+    if (!Object.hasOwn(settings, name) && !(keepsState && name === 'state')) mapping.delete(name)
+  for (const [name, value = null] of Object.entries(settings))
+    if (!mapping.has(name) || !isSameSetting(name, before[name] ?? null, value))
+      setValue(document, mapping, name, value)
   return formatDocument(document)
+}
+
+/** Sets a value; comments of the earlier value, and of equal items of a list, stay. */
+function setValue(document: Document, mapping: YAMLMap, name: string, value: Json): void {
+  const previous = mapping.get(name, true)
+  if (isSeq(previous) && Array.isArray(value) && value.length > 0) {
+    previous.items = value.map(
+      element =>
+        previous.items.find(item => isScalar(item) && item.value === element) ?? document.createNode(element),
+    )
+    return
+  }
+  const node = document.createNode(value)
+  if (isNode(previous)) {
+    node.comment = previous.comment ?? null
+    node.commentBefore = previous.commentBefore ?? null
+  }
+  mapping.set(name, node)
 }
