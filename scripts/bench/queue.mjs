@@ -18,7 +18,7 @@ const queue = createEmptyQueue({
   timings: createTimings(1, scenario),
   now: 0,
 })
-configure(queue, { mode: 'parallel', concurrency, notReadyTimeoutHours: 0 })
+configure(queue, { mode: 'parallel', concurrency })
 for (let number = 1; number <= count; number++) {
   // Every hundredth touches everything; of the others each touches two parts of the tree.
   const touched = number % 100 === 0 ? 'ALL' : new Set([number % targets, (number * 7) % targets].map(String))

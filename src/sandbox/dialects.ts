@@ -6,8 +6,8 @@ export interface ResponseText {
 /** The differences between what the documentation of the service says and what the hosted service does. */
 export interface Dialect {
   /**
-   * Whether responses have the fields that the API document does not show
-   * (docs/reference/sandbox.md, "Dialects").
+   * Whether responses have the fields that the API document does not show, and requests need the fields that the
+   * hosted service requires (docs/reference/sandbox.md, "Dialects").
    */
   readonly hasObservedFields: boolean
   formatState(state: string): string
@@ -16,8 +16,6 @@ export interface Dialect {
   readonly emptyResponse: ResponseText
   createErrorBody(message: string): ResponseText
   readonly methodNotAllowed: { readonly status: number; readonly body: ResponseText }
-  /** Whether a request is refused with 400 if it lacks what the hosted service requires. */
-  readonly requiresObservedFields: boolean
   readonly queueNotEmptyStatus: number
   /** How long getSubmittedPullRequest does not show a new submit, in milliseconds at speed 1. */
   readonly readDelay: number
@@ -43,7 +41,6 @@ export const dialects = {
     emptyResponse: { contentType: json, text: '{}' },
     createErrorBody: createJsonError,
     methodNotAllowed: { status: 405, body: createJsonError(methodMessage) },
-    requiresObservedFields: false,
     queueNotEmptyStatus: 409,
     readDelay: 0,
   },
@@ -61,7 +58,6 @@ export const dialects = {
         text: `<!DOCTYPE html><title>Not Found</title><pre>${methodMessage}</pre>\n`,
       },
     },
-    requiresObservedFields: true,
     queueNotEmptyStatus: 400,
     readDelay: 200,
   },

@@ -1,31 +1,27 @@
 import type { Operation, ParamValues } from '../api/operation.ts'
 import type { OperationName, serviceOperations } from '../api/operations/index.ts'
-import type { TargetsValue } from '../api/operations/pull-requests.ts'
 import { maxWindow } from '../domain/limits.ts'
 import { pullRequestStates } from '../domain/states.ts'
 import { maxPullRequestNumber } from '../domain/values/pull-request.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import { boolean, choice, integer } from '../domain/values/types.ts'
-import type { JsonObject } from '../json.ts'
-import type { Dialect } from './dialects.ts'
+import { get, isObject, type JsonObject } from '../json.ts'
 import { cancel, configure, restart, setTargets, submit } from './engine/actions.ts'
-import { finalStates } from './engine/queries.ts'
-import type { PullRequest, Queue, SandboxTestRun, TargetSet } from './engine/queue.ts'
-import { filterQueues, renderMetrics } from './metrics-text.ts'
+import { finalStates, type PullRequest, type Queue, type SandboxTestRun } from './engine/queue.ts'
+import { renderMetrics } from './metrics-text.ts'
 import {
   findPriority,
   formatPullRequest,
   formatQueue,
   formatQueueSettings,
-  formatTest,
   formatTestRun,
-  getHeadBranch,
+  formatTimeline,
 } from './records.ts'
 import {
   anyText,
   checkValue,
-  getField,
   nonEmptyText,
+  readField,
   readOptional,
   readParams,
   statusError,
@@ -42,7 +38,7 @@ interface HandlerRequest {
 }
 
 /** A JSON document, the text of the metrics, or undefined for the empty response of a change. */
-type HandlerResult = { readonly document: JsonObject } | { readonly text: string } | undefined
+type HandlerResult = JsonObject | string | undefined
 
 /** The values of an operation's params. */
 type ParamsOf<Name extends OperationName> = ParamValues<
@@ -65,23 +61,6 @@ export function performOperation<Name extends OperationName>(
   return handlers[name](sandbox, readParams(params, request.body) as ParamsOf<Name>, request)
 }
 
-function findPullRequest(
-  queue: Queue,
-  { pr, head }: { readonly pr?: number | undefined; readonly head?: string | undefined },
-): PullRequest {
-  if ((pr === undefined) === (head === undefined))
-    throw statusError(400, 'The body must contain exactly one of pr.number and pr.branch.')
-  const pullRequest =
-    pr === undefined
-      ? [...queue.pullRequests.values()].find(({ number }) => getHeadBranch(number) === head)
-      : queue.pullRequests.get(pr)
-  if (pullRequest === undefined) throw notSubmittedError(head ?? `#${pr}`)
-  return pullRequest
-}
-
-const notSubmittedError = (pullRequest: string) =>
-  statusError(404, `${pullRequest} was never submitted to this queue.`)
-
 const uuidLength = 36
 
 /**
@@ -90,20 +69,20 @@ const uuidLength = 36
  */
 function findTestRun(
   { runs, pullRequests }: Queue,
-  { run: id, pr }: { readonly run?: string | undefined; readonly pr?: number | undefined },
+  id: string | undefined,
+  pr: number | undefined,
 ): SandboxTestRun {
-  if (id !== undefined) {
-    const run = runs.get(id.toLowerCase().slice(0, uuidLength))
-    if (run === undefined) throw statusError(404, `There is no test run ${id}.`)
-    return run
-  }
-  if (pr === undefined) throw statusError(400, 'The body must contain testRunId or pr.number.')
-  const run = pullRequests.get(pr)?.lastRun
-  if (run === undefined) throw statusError(404, 'The pull request has no test run.')
+  if (id === undefined && pr === undefined)
+    throw statusError(400, 'The body must contain testRunId or pr.number.')
+  const run =
+    id === undefined ? pullRequests.get(pr ?? 0)?.lastRun : runs.get(id.toLowerCase().slice(0, uuidLength))
+  if (run === undefined)
+    throw statusError(
+      404,
+      id === undefined ? 'The pull request has no test run.' : `There is no test run ${id}.`,
+    )
   return run
 }
-
-const targetSetOf = (targets: TargetsValue): TargetSet => (Array.isArray(targets) ? new Set(targets) : 'ALL')
 
 /**
  * Returns one page of a list. An empty token asks for the first page; in `page` an empty token means that
@@ -117,7 +96,7 @@ function paginate<T>(
   pageSize: number,
   token: string,
   query: readonly unknown[],
-): { readonly items: readonly T[]; readonly page: JsonObject; readonly nextToken: string } {
+): { readonly items: readonly T[]; readonly page: JsonObject } {
   const pageCount = Math.ceil(allItems.length / pageSize)
   const createToken = (index: number) =>
     index < 0 || index >= pageCount
@@ -126,18 +105,16 @@ function paginate<T>(
   const index = token === '' ? 0 : Number.parseInt(token, 36)
   if (token !== '' && token !== createToken(index))
     throw statusError(400, 'page_token is not valid for this request.')
-  const nextToken = createToken(index + 1)
   return {
     items: allItems.slice(index * pageSize, (index + 1) * pageSize),
     page: {
       total_rows: allItems.length,
       total_pages: pageCount,
-      next_page_token: nextToken,
+      next_page_token: createToken(index + 1),
       prev_page_token: createToken(index - 1),
       last_page_token: createToken(pageCount - 1),
       page_index: index,
     },
-    nextToken,
   }
 }
 
@@ -150,16 +127,16 @@ const paginateTests = (
 ) =>
   paginate(
     tests,
-    checkValue(getField(body, 'page_query.page_size'), 'page_query.page_size', integer(1, 100)),
+    readField(body, 'page_query.page_size', integer(1, 100)),
     readOptional(body, 'page_query.page_token', anyText) ?? '',
     [repositoryName(repo), ...query],
   )
 
-/**
- * The handlers of operations that only the hosted service has show the fields that were observed, in both
- * dialects (docs/reference/service.md, "Hosted service only").
- */
-const withObservedFields = ({ dialect }: SandboxState): Dialect => ({ ...dialect, hasObservedFields: true })
+/** The API document has no `status.value` (docs/reference/service.md, "Test records"). */
+const formatTest = ({ record, health }: SandboxTest, withHealth: boolean): JsonObject => {
+  const status = get(record, 'status')
+  return withHealth && isObject(status) ? { ...record, status: { value: health, ...status } } : record
+}
 
 const defaultTake = 50
 
@@ -185,31 +162,35 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
     return undefined
   },
 
-  getSubmittedPullRequest(sandbox, params, { body }) {
-    const queue = sandbox.getQueue(params)
-    const pullRequest = findPullRequest(queue, params)
-    const { number, submittedAt, previousAttempt } = pullRequest
-    const isSubmitVisible = queue.now >= submittedAt + sandbox.readDelay
-    const visible = isSubmitVisible ? pullRequest : previousAttempt
-    if (visible === undefined) throw notSubmittedError(`#${number}`)
-    sandbox.reportedStates.add(visible.state)
-    const withTimeline = readOptional(body, 'includeTimeline', boolean) ?? false
-    return { document: formatPullRequest(queue, visible, sandbox.dialect, withTimeline) }
+  /** The sandbox's own: the head branch of a pull request is `pr-<number>`. */
+  getSubmittedPullRequest(sandbox, { pr, head, ...ref }, { body }) {
+    if ((pr === undefined) === (head === undefined))
+      throw statusError(400, 'The body must contain exactly one of pr.number and pr.branch.')
+    const queue = sandbox.getQueue(ref)
+    const pullRequest = queue.pullRequests.get(pr ?? Number(/^pr-(\d+)$/.exec(head ?? '')?.[1]))
+    const isVisible = pullRequest !== undefined && queue.now >= pullRequest.submittedAt + sandbox.readDelay
+    const shown = isVisible ? pullRequest : pullRequest?.previousAttempt
+    if (shown === undefined) throw statusError(404, `${head ?? `#${pr}`} was never submitted to this queue.`)
+    sandbox.reportedStates.add(shown.state)
+    const record = formatPullRequest(queue, shown, sandbox.dialect)
+    if (readOptional(body, 'includeTimeline', boolean) !== true) return record
+    return { ...record, timeline: formatTimeline(queue, shown, sandbox.dialect) }
   },
 
   setImpactedTargets(sandbox, { pr, sha, targets, ...ref }) {
     const queue = sandbox.getQueue(ref)
     // Other operations accept 0 (docs/reference/service.md, "Common fields").
     checkValue(pr, 'pr.number', integer(1, maxPullRequestNumber))
-    if (sandbox.dialect.requiresObservedFields) checkValue(sha, 'pr.sha', nonEmptyText)
-    setTargets(queue, pr, targetSetOf(targets), sha === false ? undefined : sha)
+    if (sandbox.dialect.hasObservedFields) checkValue(sha, 'pr.sha', nonEmptyText)
+    const targetSet = Array.isArray(targets) ? new Set<string>(targets) : 'ALL'
+    setTargets(queue, pr, targetSet, sha === false ? undefined : sha)
     return undefined
   },
 
-  getMergeQueueTestingDetails(sandbox, params) {
-    const queue = sandbox.getQueue(params)
-    if (sandbox.dialect.requiresObservedFields) checkValue(params.run, 'testRunId', nonEmptyText)
-    return { document: formatTestRun(queue, findTestRun(queue, params), sandbox.dialect) }
+  getMergeQueueTestingDetails(sandbox, { run: id, pr, ...ref }) {
+    const queue = sandbox.getQueue(ref)
+    if (sandbox.dialect.hasObservedFields) checkValue(id, 'testRunId', nonEmptyText)
+    return formatTestRun(queue, findTestRun(queue, id, pr), sandbox.dialect)
   },
 
   createQueue(sandbox, { mode, concurrency, ...ref }) {
@@ -217,13 +198,13 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
     return undefined
   },
 
-  getQueue: (sandbox, ref) => ({ document: formatQueue(sandbox.getQueue(ref), sandbox.dialect) }),
+  getQueue: (sandbox, ref) => formatQueue(sandbox.getQueue(ref), sandbox.dialect),
 
   updateQueue(sandbox, ref, { body }) {
     const queue = sandbox.getQueue(ref)
     sandbox.checkStateCase(body)
     configure(queue, body)
-    return { document: formatQueueSettings(queue, sandbox.dialect) }
+    return formatQueueSettings(queue, sandbox.dialect)
   },
 
   deleteQueue(sandbox, ref) {
@@ -231,30 +212,34 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
     return undefined
   },
 
+  /** Without `repo`, of all queues (docs/reference/service.md, "Metrics"). */
   getMergeQueueMetrics(sandbox, _, { query }) {
-    const [repo, host] = [query.get('repo'), query.get('repoHost')]
-    if ((repo === undefined) !== (host === undefined))
+    const [wanted, wantedHost] = [query.get('repo'), query.get('repoHost')]
+    if ((wanted === undefined) !== (wantedHost === undefined))
       throw statusError(400, 'repo and repoHost must be given together.')
-    return { text: renderMetrics(filterQueues(sandbox.listQueues(), repo, host)) }
+    const queues = sandbox
+      .listQueues()
+      .filter(
+        ({ repo: { host, owner, name } }) =>
+          wanted === undefined || (host === wantedHost && `${owner}/${name}` === wanted),
+      )
+    return renderMetrics(queues)
   },
 
   'flaky-tests/list-failing-tests'(sandbox, { repo }, { body }) {
-    const start = checkValue(body.start_time, 'start_time', time)
-    const end = checkValue(body.end_time, 'end_time', time)
+    const start = readField(body, 'start_time', time)
+    const end = readField(body, 'end_time', time)
     if (Math.abs(end - start) > maxWindow)
       throw statusError(400, 'start_time must be within 7 days of end_time.')
     if (start > end) throw statusError(400, 'start_time must not be after end_time.')
     const failedTests = listTestsFailedBetween(sandbox.getTests(repo), start, end)
     const { items, page } = paginateTests(failedTests, body, repo, start, end)
-    return { document: { tests: items.map(test => formatTest(test, repo, sandbox.dialect)), page } }
+    return { tests: items.map(test => formatTest(test, sandbox.dialect.hasObservedFields)), page }
   },
 
-  'flaky-tests/get-test-details'(sandbox, { repo, testId }) {
-    const id = testId.toLowerCase()
-    const test = sandbox.getTests(repo).find(other => other.id === id)
-    if (test === undefined) throw statusError(404, `There is no test ${id}.`)
-    return { document: { test: formatTest(test, repo, sandbox.dialect) } }
-  },
+  'flaky-tests/get-test-details': (sandbox, { repo, testId }) => ({
+    test: formatTest(sandbox.getTest(repo, testId), sandbox.dialect.hasObservedFields),
+  }),
 
   /** The sandbox's own: the latest submission comes first, and `since` and `until` include both ends. */
   listPullRequests(sandbox, ref, { body }) {
@@ -273,13 +258,13 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
       .filter(isWanted)
       .sort((one, other) => other.submitOrder - one.submitOrder)
     const query = [repositoryName(queue.repo), queue.targetBranch, state, since, until]
-    const { items, nextToken } = paginate(found, take, readOptional(body, 'cursor', anyText) ?? '', query)
-    const dialect = withObservedFields(sandbox)
+    const cursor = readOptional(body, 'cursor', anyText) ?? ''
+    const { items, page } = paginate(found, take, cursor, query)
+    // The document does not show this operation: both dialects have the observed fields.
+    const dialect = { ...sandbox.dialect, hasObservedFields: true }
     return {
-      document: {
-        pullRequests: items.map(pullRequest => formatPullRequest(queue, pullRequest, dialect, false)),
-        ...(nextToken === '' ? {} : { nextCursor: nextToken }),
-      },
+      pullRequests: items.map(pullRequest => formatPullRequest(queue, pullRequest, dialect)),
+      ...(page.next_page_token === '' ? {} : { nextCursor: page.next_page_token }),
     }
   },
 
@@ -288,51 +273,43 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
     const tests = sandbox.getTests(repo).filter(({ isQuarantined }) => isQuarantined)
     const { items, page } = paginateTests(tests, body, repo, 'quarantined')
     return {
-      document: {
-        quarantined_tests: items.map(test => ({
-          name: test.name,
-          parent: test.parent,
-          file: test.filePath,
-          classname: test.className,
-          variant: test.variant,
-          status: test.health.toUpperCase(),
-          codeowners: test.owners,
-          quarantine_setting: test.health === 'broken' ? 'ALWAYS_QUARANTINE' : 'AUTO_QUARANTINE',
-          status_last_updated_at: sandbox.dialect.formatTime(test.healthSince),
-          test_case_id: createUuid('quarantined test', test.id),
-        })),
-        page,
-      },
+      quarantined_tests: items.map(({ id, health, record }) => ({
+        name: record.name,
+        parent: record.parent,
+        file: record.file_path,
+        classname: record.classname,
+        variant: record.variant,
+        status: health.toUpperCase(),
+        codeowners: record.codeowners,
+        quarantine_setting: health === 'broken' ? 'ALWAYS_QUARANTINE' : 'AUTO_QUARANTINE',
+        status_last_updated_at: get(record, 'status.timestamp'),
+        test_case_id: createUuid('quarantined test', id),
+      })),
+      page,
     }
   },
 
   'flaky-tests/list-unhealthy-tests'(sandbox, { repo }, { body }) {
-    const status = checkValue(body.status, 'status', choice(['flaky', 'broken'], 'status'))
+    const status = readField(body, 'status', choice(['flaky', 'broken'], 'status'))
     const tests = sandbox.getTests(repo).filter(({ health }) => health === status)
     const { items, page } = paginateTests(tests, body, repo, 'unhealthy', status)
-    const dialect = withObservedFields(sandbox)
-    const withoutRates = ({
-      failure_rate_last_7d: _7d,
-      failure_rate_last_24h: _24h,
-      ...record
-    }: JsonObject): JsonObject => record
-    return { document: { tests: items.map(test => withoutRates(formatTest(test, repo, dialect))), page } }
+    const formatWithoutRates = (test: SandboxTest) => {
+      const { failure_rate_last_7d: _7d, failure_rate_last_24h: _24h, ...record } = formatTest(test, true)
+      return record
+    }
+    return { tests: items.map(formatWithoutRates), page }
   },
 
   /** The sandbox's own: the ticket gets an invented address, which the records of the test show from then on. */
   'flaky-tests/link-ticket-to-test-case'(sandbox, { repo, testId, ticket }) {
-    sandbox.linkTicket(repo, testId.toLowerCase(), ticket)
+    const test = sandbox.getTest(repo, testId)
+    const url = `https://tickets.sandbox.example/${encodeURIComponent(ticket)}`
+    test.record = { ...test.record, ticket: { html_url: url } }
     return undefined
   },
 
   status: () => ({
-    document: {
-      overallStatus: {
-        type: 'up',
-        color: 'green',
-        overallStatusDescription: 'All systems operational',
-      },
-      statuses: [],
-    },
+    overallStatus: { type: 'up', color: 'green', overallStatusDescription: 'All systems operational' },
+    statuses: [],
   }),
 }

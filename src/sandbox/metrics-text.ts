@@ -1,4 +1,3 @@
-import type { Repository } from '../domain/values/repository.ts'
 import type { Queue, RunKind, Transition } from './engine/queue.ts'
 
 export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8'
@@ -19,25 +18,28 @@ interface MetricSample {
   readonly value: number
 }
 
-/** Computed from one kind of test runs of a queue and its transitions of the last hour. */
+/** One kind of test runs of a queue, with its transitions of the last hour. */
+interface MetricSource {
+  readonly queue: Queue
+  readonly kind: RunKind
+  readonly transitions: readonly Transition[]
+}
+
 interface MetricFamily {
   readonly name: string
   readonly type: 'gauge' | 'histogram'
   readonly help: string
-  compute(queue: Queue, kind: RunKind, transitions: readonly Transition[]): readonly MetricSample[]
+  compute(source: MetricSource): readonly MetricSample[]
 }
 
-const gauge = (
-  name: string,
-  help: string,
-  compute: (queue: Queue, kind: RunKind, transitions: readonly Transition[]) => number,
-): MetricFamily => ({
+const gauge = (name: string, help: string, compute: (source: MetricSource) => number): MetricFamily => ({
   name,
   type: 'gauge',
   help,
-  compute: (queue, kind, transitions) => [{ value: compute(queue, kind, transitions) }],
+  compute: source => [{ value: compute(source) }],
 })
 
+/** Durations in milliseconds as the samples of a histogram in seconds. */
 function createHistogram(durations: readonly number[], labels: Labels = {}): readonly MetricSample[] {
   const seconds = durations.map(duration => duration / 1000)
   return [
@@ -51,89 +53,74 @@ function createHistogram(durations: readonly number[], labels: Labels = {}): rea
   ]
 }
 
-const conclusions = [
-  ['merged', 'MERGED'],
-  ['failed', 'FAILED'],
-  ['cancelled', 'CANCELLED'],
-] as const
+const batchesOfKind = ({ queue, kind }: MetricSource) => queue.batches.filter(batch => batch.kind === kind)
 
-const batchesOfKind = ({ batches }: Queue, kind: RunKind) => batches.filter(batch => batch.kind === kind)
+const conclusions = ['merged', 'failed', 'cancelled'] as const
+
+const concluded = ({ transitions }: MetricSource, conclusion: string) =>
+  transitions.filter(({ to }) => to === conclusion.toUpperCase())
 
 /**
- * The metrics of the service (docs/reference/service.md, "Metrics"). `_1h_` in a name is an hour of real
- * time, whatever the speed of the sandbox.
+ * The families in the order of docs/reference/service.md, "Metrics". Pull requests that no batch contains count
+ * as `main`.
  */
 const families: readonly MetricFamily[] = [
-  gauge(
-    'mq_depth_current',
-    'Pull requests in the queue, except pull requests that are not ready',
-    (queue, kind) =>
-      batchesOfKind(queue, kind).reduce(
-        (sum, { members }) => sum + members.length,
-        kind === 'main' ? queue.waiting.length : 0,
-      ),
-  ),
-  gauge('mq_awaiting_mergeability', 'Pull requests that wait to become mergeable', ({ notReady }, kind) =>
-    kind === 'main' ? notReady.size : 0,
+  gauge('mq_depth_current', 'Pull requests in the queue, except pull requests that are not ready', source => {
+    const inBatches = batchesOfKind(source).flatMap(({ members }) => members).length
+    return source.kind === 'main' ? inBatches + source.queue.waiting.length : inBatches
+  }),
+  gauge('mq_awaiting_mergeability', 'Pull requests that wait to become mergeable', ({ queue, kind }) =>
+    kind === 'main' ? queue.notReady.size : 0,
   ),
   gauge(
     'mq_testing_slots_active',
     'Test runs in progress',
-    (queue, kind) => batchesOfKind(queue, kind).filter(({ phase }) => phase === 'TESTING').length,
+    source => batchesOfKind(source).filter(({ phase }) => phase === 'TESTING').length,
   ),
   {
     name: 'mq_pr_conclusions_1h_total',
     type: 'gauge',
     help: 'Pull requests that left the queue in the last hour',
-    compute: (_, __, transitions) =>
-      conclusions.map(([conclusion, state]) => ({
+    compute: source =>
+      conclusions.map(conclusion => ({
         labels: { conclusion },
-        value: transitions.filter(({ to }) => to === state).length,
+        value: concluded(source, conclusion).length,
       })),
   },
   gauge(
     'mq_pr_restarts_1h_total',
     'Times in the last hour that a pull request went from testing back to pending',
-    (_, __, transitions) =>
-      transitions.filter(({ from, to }) => from === 'TESTING' && to === 'PENDING').length,
+    ({ transitions }) => transitions.filter(({ from, to }) => from === 'TESTING' && to === 'PENDING').length,
   ),
   {
     name: 'mq_pr_wait_duration_1h_seconds',
     type: 'histogram',
     help: 'Time from pending to testing, of tests that started in the last hour',
-    compute: (_, __, transitions) =>
-      createHistogram(
-        transitions
-          .filter(({ from, to }) => from === 'PENDING' && to === 'TESTING')
-          .map(({ timeInPreviousState }) => timeInPreviousState),
-      ),
+    compute({ transitions }) {
+      const started = transitions.filter(({ from, to }) => from === 'PENDING' && to === 'TESTING')
+      return createHistogram(started.map(({ timeInPreviousState }) => timeInPreviousState))
+    },
   },
   {
     name: 'mq_pr_test_duration_1h_seconds',
     type: 'histogram',
     help: 'Time in testing, of tests that ended in the last hour',
-    compute: (_, __, transitions) =>
-      createHistogram(
-        transitions
-          .filter(({ from }) => from === 'TESTING')
-          .map(({ timeInPreviousState }) => timeInPreviousState),
-      ),
+    compute({ transitions }) {
+      const ended = transitions.filter(({ from }) => from === 'TESTING')
+      return createHistogram(ended.map(({ timeInPreviousState }) => timeInPreviousState))
+    },
   },
   {
     name: 'mq_pr_time_in_queue_1h_seconds',
     type: 'histogram',
     help: 'Time in the queue, of pull requests that left in the last hour',
-    compute: (_, __, transitions) =>
-      conclusions.flatMap(([conclusion, state]) =>
-        createHistogram(
-          transitions.filter(({ to }) => to === state).map(({ timeSinceSubmit }) => timeSinceSubmit),
-          { conclusion },
-        ),
-      ),
+    compute: source =>
+      conclusions.flatMap(conclusion => {
+        const durations = concluded(source, conclusion).map(({ timeSinceSubmit }) => timeSinceSubmit)
+        return createHistogram(durations, { conclusion })
+      }),
   },
 ]
-
-const runKinds = ['main', 'bisection'] as const
 
 const formatLabels = (labels: Labels): string =>
   Object.entries(labels)
@@ -143,20 +130,17 @@ const formatLabels = (labels: Labels): string =>
 export function renderMetrics(queues: readonly Queue[]): string {
   const sources = queues.flatMap(queue => {
     const recent = queue.transitions.filter(({ at }) => at > queue.now - hour)
-    return runKinds.map(kind => ({
+    return (['main', 'bisection'] as const).map(kind => ({
       queue,
       kind,
       transitions: recent.filter(transition => transition.kind === kind),
     }))
   })
   const blocks = families.map(({ name, type, help, compute }) => {
-    const lines = sources.flatMap(({ queue, kind, transitions }) => {
-      const commonLabels = {
-        repo: `${queue.repo.owner}/${queue.repo.name}`,
-        branch: queue.targetBranch,
-        queue_type: kind,
-      }
-      return compute(queue, kind, transitions).map(
+    const lines = sources.flatMap(source => {
+      const { repo, targetBranch: branch } = source.queue
+      const commonLabels = { repo: `${repo.owner}/${repo.name}`, branch, queue_type: source.kind }
+      return compute(source).map(
         ({ suffix = '', labels, value }) =>
           `${name}${suffix}{${formatLabels({ ...commonLabels, ...labels })}} ${value}`,
       )
@@ -165,17 +149,3 @@ export function renderMetrics(queues: readonly Queue[]): string {
   })
   return `${blocks.join('\n\n')}\n`
 }
-
-/** Without `repo`, all queues (docs/reference/service.md, "Metrics"). */
-export const filterQueues = (
-  queues: readonly Queue[],
-  repo: string | undefined,
-  host: string | undefined,
-): readonly Queue[] =>
-  repo === undefined ? queues : queues.filter(queue => isRepository(queue.repo, repo, host))
-
-const isRepository = (
-  { host, owner, name }: Repository,
-  repo: string,
-  repoHost: string | undefined,
-): boolean => host === repoHost && `${owner}/${name}` === repo

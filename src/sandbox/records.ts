@@ -1,10 +1,16 @@
-import { type Repository, repositoryName } from '../domain/values/repository.ts'
+import { repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
 import type { Dialect } from './dialects.ts'
-import { getHeadCommit, getReportedState, isSubmitted, listEnqueued } from './engine/queries.ts'
-import type { PullRequest, Queue, SandboxTestRun } from './engine/queue.ts'
+import {
+  getHeadCommit,
+  getReportedState,
+  isSubmitted,
+  listEnqueued,
+  type PullRequest,
+  type Queue,
+  type SandboxTestRun,
+} from './engine/queue.ts'
 import { authors, createHex, createRandom, createUuid, pick, titles } from './sample-data.ts'
-import type { SandboxTest } from './test-history.ts'
 
 const priorityNames = new Map([
   [0, 'urgent'],
@@ -17,16 +23,11 @@ const priorityNames = new Map([
 export const findPriority = (name: string): number | undefined =>
   [...priorityNames].find(([, known]) => known === name.toLowerCase())?.[0]
 
-/** The name is the sandbox's own: its pull requests are invented. */
-export const getHeadBranch = (number: number): string => `pr-${number}`
+const getTitle = ({ seed, repo }: Queue, number: number): string =>
+  pick(createRandom('title', seed, repositoryName(repo), number)(), titles)
 
-const seedPartsFor = ({ seed, repo }: Queue, number: number) => [seed, repositoryName(repo), number] as const
-
-const getTitle = (queue: Queue, number: number): string =>
-  pick(createRandom('title', ...seedPartsFor(queue, number))(), titles)
-
-const getAuthor = (queue: Queue, number: number): string =>
-  pick(createRandom('author', ...seedPartsFor(queue, number))(), authors)
+const getAuthor = ({ seed, repo }: Queue, number: number): string =>
+  pick(createRandom('author', seed, repositoryName(repo), number)(), authors)
 
 /**
  * Formats the fields that a pull request has both in its own record and in the record of its queue
@@ -34,56 +35,49 @@ const getAuthor = (queue: Queue, number: number): string =>
  */
 function formatSummary(
   queue: Queue,
-  pullRequest: PullRequest,
+  { number, state, stateChangedAt, priority, usesDefaultPriority, noBatch }: PullRequest,
   { hasObservedFields, formatState, formatTime }: Dialect,
 ): JsonObject {
-  const { number, priority, usesDefaultPriority, noBatch } = pullRequest
-  const seedParts = seedPartsFor(queue, number)
+  const { seed, repo, targetBranch } = queue
   const priorityName = priorityNames.get(priority) ?? String(priority)
-  return {
-    ...(hasObservedFields ? { id: createUuid('entry', queue.targetBranch, ...seedParts) } : {}),
-    state: formatState(pullRequest.state),
-    stateChangedAt: formatTime(pullRequest.stateChangedAt),
+  const documented = {
+    state: formatState(state),
+    stateChangedAt: formatTime(stateChangedAt),
     priorityValue: priority,
     priorityName,
     noBatch,
     prNumber: number,
     prTitle: getTitle(queue, number),
-    ...(hasObservedFields
-      ? {
-          ...(usesDefaultPriority ? { usedDefaultPriorityName: priorityName } : {}),
-          skipTheLine: priority === 0,
-          prSha: getHeadCommit(queue, number).sha,
-          prBaseBranch: queue.targetBranch,
-          prAuthor: getAuthor(queue, number),
-        }
-      : {}),
+  }
+  if (!hasObservedFields) return documented
+  return {
+    id: createUuid('entry', targetBranch, seed, repositoryName(repo), number),
+    ...documented,
+    ...(usesDefaultPriority ? { usedDefaultPriorityName: priorityName } : {}),
+    skipTheLine: priority === 0,
+    prSha: getHeadCommit(queue, number).sha,
+    prBaseBranch: targetBranch,
+    prAuthor: getAuthor(queue, number),
   }
 }
 
-export function formatPullRequest(
-  queue: Queue,
-  pullRequest: PullRequest,
-  dialect: Dialect,
-  withTimeline: boolean,
-): JsonObject {
-  const isMergeable = queue.now >= pullRequest.mergeableAt
-  return {
+export function formatPullRequest(queue: Queue, pullRequest: PullRequest, dialect: Dialect): JsonObject {
+  const { number, mergeableAt, state, lastRun } = pullRequest
+  const documented = {
     ...formatSummary(queue, pullRequest, dialect),
     isCurrentlySubmittedToQueue: isSubmitted(pullRequest),
-    ...(dialect.hasObservedFields
-      ? {
-          forceEnqueued: false,
-          readiness: {
-            doesBaseBranchMatch: true,
-            requiresImpactedTargets: queue.settings.mode === 'parallel',
-            hasImpactedTargets: getHeadCommit(queue, pullRequest.number).targets !== undefined,
-            gitHubMergeability: isMergeable ? 'mergeable' : 'in_progress',
-          },
-          verifiedByTestRun: pullRequest.state === 'MERGED' ? (pullRequest.lastRun?.id ?? null) : null,
-        }
-      : {}),
-    ...(withTimeline ? { timeline: formatTimeline(queue, pullRequest, dialect) } : {}),
+  }
+  if (!dialect.hasObservedFields) return documented
+  return {
+    ...documented,
+    forceEnqueued: false,
+    readiness: {
+      doesBaseBranchMatch: true,
+      requiresImpactedTargets: queue.settings.mode === 'parallel',
+      hasImpactedTargets: getHeadCommit(queue, number).targets !== undefined,
+      gitHubMergeability: queue.now >= mergeableAt ? 'mergeable' : 'in_progress',
+    },
+    verifiedByTestRun: state === 'MERGED' ? (lastRun?.id ?? null) : null,
   }
 }
 
@@ -92,7 +86,7 @@ export function formatPullRequest(
  * (docs/reference/service.md, "getSubmittedPullRequest"). The rest is the sandbox's own: every pull request
  * is submitted by its author.
  */
-const formatTimeline = (
+export const formatTimeline = (
   queue: Queue,
   { number }: PullRequest,
   { hasObservedFields, formatState, formatTime }: Dialect,
@@ -119,7 +113,7 @@ const getTestBranch = ({ id, kind, tested: [first = 0] }: SandboxTestRun): strin
   `trunk-merge/pr-${first}/${id}${kind === 'bisection' ? '-bisection' : ''}`
 
 export function formatQueueSettings(queue: Queue, { formatState }: Dialect): JsonObject {
-  const { others, bisectionConcurrency, ...settings } = queue.settings
+  const { state: _, bisectionConcurrency, others, ...settings } = queue.settings
   return {
     ...others,
     state: formatState(getReportedState(queue)),
@@ -137,116 +131,62 @@ export const formatQueue = (queue: Queue, dialect: Dialect): JsonObject => ({
   enqueuedPullRequests: listEnqueued(queue).map(pullRequest => formatSummary(queue, pullRequest, dialect)),
 })
 
-/** The API document has no `status.value` (docs/reference/service.md, "Test records"). */
-export function formatTest(
-  test: SandboxTest,
-  repo: Repository,
-  { hasObservedFields, formatTime }: Dialect,
-): JsonObject {
-  const repositoryUrl = `https://${repositoryName(repo)}`
-  return {
-    id: test.id,
-    repository: { html_url: repositoryUrl },
-    html_url: `https://app.sandbox.example/${repo.owner}/flaky-tests/test/${test.id}`,
-    name: test.name,
-    variant: test.variant,
-    status: {
-      ...(hasObservedFields ? { value: test.health } : {}),
-      reason: test.healthReason,
-      timestamp: formatTime(test.healthSince),
-    },
-    most_common_failures: test.commonFailures.map(({ summary, count, lastFailedAt }) => ({
-      summary,
-      occurrence_count: count,
-      last_occurrence: formatTime(lastFailedAt),
-    })),
-    failure_rate_last_7d: test.failureRate7d,
-    failure_rate_last_24h: test.failureRate24h,
-    codeowners: test.owners,
-    pull_requests_impacted_last_7d: test.pullRequestsImpacted7d,
-    quarantined: test.isQuarantined,
-    file_path: test.filePath,
-    parent: test.parent,
-    classname: test.className,
-    ...(test.ticketUrl === undefined ? {} : { ticket: { html_url: test.ticketUrl } }),
-  }
-}
-
 /** The checks of a run in a queue without required statuses. The names are the sandbox's own. */
 const defaultChecks = ['build', 'test']
 
-/**
- * Formats a check of a test run. The check succeeds after its share of the run, a number over 0 and up to 1;
- * the last check, whose share is 1, has the result of the run.
- */
-function formatCheckRun(
-  name: string,
-  runUrl: string,
-  share: number,
-  run: SandboxTestRun,
-  now: number,
-): JsonObject {
-  const { startedAt, endsAt, endedAt = now, status } = run
-  const check = { name, url: `${runUrl}/runs/${encodeURIComponent(name)}` }
-  const isShareOver = endedAt >= startedAt + (endsAt - startedAt) * share
-  if (share < 1 && isShareOver) return { ...check, status: 'COMPLETED', conclusion: 'SUCCESS' }
-  if (status === 'in_progress') return { ...check, status: now > startedAt ? 'IN_PROGRESS' : 'QUEUED' }
-  const conclusion = { succeeded: 'SUCCESS', failed: 'FAILURE', cancelled: 'CANCELLED' }[status]
-  return { ...check, status: 'COMPLETED', conclusion }
+const conclusions = { succeeded: 'SUCCESS', failed: 'FAILURE', cancelled: 'CANCELLED' } as const
+
+/** Formats the checks of a run: the last one has the result of the run, those before it succeed. */
+function formatChecks(names: readonly string[], runUrl: string, status: SandboxTestRun['status']) {
+  return names.map((name, index) => {
+    const check = { name, url: `${runUrl}/runs/${encodeURIComponent(name)}` }
+    if (status === 'in_progress') return { ...check, status: 'IN_PROGRESS' }
+    const conclusion = index < names.length - 1 ? 'SUCCESS' : conclusions[status]
+    return { ...check, status: 'COMPLETED', conclusion }
+  })
 }
 
 /** The newest status first, `PENDING` last (docs/reference/service.md, "getMergeQueueTestingDetails"). */
-function formatStatusLog(runUrl: string, { status }: SandboxTestRun): readonly JsonObject[] {
-  const formatStatus = (state: string) => ({ context: 'ci/deploy-preview', url: `${runUrl}/deploy`, state })
-  const finalStatus = {
-    in_progress: [],
-    succeeded: [formatStatus('SUCCESS')],
-    failed: [formatStatus('FAILURE')],
-    cancelled: [formatStatus('ERROR')],
-  }[status]
-  return [...finalStatus, formatStatus('PENDING')]
-}
-
-function listTargets({ headCommits }: Queue, number: number): readonly string[] {
-  const targets = headCommits.get(number)?.targets ?? []
-  return targets === 'ALL' ? [targets] : [...targets]
+const formatStatusLog = (runUrl: string, status: SandboxTestRun['status']): readonly JsonObject[] => {
+  const finalState = { in_progress: [], succeeded: ['SUCCESS'], failed: ['FAILURE'], cancelled: ['ERROR'] }
+  return [...finalState[status], 'PENDING'].map(state => ({
+    context: 'ci/deploy-preview',
+    url: `${runUrl}/deploy`,
+    state,
+  }))
 }
 
 export function formatTestRun(queue: Queue, run: SandboxTestRun, { formatTime }: Dialect): JsonObject {
   const { requiredStatuses, mode } = queue.settings
+  const { id, startedAt, status, tested, builtOn } = run
   const repositoryUrl = `https://${repositoryName(queue.repo)}`
-  const runUrl = `${repositoryUrl}/actions/${run.id}`
-  const checks = requiredStatuses.length > 0 ? requiredStatuses : defaultChecks
-  const combineTargetNames = (numbers: readonly number[]) => [
-    ...new Set(numbers.flatMap(number => listTargets(queue, number))),
-  ]
+  const runUrl = `${repositoryUrl}/actions/${id}`
+  const isOverridden = requiredStatuses.length > 0
+  const checks = isOverridden ? requiredStatuses : defaultChecks
+  const listTargets = (numbers: readonly number[]) => {
+    const targets = numbers.map(number => queue.headCommits.get(number)?.targets ?? [])
+    return [...new Set(targets.flatMap(names => (names === 'ALL' ? [names] : [...names])))]
+  }
   return {
     requiredStatuses: checks,
-    requiredStatusesSource:
-      requiredStatuses.length > 0 ? 'merge_instance' : 'repo_provider_branch_protection',
+    requiredStatusesSource: isOverridden ? 'merge_instance' : 'repo_provider_branch_protection',
     testBranch: getTestBranch(run),
-    testBranchSha: createHex(40, 'test branch', run.id),
-    createdAt: formatTime(run.startedAt),
-    status: run.status,
-    checkSuites: [
-      {
-        checkRuns: checks.map((name, index) =>
-          formatCheckRun(name, runUrl, (index + 1) / checks.length, run, queue.now),
-        ),
-      },
-    ],
-    statusChecks: formatStatusLog(runUrl, run),
-    testedPullRequests: run.tested.map(number => ({
+    testBranchSha: createHex(40, 'test branch', id),
+    createdAt: formatTime(startedAt),
+    status,
+    checkSuites: [{ checkRuns: formatChecks(checks, runUrl, status) }],
+    statusChecks: formatStatusLog(runUrl, status),
+    testedPullRequests: tested.map(number => ({
       prNumber: number,
       prUrl: `${repositoryUrl}/pull/${number}`,
       title: getTitle(queue, number),
     })),
     ...(mode === 'parallel'
       ? {
-          impactedTargetsForTestedPrs: combineTargetNames(run.tested),
-          impactedTargets: combineTargetNames([...run.tested, ...run.builtOn]),
+          impactedTargetsForTestedPrs: listTargets(tested),
+          impactedTargets: listTargets([...tested, ...builtOn]),
         }
       : {}),
-    dependentPrs: run.builtOn,
+    dependentPrs: builtOn,
   }
 }

@@ -1,18 +1,11 @@
 import type { Params } from '../api/operation.ts'
 import { repository, type Type } from '../domain/values/types.ts'
-import { type ErrorKind, MergeqError } from '../errors.ts'
+import { MergeqError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
-
-const kindsByStatus = new Map<number, ErrorKind>([
-  [401, 'auth'],
-  [403, 'auth'],
-  [404, 'not-found'],
-  [503, 'unavailable'],
-])
 
 /** The refusal of a request with a status. */
 export const statusError = (status: number, message: string): MergeqError =>
-  new MergeqError(kindsByStatus.get(status) ?? 'refused', message, { status })
+  new MergeqError('refused', message, { status })
 
 /** A type whose values requests contain; its `check` throws an error for another value. */
 export type FieldType<T> = Pick<Type<T>, 'expected' | 'check'>
@@ -33,6 +26,15 @@ export const nonEmptyText = fieldType('a non-empty string', value =>
   typeof value === 'string' && value !== '' ? value : undefined,
 )
 
+const dateTime = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
+
+/** An RFC 3339 date-time; its value is in milliseconds since 1970. */
+export const time = fieldType('a date-time like 2026-01-05T09:30:00Z', value => {
+  if (typeof value !== 'string' || !dateTime.test(value)) return undefined
+  const parsed = Date.parse(value.toUpperCase().replace(' ', 'T'))
+  return Number.isNaN(parsed) ? undefined : parsed
+})
+
 /** Returns a value as its type reads it; throws 400 with its path for a bad or missing value. */
 export function checkValue<T>(value: unknown, path: string, type: FieldType<T>): T {
   try {
@@ -43,7 +45,7 @@ export function checkValue<T>(value: unknown, path: string, type: FieldType<T>):
 }
 
 /** Returns the value at a path such as `pr.number`. A key that itself contains a dot never matches. */
-export const getField = (body: JsonObject, path: string): Json | undefined =>
+const getField = (body: JsonObject, path: string): Json | undefined =>
   path
     .split('.')
     .reduce<Json | undefined>(
@@ -51,26 +53,29 @@ export const getField = (body: JsonObject, path: string): Json | undefined =>
       body,
     )
 
+export const readField = <T>(body: JsonObject, path: string, type: FieldType<T>): T =>
+  checkValue(getField(body, path), path, type)
+
 /** Reads a value that may be left out. Throws 400 for a bad value. */
-export function readOptional<T>(body: JsonObject, path: string, type: FieldType<T>): T | undefined {
-  const value = getField(body, path)
-  return value === undefined ? undefined : checkValue(value, path, type)
-}
+export const readOptional = <T>(body: JsonObject, path: string, type: FieldType<T>): T | undefined =>
+  getField(body, path) === undefined ? undefined : readField(body, path, type)
 
 /** Parses the body of a request; throws 400 unless it is a JSON object. */
 export function parseBody(text: string): JsonObject {
-  const body = parseJson(text)
+  let body: Json
+  try {
+    body = JSON.parse(text)
+  } catch {
+    throw statusError(400, 'The body is not valid JSON.')
+  }
   if (!isObject(body)) throw statusError(400, 'The body must be a JSON object.')
   return body
 }
 
-function parseJson(text: string): Json {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw statusError(400, 'The body is not valid JSON.')
-  }
-}
+/** A program may name a repository by a text; in a request it is an object. */
+const repositoryObject = fieldType('an object with host, owner and name', value =>
+  typeof value === 'object' ? repository.check(value) : undefined,
+)
 
 const bodyPrefix = 'body.'
 
@@ -79,34 +84,21 @@ const bodyPrefix = 'body.'
  * bad. The sandbox's own: null counts as left out where a value may be left out.
  */
 export function readParams(params: Params, body: JsonObject): Readonly<Record<string, unknown>> {
-  const fields = Object.entries(params).flatMap(([name, { location = '', type, required = false }]) => {
-    if (!location.startsWith(bodyPrefix)) return []
-    const path = location.slice(bodyPrefix.length)
-    return [{ name, path, type, required, value: getField(body, path) }]
-  })
+  const fields = Object.entries(params)
+    .filter(([, { location }]) => location?.startsWith(bodyPrefix))
+    .map(([name, { location = '', type, required = false }]) => {
+      const path = location.slice(bodyPrefix.length)
+      return { name, path, type, required, value: getField(body, path) }
+    })
   const missing = fields.filter(({ required, value }) => required && value === undefined)
   if (missing.length > 0)
     throw statusError(400, `The body must contain ${missing.map(({ path }) => path).join(', ')}.`)
   return Object.fromEntries(
     fields
       .filter(({ required, value }) => required || (value ?? undefined) !== undefined)
-      .map(({ name, path, type, value }) => [name, checkValue(value, path, requestType(type))]),
+      .map(({ name, path, type, value }) => [
+        name,
+        checkValue<unknown>(value, path, type === repository ? repositoryObject : type),
+      ]),
   )
 }
-
-/** A program may name a repository by a text; in a request it is an object. */
-const requestType = (type: FieldType<unknown>): FieldType<unknown> =>
-  type === repository
-    ? fieldType('an object with host, owner and name', value =>
-        typeof value === 'object' ? type.check(value) : undefined,
-      )
-    : type
-
-const dateTime = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
-
-/** An RFC 3339 date-time; its value is in milliseconds since 1970. */
-export const time = fieldType('a date-time like 2026-01-05T09:30:00Z', value => {
-  if (typeof value !== 'string' || !dateTime.test(value)) return undefined
-  const parsed = Date.parse(value.toUpperCase().replace(' ', 'T'))
-  return Number.isNaN(parsed) ? undefined : parsed
-})

@@ -3,7 +3,7 @@ import { hintWithSuggestion } from '../domain/similar-name.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { DialectName } from './dialects.ts'
-import { isSubmitted } from './engine/queries.ts'
+import { isSubmitted } from './engine/queue.ts'
 import { findScenario, parseScenario, type Scenario } from './scenarios.ts'
 import { type RunningServer, startServer } from './server.ts'
 import { createService, defaultToken } from './service.ts'
@@ -47,13 +47,17 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port = 0, speed = 1, seed = 1, dialect = 'document', queues = [], token = defaultToken } = options
   const scenario = await loadScenario(options)
   const service = createService({ speed, seed, dialect, queues, token, scenario, now: () => options.now() })
-  const server = await startServer(service, { port })
+  const server = await startServer(service, port)
   return {
     ...server,
     ...defaultQueue,
     token,
     org: defaultOrg,
-    report: () => createScenarioReport(service.state, scenario),
+    report() {
+      // Advances the queues to the present.
+      service.state.listQueues()
+      return createScenarioReport(service.state, scenario)
+    },
   }
 }
 
@@ -84,24 +88,38 @@ export interface ScenarioReport {
   readonly unseen: readonly string[]
 }
 
-function createScenarioReport(sandbox: SandboxState, scenario: Scenario): ScenarioReport {
-  const queues = sandbox.listQueuesWithDeleted()
-  const pullRequests = queues.flatMap(queue => [...queue.pullRequests.values()])
-  const heldKeys = queues.flatMap(({ repo, targetBranch, transitions }) =>
-    transitions
-      .filter(({ to }) => to === 'PENDING_FAILURE')
-      .map(({ number }) => JSON.stringify([repo, targetBranch, number])),
+function createScenarioReport(
+  { createdQueues, reportedStates }: SandboxState,
+  { scripts }: Scenario,
+): ScenarioReport {
+  const pullRequests = createdQueues.flatMap(queue => [...queue.pullRequests.values()])
+  const countState = (wanted: string) => pullRequests.filter(({ state }) => state === wanted).length
+  const heldNumbers = createdQueues.map(({ transitions }) =>
+    transitions.filter(({ to }) => to === 'PENDING_FAILURE').map(({ number }) => number),
   )
-  const held = new Set(heldKeys).size
-  const countState = (state: string) => pullRequests.filter(pullRequest => pullRequest.state === state).length
-  const { reportedStates } = sandbox
-  const isSeen: Readonly<Record<ScenarioOutcome, boolean>> = {
-    merged: reportedStates.has('MERGED'),
-    failed: reportedStates.has('FAILED'),
-    cancelled: reportedStates.has('CANCELLED'),
+  const held = heldNumbers.reduce((sum, numbers) => sum + new Set(numbers).size, 0)
+  const results = scripts.flatMap(({ runs = [] }) => runs)
+  const outcomes = [
+    {
+      name: 'merged',
+      isExpected: !scripts.some(
+        ({ divisibleBy, runs = ['pass'] }) => divisibleBy === 1 && runs.at(-1) !== 'pass',
+      ),
+      isSeen: reportedStates.has('MERGED'),
+    },
+    { name: 'failed', isExpected: results.includes('fail'), isSeen: reportedStates.has('FAILED') },
+    {
+      name: 'cancelled',
+      isExpected:
+        results.includes('cancel') ||
+        scripts.some(
+          ({ cancelledAfter, pushedAfter }) => cancelledAfter !== undefined || pushedAfter !== undefined,
+        ),
+      isSeen: reportedStates.has('CANCELLED'),
+    },
     // PENDING_FAILURE is short: a client that polls may miss it, so its occurrence is enough.
-    held: held > 0,
-  }
+    { name: 'held', isExpected: results.includes('flake'), isSeen: held > 0 },
+  ]
   return {
     submitted: pullRequests.length,
     merged: countState('MERGED'),
@@ -109,26 +127,8 @@ function createScenarioReport(sandbox: SandboxState, scenario: Scenario): Scenar
     cancelled: countState('CANCELLED'),
     held,
     queued: pullRequests.filter(isSubmitted).length,
-    unseen: listOutcomes(scenario)
-      .filter(outcome => !isSeen[outcome])
-      .map(outcome => `a ${outcome} pull request`),
+    unseen: outcomes
+      .filter(({ isExpected, isSeen }) => isExpected && !isSeen)
+      .map(({ name }) => `a ${name} pull request`),
   }
-}
-
-type ScenarioOutcome = 'merged' | 'failed' | 'cancelled' | 'held'
-
-function listOutcomes({ scripts }: Scenario): readonly ScenarioOutcome[] {
-  const results = scripts.flatMap(({ runs = [] }) => runs)
-  const hasCancelOrPush = scripts.some(
-    ({ cancelledAfter, pushedAfter }) => (cancelledAfter ?? pushedAfter) !== undefined,
-  )
-  const preventsAllMerges = ({ divisibleBy, runs = ['pass'] }: Scenario['scripts'][number]) =>
-    divisibleBy === 1 && runs.at(-1) !== 'pass'
-  const hasOutcome: Readonly<Record<ScenarioOutcome, boolean>> = {
-    merged: !scripts.some(preventsAllMerges),
-    failed: results.includes('fail'),
-    cancelled: hasCancelOrPush || results.includes('cancel'),
-    held: results.includes('flake'),
-  }
-  return (['merged', 'failed', 'cancelled', 'held'] as const).filter(outcome => hasOutcome[outcome])
 }

@@ -3,16 +3,8 @@ import { requireUtf8 } from '../domain/values/text.ts'
 import { boolean } from '../domain/values/types.ts'
 import { toMergeqError, usageError, withName } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import { defaultSettings, isSetting, mergeSettings } from './engine/settings.ts'
-import {
-  anyText,
-  checkValue,
-  type FieldType,
-  fieldType,
-  nonEmptyText,
-  readOptional,
-  statusError,
-} from './requests.ts'
+import { defaultSettings, mergeSettings, unknownSettings } from './engine/settings.ts'
+import { anyText, checkValue, type FieldType, fieldType, nonEmptyText, statusError } from './requests.ts'
 
 /**
  * The result of a test run for one pull request. `flake` fails, is held in PENDING_FAILURE and is tested
@@ -55,7 +47,7 @@ export interface Scenario {
   /** Settings of the queues at the start, in the form of an updateQueue body. */
   readonly settings?: JsonObject | undefined
   /** Changes of settings at times in seconds after the start, for example a pause or another mode. */
-  readonly moments?: readonly { readonly after: number; readonly settings: JsonObject }[] | undefined
+  readonly moments?: readonly ScenarioMoment[] | undefined
   /** Multiplies the length of all test runs. */
   readonly stretch?: number | undefined
   /** Number of requests at the start of which every second request fails with 503. */
@@ -63,7 +55,17 @@ export interface Scenario {
   /** Whether the hosted dialect refuses a state in upper case with 400. */
   readonly lowerCaseStatesOnly?: boolean | undefined
   /** Spans of time in seconds after the start, in which every request fails with 503. */
-  readonly outages?: readonly { readonly after: number; readonly lasts: number }[] | undefined
+  readonly outages?: readonly ScenarioOutage[] | undefined
+}
+
+interface ScenarioMoment {
+  readonly after: number
+  readonly settings: JsonObject
+}
+
+interface ScenarioOutage {
+  readonly after: number
+  readonly lasts: number
 }
 
 /** The value of `divisibleBy` that matches every pull request. */
@@ -143,120 +145,103 @@ const runs = fieldType<readonly ScriptedResult[]>(
       : undefined,
 )
 
-function requireObject(value: Json, name: string, keys: readonly string[]): JsonObject {
-  if (!isObject(value)) throw statusError(400, `${name} must be an object.`)
-  const unknownKey = Object.keys(value).find(key => !keys.includes(key))
-  if (unknownKey !== undefined)
-    throw statusError(400, `${name}: unknown field '${unknownKey}'; must be one of: ${keys.join(', ')}.`)
+/** Reads a part of a file. `place` says where it is, for errors: `scripts[0].runs`, or `the file`. */
+type Reader<T> = (value: Json, place: string) => T
+
+const single =
+  <T>(type: FieldType<T>): Reader<T> =>
+  (value, place) =>
+    checkValue(value, place.replace(/\.(?=\w+$)/, ': '), type)
+
+const listOf =
+  <T>(read: Reader<T>): Reader<readonly T[]> =>
+  (value, place) => {
+    if (!Array.isArray(value)) throw statusError(400, `${place} must be a list.`)
+    return value.map((element, index) => read(element, `${place}[${index}]`))
+  }
+
+/** Reads an object that has no other fields than these; each may be left out. */
+const objectOf =
+  <T>(readers: { readonly [K in keyof T]: Reader<T[K]> }): Reader<Partial<T>> =>
+  (value, place) => {
+    if (!isObject(value)) throw statusError(400, `${place} must be an object.`)
+    const fields = Object.entries(value).map(([key, field]) => {
+      if (!Object.hasOwn(readers, key))
+        throw statusError(
+          400,
+          `${place}: unknown field '${key}'; must be one of: ${Object.keys(readers).join(', ')}.`,
+        )
+      return [key, readers[key as keyof T](field ?? null, place === wholeFile ? key : `${place}.${key}`)]
+    })
+    return Object.fromEntries(fields)
+  }
+
+/** Unlike updateQueue, a scenario file must not have unknown settings: they are probably typos. */
+const readSettings: Reader<JsonObject> = (value, place) => {
+  if (!isObject(value)) throw statusError(400, `${place} must be an object.`)
+  const [unknownKey] = Object.keys(unknownSettings(value))
+  if (unknownKey !== undefined) throw statusError(400, `${place}: unknown setting '${unknownKey}'.`)
+  withName(place, () => mergeSettings(defaultSettings, value))
   return value
 }
 
-/** `parse` gets the name of each element, such as `scripts[0]`, for its errors. */
-function parseList<T>(
-  document: JsonObject,
-  key: string,
-  parse: (value: Json, name: string) => T,
-): readonly T[] | undefined {
-  const list = document[key]
-  if (list === undefined) return undefined
-  if (!Array.isArray(list)) throw statusError(400, `${key} must be a list.`)
-  return list.map((value, index) => parse(value, `${key}[${index}]`))
+const readScript: Reader<ScenarioScript> = (value, place) => {
+  const script = objectOf<ScenarioScript>({
+    pr: single(positiveInteger),
+    divisibleBy: single(positiveInteger),
+    runs: single(runs),
+    readyAfter: single(seconds),
+    cancelledAfter: single(seconds),
+    pushedAfter: single(seconds),
+    stretch: single(factor),
+    head: single(nonEmptyText),
+  })(value, place)
+  if ((script.pr === undefined) === (script.divisibleBy === undefined))
+    throw statusError(400, `${place}: either pr or divisibleBy is required.`)
+  if (script.head !== undefined && script.pr === undefined)
+    throw statusError(400, `${place}: head requires pr.`)
+  return script
 }
 
-/** Unlike updateQueue, a scenario file must not have unknown settings: they are probably typos. */
-function parseSettings(value: Json, name: string): JsonObject {
-  if (!isObject(value)) throw statusError(400, `${name} must be an object.`)
-  const unknownKey = Object.keys(value).find(key => !isSetting(key))
-  if (unknownKey !== undefined) throw statusError(400, `${name}: unknown setting '${unknownKey}'.`)
-  return withName(name, () => {
-    mergeSettings(defaultSettings, value)
-    return value
-  })
+const readMoment: Reader<ScenarioMoment> = (value, place) => {
+  const readers = { after: single(seconds), settings: readSettings }
+  const { after, settings } = objectOf<ScenarioMoment>(readers)(value, place)
+  if (after === undefined || settings === undefined)
+    throw statusError(400, `${place} requires after and settings.`)
+  return { after, settings }
 }
 
-const scriptKeys = [
-  'pr',
-  'divisibleBy',
-  'runs',
-  'readyAfter',
-  'cancelledAfter',
-  'pushedAfter',
-  'stretch',
-  'head',
-]
-
-function parseScript(value: Json, name: string): ScenarioScript {
-  const document = requireObject(value, name, scriptKeys)
-  return withName(name, () => {
-    const read = <T>(key: string, type: FieldType<T>) => readOptional(document, key, type)
-    const script = {
-      pr: read('pr', positiveInteger),
-      divisibleBy: read('divisibleBy', positiveInteger),
-      runs: read('runs', runs),
-      readyAfter: read('readyAfter', seconds),
-      cancelledAfter: read('cancelledAfter', seconds),
-      pushedAfter: read('pushedAfter', seconds),
-      stretch: read('stretch', factor),
-      head: read('head', nonEmptyText),
-    }
-    if ((script.pr === undefined) === (script.divisibleBy === undefined))
-      throw statusError(400, 'either pr or divisibleBy is required.')
-    if (script.head !== undefined && script.pr === undefined) throw statusError(400, 'head requires pr.')
-    return script
-  })
+const readOutage: Reader<ScenarioOutage> = (value, place) => {
+  const readers = { after: single(seconds), lasts: single(factor) }
+  const { after, lasts } = objectOf<ScenarioOutage>(readers)(value, place)
+  if (after === undefined || lasts === undefined) throw statusError(400, `${place} requires after and lasts.`)
+  return { after, lasts }
 }
 
-/** Parses an object that has only a time, `after`, and one other field. */
-function parseTimed(value: Json, name: string, key: string) {
-  const timed = requireObject(value, name, ['after', key])
-  if (timed.after === undefined || timed[key] === undefined)
-    throw statusError(400, `${name} requires after and ${key}.`)
-  return { timed, after: withName(name, () => checkValue(timed.after, 'after', seconds)) }
-}
+const wholeFile = 'the file'
 
-const scenarioKeys = [
-  'summary',
-  'scripts',
-  'settings',
-  'moments',
-  'stretch',
-  'outage',
-  'outages',
-  'lowerCaseStatesOnly',
-]
-
-function parseDocument(value: Json, name: string): Scenario {
-  const document = requireObject(value, 'the file', scenarioKeys)
-  const { settings } = document
-  return {
-    name,
-    summary: readOptional(document, 'summary', anyText) ?? '',
-    scripts: parseList(document, 'scripts', parseScript) ?? [],
-    settings: settings === undefined ? undefined : parseSettings(settings, 'settings'),
-    moments: parseList(document, 'moments', (element, elementName) => {
-      const { timed, after } = parseTimed(element, elementName, 'settings')
-      return { after, settings: parseSettings(timed.settings ?? null, `${elementName}.settings`) }
-    }),
-    stretch: readOptional(document, 'stretch', factor),
-    outage: readOptional(document, 'outage', positiveInteger),
-    lowerCaseStatesOnly: readOptional(document, 'lowerCaseStatesOnly', boolean),
-    outages: parseList(document, 'outages', (element, elementName) => {
-      const { timed, after } = parseTimed(element, elementName, 'lasts')
-      return { after, lasts: withName(elementName, () => checkValue(timed.lasts, 'lasts', factor)) }
-    }),
-  }
-}
+/** The fields of `Scenario` except `name`. */
+const readFile = objectOf<Omit<Scenario, 'name'>>({
+  summary: single(anyText),
+  scripts: listOf(readScript),
+  settings: readSettings,
+  moments: listOf(readMoment),
+  stretch: single(factor),
+  outage: single(positiveInteger),
+  outages: listOf(readOutage),
+  lowerCaseStatesOnly: single(boolean),
+})
 
 /**
- * Parses the text of a scenario file: a JSON object with the fields of `Scenario` except `name`, all of them
- * optional. Throws a usage error that names the part of the file that is wrong.
+ * Parses the text of a scenario file: a JSON object. Throws a usage error that names the part of the file that is
+ * wrong.
  *
  * @param name The name of the scenario, for errors: the path of the file.
  */
 export function parseScenario(text: string, name: string): Scenario {
   const plainText = requireUtf8(text, `The scenario ${name}`)
   try {
-    return parseDocument(parseJson(plainText), name)
+    return { name, summary: '', scripts: [], ...readFile(parseJson(plainText), wholeFile) }
   } catch (error) {
     throw usageError(
       `The scenario ${name} cannot be read: ${toMergeqError(error).message}`,

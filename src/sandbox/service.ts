@@ -72,7 +72,7 @@ export function createService(options: ServiceOptions): SandboxService {
   const { scenario, token, seed } = options
   const state = new SandboxState(options)
   const { dialect } = state
-  const isOutage = createOutageCheck(scenario, options.now(), state.timings.second)
+  const isOutage = createOutageCheck(scenario, state)
   let requestCount = 0
 
   const createResponse = (status: number, { contentType, text }: ResponseText): SandboxResponse => ({
@@ -111,9 +111,9 @@ export function createService(options: ServiceOptions): SandboxService {
     const document = method === 'POST' ? parseBody(body) : {}
     const result = performOperation(operation, state, { query, body: document })
     if (result === undefined) return createResponse(200, dialect.emptyResponse)
-    return 'text' in result
-      ? createResponse(200, { contentType: metricsContentType, text: result.text })
-      : createResponse(200, { contentType: 'application/json', text: JSON.stringify(result.document) })
+    return typeof result === 'string'
+      ? createResponse(200, { contentType: metricsContentType, text: result })
+      : createResponse(200, { contentType: 'application/json', text: JSON.stringify(result) })
   }
 
   return {
@@ -136,21 +136,18 @@ export function createService(options: ServiceOptions): SandboxService {
  * of `outages` every request fails. Of the first `outage` requests outside these spans every second request
  * fails. A change that failed in this way is accepted when it is sent again, so that a client that retries once
  * always succeeds. All of this is the sandbox's own.
- *
- * @param startedAt Start of the sandbox, in milliseconds since 1970, as are the times passed to the check.
- * @param second Length of a second of the scenario, in milliseconds.
  */
-function createOutageCheck({ outage = 0, outages = [] }: Scenario, startedAt: number, second: number) {
+function createOutageCheck({ outage = 0, outages = [] }: Scenario, { startedAt, timings }: SandboxState) {
   const failedChanges = new Set<string>()
   let requestCount = 0
-  return ({ path, body }: SandboxRequest, isChange: boolean, time: number): boolean => {
-    const seconds = (time - startedAt) / second
+  return ({ path, body }: SandboxRequest, isChange: boolean, now: number): boolean => {
+    const seconds = (now - startedAt) / timings.second
     if (outages.some(({ after, lasts }) => seconds >= after && seconds < after + lasts)) return true
     requestCount++
     if (requestCount > outage || requestCount % 2 === 1) return false
     const digest = createHex(32, path, body)
     if (isChange && failedChanges.has(digest)) return false
-    if (isChange) failedChanges.add(digest)
+    failedChanges.add(digest)
     return true
   }
 }

@@ -1,14 +1,14 @@
-import { memoize } from '../domain/memoize.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
 import { type Dialect, type DialectName, dialects } from './dialects.ts'
 import { configure } from './engine/actions.ts'
-import { isEmpty } from './engine/queries.ts'
 import {
   createEmptyQueue,
   createTimings,
+  isEmpty,
   type PullRequestState,
   type Queue,
+  schedule,
   type Timings,
 } from './engine/queue.ts'
 import { advanceTo } from './engine/rules.ts'
@@ -45,36 +45,34 @@ const queueKey = ({ repo, targetBranch }: QueueRef): string =>
 export class SandboxState {
   readonly dialect: Dialect
   readonly timings: Timings
+  readonly startedAt: number
   /** How long getSubmittedPullRequest does not show a new submit, in milliseconds. */
   readonly readDelay: number
+  /** The states of pull requests that responses have shown. */
   readonly reportedStates = new Set<PullRequestState>()
+  /** All queues that were ever created, also those that were deleted. */
+  readonly createdQueues: Queue[] = []
   readonly #queues = new Map<string, Queue>()
-  readonly #deletedQueues: Queue[] = []
-  readonly #tests = new Map<string, () => readonly SandboxTest[]>()
-  readonly #linkedTickets = new Map<string, string>()
+  readonly #tests = new Map<string, readonly SandboxTest[]>()
   readonly #options: SandboxStateOptions
-  readonly #startedAt: number
 
   /** Creates the default queue and the queues of the options; they have the settings of the scenario. */
   constructor(options: SandboxStateOptions) {
     const { dialect, speed, scenario, queues } = options
     this.#options = options
-    this.#startedAt = options.now()
+    this.startedAt = options.now()
     this.dialect = dialects[dialect]
     this.timings = createTimings(speed, scenario)
     this.readDelay = this.dialect.readDelay / speed
-    for (const ref of [defaultQueue, ...queues])
-      if (!this.#queues.has(queueKey(ref))) this.#createInitialQueue(ref)
-  }
-
-  #createInitialQueue(ref: QueueRef): void {
-    const { settings = {}, moments = [] } = this.#options.scenario
-    const { scheduledEvents } = this.createQueue(ref, settings)
-    for (const { after, settings } of moments)
-      scheduledEvents.add(this.#startedAt + Math.round(after * this.timings.second), {
-        type: 'configure',
-        settings,
-      })
+    for (const ref of [defaultQueue, ...queues]) {
+      if (this.#queues.has(queueKey(ref))) continue
+      const queue = this.createQueue(ref, scenario.settings ?? {})
+      for (const { after, settings } of scenario.moments ?? [])
+        schedule(queue, {
+          at: this.startedAt + Math.round(after * this.timings.second),
+          apply: () => configure(queue, settings),
+        })
+    }
   }
 
   /** Throws 400 for a state in upper case, if the scenario accepts lower case only in the hosted dialect. */
@@ -86,10 +84,6 @@ export class SandboxState {
 
   listQueues(): readonly Queue[] {
     return [...this.#queues.values()].map(queue => this.getQueue(queue))
-  }
-
-  listQueuesWithDeleted(): readonly Queue[] {
-    return [...this.#deletedQueues, ...this.listQueues()]
   }
 
   /** Throws 404 if there is no such queue. */
@@ -111,12 +105,7 @@ export class SandboxState {
     const queue = createEmptyQueue({ repo, targetBranch, seed, scenario, timings: this.timings, now: now() })
     configure(queue, settings)
     this.#queues.set(key, queue)
-    const name = repositoryName(repo)
-    if (!this.#tests.has(name))
-      this.#tests.set(
-        name,
-        memoize(() => createFailingTests(seed, repo, this.#startedAt)),
-      )
+    this.createdQueues.push(queue)
     return queue
   }
 
@@ -125,25 +114,27 @@ export class SandboxState {
    * contains pull requests (docs/reference/service.md, "deleteQueue").
    */
   deleteQueue(ref: QueueRef): void {
-    const queue = this.getQueue(ref)
-    if (!isEmpty(queue)) throw statusError(this.dialect.queueNotEmptyStatus, 'The queue is not empty.')
-    this.#deletedQueues.push(queue)
+    if (!isEmpty(this.getQueue(ref)))
+      throw statusError(this.dialect.queueNotEmptyStatus, 'The queue is not empty.')
     this.#queues.delete(queueKey(ref))
   }
 
   /** Returns the tests of a repository that has, or had, a queue; throws 404 for any other repository. */
   getTests(repo: Repository): readonly SandboxTest[] {
-    const readTests = this.#tests.get(repositoryName(repo))
-    if (readTests === undefined) throw statusError(404, `The repository ${repositoryName(repo)} is unknown.`)
-    const tickets = this.#linkedTickets
-    if (tickets.size === 0) return readTests()
-    return readTests().map(test => ({ ...test, ticketUrl: tickets.get(test.id) ?? test.ticketUrl }))
+    const name = repositoryName(repo)
+    if (!this.createdQueues.some(queue => repositoryName(queue.repo) === name))
+      throw statusError(404, `The repository ${name} is unknown.`)
+    const tests =
+      this.#tests.get(name) ??
+      createFailingTests(this.#options.seed, repo, this.startedAt, this.dialect.formatTime)
+    this.#tests.set(name, tests)
+    return tests
   }
 
-  /** Links a ticket to a test; throws 404 if the repository or the test is unknown. */
-  linkTicket(repo: Repository, testId: string, ticket: string): void {
-    if (!this.getTests(repo).some(({ id }) => id === testId))
-      throw statusError(404, `There is no test ${testId}.`)
-    this.#linkedTickets.set(testId, `https://tickets.sandbox.example/${encodeURIComponent(ticket)}`)
+  /** Throws 404 if the repository or the test is unknown. */
+  getTest(repo: Repository, id: string): SandboxTest {
+    const test = this.getTests(repo).find(other => other.id === id.toLowerCase())
+    if (test === undefined) throw statusError(404, `There is no test ${id}.`)
+    return test
   }
 }

@@ -1,4 +1,5 @@
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
+import type { JsonObject } from '../json.ts'
 import {
   type Area,
   areas,
@@ -7,7 +8,6 @@ import {
   failureMessages,
   healthReasons,
   pick,
-  type SeedParts,
   ticketUrlPrefixes,
 } from './sample-data.ts'
 
@@ -17,34 +17,34 @@ const historyDays = 30
 
 const testCount = 480
 
-interface CommonFailure {
-  readonly summary: string
-  readonly count: number
-  /** In milliseconds since 1970. */
-  readonly lastFailedAt: number
-}
-
-/** A test that failed at least once in the history. Times are milliseconds since 1970. */
+/** A test that failed at least once in the history. */
 export interface SandboxTest {
   readonly id: string
-  readonly name: string
-  readonly variant: string
-  readonly filePath: string
-  readonly parent: string
-  readonly className: string
-  readonly owners: readonly string[]
-  readonly isQuarantined: boolean
-  readonly ticketUrl: string | undefined
   readonly health: 'healthy' | 'flaky' | 'broken'
-  readonly healthReason: string
-  readonly healthSince: number
-  /** Times of the failures, the newest first. */
+  readonly isQuarantined: boolean
+  /** Times of the failures in milliseconds since 1970, the newest first. */
   readonly failures: readonly number[]
-  readonly commonFailures: readonly CommonFailure[]
-  /** From 0 to 1, the unit that public clients assume (docs/reference/service.md, "Test records"). */
-  readonly failureRate24h: number
-  readonly failureRate7d: number
-  readonly pullRequestsImpacted7d: number
+  /** The test record of the API document (docs/reference/service.md, "Test records"). */
+  record: JsonObject
+}
+
+/**
+ * Creates the failing tests of a repository with their failures in the 30 days before `now`, sorted by id.
+ * The same arguments give the same tests. All their data is the sandbox's own invention.
+ */
+export function createFailingTests(
+  seed: number,
+  repo: Repository,
+  now: number,
+  formatTime: (time: number) => string,
+): readonly SandboxTest[] {
+  const tests: SandboxTest[] = []
+  for (const area of areas)
+    for (const subject of area.subjects)
+      for (const behavior of area.behaviors)
+        for (const variant of area.variants)
+          tests.push(createTest(seed, repo, now, { area, subject, behavior, variant }, formatTime))
+  return tests.sort((one, other) => (one.id < other.id ? -1 : 1)).slice(0, testCount)
 }
 
 interface TestName {
@@ -54,62 +54,55 @@ interface TestName {
   readonly variant: string
 }
 
-const testNames: readonly TestName[] = areas.flatMap(area =>
-  area.subjects.flatMap(subject =>
-    area.behaviors.flatMap(behavior => area.variants.map(variant => ({ area, subject, behavior, variant }))),
-  ),
-)
-
-/**
- * Creates the failing tests of a repository with their failures in the 30 days before `now`, sorted by id.
- * The same arguments give the same tests. All their data is the sandbox's own invention.
- */
-export const createFailingTests = (seed: number, repo: Repository, now: number): readonly SandboxTest[] =>
-  testNames
-    .map(name =>
-      createTest([seed, repositoryName(repo), name.subject, name.behavior, name.variant], name, now),
-    )
-    .sort((one, other) => (one.id < other.id ? -1 : 1))
-    .slice(0, testCount)
-
 function createTest(
-  seedParts: SeedParts,
-  { area, subject, behavior, variant }: TestName,
+  seed: number,
+  repo: Repository,
   now: number,
+  { area, subject, behavior, variant }: TestName,
+  formatTime: (time: number) => string,
 ): SandboxTest {
+  const seedParts = [seed, repositoryName(repo), subject, behavior, variant] as const
+  const id = createUuid(...seedParts)
   const random = createRandom(...seedParts)
   const { failures, runsPerDay } = createFailures(random, now)
   const countFailures = (duration: number) => failures.filter(time => time >= now - duration).length
+  // From 0 to 1, the unit that public clients assume.
   const failureRate = (duration: number) => {
     const runs = (runsPerDay * duration) / day
     return Math.min(1, Math.round((countFailures(duration) / runs) * 10_000) / 10_000)
   }
   const [failureRate24h, failureRate7d] = [failureRate(day), failureRate(7 * day)]
   const health = failureRate24h > 0.25 ? 'broken' : failureRate7d > 0 ? 'flaky' : 'healthy'
-  // The order of the calls of `random` determines the data: the fields below must keep their order.
+  // The order of the calls of `random` determines the data: they must keep their order.
   const hasTicket = health !== 'healthy' && random() < 0.3
-  const fileName = `${subject.replaceAll(/\W+/g, '-').toLowerCase()}${area.suffix}`
-  return {
-    id: createUuid(...seedParts),
+  const owners = random() < 0.1 ? [] : area.owners
+  const isQuarantined = health !== 'healthy' && random() < 0.2
+  const ticketUrl = hasTicket
+    ? pick(random(), ticketUrlPrefixes) + String(100 + Math.floor(random() * 900))
+    : undefined
+  const reason = pick(random(), healthReasons[health])
+  const healthSince = (failures.at(-1) ?? now) + Math.floor(random() * 3_600_000)
+  const commonFailures = random() < 0.35 ? createCommonFailures(random, failures, formatTime) : []
+  const pullRequestsImpacted = Math.ceil(countFailures(7 * day) * (0.4 + 0.5 * random()))
+  const record: JsonObject = {
+    id,
+    repository: { html_url: `https://${repositoryName(repo)}` },
+    html_url: `https://app.sandbox.example/${repo.owner}/flaky-tests/test/${id}`,
     name: `${subject} ${behavior}`,
     variant,
-    filePath: `${area.directory}/${fileName}`,
+    status: { reason, timestamp: formatTime(healthSince) },
+    most_common_failures: commonFailures,
+    failure_rate_last_7d: failureRate7d,
+    failure_rate_last_24h: failureRate24h,
+    codeowners: owners,
+    pull_requests_impacted_last_7d: pullRequestsImpacted,
+    quarantined: isQuarantined,
+    file_path: `${area.directory}/${subject.replaceAll(/\W+/g, '-').toLowerCase()}${area.suffix}`,
     parent: subject,
-    className: `${area.directory.replaceAll('/', '.')}.${subject.replaceAll(/\W+/g, '')}`,
-    owners: random() < 0.1 ? [] : area.owners,
-    isQuarantined: health !== 'healthy' && random() < 0.2,
-    ticketUrl: hasTicket
-      ? pick(random(), ticketUrlPrefixes) + String(100 + Math.floor(random() * 900))
-      : undefined,
-    health,
-    healthReason: pick(random(), healthReasons[health]),
-    healthSince: (failures.at(-1) ?? now) + Math.floor(random() * 3_600_000),
-    failures,
-    commonFailures: random() < 0.35 ? createCommonFailures(random, failures) : [],
-    failureRate24h,
-    failureRate7d,
-    pullRequestsImpacted7d: Math.ceil(countFailures(7 * day) * (0.4 + 0.5 * random())),
+    classname: `${area.directory.replaceAll('/', '.')}.${subject.replaceAll(/\W+/g, '')}`,
+    ...(ticketUrl === undefined ? {} : { ticket: { html_url: ticketUrl } }),
   }
+  return { id, health, isQuarantined, failures, record }
 }
 
 /** At least one failure: most tests fail rarely, a few in most recent runs, some not in the last days. */
@@ -133,13 +126,17 @@ function createFailures(
   return { failures: failures.sort((one, other) => other - one), runsPerDay }
 }
 
-function createCommonFailures(random: () => number, failures: readonly number[]): readonly CommonFailure[] {
+function createCommonFailures(
+  random: () => number,
+  failures: readonly number[],
+  formatTime: (time: number) => string,
+): readonly JsonObject[] {
   const kinds = Math.min(1 + Math.floor(random() * 3), failures.length)
   const firstMessage = Math.floor(random() * failureMessages.length)
   return Array.from({ length: kinds }, (_, kind) => ({
     summary: failureMessages[(firstMessage + kind) % failureMessages.length] ?? failureMessages[0],
-    count: Math.ceil(failures.length / (kind + 1) / kinds),
-    lastFailedAt: failures[kind] ?? 0,
+    occurrence_count: Math.ceil(failures.length / (kind + 1) / kinds),
+    last_occurrence: formatTime(failures[kind] ?? 0),
   }))
 }
 

@@ -160,7 +160,7 @@ const dialectRows: readonly (readonly [subject: string, describe: (dialect: Dial
   ['GET on a POST path', ({ methodNotAllowed: { status, body } }) => `${status}, ${code(body.contentType)}`],
   [
     '`setImpactedTargets` without `pr.sha`, `getMergeQueueTestingDetails` without `testRunId`',
-    ({ requiresObservedFields }) => (requiresObservedFields ? '400' : 'accepted'),
+    ({ hasObservedFields }) => (hasObservedFields ? '400' : 'accepted'),
   ],
   ['`deleteQueue` on a queue that is not empty', ({ queueNotEmptyStatus }) => String(queueNotEmptyStatus)],
   [

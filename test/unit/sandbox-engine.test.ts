@@ -4,8 +4,15 @@ import { scenarioNames } from '../../src/domain/scenario-names.ts'
 import { isMergeqError } from '../../src/errors.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { cancel, configure, restart, setTargets, submit } from '../../src/sandbox/engine/actions.ts'
-import { getReportedState, isEmpty, isSubmitted, listEnqueued } from '../../src/sandbox/engine/queries.ts'
-import { createEmptyQueue, createTimings, type Queue } from '../../src/sandbox/engine/queue.ts'
+import {
+  createEmptyQueue,
+  createTimings,
+  getReportedState,
+  isEmpty,
+  isSubmitted,
+  listEnqueued,
+  type Queue,
+} from '../../src/sandbox/engine/queue.ts'
 import { advanceTo } from '../../src/sandbox/engine/rules.ts'
 import { findScenario, getScriptedResult, parseScenario, type Scenario } from '../../src/sandbox/scenarios.ts'
 
@@ -342,51 +349,6 @@ describe('batches', () => {
 describe('settings', () => {
   const scenarioWith = (scripts: Scenario['scripts']): Scenario => ({ name: 'mine', summary: '', scripts })
 
-  it('testingTimeoutMinutes stops a run and fails the pull request', () => {
-    const { queue, submit, end } = openQueue('happy', { testingTimeoutMinutes: 1 })
-    submit(1)
-    end()
-    expect(statesOf(queue, 1)).toEqual(['NOT_READY', 'PENDING', 'TESTING', 'PENDING_FAILURE', 'FAILED'])
-    const [run] = queue.runs.values()
-    expect([run?.status, (run?.endedAt ?? 0) - (run?.startedAt ?? 0)]).toEqual(['failed', 1_000])
-  })
-
-  it('testingTimeoutMinutes 0 sets no limit', () => {
-    const { queue, submit, end } = openQueue('slow', { testingTimeoutMinutes: 0 })
-    submit(1)
-    end()
-    expect(mergesOf(queue)).toEqual([1])
-  })
-
-  it.each(['off', 'bisection_skip_redundant_tests'])(
-    'optimizationMode %s finds the cause of a failure',
-    optimizationMode => {
-      const { queue, submit, end } = openQueue('batch-failure', { optimizationMode })
-      submit(1, 2, 3, 4)
-      end()
-      expect(mergesOf(queue)).toEqual([1, 2, 3])
-      expect(stateIn(queue, 4)).toBe('FAILED')
-      const tested = [...queue.runs.values()].map(({ tested }) => tested.join())
-      expect(tested).toEqual(
-        optimizationMode === 'off' ? ['1,2,3,4', '1,2', '3,4', '3', '4'] : ['1,2,3,4', '1,2', '3'],
-      )
-    },
-  )
-
-  it('bisection_skip_redundant_tests tests the second half again if the first half caused the failure', () => {
-    const { queue, submit, end } = openQueue(scenarioWith([{ pr: 1, runs: ['fail'] }]), {
-      ...{ batch: true, batchingMinSize: 4, optimizationMode: 'bisection_skip_redundant_tests' },
-    })
-    submit(1, 2, 3, 4)
-    end()
-    expect([1, 2, 3, 4].map(number => stateIn(queue, number))).toEqual([
-      'FAILED',
-      'MERGED',
-      'MERGED',
-      'MERGED',
-    ])
-  })
-
   it('canOptimisticallyMerge passes a pull request in PENDING_FAILURE when a later run passes', () => {
     const { queue, submit, end } = openQueue(scenarioWith([{ pr: 1, runs: ['flake', 'pass'] }]), {
       ...{ concurrency: 2, canOptimisticallyMerge: true, pendingFailureDepth: 1 },
@@ -443,13 +405,6 @@ describe('settings', () => {
     end()
     expect(mergesOf(queue)).toEqual([1])
   })
-
-  it('directMergeMode always merges without a test if the queue is empty', () => {
-    const { queue, submit, end } = openQueue('failure', { directMergeMode: 'always' })
-    submit(3, 4)
-    end()
-    expect(statesOf(queue, 3)).toEqual(['NOT_READY', 'MERGED'])
-  })
 })
 
 describe('parallel mode', () => {
@@ -477,13 +432,6 @@ describe('parallel mode', () => {
     setTargets(queue, 2, new Set(['search']), undefined)
     end()
     expect(mergesOf(queue)).toEqual([1, 2])
-  })
-
-  it('cancels a pull request without targets after notReadyTimeoutHours', () => {
-    const { queue, submit, end } = openQueue('happy', { mode: 'parallel', notReadyTimeoutHours: 1 })
-    submit(1)
-    end()
-    expect(statesOf(queue, 1)).toEqual(['NOT_READY', 'CANCELLED'])
   })
 })
 
@@ -530,7 +478,6 @@ describe('any sequence of actions', () => {
         { batch: true, batchingMinSize: 3 },
         { batch: false },
         { canOptimisticallyMerge: true, pendingFailureDepth: 2 },
-        { directMergeMode: 'always' },
       ),
     }),
   )

@@ -1,10 +1,18 @@
+import { repositoryName } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
 import { statusError } from '../requests.ts'
+import { createHex } from '../sample-data.ts'
 import { findScript } from '../scenarios.ts'
-import { findBatch, isSubmitted, recordTargets, replaceHeadCommit } from './queries.ts'
-import type { PullRequest, Queue, ScheduledEvent, TargetSet } from './queue.ts'
-import { mergeSettings, readQueueState } from './settings.ts'
-import { changeState, insertWaiting, removeFromBatches, rerun } from './transitions.ts'
+import { changeState, insertWaiting, removeFromBatches, rerun } from './batches.ts'
+import {
+  getHeadCommit,
+  isSubmitted,
+  type PullRequest,
+  type Queue,
+  schedule,
+  type TargetSet,
+} from './queue.ts'
+import { mergeSettings } from './settings.ts'
 
 /** What users of the service may do to a queue. An action happens at `queue.now`: advance the queue first. */
 
@@ -26,9 +34,8 @@ export function submit(queue: Queue, { number, priority, noBatch }: SubmitReques
   const known = queue.pullRequests.get(number)
   if (known?.state === 'MERGED') throw statusError(400, `#${number} is already merged.`)
   const isQueued = known !== undefined && isSubmitted(known)
-  const pullRequest = known ?? createPullRequest(queue, number)
-  if (known === undefined) register(queue, pullRequest)
-  else if (!isQueued) known.previousAttempt = { ...known, previousAttempt: undefined }
+  const pullRequest = known ?? register(queue, number)
+  if (known !== undefined && !isQueued) known.previousAttempt = { ...known, previousAttempt: undefined }
   if (priority !== undefined || !isQueued) {
     pullRequest.usesDefaultPriority = typeof priority !== 'number'
     pullRequest.priority = typeof priority === 'number' ? priority : defaultPriority
@@ -48,35 +55,37 @@ export function submit(queue: Queue, { number, priority, noBatch }: SubmitReques
   pullRequest.submitOrder = queue.transitions.length
   pullRequest.runCount = 0
   queue.notReady.add(pullRequest)
-  queue.readinessChecks.add(queue.now, pullRequest)
   changeState(queue, pullRequest, 'NOT_READY', 'it was submitted')
 }
 
-const createPullRequest = ({ now }: Queue, number: number): PullRequest => ({
-  number,
-  submittedAt: now,
-  mergeableAt: now,
-  submitOrder: 0,
-  state: 'NOT_READY',
-  stateChangedAt: now,
-  previousAttempt: undefined,
-  priority: defaultPriority,
-  usesDefaultPriority: true,
-  noBatch: false,
-  runCount: 0,
-  lastRun: undefined,
-})
-
-function register(
-  { pullRequests, scheduledEvents, scenario, timings, now }: Queue,
-  pullRequest: PullRequest,
-): void {
-  const { number } = pullRequest
+/** Creates the record of a pull request, and schedules what the scenario does to it. */
+function register(queue: Queue, number: number): PullRequest {
+  const { pullRequests, scenario, timings, now } = queue
+  const pullRequest: PullRequest = {
+    number,
+    submittedAt: now,
+    mergeableAt: now,
+    submitOrder: 0,
+    state: 'NOT_READY',
+    stateChangedAt: now,
+    previousAttempt: undefined,
+    priority: defaultPriority,
+    usesDefaultPriority: true,
+    noBatch: false,
+    runCount: 0,
+    lastRun: undefined,
+  }
   pullRequests.set(number, pullRequest)
   const { cancelledAfter, pushedAfter } = findScript(scenario, number) ?? {}
   const timeAfter = (seconds: number) => now + Math.round(seconds * timings.second)
-  if (pushedAfter !== undefined) scheduledEvents.add(timeAfter(pushedAfter), { type: 'push', number })
-  if (cancelledAfter !== undefined) scheduledEvents.add(timeAfter(cancelledAfter), { type: 'cancel', number })
+  if (pushedAfter !== undefined)
+    schedule(queue, { at: timeAfter(pushedAfter), apply: () => push(queue, pullRequest) })
+  if (cancelledAfter !== undefined)
+    schedule(queue, {
+      at: timeAfter(cancelledAfter),
+      apply: () => cancelSubmitted(queue, pullRequest, 'it was cancelled'),
+    })
+  return pullRequest
 }
 
 function removeFromList(list: PullRequest[], pullRequest: PullRequest): boolean {
@@ -97,9 +106,11 @@ function getQueued(queue: Queue, number: number): PullRequest {
 }
 
 export const cancel = (queue: Queue, number: number): void =>
-  cancelPullRequest(queue, getQueued(queue, number), 'it was cancelled')
+  cancelSubmitted(queue, getQueued(queue, number), 'it was cancelled')
 
-export function cancelPullRequest(queue: Queue, pullRequest: PullRequest, reason: string): void {
+/** Does nothing to a pull request that has left the queue. */
+function cancelSubmitted(queue: Queue, pullRequest: PullRequest, reason: string): void {
+  if (!isSubmitted(pullRequest)) return
   if (queue.notReady.delete(pullRequest) || removeFromList(queue.waiting, pullRequest))
     changeState(queue, pullRequest, 'CANCELLED', reason)
   else removeFromBatches(queue, [pullRequest], 'CANCELLED', reason)
@@ -110,19 +121,9 @@ export function cancelPullRequest(queue: Queue, pullRequest: PullRequest, reason
  * the pull request yet. Throws 404 if the pull request is not queued.
  */
 export function restart(queue: Queue, number: number): void {
-  const batch = findBatch(queue, getQueued(queue, number))
+  const pullRequest = getQueued(queue, number)
+  const batch = queue.batches.find(({ members }) => members.includes(pullRequest))
   if (batch !== undefined) rerun(queue, batch, 'its tests were restarted')
-}
-
-/**
- * Stores the targets that a pull request impacts, before or after its submit
- * (docs/reference/service.md, "setImpactedTargets").
- */
-export function setTargets(queue: Queue, number: number, targets: TargetSet, sha: string | undefined): void {
-  recordTargets(queue, number, targets, sha)
-  const pullRequest = queue.pullRequests.get(number)
-  if (pullRequest !== undefined && queue.notReady.has(pullRequest))
-    queue.readinessChecks.add(queue.now, pullRequest)
 }
 
 /**
@@ -133,27 +134,37 @@ export function setTargets(queue: Queue, number: number, targets: TargetSet, sha
 export function configure(queue: Queue, body: JsonObject): void {
   const { mode } = queue.settings
   const settings = mergeSettings({ ...queue.settings, mode: queue.nextMode ?? mode }, body)
-  queue.state = readQueueState(body) ?? queue.state
   const isSwitchPending = settings.mode !== mode && queue.batches.length > 0
   queue.nextMode = isSwitchPending ? settings.mode : undefined
   queue.settings = isSwitchPending ? { ...settings, mode } : settings
-  for (const pullRequest of queue.notReady) queue.readinessChecks.add(queue.now, pullRequest)
 }
 
-/** Applies an event of the scenario. All rules about these events are the sandbox's own. */
-export function applyEvent(queue: Queue, event: ScheduledEvent): void {
-  if (event.type === 'configure') {
-    configure(queue, event.settings)
-    return
-  }
-  const pullRequest = queue.pullRequests.get(event.number)
-  if (pullRequest === undefined) return
-  if (event.type === 'push') {
-    replaceHeadCommit(queue, pullRequest.number)
-    pullRequest.mergeableAt = queue.now + queue.timings.notReady
-    // Only pull requests that had left NOT_READY were seen to be cancelled
-    // (docs/reference/service.md, "getSubmittedPullRequest").
-    if (queue.notReady.has(pullRequest)) queue.readinessChecks.add(queue.now, pullRequest)
-    else if (isSubmitted(pullRequest)) cancelPullRequest(queue, pullRequest, 'a commit was pushed')
-  } else if (isSubmitted(pullRequest)) cancelPullRequest(queue, pullRequest, 'it was cancelled')
+/**
+ * Stores the targets that a pull request impacts, before or after its submit; the last upload for the head commit
+ * counts (docs/reference/service.md, "setImpactedTargets"). The sandbox reads no repository, so its rules about
+ * head commits are its own: unless a scenario sets the head commit, an upload that names another commit makes that
+ * commit the head, and a commit that was replaced never becomes the head again. An upload without `sha` is for the
+ * head commit.
+ */
+export function setTargets(queue: Queue, number: number, targets: TargetSet, sha: string | undefined): void {
+  const head = getHeadCommit(queue, number)
+  const isHead = sha === undefined || sha === head.sha
+  const isScripted = findScript(queue.scenario, number)?.head === head.sha
+  if (!isHead && (isScripted || head.previousShas.includes(sha))) return
+  queue.headCommits.set(
+    number,
+    isHead ? { ...head, targets } : { sha, previousShas: [...head.previousShas, head.sha], targets },
+  )
+}
+
+/** Gives a pull request a new head commit, which has no targets. All of this is the sandbox's own. */
+function push(queue: Queue, pullRequest: PullRequest): void {
+  const { number } = pullRequest
+  const { sha: replaced, previousShas } = getHeadCommit(queue, number)
+  const sha = createHex(40, 'sha', queue.seed, repositoryName(queue.repo), number, previousShas.length + 1)
+  queue.headCommits.set(number, { sha, previousShas: [...previousShas, replaced], targets: undefined })
+  pullRequest.mergeableAt = queue.now + queue.timings.notReady
+  // Only pull requests that had left NOT_READY were seen to be cancelled
+  // (docs/reference/service.md, "getSubmittedPullRequest").
+  if (!queue.notReady.has(pullRequest)) cancelSubmitted(queue, pullRequest, 'a commit was pushed')
 }

@@ -1,14 +1,12 @@
-import type { pullRequestStates, queueStates } from '../../domain/states.ts'
-import type { Repository } from '../../domain/values/repository.ts'
-import type { JsonObject } from '../../json.ts'
-import type { Scenario, ScriptedResult } from '../scenarios.ts'
+import type { pullRequestStates } from '../../domain/states.ts'
+import { type Repository, repositoryName } from '../../domain/values/repository.ts'
+import { createHex } from '../sample-data.ts'
+import { findScript, type Scenario, type ScriptedResult } from '../scenarios.ts'
 import { defaultSettings, type QueueSettings } from './settings.ts'
 
 /** The data of a simulated merge queue. All times are milliseconds since 1970, all durations milliseconds. */
 
 export type PullRequestState = (typeof pullRequestStates)[number]
-
-export type QueueState = (typeof queueStates)[number]
 
 /**
  * Kind of a test run. `main` tests the next pull requests of the queue. `bisection` tests parts of a batch
@@ -57,8 +55,6 @@ export interface SandboxTestRun {
   readonly startedAt: number
   readonly endsAt: number
   readonly result: ScriptedResult
-  /** Whether the run is stopped by `testingTimeoutMinutes`. */
-  readonly timesOut: boolean
   status: 'in_progress' | 'succeeded' | 'failed' | 'cancelled'
   /** Time at which the run ended; undefined while it is in progress. */
   endedAt: number | undefined
@@ -100,9 +96,11 @@ export interface Transition {
   readonly reason: string
 }
 
-export type ScheduledEvent =
-  | { readonly type: 'cancel' | 'push'; readonly number: number }
-  | { readonly type: 'configure'; readonly settings: JsonObject }
+/** What the scenario does at a time. */
+export interface ScheduledEvent {
+  readonly at: number
+  apply(): void
+}
 
 /** Minimum time in each state, and the length of time units. All values are the sandbox's own. */
 export interface Timings {
@@ -136,10 +134,7 @@ export function createTimings(speed: number, { stretch = 1 }: Scenario): Timings
   }
 }
 
-/**
- * A merge queue at the time `now`. The actions, and the rules that `advanceTo` applies, change the queue; the
- * functions of queue-queries.ts only read from it.
- */
+/** A merge queue at the time `now`. The actions, and the rules that `advanceTo` applies, change it. */
 export interface Queue {
   readonly repo: Repository
   readonly targetBranch: string
@@ -149,7 +144,6 @@ export interface Queue {
   /** Time up to which the queue has been simulated. */
   now: number
   settings: QueueSettings
-  state: Exclude<QueueState, 'SWITCHING_MODES'>
   /** Mode that takes effect once no batch is being tested (docs/reference/service.md, "updateQueue"). */
   nextMode: QueueSettings['mode'] | undefined
   readonly pullRequests: Map<number, PullRequest>
@@ -161,9 +155,8 @@ export interface Queue {
   readonly waiting: PullRequest[]
   /** Batches in the order in which their changes build on each other: dependencies come first. */
   batches: readonly Batch[]
-  /** Times at which to check again whether a pull request is ready. A superfluous check changes nothing. */
-  readonly readinessChecks: EventQueue<PullRequest>
-  readonly scheduledEvents: EventQueue<ScheduledEvent>
+  /** In the order of their times. */
+  readonly scheduledEvents: ScheduledEvent[]
   /** All test runs by id, in the order in which they started. */
   readonly runs: Map<string, SandboxTestRun>
   readonly transitions: Transition[]
@@ -174,35 +167,51 @@ export const createEmptyQueue = (
 ): Queue => ({
   ...options,
   settings: defaultSettings,
-  state: 'RUNNING',
   nextMode: undefined,
   pullRequests: new Map(),
   headCommits: new Map(),
   notReady: new Set(),
   waiting: [],
   batches: [],
-  readinessChecks: new EventQueue(),
-  scheduledEvents: new EventQueue(),
+  scheduledEvents: [],
   runs: new Map(),
   transitions: [],
 })
 
-/** Values with a time each, taken in the order of time; values of equal time in the order of `add`. */
-class EventQueue<T> {
-  /** The latest event first. */
-  readonly #events: { readonly time: number; readonly value: T }[] = []
+/** Events of equal time happen in the order in which they were scheduled. */
+export function schedule({ scheduledEvents }: Queue, event: ScheduledEvent): void {
+  scheduledEvents.push(event)
+  scheduledEvents.sort((one, other) => one.at - other.at)
+}
 
-  add(time: number, value: T): void {
-    const index = this.#events.findIndex(event => event.time <= time)
-    this.#events.splice(index < 0 ? this.#events.length : index, 0, { time, value })
-  }
+export const finalStates: readonly string[] = ['MERGED', 'FAILED', 'CANCELLED']
 
-  /** Returns the earliest time; Infinity when the queue is empty. */
-  nextTime(): number {
-    return this.#events.at(-1)?.time ?? Number.POSITIVE_INFINITY
-  }
+/** A NOT_READY pull request is submitted, too (docs/reference/service.md, "getSubmittedPullRequest"). */
+export const isSubmitted = ({ state }: Pick<PullRequest, 'state'>): boolean => !finalStates.includes(state)
 
-  takeDue(now: number): T | undefined {
-    return this.nextTime() <= now ? this.#events.pop()?.value : undefined
-  }
+/**
+ * The state that the service reports (docs/reference/service.md, "Queue states"). The sandbox's own: a paused
+ * queue that is about to switch modes reports PAUSED, because only a queue that is resumed can switch.
+ */
+export const getReportedState = ({ settings: { state }, nextMode }: Queue): string =>
+  nextMode === undefined || state === 'PAUSED' ? state : 'SWITCHING_MODES'
+
+/** Compares pull requests by the order of testing: a lower priority number first, then an earlier submit. */
+export const compareTestOrder = (one: PullRequest, other: PullRequest): number =>
+  one.priority - other.priority || one.submitOrder - other.submitOrder
+
+/** Batches, then waiting ones, without NOT_READY ones (docs/reference/service.md, "getQueue"). */
+export const listEnqueued = ({ batches, waiting }: Queue): readonly PullRequest[] => [
+  ...batches.flatMap(({ members }) => members),
+  ...waiting,
+]
+
+export const isEmpty = ({ notReady, waiting, batches }: Queue): boolean =>
+  notReady.size === 0 && waiting.length === 0 && batches.length === 0
+
+/** Returns the head commit of a pull request; an invented commit until an upload or the scenario names it. */
+export function getHeadCommit({ headCommits, scenario, seed, repo }: Queue, number: number): HeadCommit {
+  const createSha = () =>
+    findScript(scenario, number)?.head ?? createHex(40, 'sha', seed, repositoryName(repo), number)
+  return headCommits.get(number) ?? { sha: createSha(), previousShas: [], targets: undefined }
 }

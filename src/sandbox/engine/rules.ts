@@ -1,31 +1,23 @@
-import { getScriptedResult, type ScriptedResult } from '../scenarios.ts'
-import { applyEvent } from './actions.ts'
-import {
-  canMerge,
-  canStartTests,
-  combineTargets,
-  findDependencies,
-  hasFreeSlot,
-  hasRequiredTargets,
-  isAwaitingRun,
-  listBatchesBuiltOn,
-  listNumbers,
-  shareTargets,
-} from './queries.ts'
-import type { Batch, PullRequest, Queue } from './queue.ts'
 import {
   changeState,
+  combineTargets,
   createBatch,
   endRun,
   enterPhase,
+  findDependencies,
   insertWaiting,
+  listBatchesBuiltOn,
+  listNumbers,
+  listScripted,
   removeBatches,
   removeFromBatches,
   requeueBatches,
   rerun,
+  shareTargets,
   split,
   startRun,
-} from './transitions.ts'
+} from './batches.ts'
+import type { Batch, PullRequest, Queue, RunKind } from './queue.ts'
 
 /**
  * The simulation has no timers: each request first advances the queue to the present. The result depends only
@@ -39,7 +31,6 @@ import {
  */
 type Rule = (queue: Queue) => number
 
-/** The time of an event that no passing of time brings about: Infinity. */
 const noNextEvent = Number.POSITIVE_INFINITY
 
 /**
@@ -60,59 +51,35 @@ function findDueBatch(
   return { next }
 }
 
-const runScheduledEvents: Rule = queue => {
-  const { scheduledEvents, now } = queue
-  for (let event = scheduledEvents.takeDue(now); event !== undefined; event = scheduledEvents.takeDue(now))
-    applyEvent(queue, event)
-  return scheduledEvents.nextTime()
+const runScheduledEvents: Rule = ({ scheduledEvents, now }) => {
+  for (;;) {
+    const [event] = scheduledEvents
+    if (event === undefined || event.at > now) return event?.at ?? noNextEvent
+    scheduledEvents.shift()
+    event.apply()
+  }
 }
 
-/**
- * NOT_READY: ends when the pull request is mergeable and, in parallel mode, its targets are uploaded. A pull
- * request that is not ready within `notReadyTimeoutHours` is cancelled.
- */
+/** NOT_READY: ends when the pull request is mergeable and, in parallel mode, its targets are uploaded. */
 const admitReady: Rule = queue => {
-  const { readinessChecks, now, timings, settings, notReady } = queue
-  // That 0 hours set no limit is the sandbox's own rule.
-  const timeLimit =
-    settings.notReadyTimeoutHours === 0 ? noNextEvent : settings.notReadyTimeoutHours * 60 * timings.minute
-  for (
-    let pullRequest = readinessChecks.takeDue(now);
-    pullRequest !== undefined;
-    pullRequest = readinessChecks.takeDue(now)
-  ) {
-    if (!notReady.has(pullRequest)) continue
-    const { mergeableAt, submittedAt, number } = pullRequest
-    const cancelAt = submittedAt + timeLimit
-    if (mergeableAt <= now && hasRequiredTargets(queue, number)) {
+  const { now, settings, notReady, headCommits } = queue
+  let next = noNextEvent
+  for (const pullRequest of notReady) {
+    const { mergeableAt, number } = pullRequest
+    if (mergeableAt > now) next = Math.min(next, mergeableAt)
+    else if (settings.mode === 'single' || headCommits.get(number)?.targets !== undefined) {
       notReady.delete(pullRequest)
-      enqueue(queue, pullRequest)
-    } else if (cancelAt <= now) {
-      notReady.delete(pullRequest)
-      changeState(queue, pullRequest, 'CANCELLED', 'it was not ready for too long')
-    } else {
-      const nextCheck = mergeableAt > now ? Math.min(mergeableAt, cancelAt) : cancelAt
-      if (nextCheck < noNextEvent) readinessChecks.add(nextCheck, pullRequest)
+      changeState(queue, pullRequest, 'PENDING', 'it is ready')
+      insertWaiting(queue, pullRequest)
+      if (pullRequest.priority === 0) interruptFor(queue, pullRequest)
     }
   }
-  return readinessChecks.nextTime()
+  return next
 }
 
-/**
- * Makes a ready pull request wait for a test run. If direct merges are on and the queue is empty, merges the
- * pull request without a test.
- */
-function enqueue(queue: Queue, pullRequest: PullRequest): void {
-  const { directMergeMode } = queue.settings
-  const isEmpty = queue.batches.length + queue.waiting.length === 0
-  if (directMergeMode === 'always' && isEmpty && canMerge(queue)) {
-    changeState(queue, pullRequest, 'MERGED', 'it was up to date and the queue was empty')
-    return
-  }
-  changeState(queue, pullRequest, 'PENDING', 'it is ready')
-  insertWaiting(queue, pullRequest)
-  if (pullRequest.priority === 0 && canStartTests(queue)) interruptFor(queue, pullRequest)
-}
+/** Only in a running queue that switches no modes (docs/reference/service.md, "Queue states"). */
+const canStartTests = ({ settings, nextMode }: Queue): boolean =>
+  settings.state === 'RUNNING' && nextMode === undefined
 
 /**
  * Stops the test runs that share targets with an urgent pull request, and puts their members back behind it.
@@ -120,13 +87,14 @@ function enqueue(queue: Queue, pullRequest: PullRequest): void {
  * own: a queue that starts no tests is not interrupted, because the urgent pull request would gain nothing.
  */
 function interruptFor(queue: Queue, urgent: PullRequest): void {
-  const targets = combineTargets(queue, [urgent])
+  if (!canStartTests(queue)) return
+  const urgentTargets = combineTargets(queue, [urgent])
   const stopped = new Set<Batch>()
   for (const batch of queue.batches) {
-    const { phase, members, dependencies } = batch
+    const { phase, members, dependencies, targets } = batch
     const isUndecided = phase === 'TESTING' || phase === 'PENDING'
     const hasUrgentMember = members.some(({ priority }) => priority === 0)
-    const isInterrupted = isUndecided && !hasUrgentMember && shareTargets(queue, batch, { targets })
+    const isInterrupted = isUndecided && !hasUrgentMember && shareTargets(queue, targets, urgentTargets)
     // A batch cannot keep its run when the run is built on a batch that is stopped.
     if (isInterrupted || [...stopped].some(other => dependencies.has(other))) stopped.add(batch)
   }
@@ -152,26 +120,30 @@ const startTests: Rule = queue => {
 }
 
 /**
+ * Whether another run of a kind may start. `concurrency` limits the main runs, `bisectionConcurrency` the
+ * bisection runs (docs/reference/service.md, "Queue settings").
+ */
+function hasFreeSlot({ batches, settings }: Queue, kind: RunKind): boolean {
+  const { concurrency, bisectionConcurrency } = settings
+  const slots = (kind === 'bisection' && bisectionConcurrency) || concurrency
+  return batches.filter(batch => batch.kind === kind && batch.phase === 'TESTING').length < slots
+}
+
+/**
  * Returns how many of the waiting pull requests the next batch contains, and when its test run starts. The
  * run starts once the batch has `batchingMinSize` members, or `batchingMaxWaitTimeMinutes` after its first
  * member became PENDING. A pull request that is urgent or has `noBatch` is tested alone. The sandbox's own:
  * when such a pull request comes next, the batch before it does not wait for more members.
  */
-function planNextBatch({ waiting, settings, timings, now }: Queue): {
-  readonly size: number
-  readonly startsAt: number
-} {
+function planNextBatch({ waiting, settings, timings, now }: Queue) {
   const maxSize = settings.batch ? settings.batchingMinSize : 1
-  let [size, waitingSince] = [0, now]
-  for (; size < maxSize; size++) {
-    const pullRequest = waiting[size]
-    if (pullRequest === undefined) break
-    if (pullRequest.noBatch || pullRequest.priority === 0) return { size: Math.max(1, size), startsAt: now }
-    waitingSince = Math.min(waitingSince, pullRequest.stateChangedAt)
-  }
-  const isFull = size === maxSize
+  const next = waiting.slice(0, maxSize)
+  const alone = next.findIndex(({ noBatch, priority }) => noBatch || priority === 0)
+  if (alone >= 0) return { size: Math.max(1, alone), startsAt: now }
+  const waitingSince = Math.min(...next.map(({ stateChangedAt }) => stateChangedAt))
+  const isFull = next.length === maxSize
   return {
-    size,
+    size: next.length,
     startsAt: isFull ? now : waitingSince + settings.batchingMaxWaitTimeMinutes * timings.minute,
   }
 }
@@ -186,23 +158,10 @@ const finishTests: Rule = queue => {
   endRun(queue, batch, statusByResult[run.result])
   if (run.result === 'pass') passTests(queue, batch)
   else if (run.result === 'cancel')
-    removeFromBatches(queue, listScripted(queue, batch, 'cancel'), 'CANCELLED', 'it was cancelled')
-  else
-    enterPhase(
-      queue,
-      batch,
-      'PENDING_FAILURE',
-      run.timesOut ? 'its test run took too long' : 'its test run failed',
-    )
+    removeFromBatches(queue, listScripted(queue, batch.members, 'cancel'), 'CANCELLED', 'it was cancelled')
+  else enterPhase(queue, batch, 'PENDING_FAILURE', 'its test run failed')
   return queue.now
 }
-
-const listScripted = (
-  { scenario }: Queue,
-  { members }: Batch,
-  result: ScriptedResult,
-): readonly PullRequest[] =>
-  members.filter(({ number, runCount }) => getScriptedResult(scenario, number, runCount) === result)
 
 /**
  * Records that the tests of a batch passed. With `canOptimisticallyMerge` they have passed for every
@@ -230,17 +189,11 @@ const resolveFailures: Rule = queue => {
   const { batch, next } = findDueBatch(queue, 'PENDING_FAILURE', other => isCauseCertain(queue, other))
   if (batch === undefined) return next
   const { run, members } = batch
-  const isOwnFailure = run?.timesOut === true || listScripted(queue, batch, 'fail').length > 0
   if (run?.result === 'flake') rerun(queue, batch, 'its failure looks flaky')
-  else if (!isOwnFailure) rerun(queue, batch, 'a pull request ahead caused the failure')
+  else if (listScripted(queue, members, 'fail').length === 0)
+    rerun(queue, batch, 'a pull request ahead caused the failure')
   else if (members.length > 1) split(queue, batch)
-  else
-    removeFromBatches(
-      queue,
-      members,
-      'FAILED',
-      run?.timesOut ? 'its tests took too long' : 'its tests failed',
-    )
+  else removeFromBatches(queue, members, 'FAILED', 'its tests failed')
   return queue.now
 }
 
@@ -249,19 +202,21 @@ const resolveFailures: Rule = queue => {
  * as `pendingFailureDepth` says, have ended. The sandbox's own: a flaky failure does not wait for the
  * dependencies.
  */
-function isCauseCertain(queue: Queue, batch: Batch): boolean {
+function isCauseCertain(queue: Queue, { run, dependencies, members }: Batch): boolean {
   const isOwnFailure =
-    batch.run?.result === 'flake' || [...batch.dependencies].every(({ phase }) => phase === 'TESTS_PASSED')
-  const { pendingFailureDepth } = queue.settings
-  if (!isOwnFailure || pendingFailureDepth === 0) return isOwnFailure
-  return listBatchesBuiltOn(queue, batch.members)
-    .slice(0, pendingFailureDepth)
-    .every(({ phase }) => phase !== 'TESTING')
+    run?.result === 'flake' || [...dependencies].every(({ phase }) => phase === 'TESTS_PASSED')
+  return (
+    isOwnFailure &&
+    listBatchesBuiltOn(queue, members)
+      .slice(0, queue.settings.pendingFailureDepth)
+      .every(({ phase }) => phase !== 'TESTING')
+  )
 }
 
 /** TESTS_PASSED: ends with a merge when all dependencies have merged and the queue is not paused. */
 const mergePassed: Rule = queue => {
-  const isMergeable = ({ dependencies }: Batch) => dependencies.size === 0 && canMerge(queue)
+  const isMergeable = ({ dependencies }: Batch) =>
+    dependencies.size === 0 && queue.settings.state !== 'PAUSED'
   const { batch, next } = findDueBatch(queue, 'TESTS_PASSED', isMergeable)
   if (batch === undefined) return next
   removeBatches(queue, [batch])
@@ -275,13 +230,12 @@ const mergePassed: Rule = queue => {
  * needs a rerun, and the batches that depend on it, are tested in the new mode (the sandbox's own).
  */
 const switchModes: Rule = queue => {
-  if (queue.nextMode === undefined) return noNextEvent
-  if (!queue.batches.every(batch => batch.phase !== 'TESTING' && isAwaitingRun(batch))) return noNextEvent
+  const isWaiting = (batch: Batch) =>
+    batch.phase !== 'TESTING' && [batch, ...batch.dependencies].some(({ phase }) => phase === 'PENDING')
+  if (queue.nextMode === undefined || !queue.batches.every(isWaiting)) return noNextEvent
   requeueBatches(queue, queue.batches, 'the queue switches modes')
   queue.settings = { ...queue.settings, mode: queue.nextMode }
   queue.nextMode = undefined
-  // The new mode may require targets that the old mode did not, or the reverse.
-  for (const pullRequest of queue.notReady) queue.readinessChecks.add(queue.now, pullRequest)
   return queue.now
 }
 

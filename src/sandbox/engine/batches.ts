@@ -2,29 +2,30 @@ import { repositoryName } from '../../domain/values/repository.ts'
 import { createRandom, createUuid } from '../sample-data.ts'
 import { findScript, getScriptedResult, type ScriptedResult } from '../scenarios.ts'
 import {
-  combineTargets,
+  type Batch,
   compareTestOrder,
-  findDependencies,
-  listBatchesBuiltOn,
-  listNumbers,
-} from './queries.ts'
-import type { Batch, PullRequest, PullRequestState, Queue, RunKind, SandboxTestRun } from './queue.ts'
+  type PullRequest,
+  type PullRequestState,
+  type Queue,
+  type RunKind,
+  type SandboxTestRun,
+  type TargetSet,
+} from './queue.ts'
 
 /** Changes of pull requests and batches that actions and rules are made of. They happen at `queue.now`. */
 
 export function changeState(
-  queue: Queue,
+  { now, transitions }: Queue,
   pullRequest: PullRequest,
   to: PullRequestState,
   reason: string,
   kind: RunKind = 'main',
 ): void {
-  const { now, transitions } = queue
-  const { number } = pullRequest
+  const { number, submittedAt, stateChangedAt } = pullRequest
   // Only a first submit asks for the state that the pull request already has.
   const from = pullRequest.state === to ? undefined : pullRequest.state
-  const timeInPreviousState = from === undefined ? 0 : now - pullRequest.stateChangedAt
-  const timeSinceSubmit = now - pullRequest.submittedAt
+  const timeInPreviousState = from === undefined ? 0 : now - stateChangedAt
+  const timeSinceSubmit = now - submittedAt
   transitions.push({ at: now, number, from, to, kind, timeInPreviousState, timeSinceSubmit, reason })
   pullRequest.state = to
   pullRequest.stateChangedAt = now
@@ -44,16 +45,27 @@ export function enterPhase(queue: Queue, batch: Batch, phase: Batch['phase'], re
   for (const member of batch.members) changeState(queue, member, phase, reason, batch.kind)
 }
 
-export function insertWaiting(queue: Queue, pullRequest: PullRequest): void {
-  const { waiting } = queue
-  let [low, high] = [0, waiting.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const other = waiting[middle]
-    if (other !== undefined && compareTestOrder(other, pullRequest) < 0) low = middle + 1
-    else high = middle
+export function insertWaiting({ waiting }: Queue, pullRequest: PullRequest): void {
+  const before = waiting.findLastIndex(other => compareTestOrder(other, pullRequest) < 0)
+  waiting.splice(before + 1, 0, pullRequest)
+}
+
+/** The sandbox's own: a pull request without an upload counts as impacting every target. */
+export function combineTargets({ headCommits }: Queue, members: readonly PullRequest[]): TargetSet {
+  const combined = new Set<string>()
+  for (const { number } of members) {
+    const targets = headCommits.get(number)?.targets ?? 'ALL'
+    if (targets === 'ALL') return targets
+    for (const target of targets) combined.add(target)
   }
-  waiting.splice(low, 0, pullRequest)
+  return combined
+}
+
+/** Whether one of two batches must build on the other: always in single mode, else if they share a target. */
+export function shareTargets({ settings }: Queue, one: TargetSet, other: TargetSet): boolean {
+  if (settings.mode === 'single' || one === 'ALL' || other === 'ALL') return true
+  for (const target of one) if (other.has(target)) return true
+  return false
 }
 
 /** Creates a batch that has no run yet. The caller adds it to the queue. */
@@ -69,49 +81,73 @@ export const createBatch = (queue: Queue, members: readonly PullRequest[], kind:
 })
 
 /**
+ * Returns the batches that a batch in the queue must be built on, the nearest first: every batch ahead that shares
+ * targets with it, and the dependencies of such batches.
+ */
+export function findDependencies(queue: Queue, batch: Batch): Set<Batch> {
+  const found = new Set<Batch>()
+  for (const other of queue.batches.slice(0, queue.batches.indexOf(batch)).reverse()) {
+    if (found.has(other) || !shareTargets(queue, batch.targets, other.targets)) continue
+    found.add(other)
+    for (const dependency of other.dependencies) found.add(dependency)
+  }
+  return found
+}
+
+export const listNumbers = (batches: Iterable<Batch>): readonly number[] =>
+  [...batches].flatMap(({ members }) => members.map(({ number }) => number))
+
+/** Lists the batches whose runs include the changes of one of these pull requests, which another batch tests. */
+export const listBatchesBuiltOn = (
+  { batches }: Queue,
+  pullRequests: readonly PullRequest[],
+): readonly Batch[] => batches.filter(({ builtOn }) => pullRequests.some(({ number }) => builtOn.has(number)))
+
+/** The members whose current run has this result in the scenario. */
+export const listScripted = (
+  { scenario }: Queue,
+  members: readonly PullRequest[],
+  result: ScriptedResult,
+): readonly PullRequest[] =>
+  members.filter(({ number, runCount }) => getScriptedResult(scenario, number, runCount) === result)
+
+/**
  * Returns the result of a run from the scenario. A member that is cancelled or fails decides; then a pull
  * request that the run is built on and that fails makes the run fail as well; then a flaky member decides.
  */
 function computeResult(
-  { scenario, pullRequests }: Queue,
+  queue: Queue,
   members: readonly PullRequest[],
-  builtOn: readonly number[],
+  builtOn: readonly PullRequest[],
 ): ScriptedResult {
-  const results = members.map(({ number, runCount }) => getScriptedResult(scenario, number, runCount))
-  const mostSevere = (['cancel', 'fail', 'flake'] as const).find(result => results.includes(result))
-  if (mostSevere === 'cancel' || mostSevere === 'fail') return mostSevere
-  const hasBrokenBase = builtOn.some(
-    number => getScriptedResult(scenario, number, pullRequests.get(number)?.runCount ?? 1) === 'fail',
-  )
-  return hasBrokenBase ? 'fail' : (mostSevere ?? 'pass')
+  const has = (result: ScriptedResult) => listScripted(queue, members, result).length > 0
+  if (has('cancel')) return 'cancel'
+  if (has('fail') || listScripted(queue, builtOn, 'fail').length > 0) return 'fail'
+  return has('flake') ? 'flake' : 'pass'
 }
 
 /**
  * Starts a test run of a batch that is in the queue. A run takes 90 to 110 % of the usual time, and half of
- * that if its result is `cancel`. A run is stopped after `testingTimeoutMinutes`, if that is not 0. The
- * sandbox's own: its members have then caused the failure.
+ * that if its result is `cancel`.
  */
 export function startRun(queue: Queue, batch: Batch): void {
-  const { now, timings, settings, scenario, seed } = queue
+  const { now, timings, scenario, seed } = queue
   for (const member of batch.members) member.runCount++
   batch.dependencies = findDependencies(queue, batch)
-  const builtOn = listNumbers(batch.dependencies)
-  const result = computeResult(queue, batch.members, builtOn)
+  const ahead = [...batch.dependencies].flatMap(({ members }) => members)
+  const result = computeResult(queue, batch.members, ahead)
   const seedParts = [seed, repositoryName(queue.repo), queue.targetBranch, 'run', queue.runs.size] as const
   const stretch = Math.max(...batch.members.map(({ number }) => findScript(scenario, number)?.stretch ?? 1))
   const fullDuration = timings.testing * stretch * (0.9 + 0.2 * createRandom(...seedParts)())
   const duration = Math.max(1, Math.round(result === 'cancel' ? fullDuration / 2 : fullDuration))
-  const timeLimit = settings.testingTimeoutMinutes * timings.minute || duration
-  const timesOut = duration > timeLimit
   const run: SandboxTestRun = {
     id: createUuid(...seedParts),
     kind: batch.kind,
     tested: batch.members.map(({ number }) => number),
-    builtOn,
+    builtOn: ahead.map(({ number }) => number),
     startedAt: now,
-    endsAt: now + Math.min(duration, timeLimit),
-    result: timesOut ? 'fail' : result,
-    timesOut,
+    endsAt: now + duration,
+    result,
     status: 'in_progress',
     endedAt: undefined,
   }
@@ -119,7 +155,7 @@ export function startRun(queue: Queue, batch: Batch): void {
   for (const member of batch.members) member.lastRun = run
   enterPhase(queue, batch, 'TESTING', 'a test run has started')
   batch.run = run
-  batch.builtOn = new Set(builtOn)
+  batch.builtOn = new Set(run.builtOn)
   batch.phaseEndsAt = run.endsAt
 }
 
@@ -136,8 +172,7 @@ export function rerun(queue: Queue, batch: Batch, reason: string): void {
   batch.run = undefined
   batch.builtOn = new Set()
   batch.dependencies = findDependencies(queue, batch)
-  if (batch.phase === 'PENDING') return
-  enterPhase(queue, batch, 'PENDING', reason)
+  if (batch.phase !== 'PENDING') enterPhase(queue, batch, 'PENDING', reason)
 }
 
 export function removeBatches(queue: Queue, removed: readonly Batch[]): void {
@@ -157,18 +192,15 @@ export function removeFromBatches(
 ): void {
   const affected = new Set(listBatchesBuiltOn(queue, removed))
   for (const batch of queue.batches) {
-    const remaining = batch.members.filter(member => !removed.includes(member))
-    if (remaining.length === batch.members.length) continue
-    for (const member of batch.members)
-      if (removed.includes(member)) changeState(queue, member, to, reason, batch.kind)
-    batch.members = remaining
-    if (remaining.length === 0) endRun(queue, batch)
-    else affected.add(batch)
+    const leaving = batch.members.filter(member => removed.includes(member))
+    if (leaving.length === 0) continue
+    for (const member of leaving) changeState(queue, member, to, reason, batch.kind)
+    batch.members = batch.members.filter(member => !leaving.includes(member))
+    affected.add(batch)
   }
-  removeBatches(
-    queue,
-    queue.batches.filter(({ members }) => members.length === 0),
-  )
+  const emptied = queue.batches.filter(({ members }) => members.length === 0)
+  for (const batch of emptied) endRun(queue, batch)
+  removeBatches(queue, emptied)
   for (const batch of queue.batches)
     if (affected.has(batch)) rerun(queue, batch, `another pull request was ${to.toLowerCase()}`)
 }
@@ -185,29 +217,18 @@ export function requeueBatches(queue: Queue, batches: readonly Batch[], reason: 
 
 /**
  * Replaces a failed batch by two batches with half of its members each. Repeated splitting (bisection) ends
- * at the pull requests that caused the failure. The run of the second half would test the same changes as the
- * run that just failed: with `bisection_skip_redundant_tests` the second half takes over the result of that
- * run.
+ * at the pull requests that caused the failure.
  */
 export function split(queue: Queue, batch: Batch): void {
   const middle = Math.ceil(batch.members.length / 2)
-  const first = createBatch(queue, batch.members.slice(0, middle), 'bisection')
-  const second = createBatch(queue, batch.members.slice(middle), 'bisection')
-  queue.batches = queue.batches.flatMap(other => (other === batch ? [first, second] : [other]))
+  const halves = [batch.members.slice(0, middle), batch.members.slice(middle)].map(members =>
+    createBatch(queue, members, 'bisection'),
+  )
+  queue.batches = queue.batches.flatMap(other => (other === batch ? halves : [other]))
   for (const { dependencies } of queue.batches)
-    if (dependencies.delete(batch)) dependencies.add(first).add(second)
-  enterPhase(queue, first, 'PENDING', 'the batch failed and is split')
-  first.dependencies = findDependencies(queue, first)
-  // A run that was stopped at its time limit says nothing about the two halves.
-  const isResultKnown = queue.settings.optimizationMode !== 'off' && batch.run?.timesOut === false
-  if (!isResultKnown) {
-    enterPhase(queue, second, 'PENDING', 'the batch failed and is split')
-    second.dependencies = findDependencies(queue, second)
-    return
+    if (dependencies.delete(batch)) for (const half of halves) dependencies.add(half)
+  for (const half of halves) {
+    enterPhase(queue, half, 'PENDING', 'the batch failed and is split')
+    half.dependencies = findDependencies(queue, half)
   }
-  second.phase = 'PENDING_FAILURE'
-  second.phaseEndsAt = queue.now
-  second.run = batch.run
-  second.dependencies = new Set([first, ...batch.dependencies])
-  second.builtOn = new Set([...batch.builtOn, ...listNumbers([first])])
 }
