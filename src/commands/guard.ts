@@ -81,7 +81,7 @@ async function readPushes(context: CommandContext): Promise<readonly PushedBranc
 
 /** Whether a URL belongs to another repository, such as a fork. */
 async function isOtherRepository(remoteUrl: string | undefined, repo: Repository): Promise<boolean> {
-  const { parseGitRemote } = await import('../config/git-remote.ts')
+  const { parseGitRemote } = await import('../config/git.ts')
   const pushedRepo = remoteUrl === undefined ? undefined : parseGitRemote(remoteUrl)
   return (
     pushedRepo !== undefined &&

@@ -154,7 +154,7 @@ export function resolveSettings(
     // A command that changes settings does not read the profile: it must be able to correct an invalid
     // value and to create a profile.
     ...(options.changesSettings ? [] : [memoized(profileSource(store, () => settings.require('profile')))]),
-    discovered(async () => (await import('./ci.ts')).ciSource(host, hasToken)),
+    discovered(async () => (await import('./discovery.ts')).ciSource(host, hasToken)),
   ]
   const hasToken = async () => {
     const token = findToken(host.env, await settings.require('baseUrl'), store)
@@ -162,7 +162,7 @@ export function resolveSettings(
   }
   const openGit = (given: ParsedArgs | SettingSource) =>
     memoize(async () => {
-      const { gitSource } = await import('./git.ts')
+      const { gitSource } = await import('./discovery.ts')
       // A branch or pull request of a remote belongs to the repository of that remote only.
       const repo = async () => {
         for (const source of [fromCaller(given), fromEnvironment(host), ...configuredSources]) {

@@ -198,10 +198,9 @@ describe('what the checkout and the settings know', () => {
   const checkout = (command: string, args: readonly string[]) => {
     const line = `${command} ${args.slice(args.indexOf('core.hooksPath=/dev/null') + 1).join(' ')}`
     const out = new Map([
-      ['git remote', 'origin\nteam\nteam/fork\n'],
       [
-        'git for-each-ref --format=%(refname) refs/remotes',
-        'refs/remotes/origin/HEAD\nrefs/remotes/origin/main\nrefs/remotes/origin/fix/cart\nrefs/remotes/team/main\nrefs/remotes/team/fork/release-1\nrefs/remotes/gone/old\n',
+        'git for-each-ref --format=%(refname:lstrip=3) refs/remotes',
+        'HEAD\nmain\nfix/cart\nmain\nrelease-1\n',
       ],
     ]).get(line)
     return out === undefined ? { code: 1, out: '' } : { code: 0, out }

@@ -1,25 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { createServer as createSecureServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { gitSource } from '../../src/config/git.ts'
+import { gitSource } from '../../src/config/discovery.ts'
 import { isMergeqError } from '../../src/errors.ts'
 import type { GitOptions, Host } from '../../src/host/host.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
-import { createCertificateAuthority } from '../support/certificates.ts'
 import { bareEnvironment, testWith } from '../support/programs.ts'
 
 const test = testWith('git')
@@ -456,104 +443,23 @@ describe('The pull request whose head is the current commit', () => {
     expect(started.some(({ args }) => args.includes('ls-remote'))).toBe(false)
   })
 
-  const settingsIn = (env: string) =>
-    [...env.matchAll(/^GIT_CONFIG_KEY_(\d+)=(.*)$/gm)].map(([, index, key]) => [
-      key,
-      new RegExp(`^GIT_CONFIG_VALUE_${index}=(.*)$`, 'm').exec(env)?.[1],
-    ])
   const plain = 'https://github.com/acme/web.git'
-  const basic = (pair: string) => `Authorization: Basic ${Buffer.from(pair).toString('base64')}`
-  const ownRule = [`url.${plain}.insteadOf`, plain]
   test.each([
-    [
-      'https://ada:s3cret%2Fword@github.com/acme/web.git',
-      plain,
-      [ownRule, [`http.${plain}.extraHeader`, basic('ada:s3cret/word')]],
-    ],
-    [
-      'https://s3cret:x-oauth-basic@github.com/acme/web.git',
-      plain,
-      [ownRule, [`http.${plain}.extraHeader`, basic('s3cret:x-oauth-basic')]],
-    ],
-    [
-      'https://s3cret:@github.com/acme/web.git',
-      plain,
-      [ownRule, [`http.${plain}.extraHeader`, basic('s3cret:')]],
-    ],
-    ['https://s3cret@github.com/acme/web.git', plain, [ownRule, [`credential.${plain}.username`, 's3cret']]],
-    ['ssh://git:s3cret@github.com/acme/web.git', 'ssh://git@github.com/acme/web.git', []],
-    ['ssh://git@github.com:22/acme/web.git', 'ssh://git@github.com:22/acme/web.git', []],
-  ])(
-    'a credential in %s is in no argument: git gets it through its environment',
-    async (address, asked, settings) => {
-      const { env, called } = lookup(line(head(), 123))
-      const { find, started, said } = open(checkout(address), { env })
-      expect(await find('repo')).toBe('github.com/acme/web')
-      expect(await find('pr')).toBe('123')
-      expect(started.find(({ args }) => args.includes('ls-remote'))?.args).toContain(asked)
-      expect(JSON.stringify([started.map(({ args }) => args), said])).not.toMatch(/s3cret|ada/)
-      expect(settingsIn(called('env'))).toEqual(settings)
-    },
-  )
-
-  test('settings that the environment gives to git stay, before those of the credential', async () => {
-    const { env, called } = lookup(line(head(), 123))
-    const args = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'http.sslVerify', GIT_CONFIG_VALUE_0: 'true' }
-    const { find } = open(checkout('https://ada:s3cret@github.com/acme/web.git'), {
-      env: { ...env, ...args },
-    })
+    ['https://ada:s3cret%2Fword@github.com/acme/web.git', plain],
+    ['https://s3cret:x-oauth-basic@github.com/acme/web.git', plain],
+    ['https://s3cret:@github.com/acme/web.git', plain],
+    ['https://s3cret@github.com/acme/web.git', plain],
+    ['https://ada:s3cret@p@github.com/acme/web.git', plain],
+    ['ssh://git:s3cret@github.com/acme/web.git', 'ssh://git@github.com/acme/web.git'],
+    ['ssh://git@github.com:22/acme/web.git', 'ssh://git@github.com:22/acme/web.git'],
+  ])('a credential in %s is in no argument', async (address, asked) => {
+    const { env } = lookup(line(head(), 123))
+    const { find, started, said } = open(checkout(address), { env })
+    expect(await find('repo')).toBe('github.com/acme/web')
     expect(await find('pr')).toBe('123')
-    expect(settingsIn(called('env')).map(([key]) => key)).toEqual([
-      'http.sslVerify',
-      `url.${plain}.insteadOf`,
-      `http.${plain}.extraHeader`,
-    ])
-    expect(called('env')).toMatch(/^GIT_CONFIG_COUNT=3$/m)
+    expect(started.find(({ args }) => args.includes('ls-remote'))?.args).toContain(asked)
+    expect(JSON.stringify([started.map(({ args }) => args), said])).not.toMatch(/s3cret|ada/)
   })
-
-  const onLinux = process.platform === 'linux' ? test : test.skip
-  onLinux.each(['in the address', 'from a rule of the user'])(
-    'the real git logs in over https, and no process on the way has the credential in its arguments: %s',
-    async how => {
-      const authority = createCertificateAuthority(
-        { path: name => join(place, name) },
-        `authority-${++count}`,
-      )
-      const seen: string[] = []
-      const logins: (string | undefined)[] = []
-      const server = createSecureServer(authority.issue('IP:127.0.0.1'), (request, response) => {
-        logins.push(request.headers.authorization)
-        for (const entry of readdirSync('/proc').filter(name => /^\d+$/.test(name)))
-          try {
-            seen.push(readFileSync(`/proc/${entry}/cmdline`, 'utf8'))
-          } catch {
-            // It has ended.
-          }
-        const refs = `${head()} HEAD\0agent=test\n`
-        const ref = `${head()} refs/pull/123/head\n`
-        const packet = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text
-        response.setHeader('content-type', 'application/x-git-upload-pack-advertisement')
-        response.end(`${packet('# service=git-upload-pack\n')}0000${packet(refs)}${packet(ref)}0000`)
-      })
-      server.listen(0, '127.0.0.1')
-      await once(server, 'listening')
-      const at = `127.0.0.1:${(server.address() as AddressInfo).port}`
-      const config = join(place, `login-${count}.gitconfig`)
-      const rule = `[url "https://ada:s3cret@${at}/"]\n\tinsteadOf = https://${at}/\n`
-      writeFileSync(config, how === 'in the address' ? '' : rule)
-      try {
-        const folder = checkout(`https://${how === 'in the address' ? 'ada:s3cret@' : ''}${at}/acme/web.git`)
-        const { find } = open(folder, { env: { GIT_CONFIG_GLOBAL: config, GIT_SSL_CAINFO: authority.file } })
-        expect(await find('pr')).toBe('123')
-        expect(logins).toContain(basic('ada:s3cret').replace('Authorization: ', ''))
-        expect(seen.join('\n')).toContain('remote-https')
-        expect(seen.filter(words => words.includes('s3cret'))).toEqual([])
-      } finally {
-        server.close()
-        server.closeAllConnections()
-      }
-    },
-  )
 
   const refusals: readonly (readonly [text: string, problem: string])[] = [
     [

@@ -77,7 +77,7 @@ async function loadedBy(line: string, redirections = ''): Promise<Loaded> {
  * these share; the build decides which.
  */
 const watchedFiles =
-  /^(?:cli-complet(?:e|ion-.*)|commands-[a-z]+(?:-index)?|config-(?:git-remote|ci|store-update)|execa|http-.*|output-(?:table|spinner)|papaparse|sandbox-.*|shared)\.cjs$/
+  /^(?:cli-complet(?:e|ion-.*)|commands-[a-z]+(?:-index)?|config-(?:discovery|store-update)|execa|http-.*|output-(?:table|spinner)|papaparse|sandbox-.*|shared)\.cjs$/
 
 const prGet = ['commands-pr-index.cjs']
 const configGroup = ['commands-config.cjs', 'shared.cjs']
@@ -103,7 +103,7 @@ const kinds: readonly Kind[] = [
     0,
     [
       ...['cli-complete.cjs', 'cli-completion-values.cjs'],
-      ...['commands-pr-index.cjs', 'config-ci.cjs', 'shared.cjs'],
+      ...['commands-pr-index.cjs', 'config-discovery.cjs', 'shared.cjs'],
     ],
     [...dear, ...secure],
   ],

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test, vi } from 'vitest'
-import { ciSource } from '../../src/config/ci.ts'
+import { ciSource } from '../../src/config/discovery.ts'
 import { type SettingKey, settingDefinitions } from '../../src/config/setting-definitions.ts'
 import { isMergeqError } from '../../src/errors.ts'
 import type { GitOptions, GitResult, Host } from '../../src/host/host.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseGitRemote } from '../../src/config/git-remote.ts'
+import { parseGitRemote } from '../../src/config/git.ts'
 import { parseRepository, repositoryName } from '../../src/domain/values/repository.ts'
 
 const web = 'github.com/acme/web'

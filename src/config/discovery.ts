@@ -1,0 +1,322 @@
+import { memoize } from '../domain/memoize.ts'
+import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
+import { type Repository, repositoryName } from '../domain/values/repository.ts'
+import { usageError } from '../errors.ts'
+import type { Host } from '../host/host.ts'
+import { get, type Json } from '../json.ts'
+import { parseUrl } from '../url.ts'
+import { findCiSystem, isContinuousIntegration } from './ci-systems.ts'
+import {
+  countParents,
+  explainGit,
+  listPullRequestHeads,
+  listRemotes,
+  parseGitRemote,
+  type Remote,
+  runGit,
+} from './git.ts'
+import {
+  type ResolvedValue,
+  type SettingKey,
+  type SettingSource,
+  toResolvedValue,
+} from './setting-definitions.ts'
+
+/** How the sources of this file find settings; a setting without a finder is not looked for. */
+type Finders = Readonly<Partial<Record<SettingKey, () => Promise<ResolvedValue | undefined>>>>
+
+const anyText = /^(.+)$/s
+/** Matches the branch of a ref: `x` in `refs/heads/x` and in `x`; tags and pull requests do not match. */
+const branchPattern = /^(?:refs\/heads\/|(?:refs\/remotes\/)?origin\/)?((?!refs\/|detached$).+)$/s
+/** Matches the number in `7`, `refs/pull/7/merge`, `pr/7` and the address of a pull request; no branch. */
+const numberPattern =
+  /^(?!refs\/(?:heads|tags)\/)(?:(?:[^,]*\/)?(?:pulls?|pr|pull-requests|merge_requests)\/)?(\d+)(?:\/(?:head|merge))?$/
+const commitPattern = /^([\da-f]{7,64})$/i
+
+const extract = (value: ResolvedValue | undefined, pattern: RegExp): ResolvedValue | undefined =>
+  value && toResolvedValue(pattern.exec(value.value)?.[1], value.origin)
+
+/**
+ * Adds a host, or the host of an address, to a path. Returns undefined for a host without a dot, which would
+ * be read as an owner.
+ */
+function withHost(server: string, path: ResolvedValue): ResolvedValue | undefined {
+  const host = parseUrl(server)?.host || server
+  if (host === '' || !path.value.includes('/')) return path
+  return /[.:]/.test(host) || host === 'localhost'
+    ? toResolvedValue(`${host}/${path.value}`, path.origin)
+    : undefined
+}
+
+const maxEventSize = 32 * 1024 * 1024
+
+/** Matches the test branches of the merge queue, and of the merge queue of GitHub. */
+const queueBranch = /^(?:trunk-merge|trunk-temp|gh-readonly-queue)\//
+const testBranch =
+  /^trunk-merge\/pr-[^/]+\/([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?:-bisection[\w.-]*)?)$/i
+
+/**
+ * Returns the CI job as a source (docs/reference/cli.md, "CI jobs and git"). It has the repository of the
+ * pull request, the branch to merge into (or the branch that the job builds), the pull request and its head
+ * commit, the test run of a test branch, and, without a token, the workflow run of a pull request from a
+ * fork.
+ *
+ * `find('sha')` throws a usage error when a job of a pull request does not state the head commit reliably:
+ * with a merge commit the queue would wait forever. `find('pr')` throws a usage error on a test branch,
+ * whose draft pull request belongs to the queue.
+ */
+export function ciSource(host: Host, hasToken: () => Promise<boolean>): SettingSource {
+  const { env, files } = host
+  const system = findCiSystem(env)
+  if (system === undefined) return { find: () => undefined }
+  const readEvent = memoize(async (): Promise<Json | undefined> => {
+    try {
+      return JSON.parse((await files.read(env[system.eventFile ?? ''] ?? '', maxEventSize)) ?? '')
+    } catch {
+      return undefined
+    }
+  })
+  const lookup = async (name: string): Promise<ResolvedValue | undefined> =>
+    name.startsWith('event.')
+      ? toResolvedValue(
+          get(await readEvent(), name.slice('event.'.length)),
+          `the event file of ${system.title}`,
+        )
+      : toResolvedValue(env[name], name)
+  /** Returns the match of the pattern in the first of the variables that matches. */
+  const first = async (names = '', pattern = anyText): Promise<ResolvedValue | undefined> => {
+    for (const name of names.split(' ')) {
+      const value = extract(await lookup(name), pattern)
+      if (value !== undefined) return value
+    }
+    return undefined
+  }
+  const readHead = async () =>
+    system.hasHead?.(env) === false ? undefined : first(system.head, branchPattern)
+  const isQueueBranch = (head: ResolvedValue | undefined) => queueBranch.test(head?.value ?? '')
+  const readPullRequest = () => first(system.pr, numberPattern)
+  const isPullRequestJob = async () =>
+    (await readPullRequest()) !== undefined || system.isPullRequest?.(env) === true
+
+  const finders: Finders = {
+    async repo() {
+      const address = await first(system.address)
+      const repo = address && parseGitRemote(address.value)
+      if (repo !== undefined) return toResolvedValue(repositoryName(repo), address?.origin ?? '')
+      for (const { host, path } of system.repo ?? []) {
+        const value = await first(path)
+        if (value !== undefined) return withHost((await first(host))?.value ?? '', value)
+      }
+      return undefined
+    },
+    async targetBranch() {
+      const base = await first(system.base, branchPattern)
+      if (base !== undefined || (await isPullRequestJob())) return base
+      const head = await readHead()
+      return isQueueBranch(head) ? first(system.defaultBranch) : head
+    },
+    testRun: async () => extract(await readHead(), testBranch),
+    async forkedRun() {
+      const { head = '', base = '', run } = system.fork?.(env) ?? {}
+      // The event has null for the repository of a deleted fork.
+      const [headRepo, baseRepo] = [await first(head), await first(base)]
+      if (baseRepo === undefined || headRepo?.value.toLowerCase() === baseRepo.value.toLowerCase())
+        return undefined
+      return (await hasToken()) ? undefined : first(run)
+    },
+    async pr() {
+      const head = await readHead()
+      if (!isQueueBranch(head)) return readPullRequest()
+      throw usageError(
+        `This job runs on ${head?.value}, a test branch of the merge queue, not the branch of a pull request.`,
+        'Specify a pull request (123, #123 or its URL), or set MERGEQ_PR.',
+      )
+    },
+    async sha() {
+      const headSha = await first(system.headSha, commitPattern)
+      const built = await first(system.sha, commitPattern)
+      if (headSha !== undefined || !(await isPullRequestJob())) return headSha ?? built
+      const kind = system.shaOfPullRequest?.(env) ?? 'head'
+      if (built !== undefined && kind === 'head') return built
+      // A commit with a single parent is not a merge commit.
+      if (
+        built !== undefined &&
+        kind === 'head or merge' &&
+        ((await countParents(host, built.value)) ?? 2) < 2
+      )
+        return built
+      throw usageError(
+        `${system.title} does not provide the head commit of the pull request; the commit that it builds may be a merge commit.`,
+        'Use --sha <sha> or set MERGEQ_SHA. To send no commit, use --no-sha.',
+      )
+    },
+  }
+  return { find: name => finders[name]?.() }
+}
+
+/** The git checkout as a source of settings. */
+export interface GitSource extends SettingSource {
+  /** Returns what the checkout says about its pull request, after `find('pr')` found none. */
+  lookUpCheckout(): Promise<CheckoutLookup>
+}
+
+interface GitOptions {
+  /**
+   * Whether the command changes data: between a fork and its parent a read picks one, and a change fails.
+   */
+  readonly changes: boolean
+  /** Reports a choice between repositories to the user. */
+  notify(text: string): Promise<void>
+  /**
+   * Returns the repository that a source with precedence names, or undefined. Only a remote of the same
+   * repository then gives the target branch and the pull request.
+   */
+  repo?(): Promise<Repository | undefined>
+}
+
+/**
+ * Returns the remotes that may name the repository: `origin` and `upstream`, or the only remote when
+ * neither exists.
+ */
+async function readRemotes(host: Host): Promise<readonly Remote[]> {
+  const remotes = await listRemotes(host)
+  const preferred = ['origin', 'upstream'].flatMap(name => remotes.filter(remote => remote.name === name))
+  return preferred.length === 0 && remotes.length === 1 ? remotes : preferred
+}
+
+const isSameRepository = (one: Repository, other: Repository): boolean =>
+  repositoryName(one).toLowerCase() === repositoryName(other).toLowerCase()
+
+/** Returns `origin` and `upstream` if they name different repositories: a fork and its parent. */
+function findFork(remotes: readonly Remote[]): readonly [Remote, Remote] | undefined {
+  const [origin, upstream] = remotes.filter(({ repo }) => repo !== undefined)
+  if (origin?.repo === undefined || upstream?.repo === undefined) return undefined
+  return isSameRepository(origin.repo, upstream.repo) ? undefined : [origin, upstream]
+}
+
+/** The hosts for which a notice has named the repository that is read, one of two. */
+const notifiedHosts = new WeakSet<Host>()
+
+/**
+ * Returns the git checkout as a source (docs/reference/cli.md, "CI jobs and git"): the repository of its
+ * remotes, the target branch of the `HEAD` of the remote, the head commit of `HEAD`, and the pull request
+ * with that head commit. With a fork and its parent a change throws a usage error, and a read uses the parent
+ * and says so. The source is empty without git, without a checkout, and for a damaged checkout. No program
+ * that the repository configures is run.
+ */
+export function gitSource(host: Host, { changes, notify, repo: givenRepo }: GitOptions): GitSource {
+  const readLine = async (...args: readonly string[]) => (await runGit(host, ...args))?.trim() ?? ''
+  const readHead = async () => /^[\da-f]{40,64}$/.exec(await readLine('rev-parse', 'HEAD'))?.[0]
+
+  async function repositoryRemote(): Promise<Remote | undefined> {
+    const remotes = await readRemotes(host)
+    const fork = findFork(remotes)
+    if (fork === undefined) return remotes.find(({ repo }) => repo !== undefined) ?? remotes[0]
+    const [origin, upstream] = fork.map(({ name, repo }) => `${name} (${repo && repositoryName(repo)})`)
+    const differing = `The remotes ${origin} and ${upstream} point to different repositories`
+    if (changes) throw usageError(`${differing}.`, 'Choose one with --repo owner/name, or set MERGEQ_REPO.')
+    const isFirstTime = !notifiedHosts.has(host)
+    notifiedHosts.add(host)
+    if (isFirstTime) await notify(`${differing}: using upstream. To choose, use --repo.`)
+    return fork[1]
+  }
+
+  /**
+   * Returns the remote of the repository that the command uses; undefined for a change between a fork and
+   * its parent.
+   */
+  async function selectedRemote(): Promise<Remote | undefined> {
+    const repo = await givenRepo?.()
+    const remotes = await readRemotes(host)
+    if (repo === undefined) return changes && findFork(remotes) !== undefined ? undefined : repositoryRemote()
+    return (
+      remotes.find(remote => remote.repo !== undefined && isSameRepository(remote.repo, repo)) ??
+      remotes.find(remote => remote.repo === undefined)
+    )
+  }
+
+  const lookUpCommit = memoize(async () => {
+    const [remote, commit] = [await selectedRemote(), await readHead()]
+    if (remote === undefined || commit === undefined) return undefined
+    return findPullRequestOfCommit(host, remote, commit)
+  })
+
+  const finders: Finders = {
+    async repo() {
+      const remote = await repositoryRemote()
+      return toResolvedValue(remote?.repo && repositoryName(remote.repo), `git remote ${remote?.name}`)
+    },
+    async targetBranch() {
+      const remote = await selectedRemote()
+      if (remote === undefined) return undefined
+      const prefix = `refs/remotes/${remote.name}/`
+      const branch = await readLine('rev-parse', '--symbolic-full-name', `${prefix}HEAD`)
+      return branch.startsWith(prefix)
+        ? toResolvedValue(branch.slice(prefix.length), `git ${remote.name}/HEAD`)
+        : undefined
+    },
+    sha: async () => toResolvedValue(await readHead(), 'git HEAD'),
+    pr: async () => (await lookUpCommit())?.pr,
+  }
+
+  return {
+    find: name => finders[name]?.(),
+    async lookUpCheckout() {
+      const isCiJob = isContinuousIntegration(host.env)
+      if ((await selectedRemote()) === undefined) {
+        const repo = await givenRepo?.()
+        // Between a fork and its parent this throws.
+        if (repo === undefined) await repositoryRemote()
+        return { isCiJob, problem: await explainMissingRemote(host, repo) }
+      }
+      const commit = await readHead()
+      const branch = /^refs\/heads\/(.+)$/.exec(await readLine('symbolic-ref', '--quiet', 'HEAD'))?.[1]
+      const commitProblem =
+        (await lookUpCommit())?.commitProblem ?? (await explainGit(host, 'rev-parse', 'HEAD'))
+      return {
+        isCiJob,
+        ...(commit === undefined ? {} : { commit }),
+        ...(commitProblem === undefined ? {} : { commitProblem }),
+        ...(branch === undefined ? {} : { branch }),
+      }
+    },
+  }
+}
+
+/** Returns the one pull request whose head is a commit, or why there is none, without a full stop. */
+async function findPullRequestOfCommit(
+  host: Host,
+  remote: Remote,
+  commit: string,
+): Promise<{ readonly pr?: ResolvedValue | undefined; readonly commitProblem?: string }> {
+  const { name, protocol, repo } = remote
+  if (repo === undefined) return { commitProblem: `the URL of remote ${name} does not name a repository` }
+  if (protocol !== 'https' && protocol !== 'ssh')
+    return { commitProblem: `remote ${name} uses ${protocol}; only https and ssh are supported` }
+  const heads = await listPullRequestHeads(host, remote)
+  if (typeof heads === 'string') return { commitProblem: heads }
+  if (heads.size === 0) return { commitProblem: `remote ${name} lists no pull requests` }
+  const numbers = [...heads].flatMap(([number, head]) => (head === commit ? [number] : []))
+  if (numbers.length === 1)
+    return { pr: toResolvedValue(numbers[0], `the pull requests at git remote ${name}`) }
+  return {
+    commitProblem:
+      numbers.length === 0
+        ? `it is not the head of a pull request in ${repositoryName(repo)}`
+        : `it is the head of several pull requests in ${repositoryName(repo)}: ${numbers.map(number => `#${number}`).join(', ')}`,
+  }
+}
+
+/**
+ * Returns why the checkout has no remote to ask.
+ *
+ * @param repo the repository that the command uses, if it does not come from the checkout
+ */
+async function explainMissingRemote(host: Host, repo: Repository | undefined): Promise<string> {
+  const failure = await explainGit(host, 'remote', '-v')
+  if (failure !== undefined) return failure
+  if ((await runGit(host, 'remote', '-v'))?.trim() === '') return 'the checkout has no remote'
+  return repo === undefined
+    ? 'no remote is named origin or upstream'
+    : `no remote of the checkout belongs to ${repositoryName(repo)}`
+}
