@@ -6,6 +6,7 @@ import { defineCommand } from '../cli/command.ts'
 import { printDryRun } from '../cli/confirm.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { flag, type Input } from '../cli/inputs.ts'
+import { parseGitRemote } from '../config/git.ts'
 import { createParseContext } from '../config/settings.ts'
 import { elapsedSince, formatAge } from '../domain/format.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
@@ -80,8 +81,7 @@ async function readPushes(context: CommandContext): Promise<readonly PushedBranc
 }
 
 /** Whether a URL belongs to another repository, such as a fork. */
-async function isOtherRepository(remoteUrl: string | undefined, repo: Repository): Promise<boolean> {
-  const { parseGitRemote } = await import('../config/git.ts')
+function isOtherRepository(remoteUrl: string | undefined, repo: Repository): boolean {
   const pushedRepo = remoteUrl === undefined ? undefined : parseGitRemote(remoteUrl)
   return (
     pushedRepo !== undefined &&
@@ -139,7 +139,7 @@ async function findQueuedPullRequest(
   // Two forks may have branches of the same name: the head commit identifies the pull request.
   const { prSha } = record
   const isOtherHead = typeof prSha === 'string' && prSha !== '' && !from.startsWith(prSha)
-  return isOtherHead && (await isOtherRepository(remoteUrl, queue.repo)) ? undefined : record
+  return isOtherHead && isOtherRepository(remoteUrl, queue.repo) ? undefined : record
 }
 
 /**
