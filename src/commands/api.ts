@@ -1,10 +1,8 @@
 import {
-  type BodyValue,
   type Operation,
   type OperationErrors,
   operationMethod,
   operationName,
-  type Param,
   parseOverride,
   requiredParam,
   type WriteRecovery,
@@ -29,10 +27,11 @@ import { settingDefinition } from '../config/setting-definitions.ts'
 import { createParseContext, type ParsedArgs } from '../config/settings.ts'
 import { maxBodySize, maxListResponseSize } from '../domain/limits.ts'
 import { suggestName } from '../domain/similar-name.ts'
+import { findInexactNumber } from '../domain/values/numbers.ts'
 import { textParser } from '../domain/values/text.ts'
 import type { Type } from '../domain/values/types.ts'
 import { usageError } from '../errors.ts'
-import { endOfString, formatJson, isObject, parseJson } from '../json.ts'
+import { isObject, type JsonObject, parseJson } from '../json.ts'
 import { table } from '../output/view.ts'
 
 /** Parses an operation name, a path below the base address. Throws a usage error for any other text. */
@@ -56,35 +55,26 @@ const anyBody: Type<unknown> = {
   check: value => value,
 }
 
-const settingParams = ['repo', 'targetBranch', 'org'] as const
-type SettingParam = (typeof settingParams)[number]
-
-/**
- * Returns the params of a known operation that settings give, unless the body has a value for them. The
- * param of an option that was typed stays: a field that sets the same is an error.
- */
-function settingParamsOf(
-  knownOperation: Operation | undefined,
-  body: Readonly<Record<string, BodyValue>>,
-  args: ParsedArgs,
-): readonly (readonly [SettingParam, Param<unknown>])[] {
-  return settingParams.flatMap(name => {
-    const param = knownOperation?.params[name]
-    if (param === undefined) return []
-    const isGiven = Object.hasOwn(body, (param.location ?? '').replace('body.', ''))
-    const isTyped = args.has(settingDefinition(name).flag ?? '')
-    return isGiven && !isTyped ? [] : [[name, param] as const]
-  })
-}
-
-/** Returns the input of a setting. In a query it is optional: only an option or the environment gives it. */
-const inputFor = (name: SettingParam, { location }: Param<unknown>): Input<unknown> =>
-  location === 'query'
-    ? { definitions: [], setting: name, read: (_, context) => context.readExplicit(name) }
-    : settingInput(name)
-
 const findOperation = (name: string): Operation | undefined =>
   serviceOperations.find(({ route }) => operationName(route) === name)
+
+/**
+ * Returns the params of a known operation that settings give, unless the body has a value for them. The param
+ * of an option that was typed stays: a field that sets the same is an error.
+ */
+const settingParams = (operation: Operation, givenKeys: ReadonlySet<string>, args: ParsedArgs) =>
+  (['repo', 'targetBranch', 'org'] as const).flatMap(name => {
+    const param = operation.params[name]
+    if (param === undefined) return []
+    const isGiven = givenKeys.has((param.location ?? '').replace('body.', ''))
+    const isTyped = args.has(settingDefinition(name).flag ?? '')
+    // In a query a setting is optional: only an option or the environment gives it.
+    const input: Input<unknown> =
+      param.location === 'query'
+        ? { definitions: [], setting: name, read: (_, context) => context.readExplicit(name) }
+        : settingInput(name)
+    return isGiven && !isTyped ? [] : [{ name, param, input }]
+  })
 
 /** Returns what to do about a 404 for a name that mergeq does not know. */
 function unknownOperationErrors(name: string): OperationErrors {
@@ -94,25 +84,11 @@ function unknownOperationErrors(name: string): OperationErrors {
   return { hint: status => (status === 404 ? hint : undefined) }
 }
 
-/** The method that was typed, else the operation's own; of an unknown operation, POST with a body. */
-function resolveMethod(
-  knownOperation: Operation | undefined,
-  hasBody: boolean,
-  method: string | undefined,
-): 'GET' | 'POST' {
-  if (method !== undefined) return method === 'get' ? 'GET' : 'POST'
-  if (knownOperation !== undefined) return operationMethod(knownOperation.route)
-  return hasBody ? 'POST' : 'GET'
-}
-
-/** Returns the fields of the response; an unknown operation that is a POST is a change. */
+/** Returns the fields of the response; an unknown operation that may be a POST counts as a change. */
 function responseFields(typed: ReadonlyMap<string, readonly string[]>): RecordFields {
   const operation = findOperation(typed.get('operation')?.[0] ?? '')
-  const hasBody = ['--field', '--raw-field', '--input'].some(name => typed.has(name))
-  const isChange =
-    operation === undefined
-      ? resolveMethod(operation, hasBody, typed.get('--method')?.[0]?.toLowerCase()) === 'POST'
-      : operation.recovery !== undefined
+  const isPost = ['--field', '--raw-field', '--input', '--method'].some(name => typed.has(name))
+  const isChange = operation === undefined ? isPost : operation.recovery !== undefined
   const record = operation?.document ?? operation?.response
   return {
     names: record === undefined ? [] : fieldNames(record),
@@ -137,59 +113,36 @@ function quoteValue(field: string): string {
 const maxInputSize = 2 * maxBodySize
 
 /**
- * Reads the body of --input; its values are sent as they are written, without white space. Throws a usage
- * error unless it is a JSON object in UTF-8, and a `refused` error for a long input.
+ * Reads the body of --input. Throws a usage error unless it is a JSON object in UTF-8 whose numbers can be sent
+ * exactly, and a `refused` error for a long input.
  */
-async function readInputBody(
-  input: AsyncIterable<Uint8Array>,
-  operation: string,
-): Promise<Record<string, BodyValue>> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  const decode = (chunk?: Uint8Array) => {
-    try {
-      return decoder.decode(chunk, { stream: chunk !== undefined })
-    } catch {
-      throw usageError('--input: the body contains bytes that are not UTF-8.', 'Save the text as UTF-8.')
-    }
-  }
-  let [json, bytes] = ['', 0]
+async function readInputBody(input: AsyncIterable<Uint8Array>, operation: string): Promise<JsonObject> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
   for await (const chunk of input) {
     bytes += chunk.length
     if (bytes > maxInputSize) throw bodyTooLargeError(operation, bytes)
-    json += decode(chunk)
+    chunks.push(chunk)
   }
-  json += decode()
-  if (!isObject(parseJson(json))) throw usageError('--input: the body must be a JSON object.')
-  return encodeMembers(formatJson(json, false))
-}
-
-/** Encodes the members of an object, at any depth, so that an option can replace each of them. */
-function encodeMembers(object: string): Record<string, BodyValue> {
-  const utf8 = new TextEncoder()
-  const body: Record<string, BodyValue> = Object.create(null)
-  for (const [name, value] of membersOf(object)) {
-    const bytes = utf8.encode(value)
-    body[name] = value.startsWith('{') ? encodeMembers(value) : { chunks: [bytes], bytes: bytes.length }
-  }
+  const json = decodeUtf8(Buffer.concat(chunks))
+  if (json === undefined)
+    throw usageError('--input: the body contains bytes that are not UTF-8.', 'Save the text as UTF-8.')
+  const inexact = findInexactNumber(json)
+  if (inexact !== undefined)
+    throw usageError(
+      `--input: the number ${inexact} cannot be represented exactly.`,
+      'To send it with all its digits, use -F <key>=<number>.',
+    )
+  const body = parseJson(json)
+  if (!isObject(body)) throw usageError('--input: the body must be a JSON object.')
   return body
 }
 
-/** Yields the name and the text of each member of an object that has no white space between its tokens. */
-function* membersOf(object: string): Iterable<readonly [name: string, value: string]> {
-  let [depth, start] = [0, 1]
-  let name: string | undefined
-  for (let index = 0; index < object.length; index++) {
-    const character = object.charAt(index)
-    if (character === '"') index = endOfString(object, index)
-    else if (character === '{' || character === '[') depth++
-    else if (character === '}' || character === ']') depth--
-    if (character === ':' && depth === 1) {
-      name = JSON.parse(object.slice(start, index))
-      start = index + 1
-    } else if ((character === ',' && depth === 1) || depth === 0) {
-      if (name !== undefined) yield [name, object.slice(start, index)]
-      start = index + 1
-    }
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
   }
 }
 
@@ -223,6 +176,8 @@ function prependHead({ status, headers, bytes }: ResponseBody): Uint8Array {
   result.set(bytes, head.length)
   return result
 }
+
+const methods = { get: 'GET', post: 'POST' } as const
 
 export const apiCommand = defineCommand({
   command: 'api',
@@ -282,43 +237,40 @@ export const apiCommand = defineCommand({
   ],
   async run({ operation: name, method, set: typed = [], raw = [], input, include }, context) {
     const set = [...typed, ...raw.map(quoteValue)]
-    const knownOperation = findOperation(name)
-    const body =
-      input === undefined
-        ? {}
-        : await readInputBody(createParseContext(context.settings, context).open(input), name)
+    const known = findOperation(name)
+    const { open } = createParseContext(context.settings, context)
+    const body = input === undefined ? {} : await readInputBody(open(input), name)
     const hasBody = input !== undefined || set.length > 0
-    const resolvedMethod = resolveMethod(knownOperation, hasBody, method)
-    if (resolvedMethod === 'GET' && hasBody)
+    const knownMethod = known === undefined ? undefined : operationMethod(known.route)
+    const typedMethod = method && methods[method]
+    const sentMethod = typedMethod ?? knownMethod ?? (hasBody ? 'POST' : 'GET')
+    if (sentMethod === 'GET' && hasBody)
       throw usageError('A GET request cannot have a body.', 'Omit -f, -F and --input, or use -X post.')
-    const bodyKeys = {
-      ...body,
-      ...Object.fromEntries(set.map(field => [field.split(/[.=]/)[0] ?? '', null])),
-    }
-    const settings = settingParamsOf(knownOperation, bodyKeys, context.args)
+    const givenKeys = new Set([...Object.keys(body), ...set.map(field => field.split(/[.=]/)[0] ?? '')])
+    const settings = known === undefined ? [] : settingParams(known, givenKeys, context.args)
     // A change of an unknown operation is never read back or sent again.
     const unknownChange: WriteRecovery | undefined =
-      resolvedMethod === 'POST' ? { replay: 'never', inspectCommand: '' } : undefined
-    const recovery = knownOperation === undefined ? unknownChange : knownOperation.recovery
+      sentMethod === 'POST' ? { replay: 'never', inspectCommand: '' } : undefined
+    const recovery = known === undefined ? unknownChange : known.recovery
     const command: Command = {
       command: 'api',
       summary: '',
       examples: [],
       operation: {
-        route: `${resolvedMethod} /${name}`,
+        route: `${sentMethod} /${name}`,
         summary: '',
         ...(recovery === undefined ? {} : { recovery }),
         params: {
-          ...Object.fromEntries(settings),
+          ...Object.fromEntries(settings.map(({ name, param }) => [name, param])),
           body: requiredParam(anyBody, 'Body', { location: 'body' }),
         },
         decoder: createRawDecoder(include),
-        ...(knownOperation === undefined ? { errors: unknownOperationErrors(name) } : {}),
-        isHostedOnly: knownOperation?.isHostedOnly === true,
-        isPublic: knownOperation?.isPublic === true,
+        ...(known === undefined ? { errors: unknownOperationErrors(name) } : {}),
+        isHostedOnly: known?.isHostedOnly === true,
+        isPublic: known?.isPublic === true,
       },
       inputs: {
-        ...Object.fromEntries(settings.map(([name, param]) => [name, inputFor(name, param)])),
+        ...Object.fromEntries(settings.map(({ name, input }) => [name, input])),
         body: { definitions: [], read: () => body },
       },
       view: ({ records }) => table(records, []),

@@ -1,20 +1,21 @@
-import { type CallResult, callOperation } from '../api/call.ts'
-import type { Operation, Params, ParamValues } from '../api/operation.ts'
+import { callOperation } from '../api/call.ts'
+import type { ParamValues } from '../api/operation.ts'
 import { getSubmittedPullRequest } from '../api/operations/pull-requests.ts'
 import { getQueue } from '../api/operations/queues.ts'
+import type { RequestLimits } from '../api/service-client.ts'
 import { defineCommand } from '../cli/command.ts'
 import { printDryRun } from '../cli/confirm.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { flag, type Input } from '../cli/inputs.ts'
 import { parseGitRemote } from '../config/git.ts'
-import { createParseContext } from '../config/settings.ts'
 import { elapsedSince, formatAge } from '../domain/format.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
 import { isUnderTest, normalizeState, outcomeOfRecord } from '../domain/states.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
+import { readText } from '../domain/values/text.ts'
 import { extendError, isNotFound, MergeqError, toMergeqError, usageError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
-import { installHook, uninstallHook } from './guard/hook.ts'
+import { hookColumns, installHook, uninstallHook } from './guard/hook.ts'
 
 interface PushedBranch {
   readonly branch: string
@@ -66,75 +67,37 @@ const remoteArgument: Input<string | undefined> = {
 /** Upper limit for the delay of a push, in milliseconds; --timeout can lower it. */
 const maxWait = 3_000
 
-/** Reads the pushed branches that git writes to the standard input of the hook. */
-async function readPushes(context: CommandContext): Promise<readonly PushedBranch[]> {
-  if (context.host.input.terminal)
-    throw usageError(
-      '`mergeq guard` is a git hook: git runs it and passes the pushed branches.',
-      'To install it, run: mergeq guard --install',
-    )
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const chunk of createParseContext(context.settings, context).open('-'))
-    text += decoder.decode(chunk, { stream: true })
-  return parsePushes(text + decoder.decode())
+/** What the checks of the pushed branches share. */
+interface GuardedQueue {
+  readonly queue: ParamValues<typeof getQueue.params>
+  /** The URL that is pushed to. */
+  readonly remoteUrl: string | undefined
+  readonly context: CommandContext
+  /** No retries; no attempt ends after the time that a push may be delayed. */
+  readonly limits: RequestLimits
 }
 
 /** Whether a URL belongs to another repository, such as a fork. */
 function isOtherRepository(remoteUrl: string | undefined, repo: Repository): boolean {
-  const pushedRepo = remoteUrl === undefined ? undefined : parseGitRemote(remoteUrl)
-  return (
-    pushedRepo !== undefined &&
-    repositoryName(pushedRepo).toLowerCase() !== repositoryName(repo).toLowerCase()
-  )
-}
-
-/** The queue whose pull requests are guarded. */
-type Queue = ParamValues<typeof getQueue.params>
-
-async function readQueueName(context: CommandContext): Promise<Queue> {
-  const settings = createParseContext(context.settings, context)
-  return { repo: await settings.require('repo'), targetBranch: await settings.require('targetBranch') }
-}
-
-/**
- * Calls an operation without retries and without a spinner; no attempt ends after the deadline, in
- * milliseconds since 1970.
- */
-function callWithDeadline<P extends Params>(
-  context: CommandContext,
-  operation: Operation<P>,
-  params: ParamValues<P>,
-  deadline: number,
-): Promise<CallResult<P>> {
-  const { host, logger } = context
-  const client = context.client()
-  const timeout = () => Math.max(1, deadline - host.clock.now())
-  return callOperation(
-    { ...client, logger: { ...logger, withSpinner: (_, work) => work() } },
-    operation,
-    params,
-    { limits: { maxRetries: 0, timeout } },
-  )
+  const pushed = remoteUrl === undefined ? undefined : parseGitRemote(remoteUrl)
+  return pushed !== undefined && repositoryName(pushed).toLowerCase() !== repositoryName(repo).toLowerCase()
 }
 
 /** Returns the record of the pull request that a push would remove from the queue, or undefined. */
 async function findQueuedPullRequest(
   { branch, from }: PushedBranch,
-  queue: Queue,
-  remoteUrl: string | undefined,
-  deadline: number,
-  context: CommandContext,
+  { queue, remoteUrl, context, limits }: GuardedQueue,
 ): Promise<JsonObject | undefined> {
   const values = { ...queue, head: branch }
-  const record = await callWithDeadline(context, getSubmittedPullRequest, values, deadline)
-    .then(({ response }) => response.records[0])
-    .catch(error => {
+  const record = await callOperation(context.client(), getSubmittedPullRequest, values, { limits }).then(
+    ({ response }) => response.records[0],
+    error => {
       const failure = toMergeqError(error)
       // The service does not know the branch, so it is not queued. A web page with status 404 proves nothing.
       if (isNotFound(failure)) return undefined
       throw failure
-    })
+    },
+  )
   if (record === undefined || !isQueued(record)) return undefined
   // Two forks may have branches of the same name: the head commit identifies the pull request.
   const { prSha } = record
@@ -143,83 +106,78 @@ async function findQueuedPullRequest(
 }
 
 /**
- * Describes what a pull request loses if a push removes it from the queue:
- * `#7 has been TESTING for 4m, position 2 of 5 in the queue for main`. `now` is in milliseconds since 1970.
+ * Returns the error that blocks a push: what the pull request would lose, such as
+ * `#7 has been TESTING for 4m, position 2 of 5 in the queue for main`, and how to continue.
  */
-function describeLoss(
-  record: JsonObject,
-  queue: JsonObject | undefined,
-  targetBranch: string,
-  now: number,
-): string {
-  const state = normalizeState(getString(record, 'state') ?? 'in an unknown state')
-  const elapsed = elapsedSince(getString(record, 'stateChangedAt'), now)
-  const duration = elapsed === undefined ? '' : ` for ${formatAge(elapsed)}`
-  const entries = queueEntries(queue ?? {})
-  const position = entries.find(({ pr }) => pr === record.prNumber)?.position
-  const place =
-    position === undefined ? 'in the queue' : `position ${position} of ${entries.length} in the queue`
-  return `${pullRequestName(record)} ${duration === '' ? 'is' : 'has been'} ${state}${duration}, ${place} for ${targetBranch}`
-}
-
-const pullRequestName = ({ prNumber }: JsonObject): string =>
-  typeof prNumber === 'number' ? `#${prNumber}` : 'its pull request'
-
-/** Creates the error that blocks a push: what the push would lose, and how to continue. */
 async function createBlockedPushError(
   record: JsonObject,
   { branch, isDeletion }: PushedBranch,
-  queue: Queue,
-  deadline: number,
-  context: CommandContext,
+  { queue, context, limits }: GuardedQueue,
 ): Promise<MergeqError> {
-  const queueRecord = await callWithDeadline(context, getQueue, queue, deadline).then(
+  const queueRecord = await callOperation(context.client(), getQueue, queue, { limits }).then(
     ({ response }) => response.records[0],
     () => undefined,
   )
-  const name = pullRequestName(record)
-  const now = context.host.clock.now()
-  const isTested = isUnderTest(getString(record, 'state') ?? '')
-  const loss = isTested ? 'its position and its test run' : 'its position'
   const numbers = typeof record.prNumber === 'number' ? [record.prNumber] : []
+  const name = numbers.length === 0 ? 'its pull request' : `#${numbers.join()}`
+  const state = getString(record, 'state') ?? 'in an unknown state'
+  const elapsed = elapsedSince(getString(record, 'stateChangedAt'), context.host.clock.now())
+  const words = normalizeState(state)
+  const lasting = elapsed === undefined ? `is ${words}` : `has been ${words} for ${formatAge(elapsed)}`
+  const entries = queueEntries(queueRecord ?? {})
+  const position = entries.find(({ pr }) => pr === record.prNumber)?.position
+  const place = position === undefined ? '' : `position ${position} of ${entries.length} `
+  const loss = isUnderTest(state) ? 'its position and its test run' : 'its position'
   const { commandLine } = context.settings
   return new MergeqError(
     'check-failed',
-    `The ${isDeletion ? 'deletion' : 'push'} of ${branch} was blocked: ${describeLoss(record, queueRecord, queue.targetBranch, now)}. ${isDeletion ? 'Deleting the branch' : 'Pushing'} would remove ${name} from the queue and lose ${loss}.`,
+    [
+      `The ${isDeletion ? 'deletion' : 'push'} of ${branch} was blocked:`,
+      `${name} ${lasting}, ${place}in the queue for ${queue.targetBranch}.`,
+      `${isDeletion ? 'Deleting the branch' : 'Pushing'} would remove ${name} from the queue and lose ${loss}.`,
+    ].join(' '),
     {
       hint: [
         `Wait until ${name} has finished: ${commandLine(['pr', 'wait', ...numbers], queue)}`,
         `Cancel ${name} first, then push: ${commandLine(['pr', 'cancel', ...numbers], queue)}`,
-        'To push anyway: MERGEQ_GUARD=off git push (or git push --no-verify)',
+        overrideHint,
       ].join('\n'),
     },
   )
 }
 
+const overrideHint = 'To push anyway: MERGEQ_GUARD=off git push (or git push --no-verify)'
+
 /**
- * Checks the pushed branches. Throws the error that blocks the push, otherwise the error of the first branch
- * that could not be checked; returns the exit code 0 if there is none.
+ * Checks the branches that git writes to the standard input of the hook. Throws the error that blocks the push,
+ * otherwise the error of the first branch that could not be checked; returns the exit code 0 if there is none.
  */
 async function guardPush(remoteUrl: string | undefined, context: CommandContext): Promise<number> {
-  const pushes = await readPushes(context)
-  const { host, options } = context
+  const { host, options, settings } = context
+  if (host.input.terminal)
+    throw usageError(
+      '`mergeq guard` is a git hook: git runs it and passes the pushed branches.',
+      'To install it, run: mergeq guard --install',
+    )
+  const pushes = parsePushes(await readText(host.input.read(), 'Standard input'))
+  const [push] = pushes
+  if (push === undefined) return 0
+  const queue = { repo: await settings.require('repo'), targetBranch: await settings.require('targetBranch') }
+  if (options.dryRun) {
+    const values = { ...queue, head: push.branch }
+    return printDryRun(getSubmittedPullRequest, [{ values, overrides: [] }], context)
+  }
   const deadline = host.clock.now() + Math.min(maxWait, options.timeout ?? maxWait)
+  const limits = { maxRetries: 0, timeout: () => Math.max(1, deadline - host.clock.now()) }
+  const guarded = { queue, remoteUrl, context, limits }
   const failures: unknown[] = []
   for (const push of pushes) {
-    if (options.dryRun) {
-      const values = { ...(await readQueueName(context)), head: push.branch }
-      return printDryRun(getSubmittedPullRequest, [{ values, overrides: [] }], context)
-    }
-    let blocked: MergeqError | undefined
-    try {
-      const queue = await readQueueName(context)
-      const record = await findQueuedPullRequest(push, queue, remoteUrl, deadline, context)
-      if (record !== undefined) blocked = await createBlockedPushError(record, push, queue, deadline, context)
-    } catch (error) {
+    const record = await findQueuedPullRequest(push, guarded).catch(error => {
       failures.push(error)
-    }
+      return undefined
+    })
     host.interrupted.throwIfAborted()
-    if (blocked !== undefined) throw blocked
+    if (record !== undefined) throw await createBlockedPushError(record, push, guarded)
   }
   if (failures.length > 0) throw failures[0]
   return 0
@@ -233,11 +191,7 @@ export const guardCommand = defineCommand({
   output: 'nothing; messages go to standard error',
   fields: {
     names: ['hook', 'did', 'command', 'would'],
-    columns: [
-      ['HOOK', 'hook', 'id'],
-      ['RESULT', 'did'],
-      ['WOULD', 'would', 'prose'],
-    ],
+    columns: [...hookColumns, ['WOULD', 'would', 'prose']],
   },
   options: {
     remote: remoteArgument,
@@ -268,7 +222,7 @@ export const guardCommand = defineCommand({
         throw extendError(
           failure,
           {
-            hint: `${details.hint ?? ''}\nTo push anyway: MERGEQ_GUARD=off git push (or git push --no-verify)`.trim(),
+            hint: `${details.hint ?? ''}\n${overrideHint}`.trim(),
           },
           `The push was blocked because the queue could not be checked: ${message}`,
         )

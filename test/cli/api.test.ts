@@ -34,11 +34,19 @@ test.each([
     'mergeq: --input: the body contains bytes that are not UTF-8.\n',
   ],
   [Buffer.alloc(40 * 1024 * 1024 + 1, ' '), 6, 'mergeq: The request has 41,943,041 bytes or more; '],
-])('--input that is not UTF-8 or too long is refused, and nothing is sent', async (input, code, text) => {
-  const outcome = await mergeq('api getQueue --input -', { env, answer, input })
-  expect(outcome).toMatchObject({ code, out: '', requests: [] })
-  expect(outcome.err.startsWith(text)).toBe(true)
-})
+  [
+    '{"a":[9007199254740993]}',
+    2,
+    'mergeq: --input: the number 9007199254740993 cannot be represented exactly.\n  To send it with all its digits, use -F <key>=<number>.\n',
+  ],
+])(
+  '--input that is not UTF-8, not exact or too long is refused, and nothing is sent',
+  async (input, code, text) => {
+    const outcome = await mergeq('api getQueue --input -', { env, answer, input })
+    expect(outcome).toMatchObject({ code, out: '', requests: [] })
+    expect(outcome.err.startsWith(text)).toBe(true)
+  },
+)
 
 describe('a known operation gets its method, and what settings give', () => {
   test.each([
@@ -89,9 +97,9 @@ describe('fields', () => {
   })
 
   test('a field replaces one value inside the body of --input', async () => {
-    const input = '{"pr":{"number":7,"sha":"4f2a","id":9007199254740993},"list":[{"a":1}]}'
+    const input = '{"pr":{"number":7,"sha":"4f2a","id":9007199254740991},"list":[{"a":1}]}'
     const { requests } = await mergeq('api something --input - -F pr.number=8', { env, answer, input })
-    expect(requests[0]?.body).toBe('{"pr":{"number":8,"sha":"4f2a","id":9007199254740993},"list":[{"a":1}]}')
+    expect(requests[0]?.body).toBe('{"pr":{"number":8,"sha":"4f2a","id":9007199254740991},"list":[{"a":1}]}')
   })
 
   test('a field without a key is a usage error', async () => {

@@ -53,7 +53,7 @@ async function findHookPath(host: Host): Promise<string> {
   return platformPath(/^(?:\/|[A-Za-z]:)/.test(path) ? path : joinPath(root, path, platform), platform)
 }
 
-const hookColumns: readonly ColumnSpec[] = [
+export const hookColumns: readonly ColumnSpec[] = [
   ['HOOK', 'hook', 'id'],
   ['RESULT', 'did'],
 ]
