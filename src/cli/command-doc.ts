@@ -1,52 +1,24 @@
 import { isChange, type Operation, operationMethod, operationName } from '../api/operation.ts'
+import { settingDefinitions } from '../config/setting-definitions.ts'
+import { outputFormats } from '../domain/output-formats.ts'
 import { type ErrorKind, exitCodeList } from '../errors.ts'
-import type { OutputDoc, RegisteredCommand } from './command.ts'
+import type { CommandGroup, OutputDoc, RegisteredCommand } from './command.ts'
 import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
+import { globalOptions } from './parse.ts'
 
-export interface OptionDoc {
-  readonly name: string
-  readonly short?: string
-  readonly value?: string
-  readonly summary: string
-  readonly choices?: readonly string[]
-  readonly default?: string
-  readonly required?: boolean
-  readonly repeatable?: boolean
-}
+/** An argument or option as help, the manual page and `help --json` describe it. */
+export const documentOption = (definition: OptionDefinition) => ({
+  name: definition.name,
+  short: definition.short,
+  value: definition.value,
+  summary: definition.summary,
+  choices: definition.choices,
+  default: definition.default ?? definition.defaultText,
+  required: isOption(definition) ? undefined : definition.required === true,
+  repeatable: definition.variadic === true ? true : undefined,
+})
 
-interface Example {
-  readonly line: string
-  readonly exit: number
-  readonly why?: string
-}
-
-export interface CommandDoc {
-  readonly command: string
-  readonly alias?: string
-  readonly summary: string
-  readonly usage: string
-  readonly arguments: readonly OptionDoc[]
-  readonly flags: readonly OptionDoc[]
-  readonly sends: readonly string[]
-  readonly prints: OutputDoc
-  readonly examples: readonly Example[]
-  readonly exitCodes?: readonly number[]
-}
-
-export function documentOption(definition: OptionDefinition): OptionDoc {
-  const { name, short, value, summary, choices, required = false, variadic, defaultText } = definition
-  const defaultValue = definition.default ?? defaultText
-  return {
-    name,
-    ...(short === undefined ? {} : { short }),
-    ...(value === undefined ? {} : { value }),
-    summary,
-    ...(choices === undefined ? {} : { choices }),
-    ...(defaultValue === undefined ? {} : { default: defaultValue }),
-    ...(isOption(definition) ? {} : { required }),
-    ...(variadic === true ? { repeatable: true } : {}),
-  }
-}
+export type OptionDoc = ReturnType<typeof documentOption>
 
 const commonExitKinds: readonly ErrorKind[] = ['ok', 'internal', 'usage', 'output', 'interrupted']
 const requestExitKinds: readonly ErrorKind[] = ['auth', 'not-found', 'refused', 'unavailable', 'bad-answer']
@@ -100,29 +72,101 @@ function documentOutput({ operations, output }: RegisteredCommand): OutputDoc {
   }
 }
 
-function parseExample(example: string): Example {
+/** Splits an example from the exit code that ends it, and from the reason of that. */
+function parseExample(example: string): { line: string; exit: number; why?: string } {
   const [line = '', exit, why] = example.split(/ +# exits with (\d+) /)
   return exit === undefined ? { line, exit: 0 } : { line, exit: Number(exit), why: why ?? '' }
 }
 
-export function documentCommand(documented: RegisteredCommand): CommandDoc {
+/** A command as help, the manual page and `help --json` describe it. */
+export function documentCommand(documented: RegisteredCommand) {
   const { command, alias, summary, operations, examples, propagatesExitCode } = documented
   const definitions = documented.definitions.filter(({ hidden }) => hidden !== true)
   const commandArguments = definitions.filter(definition => !isOption(definition))
   const exitKinds = listExitKinds(documented)
   return {
     command,
-    ...(alias === undefined ? {} : { alias: command.replace(/\S+$/, alias) }),
+    alias: alias === undefined ? undefined : command.replace(/\S+$/, alias),
     summary,
-    usage: `mergeq ${command} [flags]${commandArguments.map(definition => ` ${formatArgument(definition)}`).join('')}`,
+    usage: ['mergeq', command, '[flags]', ...commandArguments.map(formatArgument)].join(' '),
     arguments: commandArguments.map(documentOption),
     flags: definitions.filter(isOption).map(documentOption),
     sends:
       operations === 'any' ? ['the operation that you name'] : [...new Set(operations.map(formatRequest))],
     prints: documentOutput(documented),
+    /** Undefined for a command that ends with the exit code of another program. */
+    exitCodes:
+      propagatesExitCode === true
+        ? undefined
+        : exitCodeList.filter(({ kind }) => exitKinds.has(kind)).map(({ code }): number => code),
     examples: examples.map(parseExample),
-    ...(propagatesExitCode === true
-      ? {}
-      : { exitCodes: exitCodeList.filter(({ kind }) => exitKinds.has(kind)).map(({ code }) => code) }),
   }
+}
+
+export type CommandDoc = ReturnType<typeof documentCommand>
+
+const toOptionJson = (doc: OptionDoc) => ({
+  ...doc,
+  value: doc.value === undefined ? undefined : `<${doc.value}>`,
+})
+
+const toCommandJson = (doc: CommandDoc) => ({
+  ...doc,
+  flags: doc.flags.map(toOptionJson),
+  examples: doc.examples.map(({ line, exit }) => ({ line, exit })),
+})
+
+export const programSummary = 'Work with merge queues and flaky tests from the command line'
+
+/** The environment variables that give no setting. */
+export const otherVariables: readonly (readonly [names: string, description: string])[] = [
+  ['MERGEQ_TOKEN', 'API token; an empty value counts as unset'],
+  ['TRUNK_API_TOKEN', 'API token if MERGEQ_TOKEN is not set, for the default base URL only'],
+  ['MERGEQ_GUARD', '`off` disables the `mergeq guard` pre-push hook'],
+  ['MERGEQ_DEBUG', '`1` also prints the stack trace of an error on standard error'],
+  ['MERGEQ_CONFIG_DIR', 'Configuration directory (default: depends on the platform)'],
+  ['XDG_CONFIG_HOME, XDG_CACHE_HOME', 'Base directories for configuration (Linux, macOS) and cache (Linux)'],
+  ['CI', 'If set, mergeq never prompts; repository, branch and pull request default to those of the CI job'],
+  [
+    'HTTPS_PROXY, NO_PROXY',
+    'Proxy for HTTPS, and hosts to reach without it; the names can be in upper or lower case',
+  ],
+  ['NODE_EXTRA_CA_CERTS', 'File with additional certificate authorities, like --ca-file'],
+  ['NODE_DISABLE_COMPILE_CACHE', 'If set, compiled code is not cached'],
+  [
+    'NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM',
+    'Color output, unless --color is given; TERM=dumb disables it',
+  ],
+  ['LC_ALL, LC_CTYPE, LANG', 'Character set of the terminal; without UTF-8, mergeq prints ASCII signs'],
+]
+
+/** Returns help as JSON: about a command, a group (its commands) or mergeq as a whole. */
+export function renderJson(
+  commands: readonly RegisteredCommand[],
+  groups: readonly CommandGroup[],
+  { isCommand, format, isPretty }: { isCommand: boolean; format: string; isPretty: boolean },
+): string {
+  const docs = commands.map(command => toCommandJson(documentCommand(command)))
+  if (format === 'ndjson') return docs.map(doc => `${JSON.stringify(doc)}\n`).join('')
+  const program = {
+    name: 'mergeq',
+    summary: programSummary,
+    groups: groups.filter(group => group.isCommand !== true).map(({ name, summary }) => ({ name, summary })),
+    globalFlags: globalOptions.map(option => toOptionJson(documentOption(option))),
+    commands: docs,
+    environment: [
+      ...Object.values(settingDefinitions)
+        .filter(({ env }) => env.length > 0)
+        .map(({ env, flag, summary, default: value, defaultText }) => ({
+          names: env,
+          flag,
+          summary,
+          default: value ?? defaultText,
+        })),
+      ...otherVariables.map(([names, summary]) => ({ names: names.split(', '), summary })),
+    ],
+    formats: outputFormats.map(({ name, summary }) => ({ name, summary })),
+    exitCodes: exitCodeList.map(({ code, kind, when }) => ({ code, kind, when })),
+  }
+  return `${JSON.stringify(isCommand ? docs[0] : program, null, isPretty ? 2 : undefined)}\n`
 }

@@ -222,11 +222,13 @@ export interface RegisteredCommand extends CommandDescription {
   readonly route?: Route
   /** What runs; undefined for a command that prints documentation. */
   readonly definition?: Command
+  /** For a command that needs no settings: `help`, or the texts that it prints, by the word that it takes. */
+  readonly documentation?: 'help' | Readonly<Record<string, string>>
 }
 
-/** A command that prints documentation about all commands. The program renders it with `cli/help`. */
+/** A command that prints documentation, which the program renders. */
 export interface DocumentationCommand extends RegisteredCommand {
-  readonly documentation: 'help' | 'completion'
+  readonly documentation: 'help' | Readonly<Record<string, string>>
 }
 
 export type CommandModule = Command | DocumentationCommand

@@ -111,7 +111,7 @@ async function completeArgument(
   const inputs = command?.definitions.filter(input => !isOption(input) && input.hidden !== true) ?? []
   const last = inputs.at(-1)
   const input = inputs[index] ?? (last?.variadic === true ? last : undefined)
-  if (command !== undefined && 'documentation' in command && command.documentation === 'help') {
+  if (command?.documentation === 'help') {
     const commands = await loadCommands(groups.filter(({ name }) => name === words[0]))
     const topics = index === 0 ? (input?.suggestions ?? []) : []
     return complete(

@@ -1,6 +1,6 @@
 import { settingOption } from '../domain/queue-settings.ts'
 import { findSimilarName } from '../domain/similar-name.ts'
-import { joinCommandLine } from '../domain/suggested-command.ts'
+import { joinCommandLine, shellQuote } from '../domain/suggested-command.ts'
 import { isPullRequestReference } from '../domain/values/pull-request.ts'
 import { type MergeqError, usageError } from '../errors.ts'
 import { type CommandGroup, loadCommands } from './command.ts'
@@ -256,8 +256,14 @@ async function hintForOption({ argv, groups, path, command }: Mistake, word: str
   const replace = (...words: readonly string[]) => formatLine(argv.toSpliced(at, 1, ...words), groups)
   if (/^--?(?:\w+-)?token$/i.test(option))
     return 'Other processes can read the arguments of a command: set MERGEQ_TOKEN, or run: mergeq auth login'
-  const note = optionNotes[`${name} ${option}`] ?? optionNotes[option]
+  const note = optionNotes[`${name} ${option}`]
   if (note !== undefined) return note
+  if (option === '--jq') {
+    const rest = argv.toSpliced(at, value === undefined ? 2 : 1).filter(other => other !== '--json')
+    const line = await formatLine([...rest, '--json'], groups)
+    const filter = shellQuote(value ?? argv[at + 1] ?? '.')
+    return line === undefined ? undefined : `To select from the JSON, run: ${line} | jq ${filter}`
+  }
   if (option === '--json')
     return askForFields(argv.toSpliced(at, 1, '--json', '--fields', value ?? ''), groups)
   const watch = watchCommands[name]
@@ -326,10 +332,14 @@ export async function createUsageError(
   }
 }
 
-/** Returns the question for words of `mergeq help` that name neither a command nor a topic. */
-export async function hintForHelp(words: readonly string[], groups: Groups): Promise<Hint> {
+/** Returns the usage error for words of `mergeq help` that name neither a command nor a topic. */
+export async function createHelpError({ command, words }: Reading, groups: Groups): Promise<MergeqError> {
   const correction = await correctCommand(words, groups)
-  const target = correction?.target.replace(/^help /, '').replace(/ -.*/, '')
-  if (target === undefined || target.startsWith('-')) return undefined
-  return asQuestion(await formatLine(['help', ...target.split(' ')], groups))
+  const target = correction?.target.replace(/^help /, '').replace(/ -.*/, '') ?? '--help'
+  const line = target.startsWith('-') ? undefined : await formatLine(['help', ...target.split(' ')], groups)
+  const topics = command?.definitions[0]?.suggestions ?? []
+  return usageError(
+    `unknown command or topic '${words.join(' ')}'.`,
+    asQuestion(line) ?? `To list the commands, run: mergeq --help\nTopics: ${topics.join(', ')}`,
+  )
 }

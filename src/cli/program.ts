@@ -28,7 +28,7 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     args = reading.args
     const { command, asksFor } = reading
     if (asksFor === 'error') {
-      const { createUsageError } = await import('./correct.ts')
+      const { createUsageError } = await loadCorrections()
       throw await createUsageError(host.argv, reading, groups)
     }
     if (asksFor === 'run' && command?.definition !== undefined) {
@@ -48,9 +48,13 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     const text = await renderDocumentation(reading, groups, {
       width: Math.min(out.columns, 100),
       format: (args.has('--json') ? 'json' : (args.get('--output')?.[0] ?? 'table')).toLowerCase(),
-      pretty: out.terminal,
+      isPretty: out.terminal,
       heading: title => (isBold ? bold(title) : title),
     })
+    if (text === undefined) {
+      const { createHelpError } = await loadCorrections()
+      throw await createHelpError(reading, groups)
+    }
     await out.write(text)
     return 0
   } catch (error) {
@@ -68,6 +72,8 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     return failure.exit
   }
 }
+
+const loadCorrections = () => import('./correct.ts')
 
 /**
  * Whether errors are printed as JSON. This depends only on `args` and `output`, the value of

@@ -180,15 +180,11 @@ export const optionSynonyms: Readonly<Record<string, readonly string[]>> = {
   '--mine': ['--author=NAME'],
 }
 
-const selectWithJq = 'To select from the JSON, pipe it into jq: --json | jq FILTER'
 const metricsRange =
   'The service has metrics of the last hour only. To list pull requests that merged earlier, run: mergeq pr list --state merged --since 7d'
 
-/** What is said about an unknown option, perhaps after one command only, instead of a correction. */
+/** What is said about an unknown option of a command instead of a correction. */
 export const optionNotes: Readonly<Record<string, string>> = {
-  '--jq': selectWithJq,
-  '--template': selectWithJq,
-  '--jsonpath': selectWithJq,
   'pr submit --all': 'To submit several pull requests, pipe their numbers into: mergeq pr submit -',
   'pr cancel --all': 'To cancel several pull requests, pipe their numbers into: mergeq pr cancel -',
   'metrics --since': metricsRange,

@@ -1,4 +1,4 @@
-import { completionScripts } from '../../src/cli/completion-scripts.ts'
+import { completionScripts } from '../../src/commands/completion.ts'
 
 type Shell = keyof typeof completionScripts
 

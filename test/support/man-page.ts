@@ -1,13 +1,14 @@
-import { type CommandDoc, documentOption, type OptionDoc } from '../../src/cli/command-doc.ts'
+import { Help } from 'commander'
 import {
-  describeOption,
-  formatRows,
-  listSettingVariables,
+  type CommandDoc,
+  documentOption,
+  type OptionDoc,
   otherVariables,
   programSummary,
-  wrapText,
-} from '../../src/cli/help.ts'
+} from '../../src/cli/command-doc.ts'
+import { describeOption, listSettingVariables } from '../../src/cli/help.ts'
 import { globalOptions } from '../../src/cli/parse.ts'
+import { outputFormats } from '../../src/domain/output-formats.ts'
 import { exitCodeList } from '../../src/errors.ts'
 
 const roffEscapes: Readonly<Record<string, string>> = {
@@ -33,7 +34,9 @@ const formatProse = (text: string): string =>
 
 /** Returns a paragraph for roff in source lines of at most about 80 columns. */
 const formatParagraph = (text: string): string =>
-  wrapText(formatProse(text), 78)
+  new Help()
+    .boxWrap(formatProse(text), 78)
+    .split('\n')
     .map(line => line.replace(/^\./, '\\&.'))
     .join('\n')
 
@@ -121,7 +124,7 @@ export function renderManPage(commands: readonly CommandDoc[]): string {
     ...formatSection('COMMANDS', ...commands.flatMap(formatCommand)),
     ...formatSection(
       'FORMATS',
-      ...formatRows.flatMap(([name, description]) => formatItem(formatBold(name), toSentence(description))),
+      ...outputFormats.flatMap(({ name, summary }) => formatItem(formatBold(name), toSentence(summary))),
     ),
     ...formatSection(
       'ENVIRONMENT',

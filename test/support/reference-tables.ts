@@ -5,7 +5,7 @@ import {
   type WriteRecovery,
 } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
-import { formatRows, otherVariables } from '../../src/cli/help.ts'
+import { otherVariables } from '../../src/cli/command-doc.ts'
 import { formatBytes, formatInteger } from '../../src/domain/format.ts'
 import {
   attemptLimit,
@@ -18,6 +18,7 @@ import {
   maxValues,
   maxWindow,
 } from '../../src/domain/limits.ts'
+import { outputFormats } from '../../src/domain/output-formats.ts'
 import { scenarioNames } from '../../src/domain/scenario-names.ts'
 import { exitCodeList, mostSevere } from '../../src/errors.ts'
 import { connectLimit } from '../../src/http/connect.ts'
@@ -54,7 +55,7 @@ const renderGlobalOptions = ({ globalFlags }: ProgramHelp): string =>
 export const renderFormats = (): string =>
   renderTable(
     ['`--output`', 'what it prints'],
-    formatRows.map(([name, description]) => [code(name), description]),
+    outputFormats.map(({ name, summary }) => [code(name), summary]),
   )
 
 const codeNames = (names: string): string => names.split(', ').map(code).join(', ')
