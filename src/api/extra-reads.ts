@@ -99,7 +99,7 @@ export async function readListIfAvailable<P extends Params>(
       ...(pages.hasStarted ? { missingStatuses: [] } : {}),
     })
     if (result !== undefined) take(pages.take(result.response))
-    else if (failure === undefined || !pages.recover(failure)) {
+    else {
       const problem = failure === undefined ? undefined : withoutPeriod(failure)
       return { isAvailable: pages.hasStarted, problem }
     }

@@ -43,8 +43,6 @@ export interface Param<T> {
   readonly setting?: ParamSetting
   /** The name of the option, without dashes, where it is not the name of the param: `state` for `states`. */
   readonly option?: string
-  /** The placeholder of the option, where it is not that of the type. */
-  readonly placeholder?: string
   /** What `--no-x` does, where that is not the opposite of the summary. */
   readonly opposite?: string
   /** The text that the command line uses where the option is not typed. */
@@ -271,12 +269,6 @@ export const defineOperation = <const P extends Params, const R extends Route>(
 
 /** Whether an operation changes something. */
 export const isChange = ({ recovery }: Pick<Operation, 'recovery'>): boolean => recovery !== undefined
-
-/** The same operation with another decoder for its responses. */
-export const withDecoder = <P extends Params>(
-  operation: Operation<P>,
-  decoder: ResponseDecoder,
-): Operation<P> => ({ ...operation, decoder })
 
 /** The operation's name: its path without the leading slash (`submitPullRequest`). */
 export const operationName = (route: Route): string => route.slice(route.indexOf('/') + 1)

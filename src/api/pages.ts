@@ -1,6 +1,6 @@
 import { formatInteger, pluralize } from '../domain/format.ts'
 import { defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
-import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
+import { MergeqError, withPeriod } from '../errors.ts'
 import { get, type Json, type JsonObject } from '../json.ts'
 import { type DecodedResponse, missingPartError } from './response.ts'
 
@@ -19,7 +19,7 @@ export interface PaginationEnd {
   readonly problem: string | undefined
   /** All sentences about the list: its summary, what else happened, and whether there are more records. */
   readonly notes: readonly string[]
-  /** The sentences about restarts, repeated rows and hidden records. */
+  /** The sentences about repeated rows and hidden records. */
   readonly warnings: readonly string[]
   /** The members beside the records in the one document for all pages. */
   readonly envelope: JsonObject
@@ -76,7 +76,6 @@ export interface PagedList {
   readonly tokenPath: string
   /** Returns the id of a record. A record with an id is returned only once; a record without an id always. */
   idOf(record: JsonObject): string | undefined
-  describeSegment(segment: PageQuery): string
   /** The conditions of mergeq, each with the option that sets it. */
   readonly filters: readonly { readonly flag: string; keeps(record: JsonObject): boolean }[]
   /** Sorts all records when the list has ended. Without it, records are returned as they arrive. */
@@ -110,11 +109,10 @@ export class Paginator {
   readonly #cursor: PageCursor<PageQuery>
   readonly #options: PageOptions
   readonly #limit: number
-  /** Each id that was seen, with the number of the pass over a segment in which it was seen last. */
+  /** Each id that was seen, with the index of the segment in which it was seen last. */
   readonly #seenIds = new Map<string, number>()
   /** How many records each condition dropped. */
   readonly #hidden = new Map<string, number>()
-  readonly #restarts: string[] = []
   #collected: JsonObject[] = []
   #shown = 0
   #repeated = 0
@@ -150,12 +148,8 @@ export class Paginator {
   async *read(
     request: (pageQuery: PageQuery) => Promise<DecodedResponse>,
   ): AsyncGenerator<readonly JsonObject[]> {
-    for (let query = this.nextQuery(); query !== undefined; query = this.nextQuery()) {
-      const response = await request(query).catch(error => {
-        if (!this.recover(toMergeqError(error))) throw error
-      })
-      if (response !== undefined) yield this.take(response)
-    }
+    for (let query = this.nextQuery(); query !== undefined; query = this.nextQuery())
+      yield this.take(await request(query))
   }
 
   nextQuery(): PageQuery | undefined {
@@ -199,14 +193,14 @@ export class Paginator {
     return now
   }
 
-  /** Returns whether the record is new in the list, and whether it is new in this pass over the segment. */
+  /** Returns whether the record is new in the list, and whether it is new in its segment. */
   #see(record: JsonObject): { readonly isFirst: boolean; readonly isNew: boolean } {
     const id = this.#list.idOf(record)
     if (id === undefined) return { isFirst: true, isNew: true }
-    const { pass } = this.#cursor
-    const lastPass = this.#seenIds.get(id)
-    this.#seenIds.set(id, pass)
-    return { isFirst: lastPass === undefined, isNew: lastPass !== pass }
+    const { index } = this.#cursor
+    const lastIndex = this.#seenIds.get(id)
+    this.#seenIds.set(id, index)
+    return { isFirst: lastIndex === undefined, isNew: lastIndex !== index }
   }
 
   #keeps(record: JsonObject): boolean {
@@ -216,19 +210,6 @@ export class Paginator {
   }
 
   #sorted = () => this.#collected.sort(this.#list.order).slice(0, this.#limit)
-
-  /**
-   * Returns whether the list continues after an error: a segment whose page token expired starts again, once.
-   */
-  recover({ details: { status, serviceMessage = '' } }: MergeqError): boolean {
-    const isExpired = (status === 400 || status === 404) && /token|cursor/i.test(serviceMessage)
-    const next = this.#next()
-    if (!isExpired || this.#options.pageToken !== undefined || next === undefined) return false
-    if (!this.#cursor.restart()) return false
-    const segment = this.#list.describeSegment(next.segment)
-    this.#restarts.push(`A page token expired; ${segment} was read again from the first page.`)
-    return true
-  }
 
   /** Ends the list; `why` is the error that ended it early. */
   finish(why?: string): PaginationEnd {
@@ -240,7 +221,7 @@ export class Paginator {
     this.#shown += records.length
     const isLimited = this.#isLimited || (order !== undefined && this.#wanted > this.#limit)
     const complete = (cursor.isOver || this.#isOnePageOver) && !isLimited && problem === undefined
-    const warnings = [...this.#restarts]
+    const warnings: string[] = []
     if (this.#repeated > 0) warnings.push(`Omitted ${pluralize(this.#repeated, 'duplicate row')}.`)
     if (this.#hidden.size > 0) warnings.push(describeHidden(this.#hidden, noun))
     const result = { shown: this.#shown, pages: cursor.pages, complete, envelope: this.#lastEnvelope }
@@ -296,14 +277,12 @@ export class PageCursor<S extends object> {
   readonly #segments: readonly S[]
   readonly #options: PageCursorOptions
   readonly #tokens = new Set<string>()
-  #index = 0
   #token: string
   #pagesWithoutNewRecords = 0
-  #restartedIndex = -1
   /** How many pages were read. */
   pages = 0
-  /** The number of the current pass, from 1: each segment and each restart begins a new pass. */
-  pass = 1
+  /** The index of the current segment. */
+  index = 0
   /** Why the list cannot be read further. */
   problem: string | undefined
 
@@ -314,12 +293,12 @@ export class PageCursor<S extends object> {
   }
 
   get isOver(): boolean {
-    return this.#index >= this.#segments.length
+    return this.index >= this.#segments.length
   }
 
   /** The next page to request; the token of a first page is empty. Undefined at the end and after a problem. */
   next(): { readonly segment: S; readonly token: string } | undefined {
-    const segment = this.#segments[this.#index]
+    const segment = this.#segments[this.index]
     return segment === undefined || this.problem !== undefined ? undefined : { segment, token: this.#token }
   }
 
@@ -331,8 +310,12 @@ export class PageCursor<S extends object> {
     const { maxPages, noun } = this.#options
     this.pages++
     this.#pagesWithoutNewRecords = hasNew ? 0 : this.#pagesWithoutNewRecords + 1
-    if (nextToken === '') this.#startSegment(this.#index + 1)
-    else if (nextToken === this.#token || this.#tokens.has(nextToken))
+    if (nextToken === '') {
+      this.index++
+      this.#token = ''
+      this.#tokens.clear()
+      this.#pagesWithoutNewRecords = 0
+    } else if (nextToken === this.#token || this.#tokens.has(nextToken))
       this.problem = 'the service returned the same page token twice'
     else if (this.#pagesWithoutNewRecords >= maxPagesWithoutNewRecords)
       this.problem = `${maxPagesWithoutNewRecords} pages in a row contained no new ${noun}s`
@@ -342,24 +325,5 @@ export class PageCursor<S extends object> {
     }
     if (!this.isOver && this.pages >= maxPages)
       this.problem ??= `the list has more than ${pluralize(maxPages, 'page')} (to read more, raise --max-pages)`
-  }
-
-  /**
-   * Moves to the start of the current segment, after a token has expired, and returns true. Returns false
-   * without moving at a segment's first page and if this segment was restarted before.
-   */
-  restart(): boolean {
-    if (this.#token === '' || this.#restartedIndex === this.#index) return false
-    this.#restartedIndex = this.#index
-    this.#startSegment(this.#index)
-    return true
-  }
-
-  #startSegment(index: number): void {
-    this.#index = index
-    this.#token = ''
-    this.#tokens.clear()
-    this.#pagesWithoutNewRecords = 0
-    this.pass++
   }
 }

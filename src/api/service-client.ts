@@ -56,26 +56,28 @@ export const withoutMessages = (client: ServiceClient): ServiceClient => {
   }
 }
 
-interface ConnectionSettings extends Pick<HttpClientOptions, 'isLoopback'> {
-  readonly caFile: { readonly path: string | undefined; readonly option: string }
-  /** Milliseconds that an attempt may take; undefined for the defaults. */
-  readonly timeout: number | undefined
+/** What a client is made from; its HTTP client is added. */
+interface ClientParts extends Omit<ServiceClient, 'httpClient'> {
+  readonly host: Host
+  readonly settings: ServiceClient['settings'] & { read(name: 'caFile'): Promise<string | undefined> }
 }
 
-interface LazyHttpClient {
-  httpClient(): Promise<HttpClient>
-  close(): Promise<void>
-}
-
-export function createLazyHttpClient(
-  host: Host,
-  logger: ServiceClient['logger'],
-  readSettings: () => Promise<ConnectionSettings>,
-): LazyHttpClient {
+/**
+ * Creates a client whose HTTP client is loaded for the first request, because loading takes most of a request's
+ * start-up time.
+ *
+ * @param caFileOption the name of the option for authorities, in errors
+ */
+export function createServiceClient<T extends ClientParts>(
+  parts: T,
+  caFileOption: string,
+  isLoopback: HttpClientOptions['isLoopback'],
+): T & { httpClient(): Promise<HttpClient>; close(): Promise<void> } {
   let httpClient: Promise<HttpClient> | undefined
   return {
+    ...parts,
     httpClient() {
-      httpClient ??= readSettings().then(settings => openHttpClient(host, logger, settings))
+      httpClient ??= openHttpClient(parts, caFileOption, isLoopback)
       return httpClient
     },
     async close() {
@@ -88,22 +90,19 @@ export function createLazyHttpClient(
   }
 }
 
-/**
- * Opens the HTTP client of a command or a call. Its module is loaded now, which is the largest part of the
- * start-up time of a request. Throws a usage error for a file of authorities that cannot be read.
- */
+/** Throws a usage error for a file of authorities that cannot be read. */
 async function openHttpClient(
-  host: Host,
-  logger: ServiceClient['logger'],
-  { caFile, timeout, isLoopback }: ConnectionSettings,
+  { host, logger, settings, options }: ClientParts,
+  caFileOption: string,
+  isLoopback: HttpClientOptions['isLoopback'],
 ): Promise<HttpClient> {
-  const authorities = await readAuthorities(caFile, host)
+  const authorities = await readAuthorities(await settings.read('caFile'), caFileOption, host)
   const { createHttpClient } = await import('../http/http-client.ts')
   if (host.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     await logger.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified.')
   return createHttpClient({
     ...host,
-    limit: timeout ?? Number.POSITIVE_INFINITY,
+    limit: options.timeout ?? Number.POSITIVE_INFINITY,
     authorities,
     isLoopback,
     notify: text => logger.info(text),
@@ -112,7 +111,8 @@ async function openHttpClient(
 
 /** `ca` options would replace the certificates of NODE_EXTRA_CA_CERTS, so these are returned as well. */
 async function readAuthorities(
-  { path, option }: ConnectionSettings['caFile'],
+  path: string | undefined,
+  option: string,
   { env, files }: Host,
 ): Promise<readonly string[]> {
   if (path === undefined) return []

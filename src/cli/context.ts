@@ -1,4 +1,4 @@
-import { createLazyHttpClient, type ServiceClient } from '../api/service-client.ts'
+import { createServiceClient, type ServiceClient } from '../api/service-client.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { isLoopback } from '../config/setting-definitions.ts'
 import { type Config, type ParsedArgs, type ResolveOptions, resolveSettings } from '../config/settings.ts'
@@ -163,28 +163,22 @@ interface CommandClient extends ServiceClient {
   close(): Promise<void>
 }
 
-/**
- * The HTTP client is loaded for the first request, because loading takes most of a request's start-up time.
- */
-export function createCommandClient(parts: {
+export const createCommandClient = (parts: {
   readonly host: Host
   readonly settings: Config
   readonly options: Pick<GlobalOptions, 'retries' | 'timeout' | 'verbose'>
   readonly logger: Logger
   readonly secrets: SecretOutput
-}): CommandClient {
-  const { host, settings, secrets, options, logger } = parts
-  return {
-    ...parts,
-    ...createLazyHttpClient(host, logger, async () => ({
-      caFile: { path: await settings.read('caFile'), option: '--ca-file' },
-      timeout: options.timeout,
-      isLoopback,
-    })),
-    maxRetries: options.retries,
-    token: memoize(() => readToken(host.env, settings, secrets.hide)),
-  }
-}
+}): CommandClient =>
+  createServiceClient(
+    {
+      ...parts,
+      maxRetries: parts.options.retries,
+      token: memoize(() => readToken(parts.host.env, parts.settings, parts.secrets.hide)),
+    },
+    '--ca-file',
+    isLoopback,
+  )
 
 /** Tokens are stored by origin. Rejects with the error of the `baseUrl` setting. */
 export const readOrigin = async ({ settings }: CommandContext): Promise<string> =>

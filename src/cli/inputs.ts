@@ -204,7 +204,7 @@ export const optionName = (key: string, param?: Pick<Param<unknown>, 'option'>):
  */
 export function paramInput<T>(key: string, param: Param<T>): Input<T>
 export function paramInput(key: string, param: Param<unknown>): Input<unknown> {
-  const { type, setting, required = false, placeholder = type.placeholder, opposite } = param
+  const { type, setting, required = false, opposite } = param
   const name = optionName(key, param)
   const { choices, suggestions } = type
   const described = {
@@ -217,7 +217,7 @@ export function paramInput(key: string, param: Param<unknown>): Input<unknown> {
     ...(param.values === undefined ? {} : { values: param.values }),
     parse: (word: string) => type.parse(word),
   }
-  const spec = { ...described, value: placeholder }
+  const spec = { ...described, value: type.placeholder }
   if (setting !== undefined) {
     const read: Input<unknown>['read'] = (_, context) =>
       required ? context.require(setting) : context.setting(setting)

@@ -68,6 +68,11 @@ interface Failure extends Pick<ErrorDetails, 'hint' | 'failedStep'> {
   readonly retryable?: boolean
 }
 
+const notSent = (
+  message: string,
+  details: Partial<Pick<Failure, 'hint' | 'failedStep' | 'retryable'>> = {},
+): Failure => ({ sentState: 'not-sent', message, hint: checkNetwork, ...details })
+
 /** The text of the error itself is never shown. */
 export function classifyError(error: unknown, info: RequestInfo): TransportError {
   const cause = innermostError(error)
@@ -86,71 +91,51 @@ export function classifyError(error: unknown, info: RequestInfo): TransportError
 
 const proxyRefusal = (status: string, { host, proxy }: RequestInfo): Failure =>
   status === '407' || status === '401'
-    ? {
-        sentState: 'not-sent',
-        message: `The proxy ${proxy} requires a login (${status}); the service was not reached`,
+    ? notSent(`The proxy ${proxy} requires a login (${status}); the service was not reached`, {
         hint: 'Set HTTPS_PROXY to a URL with the user name and password, for example http://user:password@proxy.example:3128. Nothing was sent.',
         retryable: false,
         failedStep: 'proxy',
-      }
-    : {
-        sentState: 'not-sent',
-        message: `The proxy ${proxy} could not connect to ${host} (${status})`,
-        hint: checkNetwork,
-        failedStep: 'proxy',
-      }
+      })
+    : notSent(`The proxy ${proxy} could not connect to ${host} (${status})`, { failedStep: 'proxy' })
 
 /** The failure of a lookup, a connection or its TLS; undefined for every other failure. */
 function failureToConnect(
   { name, code = '', syscall, hostname, port }: Errno,
   { host, proxy, began, node }: RequestInfo,
 ): Failure | undefined {
-  const sentState = 'not-sent'
   const isProxyError =
     proxy !== undefined &&
     (hostname === proxy.replace(/:\d+$/, '') || String(port) === proxy.split(':').at(-1))
   const peer = isProxyError ? `the proxy ${proxy}` : host
   const peerName = isProxyError ? `The proxy ${proxy}` : host
   if (syscall === 'getaddrinfo')
-    return {
-      sentState,
-      message: `The host name of ${peer} could not be resolved (DNS)`,
-      hint: checkNetwork,
-      failedStep: 'dns',
-    }
+    return notSent(`The host name of ${peer} could not be resolved (DNS)`, { failedStep: 'dns' })
   if (code === 'ECONNREFUSED')
-    return {
-      sentState,
-      message: `${peerName} refused the connection`,
-      hint: checkNetwork,
+    return notSent(`${peerName} refused the connection`, {
       failedStep: isProxyError ? 'proxy' : 'connection',
-    }
+    })
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || (!began && unreachable.test(code)))
-    return { sentState, message: `${peerName} could not be reached`, hint: checkNetwork }
-  const badTls = { sentState, retryable: false, failedStep: 'tls' } as const
+    return notSent(`${peerName} could not be reached`)
+  const badTls = { retryable: false, failedStep: 'tls' } as const
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' || name === 'SecureProxyConnectionError')
-    return {
+    return notSent(`The certificate of ${host} is for a different host name`, {
       ...badTls,
-      message: `The certificate of ${host} is for a different host name`,
       hint: `Check the base URL. ${nothingSent}`,
-    }
-  if (badCertificate.test(code))
-    return {
-      ...badTls,
-      message: `The certificate of ${host} is not trusted (${code})`,
-      hint: `If your network uses its own certificate authority, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS${hasSystemStore(node) ? ', or use the system certificate store: NODE_OPTIONS=--use-system-ca' : ''}. ${nothingSent}`,
-    }
-  return undefined
+    })
+  const systemStore = hasSystemStore(node)
+    ? ', or use the system certificate store: NODE_OPTIONS=--use-system-ca'
+    : ''
+  return badCertificate.test(code)
+    ? notSent(`The certificate of ${host} is not trusted (${code})`, {
+        ...badTls,
+        hint: `If your network uses its own certificate authority, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS${systemStore}. ${nothingSent}`,
+      })
+    : undefined
 }
 
 /** The failure of a request on a connection that was open, or about to be. */
 function failureAfterwards({ name, code = '' }: Errno, { host, proxy, began, limit }: RequestInfo): Failure {
-  if (!began && proxy !== undefined)
-    return {
-      sentState: 'not-sent',
-      message: `Could not connect to ${host} through the proxy ${proxy}`,
-      hint: checkNetwork,
-    }
+  if (!began && proxy !== undefined) return notSent(`Could not connect to ${host} through the proxy ${proxy}`)
   if (timedOut.test(code) || code === timeLimitCode)
     return {
       sentState: began ? 'ambiguous' : 'not-sent',
@@ -165,17 +150,12 @@ function failureAfterwards({ name, code = '' }: Errno, { host, proxy, began, lim
       hint: 'Check the base URL and its port.',
       retryable: code.startsWith('UND_ERR_RES_'),
     }
-  return began
-    ? {
-        sentState: 'ambiguous',
-        message: `The connection to ${host} was closed before the response was complete`,
-        hint: 'Try again later.',
-      }
-    : {
-        sentState: 'not-sent',
-        message: `The connection to ${host} was closed before anything was sent`,
-        hint: checkNetwork,
-      }
+  if (!began) return notSent(`The connection to ${host} was closed before anything was sent`)
+  return {
+    sentState: 'ambiguous',
+    message: `The connection to ${host} was closed before the response was complete`,
+    hint: 'Try again later.',
+  }
 }
 
 /** The code of the error that aborts an attempt when its time is over. */

@@ -11,7 +11,7 @@ import { serviceOperations } from '../api/operations/index.ts'
 import { incompleteListError, type PageQuery, type Paginator } from '../api/pages.ts'
 import { resourceOfRequest } from '../api/request.ts'
 import type { DecodedResponse } from '../api/response.ts'
-import { createLazyHttpClient, type ServiceClient } from '../api/service-client.ts'
+import { createServiceClient, type ServiceClient } from '../api/service-client.ts'
 import { isLoopback } from '../config/setting-definitions.ts'
 import { type Config, resolveSettings } from '../config/settings.ts'
 import { readToken } from '../config/token.ts'
@@ -154,21 +154,16 @@ async function createCallClient(
   })
   const storeError = settings.store.readError()
   if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
-  const timeout = await settings.read('timeout')
-  return {
-    ...createLazyHttpClient(host, logger, async () => ({
-      caFile: { path: await settings.read('caFile'), option: 'caFile' },
-      timeout,
-      isLoopback,
-    })),
+  const parts = {
     host,
     settings,
-    options: { timeout, verbose: false },
+    options: { timeout: await settings.read('timeout'), verbose: false },
     maxRetries: await settings.require('retries'),
     logger,
     secrets,
     token: memoize(() => readToken(host.env, settings, secrets.hide)),
   }
+  return createServiceClient(parts, 'caFile', isLoopback)
 }
 
 type Values = Readonly<Record<string, unknown>>
@@ -185,7 +180,12 @@ async function readParams(
 ): Promise<Values> {
   const { settings } = client
   const { params } = operation
-  if (operationName(operation.route) === 'getMergeQueueMetrics') return metricsParams(values, given, settings)
+  // Only an option or the environment selects a repository or a branch.
+  if (operationName(operation.route) === 'getMergeQueueMetrics')
+    return {
+      repo: await settings.readExplicit('repo'),
+      branch: given.targetBranch === undefined ? undefined : await settings.require('targetBranch'),
+    }
   const needsPullRequest =
     params.pr !== undefined &&
     (params.pr.required || params.head !== undefined ? values.head === undefined : values.pr !== undefined)
@@ -215,15 +215,6 @@ async function readParams(
 /** The test run that the CI job runs on, as the param checks it. */
 const currentTestRun = async ({ params }: Operation, settings: Config): Promise<unknown> =>
   params.run?.type.check(await settings.require('testRun'))
-
-/** The params of getMergeQueueMetrics: only an option or the environment selects a repository or a branch. */
-async function metricsParams({ allRepos }: Values, given: GivenSettings, settings: Config): Promise<Values> {
-  requireAtMostOne('getMergeQueueMetrics', ['allRepos', 'repo'], { allRepos, repo: given.repo })
-  return {
-    repo: allRepos === true ? undefined : await settings.readExplicit('repo'),
-    branch: given.targetBranch === undefined ? undefined : await settings.require('targetBranch'),
-  }
-}
 
 /** Finds the pull request of a call, and the settings of its repository, which an address names too. */
 async function findPullRequest(

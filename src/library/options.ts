@@ -10,7 +10,7 @@ import { type SettingKey, type SettingSource, settingDefinitions } from '../conf
 import { parseToken } from '../config/token.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { repositoryName } from '../domain/values/repository.ts'
-import { boolean, pullRequest, repository } from '../domain/values/types.ts'
+import { pullRequest, repository } from '../domain/values/types.ts'
 import { usageError, withName } from '../errors.ts'
 import type { Json } from '../json.ts'
 import type { ClientOptions, CommonOptions } from './types.ts'
@@ -109,11 +109,9 @@ export function methodReaders({ route, params }: Operation): Readonly<Record<str
   const own = Object.entries(params).map(
     ([name, { type }]) => [name, name === 'pr' ? pullRequest.check : type.check] as const,
   )
-  const isMetrics = operationMethod(route) === 'GET' && params.repo !== undefined
   return {
     ...Object.fromEntries(own),
     ...settingReaders,
-    ...(isMetrics ? { allRepos: boolean.check } : {}),
     ...(operationMethod(route) === 'POST' ? { set: readSet } : {}),
   }
 }

@@ -555,8 +555,6 @@ export interface DeleteQueueOptions extends BodyOptions {
 
 /** Options of `getMergeQueueMetrics`. */
 export interface GetMergeQueueMetricsOptions extends CommonOptions {
-  /** Read the metrics of all repositories of the organization. */
-  readonly allRepos?: boolean | undefined
 }
 
 /** Options of `listFailingTests`. */

@@ -96,7 +96,7 @@ const refused: {
     set,
   },
   deleteQueue: { set },
-  getMergeQueueMetrics: { allRepos: boolean },
+  getMergeQueueMetrics: {},
   listFailingTests: {
     since: moment,
     until: moment,
@@ -227,7 +227,6 @@ test.each([
   ['getQueue', { set: { 'repo.name': 'x' } }, 'set repo.name conflicts with repo'],
   ['getQueue', { set: { a: 1, 'a.b': 2 } }, 'set contains a.b twice'],
   ['listFailingTests', { since: '8d', pageToken: 'x' }, 'at most 7 days'],
-  ['getMergeQueueMetrics', { allRepos: true }, 'allRepos and repo cannot be used together'],
   ['cancelPullRequest', { pr: 'https://github.com/acme/api/pull/7' }, 'name different repositories'],
   ['getTestDetails', {}, 'testId is required'],
 ])('%s refuses %j', async (method, options, says) => {

@@ -203,21 +203,6 @@ describe('pages that mislead', () => {
     expect(code).toBe(17)
     expect(JSON.parse(out)).toMatchObject({ pullRequests: [{ prNumber: 1 }], window: { complete: false } })
   })
-
-  test('a cursor that expired: the state is read again from its first page, once', async () => {
-    let isExpired = true
-    const first = pages({ MERGED: [[record(1)], [record(2)]] })
-    const answer = (seen: Seen) => {
-      if (!isExpired || !seen.body.includes('"cursor"')) return first(seen)
-      isExpired = false
-      return { status: 400, body: 'cursor has expired' }
-    }
-    const { code, out, err } = await mergeq(`pr list ${where} --state merged -o ndjson --fields prNumber`, {
-      answer,
-    })
-    expect({ code, out }).toEqual({ code: 0, out: '{"prNumber":1}\n{"prNumber":2}\n' })
-    expect(err).toContain('the list of pull requests in state MERGED was read again from the first page.')
-  })
 })
 
 describe('a service without the operation', () => {

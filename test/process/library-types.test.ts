@@ -28,7 +28,7 @@ async function useClient(client: Client): Promise<readonly unknown[]> {
   const unknownField = queue.somethingNew
   await client.updateQueue({ state: 'paused', batch: false, requiredStatuses: ['ci'] })
   await client.deleteQueue({ targetBranch: 'release' })
-  const [sample] = await client.getMergeQueueMetrics({ allRepos: true })
+  const [sample] = await client.getMergeQueueMetrics()
   const branch: string | undefined = sample?.labels.branch
   const list = await client.listFailingTests({ since: '7d', until: new Date(), sort: 'impact', quarantined: false })
   const rate: number | undefined = list.tests[0]?.failure_rate_last_7d

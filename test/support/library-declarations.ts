@@ -61,11 +61,7 @@ function declareOptions(operation: Operation): string {
     const text = withPeriod(`${summary}${range}`)
     return `${comment(text, '  ')}  readonly ${name}${required ? '' : '?'}: ${declaration}${required ? '' : ' | undefined'}\n`
   })
-  const allRepos =
-    hasBody || operation.params.repo === undefined
-      ? ''
-      : `${comment('Read the metrics of all repositories of the organization.', '  ')}  readonly allRepos?: boolean | undefined\n`
-  return `${comment(`Options of \`${methodName(operation)}\`.`)}export interface ${optionsName(operation)} extends ${hasBody ? 'BodyOptions' : 'CommonOptions'} {\n${lines.join('')}${allRepos}}\n`
+  return `${comment(`Options of \`${methodName(operation)}\`.`)}export interface ${optionsName(operation)} extends ${hasBody ? 'BodyOptions' : 'CommonOptions'} {\n${lines.join('')}}\n`
 }
 
 function resultType(operation: Operation): string {

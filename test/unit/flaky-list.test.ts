@@ -102,18 +102,6 @@ describe('the order of windows and pages', () => {
     )
   })
 
-  test('a window begins again once, and never from its first page', () => {
-    const steps = new PageCursor(windows(range), { maxPages: 100, noun: 'test' })
-    expect(steps.restart()).toBe(false)
-    steps.advance('p2', true)
-    expect([steps.restart(), steps.next()]).toEqual([true, { segment: windows(range)[0], token: '' }])
-    steps.advance('p2', true)
-    expect(steps.restart()).toBe(false)
-    steps.advance('', true)
-    steps.advance('p2', true)
-    expect([steps.restart(), steps.next()]).toEqual([true, { segment: windows(range)[1], token: '' }])
-  })
-
   test('endless empty pages stop the list; as many pages of another window do not', () => {
     const steps = new PageCursor(windows(range), { maxPages: 10_000, noun: 'test' })
     let pages = 0

@@ -374,8 +374,6 @@ export const listPullRequests = defineOperation({
       pageQuery: (token, pageSize) => ({ ...(token === '' ? {} : { cursor: token }), take: pageSize }),
       tokenPath: 'nextCursor',
       idOf: record => getNumber(record, 'prNumber')?.toString(),
-      describeSegment: ({ state }) =>
-        state === undefined ? 'the list' : `the list of pull requests in state ${state}`,
       filters: author === undefined ? [] : [{ flag: '--author', keeps: isBy(author) }],
       describe: ({ shown }) =>
         `${pluralizeFirst(shown, 'pull request')} of the queue for ${queue}${selection}.`,

@@ -120,7 +120,6 @@ const testPages = {
   pageQuery: (token: string, pageSize: number) => ({
     page_query: { page_size: pageSize, page_token: token },
   }),
-  describeSegment: () => 'the list',
   envelope: (result: ListResult) => envelopeOf(result, {}),
 }
 
@@ -211,7 +210,6 @@ export const listFailingTests = defineOperation({
         start_time: toIso(window.start),
         end_time: toIso(window.end),
       })),
-      describeSegment: ({ start_time: start, end_time: end }) => `${start} to ${end}`,
       filters: createTestFilters(params),
       order: sort === undefined ? undefined : orders[sort],
       describe: ({ shown }) => `${pluralizeFirst(shown, 'test')} failed from ${describeRange(range)}.`,
@@ -286,7 +284,6 @@ export const listUnhealthyTests = defineOperation({
     const list: PagedList = {
       ...testPages,
       segments: statuses.map(status => ({ status })),
-      describeSegment: ({ status }) => `the list of tests with status ${status}`,
       filters: createTestFilters(params),
       describe: ({ shown }) => `${pluralizeFirst(shown, `${adjective} test`)} in ${repositoryName(repo)}.`,
     }

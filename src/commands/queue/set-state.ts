@@ -1,4 +1,3 @@
-import { withDecoder } from '../../api/operation.ts'
 import { updateQueue } from '../../api/operations/queues.ts'
 import { emptyDecoder } from '../../api/response.ts'
 import { defineCommand } from '../../cli/command.ts'
@@ -44,7 +43,7 @@ export const defineStateCommand = (verb: string, state: SettableState, summary: 
   defineCommand({
     command: `queue ${verb}`,
     summary,
-    operation: withDecoder(updateQueue, emptyDecoder),
+    operation: { ...updateQueue, decoder: emptyDecoder },
     params: ['repo', 'targetBranch'],
     fixed: { state },
     readBefore: (values, context) => readQueue(values, context),
