@@ -5,8 +5,7 @@ import { type CommandModule, defineCommand } from '../cli/command.ts'
 import { canPrompt, printPreview } from '../cli/confirm.ts'
 import { type CommandContext, readOrigin } from '../cli/context.ts'
 import { flag, type Input } from '../cli/inputs.ts'
-import { parentDirectory } from '../config/file-paths.ts'
-import { sectionOf, storeFile, updateStore } from '../config/store.ts'
+import { parentDirectory, sectionOf, storeFile, updateStore } from '../config/store.ts'
 import {
   defaultOrigin,
   emptyTokenNote,

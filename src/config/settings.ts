@@ -6,7 +6,6 @@ import { requireUtf8 } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
-import { expandFiles, joinPath, parentDirectory } from './file-paths.ts'
 import {
   type ResolvedValue,
   type SettingKey,
@@ -15,7 +14,7 @@ import {
   settingDefinition,
   settingDefinitions,
 } from './setting-definitions.ts'
-import { openStore, profileSource, type Store } from './store.ts'
+import { joinPath, openStore, parentDirectory, profileSource, type Store } from './store.ts'
 import { findToken } from './token.ts'
 
 /**
@@ -279,6 +278,25 @@ async function* openInput(
   }
 }
 
+/**
+ * Returns the files that a typed path names, in the order of their names: the files with one of the endings,
+ * such as `.xml`, in a directory; any other path as it is. Throws a usage error if a directory has none.
+ */
+async function expandFiles(
+  path: string,
+  endings: readonly string[],
+  { files, runtime }: Host,
+): Promise<readonly string[]> {
+  const directory = path.replace(/(?<=.)[\\/]+$/, '')
+  const entries = path === '-' ? [] : await files.list(directory).catch(() => [])
+  if (entries.length === 0) return [path]
+  const names = entries.filter(
+    name => !/[\\/]/.test(name) && endings.some(ending => name.toLowerCase().endsWith(ending)),
+  )
+  if (names.length === 0) throw usageError(`${path} contains no ${endings.join(', ')} file.`)
+  return [...names].sort().map(name => joinPath(directory, name, runtime.platform))
+}
+
 const fileName = '.mergeq.json'
 const maxFileSize = 64 * 1024
 
@@ -334,7 +352,7 @@ function parseProjectFile(path: string, text: string): JsonObject {
  * Returns the project file as a source (docs/reference/cli.md, "Project file"). Its `find` throws a usage
  * error for an invalid file and for settings that a project file may not contain.
  */
-export function projectFileSource(host: Host): SettingSource {
+function projectFileSource(host: Host): SettingSource {
   const readFile = memoize(async () => {
     const path = await findProjectFile(host)
     if (path === undefined) return undefined

@@ -2,7 +2,6 @@ import Conf from 'conf'
 import { lock } from 'proper-lockfile'
 import { MergeqError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
-import { parentDirectory } from './file-paths.ts'
 
 /** The age after which the lock of a process that died is broken, in milliseconds. */
 const staleLock = 5_000
@@ -44,9 +43,13 @@ async function acquireLock(path: string, { clock, random }: Host): Promise<() =>
 }
 
 /** Replaces a file atomically, under its lock. After any error the old file is unchanged. */
-export async function replaceLocked(target: string, text: string, { files }: Host): Promise<void> {
-  const directory = parentDirectory(target)
-  const prefix = `${target.replace(/^.*[\\/]/s, '')}.`
+export async function replaceLocked(
+  directory: string,
+  fileName: string,
+  text: string,
+  { files }: Host,
+): Promise<void> {
+  const prefix = `${fileName}.`
   // Removes the files of a process that died, which may contain a token.
   for (const name of await files.list(directory))
     if (name.startsWith(prefix) && /\.new(?:\.tmp-\w+)?$/.test(name))
@@ -65,7 +68,7 @@ export async function replaceLocked(target: string, text: string, { files }: Hos
     // A full disk may truncate the file without an error.
     if ((await files.read(temporaryFile)) !== text)
       throw new Error('the written file has different content (is the disk full?)')
-    await files.rename(temporaryFile, target)
+    await files.rename(temporaryFile, `${directory}/${fileName}`)
   } finally {
     await files.remove(temporaryFile)
   }

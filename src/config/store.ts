@@ -4,8 +4,15 @@ import { isUtf16 } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { isObject, type JsonObject, parseJson, stringifyJson } from '../json.ts'
-import { joinPath, parentDirectory } from './file-paths.ts'
 import { type SettingSource, settingDefinition } from './setting-definitions.ts'
+
+export function joinPath(directory: string, name: string, platform: string): string {
+  const separator = platform === 'win32' ? '\\' : '/'
+  return /[\\/]$/.test(directory) ? `${directory}${name}` : `${directory}${separator}${name}`
+}
+
+/** Returns the directory of a file or directory; `/` at the root. */
+export const parentDirectory = (path: string): string => path.replace(/[\\/][^\\/]*$/, '') || '/'
 
 /** The largest settings file, in characters; a larger file is not a settings file. */
 const maxStoreSize = 1024 * 1024
@@ -95,7 +102,7 @@ export async function updateStore(host: Host, change: (before: JsonObject) => Js
           'The settings file would become too large.',
           'Nothing was changed. Remove settings that are not needed: mergeq config unset <key>',
         )
-      await replaceLocked(target, text, host)
+      await replaceLocked(parentDirectory(target), target.replace(/^.*[\\/]/s, ''), text, host)
     })
   } catch (error) {
     if (isMergeqError(error)) throw error
@@ -194,10 +201,6 @@ export interface AccessProblem {
   readonly isForeign: boolean
 }
 
-const formatMode = (mode: number): string => (mode & 0o777).toString(8).padStart(3, '0')
-
-const root = 0
-
 /**
  * Returns the problems with the permissions of a settings file: another user owns it, others can read or
  * write it, or others can replace it because they own or can write its directory. Returns no problems on
@@ -208,34 +211,27 @@ export async function accessProblems(
   path: string,
 ): Promise<readonly AccessProblem[]> {
   if (user === undefined) return []
-  const userId: number = user
   const problems: AccessProblem[] = []
-  const wrongOwner = (owner: number) => `is owned by another user (uid ${owner}; you are uid ${userId})`
+  const check = async (kind: 'file' | 'folder', path: string, target = path) => {
+    const access = await files.access(target)
+    if (access === undefined) return
+    const { owner, mode } = access
+    // Root can write everywhere in any case.
+    if (owner !== user && !(kind === 'folder' && owner === 0)) {
+      const description = `is owned by another user (uid ${owner}; you are uid ${user})`
+      problems.push({ path, kind: 'owner', description, isForeign: true })
+    }
+    if ((mode & (kind === 'file' ? 0o077 : 0o022)) === 0) return
+    const use = (mode & 0o022) === 0 ? 'readable' : 'writable'
+    const octal = (mode & 0o777).toString(8).padStart(3, '0')
+    const description = `is ${use} by other users (mode ${octal})`
+    problems.push({ path, kind, description, isForeign: (mode & 0o002) !== 0 })
+  }
   // The directory of a link and the directory of its target both matter.
   const target = await files.resolveLink(path).catch(() => path)
-  for (const directory of new Set([parentDirectory(path), parentDirectory(target)])) {
-    const { owner, mode } = (await files.access(directory)) ?? { owner: userId, mode: 0 }
-    // Root can write everywhere in any case.
-    if (owner !== userId && owner !== root)
-      problems.push({ path: directory, kind: 'owner', description: wrongOwner(owner), isForeign: true })
-    if ((mode & 0o022) !== 0)
-      problems.push({
-        path: directory,
-        kind: 'folder',
-        description: `is writable by other users (mode ${formatMode(mode)})`,
-        isForeign: (mode & 0o002) !== 0,
-      })
-  }
-  const { owner, mode } = (await files.access(target)) ?? { owner: userId, mode: 0 }
-  if (owner !== userId)
-    problems.push({ path, kind: 'owner', description: wrongOwner(owner), isForeign: true })
-  if ((mode & 0o077) !== 0)
-    problems.push({
-      path,
-      kind: 'file',
-      description: `is ${(mode & 0o022) === 0 ? 'readable' : 'writable'} by other users (mode ${formatMode(mode)})`,
-      isForeign: (mode & 0o002) !== 0,
-    })
+  for (const directory of new Set([parentDirectory(path), parentDirectory(target)]))
+    await check('folder', directory)
+  await check('file', path, target)
   return problems
 }
 
@@ -243,22 +239,18 @@ const isAbsolute = (path: string | undefined): path is string =>
   path !== undefined && (path.startsWith('/') || /^[A-Za-z]:[\\/]|^\\\\/.test(path))
 
 /**
- * Returns the directory of the stored settings: MERGEQ_CONFIG_DIR, or the directory of the platform.
+ * Returns the path of the file with the stored settings, in MERGEQ_CONFIG_DIR or the directory of the platform.
  * Returns undefined when the variables name no absolute directory: nothing is stored then, and nothing is
  * written below the working directory.
  */
-function configDirectory({ env, runtime }: Pick<Host, 'env' | 'runtime'>): string | undefined {
-  if ((env.MERGEQ_CONFIG_DIR ?? '') !== '')
-    return isAbsolute(env.MERGEQ_CONFIG_DIR) ? env.MERGEQ_CONFIG_DIR : undefined
-  if (runtime.platform === 'win32') return isAbsolute(env.APPDATA) ? `${env.APPDATA}\\mergeq` : undefined
-  if (isAbsolute(env.XDG_CONFIG_HOME)) return `${env.XDG_CONFIG_HOME}/mergeq`
-  if (runtime.platform === 'darwin')
-    return isAbsolute(env.HOME) ? `${env.HOME}/Library/Preferences/mergeq` : undefined
-  return isAbsolute(env.HOME) ? `${env.HOME}/.config/mergeq` : undefined
-}
-
-/** Returns the path of the file with the stored settings, or undefined when there is no directory for it. */
-function configFile(host: Pick<Host, 'env' | 'runtime'>): string | undefined {
-  const directory = configDirectory(host)
-  return directory === undefined ? undefined : joinPath(directory, 'config.json', host.runtime.platform)
+function configFile({ env, runtime: { platform } }: Host): string | undefined {
+  const { APPDATA, HOME, MERGEQ_CONFIG_DIR, XDG_CONFIG_HOME } = env
+  const [base, folder] = MERGEQ_CONFIG_DIR
+    ? [MERGEQ_CONFIG_DIR, '']
+    : platform === 'win32'
+      ? [APPDATA, '\\mergeq']
+      : isAbsolute(XDG_CONFIG_HOME)
+        ? [XDG_CONFIG_HOME, '/mergeq']
+        : [HOME, platform === 'darwin' ? '/Library/Preferences/mergeq' : '/.config/mergeq']
+  return isAbsolute(base) ? joinPath(`${base}${folder}`, 'config.json', platform) : undefined
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { joinPath, platformPath } from '../../src/config/file-paths.ts'
 import { withoutTokens } from '../../src/config/git.ts'
+import { joinPath } from '../../src/config/store.ts'
 import { windowsEnvironment } from '../../src/host/node-process.ts'
 
 describe('the environment on Windows', () => {
@@ -29,15 +29,6 @@ describe('paths', () => {
       joinPath('C:\\', '.git', 'win32'),
       joinPath('/repo', '.mergeq.json', 'darwin'),
       joinPath('/', '.git', 'linux'),
-      platformPath('C:/repo/.git/hooks/pre-push', 'win32'),
-      platformPath('/repo/a\\b', 'linux'),
-    ]).toEqual([
-      'C:\\repo\\.mergeq.json',
-      'C:\\.git',
-      '/repo/.mergeq.json',
-      '/.git',
-      'C:\\repo\\.git\\hooks\\pre-push',
-      '/repo/a\\b',
-    ])
+    ]).toEqual(['C:\\repo\\.mergeq.json', 'C:\\.git', '/repo/.mergeq.json', '/.git'])
   })
 })

@@ -241,7 +241,7 @@ describe('reports', () => {
   const report = (name: string) =>
     `${bom}<testsuite name="s"><testcase classname="c" name="${name}"><failure/></testcase></testsuite>`
 
-  test.each(['reports\\*.xml', 'reports', 'reports\\'])('flaky match reads %s', async path => {
+  test.each(['reports', 'reports\\'])('flaky match reads %s', async path => {
     write(join(work, 'reports', 'one.xml'), report('first'))
     write(join(work, 'reports', 'TWO.XML'), report('second'))
     write(join(work, 'reports', 'notes.txt'), 'no report')

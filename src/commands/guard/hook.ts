@@ -1,7 +1,7 @@
 import { printPreview } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { joinPath, parentDirectory, platformPath } from '../../config/file-paths.ts'
 import { withoutTokens } from '../../config/git.ts'
+import { joinPath, parentDirectory } from '../../config/store.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
 import { singleRecord } from '../../output/printer.ts'
@@ -50,7 +50,9 @@ async function findHookPath(host: Host): Promise<string> {
       'Run the command in the checkout that you push from.',
     )
   const { platform } = host.runtime
-  return platformPath(/^(?:\/|[A-Za-z]:)/.test(path) ? path : joinPath(root, path, platform), platform)
+  const absolutePath = /^(?:\/|[A-Za-z]:)/.test(path) ? path : joinPath(root, path, platform)
+  // git writes `/` on Windows too.
+  return platform === 'win32' ? absolutePath.replaceAll('/', '\\') : absolutePath
 }
 
 export const hookColumns: readonly ColumnSpec[] = [
