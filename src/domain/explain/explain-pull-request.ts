@@ -3,7 +3,7 @@ import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
 import { isFailedOrCancelled, normalizeState, terminalOutcome } from '../states.ts'
 import type { CommandWords } from '../suggested-command.ts'
 import type { TestRun } from '../test-run.ts'
-import { readFacts, stateFindings } from './findings.ts'
+import { stateFindings } from './findings.ts'
 import type { Finding, Step } from './readiness.ts'
 
 /** `held` means PENDING_FAILURE, a state from which a pull request may still merge. */
@@ -75,7 +75,7 @@ export function explainPullRequest(sources: ExplainSources): Explanation {
   const findings: Finding[] =
     current === undefined
       ? [{ code: 'never-submitted', message: `It was never submitted to the queue for ${targetBranch}.` }]
-      : [...stateFindings(state, readFacts(pr, targetBranch, record, queue ?? {}), run)]
+      : [...stateFindings(state, { pr, targetBranch, record, queue: queue ?? {}, entry }, run)]
   if (queue === null && terminalOutcome(state) === undefined) findings.push(noQueueFinding(targetBranch))
   const blocking = findings.filter(({ blocks }) => blocks === true)
   const others = findings.filter(({ blocks }) => blocks !== true)

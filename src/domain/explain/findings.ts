@@ -17,48 +17,28 @@ export interface Facts {
   readonly pr: number
   readonly targetBranch: string
   readonly record: JsonObject
-  /** The newest event of the record's timeline, or the record itself if it has no timeline. */
-  readonly latest: JsonObject
   readonly queue: JsonObject
   readonly entry: QueueEntry | undefined
-}
-
-export function readFacts(pr: number, targetBranch: string, record: JsonObject, queue: JsonObject): Facts {
-  const newestEvent = getArray(record, 'timeline')[0]
-  return {
-    pr,
-    targetBranch,
-    record,
-    latest: isObject(newestEvent) ? newestEvent : record,
-    queue,
-    entry: queueEntries(queue).find(entry => entry.pr === pr),
-  }
 }
 
 /** Returns what the state of a pull request, its test run and its queue say, the most important first. */
 export function stateFindings(state: string, facts: Facts, run: TestRun | undefined): readonly Finding[] {
   const first = describeState(state, facts)
-  const checks = run === undefined ? [] : testRunFindings(run)
+  const { failing = [], pending = [] } = run ?? {}
+  const checks = [
+    ...namesFinding('failing-checks', failing, names => `Failing checks in its test run: ${names}.`),
+    ...namesFinding('pending-checks', pending, names => `Checks still running in its test run: ${names}.`),
+  ]
   const hostReasons = hostFindings(facts)
   const readiness = readinessFindings(facts.pr, facts.record, facts.queue)
   const position = positionFindings(facts)
   switch (state) {
     case 'NOT_READY':
-      return [
-        first,
-        ...readiness,
-        ...hostReasons,
-        ...timeLimitFindings(facts),
-        ...queueStateFindings(facts, []),
-      ]
-    case 'PENDING':
-      return [
-        first,
-        ...queueStateFindings(facts, ['PAUSED', 'DRAINING', 'SWITCHING_MODES']),
-        ...position,
-        ...slotFindings(facts),
-        ...hostReasons,
-      ]
+      return [first, ...readiness, ...hostReasons, ...timeLimit(facts), ...queueStateFindings(facts, [])]
+    case 'PENDING': {
+      const queueState = queueStateFindings(facts, ['PAUSED', 'DRAINING', 'SWITCHING_MODES'])
+      return [first, ...queueState, ...position, ...slotFindings(facts), ...hostReasons]
+    }
     case 'TESTS_PASSED':
       return [first, ...queueStateFindings(facts, ['PAUSED']), ...position, ...hostReasons]
     case 'TESTING':
@@ -82,46 +62,25 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
   }
 }
 
-const stateMessages = new Map<string, Finding>([
-  ['NOT_READY', { code: 'not-ready', message: 'It is submitted, but not ready to be queued yet.' }],
-  ['PENDING', { code: 'pending', message: 'It is ready and waiting for its tests to start.' }],
-  ['TESTING', { code: 'testing', message: 'Its tests are running.' }],
-  [
-    'TESTS_PASSED',
-    {
-      code: 'tests-passed',
-      message: 'Its tests passed. It is waiting for the pull requests ahead of it to merge.',
-    },
-  ],
-  [
-    'PENDING_FAILURE',
-    {
-      code: 'pending-failure',
-      message: 'Its tests failed; the cause is not determined yet. It may still merge.',
-    },
-  ],
-  ['MERGED', { code: 'merged', message: 'It was merged.' }],
-  [
-    'FAILED',
-    {
-      code: 'failed',
-      message: 'Its tests failed; its own change caused the failure. It was removed from the queue.',
-    },
-  ],
-  [
-    'CANCELLED',
-    {
-      code: 'cancelled',
-      message: 'It was cancelled by a person or a push, or because it was not ready in time.',
-    },
-  ],
+const stateMessages = new Map([
+  ['NOT_READY', 'It is submitted, but not ready to be queued yet.'],
+  ['PENDING', 'It is ready and waiting for its tests to start.'],
+  ['TESTING', 'Its tests are running.'],
+  ['TESTS_PASSED', 'Its tests passed. It is waiting for the pull requests ahead of it to merge.'],
+  ['PENDING_FAILURE', 'Its tests failed; the cause is not determined yet. It may still merge.'],
+  ['MERGED', 'It was merged.'],
+  ['FAILED', 'Its tests failed; its own change caused the failure. It was removed from the queue.'],
+  ['CANCELLED', 'It was cancelled by a person or a push, or because it was not ready in time.'],
 ])
+
+/** Returns a code of a finding: `tests-passed` for TESTS_PASSED. */
+const codeOf = (state: string): string => state.toLowerCase().replaceAll('_', '-')
 
 function describeState(state: string, { record, entry, queue }: Facts): Finding {
   const isSubmitted = record.isCurrentlySubmittedToQueue
-  const known = stateMessages.get(state)
+  const message = stateMessages.get(state)
   if (state === '') return { code: 'no-state', message: 'The service reports no state.' }
-  if (known === undefined)
+  if (message === undefined)
     return {
       code: 'unknown-state',
       message: `Its state '${shorten(state)}' is unknown to this version of mergeq.`,
@@ -131,24 +90,19 @@ function describeState(state: string, { record, entry, queue }: Facts): Finding 
   if (terminalOutcome(state) === undefined && isSubmitted === false && entry === undefined)
     return { code: 'not-submitted', message: `It is ${state}, but the service reports it as not submitted.` }
   const depth = getNumber(queue, 'pendingFailureDepth') ?? 0
-  if (state !== 'PENDING_FAILURE' || depth <= 0) return known
-  const final = `The failure is final after up to ${pluralize(depth, 'later test run')}.`
-  return { ...known, message: `${known.message} ${final}` }
+  const final =
+    state === 'PENDING_FAILURE' && depth > 0
+      ? ` The failure is final after up to ${pluralize(depth, 'later test run')}.`
+      : ''
+  return { code: codeOf(state), message: `${message}${final}` }
 }
 
-const testRunFindings = ({ failing, pending }: TestRun): readonly Finding[] => [
-  ...(failing.length === 0
-    ? []
-    : [{ code: 'failing-checks', message: `Failing checks in its test run: ${joinTruncated(failing)}.` }]),
-  ...(pending.length === 0
-    ? []
-    : [
-        {
-          code: 'pending-checks',
-          message: `Checks still running in its test run: ${joinTruncated(pending)}.`,
-        },
-      ]),
-]
+/** Returns a finding with names in its message; none without names. */
+const namesFinding = (
+  code: string,
+  names: readonly string[],
+  format: (names: string) => string,
+): readonly Finding[] => (names.length === 0 ? [] : [{ code, message: format(joinTruncated(names)) }])
 
 function submitterFindings({ record }: Facts): readonly Finding[] {
   const { submittedBy, author } = departureDetails(record)
@@ -158,7 +112,7 @@ function submitterFindings({ record }: Facts): readonly Finding[] {
 }
 
 /** The time limit for pull requests that are not ready (docs/reference/service.md, "Queue settings"). */
-function timeLimitFindings({ queue }: Facts): readonly Finding[] {
+function timeLimit({ queue }: Facts): readonly Finding[] {
   const hours = getNumber(queue, 'notReadyTimeoutHours') ?? 0
   if (hours <= 0) return []
   const message = `The queue cancels it if it is not ready within ${pluralize(hours, 'hour')}.`
@@ -169,31 +123,23 @@ interface BlockReason {
   readonly message: string
   /** Whether it goes away without a change to the branch. */
   readonly isTransient?: boolean
-  short?(targetBranch: string): string
+  /** In a few words; `{branch}` is the target branch. */
+  readonly short?: string
 }
 
-const blockReasons: ReadonlyMap<string, BlockReason> = new Map([
-  [
-    'behind_base',
-    { message: 'Its branch is behind its base branch.', short: (branch: string) => `behind ${branch}` },
-  ],
-  [
-    'merge_conflict',
-    { message: 'It has merge conflicts.', short: (branch: string) => `conflicts with ${branch}` },
-  ],
+const blockReasons = new Map<string, BlockReason>([
+  ['behind_base', { message: 'Its branch is behind its base branch.', short: 'behind {branch}' }],
+  ['merge_conflict', { message: 'It has merge conflicts.', short: 'conflicts with {branch}' }],
   [
     'failing_required_check',
-    {
-      message: 'A required check of the pull request is failing.',
-      short: () => 'a required check fails',
-    },
+    { message: 'A required check of the pull request is failing.', short: 'a required check fails' },
   ],
   [
     'awaiting_required_check',
     {
       message: 'A required check of the pull request has not finished.',
       isTransient: true,
-      short: () => 'waits for a required check',
+      short: 'waits for a required check',
     },
   ],
   [
@@ -227,17 +173,13 @@ function extractNames(value: Json | undefined): readonly string[] {
 }
 
 function blockFinding(kind: string, targetBranch: string): Finding {
-  const {
-    message,
-    isTransient = false,
-    short,
-  } = blockReasons.get(kind) ?? {
-    message: `It is blocked: ${kind}.`,
-  }
+  const reason: BlockReason = blockReasons.get(kind) ?? { message: `It is blocked: ${kind}.` }
+  const { message, isTransient = false } = reason
+  const short = reason.short?.replace('{branch}', () => targetBranch)
   return {
     code: 'block-reason',
     message,
-    ...(short === undefined ? {} : { short: short(targetBranch) }),
+    ...(short === undefined ? {} : { short }),
     blocks: !isTransient,
     steps: isTransient ? [] : [{ why: 'Fix this on its branch, then push.' }],
   }
@@ -247,14 +189,15 @@ function blockFinding(kind: string, targetBranch: string): Finding {
  * Returns findings from the details that the record, or the newest event of its timeline, gives about the
  * code host (docs/reference/service.md, "getSubmittedPullRequest").
  */
-function hostFindings({ record, latest, targetBranch }: Facts): readonly Finding[] {
+function hostFindings({ record, targetBranch }: Facts): readonly Finding[] {
+  const [newestEvent] = getArray(record, 'timeline')
   const detail = (key: string) =>
-    [get(record, key), get(latest, key)].find(value => extractNames(value).length > 0)
+    [get(record, key), get(newestEvent, key)].find(value => extractNames(value).length > 0)
   const kinds = getArray({ blockReasons: detail('blockReasons') ?? [] }, 'blockReasons').flatMap(extractNames)
-  const sentence = (code: string, key: string, format: (names: string) => string): readonly Finding[] => {
-    const names = extractNames(detail(key))
-    return names.length === 0 ? [] : [{ code, message: format(joinTruncated(names)) }]
-  }
+  const sentence = (code: string, key: string, format: (names: string) => string) =>
+    namesFinding(code, extractNames(detail(key)), format)
+  const [actor] = extractNames(detail('actor'))
+  const by = actor === undefined ? '' : ` (${actor})`
   return [
     ...[...new Set(kinds)].slice(0, 10).map(kind => blockFinding(kind, targetBranch)),
     ...sentence('conflict-culprit', 'conflictCulprit', names => `It conflicts with ${names}.`),
@@ -264,11 +207,11 @@ function hostFindings({ record, latest, targetBranch }: Facts): readonly Finding
       names => `Checks that caused the failure: ${names}.`,
     ),
     ...sentence('waiting-for', 'waitingFor', names => `It is waiting for ${names}.`),
-    ...sentence('service-says', 'reason', names => {
-      const [actor] = extractNames(detail('actor'))
-      const words = knownReasons.get(names) ?? names
-      return `The service says: ${words}${actor === undefined ? '' : ` (${actor})`}.`
-    }),
+    ...sentence(
+      'service-says',
+      'reason',
+      reason => `The service says: ${knownReasons.get(reason) ?? reason}${by}.`,
+    ),
   ]
 }
 
@@ -282,9 +225,9 @@ function queueStateFindings({ queue }: Facts, blockingStates: readonly string[])
   const resume = { words: ['queue', 'resume'], why: 'Resumes testing and merging.' }
   return [
     {
-      code: `queue-${state.toLowerCase().replaceAll('_', '-')}`,
+      code: `queue-${codeOf(state)}`,
       message,
-      short: `queue ${state.toLowerCase().replaceAll('_', ' ')}`,
+      short: `queue ${codeOf(state).replaceAll('-', ' ')}`,
       blocks: blockingStates.includes(state),
       steps: canResume(state) ? [resume] : [],
     },
@@ -308,13 +251,8 @@ function positionFindings({ queue, entry }: Facts): readonly Finding[] {
 
 function slotFindings({ queue, entry }: Facts): readonly Finding[] {
   const { testing, concurrency, isBatching } = testSlots(queue)
-  const numbers = (entries: readonly QueueEntry[]) => joinTruncated(entries.map(({ pr }) => `#${pr}`))
-  const findings: Finding[] = []
-  if (concurrency !== undefined && testing.length >= concurrency && !isBatching)
-    findings.push({
-      code: 'no-free-slot',
-      message: `The queue is at its limit of ${pluralize(concurrency, 'concurrent test run')}: ${numbers(testing)}.`,
-    })
+  const numbers = (entries: readonly QueueEntry[]) => entries.map(({ pr }) => `#${pr}`)
+  const isFull = concurrency !== undefined && testing.length >= concurrency && !isBatching
   const priority = getNumber(entry?.record, 'priorityValue')
   const prioritized = queueEntries(queue).filter(
     ({ position, state, record }) =>
@@ -322,23 +260,28 @@ function slotFindings({ queue, entry }: Facts): readonly Finding[] {
       position < (entry?.position ?? 0) &&
       (getNumber(record, 'priorityValue') ?? Number.NaN) < (priority ?? Number.NaN),
   )
-  if (prioritized.length > 0)
-    findings.push({
-      code: 'lower-priority',
-      message: `Its priority value is ${priority}. Pull requests ahead with a higher priority: ${numbers(prioritized)}.`,
-    })
-  if (isBatching && get(entry?.record, 'noBatch') !== true) {
-    const minSize = getNumber(queue, 'batchingMinSize')
-    const minutes = getNumber(queue, 'batchingMaxWaitTimeMinutes')
-    const size = minSize === undefined ? '' : ` of at least ${minSize}`
-    const time =
-      minutes === undefined ? '' : ` and waits up to ${pluralize(minutes, 'minute')} to fill a batch`
-    findings.push({
-      code: 'batching',
-      message: `The queue tests pull requests in batches${size}${time}.`,
-    })
-  }
-  return findings
+  const findings = [
+    ...namesFinding(
+      'no-free-slot',
+      isFull ? numbers(testing) : [],
+      names =>
+        `The queue is at its limit of ${pluralize(concurrency ?? 0, 'concurrent test run')}: ${names}.`,
+    ),
+    ...namesFinding(
+      'lower-priority',
+      numbers(prioritized),
+      names => `Its priority value is ${priority}. Pull requests ahead with a higher priority: ${names}.`,
+    ),
+  ]
+  if (!isBatching || get(entry?.record, 'noBatch') === true) return findings
+  const minSize = getNumber(queue, 'batchingMinSize')
+  const minutes = getNumber(queue, 'batchingMaxWaitTimeMinutes')
+  const size = minSize === undefined ? '' : ` of at least ${minSize}`
+  const time = minutes === undefined ? '' : ` and waits up to ${pluralize(minutes, 'minute')} to fill a batch`
+  return [
+    ...findings,
+    { code: 'batching', message: `The queue tests pull requests in batches${size}${time}.` },
+  ]
 }
 
 /** The codes of findings that another finding describes more exactly. */
@@ -355,7 +298,8 @@ export function shortReason(
   queue: JsonObject,
 ): string | undefined {
   const state = normalizeState(getString(record, 'state') ?? '')
-  const facts = readFacts(pr, targetBranch, record, queue)
+  const entry = queueEntries(queue).find(candidate => candidate.pr === pr)
+  const facts = { pr, targetBranch, record, queue, entry }
   const findings = stateFindings(state, facts, undefined).filter(({ short }) => short !== undefined)
   const exact = findings.filter(({ code }) => !generalFindings.includes(code))
   const candidates = exact.length === 0 ? findings : exact

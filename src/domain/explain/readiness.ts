@@ -1,4 +1,4 @@
-import { get, getString, isObject, type JsonObject } from '../../json.ts'
+import { get, getString, isObject, type Json, type JsonObject } from '../../json.ts'
 import { shorten } from '../format.ts'
 import type { CommandWords } from '../suggested-command.ts'
 
@@ -17,35 +17,68 @@ export interface Finding {
   readonly steps?: readonly Step[]
 }
 
-function mergeabilityFinding(readiness: JsonObject): Finding | undefined {
-  const mergeability = getString(readiness, 'gitHubMergeability')?.toLowerCase() ?? 'mergeable'
-  switch (mergeability) {
-    case 'mergeable':
-      return undefined
-    case 'in_progress':
-      return {
-        code: 'mergeability-in-progress',
-        message: 'GitHub is still checking whether the pull request can be merged.',
-        short: 'GitHub is still checking mergeability',
-      }
-    case 'unspecified':
-      return {
-        code: 'mergeability-unknown',
-        message: 'GitHub has not yet reported whether the pull request can be merged.',
-      }
-    case 'not_mergeable': {
-      const why =
-        'Resolve the conflicts, failing checks or missing reviews on GitHub; the queue then continues.'
-      return {
-        code: 'not-mergeable',
-        message: 'GitHub blocks the merge (conflicts, checks or reviews).',
-        short: 'GitHub blocks the merge',
-        blocks: true,
-        steps: [{ why }],
-      }
+const mergeabilityFindings = new Map<string, Finding>([
+  [
+    'in_progress',
+    {
+      code: 'mergeability-in-progress',
+      message: 'GitHub is still checking whether the pull request can be merged.',
+      short: 'GitHub is still checking mergeability',
+    },
+  ],
+  [
+    'unspecified',
+    {
+      code: 'mergeability-unknown',
+      message: 'GitHub has not yet reported whether the pull request can be merged.',
+    },
+  ],
+  [
+    'not_mergeable',
+    {
+      code: 'not-mergeable',
+      message: 'GitHub blocks the merge (conflicts, checks or reviews).',
+      short: 'GitHub blocks the merge',
+      blocks: true,
+      steps: [
+        {
+          why: 'Resolve the conflicts, failing checks or missing reviews on GitHub; the queue then continues.',
+        },
+      ],
+    },
+  ],
+])
+
+function targetsFinding(
+  pr: number,
+  record: JsonObject,
+  readiness: Json | undefined,
+  queue: JsonObject,
+): Finding | undefined {
+  const isNeeded = isObject(readiness)
+    ? readiness.requiresImpactedTargets === true
+    : get(queue, 'mode') === 'parallel'
+  const isUploaded = get(readiness, 'hasImpactedTargets')
+  if (!isNeeded || isUploaded === true) return undefined
+  const sha = getString(record, 'prSha') ?? ''
+  const commit = /^[\da-f]{7,64}$/i.test(sha) ? ['--sha', sha] : []
+  const upload: Step = {
+    words: ['pr', 'targets', pr, '--from', 'targets.txt', ...commit],
+    why: 'Uploads the impacted targets of its head commit from a file with one target per line. Each push needs a new upload.',
+  }
+  if (isUploaded !== false)
+    return {
+      code: 'needs-impacted-targets',
+      message:
+        'The queue needs its impacted targets; the service does not report whether they were uploaded.',
+      steps: [upload],
     }
-    default:
-      return { code: 'mergeability', message: `GitHub reports the mergeability '${shorten(mergeability)}'.` }
+  return {
+    code: 'no-impacted-targets',
+    message: 'The queue is waiting for its impacted targets; none were uploaded for its head commit.',
+    short: 'waits for impacted targets',
+    blocks: true,
+    steps: [upload],
   }
 }
 
@@ -55,40 +88,10 @@ function mergeabilityFinding(readiness: JsonObject): Finding | undefined {
  */
 export function readinessFindings(pr: number, record: JsonObject, queue: JsonObject): readonly Finding[] {
   const readiness = get(record, 'readiness')
-  const sha = getString(record, 'prSha') ?? ''
-  const isCommit = /^[\da-f]{7,64}$/i.test(sha)
-  const upload: Step = {
-    words: ['pr', 'targets', pr, '--from', 'targets.txt', ...(isCommit ? ['--sha', sha] : [])],
-    why: 'Uploads the impacted targets of its head commit from a file with one target per line. Each push needs a new upload.',
-  }
-  if (!isObject(readiness))
-    return get(queue, 'mode') === 'parallel'
-      ? [
-          {
-            code: 'needs-impacted-targets',
-            message:
-              'A parallel queue needs impacted targets; the service does not report whether they were uploaded.',
-            steps: [upload],
-          },
-        ]
-      : []
   const findings: Finding[] = []
-  if (readiness.requiresImpactedTargets === true && readiness.hasImpactedTargets === false)
-    findings.push({
-      code: 'no-impacted-targets',
-      message: 'The queue is waiting for its impacted targets; none were uploaded for its head commit.',
-      short: 'waits for impacted targets',
-      blocks: true,
-      steps: [upload],
-    })
-  else if (readiness.requiresImpactedTargets === true && readiness.hasImpactedTargets !== true)
-    findings.push({
-      code: 'needs-impacted-targets',
-      message:
-        'The queue needs its impacted targets; the service does not report whether they were uploaded.',
-      steps: [upload],
-    })
-  if (readiness.doesBaseBranchMatch === false) {
+  const targets = targetsFinding(pr, record, readiness, queue)
+  if (targets !== undefined) findings.push(targets)
+  if (get(readiness, 'doesBaseBranchMatch') === false) {
     const base = getString(record, 'prBaseBranch')
     findings.push({
       code: 'base-branch',
@@ -98,6 +101,13 @@ export function readinessFindings(pr: number, record: JsonObject, queue: JsonObj
       steps: [{ why: 'Change its base branch, or submit it to the queue for its base branch.' }],
     })
   }
-  const mergeability = mergeabilityFinding(readiness)
-  return mergeability === undefined ? findings : [...findings, mergeability]
+  const mergeability = getString(readiness, 'gitHubMergeability')?.toLowerCase() ?? 'mergeable'
+  if (mergeability !== 'mergeable')
+    findings.push(
+      mergeabilityFindings.get(mergeability) ?? {
+        code: 'mergeability',
+        message: `GitHub reports the mergeability '${shorten(mergeability)}'.`,
+      },
+    )
+  return findings
 }
