@@ -34,6 +34,7 @@ const serviceStates: Readonly<Record<KnownState, StateStyle>> = {
 /** The styles of the states of checks and tests, and of the verdicts of mergeq, in upper case. */
 const otherStates: Readonly<Record<string, StateStyle>> = {
   SUCCESS: succeeded,
+  SUCCEEDED: succeeded,
   HEALTHY: succeeded,
   PASS: succeeded,
   FAILURE: failed,

@@ -93,7 +93,7 @@ export const prSubmitCommand = defineCommand({
   async run({ wait, ...waitValues }, context) {
     if (!wait) refuseWaitOptions(context)
     const requests = await context.requests()
-    const waitOptions = wait ? readWaitOptions(waitValues, requests.length, context.args) : undefined
+    const waitOptions = wait ? await readWaitOptions(waitValues, requests.length, context) : undefined
     if (context.options.dryRun) return printDryRun(submitPullRequest, requests, context)
     if (waitOptions !== undefined) {
       const { submitAndWait } = await import('./wait/run.ts')

@@ -75,22 +75,6 @@ function testedSpans(run: JsonObject, repo: Repository): readonly (string | Span
   return ['for ', ...links.flatMap((link, index) => (index === 0 ? [link] : [', ', link]))]
 }
 
-/** The states of a run, each with the state of a pull request that looks the same. */
-const runStates: ReadonlyMap<string, string> = new Map([
-  ['in_progress', 'TESTING'],
-  ['succeeded', 'SUCCESS'],
-  ['failed', 'FAILED'],
-  ['cancelled', 'CANCELLED'],
-])
-
-function statusSpan(status: string | undefined): string | Span {
-  if (status === undefined) return 'unknown status'
-  const known = runStates.get(status.toLowerCase())
-  if (known === undefined) return status
-  const { text, ...look } = stateSpan(known)
-  return { ...look, text: `${text.split(' ')[0]} ${status.toLowerCase().replaceAll('_', ' ')}` }
-}
-
 /** Returns a test run for a terminal: its status, then its checks, those that failed first. */
 function testRunView(run: JsonObject, checks: readonly JsonObject[], repo: Repository): View {
   const ordered: readonly JsonObject[] = [
@@ -107,7 +91,7 @@ function testRunView(run: JsonObject, checks: readonly JsonObject[], repo: Repos
     heading: [
       [
         'Test run ',
-        statusSpan(getString(run, 'status')),
+        stateSpan(getString(run, 'status') ?? 'unknown status'),
         ' ',
         ...testedSpans(run, repo),
         `, on ${getString(run, 'testBranch') ?? 'an unknown branch'}`,
@@ -183,14 +167,10 @@ export const prTestingCommand = defineCommand({
   // A row is made from several fields: a check run and a status have other names for the same thing.
   fields: serviceRecord(getMergeQueueTestingDetails, columns, 'checkSuites'),
   view({ records: [run = {}] }, { repo }) {
-    const tested = getArray(run, 'testedPullRequests').map(pr => `#${get(pr, 'prNumber') ?? '?'}`)
     const checks = readChecks(run)
     const page = pageOf(checks)
     return {
       ...table(checks, columns),
-      heading: [
-        `Test run: ${getString(run, 'status') ?? 'unknown status'}, on ${getString(run, 'testBranch') ?? 'an unknown branch'}, for ${tested.join(', ') || 'unknown pull requests'}`,
-      ],
       ...(page === undefined ? {} : { page }),
       terminalView: () => testRunView(run, checks, repo),
     }

@@ -31,7 +31,7 @@ export const prWaitCommand = defineCommand({
   ],
   async run(values, context) {
     const requests = await context.requests()
-    const options = readWaitOptions(values, requests.length, context.args)
+    const options = await readWaitOptions(values, requests.length, context)
     const [first] = requests
     if (context.options.dryRun) {
       if (first === undefined) return 0

@@ -8,14 +8,8 @@ import type { Finding, Step } from './readiness.ts'
 
 /** `held` means PENDING_FAILURE, a state from which a pull request may still merge. */
 export type ExplanationVerdict =
-  | 'waiting'
-  | 'blocked'
-  | 'testing'
-  | 'held'
-  | 'dropped'
-  | 'merged'
-  | 'never-submitted'
-  | 'unknown'
+  | ('waiting' | 'blocked' | 'testing' | 'held')
+  | ('dropped' | 'merged' | 'never-submitted' | 'unknown')
 
 export type UnreadSource = { readonly what: 'queue' | 'test run'; readonly why: string }
 
@@ -69,18 +63,22 @@ export interface Explanation {
 export function explainPullRequest(sources: ExplainSources): Explanation {
   const { pr, targetBranch, commandLine, queue, run, unread } = sources
   const entry = queueEntries(queue ?? {}).find(candidate => candidate.pr === pr)
-  const current = newerRecord(sources.record, entry)
-  const record = current ?? {}
+  const record = newerRecord(sources.record, entry)
   const state = normalizeState(getString(record, 'state') || getString(entry?.record, 'state') || '')
   const findings: Finding[] =
-    current === undefined
+    record === undefined
       ? [{ code: 'never-submitted', message: `It was never submitted to the queue for ${targetBranch}.` }]
       : [...stateFindings(state, { pr, targetBranch, record, queue: queue ?? {}, entry }, run)]
   if (queue === null && terminalOutcome(state) === undefined) findings.push(noQueueFinding(targetBranch))
-  const blocking = findings.filter(({ blocks }) => blocks === true)
-  const others = findings.filter(({ blocks }) => blocks !== true)
-  const verdict = current === undefined ? 'never-submitted' : verdictOf(state, findings, blocking.length > 0)
+  const isBlocking = ({ blocks = false }: Finding) => blocks
+  const verdict = verdictOf(state, findings, findings.some(isBlocking))
   const steps = [...findings.flatMap(finding => finding.steps ?? []), ...stepsFor(verdict, state, pr, run)]
+  // Of steps with the same command the first is enough.
+  const next = new Map<string, NextStep>()
+  for (const { words, why } of steps) {
+    const command = words === undefined ? null : commandLine(words)
+    if (!next.has(command ?? why)) next.set(command ?? why, { command, why })
+  }
   return {
     pr,
     targetBranch,
@@ -90,13 +88,13 @@ export function explainPullRequest(sources: ExplainSources): Explanation {
     since: getString(record, 'stateChangedAt') ?? null,
     queue: queue == null ? null : describeQueue(queue, entry),
     testRun: run ?? null,
-    reasons: [...blocking, ...others].map(({ code, message }) => ({ code, message })),
-    next: uniqueSteps(
-      steps.map(({ words, why }) => ({ command: words === undefined ? null : commandLine(words), why })),
+    reasons: [...findings.filter(isBlocking), ...findings.filter(finding => !isBlocking(finding))].map(
+      ({ code, message }) => ({ code, message }),
     ),
+    next: [...next.values()],
     submitAgain: assessResubmission(
-      state === '' && current !== undefined ? 'unknown' : verdict,
-      record,
+      state === '' && record !== undefined ? 'unknown' : verdict,
+      record ?? {},
       commandLine(['pr', 'submit', pr]),
     ),
     unread,
@@ -108,8 +106,7 @@ export function explainPullRequest(sources: ExplainSources): Explanation {
  * attempt while the pull request's record still shows the end of the previous attempt.
  */
 function newerRecord(record: JsonObject | undefined, entry: QueueEntry | undefined): JsonObject | undefined {
-  if (entry === undefined) return record
-  if (record === undefined) return entry.record
+  if (entry === undefined || record === undefined) return record ?? entry?.record
   const isOver = isFailedOrCancelled(normalizeState(getString(record, 'state') ?? ''))
   const changedAt = (source: JsonObject) => Date.parse(getString(source, 'stateChangedAt') ?? '')
   return isOver && changedAt(entry.record) > changedAt(record)
@@ -131,8 +128,10 @@ const noQueueFinding = (targetBranch: string): Finding => ({
 const unclearStates: readonly string[] = ['settling', 'not-submitted', 'unknown-state', 'no-state']
 
 function verdictOf(state: string, [first]: readonly Finding[], isBlocked: boolean): ExplanationVerdict {
+  const code = first?.code ?? ''
+  if (code === 'never-submitted') return code
   if (state === '' && isBlocked) return 'blocked'
-  if (first !== undefined && unclearStates.includes(first.code)) return 'unknown'
+  if (unclearStates.includes(code)) return 'unknown'
   if (state === 'MERGED') return 'merged'
   if (isFailedOrCancelled(state)) return 'dropped'
   if (state === 'TESTING') return 'testing'
@@ -155,36 +154,25 @@ function stepsFor(
       return []
     case 'never-submitted':
       return [submit('Submits it to the queue.')]
-    case 'dropped':
+    case 'dropped': {
       if (state === 'CANCELLED') return [submit('Submits it again.')]
-      return [
-        ...showChecks,
-        { why: 'Fix the failure, then push.' },
-        submit('Submits it again after the fix.'),
-      ]
-    case 'held':
-      return [
-        wait,
-        ...showChecks,
-        { words: ['pr', 'restart', pr], why: 'Runs its tests again, for a failure that may be flaky.' },
-      ]
+      const fix = { why: 'Fix the failure, then push.' }
+      return [...showChecks, fix, submit('Submits it again after the fix.')]
+    }
+    case 'held': {
+      const why = 'Runs its tests again, for a failure that may be flaky.'
+      return [wait, ...showChecks, { words: ['pr', 'restart', pr], why }]
+    }
     case 'testing':
       return [wait, ...showChecks]
-    case 'unknown':
-      return [
-        { words: ['pr', 'get', pr, '--json'], why: 'Shows the complete record from the service.' },
-        wait,
-      ]
+    case 'unknown': {
+      const why = 'Shows the complete record from the service.'
+      return [{ words: ['pr', 'get', pr, '--json'], why }, wait]
+    }
     default:
       return [wait]
   }
 }
-
-const uniqueSteps = (steps: readonly NextStep[]): readonly NextStep[] =>
-  steps.filter((step, index) => {
-    const key = ({ command, why }: NextStep) => command ?? why
-    return steps.findIndex(other => key(other) === key(step)) === index
-  })
 
 function describeQueue(queue: JsonObject, entry: QueueEntry | undefined): Explanation['queue'] {
   const state = getString(queue, 'state')
@@ -218,17 +206,16 @@ function assessResubmission(
   if (verdict === 'unknown') return { safe: null, why: 'Its current state is unknown. Check it again first.' }
   const priority = getNumber(record, 'priorityValue')
   const isDefault = priority === defaultPriority || getString(record, 'usedDefaultPriorityName') !== undefined
-  const isUnbatched = get(record, 'noBatch') === true
-  if (isDefault && !isUnbatched)
-    return { safe: true, why: 'It is already in the queue; submitting it again changes nothing.' }
   const flags = [
     ...(isDefault || priority === undefined ? [] : [`--priority ${priority}`]),
-    ...(isUnbatched ? ['--no-batch'] : []),
+    ...(get(record, 'noBatch') === true ? ['--no-batch'] : []),
   ].join(' ')
-  if (flags === '')
-    return { safe: null, why: 'It is already in the queue, and its priority could not be read.' }
-  return {
-    safe: false,
-    why: `It is already in the queue. Submitting it without ${flags} may reset its settings. To keep them, use \`${submit} ${flags}\`.`,
-  }
+  if (flags !== '')
+    return {
+      safe: false,
+      why: `It is already in the queue. Submitting it without ${flags} may reset its settings. To keep them, use \`${submit} ${flags}\`.`,
+    }
+  return isDefault
+    ? { safe: true, why: 'It is already in the queue; submitting it again changes nothing.' }
+    : { safe: null, why: 'It is already in the queue, and its priority could not be read.' }
 }

@@ -7,7 +7,6 @@ import { openPage } from '../../../cli/run-requests.ts'
 import {
   type Explanation,
   explainPullRequest,
-  type NextStep,
   type UnreadSource,
 } from '../../../domain/explain/explain-pull-request.ts'
 import { describeSince, formatOrdinal, joinTruncated, shorten } from '../../../domain/format.ts'
@@ -66,14 +65,6 @@ export function explanationJson(explanation: Explanation): JsonObject {
   return { ...explanation, testRun: { id, status, failing, pending } }
 }
 
-const formatNextStep = ({ command, why }: NextStep): string =>
-  command === null ? why : `${command}  (${why})`
-
-function safetyText(safe: boolean | null): string {
-  if (safe === null) return 'unclear'
-  return safe ? 'safe' : 'not safe'
-}
-
 /**
  * Returns an explanation as prose on a terminal, and as a table with a row for each fact elsewhere. `url` is
  * the page of the pull request, `now` is in milliseconds since 1970.
@@ -89,8 +80,9 @@ export function explanationView(explanation: Explanation, url: string, now: numb
     const status = testRun.status === null ? '' : ` (${shorten(testRun.status)})`
     rows.push(['test run', `${testRun.id}${status}`])
   }
-  for (const step of next) rows.push(['next', formatNextStep(step)])
-  rows.push(['submit again', `${safetyText(submitAgain.safe)}: ${submitAgain.why}`])
+  for (const { command, why } of next) rows.push(['next', command === null ? why : `${command}  (${why})`])
+  const safety = submitAgain.safe === null ? 'unclear' : submitAgain.safe ? 'safe' : 'not safe'
+  rows.push(['submit again', `${safety}: ${submitAgain.why}`])
   for (const { what, why } of unread) rows.push(['unavailable', `${what}: ${why}`])
   return {
     columns: [
@@ -103,14 +95,7 @@ export function explanationView(explanation: Explanation, url: string, now: numb
 }
 
 /** What the first lines of the prose say already: the state itself, the position in the queue, the checks. */
-const saidAbove: readonly string[] = [
-  'never-submitted',
-  'pending',
-  'testing',
-  'merged',
-  'position',
-  'failing-checks',
-]
+const saidAbove = ['never-submitted', 'pending', 'testing', 'merged', 'position', 'failing-checks']
 
 /**
  * Returns an explanation as prose for a terminal: what happened, why, and what to do next. `url` is the page
@@ -152,58 +137,45 @@ function headline(explanation: Explanation, url: string, now: number): StyledLin
   return [span(sign), ' ', number, ' ', span(words.join(' ')), age, position, name]
 }
 
-/** Returns the lines about the test run: its failing checks with their pages, and how it was tested. */
+/**
+ * Returns the lines about the test run: its failing checks with their pages, and if the service names the
+ * tested pull requests, how it was tested: alone or with others, and on top of which.
+ */
 function testRunLines(explanation: Explanation): readonly StyledLine[] {
-  const { testRun, state } = explanation
+  const { pr, targetBranch, testRun, state } = explanation
   if (testRun === null) return []
-  const testing = describeTesting(explanation)
   // The checks of a cancelled run were cancelled, and a check that is not required does not stop a merge.
   const failingChecks = state === 'CANCELLED' || state === 'MERGED' ? [] : testRun.failingChecks
-  return [
-    ...failingChecks.map(
-      ({ name, url }): StyledLine =>
-        url === undefined
-          ? `  The check "${name}" failed.`
-          : [`  The check "${name}" failed: `, linkSpan(url, url)],
-    ),
-    ...(testing === undefined ? [] : [`  ${testing}`]),
-  ]
-}
-
-/**
- * Returns how a pull request was or is tested: alone or with others, and on top of which; undefined if the
- * service does not name the tested pull requests.
- */
-function describeTesting(explanation: Explanation): string | undefined {
-  const { pr, targetBranch, testRun } = explanation
-  const { tested = [], builtOn = [] } = testRun ?? {}
-  if (!tested.includes(pr)) return undefined
+  const lines = failingChecks.map(
+    ({ name, url }): StyledLine =>
+      url === undefined
+        ? `  The check "${name}" failed.`
+        : [`  The check "${name}" failed: `, linkSpan(url, url)],
+  )
+  const { tested, builtOn } = testRun
+  if (!tested.includes(pr)) return lines
   const numbers = (pullRequests: readonly number[]) => joinTruncated(pullRequests.map(other => `#${other}`))
   const others = tested.filter(other => other !== pr)
   const company = others.length === 0 ? 'alone' : `in a batch with ${numbers(others)}`
   const base = builtOn.length === 0 ? targetBranch : `${targetBranch} with ${numbers(builtOn)}`
-  return `It ${isOver(explanation) ? 'was' : 'is being'} tested ${company}, on top of ${base}.`
+  return [...lines, `  It ${isOver(explanation) ? 'was' : 'is being'} tested ${company}, on top of ${base}.`]
 }
 
-/** Returns the steps as commands to copy, each with its purpose. */
-function nextLines(explanation: Explanation): readonly StyledLine[] {
-  const { next, testRun } = explanation
+/** Returns the steps as commands to copy, each with its purpose, and a warning about submitting again. */
+function nextLines({ verdict, state, next, testRun, submitAgain }: Explanation): readonly StyledLine[] {
   const hasChecks = testRun !== null && testRun.failingChecks.length > 0
   // The failing checks of the test run are shown already.
   const shown = next.filter(({ command }) => !(hasChecks && command?.startsWith('mergeq pr testing')))
   const width = Math.max(0, ...shown.map(({ command }) => command?.length ?? 0))
-  const steps = shown.map(
+  const lines = shown.map(
     ({ command, why }): StyledLine =>
       command === null ? `  ${why}` : [`  ${command.padEnd(width)}  `, styled(why, 'dim')],
   )
-  const warning = submitWarning(explanation)
-  const lines = [...steps, ...(warning === undefined ? [] : [[styled(`  ${warning}`, 'dim')]])]
-  return lines.length === 0 ? [] : [[styled('Next', 'bold')], ...lines]
-}
-
-function submitWarning({ verdict, state, submitAgain }: Explanation): string | undefined {
   if (state === 'FAILED' && verdict === 'dropped')
-    return 'Submitting it again without a fix will most likely fail again.'
-  if (verdict === 'merged' || submitAgain.safe === true) return undefined
-  return `Submit again? ${submitAgain.safe === false ? 'No' : 'Not yet'}. ${submitAgain.why}`
+    lines.push([styled('  Submitting it again without a fix will most likely fail again.', 'dim')])
+  else if (verdict !== 'merged' && submitAgain.safe !== true) {
+    const answer = submitAgain.safe === false ? 'No' : 'Not yet'
+    lines.push([styled(`  Submit again? ${answer}. ${submitAgain.why}`, 'dim')])
+  }
+  return lines.length === 0 ? [] : [[styled('Next', 'bold')], ...lines]
 }

@@ -1,7 +1,7 @@
 import { maxErrorsOption } from '../../../cli/common-inputs.ts'
+import type { CommandContext } from '../../../cli/context.ts'
 import type { RecordFields } from '../../../cli/fields.ts'
-import { choiceOption, flag, type Input, type InputValues, option } from '../../../cli/inputs.ts'
-import type { ParseContext, ParsedArgs } from '../../../config/settings.ts'
+import { choiceOption, flag, type InputValues, option } from '../../../cli/inputs.ts'
 import { milestones } from '../../../domain/states.ts'
 import type { CommandLine } from '../../../domain/suggested-command.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
@@ -10,31 +10,6 @@ import { parseDuration, parseInterval } from '../../../domain/values/time.ts'
 import { usageError } from '../../../errors.ts'
 import type { RequestedPullRequest } from '../reads.ts'
 import type { WaitOptions } from './poll.ts'
-
-/** The commit that must stay the head of the pull request; `HEAD` is the commit that the settings resolve. */
-const matchHead: Input<string | undefined> = {
-  definitions: [
-    {
-      name: '--match-head',
-      value: 'sha|HEAD',
-      summary: 'Exit 14 if the head of the pull request is not this commit',
-      suggestions: ['HEAD'],
-    },
-  ],
-  async read(args, context: ParseContext) {
-    const [text] = args.get('--match-head') ?? []
-    if (text === undefined) return undefined
-    const sha = text === 'HEAD' ? await context.setting('sha') : text
-    if (sha === undefined)
-      throw usageError(
-        '--match-head: the commit of HEAD is unknown.',
-        'Run the command in a git checkout, or specify the commit: --match-head 4f2a9c1',
-      )
-    if (!/^[\da-f]{4,64}$/i.test(sha))
-      throw usageError(`--match-head: '${sha}' is not a commit.`, 'Use HEAD, or 4 to 64 hexadecimal digits.')
-    return sha
-  },
-}
 
 /** The options of a wait (docs/reference/cli.md, "Waiting"), except `--timeout`, which is a global option. */
 export const waitInputs = {
@@ -60,7 +35,16 @@ export const waitInputs = {
     summary: 'Treat "not found" as "not visible yet" for this long',
     parse: parseDuration,
   }),
-  matchHead,
+  matchHead: option({
+    name: 'match-head',
+    value: 'sha|HEAD',
+    summary: 'Exit 14 if the head of the pull request is not this commit',
+    suggestions: ['HEAD'],
+    parse(text) {
+      if (text === 'HEAD' || /^[\da-f]{4,64}$/i.test(text)) return text
+      throw usageError(`'${text}' is not a commit.`, 'Use HEAD, or 4 to 64 hexadecimal digits.')
+    },
+  }),
   maxErrors: maxErrorsOption,
   failOnPaused: flag({ name: 'fail-on-paused', summary: 'Exit 8 if the queue is paused' }),
 }
@@ -80,18 +64,24 @@ export const waitRecord: RecordFields = {
 }
 
 /**
- * Reads the options of a wait for a number of pull requests. Throws a usage error when a head commit is given
- * for more than one pull request.
+ * Reads the options of a wait for a number of pull requests; HEAD is the commit that the settings resolve.
+ * Throws a usage error when a head commit is given for more than one pull request.
  */
-export function readWaitOptions(
-  { matchHead: head, ...values }: InputValues<typeof waitInputs>,
+export async function readWaitOptions(
+  { matchHead, ...values }: InputValues<typeof waitInputs>,
   pullRequestCount: number,
-  args: ParsedArgs,
-): WaitOptions {
-  if (head !== undefined && pullRequestCount > 1)
+  { args, settings }: CommandContext,
+): Promise<WaitOptions> {
+  if (matchHead !== undefined && pullRequestCount > 1)
     throw usageError(
       '--match-head works with only one pull request.',
       'Run a separate wait for each pull request.',
+    )
+  const head = matchHead === 'HEAD' ? await settings.read('sha') : matchHead
+  if (matchHead !== undefined && head === undefined)
+    throw usageError(
+      '--match-head: the commit of HEAD is unknown.',
+      'Run the command in a git checkout, or specify the commit: --match-head 4f2a9c1',
     )
   const [timeout = '1h'] = args.get('--timeout') ?? []
   return { ...values, head, limit: parseDuration(timeout), stopsOnError: args.has('--stop-on-error') }
