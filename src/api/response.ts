@@ -42,8 +42,6 @@ export interface ResponseBody {
  */
 export interface DecodedResponse {
   readonly records: readonly JsonObject[]
-  /** Returns the same records in batches, for a response whose records would take much memory all at once. */
-  batches?(): Iterable<readonly JsonObject[]>
   document?(records: readonly JsonObject[]): Json
   readonly bytes: Uint8Array
   /** Printed unchanged in every format, unless fields are selected. */

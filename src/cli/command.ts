@@ -1,3 +1,4 @@
+import type { CallResult } from '../api/call.ts'
 import {
   type BodyOverride,
   type Operation,
@@ -11,13 +12,11 @@ import type { PaginationEnd } from '../api/pages.ts'
 import type { DecodedResponse } from '../api/response.ts'
 import type { RequestLimits } from '../api/service-client.ts'
 import type { ErrorKind, MergeqError } from '../errors.ts'
-import type { Environment } from '../host/host.ts'
 import type { JsonObject } from '../json.ts'
 import type { View } from '../output/view.ts'
-import type { CommandContext } from './context.ts'
+import type { CommandContext, CommandRunner } from './context.ts'
 import type { FieldsDefinition } from './fields.ts'
 import {
-  constant,
   type Inputs,
   type InputValues,
   type OptionDefinition,
@@ -30,13 +29,6 @@ import {
  * have the rows of the table.
  */
 export type OutputDoc = string | Readonly<Record<'table' | 'json' | 'ndjson', string>>
-
-/** Runs a whole command line in this process, as if it had been typed, and returns its exit code. */
-export type CommandRunner = (
-  argv: readonly string[],
-  env: Environment,
-  output: Readonly<Record<'out' | 'err', (text: string | Uint8Array) => Promise<void>>>,
-) => Promise<number>
 
 /** What help and the parser need to know about a command. */
 export interface CommandDescription {
@@ -65,12 +57,6 @@ export interface CommandDescription {
   readonly destructive?: boolean
 }
 
-/** A question, and the input that confirms it: y, or the full name of what is destroyed. */
-export interface Confirmation {
-  readonly text: string
-  readonly expectedInput: string
-}
-
 /** What a list on a terminal ends with: lines below the table, or a sentence instead of an empty table. */
 export type ListEnding = Pick<View, 'footer' | 'sentence'>
 
@@ -88,13 +74,13 @@ export interface ViewDetails {
   readonly before?: JsonObject | undefined
   /** What `--set` replaced in the body. */
   readonly overrides: readonly BodyOverride[]
+  /** Whether it is the only result, and no table was asked for. */
+  readonly isSingle: boolean
   readonly context: CommandContext
 }
 
 /** How the requests of an operation are sent, and how their responses are printed. */
 export interface RequestBehavior<V> {
-  /** Whether requests are sent one after another, because the service depends on their order. */
-  readonly isOrdered?: boolean
   /** What is printed of a response, other than the JSON of the service. */
   view?(response: DecodedResponse, values: V, details: ViewDetails): View
   /**
@@ -112,8 +98,6 @@ export interface RequestBehavior<V> {
    * error; undefined where the notes say it.
    */
   listEnding?(end: PaginationEnd, values: V, context: CommandContext): ListEnding | undefined
-  /** The question before something is destroyed; undefined when nothing is asked. */
-  confirm?(requests: readonly V[]): Confirmation | undefined
 }
 
 /** One request of a command: the values of its params and options, and what `--set` replaces in the body. */
@@ -122,22 +106,26 @@ export interface CommandRequest<V = Readonly<Record<string, unknown>>> {
   readonly overrides: readonly BodyOverride[]
 }
 
-/** What a command adds to each of its requests. */
-export interface RunOptions<V> {
-  /** Whether responses and receipts are not printed, because the command prints another result. */
-  readonly isSilent?: boolean
+export interface SendOptions {
+  /** Whether it is the only request of the command; otherwise errors name the pull request. True by default. */
+  readonly isOnly?: boolean
   readonly limits?: RequestLimits
-  /** Runs right before a request is sent; an error that it throws is the error of the request. */
-  beforeSend?(request: CommandRequest<V>): Promise<void>
-  /** Runs after a successful response, before it is printed. */
-  beforePrint?(): Promise<void>
-  explainError?(failure: MergeqError): Promise<MergeqError>
 }
 
-/** How one of several requests ended. */
-export interface RunResult {
-  readonly code: number
+/** A request that was sent: its response or its error. */
+export interface SentRequest<V> {
+  readonly request: CommandRequest<V>
+  readonly isOnly: boolean
+  readonly result?: CallResult<Params>
   readonly failure?: MergeqError
+  /** What `readBefore` returned. */
+  readonly before?: JsonObject | undefined
+}
+
+/** How a request ended. */
+export interface RequestResult {
+  readonly code: number
+  readonly failure?: MergeqError | undefined
 }
 
 /** What a `run` function uses: the context, and the requests that were typed. */
@@ -149,10 +137,16 @@ export interface RunContext<V> extends CommandContext {
   requests(): Promise<readonly CommandRequest<V>[]>
   /** Reads the request of a command that has exactly one. Throws the same errors. */
   request(): Promise<CommandRequest<V>>
-  /** Sends requests of the operation and prints the responses, as without `run`. Returns the exit code. */
-  send(requests: readonly CommandRequest<V>[], options?: RunOptions<V>): Promise<number>
-  /** Sends requests of the operation and prints the responses, but returns the errors instead of logging them. */
-  execute(requests: readonly CommandRequest<V>[], options?: RunOptions<V>): Promise<readonly RunResult[]>
+  /**
+   * Sends requests of the operation and prints the responses, as without `run`. Returns the exit code.
+   *
+   * @param atOnce how many are sent at a time; 4 by default
+   */
+  send(requests: readonly CommandRequest<V>[], atOnce?: number): Promise<number>
+  /** Sends a request of the operation and prints nothing. */
+  sendOne(request: CommandRequest<V>, options?: SendOptions): Promise<SentRequest<V>>
+  /** Prints a request that was sent, or logs its error. Returns the exit code. */
+  report(sent: SentRequest<V>): Promise<number>
   /** Runs another command line in this process. */
   readonly runCommandLine: CommandRunner
 }
@@ -160,7 +154,7 @@ export interface RunContext<V> extends CommandContext {
 /**
  * A command. Its options and arguments are made from the params of its operation. Without `run`, it sends a
  * request of the operation for each pull request that was typed, and prints the responses: --dry-run,
- * confirmation, receipts and exit codes included.
+ * receipts and exit codes included.
  */
 export interface Command<P extends Params = Params, I extends Inputs = Inputs, X extends Inputs = Inputs>
   extends CommandDescription,
@@ -170,9 +164,7 @@ export interface Command<P extends Params = Params, I extends Inputs = Inputs, X
   readonly isComposition?: boolean
   /** The params that can be typed; all by default. */
   readonly params?: readonly (keyof P & string)[]
-  /** The values of params that the command implies. */
-  readonly fixed?: Partial<ParamValues<P>>
-  /** Inputs that replace the option of a param, by the name of the param. */
+  /** Inputs that replace the option of a param, by the name of the param; a constant is not typed. */
   readonly inputs?: I
   /** Options and arguments that are never sent. */
   readonly options?: X
@@ -269,19 +261,17 @@ function register(command: CommandModule): RegisteredCommand {
 /** What the requests of a command are read from. */
 export type RequestSource<P extends Params, I extends Inputs, X extends Inputs> = Pick<
   Command<P, I, X>,
-  'operation' | 'params' | 'fixed' | 'inputs' | 'options'
+  'operation' | 'params' | 'inputs' | 'options'
 > & { readonly command?: string }
 
-/** Returns the inputs of a request: those of the params, of fixed values, and the options of the command. */
+/** Returns the inputs of a request: those of the params, and the options of the command. */
 export function requestInputs<P extends Params, I extends Inputs, X extends Inputs>({
   operation,
   params,
-  fixed = {},
   inputs,
   options,
 }: RequestSource<P, I, X>): Inputs {
   const entries = Object.entries(operation?.params ?? {}).flatMap(([name, param]) => {
-    if (Object.hasOwn(fixed, name)) return [[name, constant<unknown>(Reflect.get(fixed, name))] as const]
     if (params !== undefined && !params.includes(name)) return []
     return [[name, inputs?.[name] ?? paramInput(name, param)] as const]
   })

@@ -6,12 +6,18 @@ import { escapeInvisible, parseJson, stringifyJson } from '../json.ts'
 import { singleRecord } from '../output/printer.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import { textWidth, wrapLines } from '../output/text-width.ts'
-import type { CommandRequest, Confirmation } from './command.ts'
+import type { CommandRequest } from './command.ts'
 import type { CommandContext } from './context.ts'
 
 /** Not without a terminal, in CI, or with --no-input (docs/reference/cli.md, "Prompts"). */
 export const canPrompt = ({ options, host }: Pick<CommandContext, 'options' | 'host'>): boolean =>
   host.input.terminal && !options.noInput && !isContinuousIntegration(host.env)
+
+/** A question, and the input that confirms it: y, or the full name of what is destroyed. */
+interface Confirmation {
+  readonly text: string
+  readonly expectedInput: string
+}
 
 const lastSentence = / (?=(?:Type \S+ to confirm:|Continue\? \[y\/N\])$)/
 
@@ -27,22 +33,39 @@ export function requirePrompt(command: string, context: Pick<CommandContext, 'op
 /** Throws a usage error when the user does not agree or cannot be asked. */
 export async function confirm(
   command: string,
-  confirmation: Confirmation | undefined,
+  { text: question, expectedInput }: Confirmation,
   context: CommandContext,
 ): Promise<void> {
-  if (confirmation === undefined) return
   requirePrompt(command, context)
   // The answer has a place on the last line.
-  const columns = context.host.err.columns - confirmation.expectedInput.length - 2
-  const text = sanitizeLine(confirmation.text)
+  const columns = context.host.err.columns - expectedInput.length - 2
+  const text = sanitizeLine(question)
   const lines = textWidth(text) <= columns ? text : text.replace(lastSentence, '\n')
-  const question = wrapLines(lines, Math.max(24, columns))
-  const input = (await context.host.input.ask(`${question} `))?.trim() ?? ''
-  const { expectedInput } = confirmation
+  const prompt = wrapLines(lines, Math.max(24, columns))
+  const input = (await context.host.input.ask(`${prompt} `))?.trim() ?? ''
   const isConfirmed = expectedInput === 'y' ? /^y(es)?$/i.test(input) : input === expectedInput
   if (isConfirmed) return
   const problem = expectedInput === 'y' || input === '' ? '' : `'${input}' is not '${expectedInput}'. `
   throw new MergeqError('usage', `${problem}Nothing was changed.`)
+}
+
+/**
+ * Opens a page in the browser of this machine and says so on standard error. Throws an `output` error that
+ * shows the URL if no browser can be started, or if the URL is not one of the web.
+ */
+export async function openPage(url: string, { host, logger, options }: CommandContext): Promise<void> {
+  const shown = sanitizeLine(url)
+  if (!/^https?:\/\//.test(url)) throw new MergeqError('output', `${shown} is not the URL of a web page.`)
+  if (options.dryRun) return logger.info(`Would open ${shown} in your browser.`)
+  try {
+    await host.openUrl(url)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new MergeqError('output', `The browser could not be started: ${sanitizeLine(reason)}.`, {
+      hint: `Open this page in a browser: ${shown}`,
+    })
+  }
+  await logger.info(`Opened ${shown} in your browser.`)
 }
 
 /**

@@ -1,16 +1,17 @@
+import { isChange, type Operation } from '../api/operation.ts'
 import { createServiceClient, type ServiceClient } from '../api/service-client.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { isLoopback } from '../config/setting-definitions.ts'
-import { type Config, type ParsedArgs, type ResolveOptions, resolveSettings } from '../config/settings.ts'
+import { type Config, type ParsedArgs, resolveSettings } from '../config/settings.ts'
 import { readToken, type Token } from '../config/token.ts'
 import { memoize } from '../domain/memoize.ts'
 import { type Format, isJsonFormat } from '../domain/output-formats.ts'
 import { usageError } from '../errors.ts'
-import type { Host } from '../host/host.ts'
+import type { Environment, Host } from '../host/host.ts'
 import { createLogger, type Logger } from '../output/logger.ts'
 import { createPrinter, type Printer } from '../output/printer.ts'
 import { shouldColor } from '../output/styled-text.ts'
-import type { RecordFields } from './fields.ts'
+import { createSelectingPrinter, type FieldsDefinition, fieldsOf } from './fields.ts'
 
 /**
  * How results look: a `screen` for a person, with signs, times and the next steps; `rows` without anything
@@ -25,6 +26,8 @@ export interface CommandContext {
   readonly settings: Config
   readonly options: GlobalOptions
   readonly presentation: Presentation
+  /** Whether a person sees standard output as a screen, on a terminal. */
+  readonly isWatched: boolean
   readonly logger: Logger
   readonly printer: Printer
   readonly secrets: SecretOutput
@@ -47,24 +50,44 @@ export interface SecretOutput {
   writeUnredacted(text: string): Promise<void>
 }
 
-/**
- * Creates the context of a command.
- *
- * @param fields the fields of its records; undefined where they are not known in advance
- */
+/** Runs a whole command line in this process, as if it had been typed, and returns its exit code. */
+export type CommandRunner = (
+  argv: readonly string[],
+  env: Environment,
+  output: Readonly<Record<'out' | 'err', (text: string | Uint8Array) => Promise<void>>>,
+) => Promise<number>
+
+/** What a command runs in. */
+export interface Program {
+  readonly host: Host
+  readonly secrets: SecretOutput
+  readonly runCommandLine: CommandRunner
+}
+
+/** What the context depends on of a command. */
+interface CommandOfContext {
+  readonly operation?: Operation
+  readonly changesSettings?: boolean
+  readonly fields?: FieldsDefinition
+}
+
+/** Creates the context of a command. Throws a usage error for global options that are wrong. */
 export async function createContext(
+  command: CommandOfContext,
   args: ParsedArgs,
-  host: Host,
-  secrets: SecretOutput,
-  purpose: Omit<ResolveOptions, 'notify'>,
-  fields: RecordFields | undefined,
+  { host, secrets }: Program,
 ): Promise<CommandContext> {
-  const settings = resolveSettings(args, host, { ...purpose, notify: text => logger.info(text) })
+  const { operation, changesSettings = false } = command
+  const settings = resolveSettings(args, host, {
+    changes: operation !== undefined && isChange(operation),
+    changesSettings,
+    notify: text => logger.info(text),
+  })
   const options = await readGlobalOptions(args, settings)
   const { env, out, err, clock } = host
   const startedAt = clock.now()
   const { quiet, verbose, format, color } = options
-  const isDrawn = format === 'table' && (out.terminal || options.isOutputTyped)
+  const isDrawn = format === 'table' && (out.terminal || args.has('--output'))
   const isJson = isJsonFormat(format)
   const presentation = isJson ? 'json' : isDrawn && options.fields.length === 0 ? 'screen' : 'rows'
   const hasSpinner =
@@ -98,13 +121,9 @@ export async function createContext(
   const printer =
     options.fields.length === 0
       ? createPrinter(writer, { ...printerOptions, selection: undefined })
-      : (await import('./select-fields.ts')).createSelectingPrinter(
-          writer,
-          printerOptions,
-          options.fields,
-          fields,
-        )
-  const shared = { host, settings, options, presentation, logger, secrets, startedAt } as const
+      : createSelectingPrinter(writer, printerOptions, options.fields, fieldsOf(command, args))
+  const isWatched = presentation === 'screen' && out.terminal
+  const shared = { host, settings, options, presentation, isWatched, logger, secrets, startedAt } as const
   let client: CommandClient | undefined
   return {
     ...shared,
@@ -120,8 +139,6 @@ export async function createContext(
 
 interface GlobalOptions {
   readonly format: Format
-  /** Whether `--output` was typed: `-o table` then draws the table for people on a pipe, too. */
-  readonly isOutputTyped: boolean
   readonly fields: readonly string[]
   readonly dryRun: boolean
   readonly quiet: boolean
@@ -145,7 +162,6 @@ async function readGlobalOptions(args: ParsedArgs, settings: Config): Promise<Gl
     throw usageError('--fields contains an empty name.', 'Separate the names by single commas.')
   return {
     format: args.has('--json') ? 'json' : await settings.require('output'),
-    isOutputTyped: args.has('--output'),
     fields: fields ?? [],
     dryRun: args.has('--dry-run'),
     quiet: args.has('--quiet'),

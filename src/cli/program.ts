@@ -6,7 +6,8 @@ import type { Host, Output } from '../host/host.ts'
 import { createRedactor } from '../output/redactor.ts'
 import { escapeWorkflowCommands, forTerminal, isJson, sanitizeLines } from '../output/sanitize.ts'
 import { bold, hasUnicode, shouldColor, toAscii } from '../output/styled-text.ts'
-import type { CommandGroup, CommandRunner } from './command.ts'
+import type { CommandGroup } from './command.ts'
+import type { CommandRunner } from './context.ts'
 import { read } from './parse.ts'
 
 /**
@@ -32,9 +33,9 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
       throw await createUsageError(host.argv, reading, groups)
     }
     if (asksFor === 'run' && command?.definition !== undefined) {
-      const { runCommand } = await import('./run-command.ts')
-      const runner = createCommandRunner(host, groups)
-      const exitCode = await runCommand(command.definition, args, host, secrets, runner)
+      const { runCommand } = await import('./run.ts')
+      const runCommandLine = createCommandRunner(host, groups)
+      const exitCode = await runCommand(command.definition, args, { host, secrets, runCommandLine })
       await flush()
       return exitCode
     }

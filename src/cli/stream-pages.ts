@@ -8,7 +8,7 @@ import { extendError, type MergeqError, toMergeqError } from '../errors.ts'
 import type { BodySink } from '../http/messages.ts'
 import type { JsonObject } from '../json.ts'
 import { table } from '../output/view.ts'
-import { type CommandRequest, type ListEnding, operationOf, type RequestCommand } from './command.ts'
+import { type CommandRequest, operationOf, type RequestCommand } from './command.ts'
 import type { CommandContext } from './context.ts'
 
 /** Milliseconds between two progress messages in CI. */
@@ -49,7 +49,8 @@ export async function readPages(
     }
   } catch (error) {
     const failure = toMergeqError(error)
-    if (!pages.hasStarted || failure.kind === 'interrupted' || failure.kind === 'output') throw failure
+    const isOurs = ['interrupted', 'output', 'usage'].includes(failure.kind)
+    if (isOurs || !pages.hasStarted) throw failure
     return failure
   }
   return undefined
@@ -60,53 +61,43 @@ const withReadableTimes = (note: string): string =>
   note.replaceAll(/(?<=\d)T(\d\d:\d\d):\d\d\.\d{3}Z/g, ' $1 UTC')
 
 /** Prints the records of a list as they arrive. Returns exit code 0; throws an error for an incomplete list. */
-export async function streamPages(
-  command: RequestCommand,
-  request: CommandRequest,
+export async function streamPages<V extends Readonly<Record<string, unknown>>>(
+  command: RequestCommand<V>,
+  request: CommandRequest<V>,
   pages: Paginator,
   context: CommandContext,
 ): Promise<number> {
   const { logger, host, options, printer, presentation } = context
-  const { view = () => table([], []), listEnding } = command
   const { values, overrides } = request
   const list = options.format === 'json' ? printer.list(pages.key) : undefined
-  let isListOpen = false
-  const print = (records: readonly JsonObject[], ending?: ListEnding) =>
-    printer.print({
-      records,
-      document: () => null,
-      view(printed) {
-        const rows = view({ records: printed, bytes: new Uint8Array() }, values, { overrides, context })
-        return ending === undefined
-          ? rows
-          : { ...rows, terminalView: () => ({ ...(rows.terminalView?.() ?? rows), ...ending }) }
-      },
-    })
-  const take = async (records: readonly JsonObject[]) => {
-    isListOpen = list !== undefined
-    await (list === undefined ? print(records) : list.add(records))
-  }
-  const endingOf = (finish: PaginationEnd) =>
-    presentation === 'screen' ? listEnding?.(finish, values, context) : undefined
+  const viewOf = (records: readonly JsonObject[]) =>
+    command.view?.({ records, bytes: new Uint8Array() }, values, { overrides, isSingle: false, context }) ??
+    table([], [])
+  const print = (records: readonly JsonObject[], view = viewOf) =>
+    printer.print({ records, document: () => null, view })
+  const take = (records: readonly JsonObject[]) => (list === undefined ? print(records) : list.add(records))
   const end = async (finish: PaginationEnd) => {
-    isListOpen = false
+    const ending = presentation === 'screen' ? command.listEnding?.(finish, values, context) : undefined
     if (list === undefined) {
-      await print(finish.records, endingOf(finish))
+      await print(finish.records, records => {
+        const view = viewOf(records)
+        return { ...(presentation === 'screen' ? (view.terminalView?.() ?? view) : view), ...ending }
+      })
       await printer.end()
     } else {
       await list.add(finish.records)
       await list.end(finish.envelope)
     }
+    return ending === undefined ? finish.notes : finish.warnings
   }
   const failure = await readPages(command, request, pages, context, take).catch(async error => {
     const { kind, message } = toMergeqError(error)
-    if (isListOpen && kind !== 'output') await end(pages.finish(message))
+    if (list?.isOpen() && kind !== 'output') await end(pages.finish(message))
     throw error
   })
   if (failure === 'closed') return 0
   const finish = pages.finish(failure?.message)
-  await end(finish)
-  const notes = endingOf(finish) === undefined ? finish.notes : finish.warnings
+  const notes = await end(finish)
   const isForPerson = host.out.terminal && !isContinuousIntegration(host.env)
   for (const note of notes) await logger.info(isForPerson ? withReadableTimes(note) : note)
   if (!finish.isBroken) return 0

@@ -22,7 +22,7 @@ import {
   repeatableOption,
   settingInput,
 } from '../cli/inputs.ts'
-import { runOperation } from '../cli/run-command.ts'
+import { runOperation } from '../cli/run.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import { createParseContext, type ParsedArgs } from '../config/settings.ts'
 import { maxBodySize, maxListResponseSize } from '../domain/limits.ts'

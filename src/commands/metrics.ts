@@ -1,7 +1,9 @@
 import { fieldNames, sampleRecord } from '../api/operations/fields.ts'
-import { getMergeQueueMetrics, readSamplesIn } from '../api/operations/metrics.ts'
+import { getMergeQueueMetrics, readSamplesIn, sampleBatches } from '../api/operations/metrics.ts'
 import { defineCommand } from '../cli/command.ts'
 import { metricsInputs } from '../cli/common-inputs.ts'
+import { printDryRun } from '../cli/confirm.ts'
+import type { CommandContext } from '../cli/context.ts'
 import { flag } from '../cli/inputs.ts'
 import { formatDuration, formatInteger, pluralize } from '../domain/format.ts'
 import { isCounted, numberText, type Sample } from '../domain/metrics/exposition.ts'
@@ -15,6 +17,7 @@ import {
   summarizeMetrics,
 } from '../domain/metrics/last-hour.ts'
 import { isObject, type JsonObject } from '../json.ts'
+import { rawText } from '../output/printer.ts'
 import { plainText, type Span, type StyledLine, styled } from '../output/styled-text.ts'
 import { linesView, type View } from '../output/view.ts'
 
@@ -168,6 +171,36 @@ const columns = [
   { title: 'VALUE', format: 'number' },
 ] as const
 
+/** Prints every sample as a record, in batches. */
+async function printSamples(bytes: Uint8Array, { printer, options, host }: CommandContext): Promise<void> {
+  const list = options.format === 'json' ? printer.list() : undefined
+  const print = (records: readonly JsonObject[]) =>
+    printer.print({
+      records,
+      document: () => null,
+      view: () => ({
+        columns,
+        rows: records.map(({ name, labels, value }) => [
+          name,
+          isObject(labels) ? formatLabels(labels) : '',
+          value,
+        ]),
+      }),
+    })
+  try {
+    for (const records of sampleBatches(bytes)) {
+      await (list === undefined ? print(records) : list.add(records))
+      await new Promise(setImmediate)
+      host.interrupted.throwIfAborted()
+    }
+    // The header of a table without rows.
+    if (list === undefined) await print([])
+  } finally {
+    await list?.end()
+  }
+  await printer.end()
+}
+
 export const metricsCommand = defineCommand({
   command: 'metrics',
   summary: 'Show merge queue metrics (Prometheus text format on a pipe)',
@@ -190,22 +223,26 @@ export const metricsCommand = defineCommand({
     'mergeq metrics --repo acme/web --json',
     'mergeq metrics > mergeq.prom',
   ],
-  view: (response, { branch, raw }, { context }) => ({
-    columns,
-    get rows() {
-      return response.records.map(({ name, labels, value }) => [
-        name,
-        isObject(labels) ? formatLabels(labels) : '',
-        value,
-      ])
-    },
-    terminalView() {
-      const { columns: width } = context.host.out
-      const series = raw ? [...readSamplesIn(response.bytes)].filter(isCounted) : []
-      return series.length > 0
-        ? seriesView(series)
-        : summaryView(summarizeMetrics(readSamplesIn(response.bytes)), branch, width)
-    },
-    raw: response.bytes,
-  }),
+  async run({ raw }, context) {
+    const request = await context.request()
+    const { options, presentation, printer, host } = context
+    if (options.dryRun) return printDryRun(getMergeQueueMetrics, [request], context)
+    const sent = await context.sendOne(request)
+    const response = sent.result?.response
+    if (response === undefined) return context.report(sent)
+    // The text was written while it arrived.
+    if (response.isStreamed === true) return 0
+    const { bytes } = response
+    if (presentation === 'screen') {
+      const series = raw ? [...readSamplesIn(bytes)].filter(isCounted) : []
+      const view = () =>
+        series.length > 0
+          ? seriesView(series)
+          : summaryView(summarizeMetrics(readSamplesIn(bytes)), request.values.branch, host.out.columns)
+      await printer.print({ records: [], document: () => null, view })
+      await printer.end()
+    } else if (options.format === 'table' && options.fields.length === 0) await printer.print(rawText(bytes))
+    else await printSamples(bytes, context)
+    return 0
+  },
 })

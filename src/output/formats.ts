@@ -1,6 +1,7 @@
 import { type Json, type JsonObject, stringifyJson } from '../json.ts'
+import { colorizeState } from './render-line.ts'
 import { sanitizeLine } from './sanitize.ts'
-import { type Column, parts, type View, type Writer } from './view.ts'
+import type { Column, View, Writer } from './view.ts'
 
 /** A value as text: a list with commas, null and undefined as '', an object as JSON. */
 const jsonToText = (value: Json | undefined): string => {
@@ -13,16 +14,36 @@ const jsonToText = (value: Json | undefined): string => {
 /** Returns the text of a value on a single line, without invisible characters. */
 export const formatCell = (value: Json | undefined): string => sanitizeLine(jsonToText(value))
 
-/** Returns tab-separated rows without a header. `colorize` colors the values of state columns. */
-export const tsv = ({ columns, rows }: View, colorize = (state: string) => state): string =>
-  rows
-    .map(row =>
-      row.map((value, index) =>
-        columns[index]?.format === 'state' ? colorize(formatCell(value)) : formatCell(value),
-      ),
-    )
-    .map(cells => `${cells.join('\t')}\n`)
-    .join('')
+/** The number of rows or records in a part. */
+const partLength = 64
+
+/**
+ * Writes rows or records in parts of 64, so that a long list is written without holding its whole text. Between
+ * parts, `writer.pause` is awaited.
+ */
+export async function writeParts<T>(
+  writer: Writer,
+  items: readonly T[],
+  toText: (part: readonly T[]) => string | Promise<string>,
+): Promise<void> {
+  for (let from = 0; from < items.length; from += partLength) {
+    if (from > 0) await writer.pause?.()
+    await writer.write(await toText(items.slice(from, from + partLength)))
+  }
+}
+
+type Rows = View['rows']
+
+/** Returns tab-separated rows without a header; with `color`, states have their color. */
+export const tsv = ({ columns, rows }: View, color: boolean): string => {
+  const cellText = (value: Json | undefined, index: number) =>
+    columns[index]?.format === 'state' ? colorizeState(formatCell(value), color) : formatCell(value)
+  return rows.map(row => `${row.map(cellText).join('\t')}\n`).join('')
+}
+
+/** Returns records as JSON, one a line. */
+export const ndjson = (records: readonly JsonObject[]): string =>
+  records.map(record => `${stringifyJson(record)}\n`).join('')
 
 interface CsvCell {
   readonly text: string
@@ -42,7 +63,7 @@ const formulaPrefix = /^[=+\-@\t\r]/
  * Returns RFC 4180 lines that end with CRLF. A leading apostrophe disables spreadsheet formulas; numbers
  * stay unchanged.
  */
-export async function csv(rows: readonly (readonly (Json | undefined)[])[]): Promise<string> {
+export async function csv(rows: Rows): Promise<string> {
   if (rows.length === 0) return ''
   const { default: papa } = await import('papaparse')
   const disabledFormulas = new Set<string>()
@@ -72,7 +93,7 @@ export const markdownHead = (columns: readonly Column[]): string =>
     .join('')}\n`
 
 /** Returns the rows of a Markdown table with escaped cells. */
-export const markdownRows = ({ rows }: View): string =>
+export const markdownRows = (rows: Rows): string =>
   rows.map(row => `| ${row.map(markdownCell).join(' | ')} |\n`).join('')
 
 /** A JSON list that is written while its records arrive. */
@@ -95,11 +116,12 @@ export function createJsonList(writer: Writer, pretty: boolean, key?: string): J
   let isEmpty = true
   return {
     async add(records) {
-      for await (const part of parts(records, writer.pause)) {
+      await writeParts(writer, records, part => {
         const items = stringifyJson(part, pretty).slice(1, pretty ? -2 : -1)
-        await writer.write(`${isEmpty ? start : ','}${pretty ? items.replaceAll('\n', lineBreak) : items}`)
+        const before = isEmpty ? start : ','
         isEmpty = false
-      }
+        return `${before}${pretty ? items.replaceAll('\n', lineBreak) : items}`
+      })
     },
     async end(around = {}) {
       const rest = key === undefined ? '' : `,${stringifyJson(around, pretty).slice(1)}`

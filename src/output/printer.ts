@@ -1,10 +1,20 @@
 import type { Format } from '../domain/output-formats.ts'
 import { type Json, type JsonObject, stringifyJson } from '../json.ts'
-import { createJsonList, csv, csvHeader, type JsonList, markdownHead, markdownRows, tsv } from './formats.ts'
+import {
+  createJsonList,
+  csv,
+  csvHeader,
+  type JsonList,
+  markdownHead,
+  markdownRows,
+  ndjson,
+  tsv,
+  writeParts,
+} from './formats.ts'
+import { renderLines } from './render-line.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
-import type { TableRenderer } from './table.ts'
 import { wrapLines } from './text-width.ts'
-import { hasOnlyLines, hasOnlyRows, mergeViews, parts, sampleRows, type View, type Writer } from './view.ts'
+import type { View, Writer } from './view.ts'
 
 /** A result that can be printed in any format. */
 export interface Printable {
@@ -15,8 +25,6 @@ export interface Printable {
   view(records: readonly JsonObject[]): View
   /** Bytes that are printed unchanged in every format, and sanitized on a terminal. */
   readonly rawBody?: Uint8Array
-  /** Whether `rawBody` is a text of mergeq with sanitized values: a terminal gets it unchanged. */
-  readonly isSafe?: boolean
 }
 
 /** Returns a single record as a result: `--json` prints it as an object, NDJSON on one line. */
@@ -27,12 +35,11 @@ export const singleRecord = (record: JsonObject, view: () => View): Printable =>
 })
 
 /** Returns a text as a result: it is printed unchanged in every format. */
-export const rawText = (rawBody: Uint8Array, isSafe = false): Printable => ({
+export const rawText = (rawBody: Uint8Array): Printable => ({
   records: [],
   document: () => null,
   view: () => ({ columns: [], rows: [] }),
   rawBody,
-  isSafe,
 })
 
 /** Selects fields of the records that are printed. */
@@ -53,8 +60,6 @@ export interface PrinterOptions {
   readonly format: Format
   /** Whether a table is drawn for people; otherwise its rows are tab-separated. */
   readonly isDrawn: boolean
-  /** Whether `--output` was typed: a single result is then a table, too. */
-  readonly isOutputTyped: boolean
   /** The fields to print; all fields where it is undefined. */
   readonly selection: FieldSelection | undefined
   readonly terminal: boolean
@@ -70,13 +75,11 @@ export interface PrinterOptions {
 
 /** Prints the results of a command on standard output. */
 export interface Printer {
-  /** Prints a result, or keeps it until `end` where a table must be complete first. */
+  /** Prints a result. A table that is drawn is printed at the end. */
   print(printable: Printable): Promise<void>
-  /** Creates the JSON document of a list that is printed while it is read. */
-  list(key: string): Omit<JsonList, 'isOpen'>
-  /** Prints the records of a single result in batches. */
-  printAll(batches: Iterable<readonly JsonObject[]>, createView: Printable['view']): Promise<void>
-  /** Prints the results that were kept. */
+  /** Creates a JSON list that is printed while it is read: the whole document or, with a `key`, a member of it. */
+  list(key?: string): JsonList
+  /** Prints the tables. */
   end(): Promise<void>
 }
 
@@ -86,143 +89,84 @@ const utf8 = new TextDecoder()
 export function createPrinter(writer: Writer, options: PrinterOptions): Printer {
   const { format, selection, isDrawn } = options
   const pretty = options.terminal
-  const selectFields = ({ records }: Pick<Printable, 'records'>) =>
+  const selectFields = (records: readonly JsonObject[]) =>
     selection === undefined ? records : records.map(selection.pick)
   const viewOf = (printable: Printable): View => {
     if (selection !== undefined) return selection.view(printable.records, printable.view, isDrawn)
     const view = printable.view(printable.records)
     return isDrawn ? (view.terminalView?.() ?? view) : withTextBlocks(view)
   }
-  let keptViews: View[] = []
-  /**
-   * Whether the kept views form a single table whose rows can be printed before all of them are known; and
-   * their number of rows.
-   */
-  let [isOneTable, keptRows] = [true, 0]
-  let tableRenderer: TableRenderer | undefined
+  /** The tables that are drawn at the end; a table without lines around it continues the table before it. */
+  const tables: TableOfViews[] = []
   let isHeaderWritten = false
 
   const readTableOptions = async () => ({ ...options, links: (await options.hasLinks?.()) ?? false })
-  const writeRows = async (table: TableRenderer, rows: View['rows']) => {
-    for (const piece of table.draw(rows)) await writer.write(piece)
-  }
-
-  /**
-   * Keeps a view until the end; the rows of a long table are printed as they arrive once its widths are
-   * known.
-   */
-  const keep = async (view: View) => {
-    const isPlain = hasOnlyRows(view)
-    if (tableRenderer !== undefined && isPlain) return writeRows(tableRenderer, view.rows)
-    tableRenderer = undefined
-    isOneTable =
-      keptViews.length === 0
-        ? view.textBlocks === undefined && view.footer === undefined
-        : isOneTable && isPlain
-    keptViews.push(view)
-    keptRows += view.rows.length
-    if (!isOneTable || keptRows < sampleRows) return
-    const { createTableRenderer } = await import('./table.ts')
-    const tableOptions = await readTableOptions()
-    for (const merged of mergeViews(keptViews)) {
-      tableRenderer = createTableRenderer(merged, tableOptions)
-      await writer.write(tableRenderer.start)
-      await writeRows(tableRenderer, merged.rows)
-    }
-    keptViews = []
-    keptRows = 0
-  }
-
-  const printTable = async (view: View) => {
-    if (isDrawn) {
-      if (view.sentence !== undefined) await writer.write(sentenceText(view.sentence, options))
-      else if (hasOnlyLines(view) && keptViews.length === 0) {
-        const { renderLines } = await import('./render-line.ts')
-        await writer.write(renderLines(view.heading ?? [], await readTableOptions()))
-      } else await keep(view)
-    } else if (view.raw !== undefined) await writer.write(view.raw)
-    else {
-      const colorize = options.color ? (await import('./render-line.ts')).colorizeState : undefined
-      for await (const rows of parts(view.rows, writer.pause))
-        await writer.write(tsv({ ...view, rows }, colorize && (text => colorize(text, true))))
-    }
-  }
-  const writeHeader = async (text: () => string | Promise<string>) => {
-    if (!isHeaderWritten) await writer.write(await text())
+  const writeHeader = async (text: string) => {
+    if (!isHeaderWritten) await writer.write(text)
     isHeaderWritten = true
+  }
+  const draw = async (view: View) => {
+    if (view.sentence !== undefined) await writer.write(sentenceText(view.sentence, options))
+    else if (hasOnlyLines(view) && tables.length === 0)
+      await writer.write(renderLines(view.heading ?? [], await readTableOptions()))
+    else addTable(tables, view)
   }
   const printRecords = async (printable: Printable): Promise<void> => {
     switch (format) {
-      case 'table':
-        return printTable(viewOf(printable))
+      case 'table': {
+        const view = viewOf(printable)
+        if (isDrawn) return draw(view)
+        return writeParts(writer, view.rows, rows => tsv({ ...view, rows }, options.color))
+      }
       case 'json':
-        return writer.write(`${stringifyJson(printable.document(selectFields(printable)), pretty)}\n`)
+        return writer.write(`${stringifyJson(printable.document(selectFields(printable.records)), pretty)}\n`)
       case 'ndjson':
-        for await (const part of parts(selectFields(printable), writer.pause))
-          await writer.write(part.map(record => `${stringifyJson(record)}\n`).join(''))
-        return
+        return writeParts(writer, selectFields(printable.records), ndjson)
       case 'csv': {
         const { columns, rows } = viewOf(printable)
-        await writeHeader(() => csv([selection?.names ?? csvHeader(columns)]))
-        for await (const part of parts(rows, writer.pause)) await writer.write(await csv(part))
-        return
+        await writeHeader(await csv([selection?.names ?? csvHeader(columns)]))
+        return writeParts(writer, rows, csv)
       }
       case 'markdown': {
-        const view = viewOf(printable)
-        await writeHeader(() => markdownHead(view.columns))
-        for await (const rows of parts(view.rows, writer.pause))
-          await writer.write(markdownRows({ ...view, rows }))
-        return
+        const { columns, rows } = viewOf(printable)
+        await writeHeader(markdownHead(columns))
+        return writeParts(writer, rows, markdownRows)
       }
-      default:
-        // The compiler reports a format that has no case above.
-        format satisfies never
     }
   }
-  const printer: Printer = {
+  return {
     async print(printable) {
-      if (printable.rawBody !== undefined && selection === undefined)
-        await writer.write(
-          options.terminal && printable.isSafe !== true
-            ? sanitizeLines(utf8.decode(printable.rawBody))
-            : printable.rawBody,
-        )
-      else await printRecords(printable)
-    },
-    async printAll(batches, createView) {
-      const list = createJsonList(writer, pretty)
-      try {
-        for (const records of batches) {
-          if (format === 'json') await list.add(selectFields({ records }))
-          else await printer.print({ records, document: () => null, view: createView })
-          // Let signals be handled and the spinner be drawn.
-          await new Promise(resolve => setImmediate(resolve))
-        }
-      } catch (error) {
-        if (list.isOpen()) await list.end().catch(() => undefined)
-        throw error
-      }
-      if (format === 'json') await list.end()
-      // Prints the header of a table without rows.
-      else await printer.print({ records: [], document: () => null, view: createView })
+      const { rawBody } = printable
+      if (rawBody === undefined || selection !== undefined) await printRecords(printable)
+      else await writer.write(options.terminal ? sanitizeLines(utf8.decode(rawBody)) : rawBody)
     },
     list(key) {
       const list = createJsonList(writer, pretty, key)
-      return { ...list, add: records => list.add(selectFields({ records })) }
+      return { ...list, add: records => list.add(selectFields(records)) }
     },
     async end() {
-      const [first] = keptViews
-      if (first === undefined) return
-      const isSingle = keptViews.length === 1 && !options.isOutputTyped
-      const single = isSingle ? first.singleView?.(options.now) : undefined
+      if (tables.length === 0) return
       const { renderView } = await import('./table.ts')
       const tableOptions = await readTableOptions()
-      for (const view of single === undefined ? mergeViews(keptViews) : [single])
-        for (const piece of renderView(view, tableOptions)) await writer.write(piece)
+      for (const view of tables) for (const piece of renderView(view, tableOptions)) await writer.write(piece)
     },
   }
-  return printer
 }
+
+/** A view with the rows of all views that continue it. */
+type TableOfViews = View & { readonly rows: View['rows'][number][] }
+
+function addTable(tables: TableOfViews[], view: View): void {
+  const last = tables.at(-1)
+  const isApart = view.heading !== undefined || view.textBlocks !== undefined || view.footer !== undefined
+  if (isApart || last === undefined || last.footer !== undefined || last.textBlocks !== undefined)
+    tables.push({ ...view, rows: [...view.rows] })
+  else for (const row of view.rows) last.rows.push(row)
+}
+
+/** Whether a view is lines without a table: nothing in it depends on later results. */
+const hasOnlyLines = ({ columns, rows, textBlocks, footer }: View): boolean =>
+  columns.length === 0 && rows.length === 0 && textBlocks === undefined && footer === undefined
 
 /** Returns a view with its text blocks as rows, for formats that have rows only. */
 const withTextBlocks = (view: View): View =>

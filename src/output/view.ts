@@ -63,15 +63,8 @@ export interface View {
   readonly sentence?: string
   /** Returns the view that replaces this view on a terminal. It is called only there. */
   terminalView?(): View
-  /**
-   * Returns the view that replaces this view on a terminal where it is the only result. `now` is in
-   * milliseconds since 1970.
-   */
-  singleView?(now: number): View
   /** The web page of the result, which --web opens. */
   readonly page?: string
-  /** Bytes that replace the table on a pipe, unchanged. */
-  readonly raw?: Uint8Array
   /** The kind of exit code that the result requires, if it is not `ok`. */
   readonly exit?: 'ok' | 'failed' | 'cancelled' | 'pending'
 }
@@ -120,21 +113,6 @@ export const keyValueTable = (record: Json, columnSpecs: readonly ColumnSpec[]):
   rows: columnSpecs.map(([title, path]) => [title, get(record, path)]),
 })
 
-/** Whether a view is a table without anything above or below it. */
-export const hasOnlyRows = ({ heading, textBlocks, footer }: View): boolean =>
-  heading === undefined && textBlocks === undefined && footer === undefined
-
-/** Whether a view is lines without a table: nothing in it depends on later results. */
-export const hasOnlyLines = ({ columns, rows, textBlocks, footer }: View): boolean =>
-  columns.length === 0 && rows.length === 0 && textBlocks === undefined && footer === undefined
-
-/** Merges views with the same columns into a single view, unless more than one has lines around its table. */
-export function mergeViews(views: readonly View[]): readonly View[] {
-  const [first, ...rest] = views
-  if (first === undefined || first.footer !== undefined || !rest.every(hasOnlyRows)) return views
-  return [{ ...first, rows: views.flatMap(({ rows }) => rows) }]
-}
-
 /** The columns of a receipt (docs/reference/cli.md, "Tables"). */
 export const receiptColumns: readonly ColumnSpec[] = [
   ['PR', 'pr', 'pr'],
@@ -161,23 +139,6 @@ export interface Writer {
   write(text: string | Uint8Array): Promise<void>
   /** Lets signals be handled while a long list is written; rejects with the reason of an interruption. */
   pause?(): Promise<void>
-}
-
-/** The number of items in a part. */
-const partLength = 64
-
-/**
- * Yields a list in parts of 64 items, so that a long list is written without holding its whole text.
- * `pause` is called between parts; the generator throws what `pause` rejects with.
- */
-export async function* parts<T>(
-  items: readonly T[],
-  pause: (() => Promise<void>) | undefined,
-): AsyncGenerator<readonly T[]> {
-  for (let from = 0; from < items.length; from += partLength) {
-    if (from > 0) await pause?.()
-    yield items.slice(from, from + partLength)
-  }
 }
 
 /** Returns the view of a receipt: `pr, ok, delivery, message` (docs/reference/cli.md, "Tables"). */

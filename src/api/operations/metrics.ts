@@ -56,13 +56,16 @@ function decodeMetrics(text: string, bytes: Uint8Array): DecodedResponse {
     get records() {
       return [...batchesOf(text)].flat()
     },
-    batches: () => batchesOf(text),
     document: records => records,
     bytes,
   }
 }
 
 const utf8 = new TextDecoder()
+
+/** Yields the samples in the body of a response as records, in batches: all at once would take much memory. */
+export const sampleBatches = (bytes: Uint8Array): Iterable<readonly JsonObject[]> =>
+  batchesOf(utf8.decode(bytes))
 
 /** Yields the samples in the body of a response. Throws a `bad-answer` error when a sample cannot be read. */
 export const readSamplesIn = (bytes: Uint8Array): Iterable<Sample> => readSamples(utf8.decode(bytes))

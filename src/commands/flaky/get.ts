@@ -250,13 +250,13 @@ export const flakyGetCommand = defineCommand({
     'mergeq flaky get 2b4e8d1c --window 30d',
     'mergeq flaky get "address form"  # exits with 2 if several tests match',
   ],
-  view({ records: [test = {}] }) {
+  view({ records: [test = {}] }, _, { isSingle, context }) {
     const page = getString(test, 'html_url')
     return {
       ...keyValueTable(test, facts),
       ...(page === undefined ? {} : { page }),
       textBlocks: failureBlocks(test),
-      terminalView: () => ({ ...keyValueTable(test, facts), singleView: now => testSheet(test, now) }),
+      terminalView: () => (isSingle ? testSheet(test, context.startedAt) : keyValueTable(test, facts)),
     }
   },
   async run({ window }, context) {

@@ -10,7 +10,6 @@ import { choiceParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { get, getArray, getString, type Json, type JsonObject } from '../../json.ts'
 import { markdownCell, markdownHead } from '../../output/formats.ts'
-import { rawText } from '../../output/printer.ts'
 import { type Annotation, annotationLines } from '../../output/sanitize.ts'
 import { truncateCell } from '../../output/text-width.ts'
 import { parseUrl } from '../../url.ts'
@@ -251,7 +250,7 @@ export const flakyReportCommand = defineCommand({
       rows: limit ?? rows,
       characters: maxChars ?? characters,
     })
-    await context.printer.print(rawText(text, true))
+    await context.host.out.write(text)
     await logNotes(end, request, context)
     if (end.isBroken) throw incompleteListError(end.failure, end.problem, 'flaky report')
     return 0

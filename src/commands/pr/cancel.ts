@@ -1,6 +1,7 @@
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
+import { confirm, printDryRun } from '../../cli/confirm.ts'
 import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { message } from '../../output/view.ts'
 import { explainFinished } from './reads.ts'
@@ -14,12 +15,13 @@ export const prCancelCommand = defineCommand({
   options: { yes: yesInput },
   explainRejection: (...rejection) => explainFinished(['ok', 'failed', 'cancelled'], ...rejection),
   view: (_, { pr, targetBranch }) => message(`Cancelled #${pr}: removed from the queue for ${targetBranch}.`),
-  confirm(runs) {
-    if (runs.length < 2 || runs.every(({ yes }) => yes)) return undefined
-    return {
-      text: `This cancels ${runs.length} pull requests: ${runs.map(({ pr }) => `#${pr}`).join(', ')}. Continue? [y/N]`,
-      expectedInput: 'y',
-    }
-  },
   examples: ['mergeq pr cancel 123', 'mergeq pr cancel 123 124 --yes'],
+  async run({ yes }, context) {
+    const requests = await context.requests()
+    if (context.options.dryRun) return printDryRun(cancelPullRequest, requests, context)
+    const numbers = requests.map(({ values }) => `#${values.pr}`)
+    const text = `This cancels ${numbers.length} pull requests: ${numbers.join(', ')}. Continue? [y/N]`
+    if (numbers.length > 1 && !yes) await confirm('pr cancel', { text, expectedInput: 'y' }, context)
+    return context.send(requests)
+  },
 })

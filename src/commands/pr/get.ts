@@ -120,7 +120,7 @@ export const prGetCommand = defineCommand({
     ['FOR', 'stateChangedAt', 'age'],
     ['AUTHOR', 'prAuthor'],
   ]),
-  view({ records: [record = {}] }, { repo, pr, exitStatus }) {
+  view({ records: [record = {}] }, { repo, pr, exitStatus }, { isSingle, context }) {
     const numbered = { prNumber: pr, ...record }
     const number = getNumber(numbered, 'prNumber')
     const page = number === undefined ? undefined : urlOfPullRequest(repo, number)
@@ -128,10 +128,10 @@ export const prGetCommand = defineCommand({
       ...table([numbered], columns),
       ...(page === undefined ? {} : { page }),
       ...(exitStatus ? { exit: outcomeOfRecord(record) } : {}),
-      terminalView: () => ({
-        ...withLinks(table([numbered], pullRequestColumns), number => urlOfPullRequest(repo, number)),
-        singleView: now => linesView(pullRequestSheet(record, number, page, now)),
-      }),
+      terminalView: () =>
+        isSingle
+          ? linesView(pullRequestSheet(record, number, page, context.startedAt))
+          : withLinks(table([numbered], pullRequestColumns), number => urlOfPullRequest(repo, number)),
     }
   },
   examples: [

@@ -26,9 +26,9 @@ const maxSuggested = 10
 /** Names the command that follows the pull requests, to a person at a terminal. */
 async function suggestWait(
   requests: readonly CommandRequest<RequestedPullRequest>[],
-  { host: { out, err, env }, presentation, logger, settings }: CommandContext,
+  { host: { err, env }, isWatched, logger, settings }: CommandContext,
 ): Promise<void> {
-  if (presentation !== 'screen' || !out.terminal || !err.terminal || isContinuousIntegration(env)) return
+  if (!isWatched || !err.terminal || isContinuousIntegration(env)) return
   if (requests.length === 0 || requests.length > maxSuggested) return
   const command = waitCommand(
     requests.map(({ values }) => values),
@@ -62,8 +62,6 @@ export const prSubmitCommand = defineCommand({
   command: 'pr submit',
   summary: 'Submit pull requests to the queue for testing and merging',
   operation: submitPullRequest,
-  // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
-  isOrdered: true,
   inputs: { pr: pullRequestArguments },
   options: {
     wait: flag({ name: 'wait', summary: 'Wait for the pull request to merge, fail or be cancelled' }),
@@ -99,7 +97,8 @@ export const prSubmitCommand = defineCommand({
       const { submitAndWait } = await import('./wait/run.ts')
       return submitAndWait(requests, waitOptions, context)
     }
-    const code = await context.send(requests)
+    // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
+    const code = await context.send(requests, 1)
     if (code === 0) await suggestWait(requests, context)
     return code
   },

@@ -9,7 +9,6 @@ import { printDryRun } from '../../cli/confirm.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, option } from '../../cli/inputs.ts'
 import { argsForPullRequest } from '../../cli/pull-request-arguments.ts'
-import { reportResults } from '../../cli/run-requests.ts'
 import { normalizeState } from '../../domain/states.ts'
 import { readChecks, testRunOf } from '../../domain/test-run.ts'
 import { parsePullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
@@ -114,16 +113,13 @@ type TestRunValues = {
  * (docs/reference/service.md, "getMergeQueueTestingDetails"). Returns the exit code.
  */
 async function printTestRun<V extends TestRunValues>(
-  requests: readonly CommandRequest<V>[],
+  request: CommandRequest<V>,
   context: RunContext<V>,
 ): Promise<number> {
-  const results = await context.execute(requests)
-  const [request] = requests
-  const { pr } = request?.values ?? {}
-  const failure = results[0]?.failure
-  if (request === undefined || pr === undefined || failure?.details.status !== 400)
-    return reportResults(getMergeQueueTestingDetails, requests, results, context)
-  const { repo, targetBranch } = request.values
+  const sent = await context.sendOne(request)
+  const { repo, targetBranch, pr } = request.values
+  const { failure } = sent
+  if (pr === undefined || failure?.details.status !== 400) return context.report(sent)
   const { document: record = {} } = await readDocument(
     getPartialPullRequest,
     { repo, targetBranch, pr },
@@ -134,9 +130,7 @@ async function printTestRun<V extends TestRunValues>(
   if (run === undefined) {
     const state = normalizeState(getString(record, 'state') ?? '')
     const command = context.settings.commandLine(['pr', 'explain', pr], request.values)
-    const explained = explainMissingRun(failure, pr, state, command)
-    const result = { code: explained.exit, failure: explained }
-    return reportResults(getMergeQueueTestingDetails, requests, [result], context)
+    return context.report({ ...sent, failure: explainMissingRun(failure, pr, state, command) })
   }
   const source = getString(record, 'verifiedByTestRun') === run ? 'verifiedByTestRun' : 'timeline'
   await context.logger.debug(
@@ -177,8 +171,8 @@ export const prTestingCommand = defineCommand({
   },
   examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing --pr 123 --json'],
   async run(_, context) {
-    const requests = await context.requests()
-    if (context.options.dryRun) return printDryRun(getMergeQueueTestingDetails, requests, context)
-    return printTestRun(requests, context)
+    const request = await context.request()
+    if (context.options.dryRun) return printDryRun(getMergeQueueTestingDetails, [request], context)
+    return printTestRun(request, context)
   },
 })

@@ -7,7 +7,7 @@ import { confirm, requirePrompt } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { combineFields, type RecordFields } from '../../cli/fields.ts'
 import { option } from '../../cli/inputs.ts'
-import { reportErrors } from '../../cli/run-requests.ts'
+import { reportErrors } from '../../cli/run.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import {
   createBody,

@@ -2,12 +2,12 @@ import { callOperation } from '../../api/call.ts'
 import { readListIfAvailable } from '../../api/extra-reads.ts'
 import { cancelPullRequest, listPullRequests } from '../../api/operations/pull-requests.ts'
 import { deleteQueue, getQueue } from '../../api/operations/queues.ts'
-import { defineCommand, type RunResult } from '../../cli/command.ts'
+import { defineCommand, type RequestResult } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
 import { canPrompt, confirm, printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { flag } from '../../cli/inputs.ts'
-import { executeAll, reportResults } from '../../cli/run-requests.ts'
+import { reportResults, sendRequest } from '../../cli/run.ts'
 import { joinList, joinTruncated, pluralize } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
@@ -57,14 +57,20 @@ const joinNumbers = (numbers: readonly number[]): string => joinList(numbers.map
 async function cancelAll(values: QueueParams, context: CommandContext): Promise<number> {
   const numbers = await readQueued(values, context)
   const requests = numbers.map(pr => ({ values: { ...values, pr }, overrides: [] }))
-  const cancel = { command: 'pr cancel', operation: cancelPullRequest, isOrdered: true } as const
-  const all = await executeAll(cancel, requests, context, { isSilent: true })
-  const isGone = (result?: RunResult) => result?.failure?.kind === 'not-found'
-  const results = all.map(result => (isGone(result) ? { code: 0 } : result))
+  const command = { command: 'pr cancel', operation: cancelPullRequest }
+  const options = { isOnly: requests.length === 1 }
+  const results: RequestResult[] = []
+  const [cancelled, gone]: [number[], number[]] = [[], []]
+  for (const request of requests) {
+    if (context.host.interrupted.aborted) break
+    const { failure } = await sendRequest(command, request, context, options)
+    const isGone = failure?.kind === 'not-found'
+    if (failure === undefined) cancelled.push(request.values.pr)
+    if (isGone) gone.push(request.values.pr)
+    results.push(failure === undefined || isGone ? { code: 0 } : { code: failure.exit, failure })
+  }
   const code = await reportResults(cancelPullRequest, requests, results, context)
   if (code !== 0) return code
-  const cancelled = numbers.filter((_, index) => all[index]?.code === 0)
-  const gone = numbers.filter((_, index) => isGone(all[index]))
   if (cancelled.length > 0) await context.logger.info(`Cancelled ${joinNumbers(cancelled)}.`)
   if (gone.length > 0) await context.logger.info(`No longer in the queue: ${joinNumbers(gone)}.`)
   return 0
@@ -145,9 +151,13 @@ export const queueDeleteCommand = defineCommand({
       text: `This ${cancellation}deletes the queue for ${targetBranch} in ${repositoryName(repo)}. Type ${targetBranch} to confirm:`,
       expectedInput: targetBranch,
     }
-    await confirm('queue delete', yes ? undefined : question, context)
+    if (!yes) await confirm('queue delete', question, context)
     const exitCode = cancels ? await cancelAll(values, context) : 0
     if (exitCode !== 0) return exitCode
-    return context.send([request], { explainError: failure => explainError(failure, values, context) })
+    const sent = await context.sendOne(request)
+    const { failure } = sent
+    return context.report(
+      failure === undefined ? sent : { ...sent, failure: await explainError(failure, values, context) },
+    )
   },
 })

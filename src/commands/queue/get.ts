@@ -5,11 +5,11 @@ import { defineCommand } from '../../cli/command.ts'
 import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { serviceRecord } from '../../cli/fields.ts'
-import { runRequests } from '../../cli/run-requests.ts'
+import { printResults, sendRequest } from '../../cli/run.ts'
 import { positionEntries } from '../../domain/queue-entries.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
 import type { QueueParams, QueueRequest } from './plan.ts'
-import { type QueueActivity, queueScreen, readQueueActivity } from './screen.ts'
+import { queueScreen, readQueueActivity } from './screen.ts'
 
 const columns: readonly ColumnSpec[] = [
   ['POSITION', 'position', 'number'],
@@ -32,32 +32,28 @@ export const queueRecord = serviceRecord(
  * Prints a queue: a screen on a terminal, with what the metrics say about its last hour, and a table
  * elsewhere. Returns the exit code.
  */
-export async function printQueue(
-  requests: readonly QueueRequest[],
-  context: CommandContext,
-): Promise<number> {
-  const { host } = context
-  const { commandLine } = context.settings
-  const [request] = requests
-  const isScreen = context.presentation === 'screen'
-  const hasActivity = isScreen && host.out.terminal && request !== undefined
-  // Read at the same time as the queue.
-  const reading = hasActivity ? readQueueActivity(context.client(), request.values) : undefined
-  let activity: QueueActivity | undefined
-  const command = {
-    command: 'queue get',
-    operation: getQueue,
-    view({ records: [queue = {}] }: DecodedResponse, values: QueueParams) {
-      const { columns: width } = host.out
-      const screen = () => queueScreen(queue, { ...values, activity, columns: width, commandLine })
-      return { ...table(positionEntries(queue), columns), ...(isScreen ? { terminalView: screen } : {}) }
-    },
-  }
-  return runRequests(command, requests, context, {
-    async beforePrint() {
-      activity = await reading
-    },
+export async function printQueue(request: QueueRequest, context: CommandContext): Promise<number> {
+  const { host, isWatched, presentation, settings } = context
+  const command = { command: 'queue get', operation: getQueue }
+  const [sent, activity] = await Promise.all([
+    sendRequest(command, request, context),
+    isWatched ? readQueueActivity(context.client(), request.values) : undefined,
+  ])
+  const view = ({ records: [queue = {}] }: DecodedResponse, values: QueueParams) => ({
+    ...table(positionEntries(queue), columns),
+    ...(presentation === 'screen'
+      ? {
+          terminalView: () =>
+            queueScreen(queue, {
+              ...values,
+              activity,
+              columns: host.out.columns,
+              commandLine: settings.commandLine,
+            }),
+        }
+      : {}),
   })
+  return printResults({ ...command, view }, [request], [sent], context)
 }
 
 /** `mergeq queue get`: a queue and the pull requests in it. */
@@ -73,8 +69,8 @@ export const queueGetCommand = defineCommand({
     'mergeq queue get --fields state,mode',
   ],
   async run(_, context) {
-    const requests = await context.requests()
-    if (context.options.dryRun) return printDryRun(getQueue, requests, context)
-    return printQueue(requests, context)
+    const request = await context.request()
+    if (context.options.dryRun) return printDryRun(getQueue, [request], context)
+    return printQueue(request, context)
   },
 })

@@ -1,6 +1,7 @@
 import { updateQueue } from '../../api/operations/queues.ts'
 import { emptyDecoder } from '../../api/response.ts'
 import { defineCommand } from '../../cli/command.ts'
+import { constant } from '../../cli/inputs.ts'
 import { pluralize } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
 import { isUnderTest, normalizeState } from '../../domain/states.ts'
@@ -44,8 +45,8 @@ export const defineStateCommand = (verb: string, state: SettableState, summary: 
     command: `queue ${verb}`,
     summary,
     operation: { ...updateQueue, decoder: emptyDecoder },
-    params: ['repo', 'targetBranch'],
-    fixed: { state },
+    params: ['repo', 'targetBranch', 'state'],
+    inputs: { state: constant<SettableState | undefined>(state) },
     readBefore: (values, context) => readQueue(values, context),
     view: (_, { repo, targetBranch }, { before }) =>
       message(

@@ -10,7 +10,7 @@ import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { combineFields, type RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
-import { mapConcurrent, maxConcurrent } from '../../cli/run-requests.ts'
+import { mapConcurrent, maxConcurrent } from '../../cli/run.ts'
 import { describeDeparture } from '../../domain/departure.ts'
 import { formatAge } from '../../domain/format.ts'
 import {
@@ -244,7 +244,7 @@ export const queueWatchCommand = defineCommand({
       throw usageError('--once and --for cannot be used together.', 'Use only one of them.')
     const request = await context.request()
     if (dryRun) return printDryRun(getQueue, [request], context)
-    if (once && format !== 'ndjson') return printQueue([request], context)
+    if (once && format !== 'ndjson') return printQueue(request, context)
     if (format === 'json')
       throw usageError(
         '`mergeq queue watch` cannot print JSON, because its output is a stream.',

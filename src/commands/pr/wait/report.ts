@@ -1,4 +1,4 @@
-import { reportErrors } from '../../../cli/run-requests.ts'
+import { reportErrors } from '../../../cli/run.ts'
 import { isContinuousIntegration } from '../../../config/ci-systems.ts'
 import { formatDuration, formatOrdinal, pluralize } from '../../../domain/format.ts'
 import { kindOfOutcome, type WaitOutcome } from '../../../domain/states.ts'

@@ -1,7 +1,7 @@
 import { submitPullRequest } from '../../../api/operations/pull-requests.ts'
-import type { CommandRequest, RunContext } from '../../../cli/command.ts'
+import type { CommandRequest, RequestResult, RunContext } from '../../../cli/command.ts'
 import type { CommandContext } from '../../../cli/context.ts'
-import { reportResults } from '../../../cli/run-requests.ts'
+import { reportResults, withPullRequest } from '../../../cli/run.ts'
 import { formatDuration, joinTruncated } from '../../../domain/format.ts'
 import { isKnownState, kindOfOutcome } from '../../../domain/states.ts'
 import { commandLinesByQueue } from '../../../domain/suggested-command.ts'
@@ -23,6 +23,12 @@ import {
 } from './poll.ts'
 import { WaitReporter } from './report.ts'
 
+/** How a submission ended; without a time it was not sent. */
+interface Submission extends RequestResult {
+  readonly recordBefore?: JsonObject | undefined
+  readonly sentAt?: number
+}
+
 /**
  * Submits pull requests and waits for them. Each record is read before the submission, because an old record
  * is not the result of the new one. `--timeout` limits everything: when it is over, nothing more is
@@ -35,28 +41,36 @@ export async function submitAndWait<V extends RequestedPullRequest>(
 ): Promise<number> {
   const { clock, interrupted } = context.host
   const wait = await startWait(options, context)
-  const recordsBefore = new Map<CommandRequest<V>, JsonObject | undefined>()
-  const sentAt = new Map<CommandRequest<V>, number>()
-  const results = await context.execute(requests, {
-    // The output of a wait is its results: receipts of the submissions would be further documents.
-    isSilent: true,
-    limits: wait.changeLimits,
-    async beforeSend(request) {
+  const results: Submission[] = []
+  const isOnly = requests.length === 1
+  for (const request of requests) {
+    if (interrupted.aborted) break
+    try {
       if (!wait.hasTime())
         throw new MergeqError('timed-out', `Timed out before #${request.values.pr} was submitted.`)
       const limits = wait.limitsBeforeChange()
-      recordsBefore.set(request, await readRecord(request.values, context, { limits }))
-      sentAt.set(request, clock.now())
-    },
-  })
+      const recordBefore = await readRecord(request.values, context, { limits })
+      const sentAt = clock.now()
+      const { failure } = await context.sendOne(request, { isOnly, limits: wait.changeLimits })
+      results.push({ code: failure?.exit ?? 0, failure, recordBefore, sentAt })
+    } catch (error) {
+      const original = toMergeqError(error)
+      const failure = isOnly ? original : withPullRequest(original, request.values.pr)
+      results.push({ code: failure.exit, failure })
+    }
+    if (options.stopsOnError && results.at(-1)?.failure !== undefined) break
+  }
   const to = clock.now()
   const targets = requests.map((request, index) => {
-    const submission = { from: sentAt.get(request) ?? wait.startedAt, to }
+    const result = results[index]
     return {
       request: { values: request.values, overrides: [] },
-      state: { recordBeforeSubmit: recordsBefore.get(request), submission },
+      state: {
+        recordBeforeSubmit: result?.recordBefore,
+        submission: { from: result?.sentAt ?? wait.startedAt, to },
+      },
       errors: 0,
-      failure: results[index]?.failure,
+      failure: result?.failure,
     }
   })
   const failures = targets.flatMap(({ failure }) => failure ?? [])

@@ -1,0 +1,407 @@
+import { type CallResult, callOperation } from '../api/call.ts'
+import { createReceipt, type Operation, operationName, type Params, type Resource } from '../api/operation.ts'
+import { resourceOfParams, resourceOfRequest } from '../api/request.ts'
+import { settingDefinitions } from '../config/setting-definitions.ts'
+import { createParseContext, type ParsedArgs } from '../config/settings.ts'
+import { joinList } from '../domain/format.ts'
+import {
+  exitCodeOf,
+  extendError,
+  isMergeqError,
+  MergeqError,
+  mostSevere,
+  toMergeqError,
+  withPeriod,
+} from '../errors.ts'
+import type { JsonObject } from '../json.ts'
+import { rawText, singleRecord } from '../output/printer.ts'
+import { receiptView, table, type View } from '../output/view.ts'
+import {
+  type Command,
+  type CommandRequest,
+  operationOf,
+  type RequestCommand,
+  type RequestResult,
+  type SendOptions,
+  type SentRequest,
+} from './command.ts'
+import { openPage, printDryRun } from './confirm.ts'
+import { type CommandContext, createContext, type Program } from './context.ts'
+import type { Inputs } from './inputs.ts'
+import { readInputs, readRequests } from './requests.ts'
+import { createBodySink, streamPages } from './stream-pages.ts'
+
+/** Runs a command and returns its exit code. Rejects with the error that ended the command. */
+export async function runCommand(command: Command, args: ParsedArgs, program: Program): Promise<number> {
+  const context = await createContext(command, args, program)
+  try {
+    if (command.run === undefined) return await runOperation(command, context)
+    const values = await readInputs(
+      command.options ?? {},
+      args,
+      createParseContext(context.settings, context),
+    )
+    const requests = () => readRequests(command, context, args, values)
+    return await command.run(values, {
+      ...context,
+      requests,
+      async request() {
+        const [request] = await requests()
+        if (request === undefined) throw new Error(`mergeq ${command.command} has no request`)
+        return request
+      },
+      send: (requests, atOnce) => runRequests(command, requests, context, atOnce),
+      sendOne: (request, options) => sendRequest(command, request, context, options),
+      report: sent => printResults(command, [sent.request], [sent], context),
+      runCommandLine: program.runCommandLine,
+    })
+  } catch (error) {
+    if (!isMergeqError(error) || error.kind !== 'unavailable') throw error
+    throw await explainOutage(error, context)
+  } finally {
+    await context.close()
+  }
+}
+
+/**
+ * Runs the operation of a command: reads its requests from what was typed or from other `args`, sends them and
+ * prints the responses. Returns the exit code.
+ */
+export async function runOperation<P extends Params, I extends Inputs, X extends Inputs>(
+  command: Command<P, I, X>,
+  context: CommandContext,
+  args: ParsedArgs = context.args,
+): Promise<number> {
+  const requests = await readRequests(command, context, args)
+  if (context.options.dryRun) return printDryRun(operationOf(command), requests, context)
+  return runRequests(command, requests, context)
+}
+
+/** How many requests are sent at a time (docs/reference/cli.md, "Several pull requests"). */
+export const maxConcurrent = 4
+
+/**
+ * Sends every request, `atOnce` at a time, and prints the responses in the order of the requests, or all pages
+ * of a list. An error stops the rest only with --stop-on-error, a signal always: then requests in flight are
+ * finished, and no further request is begun. Returns the exit code.
+ */
+export async function runRequests<V extends Values>(
+  command: RequestCommand<V>,
+  requests: readonly CommandRequest<V>[],
+  context: CommandContext,
+  atOnce = maxConcurrent,
+): Promise<number> {
+  const [first] = requests
+  if (first === undefined) {
+    await context.logger.info(`${command.command}: nothing to do.`)
+    return 0
+  }
+  const pages = operationOf(command).pagination?.(first.values, context.startedAt)
+  if (pages !== undefined) return streamPages(command, first, pages, context)
+  const isOnly = requests.length === 1
+  const send = async (request: CommandRequest<V>): Promise<SentRequest<V>> => {
+    const before = await readBefore(command, request, context)
+    return { ...(await sendRequest(command, request, context, { isOnly })), before }
+  }
+  const width = context.args.has('--stop-on-error') ? 1 : atOnce
+  const sent = mapConcurrent(requests, width, send, () => !context.host.interrupted.aborted)
+  return printResults(command, requests, sent, context)
+}
+
+/** The values of a request, by the names of params and options. */
+type Values = Readonly<Record<string, unknown>>
+
+/** Processes `width` items at a time, and yields the results in their order until `mayStart` is false. */
+export async function* mapConcurrent<T, R>(
+  items: readonly T[],
+  width: number,
+  work: (item: T) => Promise<R>,
+  mayStart = () => true,
+): AsyncGenerator<R> {
+  const started: Promise<R>[] = []
+  for (let index = 0; ; index++) {
+    if (mayStart())
+      for (const item of items.slice(started.length, index + width)) {
+        const result = work(item)
+        // It may reject before its turn: the rejection is handled where the result is awaited.
+        result.catch(() => undefined)
+        started.push(result)
+      }
+    const next = started[index]
+    if (next === undefined) return
+    yield await next
+  }
+}
+
+/** Sends a request and returns its response or its error; a person is told more about a rejection. */
+export async function sendRequest<V extends Values>(
+  command: RequestCommand<V>,
+  request: CommandRequest<V>,
+  context: CommandContext,
+  { isOnly = true, limits = {} }: SendOptions = {},
+): Promise<SentRequest<V>> {
+  const operation = operationOf(command)
+  const { values, overrides } = request
+  try {
+    const result = await callOperation(context.client(), operation, values, {
+      overrides,
+      limits,
+      ...(isOnly && operation.decoder.streaming !== undefined
+        ? { createSink: (decoder, sent) => createBodySink(decoder, sent, context) }
+        : {}),
+    })
+    return { request, isOnly, result }
+  } catch (error) {
+    const failure = await explainRejection(command, request, toMergeqError(error), context)
+    const { pr } = resourceOfRequest(operation, values, request)
+    return { request, isOnly, failure: isOnly ? failure : withPullRequest(failure, pr) }
+  }
+}
+
+/** Returns the error of one of several requests, with its pull request in the message. */
+export const withPullRequest = (failure: MergeqError, pr: number | undefined): MergeqError =>
+  pr === undefined || failure.kind === 'interrupted' || failure.message.includes(`#${pr}`)
+    ? failure
+    : extendError(failure, {}, failure.message.replace(/\.?$/, ` (#${pr}).`))
+
+/** Returns the record that a change replaces, where a person at a terminal sees what changed. */
+async function readBefore<V extends Values>(
+  command: RequestCommand<V>,
+  { values }: CommandRequest<V>,
+  context: CommandContext,
+): Promise<JsonObject | undefined> {
+  if (command.readBefore === undefined || !context.isWatched || context.options.retries === 0)
+    return undefined
+  try {
+    return await command.readBefore(values, context)
+  } catch {
+    context.host.interrupted.throwIfAborted()
+    return undefined
+  }
+}
+
+async function explainRejection<V extends Values>(
+  command: RequestCommand<V>,
+  { values, overrides }: CommandRequest<V>,
+  failure: MergeqError,
+  context: CommandContext,
+): Promise<MergeqError> {
+  const { host, options } = context
+  const isRejected = failure.details.delivery === 'not-applied' && options.retries > 0
+  if (command.explainRejection === undefined || !isRejected || overrides.length > 0) return failure
+  if (!host.err.terminal || options.format !== 'table') return failure
+  return command.explainRejection(failure, values, context).catch(() => {
+    host.interrupted.throwIfAborted()
+    return failure
+  })
+}
+
+/**
+ * Prints requests as they were sent, and then their errors. Returns the most severe exit code. With
+ * --stop-on-error, the first that is not a success ends the work.
+ */
+export async function printResults<V extends Values>(
+  command: RequestCommand<V>,
+  requests: readonly CommandRequest<V>[],
+  sent: AsyncIterable<SentRequest<V>> | Iterable<SentRequest<V>>,
+  context: CommandContext,
+): Promise<number> {
+  const stopsOnError = context.args.has('--stop-on-error')
+  const results: RequestResult[] = []
+  for await (const one of sent) {
+    const { request, result, failure } = one
+    if (failure !== undefined) await printFailure(operationOf(command), request, failure, context)
+    const code =
+      failure?.exit ?? (result === undefined ? 0 : await printResult(command, one, result, context))
+    results.push({ code, failure })
+    if (stopsOnError && code !== 0) break
+  }
+  await context.printer.end()
+  return reportResults(operationOf(command), requests, results, context)
+}
+
+/** A change that was sent and failed has a receipt; `api --include` prints the response. */
+async function printFailure(
+  operation: Operation,
+  request: CommandRequest,
+  failure: MergeqError,
+  { printer, options }: CommandContext,
+): Promise<void> {
+  const { delivery, rawResponse } = failure.details
+  const resource = resourceOfRequest(operation, request.values, request)
+  if (rawResponse !== undefined && options.fields.length === 0) await printer.print(rawText(rawResponse))
+  else if (delivery !== undefined)
+    await printer.print(receipt(createReceipt(operation.route, resource, delivery, failure), ''))
+}
+
+const receipt = (record: JsonObject, sentence: string) =>
+  singleRecord(record, () => receiptView(record, sentence))
+
+/** Prints a response, or opens its page. Returns the exit code. */
+async function printResult<V extends Values>(
+  command: RequestCommand<V>,
+  { request, isOnly, before }: SentRequest<V>,
+  { response, resource, params, delivery }: CallResult<Params>,
+  context: CommandContext,
+): Promise<number> {
+  if (response.isStreamed === true) return 0
+  const operation = operationOf(command)
+  const values = { ...request.values, ...params }
+  const isSingle = isOnly && !context.args.has('--output')
+  const details = { before, overrides: request.overrides, isSingle, context }
+  const named = command.view?.(response, values, details) ?? table([], [])
+  if (values.web === true && named.page !== undefined) {
+    await openPage(named.page, context)
+    return exitCodeOf(named.exit ?? 'ok')
+  }
+  if (values.web === true) await context.logger.warn('The response contains no page URL.')
+  const view = isNamed(resourceOfParams(values), resource) ? named : withoutNames(named, operation)
+  await context.printer.print(
+    response.document === undefined
+      ? receipt(createReceipt(operation.route, resource, delivery), view.sentence ?? '')
+      : {
+          records: response.records,
+          document: records => response.document?.(records) ?? null,
+          ...(response.rawBody === undefined ? {} : { rawBody: response.rawBody }),
+          view: () => view,
+        },
+  )
+  return exitCodeOf(view.exit ?? 'ok')
+}
+
+/** Whether the body that was sent names everything that its params name: `--set` may have replaced it. */
+const isNamed = ({ repo, targetBranch, pr, targets }: Resource, resource: Resource): boolean =>
+  (repo === undefined || resource.repo !== undefined) &&
+  (targetBranch === undefined || resource.targetBranch !== undefined) &&
+  (pr === undefined || resource.pr !== undefined) &&
+  targets === resource.targets
+
+/** The view where the params do not say what the request was about. */
+const withoutNames = ({ heading, sentence, terminalView, ...view }: View, { route }: Operation): View => ({
+  ...view,
+  ...(sentence === undefined ? {} : { sentence: `The service accepted ${operationName(route)}.` }),
+})
+
+/**
+ * Logs the errors of several requests; the error of a signal only once. If some requests were not finished, a
+ * summary of all requests comes first (docs/reference/cli.md, "Guarantees"). Returns the most severe exit
+ * code.
+ */
+export async function reportResults(
+  operation: Operation,
+  requests: readonly CommandRequest[],
+  results: readonly RequestResult[],
+  context: CommandContext,
+): Promise<number> {
+  const failures = results.flatMap(({ failure }) => failure ?? [])
+  const interruptions = failures.filter(({ kind }) => kind === 'interrupted')
+  const { aborted, reason } = context.host.interrupted
+  const isUnfinished = results.length < requests.length || interruptions.length > 0
+  const errors = failures.filter(({ kind }) => kind !== 'interrupted')
+  const codes = results.map(({ code }) => code)
+  if (isUnfinished && requests.length > 1) await warnUnfinished(operation, requests, results, context)
+  if (interruptions.length > 0 || (aborted && isUnfinished)) {
+    const interruption =
+      (await interruptionOf(operation, requests, results, context)) ??
+      interruptions[0] ??
+      toMergeqError(reason)
+    errors.push(interruption)
+    codes.push(interruption.exit)
+  }
+  await reportErrors(errors, context)
+  return mostSevere(codes)
+}
+
+/** How far a request had come when the command ended. */
+type Progress = 'Done' | 'Failed' | 'In progress' | 'Not started'
+
+/**
+ * A request that a signal interrupted was in flight if it had been sent: always for a read; a change, if the
+ * error has a delivery.
+ */
+function progressOf({ recovery }: Operation, result: RequestResult | undefined): Progress {
+  if (result === undefined) return 'Not started'
+  if (result.failure?.kind !== 'interrupted') return result.failure === undefined ? 'Done' : 'Failed'
+  const wasSent = recovery === undefined || result.failure.details.delivery !== undefined
+  return wasSent ? 'In progress' : 'Not started'
+}
+
+async function warnUnfinished(
+  operation: Operation,
+  requests: readonly CommandRequest[],
+  results: readonly RequestResult[],
+  { logger }: CommandContext,
+): Promise<void> {
+  const order: readonly Progress[] = ['Done', 'Failed', 'In progress', 'Not started']
+  const summary = order.flatMap(progress => {
+    const numbers = requests
+      .filter((_, index) => progressOf(operation, results[index]) === progress)
+      .map(({ values }) => `#${resourceOfParams(values).pr ?? '?'}`)
+    return numbers.length === 0 ? [] : [`${progress}: ${joinList(numbers)}.`]
+  })
+  await logger.warn(`Stopped early. ${summary.join(' ')}`)
+}
+
+/** Returns the error about the requests that were in flight when a signal arrived; undefined without any. */
+async function interruptionOf(
+  operation: Operation,
+  requests: readonly CommandRequest[],
+  results: readonly RequestResult[],
+  { host, settings }: CommandContext,
+): Promise<MergeqError | undefined> {
+  const isInFlight = (_: unknown, index: number) => progressOf(operation, results[index]) === 'In progress'
+  const [first] = results.filter(isInFlight)
+  const inFlight = requests.filter(isInFlight)
+  if (operation.recovery === undefined || inFlight.length < 2) return first?.failure
+  const { interruptedChangeError } = await import('../api/recovery.ts')
+  return interruptedChangeError(
+    new MergeqError('interrupted', toMergeqError(host.interrupted.reason).message, {
+      exit: first?.code ?? 1,
+    }),
+    operation,
+    inFlight.map(request => resourceOfRequest(operation, request.values, request)),
+    settings.commandLine,
+  )
+}
+
+type OutageContext = Pick<CommandContext, 'client' | 'settings' | 'options'>
+
+/**
+ * Logs each error once, with the most severe errors last (docs/reference/cli.md, "Several pull requests").
+ */
+export async function reportErrors(
+  originals: readonly MergeqError[],
+  context: OutageContext & Pick<CommandContext, 'logger'>,
+): Promise<void> {
+  const { logger } = context
+  const failures: MergeqError[] = []
+  for (const original of originals) {
+    const failure = original.kind === 'unavailable' ? await explainOutage(original, context) : original
+    if (!failures.some(({ message }) => message === failure.message)) failures.push(failure)
+  }
+  const worst = mostSevere(failures.map(({ exit }) => exit))
+  for (const failure of failures) if (failure.exit !== worst) await logger.error(failure)
+  for (const failure of failures) if (failure.exit === worst) await logger.error(failure)
+}
+
+/** The sentence about an outage for each context, so that the service is asked once. */
+const sentences = new WeakMap<object, Promise<string | undefined>>()
+
+async function readOutage({ client, settings, options }: OutageContext): Promise<string | undefined> {
+  const { baseUrl } = settingDefinitions
+  if (options.retries === 0 || (await settings.read('baseUrl')) !== baseUrl.default) return undefined
+  const { readServiceStatus } = await import('../api/extra-reads.ts')
+  const status = await readServiceStatus(client())
+  return status.kind === 'outage' ? `The service reports an outage: ${withPeriod(status.text)}` : undefined
+}
+
+/**
+ * Returns an error of kind `unavailable` with what the service itself says about an outage; without a report,
+ * the same error (docs/reference/network.md, "Status of the service").
+ */
+async function explainOutage(failure: MergeqError, context: OutageContext): Promise<MergeqError> {
+  const sentence = sentences.get(context) ?? readOutage(context)
+  sentences.set(context, sentence)
+  const outage = await sentence
+  return outage === undefined ? failure : extendError(failure, {}, `${withPeriod(failure.message)} ${outage}`)
+}
