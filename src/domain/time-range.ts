@@ -21,17 +21,14 @@ const defaultLength = 86_400_000
 
 const formatDate = (time: number): string => new Date(time).toISOString().slice(0, 16).replace('T', ' ')
 
-/** Returns the time since a moment in words: `since 2026-01-05 09:30 UTC`. */
-export const describeMoment = (time: number): string => `since ${formatDate(time)} UTC`
-
 /**
- * Returns a range in words: `last 24 hours`, `last 7 days`, or its dates in UTC where it does not end now, or
- * is not of whole minutes.
+ * Returns a range in words: `last 24 hours`, `last 7 days`; where it does not end now `2026-01-05 09:30 to
+ * 2026-01-05 10:30 UTC`, and where it is not of whole minutes `since 2026-01-05 09:30 UTC`.
  */
 export function describeInWords({ start, end }: TimeRange, endsNow: boolean): string {
   const minutes = (end - start) / 60_000
   if (!endsNow) return `${formatDate(start)} to ${formatDate(end)} UTC`
-  if (!Number.isInteger(minutes)) return describeMoment(start)
+  if (!Number.isInteger(minutes)) return `since ${formatDate(start)} UTC`
   const [noun, length] =
     minutes % 1440 === 0 && minutes > 1440
       ? ['day', minutes / 1440]
@@ -41,12 +38,9 @@ export function describeInWords({ start, end }: TimeRange, endsNow: boolean): st
   return length === 1 ? `last ${noun}` : `last ${pluralize(length, noun)}`
 }
 
-/** Returns a range as a part of a sentence: `in the last 24 hours`, `since 2026-01-05 09:30 UTC`, or `from ... to ...`. */
-export function describeWhen(range: TimeRange, endsNow: boolean): string {
-  const words = describeInWords(range, endsNow)
-  if (words.startsWith('since ')) return words
-  return words.startsWith('last ') ? `in the ${words}` : `from ${words}`
-}
+/** Returns a range as a part of a sentence: `in the last 24 hours`, `since ...`, or `from ... to ...`. */
+export const describeWhen = (range: TimeRange, endsNow: boolean): string =>
+  describeInWords(range, endsNow).replace(/^last/, 'in the last').replace(/^\d/, 'from $&')
 
 /**
  * Parses a range of time (docs/reference/cli.md, "Lists of failing tests") from the texts of its start and

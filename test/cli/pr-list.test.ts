@@ -61,7 +61,7 @@ describe('the list', () => {
     ['', '3 pull requests for main in github.com/acme/web.'],
     ['--since 24h', '3 pull requests for main in github.com/acme/web (ended in the last 24 hours).'],
     [
-      '--since 2026-01-05 --author ada',
+      '--since 2026-01-05T00:00:00.5Z --author ada',
       '3 pull requests for main in github.com/acme/web (ended since 2026-01-05 00:00 UTC, by ada).',
     ],
     [

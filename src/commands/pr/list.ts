@@ -3,10 +3,10 @@ import { defineCommand } from '../../cli/command.ts'
 import { cutListSentence, limitInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { pluralize } from '../../domain/format.ts'
-import { describeInWords, describeMoment } from '../../domain/time-range.ts'
+import { describeWhen } from '../../domain/time-range.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
-import { looksLikeDuration, parseMoment } from '../../domain/values/time.ts'
+import { parseMoment } from '../../domain/values/time.ts'
 import { type ColumnSpec, table, withLinks } from '../../output/view.ts'
 
 const columns: readonly ColumnSpec[] = [
@@ -18,19 +18,6 @@ const columns: readonly ColumnSpec[] = [
   ['TITLE', 'prTitle', 'text'],
 ]
 
-/**
- * Returns the time since a moment in words: `in the last 24 hours`, or `since 2026-01-05 00:00 UTC`.
- *
- * @param since the moment as it was typed
- * @param now milliseconds since 1970
- */
-function describeSince(since: string, now: number): string {
-  const start = parseMoment(since, now)
-  if (!looksLikeDuration(since)) return describeMoment(start)
-  const words = describeInWords({ start, end: now }, true)
-  return words.startsWith('last') ? `in the ${words}` : words
-}
-
 export const prListCommand = defineCommand({
   command: 'pr list',
   summary: 'List pull requests of a queue, including finished ones',
@@ -38,11 +25,17 @@ export const prListCommand = defineCommand({
   inputs: { limit: limitInput(listPullRequests.params.limit) },
   fields: serviceRecord(listPullRequests, columns),
   view: ({ records }, { repo }) => withLinks(table(records, columns), pr => urlOfPullRequest(repo, pr)),
-  listEnding({ shown, complete, isBroken }, { repo, targetBranch, states = [], since, author }, { host }) {
+  listEnding(
+    { shown, complete, isBroken },
+    { repo, targetBranch, states = [], since, author },
+    { startedAt },
+  ) {
     if (isBroken) return undefined
     const conditions = [
       ...states.map(state => state.toLowerCase().replaceAll('_', '-')),
-      ...(since === undefined ? [] : [`ended ${describeSince(since, host.clock.now())}`]),
+      ...(since === undefined
+        ? []
+        : [`ended ${describeWhen({ start: parseMoment(since, startedAt), end: startedAt }, true)}`]),
       ...(author === undefined ? [] : [`by ${author}`]),
     ].join(', ')
     const queue = `${targetBranch} in ${repositoryName(repo)}${conditions === '' ? '' : ` (${conditions})`}`

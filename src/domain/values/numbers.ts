@@ -18,19 +18,20 @@ export function parseDecimal(text: string): number {
   return Number(text)
 }
 
-/** The digits of a decimal number without leading and trailing zeros, and the power of ten behind them. */
-function significantDigits(text: string): string {
-  const [mantissa = '', exponent = '0'] = text.toLowerCase().replace(/^[-+]/, '').split('e')
-  const [whole = '', fraction = ''] = mantissa.split('.')
-  const digits = `${whole}${fraction}`.replace(/^0+/, '')
-  const shortened = digits.replace(/0+$/, '')
-  const power = Number(exponent) - fraction.length + digits.length - shortened.length
-  return shortened === '' ? '0' : `${shortened}e${power}`
+/**
+ * Whether a double keeps all digits of a decimal number: not those of `9007199254740993` or `1e400`. It keeps
+ * 15 digits of every number, and more of those that it prints.
+ */
+export function isExactNumber(text: string): boolean {
+  const value = Number(text)
+  if (String(value) === text) return true
+  const digits = text
+    .replace(/e.*$/i, '')
+    .replace(/\D/g, '')
+    .replace(/^0+|0+$/g, '')
+  const isUnderflow = value === 0 && digits !== ''
+  return digits.length <= 15 && Number.isFinite(value) && !isUnderflow
 }
-
-/** Whether a double keeps all digits of a decimal number: not those of `9007199254740993` or `1e400`. */
-export const isExactNumber = (text: string): boolean =>
-  significantDigits(text) === significantDigits(String(Number(text)))
 
 /** The first number in a JSON text that a double would change. */
 export const findInexactNumber = (json: string): string | undefined =>

@@ -7,10 +7,9 @@ export const maxPullRequestNumber = 4_294_967_295
 const pullRequestUrl = /^https?:\/\/([^/?#\s@]+)\/([^?#\s]+)\/(?:pull|-\/merge_requests)\/(\d+)\/?$/
 
 const isNumber = (text: string): boolean =>
-  /^#?(?:0|[1-9]\d{0,9})$/.test(text) && Number(text.replace('#', '')) <= maxPullRequestNumber
+  /^#?[1-9]\d{0,9}$/.test(text) && Number(text.replace('#', '')) <= maxPullRequestNumber
 
-export const isPullRequestReference = (text: string): boolean =>
-  (isNumber(text) && !/^#?0$/.test(text)) || pullRequestUrl.test(text)
+export const isPullRequestReference = (text: string): boolean => isNumber(text) || pullRequestUrl.test(text)
 
 /** The fields of a pull request that have another name with gh. */
 const fieldsOfGh = new Map([
@@ -20,36 +19,26 @@ const fieldsOfGh = new Map([
   ['headRefOid', 'prSha'],
 ])
 
-const toFieldNames = (names: string): string =>
-  names
-    .split(',')
-    .map(name => fieldsOfGh.get(name) ?? name)
-    .join(',')
+/** Returns what to type instead of a text that is not a pull request. */
+function hintInsteadOf(text: string): string {
+  if (/^#?\d+(?:,#?\d+)+$/.test(text))
+    return `Separate pull requests with spaces: ${text.replaceAll(/[#,]+/g, ' ').trim()}`
+  // With gh, the names of fields follow --json.
+  if (/^[a-z]+(?:,[a-z]+)+$/i.test(text)) {
+    const names = text.split(',').map(name => fieldsOfGh.get(name) ?? name)
+    return `To print only some fields, use: --json --fields ${names.join(',')}`
+  }
+  return `Use a number (123 or #123, at most ${maxPullRequestNumber}) or the URL of the pull request.`
+}
 
 /**
  * Parses a pull request: `123`, `#123` or a URL, which also names the repository
  * (docs/reference/cli.md, "Pull requests"). Throws a usage error for any other text.
  */
 export function parsePullRequest(text: string): { readonly number: number; readonly repo?: string } {
-  const [, host, path, number = ''] = pullRequestUrl.exec(text) ?? []
-  if (host !== undefined && path !== undefined && looksLikeHost(host) && isPullRequestReference(number))
-    return { number: Number(number), repo: `${host}/${path}` }
-  if (/^#?\d+(?:,#?\d+)+$/.test(text))
-    throw usageError(
-      `'${text}' is not a pull request.`,
-      `Separate pull requests with spaces: ${text.replaceAll(/[#,]+/g, ' ').trim()}`,
-    )
-  // With gh, the names of fields follow --json.
-  if (/^[a-z]+(?:,[a-z]+)+$/i.test(text))
-    throw usageError(
-      `'${text}' is not a pull request.`,
-      `To print only some fields, use: --json --fields ${toFieldNames(text)}`,
-    )
-  if (!isPullRequestReference(text) || host !== undefined)
-    throw usageError(
-      `'${text}' is not a pull request.`,
-      `Use a number (123 or #123, at most ${maxPullRequestNumber}) or the URL of the pull request.`,
-    )
+  const [, host = '', path, number = ''] = pullRequestUrl.exec(text) ?? []
+  if (looksLikeHost(host) && isNumber(number)) return { number: Number(number), repo: `${host}/${path}` }
+  if (!isNumber(text)) throw usageError(`'${text}' is not a pull request.`, hintInsteadOf(text))
   return { number: Number(text.replace('#', '')) }
 }
 

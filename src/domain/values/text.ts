@@ -5,19 +5,6 @@ import { suggestName } from '../similar-name.ts'
 export const isUuid = (text: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
 /**
- * Checks that a text is a UUID, the id of a test, and returns the text unchanged; throws a usage error if
- * not.
- */
-export function parseUuid(text: string): string {
-  if (!isUuid(text))
-    throw usageError(
-      `'${text}' is not a test ID.`,
-      'A test ID is a UUID. To list the IDs, run: mergeq flaky list',
-    )
-  return text
-}
-
-/**
  * Whether a text has invisible characters, or white space at its start or end. Zero-width joiners are
  * allowed, because emoji contain them.
  */
@@ -52,24 +39,6 @@ export const choiceParser =
       )
     return choice
   }
-
-/**
- * Parses a glob, as an expression that matches whole texts: in a path, `*` and `?` do not match a slash; `**`
- * matches everything. Throws a usage error for an empty text and for invisible characters.
- */
-export function parseGlob(word: string, isPath: boolean): RegExp {
-  const anyCharacter = isPath ? '[^/]' : '[^]'
-  const pattern = textParser('pattern')(word).replace(/\*\*\/?|[*?]|[.+^${}()|[\]\\]/g, piece =>
-    piece.startsWith('**')
-      ? '[^]*'
-      : piece === '*'
-        ? `${anyCharacter}*`
-        : piece === '?'
-          ? anyCharacter
-          : `\\${piece}`,
-  )
-  return new RegExp(`^${pattern}$`, 'u')
-}
 
 /**
  * Returns whether a text that was decoded as UTF-8 is UTF-16: its mark is not UTF-8, and without a mark

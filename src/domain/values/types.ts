@@ -3,7 +3,7 @@ import { hintWithSuggestion } from '../similar-name.ts'
 import { integerParser, maxInteger, parseDecimal } from './numbers.ts'
 import { parsePullRequest } from './pull-request.ts'
 import { parseRepository, type Repository, repositoryName } from './repository.ts'
-import { choiceParser, parseGlob, parseUuid, textParser } from './text.ts'
+import { choiceParser, isUuid, textParser } from './text.ts'
 import { parseMoment } from './time.ts'
 
 /**
@@ -40,18 +40,13 @@ const isString = (value: unknown): value is string => typeof value === 'string'
 /** How many characters of a wrong value an error shows. */
 const maxShown = 80
 
-/** Returns a value as an error shows it: as JSON where it is JSON, else the name of its type. */
+/** A value as an error shows it: as JSON where it is JSON, else the name of its type. */
 function showValue(value: unknown): string {
-  const isJson = value === null || ['string', 'number', 'boolean', 'object'].includes(typeof value)
-  const text = isJson && !(value instanceof Date) ? writeJson(value) : undefined
-  return text === undefined ? `A value of type ${typeof value}` : text.slice(0, maxShown)
-}
-
-function writeJson(value: unknown): string | undefined {
   try {
-    return JSON.stringify(value)
+    const json = value instanceof Date ? undefined : JSON.stringify(value)
+    return json?.slice(0, maxShown) ?? `A value of type ${typeof value}`
   } catch {
-    return undefined
+    return `A value of type ${typeof value}`
   }
 }
 
@@ -167,31 +162,25 @@ export const listOf = <T>(type: Type<T>): Type<readonly T[]> => ({
 /** The priorities that have a name, from the most urgent to the least urgent. */
 const priorities = ['urgent', 'high', 'medium', 'low']
 
-/**
- * Parses a priority (docs/reference/cli.md, "Values"): returns a name in lower case, and a number from 0 to
- * 255 as an integer, as the service expects them. Throws a usage error for any other text.
- */
-export function parsePriority(text: string): string | number {
-  if (priorities.includes(text.toLowerCase())) return text.toLowerCase()
-  if (/^(?:0|[1-9]\d{0,2})$/.test(text) && Number(text) <= 255) return Number(text)
-  throw usageError(
-    `'${text}' is not a priority.`,
-    hintWithSuggestion(
-      text,
-      priorities,
-      'Use urgent, high, medium, low, or a number from 0 to 255 (0 is the most urgent).',
-    ),
-  )
-}
-
-/** A priority: a name, or a number from 0 (first) to 255 (last). */
+/** A priority: a name in lower case, or a number from 0 (first) to 255 (last), as the service expects them. */
 export const priority: Type<string | number> = textual({
   expected: 'urgent, high, medium, low, or a whole number from 0 to 255',
   placeholder: 'level',
   declaration: `${priorities.map(name => `'${name}'`).join(' | ')} | number`,
   suggestions: priorities,
   accepts: 'string or number',
-  parse: parsePriority,
+  parse(text) {
+    if (priorities.includes(text.toLowerCase())) return text.toLowerCase()
+    if (/^(?:0|[1-9]\d{0,2})$/.test(text) && Number(text) <= 255) return Number(text)
+    throw usageError(
+      `'${text}' is not a priority.`,
+      hintWithSuggestion(
+        text,
+        priorities,
+        'Use urgent, high, medium, low, or a number from 0 to 255 (0 is the most urgent).',
+      ),
+    )
+  },
 })
 
 /** The reference of a pull request: its number, `#123` or its URL, which also names the repository. */
@@ -237,17 +226,37 @@ export const testId: Type<string> = textual({
   expected: 'a test ID, which is a UUID',
   placeholder: 'test',
   declaration: 'string',
-  parse: parseUuid,
+  parse(text) {
+    if (isUuid(text)) return text
+    throw usageError(
+      `'${text}' is not a test ID.`,
+      'A test ID is a UUID. To list the IDs, run: mergeq flaky list',
+    )
+  },
 })
 
-/** A glob, as an expression that matches whole texts; in a path, `*` does not match a slash. */
-export const glob = (isPath: boolean): Type<RegExp> =>
-  textual({
+/**
+ * A glob, as an expression that matches whole texts: in a path, `*` and `?` do not match a slash; `**` matches
+ * everything.
+ */
+export function glob(isPath: boolean): Type<RegExp> {
+  const anyCharacter = isPath ? '[^/]' : '[^]'
+  const expressions = new Map([
+    ['*', `${anyCharacter}*`],
+    ['?', anyCharacter],
+  ])
+  const toExpression = (piece: string) =>
+    piece.startsWith('**') ? '[^]*' : (expressions.get(piece) ?? `\\${piece}`)
+  return textual({
     expected: 'a glob',
     placeholder: 'glob',
     declaration: 'string',
-    parse: pattern => parseGlob(pattern, isPath),
+    parse(text) {
+      const pieces = /\*\*\/?|[*?]|[.+^${}()|[\]\\]/g
+      return new RegExp(`^${textParser('pattern')(text).replace(pieces, toExpression)}$`, 'u')
+    },
   })
+}
 
 /**
  * A moment: an instant, or a duration before now. The value is its text, because a duration is subtracted from the
