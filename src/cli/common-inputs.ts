@@ -21,7 +21,7 @@ const repositoryOrAll: Input<Repository | undefined> = {
   ],
   setting: 'repo',
   read(args, context) {
-    if (!args.has('--all-repos')) return context.readExplicit('repo')
+    if (!args.has('--all-repos')) return context.settings.readExplicit('repo')
     if (args.has('--repo'))
       throw usageError('--all-repos and --repo cannot be used together.', 'Use only one of them.')
     return undefined
@@ -32,7 +32,8 @@ const repositoryOrAll: Input<Repository | undefined> = {
 const typedBranch: Input<string | undefined> = {
   definitions: [],
   setting: 'targetBranch',
-  read: async (args, context) => (args.has('--target-branch') ? context.require('targetBranch') : undefined),
+  read: async (args, context) =>
+    args.has('--target-branch') ? context.settings.require('targetBranch') : undefined,
 }
 
 /** The queues of a command that reads the metrics. */
@@ -51,7 +52,7 @@ export function limitInput({ summary }: Param<number | undefined>): Input<number
   return {
     ...typed,
     async read(args, context) {
-      const limit = (await typed.read(args, context)) ?? (context.isTerminal ? terminalLimit : 0)
+      const limit = (await typed.read(args, context)) ?? (context.host.out.terminal ? terminalLimit : 0)
       return limit === 0 ? undefined : limit
     },
   }

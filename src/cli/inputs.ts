@@ -188,7 +188,7 @@ export const constant = <T>(value: T): Input<T> => ({ definitions: [], read: () 
 export const settingInput = <N extends SettingName>(setting: N): Input<SettingValue<N>> => ({
   definitions: [],
   setting,
-  read: (_, context) => context.require(setting),
+  read: (_, context) => context.settings.require(setting),
 })
 
 /** The settings whose options every command has. */
@@ -220,7 +220,7 @@ export function paramInput(key: string, param: Param<unknown>): Input<unknown> {
   const spec = { ...described, value: type.placeholder }
   if (setting !== undefined) {
     const read: Input<unknown>['read'] = (_, context) =>
-      required ? context.require(setting) : context.setting(setting)
+      required ? context.settings.require(setting) : context.settings.read(setting)
     return { definitions: globalSettings.includes(setting) ? [] : option(spec).definitions, setting, read }
   }
   if (required) return argument(described)

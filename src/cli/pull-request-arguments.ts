@@ -1,4 +1,4 @@
-import type { ParseContext, ParsedArgs } from '../config/settings.ts'
+import { openInput, type ParseContext, type ParsedArgs } from '../config/settings.ts'
 import { formatInteger } from '../domain/format.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository, repositoryName } from '../domain/values/repository.ts'
@@ -12,7 +12,7 @@ const maxPullRequests = 10_000
 async function withInput(typed: readonly string[], context: ParseContext): Promise<readonly string[]> {
   const decoder = new TextDecoder()
   let text = ''
-  for await (const piece of context.open('-')) {
+  for await (const piece of openInput('-', context)) {
     text += decoder.decode(piece, { stream: true })
     if (text.length > maxInputLength) throw tooMany()
   }

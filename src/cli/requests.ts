@@ -1,7 +1,7 @@
 import { type BodyOverride, bodyPaths, type Operation, overlaps, type Params } from '../api/operation.ts'
 import { resourceOfRequest } from '../api/request.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
-import { type Config, createParseContext, type ParseContext, type ParsedArgs } from '../config/settings.ts'
+import type { Config, ParseContext, ParsedArgs } from '../config/settings.ts'
 import { usageError } from '../errors.ts'
 import {
   type Command,
@@ -47,7 +47,7 @@ export async function readRequests<
   const inputs = requestInputs(source)
   const overrides = readOverrides(args, inputs, operation?.params ?? {})
   const unread = options === undefined ? inputs : requestInputs({ ...source, options: {} })
-  const contextFor = (split: ParsedArgs) => createParseContext(settings.withArgs(split), context)
+  const contextFor = (split: ParsedArgs) => ({ ...context, settings: settings.withArgs(split) })
   const splitter = Object.values(inputs).find(input => input.split !== undefined)
   const allArgs = (await splitter?.split?.(args, {
     ...contextFor(args),

@@ -2,7 +2,7 @@ import { type CallResult, callOperation } from '../api/call.ts'
 import { createReceipt, type Operation, operationName, type Params, type Resource } from '../api/operation.ts'
 import { resourceOfParams, resourceOfRequest } from '../api/request.ts'
 import { settingDefinitions } from '../config/setting-definitions.ts'
-import { createParseContext, type ParsedArgs } from '../config/settings.ts'
+import type { ParsedArgs } from '../config/settings.ts'
 import { joinList } from '../domain/format.ts'
 import {
   exitCodeOf,
@@ -36,11 +36,7 @@ export async function runCommand(command: Command, args: ParsedArgs, program: Pr
   const context = await createContext(command, args, program)
   try {
     if (command.run === undefined) return await runOperation(command, context)
-    const values = await readInputs(
-      command.options ?? {},
-      args,
-      createParseContext(context.settings, context),
-    )
+    const values = await readInputs(command.options ?? {}, args, context)
     const requests = () => readRequests(command, context, args, values)
     return await command.run(values, {
       ...context,

@@ -24,7 +24,7 @@ import {
 } from '../cli/inputs.ts'
 import { runOperation } from '../cli/run.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
-import { createParseContext, type ParsedArgs } from '../config/settings.ts'
+import { openInput, type ParsedArgs } from '../config/settings.ts'
 import { maxBodySize, maxListResponseSize } from '../domain/limits.ts'
 import { suggestName } from '../domain/similar-name.ts'
 import { findInexactNumber } from '../domain/values/numbers.ts'
@@ -71,7 +71,7 @@ const settingParams = (operation: Operation, givenKeys: ReadonlySet<string>, arg
     // In a query a setting is optional: only an option or the environment gives it.
     const input: Input<unknown> =
       param.location === 'query'
-        ? { definitions: [], setting: name, read: (_, context) => context.readExplicit(name) }
+        ? { definitions: [], setting: name, read: (_, context) => context.settings.readExplicit(name) }
         : settingInput(name)
     return isGiven && !isTyped ? [] : [{ name, param, input }]
   })
@@ -238,8 +238,7 @@ export const apiCommand = defineCommand({
   async run({ operation: name, method, set: typed = [], raw = [], input, include }, context) {
     const set = [...typed, ...raw.map(quoteValue)]
     const known = findOperation(name)
-    const { open } = createParseContext(context.settings, context)
-    const body = input === undefined ? {} : await readInputBody(open(input), name)
+    const body = input === undefined ? {} : await readInputBody(openInput(input, context), name)
     const hasBody = input !== undefined || set.length > 0
     const knownMethod = known === undefined ? undefined : operationMethod(known.route)
     const typedMethod = method && methods[method]

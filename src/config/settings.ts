@@ -1,6 +1,5 @@
 import { memoize } from '../domain/memoize.ts'
 import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
-import type { Format } from '../domain/output-formats.ts'
 import { type CommandLine, createCommandLine } from '../domain/suggested-command.ts'
 import { requireUtf8 } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
@@ -29,33 +28,16 @@ export type ParsedArgs = ReadonlyMap<string, readonly string[]>
  */
 export type SettingName = 'org' | DiscoverableSetting
 
-/** The services that an input may use while it reads its value: settings, the current time and files. */
+/** What an input may use while it reads its value. */
 export interface ParseContext {
-  setting<N extends SettingName>(name: N): Promise<SettingValue<N> | undefined>
-  /**
-   * Returns the value of a setting. Throws a usage error that lists the sources when none of them has one.
-   */
-  require<N extends SettingName>(name: N): Promise<SettingValue<N>>
-  /** Returns the value of a setting only if an option or an environment variable gives it. */
-  readExplicit<N extends SettingName>(name: N): Promise<SettingValue<N> | undefined>
-  /** The time at which the command started, in milliseconds since 1970. */
-  readonly now: number
-  readonly isTerminal: boolean
-  /** Whether the shell may have rewritten arguments that look like paths, as Git Bash does. */
-  readonly rewritesPaths: boolean
-  /** Prints a note on standard error, unless --quiet is set. */
-  note(text: string): Promise<void>
-  /** Returns the format that `--output` or a setting gives. `--json` replaces it and is not considered. */
-  outputFormat(): Promise<Format>
-  /** Reads a file, or standard input for `-`. Throws a usage error when the input cannot be read. */
-  open(path: string): AsyncIterable<Uint8Array>
-  /**
-   * Returns the files that a typed path names: those of a directory that have an ending, and on Windows
-   * those that match a pattern. Throws a usage error if there are none.
-   */
-  expandFiles(path: string, endings: readonly string[]): Promise<readonly string[]>
-  /** Runs `work` and shows a spinner with `text` on an interactive terminal until it ends. */
-  withSpinner<T>(text: () => string, work: () => Promise<T>): Promise<T>
+  readonly settings: Config
+  readonly host: Host
+  readonly logger: {
+    /** Prints a note on standard error, unless --quiet is set. */
+    info(text: string): Promise<void>
+    /** Runs `work` and shows a spinner with `text` on an interactive terminal until it ends. */
+    withSpinner<T>(text: () => string, work: () => Promise<T>): Promise<T>
+  }
 }
 
 /** The settings that the caller gives: as arguments of a command line, or by their names. */
@@ -236,36 +218,16 @@ function parseSetting<N extends SettingKey>(
   }
 }
 
-interface ParseIo {
-  readonly host: Host
-  readonly logger: Pick<ParseContext, 'withSpinner'> & { info(text: string): Promise<void> }
-}
-
-export const createParseContext = (settings: Config, { host, logger }: ParseIo): ParseContext => ({
-  setting: name => settings.read(name),
-  require: name => settings.require(name),
-  readExplicit: name => settings.readExplicit(name),
-  now: host.clock.now(),
-  isTerminal: host.out.terminal,
-  rewritesPaths: host.runtime.platform === 'win32' && Boolean(host.env.MSYSTEM),
-  note: logger.info,
-  outputFormat: () => settings.require('output'),
-  open: path => openInput(path, host, logger.info),
-  expandFiles: (path, endings) => expandFiles(path, endings, host),
-  withSpinner: logger.withSpinner,
-})
-
 /** Reads a file, or standard input for `-`. Throws a usage error that names an input that cannot be read. */
-async function* openInput(
+export async function* openInput(
   path: string,
-  { files, input, interrupted }: Host,
-  notify: (text: string) => Promise<void>,
+  { host: { files, input, interrupted }, logger }: ParseContext,
 ): AsyncIterable<Uint8Array> {
   if (path === '')
     throw usageError('The file name must not be empty.', 'Specify a file name, or - for standard input.')
   try {
     if (path === '-' && input.terminal)
-      await notify('Reading from the terminal. To finish, press Ctrl-D on an empty line.')
+      await logger.info('Reading from the terminal. To finish, press Ctrl-D on an empty line.')
     if (path === '-') yield* input.read()
     else yield* files.stream(path, interrupted)
   } catch (error) {
@@ -282,10 +244,10 @@ async function* openInput(
  * Returns the files that a typed path names, in the order of their names: the files with one of the endings,
  * such as `.xml`, in a directory; any other path as it is. Throws a usage error if a directory has none.
  */
-async function expandFiles(
+export async function expandFiles(
   path: string,
   endings: readonly string[],
-  { files, runtime }: Host,
+  { host: { files, runtime } }: ParseContext,
 ): Promise<readonly string[]> {
   const directory = path.replace(/(?<=.)[\\/]+$/, '')
   const entries = path === '-' ? [] : await files.list(directory).catch(() => [])

@@ -5,6 +5,7 @@ import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { choiceOption, type Input, option } from '../../cli/inputs.ts'
+import { openInput } from '../../config/settings.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { integerParser } from '../../domain/values/numbers.ts'
 import { isUuid, readText, textParser } from '../../domain/values/text.ts'
@@ -66,7 +67,7 @@ const loadBaseline = (file: Input<string | undefined>): Input<ReadonlySet<string
     const path = await file.read(args, context)
     if (path === undefined) return new Set()
     const name = path === '-' ? 'standard input' : path
-    return readBaseline(await readText(context.open(path), name), name)
+    return readBaseline(await readText(openInput(path, context), name), name)
   },
 })
 

@@ -88,8 +88,11 @@ const withStatus = (test: JsonObject): JsonObject =>
     : test
 
 /** Whether the list is the table of a terminal, and not one page. */
-const isScreen = async (args: ParsedArgs, { isTerminal, outputFormat }: ParseContext): Promise<boolean> =>
-  isTerminal && !args.has('--json') && !args.has('--page-token') && (await outputFormat()) === 'table'
+const isScreen = async (args: ParsedArgs, { host, settings }: ParseContext): Promise<boolean> =>
+  host.out.terminal &&
+  !args.has('--json') &&
+  !args.has('--page-token') &&
+  (await settings.require('output')) === 'table'
 
 const screenLimit = limitInput(listFailingTests.params.limit)
 
@@ -97,7 +100,7 @@ const screenLimit = limitInput(listFailingTests.params.limit)
 const listLimit: Input<number | undefined> = {
   ...screenLimit,
   read: async (args, context) =>
-    screenLimit.read(args, { ...context, isTerminal: await isScreen(args, context) }),
+    args.has('--limit') || (await isScreen(args, context)) ? screenLimit.read(args, context) : undefined,
 }
 
 const typedSort = paramInput('sort', listFailingTests.params.sort)

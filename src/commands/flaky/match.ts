@@ -6,6 +6,7 @@ import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import type { Input } from '../../cli/inputs.ts'
+import { expandFiles, openInput } from '../../config/settings.ts'
 import { formatInteger, pluralize, pluralizeFirst } from '../../domain/format.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { get, getString, type JsonObject } from '../../json.ts'
@@ -132,10 +133,10 @@ const filesArgument: Input<readonly JUnitFile[]> = {
     if (paths.includes('')) throw usageError('The name of a JUnit XML file must not be empty.')
     const { parseJUnit } = await import('./junit.ts')
     const results: JUnitFile[] = []
-    const expanded = await Promise.all(paths.map(path => context.expandFiles(path, ['.xml'])))
+    const expanded = await Promise.all(paths.map(path => expandFiles(path, ['.xml'], context)))
     for (const path of new Set(expanded.flat())) {
       const file = path === '-' ? 'standard input' : path
-      results.push({ file, ...(await parseJUnit(context.open(path), file)) })
+      results.push({ file, ...(await parseJUnit(openInput(path, context), file)) })
     }
     return results
   },

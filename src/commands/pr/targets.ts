@@ -2,7 +2,7 @@ import { setImpactedTargets } from '../../api/operations/pull-requests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { argsForPullRequest, pullRequestArguments } from '../../cli/pull-request-arguments.ts'
-import type { ParseContext } from '../../config/settings.ts'
+import { openInput, type ParseContext } from '../../config/settings.ts'
 import { formatBytes, formatInteger, pluralize } from '../../domain/format.ts'
 import { isPullRequestReference } from '../../domain/values/pull-request.ts'
 import { encodeTargets, type ImpactedTargets, TargetList } from '../../domain/values/target-list.ts'
@@ -37,7 +37,7 @@ const commit: Input<string | undefined> = {
   async read(args, context) {
     const [typed] = args.get('--sha') ?? []
     if (typed !== undefined) withName('--sha', () => setImpactedTargets.params.sha.type.parse(typed))
-    if (!args.has('--no-sha')) return context.require('sha')
+    if (!args.has('--no-sha')) return context.settings.require('sha')
     if (args.has('--sha')) throw usageError('--sha and --no-sha cannot be used together.')
     return undefined
   },
@@ -87,9 +87,9 @@ const targetArguments: Input<ImpactedTargets> = {
       case '--from-json': {
         const list = new TargetList(source)
         const [path = ''] = words
-        return context.withSpinner(
+        return context.logger.withSpinner(
           () => `Reading targets: ${pluralize(list.number, 'target')}, ${formatBytes(list.bytesRead)} so far`,
-          () => list.read(context.open(path)),
+          () => list.read(openInput(path, context)),
         )
       }
       default:
@@ -103,10 +103,13 @@ const targetArguments: Input<ImpactedTargets> = {
 const rewrittenPath = /^(?:\/(?!\/)|[A-Za-z]:[\\/])/
 
 /** Prints a note if the shell seems to have rewritten a typed target. */
-async function noteRewrittenTarget(words: readonly string[], context: ParseContext): Promise<void> {
-  const rewritten = context.rewritesPaths ? words.find(word => rewrittenPath.test(word)) : undefined
-  if (rewritten !== undefined)
-    await context.note(
+async function noteRewrittenTarget(
+  words: readonly string[],
+  { host: { env, runtime }, logger }: ParseContext,
+): Promise<void> {
+  const rewritten = words.find(word => rewrittenPath.test(word))
+  if (rewritten !== undefined && runtime.platform === 'win32' && env.MSYSTEM)
+    await logger.info(
       `Git Bash may have rewritten the target ${sanitizeLine(rewritten)}. To send targets unchanged, set MSYS_NO_PATHCONV=1 or use --from.`,
     )
 }

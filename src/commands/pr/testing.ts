@@ -27,7 +27,7 @@ const testRun: Input<string | undefined> = {
   setting: 'testRun',
   async read(args, context) {
     const [typed] = args.get('run') ?? []
-    if (!args.has('--pr')) return runParam.type.parse(typed ?? (await context.require('testRun')))
+    if (!args.has('--pr')) return runParam.type.parse(typed ?? (await context.settings.require('testRun')))
     if (typed !== undefined)
       throw usageError('A test run and --pr cannot be used together.', 'Use only one of them.')
     return undefined

@@ -1,6 +1,6 @@
 import type { CommandContext } from '../../cli/context.ts'
 import { flag, option, type TypedInput } from '../../cli/inputs.ts'
-import { createParseContext, type ParsedArgs } from '../../config/settings.ts'
+import { openInput, type ParsedArgs } from '../../config/settings.ts'
 import { parseQueueFile, type QueueFile, readSetting } from '../../domain/queue-file.ts'
 import { findInexactNumber } from '../../domain/values/numbers.ts'
 import { readText, textParser } from '../../domain/values/text.ts'
@@ -47,7 +47,7 @@ export async function readQueueFile(
   context: CommandContext,
 ): Promise<{ readonly text: string; readonly content: QueueFile }> {
   const name = path === '-' ? 'standard input' : path
-  const text = await readText(createParseContext(context.settings, context).open(path), name, maxFileSize)
+  const text = await readText(openInput(path, context), name, maxFileSize)
   // Each byte that is not UTF-8 was decoded as this character.
   if (text.includes('\uFFFD'))
     throw usageError(`${name} contains bytes that are not UTF-8.`, 'Save the text as UTF-8.')

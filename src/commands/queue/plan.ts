@@ -4,7 +4,7 @@ import { getQueue } from '../../api/operations/queues.ts'
 import type { CommandRequest } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { readRequests } from '../../cli/requests.ts'
-import { createParseContext, type ParsedArgs } from '../../config/settings.ts'
+import { expandFiles, type ParsedArgs } from '../../config/settings.ts'
 import { pluralize } from '../../domain/format.ts'
 import {
   type Difference,
@@ -76,7 +76,7 @@ export async function readItems(
   context: CommandContext,
 ): Promise<readonly QueueFileItem[]> {
   const items: QueueFileItem[] = []
-  const paths = await createParseContext(context.settings, context).expandFiles(path, queueFileEndings)
+  const paths = await expandFiles(path, queueFileEndings, context)
   for (const filePath of paths) {
     const { content: written } = await readQueueFile(filePath, context)
     const content = withOverrides(written, context.args, includesState)
