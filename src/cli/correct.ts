@@ -25,12 +25,6 @@ interface Correction extends Meaning {
   readonly replaced: number
 }
 
-/** A word of a command line that is neither an option nor the value of an option. */
-interface TypedWord {
-  readonly word: string
-  readonly index: number
-}
-
 /** A wrong command line, as all hints need it. */
 interface Mistake extends Reading {
   readonly argv: readonly string[]
@@ -64,16 +58,6 @@ function findMeaning(rows: readonly SynonymRow[], word: string, next = ''): Mean
     : { target: target.replace(/ <pr>$/, ''), isGuess: exact === undefined }
 }
 
-/** Returns the command of a group that a word means. */
-async function findVerb(
-  group: string,
-  word: string,
-  next: string | undefined,
-  groups: Groups,
-): Promise<Meaning | undefined> {
-  return findMeaning(await readVocabulary(group, groups), word, next)
-}
-
 /**
  * Returns the command that was probably meant by words that name no command: another word for it, its words
  * in another order, a near miss, or a pull request alone.
@@ -87,7 +71,7 @@ async function correctCommand(words: readonly string[], groups: Groups): Promise
   if (second !== undefined && !names.includes(first)) {
     const noun = findMeaning(root, second)
     if (noun?.isGuess === false && names.includes(noun.target)) {
-      const swapped = await findVerb(noun.target, first, third, groups)
+      const swapped = findMeaning(await readVocabulary(noun.target, groups), first, third)
       if (swapped !== undefined) return { ...swapped, replaced: 2 }
     }
   }
@@ -96,7 +80,7 @@ async function correctCommand(words: readonly string[], groups: Groups): Promise
   if (!names.includes(group) || (isGuess && second === undefined)) return { ...found, replaced: 1 }
   if (['pr', 'queue'].includes(group) && isPullRequestReference(second ?? ''))
     return { target: 'pr get', replaced: 1, isGuess }
-  const command = await findVerb(group, second ?? 'list', third, groups)
+  const command = findMeaning(await readVocabulary(group, groups), second ?? 'list', third)
   if (command === undefined) return group === first ? undefined : { ...found, replaced: 1 }
   return { ...command, replaced: Math.min(2, words.length), isGuess: isGuess || command.isGuess }
 }
@@ -129,8 +113,11 @@ async function formatLine(words: readonly string[], groups: Groups, isGuess = fa
 }
 
 /** Returns the words of the path and the words after it, without unknown options, with their positions. */
-async function locateWords(argv: readonly string[], groups: Groups): Promise<readonly TypedWord[]> {
-  const found: TypedWord[] = []
+async function locateWords(
+  argv: readonly string[],
+  groups: Groups,
+): Promise<readonly { word: string; index: number }[]> {
+  const found: { word: string; index: number }[] = []
   let count = 0
   if (argv.join(' ').length > maxLength) return found
   for (const [index, word] of argv.entries()) {
@@ -212,7 +199,7 @@ async function hintForArgument({ argv, groups, path, command }: Mistake): Promis
   if (isOfQueue && isPullRequest && command.command !== 'queue get') return undefined
   const meant = isOfQueue
     ? { target: isPullRequest ? 'pr get' : command.command, isGuess: false }
-    : await findVerb(command.command, word, undefined, groups)
+    : findMeaning(await readVocabulary(command.command, groups), word)
   return meant === undefined
     ? undefined
     : askForCommand(argv, { ...meant, replaced: path.length + (isOfQueue ? 0 : 1) }, groups)
@@ -234,16 +221,20 @@ function flagFor(flag: string, value: string, definitions: readonly OptionDefini
 
 /** Returns the option that was probably meant, perhaps with its value or as several options. */
 function findOption(option: string, definitions: readonly OptionDefinition[]): Hint {
-  const names = [...definitions.filter(({ hidden }) => hidden !== true).map(({ name }) => name), '--help']
-  const synonym = optionSynonyms[option]?.find(text => names.includes(text.split(/[= ]/)[0] ?? ''))
-  if (synonym !== undefined) return synonym
+  const shown = definitions.filter(({ hidden }) => hidden !== true).map(({ name }) => name)
+  const names = [...shown, '--help', '--version']
+  const rows = [
+    ...names.map((name): SynonymRow => [name, name]),
+    ...optionSynonyms.filter(([target]) => names.includes(target.split(/[= ]/)[0] ?? '')),
+  ]
+  const meaning = findMeaning(rows, option)
+  if (meaning?.isGuess !== true) return meaning?.target
   if (!option.startsWith('--') || option.length <= 3) return undefined
   // A misspelt option never means the opposite: `--no-dry-run` is not `--dry-run`.
-  const isNegative = /^--no(?!t)/.test(option)
-  const similar = findSimilarName(option, [...names, '--version'])
-  return similar !== undefined && (similar.startsWith('--no-') ? isNegative : !option.startsWith('--no-'))
-    ? similar
-    : undefined
+  const isOpposite = meaning.target.startsWith('--no-')
+    ? !/^--no(?!t)/.test(option)
+    : option.startsWith('--no-')
+  return isOpposite ? undefined : meaning.target
 }
 
 /** Returns the hint for an unknown option: the whole command line with the option that was probably meant. */
