@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { describeStateChange } from '../../src/commands/queue/set-state.ts'
-import { describeUpdate } from '../../src/commands/queue/update.ts'
+import { describeStateChange, describeUpdate } from '../../src/commands/queue/update.ts'
 import { type Answer, mergeq, openStory, type Seen } from '../support/harness.ts'
 
 const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', NO_COLOR: '1' }

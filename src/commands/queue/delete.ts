@@ -1,6 +1,5 @@
 import { callOperation } from '../../api/call.ts'
-import { readListIfAvailable } from '../../api/extra-reads.ts'
-import { cancelPullRequest, listPullRequests } from '../../api/operations/pull-requests.ts'
+import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { deleteQueue, getQueue } from '../../api/operations/queues.ts'
 import { defineCommand, type RequestResult } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
@@ -8,44 +7,16 @@ import { canPrompt, confirm, printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { flag } from '../../cli/inputs.ts'
 import { reportResults, sendRequest } from '../../cli/run.ts'
-import { joinList, joinTruncated, pluralize } from '../../domain/format.ts'
+import { joinList, pluralize } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { MergeqError } from '../../errors.ts'
-import { getString } from '../../json.ts'
 import { message } from '../../output/view.ts'
 import type { QueueParams } from './plan.ts'
 
 async function readQueued(values: QueueParams, context: CommandContext): Promise<readonly number[]> {
   const { response } = await callOperation(context.client(), getQueue, values)
   return queueEntries(response.records[0] ?? null).map(({ pr }) => pr)
-}
-
-// The documentation of the command lists the operation without its pages: an incomplete list does not end it.
-const { pagination: _, ...notReadyOperation } = listPullRequests
-
-/**
- * Returns the numbers of the pull requests of a queue that are not ready, which getQueue does not list;
- * undefined where the service does not list them either, or where the list could not be read.
- */
-async function readNotReady(
-  { repo, targetBranch }: QueueParams,
-  context: CommandContext,
-): Promise<readonly number[] | undefined> {
-  const client = context.client()
-  const numbers: number[] = []
-  const { isAvailable } = await readListIfAvailable(
-    client,
-    listPullRequests,
-    { repo, targetBranch, states: ['NOT_READY'] },
-    records => {
-      for (const record of records)
-        if (typeof record.prNumber === 'number' && getString(record, 'state') === 'NOT_READY')
-          numbers.push(record.prNumber)
-    },
-    { limits: { maxRetries: 0 } },
-  )
-  return isAvailable ? numbers : undefined
 }
 
 const joinNumbers = (numbers: readonly number[]): string => joinList(numbers.map(number => `#${number}`))
@@ -76,21 +47,6 @@ async function cancelAll(values: QueueParams, context: CommandContext): Promise<
   return 0
 }
 
-/** Names pull requests that are not ready: `2 pull requests are not ready: #3, #5`. */
-const formatNotReady = (numbers: readonly number[]): string =>
-  `${pluralize(numbers.length, 'pull request')} ${numbers.length === 1 ? 'is' : 'are'} not ready: ${joinTruncated(numbers.map(pr => `#${pr}`))}`
-
-/**
- * Says what --cancel-all cancels, and what it does not:
- * `cancels 3 queued pull requests (not cancelled: 1 pull request is not ready: #5)`.
- */
-async function describeCancellation(values: QueueParams, context: CommandContext): Promise<string> {
-  const queued = await readQueued(values, context)
-  const notReady = ((await readNotReady(values, context)) ?? []).filter(pr => !queued.includes(pr))
-  const cancels = `cancels ${pluralize(queued.length, 'queued pull request')}`
-  return notReady.length === 0 ? cancels : `${cancels} (not cancelled: ${formatNotReady(notReady)})`
-}
-
 /** Explains why a queue could not be deleted: which pull requests it still lists, and what to do. */
 async function explainError(
   failure: MergeqError,
@@ -102,23 +58,17 @@ async function explainError(
   if (delivery === 'unknown' || (status !== 400 && status !== 409)) return failure
   const queued = await readQueued(values, context).catch(() => undefined)
   if (queued === undefined) return failure
-  const notReady = queued.length === 0 ? await readNotReady(values, context) : undefined
-  const listed =
-    notReady !== undefined && notReady.length > 0
-      ? formatNotReady(notReady)
-      : queued.length === 0
-        ? 'no pull requests are listed, but pull requests that are not ready are never listed'
-        : `${pluralize(queued.length, 'pull request')} queued: ${joinNumbers(queued)}`
+  const isListed = queued.length > 0
+  const listed = isListed
+    ? `${pluralize(queued.length, 'pull request')} queued: ${joinNumbers(queued)}`
+    : 'no pull requests are listed, but pull requests that are not ready are never listed'
   const text = failure.message.replace(/\.$/, '')
   const problem = /the queue is not empty$/i.test(text) ? text : `${text}. The queue is not empty`
   return new MergeqError('refused', `${problem} (${listed}).`, {
     ...failure.details,
-    hint:
-      queued.length > 0
-        ? 'To cancel the queued pull requests first, add --cancel-all.'
-        : notReady === undefined || notReady.length === 0
-          ? 'Cancel them by number, then try again: mergeq pr cancel <pr>'
-          : `Cancel them, then try again: ${context.settings.commandLine(['pr', 'cancel', ...notReady], values)} --yes`,
+    hint: isListed
+      ? 'To cancel the queued pull requests first, add --cancel-all.'
+      : 'Cancel them by number, then try again: mergeq pr cancel <pr>',
   })
 }
 
@@ -128,7 +78,7 @@ export const queueDeleteCommand = defineCommand({
   destructive: true,
   summary: 'Delete an empty queue',
   operation: deleteQueue,
-  operations: [getQueue, cancelPullRequest, notReadyOperation],
+  operations: [getQueue, cancelPullRequest],
   options: {
     yes: yesInput,
     cancelAll: flag({
@@ -144,9 +94,12 @@ export const queueDeleteCommand = defineCommand({
     if (context.options.dryRun) return printDryRun(cancels ? getQueue : deleteQueue, [request], context)
     const { values } = request
     const { repo, targetBranch } = values
+    let cancellation = ''
     // The queue is read to count its pull requests, but only for a person who can answer.
-    const cancellation =
-      cancels && !yes && canPrompt(context) ? `${await describeCancellation(values, context)} and ` : ''
+    if (cancels && !yes && canPrompt(context)) {
+      const queued = await readQueued(values, context)
+      cancellation = `cancels ${pluralize(queued.length, 'queued pull request')} and `
+    }
     const question = {
       text: `This ${cancellation}deletes the queue for ${targetBranch} in ${repositoryName(repo)}. Type ${targetBranch} to confirm:`,
       expectedInput: targetBranch,

@@ -1,20 +1,24 @@
 import { callOperation } from '../../api/call.ts'
-import type { BodyOverride, ParamValues } from '../../api/operation.ts'
+import { type BodyOverride, withDecoder } from '../../api/operation.ts'
 import { fieldNames, queueSettingsRecord } from '../../api/operations/fields.ts'
 import { getQueue, updateQueue } from '../../api/operations/queues.ts'
 import { jsonOf } from '../../api/request.ts'
+import { emptyDecoder } from '../../api/response.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { receiptRecord } from '../../cli/fields.ts'
+import { pluralize } from '../../domain/format.ts'
+import { queueEntries } from '../../domain/queue-entries.ts'
 import { settingOption } from '../../domain/queue-settings.ts'
+import { isUnderTest, normalizeState } from '../../domain/states.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
-import type { Json, JsonObject } from '../../json.ts'
+import { getString, type Json, type JsonObject } from '../../json.ts'
 import { keyValueTable, message } from '../../output/view.ts'
-import { formatSetting } from './plan.ts'
+import { formatSetting, type QueueParams } from './plan.ts'
 
 /** Reads the queue that a change is about to replace, in one attempt. */
-export async function readQueue(
-  { repo, targetBranch }: ParamValues<typeof getQueue.params>,
+async function readQueue(
+  { repo, targetBranch }: QueueParams,
   context: CommandContext,
 ): Promise<JsonObject | undefined> {
   const client = context.client()
@@ -103,3 +107,64 @@ export const queueUpdateCommand = defineCommand({
   },
   examples: ['mergeq queue update --concurrency 5 --batch', 'mergeq queue update --set newSetting=true'],
 })
+
+const verbs = { RUNNING: 'Resumed', PAUSED: 'Paused', DRAINING: 'Draining' } as const
+
+type SettableState = keyof typeof verbs
+
+/**
+ * Returns what a change of the state means for the pull requests of the queue:
+ * `Paused main: 1 pull request finishes testing, 22 wait.`
+ */
+export function describeStateChange(state: SettableState, targetBranch: string, before: JsonObject): string {
+  if (normalizeState(getString(before, 'state') ?? '') === state)
+    return `The queue for ${targetBranch} was already ${state}.`
+  const entries = queueEntries(before)
+  const testing = entries.filter(entry => isUnderTest(entry.state)).length
+  const waiting = entries.length - testing
+  const parts: string[] = []
+  if (testing > 0) {
+    const finish = testing === 1 ? 'finishes ' : 'finish '
+    parts.push(`${pluralize(testing, 'pull request')} ${state === 'RUNNING' ? '' : finish}testing`)
+  }
+  if (waiting > 0) {
+    const count = testing === 0 ? pluralize(waiting, 'pull request') : waiting
+    parts.push(`${count} ${waiting === 1 ? 'waits' : 'wait'}`)
+  }
+  return `${verbs[state]} ${targetBranch}: ${parts.join(', ') || 'no pull requests are queued'}.`
+}
+
+/**
+ * A command that sets the state of a queue and no other setting; it prints a receipt, whatever the service
+ * responds.
+ */
+const defineStateCommand = (verb: string, state: SettableState, summary: string) =>
+  defineCommand({
+    command: `queue ${verb}`,
+    summary,
+    operation: withDecoder(updateQueue, emptyDecoder),
+    params: ['repo', 'targetBranch'],
+    fixed: { state },
+    readBefore: (values, context) => readQueue(values, context),
+    view: (_, { repo, targetBranch }, { before }) =>
+      message(
+        before === undefined
+          ? `The queue for ${targetBranch} in ${repositoryName(repo)} is now ${state}.`
+          : describeStateChange(state, targetBranch, before),
+      ),
+    examples: [`mergeq queue ${verb}`],
+  })
+
+export const queuePauseCommand = defineStateCommand(
+  'pause',
+  'PAUSED',
+  'Pause testing and merging; let running tests finish',
+)
+
+export const queueResumeCommand = defineStateCommand('resume', 'RUNNING', 'Resume testing and merging')
+
+export const queueDrainCommand = defineStateCommand(
+  'drain',
+  'DRAINING',
+  'Start no new tests; let running tests finish and merge what passes',
+)
