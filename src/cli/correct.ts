@@ -1,10 +1,10 @@
-import { settingOption } from '../domain/queue-settings.ts'
+import { findQueueSetting } from '../domain/queue-settings.ts'
 import { findSimilarName } from '../domain/similar-name.ts'
 import { joinCommandLine, shellQuote } from '../domain/suggested-command.ts'
 import { isPullRequestReference } from '../domain/values/pull-request.ts'
 import { type MergeqError, usageError } from '../errors.ts'
 import { type CommandGroup, loadCommands } from './command.ts'
-import { isOption, type OptionDefinition, oppositeOf } from './inputs.ts'
+import { isOption, type OptionDefinition, oppositeOf, optionName } from './inputs.ts'
 import { globalOptions, type Reading, read } from './parse.ts'
 import { commandSynonyms, optionNotes, optionSynonyms, type SynonymRow, watchCommands } from './synonyms.ts'
 
@@ -188,7 +188,9 @@ async function hintForArgument({ argv, groups, path, command }: Mistake): Promis
   if (argv[index - 1] === '--json' && /^[a-z][\w.]*(?:,[\w.]+)*$/i.test(word))
     return askForFields(argv.toSpliced(index, 0, '--fields'), groups)
   const [setting = '', value = ''] = word.split(/=(.*)/s)
-  const option = definitions.find(({ name }) => name === `--${settingOption(setting)}`)
+  const option = definitions.find(
+    ({ name }) => name === `--${optionName(setting, findQueueSetting(setting))}`,
+  )
   if (command.command === 'queue update' && option !== undefined) {
     const options =
       option.value === undefined ? flagFor(option.name, value, definitions) : [option.name, value]

@@ -1,10 +1,10 @@
 import { type CommandModule, defineCommand } from '../cli/command.ts'
 import { printPreview } from '../cli/confirm.ts'
 import type { CommandContext } from '../cli/context.ts'
-import { argument, flag, type TypedInput } from '../cli/inputs.ts'
+import { argument, flag, optionName, type TypedInput } from '../cli/inputs.ts'
 import { configKeys, type SettingKey, settingDefinitions } from '../config/setting-definitions.ts'
 import { profileIn, sectionOf, storeFile, updateStore } from '../config/store.ts'
-import { queueSettings, settingOption } from '../domain/queue-settings.ts'
+import { findQueueSetting } from '../domain/queue-settings.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { joinCommandLine } from '../domain/suggested-command.ts'
 import { MergeqError, usageError, withName } from '../errors.ts'
@@ -17,12 +17,12 @@ const keys = [...configKeys.keys()]
 /** Returns the hint for an unknown key, and for the value that was typed for it, if any. */
 function hintForKey(key: string, value: string | undefined): string {
   if (key === 'token') return 'To store a token, run: mergeq auth login'
-  const option = settingOption(key)
-  const setting = key.replace(/-./g, letters => letters.slice(1).toUpperCase())
-  if (!Object.hasOwn(queueSettings, setting))
-    return hintWithSuggestion(key, keys, `Use one of: ${keys.join(', ')}.`)
+  const settingKey = key.replace(/-./g, letters => letters.slice(1).toUpperCase())
+  const setting = findQueueSetting(settingKey)
+  if (setting === undefined) return hintWithSuggestion(key, keys, `Use one of: ${keys.join(', ')}.`)
   if (value === undefined)
-    return `'${key}' is a queue setting. To see its value, run: mergeq queue get --fields ${setting}`
+    return `'${key}' is a queue setting. To see its value, run: mergeq queue get --fields ${settingKey}`
+  const option = optionName(settingKey, setting)
   const options = /^(?:true|false)$/.test(value)
     ? [`--${value === 'false' ? 'no-' : ''}${option}`]
     : [`--${option}`, value]

@@ -92,6 +92,7 @@ export const queueSettings = {
   ),
 }
 
-/** Returns the name of a setting's option, without dashes: `batching-min-size` for `batchingMinSize`. */
-export const settingOption = (key: string): string =>
-  key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
+const settingsByKey = new Map<string, QueueSetting<unknown>>(Object.entries(queueSettings))
+
+/** Returns the setting of a key; undefined for any other text. */
+export const findQueueSetting = (key: string): QueueSetting<unknown> | undefined => settingsByKey.get(key)

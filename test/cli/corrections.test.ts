@@ -250,6 +250,7 @@ describe('a misspelt command or option is answered with the whole command line',
     ],
     ['config set batch false', 'run: mergeq queue update --no-batch'],
     ['config set batchingMinSize 4', 'run: mergeq queue update --batching-min-size 4'],
+    ['config set required-statuses build', 'run: mergeq queue update --required-status build'],
     ['config get merge-method', 'run: mergeq queue get --fields mergeMethod'],
     [
       'queue get -R acme/web',
@@ -278,6 +279,7 @@ describe('a misspelt command or option is answered with the whole command line',
 
   test.each([
     ['queue update concurrency=5', 'queue update --concurrency 5'],
+    ['queue update requiredStatuses=build', 'queue update --required-status build'],
     ['queue update batch=false', 'queue update --no-batch'],
     ['queue diff q.json', 'queue diff -f q.json'],
     // The line with everything that was typed would be wrong, too.

@@ -7,9 +7,9 @@ import { emptyDecoder } from '../../api/response.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { receiptRecord } from '../../cli/fields.ts'
+import { optionName } from '../../cli/inputs.ts'
 import { pluralize } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
-import { settingOption } from '../../domain/queue-settings.ts'
 import { isUnderTest, normalizeState } from '../../domain/states.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { getString, type Json, type JsonObject } from '../../json.ts'
@@ -69,11 +69,11 @@ export function describeUpdate(sent: Settings, before: JsonObject, after: JsonOb
   )
   const texts = [...keys, ...others].map(key => {
     const value = after[key] ?? sent[key]
-    const text = `${settingOption(key)} ${formatValue(value)}`
+    const text = `${optionName(key)} ${formatValue(value)}`
     if (!Object.hasOwn(before, key)) return text
     return isSame(before[key], value)
       ? `${text} (unchanged)`
-      : `${settingOption(key)} ${formatValue(before[key])} -> ${formatValue(value)}`
+      : `${optionName(key)} ${formatValue(before[key])} -> ${formatValue(value)}`
   })
   return texts.join(', ') || 'no setting changed'
 }

@@ -65,7 +65,8 @@ async function readDeparture(
   try {
     const { response } = await callOperation(client, getSubmittedPullRequest, params)
     const [record = {}] = response.records
-    return departureChange(entry, await withTimeline(client, record, params), clock.now())
+    const complete = await withTimeline(client, record, params, { limits: { maxRetries: 0 } })
+    return departureChange(entry, complete, clock.now())
   } catch (error) {
     const failure = toMergeqError(error)
     if (isPermanent(failure)) throw failure
