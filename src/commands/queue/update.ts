@@ -1,5 +1,5 @@
 import { callOperation } from '../../api/call.ts'
-import { type BodyOverride, withDecoder } from '../../api/operation.ts'
+import type { BodyOverride } from '../../api/operation.ts'
 import { fieldNames, queueSettingsRecord } from '../../api/operations/fields.ts'
 import { getQueue, updateQueue } from '../../api/operations/queues.ts'
 import { jsonOf } from '../../api/request.ts'
@@ -7,7 +7,7 @@ import { emptyDecoder } from '../../api/response.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { receiptRecord } from '../../cli/fields.ts'
-import { optionName } from '../../cli/inputs.ts'
+import { constant, optionName } from '../../cli/inputs.ts'
 import { pluralize } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
 import { isUnderTest, normalizeState } from '../../domain/states.ts'
@@ -134,17 +134,23 @@ export function describeStateChange(state: SettableState, targetBranch: string, 
   return `${verbs[state]} ${targetBranch}: ${parts.join(', ') || 'no pull requests are queued'}.`
 }
 
+interface StateCommand {
+  readonly command: string
+  readonly state: SettableState
+  readonly summary: string
+}
+
 /**
  * A command that sets the state of a queue and no other setting; it prints a receipt, whatever the service
  * responds.
  */
-const defineStateCommand = (verb: string, state: SettableState, summary: string) =>
+const defineStateCommand = ({ command, state, summary }: StateCommand) =>
   defineCommand({
-    command: `queue ${verb}`,
+    command,
     summary,
-    operation: withDecoder(updateQueue, emptyDecoder),
-    params: ['repo', 'targetBranch'],
-    fixed: { state },
+    operation: { ...updateQueue, decoder: emptyDecoder },
+    params: ['repo', 'targetBranch', 'state'],
+    inputs: { state: constant<SettableState | undefined>(state) },
     readBefore: (values, context) => readQueue(values, context),
     view: (_, { repo, targetBranch }, { before }) =>
       message(
@@ -152,19 +158,23 @@ const defineStateCommand = (verb: string, state: SettableState, summary: string)
           ? `The queue for ${targetBranch} in ${repositoryName(repo)} is now ${state}.`
           : describeStateChange(state, targetBranch, before),
       ),
-    examples: [`mergeq queue ${verb}`],
+    examples: [`mergeq ${command}`],
   })
 
-export const queuePauseCommand = defineStateCommand(
-  'pause',
-  'PAUSED',
-  'Pause testing and merging; let running tests finish',
-)
+export const queuePauseCommand = defineStateCommand({
+  command: 'queue pause',
+  state: 'PAUSED',
+  summary: 'Pause testing and merging; let running tests finish',
+})
 
-export const queueResumeCommand = defineStateCommand('resume', 'RUNNING', 'Resume testing and merging')
+export const queueResumeCommand = defineStateCommand({
+  command: 'queue resume',
+  state: 'RUNNING',
+  summary: 'Resume testing and merging',
+})
 
-export const queueDrainCommand = defineStateCommand(
-  'drain',
-  'DRAINING',
-  'Start no new tests; let running tests finish and merge what passes',
-)
+export const queueDrainCommand = defineStateCommand({
+  command: 'queue drain',
+  state: 'DRAINING',
+  summary: 'Start no new tests; let running tests finish and merge what passes',
+})

@@ -4,6 +4,7 @@ import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import { elapsedSince, formatAge } from '../../domain/format.ts'
 import type { QueueChange } from '../../domain/queue-changes.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
+import type { JsonObject } from '../../json.ts'
 import {
   linkSpan,
   plainText,
@@ -15,8 +16,23 @@ import {
   wordsSpan,
 } from '../../output/styled-text.ts'
 import type { QueueParams } from './plan.ts'
-import { queueScreen } from './screen.ts'
-import type { QueueUpdate, WatchView } from './watch.ts'
+import { type QueueActivity, queueScreen } from './screen.ts'
+
+/** A reading of the queue. */
+export interface QueueUpdate {
+  readonly queue: JsonObject
+  /** The changes since the previous reading; undefined for the first reading. */
+  readonly changes: readonly QueueChange[] | undefined
+  readonly activity?: QueueActivity | undefined
+}
+
+/** What shows the readings: a live screen, or a stream of lines. */
+export interface WatchView {
+  show(update: QueueUpdate): Promise<void>
+  notify(text: string): Promise<void>
+  /** Rejects when the watch is interrupted. */
+  sleep(milliseconds: number): Promise<void>
+}
 
 interface Departed {
   readonly pr: number

@@ -34,23 +34,7 @@ import { table } from '../../output/view.ts'
 import { printQueue, queueRecord } from './get.ts'
 import type { QueueParams, QueueRequest } from './plan.ts'
 import { type QueueActivity, readQueueActivity } from './screen.ts'
-import { isLive, watchLive } from './watch-live.ts'
-
-/** A reading of the queue. */
-export interface QueueUpdate {
-  readonly queue: JsonObject
-  /** The changes since the previous reading; undefined for the first reading. */
-  readonly changes: readonly QueueChange[] | undefined
-  readonly activity?: QueueActivity | undefined
-}
-
-/** What shows the readings: a live screen, or a stream of lines. */
-export interface WatchView {
-  show(update: QueueUpdate): Promise<void>
-  notify(text: string): Promise<void>
-  /** Rejects when the watch is interrupted. */
-  sleep(milliseconds: number): Promise<void>
-}
+import { isLive, type QueueUpdate, type WatchView, watchLive } from './watch-live.ts'
 
 type QueueReader = (client: ServiceClient, limits?: RequestLimits) => Promise<QueueUpdate>
 
