@@ -1,4 +1,3 @@
-import type { CommandContext } from '../../cli/context.ts'
 import { choiceOption, type InputValues, option, repeatableOption } from '../../cli/inputs.ts'
 import { withoutTokens } from '../../config/git.ts'
 import { defaultScenario, scenarioNames } from '../../domain/scenario-names.ts'
@@ -6,7 +5,7 @@ import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
 import { parseRepository, repositoryName } from '../../domain/values/repository.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
-import type { Environment } from '../../host/host.ts'
+import type { Environment, Host } from '../../host/host.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 
 /** Parses a decimal number above 0; throws a usage error otherwise. */
@@ -26,7 +25,7 @@ function parseQueueName(text: string) {
   }
 }
 
-/** The options of every command that starts a sandbox (docs/reference/sandbox.md, "Starting a sandbox"). */
+/** The options of every command that starts a sandbox. */
 export const sandboxOptions = {
   speed: option({
     name: 'speed',
@@ -63,8 +62,8 @@ export const sandboxOptions = {
   }),
 }
 
-/** The option for the port of a sandbox. */
-export const portOption = {
+/** The options of a sandbox that others can reach. */
+export const serverOptions = {
   port: option({
     name: 'port',
     value: 'n',
@@ -72,28 +71,22 @@ export const portOption = {
     summary: 'Port to listen on',
     parse: integerParser(1, 65_535),
   }),
+  ...sandboxOptions,
 }
 
-/**
- * Starts a sandbox on loopback. Returns the sandbox with the variables that it needs and the environment in
- * which commands reach it; that environment does not contain the real token. The caller must close the
- * sandbox.
- */
-export async function openSandbox(
-  values: InputValues<typeof sandboxOptions>,
-  port: number | undefined,
-  context: CommandContext,
+/** Starts a sandbox on loopback. The caller must close it. */
+async function openSandbox(
+  { queue: queues, ...values }: InputValues<typeof sandboxOptions> & { readonly port?: number | undefined },
+  { clock, env, files }: Host,
 ) {
   const { startSandbox } = await import('../../sandbox/sandbox.ts')
-  const { clock, env, files } = context.host
-  const { queue: queues, ...sandboxValues } = values
   const sandbox = await startSandbox({
-    ...sandboxValues,
+    ...values,
     queues,
-    port,
     now: () => clock.now(),
     readScenario: path => files.read(path),
   })
+  /** The settings with which commands reach the sandbox. */
   const variables = {
     MERGEQ_BASE_URL: sandbox.baseUrl,
     MERGEQ_TOKEN: sandbox.token,
@@ -101,15 +94,27 @@ export async function openSandbox(
     MERGEQ_TARGET_BRANCH: sandbox.targetBranch,
     MERGEQ_ORG: sandbox.org,
   }
+  // The environment of commands does not contain the real token.
   const environment: Environment = { ...withoutTokens(env), ...variables }
   return { ...sandbox, variables, environment }
 }
 
+/** Starts a sandbox, does some work in it, and stops it. Returns the exit code of the work. */
+export async function useSandbox(
+  values: Parameters<typeof openSandbox>[0],
+  host: Host,
+  work: (sandbox: Awaited<ReturnType<typeof openSandbox>>) => Promise<number>,
+): Promise<number> {
+  const sandbox = await openSandbox(values, host)
+  try {
+    return await work(sandbox)
+  } finally {
+    await sandbox.close()
+  }
+}
+
 /** Returns a sandbox as `--dry-run` describes it: the port, the scenario and the dialect. */
-export const describeSandbox = (
-  { scenario, dialect }: Pick<InputValues<typeof sandboxOptions>, 'scenario' | 'dialect'>,
-  port?: number,
-): string =>
+export const describeSandbox = ({ port, scenario, dialect }: InputValues<typeof serverOptions>): string =>
   [
     `a sandbox on ${port === undefined ? 'a free loopback port' : `loopback port ${port}`}`,
     `scenario ${sanitizeLine(scenario)}`,

@@ -1,26 +1,58 @@
 import { defineCommand } from '../../cli/command.ts'
 import { printPreview } from '../../cli/confirm.ts'
+import { shellWord } from '../../domain/suggested-command.ts'
 import { usageError } from '../../errors.ts'
+import type { Environment } from '../../host/host.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
-import { describeSandbox, openSandbox, portOption, sandboxOptions } from './open-sandbox.ts'
-import { userShell } from './user-shell.ts'
+import { describeSandbox, serverOptions, useSandbox } from './open-sandbox.ts'
+
+type ShellKind = 'posix' | 'powershell' | 'cmd'
+
+/** The modules of a user in `PSModulePath`: PowerShell adds their directory, cmd does not. */
+const userModules = /[\\/]Documents[\\/]((?:Windows)?PowerShell)[\\/]Modules/i
+
+/**
+ * Returns the kind of the shell from which the process was started. Outside Windows only PowerShell sets
+ * `PSModulePath`. On Windows it is always set, PowerShell adds the modules of the user, and POSIX shells such
+ * as Git Bash set `SHELL`.
+ */
+export function detectShell({ PSModulePath = '', SHELL = '' }: Environment, platform: string): ShellKind {
+  if (platform !== 'win32') return PSModulePath === '' ? 'posix' : 'powershell'
+  if (SHELL !== '') return 'posix'
+  return userModules.test(PSModulePath) ? 'powershell' : 'cmd'
+}
+
+/** Returns the line that sets an environment variable in a shell; the value has no line breaks. */
+export function formatVariable(shell: ShellKind, name: string, value: string): string {
+  if (shell === 'powershell') return `$env:${name} = '${value.replaceAll("'", "''")}'`
+  return shell === 'cmd' ? `set "${name}=${value}"` : `export ${name}=${shellWord(value)}`
+}
+
+/** `SHELL`, and on Windows the PowerShell from which the process was started, or cmd. */
+export function userShell(env: Environment, platform: string) {
+  const { ComSpec = '', PSModulePath = '', SHELL = '' } = env
+  if (platform !== 'win32') return { program: SHELL === '' ? '/bin/sh' : SHELL, args: [] }
+  if (detectShell({ PSModulePath }, platform) === 'cmd')
+    return { program: ComSpec === '' ? 'cmd.exe' : ComSpec, args: [] }
+  const isWindowsPowerShell = userModules.exec(PSModulePath)?.[1]?.toLowerCase() === 'windowspowershell'
+  return { program: isWindowsPowerShell ? 'powershell.exe' : 'pwsh.exe', args: ['-NoLogo'] }
+}
 
 export const sandboxShellCommand = defineCommand({
   command: 'sandbox shell',
   summary: 'Open a shell in which every mergeq command uses a new sandbox',
   propagatesExitCode: true,
   output: 'the output of the shell',
-  options: { ...portOption, ...sandboxOptions },
+  options: serverOptions,
   examples: ['mergeq sandbox shell', 'mergeq sandbox shell --scenario failure'],
-  async run({ port, ...values }, context) {
+  async run(values, context) {
     const { interrupted, runProgram, input, env, runtime } = context.host
     const { program, args } = userShell(env, runtime.platform)
     if (context.options.dryRun) {
-      const preview = `Would open ${sanitizeLine(program)} against ${describeSandbox(values, port)}.`
+      const preview = `Would open ${sanitizeLine(program)} against ${describeSandbox(values)}.`
       return printPreview('sandbox shell', preview, context)
     }
-    const sandbox = await openSandbox(values, port, context)
-    try {
+    return useSandbox(values, context.host, async sandbox => {
       await context.logger.info(
         `This shell uses a sandbox at ${sandbox.baseUrl}. The queues in it are simulated. To leave the shell, type: exit`,
       )
@@ -37,8 +69,6 @@ export const sandboxShellCommand = defineCommand({
         )
       await context.logger.info('The sandbox was stopped.')
       return code
-    } finally {
-      await sandbox.close()
-    }
+    })
   },
 })

@@ -1,26 +1,8 @@
 import { defineCommand } from '../../cli/command.ts'
 import { printPreview } from '../../cli/confirm.ts'
 import { stringifyJson } from '../../json.ts'
-import { describeSandbox, openSandbox, portOption, sandboxOptions } from './open-sandbox.ts'
-import { detectShell, formatVariable, type ShellKind } from './user-shell.ts'
-
-/** Returns the base URL, the lines that set the variables in a shell, and how the sandbox stops. */
-function instructions(
-  baseUrl: string,
-  variables: Readonly<Record<string, string>>,
-  shell: ShellKind,
-): string {
-  const lines = Object.entries(variables).map(([name, value]) => formatVariable(shell, name, value))
-  return [
-    `The sandbox is ready at ${baseUrl}.`,
-    'In another terminal, paste these lines to use the sandbox:',
-    '',
-    ...lines,
-    '',
-    'To stop the sandbox, press Ctrl-C or close this terminal.',
-    '',
-  ].join('\n')
-}
+import { describeSandbox, serverOptions, useSandbox } from './open-sandbox.ts'
+import { detectShell, formatVariable } from './shell.ts'
 
 export const sandboxStartCommand = defineCommand({
   command: 'sandbox start',
@@ -30,31 +12,33 @@ export const sandboxStartCommand = defineCommand({
     json: 'one line when the sandbox is ready: {"baseUrl","token"}',
     ndjson: 'the same',
   },
-  options: { ...portOption, ...sandboxOptions },
+  options: serverOptions,
   examples: [
     'mergeq sandbox start --port 8080 --scenario failure',
     'mergeq sandbox start --scenario mine.json',
   ],
-  async run({ port, ...values }, context) {
+  async run(values, context) {
     if (context.options.dryRun)
-      return printPreview('sandbox start', `Would serve ${describeSandbox(values, port)}.`, context)
-    const sandbox = await openSandbox(values, port, context)
+      return printPreview('sandbox start', `Would serve ${describeSandbox(values)}.`, context)
     const { env, interrupted, out, runtime } = context.host
-    try {
-      const { baseUrl, token, variables } = sandbox
+    return useSandbox(values, context.host, async ({ baseUrl, token, variables }) => {
+      const shell = detectShell(env, runtime.platform)
       const isForPerson = out.terminal && context.presentation !== 'json'
-      await out.write(
-        isForPerson
-          ? instructions(baseUrl, variables, detectShell(env, runtime.platform))
-          : `${stringifyJson({ baseUrl, token })}\n`,
-      )
-      await new Promise((_, reject) => {
+      const lines = isForPerson
+        ? [
+            `The sandbox is ready at ${baseUrl}.`,
+            'In another terminal, paste these lines to use the sandbox:',
+            '',
+            ...Object.entries(variables).map(([name, value]) => formatVariable(shell, name, value)),
+            '',
+            'To stop the sandbox, press Ctrl-C or close this terminal.',
+          ]
+        : [stringifyJson({ baseUrl, token })]
+      await out.write(lines.map(line => `${line}\n`).join(''))
+      return new Promise((_, reject) => {
         if (interrupted.aborted) reject(interrupted.reason)
         interrupted.addEventListener('abort', () => reject(interrupted.reason), { once: true })
       })
-      return 0
-    } finally {
-      await sandbox.close()
-    }
+    })
   },
 })

@@ -1,8 +1,7 @@
 import { sandboxNote } from '../../api/send.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { openSandbox, sandboxOptions } from './open-sandbox.ts'
+import { sandboxOptions, useSandbox } from './open-sandbox.ts'
 
-/** One command of the tour. */
 interface TourStep {
   /** The comment above the command; none if empty. */
   readonly comment: string
@@ -11,9 +10,6 @@ interface TourStep {
   /** On a pipe, only output lines that contain this text are shown. */
   readonly grep?: string
 }
-
-const formatStep = ({ comment, commandLine, grep }: TourStep): string =>
-  `${comment === '' ? '' : `# ${comment}\n`}$ mergeq ${commandLine}${grep === undefined ? '' : ` | grep '${grep}'`}\n`
 
 /** What a new user would do, in order. */
 const tourSteps: readonly TourStep[] = [
@@ -41,6 +37,9 @@ const tourSteps: readonly TourStep[] = [
   },
 ]
 
+const formatStep = ({ comment, commandLine, grep }: TourStep): string =>
+  `${comment === '' ? '' : `# ${comment}\n`}$ mergeq ${commandLine}${grep === undefined ? '' : ` | grep '${grep}'`}\n`
+
 /** Returns the lines that contain a text, each with a newline. */
 function filterLines(search: string, text: string | Uint8Array): string {
   const decoded = typeof text === 'string' ? text : new TextDecoder().decode(text)
@@ -64,9 +63,8 @@ export const sandboxTourCommand = defineCommand({
       for (const step of steps) await out.write(formatStep(step))
       return 0
     }
-    const sandbox = await openSandbox(values, undefined, context)
-    const environment = { ...sandbox.environment, MERGEQ_TARGET_BRANCH: 'release' }
-    try {
+    return useSandbox(values, context.host, async sandbox => {
+      const environment = { ...sandbox.environment, MERGEQ_TARGET_BRANCH: 'release' }
       for (const step of steps) {
         const { commandLine, grep } = step
         await out.write(formatStep(step))
@@ -82,8 +80,6 @@ export const sandboxTourCommand = defineCommand({
         'This was a sandbox: no real queue was changed.\nTo use your own queue, run: mergeq auth login\n',
       )
       return 0
-    } finally {
-      await sandbox.close()
-    }
+    })
   },
 })
