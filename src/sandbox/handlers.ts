@@ -202,7 +202,6 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
 
   updateQueue(sandbox, ref, { body }) {
     const queue = sandbox.getQueue(ref)
-    sandbox.checkStateCase(body)
     configure(queue, body)
     return formatQueueSettings(queue, sandbox.dialect)
   },
@@ -244,7 +243,6 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
   /** The sandbox's own: the latest submission comes first, and `since` and `until` include both ends. */
   listPullRequests(sandbox, ref, { body }) {
     const queue = sandbox.getQueue(ref)
-    sandbox.checkStateCase(body)
     const state = readOptional(body, 'state', choice(pullRequestStates, 'state'))
     const since = readOptional(body, 'since', time)
     const until = readOptional(body, 'until', time)

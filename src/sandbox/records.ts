@@ -3,7 +3,6 @@ import type { JsonObject } from '../json.ts'
 import type { Dialect } from './dialects.ts'
 import {
   getHeadCommit,
-  getReportedState,
   isSubmitted,
   listEnqueued,
   type PullRequest,
@@ -113,10 +112,10 @@ const getTestBranch = ({ id, kind, tested: [first = 0] }: SandboxTestRun): strin
   `trunk-merge/pr-${first}/${id}${kind === 'bisection' ? '-bisection' : ''}`
 
 export function formatQueueSettings(queue: Queue, { formatState }: Dialect): JsonObject {
-  const { state: _, bisectionConcurrency, others, ...settings } = queue.settings
+  const { state, bisectionConcurrency, others, ...settings } = queue.settings
   return {
     ...others,
-    state: formatState(getReportedState(queue)),
+    state: formatState(state),
     branch: queue.targetBranch,
     ...settings,
     bisectionConcurrency: bisectionConcurrency || settings.concurrency,

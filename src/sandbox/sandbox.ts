@@ -2,31 +2,20 @@ import { defaultScenario, scenarioNames } from '../domain/scenario-names.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
-import type { DialectName } from './dialects.ts'
 import { isSubmitted } from './engine/queue.ts'
 import { findScenario, parseScenario, type Scenario } from './scenarios.ts'
 import { type RunningServer, startServer } from './server.ts'
-import { createService, defaultToken } from './service.ts'
-import { defaultQueue, type QueueRef, type SandboxState } from './state.ts'
+import { createService } from './service.ts'
+import { defaultQueue, type SandboxState, type StateOptions } from './state.ts'
 
 /** The owner of the tests of a sandbox; the service accepts any other slug as well. */
 const defaultOrg = 'acme'
 
-export interface SandboxOptions {
+export interface SandboxOptions extends StateOptions {
   /** 0, the default, is a free port. */
   readonly port?: number | undefined
-  /** Divides every duration; at 1, the default, a test run takes about two seconds. */
-  readonly speed?: number | undefined
-  /** Determines the sample data; 1 by default. */
-  readonly seed?: number | undefined
   /** The name of a built-in scenario, or the path of a scenario file; `happy` by default. */
   readonly scenario?: string | undefined
-  /** `document` by default. */
-  readonly dialect?: DialectName | undefined
-  readonly queues?: readonly QueueRef[] | undefined
-  /** The token that the service accepts; `sandbox` by default. */
-  readonly token?: string | undefined
-  now(): number
   /** Returns undefined if there is no such file. By default only built-in scenarios exist. */
   readScenario?(path: string): Promise<string | undefined>
 }
@@ -44,20 +33,14 @@ export interface Sandbox extends RunningServer {
  * scenario, a bad scenario file, and a port that is in use or not permitted.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { port = 0, speed = 1, seed = 1, dialect = 'document', queues = [], token = defaultToken } = options
-  const scenario = await loadScenario(options)
-  const service = createService({ speed, seed, dialect, queues, token, scenario, now: () => options.now() })
-  const server = await startServer(service, port)
+  const service = createService(options, await loadScenario(options))
+  const server = await startServer(service, options.port ?? 0)
   return {
     ...server,
     ...defaultQueue,
-    token,
+    token: service.state.token,
     org: defaultOrg,
-    report() {
-      // Advances the queues to the present.
-      service.state.listQueues()
-      return createScenarioReport(service.state, scenario)
-    },
+    report: () => createScenarioReport(service.state),
   }
 }
 
@@ -88,10 +71,11 @@ export interface ScenarioReport {
   readonly unseen: readonly string[]
 }
 
-function createScenarioReport(
-  { createdQueues, reportedStates }: SandboxState,
-  { scripts }: Scenario,
-): ScenarioReport {
+function createScenarioReport(state: SandboxState): ScenarioReport {
+  // Advances the queues to the present.
+  state.listQueues()
+  const { createdQueues, reportedStates, scenario } = state
+  const { scripts } = scenario
   const pullRequests = createdQueues.flatMap(queue => [...queue.pullRequests.values()])
   const countState = (wanted: string) => pullRequests.filter(({ state }) => state === wanted).length
   const heldNumbers = createdQueues.map(({ transitions }) =>

@@ -1,6 +1,5 @@
 import { type ScenarioName, scenarioNames } from '../domain/scenario-names.ts'
 import { requireUtf8 } from '../domain/values/text.ts'
-import { boolean } from '../domain/values/types.ts'
 import { toMergeqError, usageError, withName } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 import { defaultSettings, mergeSettings, unknownSettings } from './engine/settings.ts'
@@ -52,8 +51,6 @@ export interface Scenario {
   readonly stretch?: number | undefined
   /** Number of requests at the start of which every second request fails with 503. */
   readonly outage?: number | undefined
-  /** Whether the hosted dialect refuses a state in upper case with 400. */
-  readonly lowerCaseStatesOnly?: boolean | undefined
   /** Spans of time in seconds after the start, in which every request fails with 503. */
   readonly outages?: readonly ScenarioOutage[] | undefined
 }
@@ -229,7 +226,6 @@ const readFile = objectOf<Omit<Scenario, 'name'>>({
   stretch: single(factor),
   outage: single(positiveInteger),
   outages: listOf(readOutage),
-  lowerCaseStatesOnly: single(boolean),
 })
 
 /**

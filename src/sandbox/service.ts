@@ -8,14 +8,7 @@ import { metricsContentType } from './metrics-text.ts'
 import { parseBody, statusError } from './requests.ts'
 import { createHex, createUuid } from './sample-data.ts'
 import type { Scenario } from './scenarios.ts'
-import { SandboxState, type SandboxStateOptions } from './state.ts'
-
-export const defaultToken = 'sandbox'
-
-export interface ServiceOptions extends SandboxStateOptions {
-  /** The only token that the service accepts (docs/reference/service.md, "Authentication"). */
-  readonly token: string
-}
+import { SandboxState, type StateOptions } from './state.ts'
 
 export interface SandboxRequest {
   readonly method: string
@@ -54,32 +47,18 @@ const operationsByPath: ReadonlyMap<string, Operation & { readonly name: Operati
   }),
 )
 
-const credentialPrefix = 'credential.'
-
-/**
- * Whether a request has a header that replaces the token (docs/reference/service.md, "setImpactedTargets"). The
- * sandbox's own: every run id is accepted, because the sandbox cannot look up the run.
- */
-const replacesToken = ({ params }: Operation, headers: SandboxRequest['headers']): boolean =>
-  Object.values(params).some(
-    ({ location = '' }) =>
-      location.startsWith(credentialPrefix) &&
-      (headers[location.slice(credentialPrefix.length)] ?? '') !== '',
-  )
-
 /** Responses depend only on the options, the requests, and the times of the requests. */
-export function createService(options: ServiceOptions): SandboxService {
-  const { scenario, token, seed } = options
-  const state = new SandboxState(options)
-  const { dialect } = state
-  const isOutage = createOutageCheck(scenario, state)
+export function createService(options: StateOptions, scenario: Scenario): SandboxService {
+  const state = new SandboxState(options, scenario)
+  const { dialect, seed, now } = state
+  const isOutage = createOutageCheck(state)
   let requestCount = 0
 
   const createResponse = (status: number, { contentType, text }: ResponseText): SandboxResponse => ({
     status,
     headers: {
       'content-type': contentType,
-      date: new Date(options.now()).toUTCString(),
+      date: new Date(now()).toUTCString(),
       [sandboxHeader]: '1',
       ...(dialect.hasObservedFields ? { 'x-request-id': createUuid(seed, 'request', requestCount) } : {}),
     },
@@ -89,24 +68,14 @@ export function createService(options: ServiceOptions): SandboxService {
   const createErrorResponse = (status: number, message: string) =>
     createResponse(status, dialect.createErrorBody(message))
 
-  const authenticate = (operation: Operation, headers: SandboxRequest['headers']) => {
-    const sentToken = headers['x-api-token'] ?? ''
-    if (sentToken === token || (sentToken === '' && replacesToken(operation, headers))) return
-    throw statusError(
-      401,
-      sentToken === '' ? 'The token is missing: send x-api-token.' : 'The token is not valid.',
-    )
-  }
-
   const perform = (request: SandboxRequest): SandboxResponse => {
     const { method, path, query, headers, body } = request
     const operation = operationsByPath.get(path)
-    if (isOutage(request, operation?.recovery !== undefined, options.now()))
-      throw statusError(503, 'Service Unavailable')
+    if (isOutage(request, operation?.recovery !== undefined)) throw statusError(503, 'Service Unavailable')
     if (operation === undefined) throw statusError(404, 'Not Found')
     if (method !== operationMethod(operation.route))
       return createResponse(dialect.methodNotAllowed.status, dialect.methodNotAllowed.body)
-    if (operation.isPublic !== true) authenticate(operation, headers)
+    if (operation.isPublic !== true) authenticate(operation.name, headers, state.token)
     if (Buffer.byteLength(body) > maxBodySize) throw statusError(413, bodyTooLargeMessage)
     const document = method === 'POST' ? parseBody(body) : {}
     const result = performOperation(operation, state, { query, body: document })
@@ -132,16 +101,32 @@ export function createService(options: ServiceOptions): SandboxService {
 }
 
 /**
+ * Throws 401 without the token. The sandbox's own: any run id of a fork replaces it, because the sandbox cannot look
+ * up the run (docs/reference/service.md, "setImpactedTargets").
+ */
+function authenticate(name: OperationName, headers: SandboxRequest['headers'], expectedToken: string): void {
+  const token = headers['x-api-token'] ?? ''
+  const run = headers['x-forked-workflow-run-id'] ?? ''
+  if (token === expectedToken || (token === '' && run !== '' && name === 'setImpactedTargets')) return
+  throw statusError(401, token === '' ? 'The token is missing: send x-api-token.' : 'The token is not valid.')
+}
+
+/**
  * Returns a check whether a request fails with 503; it is called once for each request, in order. In each span
  * of `outages` every request fails. Of the first `outage` requests outside these spans every second request
  * fails. A change that failed in this way is accepted when it is sent again, so that a client that retries once
  * always succeeds. All of this is the sandbox's own.
  */
-function createOutageCheck({ outage = 0, outages = [] }: Scenario, { startedAt, timings }: SandboxState) {
+function createOutageCheck({
+  scenario: { outage = 0, outages = [] },
+  startedAt,
+  timings,
+  now,
+}: SandboxState) {
   const failedChanges = new Set<string>()
   let requestCount = 0
-  return ({ path, body }: SandboxRequest, isChange: boolean, now: number): boolean => {
-    const seconds = (now - startedAt) / timings.second
+  return ({ path, body }: SandboxRequest, isChange: boolean): boolean => {
+    const seconds = (now() - startedAt) / timings.second
     if (outages.some(({ after, lasts }) => seconds >= after && seconds < after + lasts)) return true
     requestCount++
     if (requestCount > outage || requestCount % 2 === 1) return false

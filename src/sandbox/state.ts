@@ -22,13 +22,17 @@ export interface QueueRef {
 }
 
 /** The same options, and the same requests at the same times, give the same responses. */
-export interface SandboxStateOptions {
-  readonly dialect: DialectName
-  /** Divides every duration, above 0; at 1 a test run takes about two seconds. */
-  readonly speed: number
-  readonly seed: number
-  readonly scenario: Scenario
-  readonly queues: readonly QueueRef[]
+export interface StateOptions {
+  /** Divides every duration, above 0; at 1, the default, a test run takes about two seconds. */
+  readonly speed?: number | undefined
+  /** Determines the sample data; 1 by default. */
+  readonly seed?: number | undefined
+  /** `document` by default. */
+  readonly dialect?: DialectName | undefined
+  /** The only token that is accepted (docs/reference/service.md, "Authentication"); `sandbox` by default. */
+  readonly token?: string | undefined
+  /** Queues in addition to the default queue. */
+  readonly queues?: readonly QueueRef[] | undefined
   /** Returns the present time in milliseconds since 1970. */
   now(): number
 }
@@ -44,6 +48,9 @@ const queueKey = ({ repo, targetBranch }: QueueRef): string =>
 /** The data of a sandbox. Methods that return a queue advance it to the present first. */
 export class SandboxState {
   readonly dialect: Dialect
+  readonly seed: number
+  readonly token: string
+  readonly scenario: Scenario
   readonly timings: Timings
   readonly startedAt: number
   /** How long getSubmittedPullRequest does not show a new submit, in milliseconds. */
@@ -52,17 +59,20 @@ export class SandboxState {
   readonly reportedStates = new Set<PullRequestState>()
   /** All queues that were ever created, also those that were deleted. */
   readonly createdQueues: Queue[] = []
+  readonly now: () => number
   readonly #queues = new Map<string, Queue>()
   readonly #tests = new Map<string, readonly SandboxTest[]>()
-  readonly #options: SandboxStateOptions
 
   /** Creates the default queue and the queues of the options; they have the settings of the scenario. */
-  constructor(options: SandboxStateOptions) {
-    const { dialect, speed, scenario, queues } = options
-    this.#options = options
-    this.startedAt = options.now()
+  constructor(options: StateOptions, scenario: Scenario) {
+    const { dialect = 'document', speed = 1, seed = 1, token = 'sandbox', queues = [] } = options
     this.dialect = dialects[dialect]
+    this.seed = seed
+    this.token = token
+    this.scenario = scenario
     this.timings = createTimings(speed, scenario)
+    this.now = () => options.now()
+    this.startedAt = options.now()
     this.readDelay = this.dialect.readDelay / speed
     for (const ref of [defaultQueue, ...queues]) {
       if (this.#queues.has(queueKey(ref))) continue
@@ -75,13 +85,6 @@ export class SandboxState {
     }
   }
 
-  /** Throws 400 for a state in upper case, if the scenario accepts lower case only in the hosted dialect. */
-  checkStateCase({ state }: JsonObject): void {
-    if (!this.#options.scenario.lowerCaseStatesOnly || !this.dialect.hasObservedFields) return
-    if (typeof state === 'string' && state !== state.toLowerCase())
-      throw statusError(400, `state must be in lower case, not ${state}.`)
-  }
-
   listQueues(): readonly Queue[] {
     return [...this.#queues.values()].map(queue => this.getQueue(queue))
   }
@@ -90,7 +93,7 @@ export class SandboxState {
   getQueue(ref: QueueRef): Queue {
     const queue = this.#queues.get(queueKey(ref))
     if (queue === undefined) throw statusError(404, 'There is no queue for this branch.')
-    advanceTo(queue, this.#options.now())
+    advanceTo(queue, this.now())
     return queue
   }
 
@@ -99,10 +102,10 @@ export class SandboxState {
    * (docs/reference/service.md, "Error responses").
    */
   createQueue({ repo, targetBranch }: QueueRef, settings: JsonObject): Queue {
-    const { seed, scenario, now } = this.#options
+    const { seed, scenario, timings } = this
     const key = queueKey({ repo, targetBranch })
     if (this.#queues.has(key)) throw statusError(409, `The branch ${targetBranch} already has a queue.`)
-    const queue = createEmptyQueue({ repo, targetBranch, seed, scenario, timings: this.timings, now: now() })
+    const queue = createEmptyQueue({ repo, targetBranch, seed, scenario, timings, now: this.now() })
     configure(queue, settings)
     this.#queues.set(key, queue)
     this.createdQueues.push(queue)
@@ -125,8 +128,7 @@ export class SandboxState {
     if (!this.createdQueues.some(queue => repositoryName(queue.repo) === name))
       throw statusError(404, `The repository ${name} is unknown.`)
     const tests =
-      this.#tests.get(name) ??
-      createFailingTests(this.#options.seed, repo, this.startedAt, this.dialect.formatTime)
+      this.#tests.get(name) ?? createFailingTests(this.seed, repo, this.startedAt, this.dialect.formatTime)
     this.#tests.set(name, tests)
     return tests
   }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createNodeHost } from '../../src/host/node-host.ts'
 import { createHostClient } from '../../src/library/client.ts'
-import { mergeq, openStory, type Seen, type Service, type Story, serveScript } from '../support/harness.ts'
+import { mergeq, type Seen, type Service, serveScript } from '../support/harness.ts'
 
 const where = '-R acme/web -b main'
 const stateOf = ({ body }: Seen): unknown => JSON.parse(body).state
@@ -94,33 +94,5 @@ describe('a rejection stays a rejection', () => {
       'PAUSED',
       'paused',
     ])
-  })
-})
-
-describe('the sandbox', () => {
-  const stories: Story[] = []
-  afterEach(() => Promise.all(stories.splice(0).map(story => story.close())))
-  const start = async (dialect: 'document' | 'hosted') => {
-    const story = await openStory({
-      dialect,
-      scenario: 'strict.json',
-      readScenario: async () => '{"lowerCaseStatesOnly":true}',
-    })
-    stories.push(story)
-    return story
-  }
-
-  test('refuses upper case in the hosted dialect where its scenario says so', async () => {
-    const story = await start('hosted')
-    expect((await story.mergeq('api updateQueue -f state=PAUSED')).code).toBe(6)
-    expect((await story.mergeq('api listPullRequests -f state=MERGED')).code).toBe(6)
-    for (const line of ['queue pause', 'queue update --state draining', 'pr list --state merged'])
-      expect([line, (await story.mergeq(line)).code]).toEqual([line, 0])
-    expect((await story.mergeq('queue get --json')).out).toContain('"state":"DRAINING"')
-  })
-
-  test('accepts it in the document dialect', async () => {
-    const story = await start('document')
-    expect((await story.mergeq('api updateQueue -f state=PAUSED')).code).toBe(0)
   })
 })

@@ -7,7 +7,6 @@ import { cancel, configure, restart, setTargets, submit } from '../../src/sandbo
 import {
   createEmptyQueue,
   createTimings,
-  getReportedState,
   isEmpty,
   isSubmitted,
   listEnqueued,
@@ -223,18 +222,6 @@ describe('the order of testing', () => {
     end()
     expect(mergesOf(queue)).toEqual([2, 3])
   })
-
-  it('lets an urgent pull request interrupt a test run', () => {
-    const { queue, submit, urgent, later, end } = openQueue('happy')
-    submit(1, 2)
-    later(1)
-    expect(stateIn(queue, 1)).toBe('TESTING')
-    urgent(9)
-    later(0.4)
-    expect(stateIn(queue, 1)).toBe('PENDING')
-    end()
-    expect(mergesOf(queue)).toEqual([9, 1, 2])
-  })
 })
 
 describe('the states of the queue', () => {
@@ -257,58 +244,6 @@ describe('the states of the queue', () => {
     configure(queue, { state: 'draining' })
     end()
     expect([1, 2].map(number => stateIn(queue, number))).toEqual(['MERGED', 'PENDING'])
-  })
-
-  it('switches modes once no test is running', () => {
-    const { queue, submit, later, end } = openQueue('happy')
-    submit(1, 2)
-    later(1)
-    configure(queue, { mode: 'parallel' })
-    expect([getReportedState(queue), queue.settings.mode]).toEqual(['SWITCHING_MODES', 'single'])
-    end()
-    expect([getReportedState(queue), queue.settings.mode]).toEqual(['RUNNING', 'parallel'])
-    expect(mergesOf(queue)).toEqual([1, 2])
-  })
-
-  it('tests restarted pull requests, and those behind them, in the new mode', () => {
-    const { queue, submit, later, end } = openQueue('happy', { concurrency: 2 })
-    submit(8, 1)
-    later(0.3)
-    configure(queue, { mode: 'parallel' })
-    restart(queue, 8)
-    later(1)
-    expect([8, 1].map(number => stateIn(queue, number))).toEqual(['PENDING', 'TESTING'])
-    expect(getReportedState(queue)).toBe('SWITCHING_MODES')
-    later(1.5)
-    expect([8, 1].map(number => stateIn(queue, number))).toEqual(['TESTING', 'TESTING'])
-    expect([getReportedState(queue), queue.settings.mode]).toEqual(['RUNNING', 'parallel'])
-    end()
-    expect(mergesOf(queue)).toEqual([8, 1])
-    expect(statesOf(queue, 1).slice(2, 6)).toEqual(['TESTING', 'TESTS_PASSED', 'PENDING', 'TESTING'])
-  })
-
-  it('reruns flaky pull requests in the new mode', () => {
-    const flaky = { name: 'mine', summary: '', scripts: [{ pr: 1, runs: ['flake', 'pass'] }] } as const
-    const { queue, submit, later, end } = openQueue(flaky, { concurrency: 2 })
-    submit(1, 2)
-    later(1)
-    configure(queue, { mode: 'parallel' })
-    end()
-    expect([getReportedState(queue), queue.settings.mode]).toEqual(['RUNNING', 'parallel'])
-    expect(mergesOf(queue)).toEqual([1, 2])
-  })
-
-  it('keeps the position of a restarted pull request if the switch is cancelled', () => {
-    const { queue, submit, later, end } = openQueue('happy', { concurrency: 2 })
-    submit(1, 2)
-    later(1)
-    configure(queue, { mode: 'parallel' })
-    restart(queue, 1)
-    configure(queue, { mode: 'single' })
-    end()
-    expect([getReportedState(queue), queue.settings.mode]).toEqual(['RUNNING', 'single'])
-    expect(mergesOf(queue)).toEqual([1, 2])
-    expect(statesOf(queue, 2).filter(state => state === 'TESTING')).toHaveLength(1)
   })
 })
 
@@ -358,23 +293,7 @@ describe('settings', () => {
     expect(statesOf(queue, 1).slice(2)).toEqual(['TESTING', 'PENDING_FAILURE', 'TESTS_PASSED', 'MERGED'])
   })
 
-  it('a paused queue merges nothing, even if it is about to switch modes', () => {
-    const { queue, submit, later, end } = openQueue('happy')
-    submit(1)
-    later(1)
-    configure(queue, { state: 'paused', mode: 'parallel' })
-    end()
-    expect([getReportedState(queue), stateIn(queue, 1)]).toEqual(['PAUSED', 'TESTS_PASSED'])
-    configure(queue, { state: 'running' })
-    end()
-    expect([getReportedState(queue), queue.settings.mode, stateIn(queue, 1)]).toEqual([
-      'RUNNING',
-      'parallel',
-      'MERGED',
-    ])
-  })
-
-  it('an urgent pull request interrupts nothing while no test can start, and does not wait for a batch', () => {
+  it('an urgent pull request does not wait for a batch', () => {
     const { queue, submit, urgent, later, end } = openQueue('happy', { batch: true, batchingMinSize: 2 })
     submit(1, 2)
     later(1)

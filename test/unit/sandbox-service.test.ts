@@ -3,7 +3,8 @@ import { serviceOperations } from '../../src/api/operations/index.ts'
 import { maxBodySize } from '../../src/domain/limits.ts'
 import { get, getArray, getString, isObject, type Json, type JsonObject } from '../../src/json.ts'
 import { findScenario } from '../../src/sandbox/scenarios.ts'
-import { createService, type SandboxRequest, type ServiceOptions } from '../../src/sandbox/service.ts'
+import { createService, type SandboxRequest } from '../../src/sandbox/service.ts'
+import type { StateOptions } from '../../src/sandbox/state.ts'
 import { parseSamples } from '../support/prometheus-text.ts'
 
 const noon = Date.parse('2026-01-05T12:00:00.250Z')
@@ -14,23 +15,14 @@ const repo = { host: 'github.com', owner: 'acme', name: 'web' }
 const onQueue = { repo, targetBranch: 'main' }
 const onPr = (number: number, more: JsonObject = {}) => ({ ...onQueue, pr: { number }, ...more })
 
-type TestServiceOptions = Partial<Omit<ServiceOptions, 'scenario' | 'now'>> & { readonly scenario?: string }
+type TestServiceOptions = Omit<StateOptions, 'now'> & { readonly scenario?: string }
 
 /** Creates a service with a virtual clock, and functions that send requests to it. */
 function createTestService({ scenario: name = 'happy', ...options }: TestServiceOptions = {}) {
   const scenario = findScenario(name)
   if (scenario === undefined) throw new Error(`no scenario ${name}`)
   let now = noon
-  const service = createService({
-    dialect: 'document',
-    speed: 1,
-    seed: 1,
-    queues: [],
-    token: 'sandbox',
-    ...options,
-    scenario,
-    now: () => now,
-  })
+  const service = createService({ ...options, now: () => now }, scenario)
   const raw = (call: Partial<SandboxRequest>) =>
     service.handle({
       method: 'POST',

@@ -51,7 +51,7 @@ export function insertWaiting({ waiting }: Queue, pullRequest: PullRequest): voi
 }
 
 /** The sandbox's own: a pull request without an upload counts as impacting every target. */
-export function combineTargets({ headCommits }: Queue, members: readonly PullRequest[]): TargetSet {
+function combineTargets({ headCommits }: Queue, members: readonly PullRequest[]): TargetSet {
   const combined = new Set<string>()
   for (const { number } of members) {
     const targets = headCommits.get(number)?.targets ?? 'ALL'
@@ -62,7 +62,7 @@ export function combineTargets({ headCommits }: Queue, members: readonly PullReq
 }
 
 /** Whether one of two batches must build on the other: always in single mode, else if they share a target. */
-export function shareTargets({ settings }: Queue, one: TargetSet, other: TargetSet): boolean {
+function shareTargets({ settings }: Queue, one: TargetSet, other: TargetSet): boolean {
   if (settings.mode === 'single' || one === 'ALL' || other === 'ALL') return true
   for (const target of one) if (other.has(target)) return true
   return false
@@ -203,16 +203,6 @@ export function removeFromBatches(
   removeBatches(queue, emptied)
   for (const batch of queue.batches)
     if (affected.has(batch)) rerun(queue, batch, `another pull request was ${to.toLowerCase()}`)
-}
-
-/** Dissolves batches; their members wait for a new batch, in the order of testing. */
-export function requeueBatches(queue: Queue, batches: readonly Batch[], reason: string): void {
-  for (const batch of batches) {
-    endRun(queue, batch)
-    if (batch.phase !== 'PENDING') enterPhase(queue, batch, 'PENDING', reason)
-    for (const member of batch.members) insertWaiting(queue, member)
-  }
-  removeBatches(queue, batches)
 }
 
 /**

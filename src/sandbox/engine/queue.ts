@@ -144,8 +144,6 @@ export interface Queue {
   /** Time up to which the queue has been simulated. */
   now: number
   settings: QueueSettings
-  /** Mode that takes effect once no batch is being tested (docs/reference/service.md, "updateQueue"). */
-  nextMode: QueueSettings['mode'] | undefined
   readonly pullRequests: Map<number, PullRequest>
   /** Head commits by pull request number, of submitted pull requests and of others. */
   readonly headCommits: Map<number, HeadCommit>
@@ -167,7 +165,6 @@ export const createEmptyQueue = (
 ): Queue => ({
   ...options,
   settings: defaultSettings,
-  nextMode: undefined,
   pullRequests: new Map(),
   headCommits: new Map(),
   notReady: new Set(),
@@ -188,13 +185,6 @@ export const finalStates: readonly string[] = ['MERGED', 'FAILED', 'CANCELLED']
 
 /** A NOT_READY pull request is submitted, too (docs/reference/service.md, "getSubmittedPullRequest"). */
 export const isSubmitted = ({ state }: Pick<PullRequest, 'state'>): boolean => !finalStates.includes(state)
-
-/**
- * The state that the service reports (docs/reference/service.md, "Queue states"). The sandbox's own: a paused
- * queue that is about to switch modes reports PAUSED, because only a queue that is resumed can switch.
- */
-export const getReportedState = ({ settings: { state }, nextMode }: Queue): string =>
-  nextMode === undefined || state === 'PAUSED' ? state : 'SWITCHING_MODES'
 
 /** Compares pull requests by the order of testing: a lower priority number first, then an earlier submit. */
 export const compareTestOrder = (one: PullRequest, other: PullRequest): number =>

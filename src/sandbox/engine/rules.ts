@@ -1,6 +1,5 @@
 import {
   changeState,
-  combineTargets,
   createBatch,
   endRun,
   enterPhase,
@@ -11,13 +10,11 @@ import {
   listScripted,
   removeBatches,
   removeFromBatches,
-  requeueBatches,
   rerun,
-  shareTargets,
   split,
   startRun,
 } from './batches.ts'
-import type { Batch, PullRequest, Queue, RunKind } from './queue.ts'
+import type { Batch, Queue, RunKind } from './queue.ts'
 
 /**
  * The simulation has no timers: each request first advances the queue to the present. The result depends only
@@ -71,39 +68,14 @@ const admitReady: Rule = queue => {
       notReady.delete(pullRequest)
       changeState(queue, pullRequest, 'PENDING', 'it is ready')
       insertWaiting(queue, pullRequest)
-      if (pullRequest.priority === 0) interruptFor(queue, pullRequest)
     }
   }
   return next
 }
 
-/** Only in a running queue that switches no modes (docs/reference/service.md, "Queue states"). */
-const canStartTests = ({ settings, nextMode }: Queue): boolean =>
-  settings.state === 'RUNNING' && nextMode === undefined
-
-/**
- * Stops the test runs that share targets with an urgent pull request, and puts their members back behind it.
- * Urgent pull requests do not interrupt each other (docs/reference/service.md, "Priorities"). The sandbox's
- * own: a queue that starts no tests is not interrupted, because the urgent pull request would gain nothing.
- */
-function interruptFor(queue: Queue, urgent: PullRequest): void {
-  if (!canStartTests(queue)) return
-  const urgentTargets = combineTargets(queue, [urgent])
-  const stopped = new Set<Batch>()
-  for (const batch of queue.batches) {
-    const { phase, members, dependencies, targets } = batch
-    const isUndecided = phase === 'TESTING' || phase === 'PENDING'
-    const hasUrgentMember = members.some(({ priority }) => priority === 0)
-    const isInterrupted = isUndecided && !hasUrgentMember && shareTargets(queue, targets, urgentTargets)
-    // A batch cannot keep its run when the run is built on a batch that is stopped.
-    if (isInterrupted || [...stopped].some(other => dependencies.has(other))) stopped.add(batch)
-  }
-  requeueBatches(queue, [...stopped], `#${urgent.number} is urgent`)
-}
-
 /** PENDING: ends when a slot for a run is free. Batches that need a rerun come before new batches. */
 const startTests: Rule = queue => {
-  if (!canStartTests(queue)) return noNextEvent
+  if (queue.settings.state !== 'RUNNING') return noNextEvent
   const hasSlot = { main: hasFreeSlot(queue, 'main'), bisection: hasFreeSlot(queue, 'bisection') }
   const pendingBatch = queue.batches.find(({ phase, kind }) => phase === 'PENDING' && hasSlot[kind])
   if (pendingBatch !== undefined) {
@@ -224,21 +196,6 @@ const mergePassed: Rule = queue => {
   return queue.now
 }
 
-/**
- * SWITCHING_MODES: the new mode takes effect once every batch waits for a run of its own or of a dependency
- * (docs/reference/service.md, "updateQueue" and "Queue states"). No run starts before that, so a batch that
- * needs a rerun, and the batches that depend on it, are tested in the new mode (the sandbox's own).
- */
-const switchModes: Rule = queue => {
-  const isWaiting = (batch: Batch) =>
-    batch.phase !== 'TESTING' && [batch, ...batch.dependencies].some(({ phase }) => phase === 'PENDING')
-  if (queue.nextMode === undefined || !queue.batches.every(isWaiting)) return noNextEvent
-  requeueBatches(queue, queue.batches, 'the queue switches modes')
-  queue.settings = { ...queue.settings, mode: queue.nextMode }
-  queue.nextMode = undefined
-  return queue.now
-}
-
 /** The order decides which of several changes that are due at the same time happens first. */
 const rules: readonly Rule[] = [
   runScheduledEvents,
@@ -246,7 +203,6 @@ const rules: readonly Rule[] = [
   finishTests,
   resolveFailures,
   mergePassed,
-  switchModes,
   startTests,
 ]
 
