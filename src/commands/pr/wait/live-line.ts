@@ -72,13 +72,13 @@ function targetParts({ request, state, record, queue = {} }: WaitTarget, now: nu
 }
 
 /** Returns how many of several pull requests are in each state. */
-function countPart(targets: readonly WaitTarget[]): Part {
+export function countsOf(targets: readonly WaitTarget[]): Pieces {
   const states = targets.map(({ state }) => state.state ?? missingState(state))
   const counts = [...new Set(states)].flatMap((state, index): Pieces => {
     const count = states.filter(other => other === state).length
     return [`${index === 0 ? '' : ', '}${count} `, wordsSpan(state)]
   })
-  return { pieces: [`${pluralize(targets.length, 'pull request')}: `, ...counts], rank: 0 }
+  return [`${pluralize(targets.length, 'pull request')}: `, ...counts]
 }
 
 /** The space between what is known of the pull request and the times. */
@@ -103,7 +103,7 @@ export function liveLine(targets: readonly WaitTarget[], times: LiveTimes, colum
   const [target, ...others] = targets
   if (target === undefined) return ''
   let parts = [
-    ...(others.length === 0 ? targetParts(target, times.now) : [countPart(targets)]),
+    ...(others.length === 0 ? targetParts(target, times.now) : [{ pieces: countsOf(targets), rank: 0 }]),
     ...timeParts(times),
   ]
   const lineOf = () => parts.flatMap(({ pieces }) => pieces)

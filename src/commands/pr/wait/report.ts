@@ -1,6 +1,6 @@
 import { reportErrors } from '../../../cli/run.ts'
 import { isContinuousIntegration } from '../../../config/ci-systems.ts'
-import { formatDuration, formatOrdinal, pluralize } from '../../../domain/format.ts'
+import { formatDuration, formatOrdinal } from '../../../domain/format.ts'
 import { kindOfOutcome, type WaitOutcome } from '../../../domain/states.ts'
 import type { CommandLine } from '../../../domain/suggested-command.ts'
 import type { FailingCheck } from '../../../domain/test-run.ts'
@@ -23,7 +23,7 @@ import {
 import { textWidth } from '../../../output/text-width.ts'
 import { linesView, table } from '../../../output/view.ts'
 import { type RequestedPullRequest, readTestRun } from '../reads.ts'
-import { missingState } from './live-line.ts'
+import { countsOf, missingState } from './live-line.ts'
 import { waitCommand, waitRecord } from './options.ts'
 import type { Wait, WaitEnd, WaitTarget } from './poll.ts'
 
@@ -58,7 +58,7 @@ export class WaitReporter {
   /** Whether a person reads standard error. */
   private readonly hasReader: boolean
   private readonly results = new Map<WaitTarget['request'], WaitResult>()
-  private readonly printed = new Set<WaitResult>()
+  private readonly unprinted: Set<WaitTarget['request']>
   private failingReads = 0
   private lastOutputAt: number
 
@@ -66,6 +66,7 @@ export class WaitReporter {
     const { host, options, presentation } = wait.context
     this.wait = wait
     this.requests = requests
+    this.unprinted = new Set(requests)
     this.isStream = options.format === 'ndjson'
     this.showsLines = presentation === 'screen'
     this.hasReader = host.err.terminal && !isContinuousIntegration(host.env)
@@ -154,26 +155,23 @@ export class WaitReporter {
       for (const { name, url } of failingChecks.slice(0, maxChecks))
         await logger.info(`#${pr}: the check "${name}" failed${url === undefined ? '.' : `: ${url}`}`)
     this.results.set(target.request, { values, end, exit, record, lines })
-    for (const request of this.requests) {
-      const result = this.results.get(request)
-      if (result !== undefined) await this.print(result)
-      else if (!this.isStream) break
-    }
+    await this.print(this.isStream)
   }
 
   /** Prints every recorded result, even if results before it are missing. */
   async flush(): Promise<void> {
-    for (const request of this.requests) {
-      const result = this.results.get(request)
-      if (result !== undefined) await this.print(result)
-    }
+    await this.print(true)
     await this.wait.context.printer.end()
   }
 
-  private async print(result: WaitResult): Promise<void> {
-    if (this.printed.has(result)) return
-    this.printed.add(result)
-    await this.wait.context.printer.print(printable(result.record, result.lines))
+  private async print(skipsMissing: boolean): Promise<void> {
+    for (const request of this.unprinted) {
+      const result = this.results.get(request)
+      if (result !== undefined) {
+        this.unprinted.delete(request)
+        await this.wait.context.printer.print(printable(result.record, result.lines))
+      } else if (!skipsMissing) return
+    }
   }
 
   /** Logs the errors, the most severe last, and returns the most severe exit code. */
@@ -231,13 +229,9 @@ const printable = (record: JsonObject, lines: readonly StyledLine[] = []) =>
 
 /** Describes pull requests on one line: the state of a single pull request, or a count for each state. */
 function describeTargets(targets: readonly WaitTarget[]): string {
-  const states = targets.map(({ state }) => state.state ?? 'not visible yet')
   const [first, ...others] = targets
-  if (first !== undefined && others.length === 0) return `#${first.request.values.pr}: ${states.join('')}`
-  const counts = [...new Set(states)].map(
-    state => `${states.filter(other => other === state).length} ${state}`,
-  )
-  return `${pluralize(targets.length, 'pull request')}: ${counts.join(', ')}`
+  if (first === undefined || others.length > 0) return plainText(countsOf(targets))
+  return `#${first.request.values.pr}: ${first.state.state ?? missingState(first.state)}`
 }
 
 type Pieces = readonly (string | Span)[]
