@@ -35,11 +35,12 @@ interface UnconfirmedWrite<P extends Params = Params> {
   readonly limits: RequestLimits
 }
 
-/** In milliseconds. A change can show late, so only three readings prove that it was not applied. */
-const readBackPauses = [0, 2_000, 4_000]
-
-/** In milliseconds, for a result that fewer than `minSightings` readings showed. */
-const furtherPauses = [4_000, 4_000]
+/**
+ * The pauses before the readings, in milliseconds. A change can show late, so only three readings prove that it
+ * was not applied; the last two are for a result that fewer than `minSightings` readings showed.
+ */
+const readBackPauses = [0, 2_000, 4_000, 4_000, 4_000]
+const usualReadings = 3
 
 /** How many readings must show a result that may be older than the change: reads may lag behind. */
 const minSightings = 3
@@ -191,37 +192,27 @@ async function readBack<P extends Params>(
   client: ServiceClient,
 ): Promise<ReadBackOutcome> {
   const { clock, interrupted } = client.host
-  const verdicts: (RecoveryResult | undefined)[] = []
-  const all = [...readBackPauses, ...furtherPauses]
-  for (const [index, pause] of all.entries()) {
+  let isNotApplied = true
+  /** What the last reading showed, if it settles the outcome, and how many readings in a row showed it. */
+  let end: 'done' | { readonly refused: string } | undefined
+  let sightings = 0
+  for (const [index, pause] of readBackPauses.entries()) {
     if (pause > 0) await clock.sleep(pause, interrupted)
     const verdict = await readOnce(sent, client)
     if (verdict === 'done' || (typeof verdict === 'object' && verdict.isDated)) return verdict
-    verdicts.push(verdict)
-    const { end, sightings } = lastEnd(verdicts)
+    isNotApplied &&= verdict === 'not-applied'
+    // A reading that failed says nothing.
+    if (verdict !== undefined) {
+      const next = verdict === 'seems-done' ? 'done' : typeof verdict === 'object' ? verdict : undefined
+      sightings = typeof next === typeof end ? sightings + 1 : 1
+      end = next
+    }
     if (end !== undefined && sightings >= minSightings) return end
-    const missing = end === undefined ? all.length : minSightings - sightings
-    if (index + 1 >= readBackPauses.length && index + 1 + missing > all.length) break
+    const missing = end === undefined ? Number.POSITIVE_INFINITY : minSightings - sightings
+    const left = readBackPauses.length - index - 1
+    if (index + 1 >= usualReadings && missing > left) break
   }
-  return verdicts.every(verdict => verdict === 'not-applied') ? 'not-applied' : 'unclear'
-}
-
-/**
- * Returns the result of the last reading if it settles the outcome, and how many readings in a row showed it.
- * Readings that failed are ignored.
- */
-function lastEnd(verdicts: readonly (RecoveryResult | undefined)[]): {
-  readonly end?: Exclude<ReadBackOutcome, 'not-applied' | 'unclear'>
-  readonly sightings: number
-} {
-  const read = verdicts.filter(verdict => verdict !== undefined)
-  const last = read.at(-1)
-  const isEnd = last === 'seems-done' || typeof last === 'object'
-  if (!isEnd) return { sightings: 0 }
-  const before = read.findLastIndex(
-    verdict => typeof verdict !== typeof last || (typeof last === 'string' && verdict !== last),
-  )
-  return { end: last === 'seems-done' ? 'done' : last, sightings: read.length - 1 - before }
+  return isNotApplied ? 'not-applied' : 'unclear'
 }
 
 const toCheck = 'To check the current state, run:'

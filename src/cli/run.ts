@@ -1,18 +1,9 @@
 import { type CallResult, callOperation } from '../api/call.ts'
 import { createReceipt, type Operation, operationName, type Params, type Resource } from '../api/operation.ts'
 import { resourceOfParams, resourceOfRequest } from '../api/request.ts'
-import { settingDefinitions } from '../config/setting-definitions.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 import { joinList } from '../domain/format.ts'
-import {
-  exitCodeOf,
-  extendError,
-  isMergeqError,
-  MergeqError,
-  mostSevere,
-  toMergeqError,
-  withPeriod,
-} from '../errors.ts'
+import { exitCodeOf, extendError, MergeqError, mostSevere, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { rawText, singleRecord } from '../output/printer.ts'
 import { receiptView, table, type View } from '../output/view.ts'
@@ -51,9 +42,6 @@ export async function runCommand(command: Command, args: ParsedArgs, program: Pr
       report: sent => printResults(command, [sent.request], [sent], context),
       runCommandLine: program.runCommandLine,
     })
-  } catch (error) {
-    if (!isMergeqError(error) || error.kind !== 'unavailable') throw error
-    throw await explainOutage(error, context)
   } finally {
     await context.close()
   }
@@ -360,44 +348,17 @@ async function interruptionOf(
   )
 }
 
-type OutageContext = Pick<CommandContext, 'client' | 'settings' | 'options'>
-
 /**
  * Logs each error once, with the most severe errors last (docs/reference/cli.md, "Several pull requests").
  */
 export async function reportErrors(
-  originals: readonly MergeqError[],
-  context: OutageContext & Pick<CommandContext, 'logger'>,
+  all: readonly MergeqError[],
+  { logger }: Pick<CommandContext, 'logger'>,
 ): Promise<void> {
-  const { logger } = context
-  const failures: MergeqError[] = []
-  for (const original of originals) {
-    const failure = original.kind === 'unavailable' ? await explainOutage(original, context) : original
-    if (!failures.some(({ message }) => message === failure.message)) failures.push(failure)
-  }
+  const failures = all.filter(
+    ({ message }, index) => all.findIndex(other => other.message === message) === index,
+  )
   const worst = mostSevere(failures.map(({ exit }) => exit))
   for (const failure of failures) if (failure.exit !== worst) await logger.error(failure)
   for (const failure of failures) if (failure.exit === worst) await logger.error(failure)
-}
-
-/** The sentence about an outage for each context, so that the service is asked once. */
-const sentences = new WeakMap<object, Promise<string | undefined>>()
-
-async function readOutage({ client, settings, options }: OutageContext): Promise<string | undefined> {
-  const { baseUrl } = settingDefinitions
-  if (options.retries === 0 || (await settings.read('baseUrl')) !== baseUrl.default) return undefined
-  const { readServiceStatus } = await import('../api/extra-reads.ts')
-  const status = await readServiceStatus(client())
-  return status.kind === 'outage' ? `The service reports an outage: ${withPeriod(status.text)}` : undefined
-}
-
-/**
- * Returns an error of kind `unavailable` with what the service itself says about an outage; without a report,
- * the same error (docs/reference/network.md, "Status of the service").
- */
-async function explainOutage(failure: MergeqError, context: OutageContext): Promise<MergeqError> {
-  const sentence = sentences.get(context) ?? readOutage(context)
-  sentences.set(context, sentence)
-  const outage = await sentence
-  return outage === undefined ? failure : extendError(failure, {}, `${withPeriod(failure.message)} ${outage}`)
 }

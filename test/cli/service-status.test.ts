@@ -32,75 +32,10 @@ beforeEach(() => {
   network.attempts.length = 0
 })
 
-const where = '-R acme/web -b main'
 const run = (line: string, answers: Answers, env = {}) => {
   network.answers = answers
   return mergeq(line, { env: { MERGEQ_BASE_URL: '', ...env } })
 }
-const operations = () => network.attempts.map(({ operation }) => operation)
-const plain =
-  'mergeq: api.trunk.io could not process the request for #7 in the queue for main in github.com/acme/web (503).\n  Try again later.\n'
-
-describe('an unavailable service at the default base URL', () => {
-  test.each([
-    ['a word', '{"status":"degraded"}', 'degraded.'],
-    ['a sentence', '{"status":{"description":"Partial outage!"}}', 'Partial outage!'],
-    ['a text', 'maintenance until noon', 'maintenance until noon.'],
-  ])('the error has what the service says about an outage: %s', async (_, body, words) => {
-    const { code, err } = await run(`pr get 7 ${where} --retries 1 -q`, { status: [200, body] })
-    expect(code).toBe(7)
-    expect(err).toBe(plain.replace('(503).', `(503). The service reports an outage: ${words}`))
-    expect(operations()).toEqual(['getSubmittedPullRequest', 'getSubmittedPullRequest', 'status'])
-    expect(network.attempts.at(-1)).toEqual({ operation: 'status', hasToken: false, limit: 3_000 })
-  })
-
-  test.each([
-    ['all is well', [200, '{"status":"ok"}']],
-    ['there is nothing in the answer', [200, '{}']],
-    ['all is well, as a text', [200, 'OK']],
-    ['there is no status', [404, 'Not Found']],
-    ['the status cannot be read either', [503, 'outage']],
-    ['a web page answers', [404, '<!doctype html><title>x</title>']],
-  ] as const)('without a report the error stays the same: %s', async (_, status) => {
-    const { code, err } = await run(`pr get 7 ${where} --retries 1 -q`, { status })
-    expect({ code, err }).toEqual({ code: 7, err: plain })
-    expect(operations()).toEqual(['getSubmittedPullRequest', 'getSubmittedPullRequest', 'status'])
-  })
-
-  test('several requests that fail ask once', async () => {
-    const { err } = await run(`pr get 7 8 ${where} --retries 1 -q`, { status: [200, 'down'] })
-    expect(operations().filter(name => name === 'status')).toHaveLength(1)
-    expect(err.match(/The service reports an outage: down\./g)).toHaveLength(2)
-  })
-
-  test('a command with its own logic reports it too', async () => {
-    const { code, err } = await run(`queue check --max-depth 1 ${where} --retries 1`, {
-      status: [200, 'down'],
-    })
-    expect(code).toBe(7)
-    expect(err).toContain('The service reports an outage: down.')
-  })
-
-  test.each([
-    ['--retries 0 is one request', `pr get 7 ${where} --retries 0`, { status: [200, 'down'] }, {}],
-    [
-      'another base URL',
-      `pr get 7 ${where} --retries 1`,
-      { status: [200, 'down'] },
-      { MERGEQ_BASE_URL: 'https://queue.example.test/v1' },
-    ],
-    [
-      'another error',
-      `pr get 7 ${where} --retries 1`,
-      { status: [200, 'down'], getSubmittedPullRequest: [404, ''] },
-      {},
-    ],
-  ] as const)('no further request: %s', async (_, line, answers, env) => {
-    const { err } = await run(line, answers, env)
-    expect(err).not.toContain('outage')
-    expect(operations()).not.toContain('status')
-  })
-})
 
 describe('api status', () => {
   test('needs no token, no repository and no branch', async () => {
