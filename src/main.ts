@@ -1,7 +1,8 @@
 import { runProgram } from './cli/program.ts'
 import { commandGroups } from './commands/index.ts'
+import { MergeqError, signalExitCodes } from './errors.ts'
+import { createInterruption } from './host/host.ts'
 import { createNodeHost } from './host/node-host.ts'
-import { interruptionOf, limitWebAssemblyCompilation } from './host/node-process.ts'
 
 declare const MERGEQ_VERSION: string
 
@@ -19,4 +20,33 @@ export async function main(): Promise<void> {
   // A reader that stopped reading leaves output pending, which would keep the process alive. So would a DNS
   // lookup after its time limit: the shell waits for the end of a completion.
   if (interrupted.aborted || host.argv[0] === '__complete') process.exit()
+}
+
+/** The signal of Ctrl-Break, which only Windows has. */
+const controlBreak = { signal: 'SIGBREAK', code: 149 } as const
+
+/**
+ * Returns a signal that is aborted by the first SIGHUP, SIGINT, SIGTERM or Ctrl-Break of a process. Its
+ * reason is a MergeqError with the exit code. A second one ends the process, as it does by default.
+ */
+export function interruptionOf(proc: Pick<NodeJS.Process, 'once'>): AbortSignal {
+  const interruption = createInterruption()
+  for (const { signal, code: exit } of [...signalExitCodes, controlBreak])
+    proc.once(signal, () =>
+      interruption.abort(new MergeqError('interrupted', `stopped by ${signal}.`, { exit })),
+    )
+  return interruption.signal
+}
+
+/**
+ * Keeps V8 11 (Node 20) from compiling WebAssembly in the background, which would keep the process alive for
+ * 65 to 95 ms after the response. The parser of undici is WebAssembly, and small enough to need none. Only the
+ * command line does this: a library must not change the V8 flags of its host.
+ */
+async function limitWebAssemblyCompilation(): Promise<void> {
+  if (!process.versions.v8.startsWith('11.')) return
+  const { setFlagsFromString } = process.getBuiltinModule('node:v8')
+  setFlagsFromString('--wasm-tiering-budget=100000000')
+  // The code cache is saved at the end, and V8 rejects code that was cached under other flags.
+  process.prependOnceListener('exit', () => setFlagsFromString('--wasm-tiering-budget=1800000'))
 }

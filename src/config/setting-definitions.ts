@@ -54,11 +54,6 @@ export interface SettingDefinition<T> {
   parse(text: string): T
 }
 
-function checkPullRequest(text: string): string {
-  parsePullRequest(text)
-  return text
-}
-
 function parseFormat(text: string): (typeof formats)[number] {
   if (/^ya?ml$/i.test(text))
     throw usageError(
@@ -105,7 +100,10 @@ export const settingDefinitions = {
     noun: 'pull request',
     env: ['MERGEQ_PR'],
     summary: 'Pull request, if none is given as an argument',
-    parse: checkPullRequest,
+    parse(text) {
+      parsePullRequest(text)
+      return text
+    },
   }),
   sha: setting({
     noun: 'head commit',

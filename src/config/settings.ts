@@ -118,6 +118,8 @@ function discovered(load: () => Promise<SettingSource>): SettingSource {
   return memoized({ find: async name => (names.includes(name) ? (await source()).find(name) : undefined) })
 }
 
+const loadDiscovery = () => import('./discovery.ts')
+
 /**
  * Returns the settings of a command or of a call of the library. The first source with a value wins: what the
  * caller gives, environment, project file, profile, CI job, git, default (docs/reference/cli.md, "Settings").
@@ -130,50 +132,40 @@ export function resolveSettings(
   const store = openStore(host)
   const used = new Map<SettingKey, ResolvedValue>()
   const configured = new Map<SettingKey, string>()
+  const hasToken = async () => {
+    const token = findToken(host.env, await settings.require('baseUrl'), store)
+    return token.then(() => true).catch(error => !isMergeqError(error) || error.kind !== 'auth')
+  }
   const configuredSources = [
     projectFileSource(host),
     // A command that changes settings does not read the profile: it must be able to correct an invalid
     // value and to create a profile.
     ...(options.changesSettings ? [] : [memoized(profileSource(store, () => settings.require('profile')))]),
-    discovered(async () => (await import('./discovery.ts')).ciSource(host, hasToken)),
+    discovered(async () => (await loadDiscovery()).ciSource(host, hasToken)),
   ]
-  const hasToken = async () => {
-    const token = findToken(host.env, await settings.require('baseUrl'), store)
-    return token.then(() => true).catch(error => !isMergeqError(error) || error.kind !== 'auth')
-  }
-  const openGit = (given: ParsedArgs | SettingSource) =>
-    memoize(async () => {
-      const { gitSource } = await import('./discovery.ts')
-      // A branch or pull request of a remote belongs to the repository of that remote only.
-      const repo = async () => {
-        for (const source of [fromCaller(given), fromEnvironment(host), ...configuredSources]) {
-          const resolved = await source.find('repo')
-          if (resolved !== undefined) return parseSetting('repo', resolved)
-        }
-        return undefined
-      }
-      return gitSource(host, { ...options, repo })
-    })
   const settings = createConfig(given)
   return settings
 
   function createConfig(given: ParsedArgs | SettingSource): Config {
-    const explicitSources = [fromCaller(given), fromEnvironment(host)]
-    const git = openGit(given)
-    const allSources = [...explicitSources, ...configuredSources, discovered(git), fromDefaults]
-    const search = async (
-      sources: readonly SettingSource[],
-      name: SettingKey,
-    ): Promise<ResolvedValue | undefined> => {
+    const caller = fromCaller(given)
+    const explicitSources = [caller, fromEnvironment(host)]
+    const search = async (sources: readonly SettingSource[], name: SettingKey) => {
       for (const source of sources) {
         const resolved = await source.find(name)
         if (resolved === undefined) continue
         used.set(name, resolved)
-        if (source !== explicitSources[0]) configured.set(name, resolved.value)
+        if (source !== caller) configured.set(name, resolved.value)
         return resolved
       }
       return undefined
     }
+    const git = memoize(async () => {
+      const { gitSource } = await loadDiscovery()
+      // A branch or pull request of a remote belongs to the repository of that remote only.
+      const repo = () => read([...explicitSources, ...configuredSources], 'repo')
+      return gitSource(host, { ...options, repo })
+    })
+    const allSources = [...explicitSources, ...configuredSources, discovered(git), fromDefaults]
     const read = async <N extends SettingKey>(sources: readonly SettingSource[], name: N) => {
       const resolved = await search(name === 'profile' ? [...explicitSources, fromDefaults] : sources, name)
       return resolved === undefined ? undefined : parseSetting(name, resolved)
@@ -187,11 +179,8 @@ export function resolveSettings(
         const value = await read(allSources, name)
         if (value !== undefined) return value
         const { noun = name, hint } = settingDefinition(name)
-        const readError = store.readError()
-        throw usageError(
-          `No ${noun} was given.`,
-          readError === undefined ? hint : `${hint}\n${readError.message}`,
-        )
+        const hints = [hint, store.readError()?.message].filter(line => line !== undefined)
+        throw usageError(`No ${noun} was given.`, hints.join('\n'))
       },
       lookUpCheckout: async () => (await git()).lookUpCheckout(),
       withArgs: createConfig,

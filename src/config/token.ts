@@ -4,13 +4,6 @@ import type { Environment } from '../host/host.ts'
 import type { ResolvedValue } from './setting-definitions.ts'
 import { type Store, sectionOf } from './store.ts'
 
-/** The settings that decide which token is sent, and where. */
-interface TokenSettings {
-  readonly store: Store
-  require(name: 'baseUrl'): Promise<string>
-  find(name: 'baseUrl'): Promise<ResolvedValue | undefined>
-}
-
 /** A token for the service, and its origin for messages. */
 export interface Token {
   readonly value: string
@@ -69,22 +62,17 @@ export async function findToken(env: Environment, baseUrl: string, store: Store)
   const stored = Object.hasOwn(tokens, origin) ? tokens[origin] : undefined
   if (typeof stored === 'string')
     return { ...parseToken(stored, `the stored token for ${origin}`), isStored: true }
+  const note = isTokenVariableEmpty(env) ? ` ${emptyTokenNote}` : ''
   const storedOrigins = Object.keys(tokens)
-  if (storedOrigins.length > 0)
-    throw new MergeqError(
-      'auth',
-      `No token is stored for ${origin}, only for ${storedOrigins.join(', ')}.${isTokenVariableEmpty(env) ? ` ${emptyTokenNote}` : ''}`,
-      {
-        hint: `A stored token is sent only to its own origin. Set MERGEQ_TOKEN, or run: ${joinCommandLine(['auth', 'login', '--base-url', baseUrl])}`,
-      },
-    )
-  throw new MergeqError(
-    'auth',
-    isTokenVariableEmpty(env) ? `No API token was found. ${emptyTokenNote}` : 'No API token was found.',
-    {
+  if (storedOrigins.length === 0)
+    throw new MergeqError('auth', `No API token was found.${note}`, {
       hint: 'Set MERGEQ_TOKEN to an API token of your organization, or run: mergeq auth login',
-    },
-  )
+    })
+  const message = `No token is stored for ${origin}, only for ${storedOrigins.join(', ')}.${note}`
+  const login = joinCommandLine(['auth', 'login', '--base-url', baseUrl])
+  throw new MergeqError('auth', message, {
+    hint: `A stored token is sent only to its own origin. Set MERGEQ_TOKEN, or run: ${login}`,
+  })
 }
 
 /**
@@ -106,7 +94,11 @@ export function refuseForeignAddress({ source, isStored }: Token, address: Resol
  */
 export async function readToken(
   env: Environment,
-  settings: TokenSettings,
+  settings: {
+    readonly store: Store
+    require(name: 'baseUrl'): Promise<string>
+    find(name: 'baseUrl'): Promise<ResolvedValue | undefined>
+  },
   hide: (secret: string) => void,
 ): Promise<Token> {
   const token = await findToken(env, await settings.require('baseUrl'), settings.store)

@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events'
+
 /** The operating system, as the program sees it. Tests replace it; `node-host.ts` has the implementation. */
 export interface Host {
   /** The command-line arguments after the name of the program. */
@@ -190,3 +192,33 @@ export interface ProgramResult {
   /** The error of the operating system when the program could not be started, such as `ENOENT`. */
   readonly startError?: string
 }
+
+/** Returns a controller for `Host.interrupted`: any number of requests may listen to its signal. */
+export function createInterruption(): AbortController {
+  const interruption = new AbortController()
+  // From the 11th listener on, Node would print a warning.
+  setMaxListeners(0, interruption.signal)
+  return interruption
+}
+
+/**
+ * Handles a Ctrl-C that arrives as a character as the signal is handled. No signal is sent: on Windows it
+ * would end the process at once.
+ */
+export function interrupt(proc: Pick<NodeJS.Process, 'emit' | 'exit'>): void {
+  if (!proc.emit('SIGINT', 'SIGINT')) proc.exit(130)
+}
+
+/**
+ * Returns environment variables as Windows reads them: their names are the same in upper and lower case. A
+ * list of the variables has the names as they were written.
+ */
+export const windowsEnvironment = (env: Environment): Environment =>
+  new Proxy(env, {
+    get(variables, name) {
+      if (typeof name !== 'string' || variables[name] !== undefined) return Reflect.get(variables, name)
+      const upperCase = name.toUpperCase()
+      const written = Object.keys(variables).find(key => key.toUpperCase() === upperCase)
+      return written === undefined ? undefined : variables[written]
+    },
+  })

@@ -1,8 +1,14 @@
 import { fstatSync, type Stats, statSync, writeSync } from 'node:fs'
 import { MergeqError } from '../errors.ts'
 import { files } from './files.ts'
-import type { Clock, Host, Output, StandardInput } from './host.ts'
-import { interrupt, windowsEnvironment } from './node-process.ts'
+import {
+  type Clock,
+  type Host,
+  interrupt,
+  type Output,
+  type StandardInput,
+  windowsEnvironment,
+} from './host.ts'
 
 /**
  * The variables that child processes and libraries must not see: tokens, and the switch that would disable

@@ -2,8 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { accessSync, statSync, constants as systemModes } from 'node:fs'
 import { constants } from 'node:os'
 import { delimiter, dirname, posix, win32 } from 'node:path'
-import type { Environment, GitOptions, GitResult, ProgramOptions, ProgramResult } from './host.ts'
-import { windowsEnvironment } from './node-process.ts'
+import {
+  type Environment,
+  type GitOptions,
+  type GitResult,
+  type ProgramOptions,
+  type ProgramResult,
+  windowsEnvironment,
+} from './host.ts'
 
 /** The characters of standard error that are kept. */
 const maxErrorLength = 64 * 1024

@@ -1,5 +1,4 @@
-import type { TerminalEvents } from './host.ts'
-import { interrupt } from './node-process.ts'
+import { interrupt, type TerminalEvents } from './host.ts'
 
 /** Matches a key: the sequence of a terminal, such as `ESC [ A` for the up arrow, or a character. */
 const keys = /\u001B(?:\[[\d;]*[A-Za-z~]|O[A-Za-z])|./gsu

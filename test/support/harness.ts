@@ -7,7 +7,7 @@ import { read } from '../../src/cli/parse.ts'
 import { runProgram } from '../../src/cli/program.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import type { Access, Environment, GitResult, Host, ProgramResult } from '../../src/host/host.ts'
-import { windowsEnvironment } from '../../src/host/node-process.ts'
+import { windowsEnvironment } from '../../src/host/host.ts'
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { allCommands } from './commands.ts'
 

@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events'
 import { expect, test, vi } from 'vitest'
-import { interrupt, interruptionOf } from '../../src/host/node-process.ts'
+import { interrupt } from '../../src/host/host.ts'
 import { watchTerminal } from '../../src/host/terminal.ts'
+import { interruptionOf } from '../../src/main.ts'
 
 /** A process that records what ends it. */
 function fakeProcess() {

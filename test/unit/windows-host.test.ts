@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { withoutTokens } from '../../src/config/git.ts'
 import { joinPath } from '../../src/config/store.ts'
-import { windowsEnvironment } from '../../src/host/node-process.ts'
+import { windowsEnvironment } from '../../src/host/host.ts'
 
 describe('the environment on Windows', () => {
   const env = windowsEnvironment({ Path: 'C:\\Windows', mergeq_token: 'secret', Empty: '' })
