@@ -33,10 +33,10 @@ export interface TestRun {
   readonly id: string
   /** The service's status in lower case; null if the service gives none. */
   readonly status: string | null
-  /** The names of failed checks. Optional checks are left out if the run names required checks. */
-  readonly failing: readonly string[]
-  readonly pending: readonly string[]
+  /** Failed checks. Optional checks are left out if the run names required checks. */
   readonly failingChecks: readonly FailingCheck[]
+  /** The names of checks that have not finished. */
+  readonly pending: readonly string[]
   /** The pull requests that were tested, and those that they were tested on top of. */
   readonly tested: readonly number[]
   readonly builtOn: readonly number[]
@@ -102,15 +102,13 @@ export function parseTestRun(id: string, run: JsonObject): TestRun {
       }
     return [...urls].map(([name, url]) => ({ name, url }))
   }
-  const failingChecks = withResult('failed')
   const numbers = (values: readonly Json[]) =>
     values.flatMap(value => (typeof value === 'number' ? [value] : []))
   return {
     id,
     status: getString(run, 'status')?.toLowerCase() ?? null,
-    failing: failingChecks.map(({ name }) => name),
+    failingChecks: withResult('failed'),
     pending: withResult(undefined).map(({ name }) => name),
-    failingChecks,
     tested: numbers(
       getArray(run, 'testedPullRequests').map(pullRequest => get(pullRequest, 'prNumber') ?? null),
     ),

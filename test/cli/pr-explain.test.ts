@@ -50,17 +50,6 @@ describe.each(dialects)('the story of a pull request, %s', dialect => {
     expect(out).toMatch(/^next\tmergeq pr submit 9 {2}\(.*after the fix/m)
     expect(out).toMatch(/^submit again\tsafe: /m)
   })
-
-  test('the screen on a terminal', async () => {
-    const story = await openStory({ dialect, scenario: 'paused' })
-    await story.mergeq('pr submit 7')
-    story.clock.now += 180_300
-    const { code, out } = await story.mergeq('pr explain 7 --color never', { terminal: true, columns: 64 })
-    await story.close()
-    expect(code).toBe(0)
-    await expect(out).toMatchFileSnapshot(`../golden/${dialect}/pr-explain.txt`)
-    for (const line of out.split('\n').slice(1)) expect(line.length).toBeLessThanOrEqual(64)
-  })
 })
 
 describe('the failing check', () => {

@@ -5,27 +5,6 @@ import { type Course, runWithHistory } from '../support/pr-wait.ts'
 const person: Setting = { terminal: true, env: { NO_COLOR: '1' } }
 
 describe.each(['document', 'hosted'] as const)('the end of a wait on a terminal, %s', dialect => {
-  test('says what happened, the failing check, and what to do next', async () => {
-    let golden = ''
-    for (const columns of [80, 120])
-      for (const [scenario, line] of [
-        ['failure', 'pr submit 9 --wait --interval 1s'],
-        ['happy', 'pr submit 9 --wait --interval 1s'],
-        ['cancelled', 'pr submit 9 --wait --interval 1s'],
-        ['paused', 'pr submit 9 --wait --interval 1s --timeout 5s'],
-        ['paused', 'pr submit 9 --wait --interval 1s --fail-on-paused'],
-        ['failure', 'pr submit 7 9 --wait --interval 1s --timeout 3s'],
-        ['happy', 'pr submit 7'],
-      ] as const) {
-        const story = await openStory({ dialect, scenario })
-        const { out, err, code } = await story.mergeq(line, { ...person, columns })
-        await story.close()
-        golden += `$ mergeq ${line}  (${scenario}, ${columns} columns)\n`
-        golden += `${out}${err.replaceAll(/^(?=.)/gm, '! ')}-> ${code}\n\n`
-      }
-    await expect(golden).toMatchFileSnapshot(`../golden/${dialect}/pr-wait.txt`)
-  })
-
   test('names commands that work, also those of another queue', async () => {
     const story = await openStory({ dialect, scenario: 'failure' })
     const { out } = await story.mergeq('pr submit 9 --wait --interval 1s -R acme/web -b main', person)

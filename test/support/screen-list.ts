@@ -148,6 +148,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'timed out', before: ['queue pause', 'pr submit 7'], lines: ['pr wait 7 --timeout 5m'] },
     { title: 'several', before: ['pr submit 3 9 6'], lines: ['pr wait 3 9 6'] },
     { title: 'submit --wait', lines: ['pr submit 3 --wait'] },
+    { title: 'paused', before: ['queue pause'], lines: ['pr submit 7 --wait --fail-on-paused'] },
   ],
   doctor: [
     {

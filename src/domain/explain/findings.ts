@@ -24,7 +24,8 @@ export interface Facts {
 /** Returns what the state of a pull request, its test run and its queue say, the most important first. */
 export function stateFindings(state: string, facts: Facts, run: TestRun | undefined): readonly Finding[] {
   const first = describeState(state, facts)
-  const { failing = [], pending = [] } = run ?? {}
+  const { failingChecks = [], pending = [] } = run ?? {}
+  const failing = failingChecks.map(({ name }) => name)
   const checks = [
     ...namesFinding('failing-checks', failing, names => `Failing checks in its test run: ${names}.`),
     ...namesFinding('pending-checks', pending, names => `Checks still running in its test run: ${names}.`),

@@ -61,7 +61,8 @@ export async function openPullRequest(request: ExplainRequest, context: CommandC
 /** Returns an explanation as `--json` prints it. */
 export function explanationJson(explanation: Explanation): JsonObject {
   if (explanation.testRun === null) return { ...explanation, testRun: null }
-  const { id, status, failing, pending } = explanation.testRun
+  const { id, status, failingChecks, pending } = explanation.testRun
+  const failing = failingChecks.map(({ name }) => name)
   return { ...explanation, testRun: { id, status, failing, pending } }
 }
 

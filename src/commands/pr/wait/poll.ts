@@ -6,6 +6,7 @@ import type { CommandRequest } from '../../../cli/command.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { mapConcurrent, maxConcurrent } from '../../../cli/run.ts'
 import { attemptLimit } from '../../../domain/limits.ts'
+import { queueEntries } from '../../../domain/queue-entries.ts'
 import type { WaitOutcome } from '../../../domain/states.ts'
 import { queueName } from '../../../domain/values/repository.ts'
 import {
@@ -16,7 +17,7 @@ import {
   type WaitState,
 } from '../../../domain/wait-state.ts'
 import { isNotFound, isPermanent, MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
-import { get, getArray, getString, isObject, type JsonObject } from '../../../json.ts'
+import { getString, type JsonObject } from '../../../json.ts'
 import type { RequestedPullRequest } from '../reads.ts'
 
 export interface WaitOptions extends WaitGoal {
@@ -101,13 +102,14 @@ export interface WaitTarget {
   readonly queue?: JsonObject | undefined
 }
 
-type FailedReading = { readonly failure: MergeqError }
-
-/** What was read of a pull request, and its queue, if that was read. */
-export type TargetReading = { readonly queue?: JsonObject | undefined } & (
-  | { readonly observation: WaitObservation; readonly failure?: MergeqError }
-  | FailedReading
-)
+/** What was read of a pull request: an observation, or why there is none. */
+export interface TargetReading {
+  readonly observation?: WaitObservation
+  /** Why the read failed; with an observation, that the service does not know the pull request. */
+  readonly failure?: MergeqError
+  /** The queue, if it was read. */
+  readonly queue?: JsonObject | undefined
+}
 
 /**
  * Reads the states of pull requests: one request for a queue and all pull requests that the queue lists, and
@@ -120,7 +122,7 @@ export async function readTargets(
   targets: readonly WaitTarget[],
   wait: Wait,
 ): Promise<readonly TargetReading[]> {
-  const listings = new Map<string, QueueListing | FailedReading | undefined>()
+  const listings = new Map<string, QueueListing>()
   for (const name of new Set(targets.map(({ request }) => queueName(request.values)))) {
     const inQueue = targets.filter(target => queueName(target.request.values) === name)
     const isNeeded =
@@ -132,10 +134,12 @@ export async function readTargets(
   }
   const readTarget = async (target: WaitTarget): Promise<TargetReading> => {
     const { values } = target.request
-    const listing = listings.get(queueName(values))
-    if (listing !== undefined && 'failure' in listing) return listing
-    const reading = listing?.entries.get(values.pr) ?? (await readTargetRecord(target, wait))
-    return { ...reading, queue: listing?.record }
+    const { failure, queue, observations } = listings.get(queueName(values)) ?? {}
+    if (failure !== undefined) return { failure }
+    const observation = observations?.get(values.pr)
+    return observation === undefined
+      ? { ...(await readTargetRecord(target, wait)), queue }
+      : { observation, queue }
   }
   const readings: TargetReading[] = []
   for await (const reading of mapConcurrent(targets, maxConcurrent, readTarget, wait.hasTime))
@@ -143,41 +147,33 @@ export async function readTargets(
   return readings
 }
 
-/** The record of a queue, and the readings of the pull requests that the queue lists, by number. */
+/** What was read of a queue; empty where the pull requests can be read one by one instead. */
 interface QueueListing {
-  readonly record: JsonObject
-  readonly entries: ReadonlyMap<number, TargetReading>
+  readonly queue?: JsonObject
+  /** The observations of the pull requests that the queue lists, by number. */
+  readonly observations?: ReadonlyMap<number, WaitObservation>
+  /** Why no pull request of the queue was read. */
+  readonly failure?: MergeqError
 }
 
-/**
- * Reads the queue of these targets. A failure is the reading of each target; undefined if they can be read one
- * by one instead.
- */
 async function readListing(
   name: string,
   targets: readonly WaitTarget[],
   { context, options: { failOnPaused }, pollLimits, unreadableQueues }: Wait,
-): Promise<QueueListing | FailedReading | undefined> {
+): Promise<QueueListing> {
   const { host, logger } = context
   const [first] = targets
-  if (first === undefined) return undefined
+  if (first === undefined) return {}
   const { repo, targetBranch } = first.request.values
   try {
-    const { response } = await callOperation(
-      context.client(),
-      getQueue,
-      { repo, targetBranch },
-      { limits: pollLimits },
-    )
-    const [record = {}] = response.records
+    const options = { limits: pollLimits }
+    const { response } = await callOperation(context.client(), getQueue, { repo, targetBranch }, options)
+    const [queue = {}] = response.records
     const at = host.clock.now()
-    const entries = new Map<number, TargetReading>()
-    for (const [index, entry] of getArray(record, 'enqueuedPullRequests').entries()) {
-      const pr = get(entry, 'prNumber')
-      if (typeof pr === 'number' && isObject(entry))
-        entries.set(pr, { observation: { record: entry, position: index + 1, at } })
-    }
-    return { record, entries }
+    const observations = queueEntries(queue).map(
+      ({ pr, record, position }) => [pr, { record, position, at }] as const,
+    )
+    return { queue, observations: new Map(observations) }
   } catch (error) {
     const failure = toReadingError(error)
     const message = withPeriod(failure.message)
@@ -186,12 +182,12 @@ async function readListing(
       const text = `${message} Checking each pull request separately`
       if (failOnPaused) await logger.warn(`${text}; a paused queue cannot be detected.`)
       else await logger.info(`${text}.`)
-      return undefined
+      return {}
     }
     if (targets.length > 1 || (failOnPaused && isPermanent(failure))) return { failure }
     if (failOnPaused)
       await logger.warnOnce(`${message} Until the queue can be read, a pause cannot be detected.`)
-    return undefined
+    return {}
   }
 }
 
@@ -209,9 +205,8 @@ async function readTargetRecord(
     return { observation: { record, at: clock.now(), askedAt, date } }
   } catch (error) {
     const failure = toReadingError(error)
-    return isNotFound(failure)
-      ? { observation: { record: undefined, at: clock.now() }, failure }
-      : { failure }
+    if (!isNotFound(failure)) return { failure }
+    return { observation: { record: undefined, at: clock.now() }, failure }
   }
 }
 
@@ -226,7 +221,7 @@ function toReadingError(error: unknown): MergeqError {
 export interface WaitEnd {
   readonly outcome: WaitOutcome
   /** The error that ended the wait, for the outcome `error`. */
-  readonly failure?: MergeqError
+  readonly failure?: MergeqError | undefined
   /** Whether the wait was ruled out before it began. */
   readonly isSkipped?: boolean
   /** Whether the first reading ended the wait: nothing changed while the command waited. */
@@ -253,19 +248,22 @@ export function updateTarget(
   reading: TargetReading,
   { options, context }: Wait,
 ): TargetUpdate {
-  if (!('observation' in reading)) {
-    const { failure } = reading
+  const { observation, failure, queue } = reading
+  if (observation === undefined) {
     const errors = target.errors + 1
-    const isGivenUp = isPermanent(failure) || errors >= options.maxErrors || options.limit === 0
-    return { target: { ...target, errors }, end: isGivenUp ? { outcome: 'error', failure } : undefined }
+    const isGivenUp =
+      errors >= options.maxErrors || options.limit === 0 || (failure !== undefined && isPermanent(failure))
+    return {
+      target: { ...target, errors },
+      end: isGivenUp ? { outcome: 'error', failure } : undefined,
+    }
   }
-  const { observation, queue } = reading
   const { record } = observation
   const { state, change, outcome } = advance(target.state, observation, options)
   const updated = { ...target, state, errors: 0, record, queue }
   if (outcome === 'error') {
-    const failure = reading.failure ?? submissionNotVisibleError(updated, context)
-    return { target: updated, change, end: { outcome, failure } }
+    const cause = failure ?? submissionNotVisibleError(updated, context)
+    return { target: updated, change, end: { outcome, failure: cause } }
   }
   const isStuck = outcome === undefined && options.failOnPaused && getString(queue, 'state') === 'PAUSED'
   const isUnseen =

@@ -194,7 +194,9 @@ async function runPollRound(targets: readonly WaitTarget[], wait: Wait, reporter
   if (options.head !== undefined && readings.some(hasUnknownHead))
     await logger.warnOnce('The service does not report the head commit; --match-head is not checked.')
   const waiting = continued.map(({ target }) => target)
-  const failures = readings.flatMap(reading => ('observation' in reading ? [] : [reading.failure]))
+  const failures = readings.flatMap(({ observation, failure = [] }) =>
+    observation === undefined ? failure : [],
+  )
   if (waiting.length > 0) await reportPollErrors(failures, waiting, wait)
   const random = host.random()
   const delays = waiting.map(({ state, errors }) =>
@@ -209,10 +211,8 @@ async function runPollRound(targets: readonly WaitTarget[], wait: Wait, reporter
   }
 }
 
-const hasUnknownHead = (reading: TargetReading): boolean =>
-  'observation' in reading &&
-  reading.observation.record !== undefined &&
-  (getString(reading.observation.record, 'prSha') ?? '') === ''
+const hasUnknownHead = ({ observation }: TargetReading): boolean =>
+  observation?.record !== undefined && (getString(observation.record, 'prSha') ?? '') === ''
 
 /** Logs the errors of failed polls, each message once in a round. */
 async function reportPollErrors(
