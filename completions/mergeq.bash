@@ -50,7 +50,6 @@ _mergeq() {
 
   case $directive in
     :commands) while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -c -- "$part") ;;
-    :nospace) compopt -o nospace 2> /dev/null ;;
     # Readline itself completes files, and quotes them; bash 3.2 cannot be asked to.
     :files) compopt -o filenames -o default 2> /dev/null ||
       while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$part") ;;

@@ -1,11 +1,9 @@
-import { anyField } from '../api/operations/fields.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 import type { Host } from '../host/host.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand } from './command.ts'
 import type { CompletionCandidate, ValueLookup } from './completion-values.ts'
 import type { SecretOutput } from './context.ts'
-import { fieldsOf } from './fields.ts'
 import { isOption, type OptionDefinition, oppositeOf } from './inputs.ts'
 import { globalOptions, helpOption, type Reading, read, versionOption } from './parse.ts'
 
@@ -14,9 +12,9 @@ export interface Completion {
   readonly candidates: readonly CompletionCandidate[]
   /**
    * What the shell does in addition to offering the candidates: it completes the names of files or of
-   * commands, adds no space after the candidate, or does nothing.
+   * commands, or does nothing.
    */
-  readonly directive: 'files' | 'commands' | 'nospace' | 'nofiles'
+  readonly directive: 'files' | 'commands' | 'nofiles'
   /** Further candidates, which `readValues` looks up. */
   readonly lookup?: ValueLookup
 }
@@ -65,39 +63,20 @@ function complete(
 
 const nothing: Completion = { candidates: [], directive: 'nofiles' }
 
-/**
- * Returns the names that can follow `--fields`: the headings of the table and the fields of the records, each
- * with the names before the last comma and without those that were typed there.
- */
-function listFields({ definition }: RegisteredCommand, current: string, args: ParsedArgs): readonly string[] {
-  const { names = [], columns = [] } = fieldsOf(definition ?? {}, args) ?? {}
-  const before = current.slice(0, current.lastIndexOf(',') + 1)
-  const given = before.split(',')
-  const headings = columns.map(([title]) => title.toLowerCase().replaceAll(' ', '_'))
-  const known = new Set([...headings, ...names.filter(name => !name.endsWith(anyField))])
-  return [...known].filter(name => !given.includes(name)).map(name => `${before}${name}`)
-}
-
 /** Completes a value; `prefix` is the part of the current word before it: `--color=`. */
 function completeValue(
-  input: OptionDefinition,
-  { command, args, words }: Pick<Reading, 'command' | 'args' | 'words'>,
+  { choices = [], suggestions = [], values: source, program, file }: OptionDefinition,
+  { args, words }: Pick<Reading, 'args' | 'words'>,
   current: string,
   prefix: string,
 ): Completion {
-  const { choices = [], suggestions = [], values: source } = input
-  const typed = current.slice(prefix.length)
-  const toCandidates = (values: readonly string[]) => values.map(value => ({ value: `${prefix}${value}` }))
-  if (input.name === '--fields')
-    return command === undefined
-      ? nothing
-      : // A further name may follow after a comma.
-        complete(toCandidates(listFields(command, typed, args)), current, 'nospace')
-  const directive = input.program === true ? 'commands' : input.file === true ? 'files' : 'nofiles'
-  const completion = complete(toCandidates([...choices, ...suggestions]), current, directive)
-  return source === undefined
-    ? completion
-    : { ...completion, lookup: { source, prefix, current: typed, args, words } }
+  const directive = program === true ? 'commands' : file === true ? 'files' : 'nofiles'
+  const values = [...choices, ...suggestions].map(value => ({ value: `${prefix}${value}` }))
+  const lookup = { prefix, current: current.slice(prefix.length), args, words }
+  return {
+    ...complete(values, current, directive),
+    ...(source === undefined ? {} : { lookup: { source, ...lookup } }),
+  }
 }
 
 /** Completes the argument at an index; that of `mergeq help` is also the next word of a command. */

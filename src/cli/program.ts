@@ -24,6 +24,7 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     return printCompletions(words, groups, host, secrets)
   }
   let args: ParsedArgs = new Map()
+  const hasColor = ({ terminal }: Output) => shouldColor({ color: colorMode(args), env: host.env, terminal })
   try {
     const reading = await read(host.argv, groups)
     args = reading.args
@@ -44,47 +45,42 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
       return 0
     }
     const { renderDocumentation } = await import('./help.ts')
-    const { env, out } = host
-    const isBold = shouldColor({ color: colorMode(args), env, terminal: out.terminal })
+    const isBold = hasColor(host.out)
     const text = await renderDocumentation(reading, groups, {
-      width: Math.min(out.columns, 100),
-      format: (args.has('--json') ? 'json' : (args.get('--output')?.[0] ?? 'table')).toLowerCase(),
-      isPretty: out.terminal,
+      width: Math.min(host.out.columns, 100),
+      format: typedFormat(args),
+      isPretty: host.out.terminal,
       heading: title => (isBold ? bold(title) : title),
     })
     if (text === undefined) {
       const { createHelpError } = await loadCorrections()
       throw await createHelpError(reading, groups)
     }
-    await out.write(text)
+    await host.out.write(text)
     return 0
   } catch (error) {
     await flush().catch(() => undefined)
-    if (host.env.MERGEQ_DEBUG === '1')
-      await host.err.write(`${sanitizeLines(stackTraceOf(error))}\n`).catch(() => undefined)
+    if (host.env.MERGEQ_DEBUG === '1') {
+      const trace = error instanceof Error ? (error.stack ?? String(error)) : String(error)
+      await host.err.write(`${sanitizeLines(trace)}\n`).catch(() => undefined)
+    }
     const { aborted, reason } = host.interrupted
     const failure = toMergeqError(
       aborted && !(isMergeqError(error) && error.kind === 'interrupted') ? reason : error,
     )
-    const json = wantsJsonErrors(args, host.env.MERGEQ_OUTPUT)
-    const color = shouldColor({ color: colorMode(args), env: host.env, terminal: host.err.terminal })
+    // The settings are not read for this, so that errors in the settings can be reported too.
+    const json = isJsonFormat(typedFormat(args, host.env.MERGEQ_OUTPUT))
     const { createLogger } = await import('../output/logger.ts')
-    await createLogger(host.err, { quiet: false, verbose: false, json, color }).error(failure)
+    const options = { quiet: false, verbose: false, json, color: hasColor(host.err) }
+    await createLogger(host.err, options).error(failure)
     return failure.exit
   }
 }
 
 const loadCorrections = () => import('./correct.ts')
 
-/**
- * Whether errors are printed as JSON. This depends only on `args` and `output`, the value of
- * MERGEQ_OUTPUT, so that errors in the settings can be reported too.
- */
-const wantsJsonErrors = (args: ParsedArgs, output: string | undefined): boolean =>
-  args.has('--json') || isJsonFormat((args.get('--output')?.[0] ?? output ?? '').toLowerCase())
-
-const stackTraceOf = (error: unknown): string =>
-  error instanceof Error && error.stack !== undefined ? error.stack : String(error)
+const typedFormat = (args: ParsedArgs, otherwise = 'table'): string =>
+  args.has('--json') ? 'json' : (args.get('--output')?.[0] ?? otherwise).toLowerCase()
 
 function colorMode(args: ParsedArgs): 'auto' | 'always' | 'never' {
   const [mode] = args.get('--color') ?? []

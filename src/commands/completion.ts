@@ -52,7 +52,6 @@ _mergeq() {
 
   case $directive in
     :commands) while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -c -- "$part") ;;
-    :nospace) compopt -o nospace 2> /dev/null ;;
     # Readline itself completes files, and quotes them; bash 3.2 cannot be asked to.
     :files) compopt -o filenames -o default 2> /dev/null ||
       while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$part") ;;
@@ -77,11 +76,7 @@ _mergeq() {
     value=\${\${\${line%%$'\\t'*}//\\\\/\\\\\\\\}//:/\\\\:}
     if [[ $line == *$'\\t'* ]]; then candidates+=("$value:\${line#*$'\\t'}"); else candidates+=("$value"); fi
   done
-  if (( $#candidates )); then
-    if [[ $directive == :nospace ]]; then _describe mergeq candidates -S '' && code=0
-    else _describe mergeq candidates && code=0
-    fi
-  fi
+  (( $#candidates )) && _describe mergeq candidates && code=0
   [[ $PREFIX == --*=* ]] && compset -P '*='
   case $directive in
     :files) _files && code=0 ;;

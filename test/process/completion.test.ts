@@ -54,7 +54,6 @@ interface Case {
 const cases: readonly Case[] = [
   { line: 'mergeq ', has: ['pr', 'queue', 'metrics', 'help', 'completion'], not: ['submit', '--repo'] },
   { line: 'mergeq sand', only: ['sandbox'] },
-  { line: 'mergeq pr s', only: ['status', 'submit'] },
   { line: 'mergeq -R acme/web --json pr ca', only: ['cancel'] },
   { line: 'mergeq --base-url https://example.com:8443/v1 pr ca', only: ['cancel'] },
   {
@@ -62,31 +61,11 @@ const cases: readonly Case[] = [
     has: ['--priority', '--wait', '--repo', '--help'],
     not: ['--exit-status', '--version'],
   },
-  { line: 'mergeq pr status --ex', only: ['--exit-status'] },
-  { line: 'mergeq pr get --exit-status --ex', only: [] },
-  { line: 'mergeq pr get -R acme/web --rep', only: [] },
   { line: 'mergeq queue update --set a=1 --se', only: ['--set'] },
-  {
-    line: 'mergeq queue update --batch --bat',
-    only: ['--batching-max-wait-time-minutes', '--batching-min-size'],
-  },
-  { line: 'mergeq queue update --batch --no-ba', only: [] },
-  { line: 'mergeq queue update --no-ba', only: ['--no-batch'] },
-  { line: 'mergeq api getQueue --no-input --inp', only: ['--input'] },
   { line: 'mergeq pr submit 7 --priority ', only: ['high', 'low', 'medium', 'urgent'] },
   { line: 'mergeq pr submit 7 --priority=u', only: ['urgent'] },
-  { line: 'mergeq pr get -o ', only: ['csv', 'json', 'markdown', 'ndjson', 'table'] },
   { line: 'mergeq -o csv pr get --color=', only: ['always', 'auto', 'never'] },
-  { line: 'mergeq api -X ', only: ['get', 'post'] },
-  { line: 'mergeq api getQ', only: ['getQueue'] },
-  { line: 'mergeq config get co', only: ['color'] },
   { line: 'mergeq config set repo ', only: [] },
-  { line: 'mergeq completion ', only: ['bash', 'fish', 'powershell', 'zsh'] },
-  { line: 'mergeq help pr su', only: ['submit'] },
-  { line: 'mergeq help exi', only: ['exit-codes'] },
-  { line: 'mergeq pr submit 7 s', only: [] },
-  { line: 'mergeq nothing --js', only: [] },
-  { line: 'mergeq --profile ', only: [] },
   { line: 'mergeq sandbox exec ', has: ['mergeq'], not: ['--repo', 'targets.txt'] },
   { line: 'mergeq sandbox exec -- mergeq t', only: ['targets.txt'] },
   { line: 'mergeq __comp', only: [] },
@@ -273,7 +252,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', shell => {
       const values = ['v:$(touch hostile)\tA: b', 'v:a b', "v:it's\\"]
       writeProgram(
         join(folder, 'mergeq'),
-        `process.stdout.write(${JSON.stringify(`${values.join('\n')}\n:nospace\n`)})`,
+        `process.stdout.write(${JSON.stringify(`${values.join('\n')}\n:nofiles\n`)})`,
       )
       const rest = shell === 'zsh' ? `:${process.env.PATH ?? ''}` : ''
       const offered = await complete('mergeq v:', { ...alone, PATH: `${folder}${rest}` })

@@ -35,6 +35,11 @@ describe('completeWords offers', () => {
     ['nothing after the short name of an option that was typed', 'api -X get --meth', ':nofiles'],
     ['no option twice', 'pr get --json --js', ':nofiles'],
     ['no option twice whose value was typed with =', 'pr get --repo=acme/web --rep', ':nofiles'],
+    [
+      'an option of the command whose opposite is another global option',
+      'api getQueue --no-input --inp',
+      '--input :nofiles',
+    ],
     ['a variadic option again', 'queue update --set a=1 --se', '--set :nofiles'],
     ['both options of a pair', 'queue update --no-ba', '--no-batch :nofiles'],
     [
@@ -65,23 +70,6 @@ describe('completeWords offers', () => {
     ['nothing after a command for help', 'help pr submit ', ':nofiles'],
     ['no topic after a group for help', 'help pr exit', ':nofiles'],
     ['no hidden command', '__', ':nofiles'],
-    [
-      'headings and fields, each once',
-      'queue list --fields ',
-      'repository branch depth testing merged failed repo :nospace',
-    ],
-    ['fields that begin with the word', 'pr list --fields=prN', '--fields=prNumber :nospace'],
-    ['a heading without quotes', 'flaky list --fields rate_', 'rate_7d :nospace'],
-    [
-      'fields after a comma, without those before it',
-      'pr cancel 7 --fields ok,pr,o',
-      'ok,pr,operation :nospace',
-    ],
-    ['the fields that the options select', 'pr submit 7 --wait --fields out', 'outcome :nospace'],
-    ['the fields of an operation', 'api getQueueMetrics --fields ', ':nospace'],
-    ['the fields of an operation that is known', 'api getQueue --fields mod', 'mode :nospace'],
-    ['no fields of a command without them', 'config path --fields ', ':nospace'],
-    ['no fields of a group', 'pr --fields ', ':nofiles'],
   ]
 
   test.each(cases)('%s: %j', async (_, line, offers) => {
