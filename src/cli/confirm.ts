@@ -21,14 +21,11 @@ interface Confirmation {
 
 const lastSentence = / (?=(?:Type \S+ to confirm:|Continue\? \[y\/N\])$)/
 
-/** Throws a usage error when the user cannot be asked. */
-export function requirePrompt(command: string, context: Pick<CommandContext, 'options' | 'host'>): void {
-  if (!canPrompt(context))
-    throw usageError(
-      `Cannot prompt to confirm \`mergeq ${command}\` without a terminal, in CI or with --no-input.`,
-      'To skip the prompt, add --yes.',
-    )
-}
+export const promptError = (command: string): MergeqError =>
+  usageError(
+    `Cannot prompt to confirm \`mergeq ${command}\` without a terminal, in CI or with --no-input.`,
+    'To skip the prompt, add --yes.',
+  )
 
 /** Throws a usage error when the user does not agree or cannot be asked. */
 export async function confirm(
@@ -36,7 +33,7 @@ export async function confirm(
   { text: question, expectedInput }: Confirmation,
   context: CommandContext,
 ): Promise<void> {
-  requirePrompt(command, context)
+  if (!canPrompt(context)) throw promptError(command)
   // The answer has a place on the last line.
   const columns = context.host.err.columns - expectedInput.length - 2
   const text = sanitizeLine(question)

@@ -3,7 +3,7 @@ import { createReceipt, type Delivery, type Operation, receiptFields } from '../
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
-import { confirm, requirePrompt } from '../../cli/confirm.ts'
+import { canPrompt, confirm, promptError } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { combineFields, type RecordFields } from '../../cli/fields.ts'
 import { option } from '../../cli/inputs.ts'
@@ -21,15 +21,17 @@ import { joinCommandLine } from '../../domain/suggested-command.ts'
 import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { MergeqError, mostSevere, toMergeqError, usageError, withPeriod } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import { singleRecord } from '../../output/printer.ts'
 import { table } from '../../output/view.ts'
 import { differenceRecord, printPlans } from './diff.ts'
-import { fileInput, includeStateInput } from './files.ts'
 import {
   combineDigests,
   createPlans,
   describePlan,
+  fileInput,
   formatValue,
   hasDifferences,
+  includeStateInput,
   type Plan,
   readItems,
   readLive,
@@ -51,27 +53,20 @@ const suggestDiff = (path: string): string =>
   `To check the current state, run: ${joinCommandLine(['queue', 'diff', '-f', path])}`
 
 /** Returns the error for settings that the service accepted but does not show. */
-function missingError(
-  { request, path }: Plan,
-  live: LiveSettings | undefined,
-  missing: readonly Difference[],
-) {
+function missingError({ request, path }: Plan, isThere: boolean, missing: readonly Difference[]) {
   const problems = missing.map(
-    ({ setting, live: value, file }) => `${setting} is ${formatValue(value)} instead of ${formatValue(file)}`,
+    ({ setting, live, file }) => `${setting} is ${formatValue(live)} instead of ${formatValue(file)}`,
   )
-  const isEmptyList = missing.some(
-    ({ setting, file }) => setting === 'requiredStatuses' && Array.isArray(file) && file.length === 0,
+  const ignoresEmptyList = missing.some(
+    ({ setting, file }) => setting === 'requiredStatuses' && file !== null,
   )
-  const reason = missing.some(({ setting }) => setting === 'mode')
-    ? 'A mode change takes effect after the running tests finish.'
-    : 'Another change may have replaced this one, or the service does not support the value.'
   return new MergeqError(
     'differs',
-    `The service accepted the change to the queue for ${queueName(request.values)}, but not all of it took effect: ${live === undefined ? 'the queue does not exist' : joinList(problems)}.`,
+    `The service accepted the change to the queue for ${queueName(request.values)}, but not all of it took effect: ${isThere ? joinList(problems) : 'the queue does not exist'}.`,
     {
-      hint: isEmptyList
+      hint: ignoresEmptyList
         ? 'The service ignores an empty list. To remove the override, write: requiredStatuses: null'
-        : `${reason}\n${suggestDiff(path)}`,
+        : `A mode changes after the running tests finish. Another change may have replaced this one.\n${suggestDiff(path)}`,
     },
   )
 }
@@ -142,7 +137,7 @@ async function applyPlan(plan: Plan, includesState: boolean, context: CommandCon
     const { live, missing } = await readBack(plan, includesState, context)
     const digest = await settingsDigest(live?.settings ?? null)
     if (live !== undefined && missing.length === 0) return { record: { ...receipt(), digest } }
-    const failure = missingError(plan, live, missing)
+    const failure = missingError(plan, live !== undefined, missing)
     const notApplied = missing.map(({ setting }) => setting)
     return { record: { ...receipt(failure), notApplied, digest }, failure }
   } catch (error) {
@@ -150,13 +145,6 @@ async function applyPlan(plan: Plan, includesState: boolean, context: CommandCon
     const wasSent = outcome !== 'failed' || failure.details.delivery !== undefined
     return { record: wasSent ? receipt(failure) : undefined, failure }
   }
-}
-
-function formatResult({ request, differences: changes }: Plan, { outcome }: JsonObject): string {
-  const name = queueName(request.values)
-  if (outcome === 'unchanged') return `The queue for ${name} is up to date.`
-  const changed = changes.length === 0 ? '' : `: ${joinList(changes.map(({ setting }) => setting))}`
-  return `${outcome === 'created' ? 'Created' : 'Updated'} the queue for ${name}${changed}.`
 }
 
 const resultRecord: RecordFields = {
@@ -167,6 +155,25 @@ const resultRecord: RecordFields = {
     ['OUTCOME', 'outcome'],
     ['CHANGED', 'changed'],
   ],
+}
+
+async function printResult(
+  { request, differences: changes }: Plan,
+  record: JsonObject,
+  { printer }: CommandContext,
+): Promise<void> {
+  const name = queueName(request.values)
+  const changed = changes.length === 0 ? '' : `: ${joinList(changes.map(({ setting }) => setting))}`
+  const sentence =
+    record.outcome === 'unchanged'
+      ? `The queue for ${name} is up to date.`
+      : `${record.outcome === 'created' ? 'Created' : 'Updated'} the queue for ${name}${changed}.`
+  await printer.print(
+    singleRecord(record, () => ({
+      ...table([record], resultRecord.columns),
+      sentence: record.ok === true ? sentence : '',
+    })),
+  )
 }
 
 /** Parses a digest of live settings: 16 hexadecimal digits in lower case. Throws a usage error otherwise. */
@@ -189,7 +196,7 @@ async function checkDigest(
   throw new MergeqError(
     'stale',
     `The live settings have changed: expected digest ${expected}, found ${digest}. Nothing was changed.`,
-    { hint: `To compare the current settings, run: ${joinCommandLine(['queue', 'diff', '-f', path])}` },
+    { hint: suggestDiff(path) },
   )
 }
 
@@ -222,18 +229,16 @@ export const queueApplyCommand = defineCommand({
   },
   examples: ['mergeq queue apply -f queue.yaml', 'mergeq queue apply -f queues/ --yes'],
   async run({ file, yes, ifMatch, includeState }, context) {
-    const { logger, printer, host } = context
+    const { logger, options } = context
     const items = await readItems(file, includeState, context)
-    if (context.options.dryRun) {
-      await logger.info('Dry run: the live queues were read, and nothing was changed.')
-      const plans = await createPlans(items, includeState, context)
-      await checkDigest(plans, ifMatch, file)
+    if (options.dryRun) await logger.info('Dry run: the live queues were read, and nothing was changed.')
+    else if (!yes && !canPrompt(context)) throw promptError('queue apply')
+    let plans = await createPlans(items, includeState, context)
+    const digest = await checkDigest(plans, ifMatch, file)
+    if (options.dryRun) {
       await printPlans(plans, context)
       return 0
     }
-    if (!yes) requirePrompt('queue apply', context)
-    let plans = await createPlans(items, includeState, context)
-    const digest = await checkDigest(plans, ifMatch, file)
     const changedPlans = plans.filter(hasDifferences)
     for (const plan of changedPlans) for (const text of describePlan(plan)) await logger.info(text)
     if (changedPlans.length > 0 && !yes) {
@@ -246,19 +251,11 @@ export const queueApplyCommand = defineCommand({
     const failures: MergeqError[] = []
     for (const plan of plans) {
       const { record, failure } = await applyPlan(plan, includeState, context)
-      if (record !== undefined)
-        await printer.print({
-          records: [record],
-          document: ([first = {}]) => first,
-          view: records => ({
-            ...table(records, resultRecord.columns),
-            sentence: failure === undefined ? formatResult(plan, record) : '',
-          }),
-        })
+      if (record !== undefined) await printResult(plan, record, context)
       if (failure !== undefined) failures.push(failure)
-      if (failure?.kind === 'interrupted' || host.interrupted.aborted) break
+      if (failure?.kind === 'interrupted' || context.host.interrupted.aborted) break
     }
-    await printer.end()
+    await context.printer.end()
     await reportErrors(failures, context)
     return mostSevere(failures.map(({ exit }) => exit))
   },

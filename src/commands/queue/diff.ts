@@ -5,16 +5,17 @@ import type { CommandContext } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { exitCodeOf } from '../../errors.ts'
-import type { JsonObject } from '../../json.ts'
-import { table, type View } from '../../output/view.ts'
-import { fileInput, includeStateInput } from './files.ts'
+import type { Json, JsonObject } from '../../json.ts'
+import { table } from '../../output/view.ts'
 import {
   combineDigests,
   createPlans,
   describePlan,
+  fileInput,
   formatSetting,
   formatValue,
   hasDifferences,
+  includeStateInput,
   type Plan,
   readItems,
 } from './plan.ts'
@@ -35,23 +36,6 @@ const queueRecord = ({ request: { values } }: Plan) => ({
   targetBranch: values.targetBranch,
 })
 
-/** Returns the differences for a terminal; `showBranch` is for the files of several queues. */
-const differencesView = (changes: readonly JsonObject[], showBranch: boolean): View =>
-  table(
-    changes.map(({ targetBranch, setting, live, file }) => ({
-      targetBranch,
-      setting,
-      live: formatSetting(live),
-      file: formatSetting(file),
-    })),
-    [
-      ...(showBranch ? [['BRANCH', 'targetBranch', 'prose'] as const] : []),
-      ['SETTING', 'setting', 'id'],
-      ['LIVE', 'live', 'prose'],
-      ['FILE', 'file', 'prose'],
-    ],
-  )
-
 /**
  * Prints the differences between queues and their files, and logs the digest of the live settings. Returns
  * whether all queues match their files.
@@ -71,19 +55,20 @@ export async function printPlans(
     exists: plan.live !== undefined,
     digest: plan.digest,
   }))
+  const rowsOf = (changes: readonly JsonObject[], format: (value: Json | undefined) => string) =>
+    changes.map(change => ({ ...change, live: format(change.live), file: format(change.file) }))
   await printer.print({
     records,
     document: changes => ({ same: isSame, digest, queues, changes }),
     view: changes => ({
-      ...table(
-        changes.map(change => ({
-          ...change,
-          live: formatValue(change.live),
-          file: formatValue(change.file),
-        })),
-        differenceRecord.columns,
-      ),
-      terminalView: () => differencesView(records, plans.length > 1),
+      ...table(rowsOf(changes, formatValue), differenceRecord.columns),
+      terminalView: () =>
+        table(rowsOf(records, formatSetting), [
+          ...(plans.length > 1 ? [['BRANCH', 'targetBranch', 'prose'] as const] : []),
+          ['SETTING', 'setting', 'id'],
+          ['LIVE', 'live', 'prose'],
+          ['FILE', 'file', 'prose'],
+        ]),
     }),
   })
   if (records.length > 0) await printer.end()

@@ -5,14 +5,21 @@ import type { CommandContext } from '../../cli/context.ts'
 import { option } from '../../cli/inputs.ts'
 import { joinList } from '../../domain/format.ts'
 import { isJsonFormat } from '../../domain/output-formats.ts'
-import { settingsDigest } from '../../domain/queue-file.ts'
+import { type QueueFile, settingsDigest } from '../../domain/queue-file.ts'
 import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { textParser } from '../../domain/values/text.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { stringifyJson } from '../../json.ts'
 import { rawText } from '../../output/printer.ts'
-import { includeStateInput, isJsonFileName, queueFileEndings, readQueueFile } from './files.ts'
-import { readLive, resolveQueue } from './plan.ts'
+import {
+  includeStateInput,
+  isJsonFileName,
+  type LoadedFile,
+  queueFileEndings,
+  readLive,
+  readQueueFile,
+  resolveQueue,
+} from './plan.ts'
 
 /**
  * Whether the output is JSON instead of YAML: by the extension of the file, else by `-o`. Throws a usage
@@ -32,6 +39,18 @@ function isJsonOutput(file: string | undefined, { args, options }: CommandContex
   const isJsonFile = isJsonFileName(file)
   if (isFormatTyped && !isJsonFile) throw usageError(`--output json does not match the extension of ${file}.`)
   return isJsonFile
+}
+
+/** Formats a new queue file, or an existing one with the new settings and its comments. */
+async function formatYaml(
+  queueFile: QueueFile,
+  old: LoadedFile | undefined,
+  includesState: boolean,
+): Promise<string> {
+  const { rewriteYaml, writeYaml } = await import('./yaml.ts')
+  return old === undefined
+    ? writeYaml(queueFile)
+    : rewriteYaml(old.text, old.content.settings, queueFile, !includesState)
 }
 
 /** `queue export`: writes the live settings of a queue to a file or to standard output. */
@@ -71,27 +90,19 @@ export const queueExportCommand = defineCommand({
     const { repo, targetBranch } = request.values
     const { settings } = live
     const queueFile = { repo: old?.content.repo ?? repositoryName(repo), targetBranch, settings }
-    const formatYaml = async () => {
-      const { rewriteYaml, writeYaml } = await import('./yaml.ts')
-      return old === undefined
-        ? writeYaml(queueFile)
-        : rewriteYaml(old.text, old.content.settings, queueFile, !includeState)
-    }
-    if (file === undefined) {
-      const text = isJson ? `${stringifyJson(queueFile, host.out.terminal)}\n` : await formatYaml()
-      await printer.print(rawText(new TextEncoder().encode(text)))
-    } else {
-      const newText = isJson ? `${stringifyJson(queueFile, true)}\n` : await formatYaml()
-      if (newText === old?.text)
-        await logger.info(`${file} is up to date with the queue for ${queueName(request.values)}.`)
-      else {
-        await host.files.replace(file, newText).catch((error: Error) => {
-          throw new MergeqError('output', `${file} could not be written: ${error.message}.`, {
-            hint: 'The existing file is unchanged. Check the directory and the free disk space.',
-          })
+    const text = isJson
+      ? `${stringifyJson(queueFile, file !== undefined || host.out.terminal)}\n`
+      : await formatYaml(queueFile, old, includeState)
+    if (file === undefined) await printer.print(rawText(new TextEncoder().encode(text)))
+    else if (text === old?.text)
+      await logger.info(`${file} is up to date with the queue for ${queueName(request.values)}.`)
+    else {
+      await host.files.replace(file, text).catch((error: Error) => {
+        throw new MergeqError('output', `${file} could not be written: ${error.message}.`, {
+          hint: 'The existing file is unchanged. Check the directory and the free disk space.',
         })
-        await logger.info(`Exported the queue for ${queueName(request.values)} to ${file}.`)
-      }
+      })
+      await logger.info(`Exported the queue for ${queueName(request.values)} to ${file}.`)
     }
     await logger.info(`The digest of the live settings is ${await settingsDigest(settings)}.`)
     return 0

@@ -3,29 +3,97 @@ import type { ParamValues } from '../../api/operation.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { CommandRequest } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import { flag, option, type TypedInput } from '../../cli/inputs.ts'
 import { readRequests } from '../../cli/requests.ts'
-import { expandFiles, type ParsedArgs } from '../../config/settings.ts'
+import { expandFiles, openInput, type ParsedArgs } from '../../config/settings.ts'
 import { pluralize } from '../../domain/format.ts'
 import {
   type Difference,
   differences,
   type LiveSettings,
   liveSettings,
+  parseQueueFile,
   type QueueFile,
+  readSetting,
   settingNames,
   settingsDigest,
   unknownKey,
 } from '../../domain/queue-file.ts'
 import { suggestName } from '../../domain/similar-name.ts'
+import { findInexactNumber } from '../../domain/values/numbers.ts'
 import { parseRepository, queueName, repositoryName } from '../../domain/values/repository.ts'
-import { isNotFound, type MergeqError, toMergeqError, usageError } from '../../errors.ts'
-import { type Json, type JsonObject, stringifyJson } from '../../json.ts'
-import { queueFileEndings, readQueueFile, withOverrides } from './files.ts'
+import { readText, textParser } from '../../domain/values/text.ts'
+import { isNotFound, type MergeqError, toMergeqError, usageError, withName } from '../../errors.ts'
+import { type Json, type JsonObject, parseJson, stringifyJson } from '../../json.ts'
 
 /** The repository and the branch of a queue. */
 export type QueueParams = ParamValues<typeof getQueue.params>
 
 export type QueueRequest = CommandRequest<QueueParams>
+
+export const includeStateInput = flag({
+  name: 'include-state',
+  summary: "Include the queue's state, which is ignored by default",
+})
+
+const typedFile = option({
+  name: 'file',
+  short: 'f',
+  value: 'file|directory',
+  summary: 'Queue file (- for standard input) or directory of queue files; required',
+  file: true,
+  parse: textParser('file name'),
+})
+
+/** The file or directory that was typed: a usage error without one. */
+export const fileInput: TypedInput<string> = {
+  ...typedFile,
+  read(args) {
+    const file = typedFile.read(args)
+    if (file !== undefined) return file
+    throw usageError(
+      'No file was given.',
+      'Specify a file with -f. To create one, run: mergeq queue export -f queue.yaml',
+    )
+  },
+}
+
+/** Upper limit for a queue file, in bytes. */
+const maxFileSize = 256 * 1024
+
+export const isJsonFileName = (path: string): boolean => /\.json$/i.test(path)
+
+export const queueFileEndings = ['.yaml', '.yml', '.json'] as const
+
+export interface LoadedFile {
+  readonly text: string
+  readonly content: QueueFile
+}
+
+/** Reads a queue file, or standard input for `-`. Throws a usage error that names file and line. */
+export async function readQueueFile(path: string, context: CommandContext): Promise<LoadedFile> {
+  const name = path === '-' ? 'standard input' : path
+  const text = await readText(openInput(path, context), name, maxFileSize)
+  // Each byte that is not UTF-8 was decoded as this character.
+  if (text.includes('\uFFFD'))
+    throw usageError(`${name} contains bytes that are not UTF-8.`, 'Save the text as UTF-8.')
+  const { parseYaml } = await import('./yaml.ts')
+  const source = parseYaml(text, name)
+  if (isJsonFileName(path) && parseJson(text) === undefined)
+    throw usageError(`${path}:1: invalid JSON.`, 'Fix the file, or rename it to end in .yaml.')
+  return { text, content: parseQueueFile(source, name) }
+}
+
+/** Parses `--set key=value`: the value is JSON if it parses as JSON, else text. Throws a usage error. */
+function parseOverride(text: string): readonly [string, Json] {
+  const [, key = '', value = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? []
+  if (!/^[^.]+$/.test(key)) throw usageError(`--set: '${text}' is not <setting>=<value>.`)
+  const document = parseJson(value)
+  const inexact = document === undefined ? undefined : findInexactNumber(value)
+  if (inexact !== undefined)
+    throw usageError(`--set: ${key}: the number ${inexact} cannot be represented exactly.`)
+  return [key, withName(`--set: ${key}`, () => readSetting(key, document ?? value))]
+}
 
 /** A file and the queue that it is for. */
 interface QueueFileItem {
@@ -76,10 +144,14 @@ export async function readItems(
   context: CommandContext,
 ): Promise<readonly QueueFileItem[]> {
   const items: QueueFileItem[] = []
-  const paths = await expandFiles(path, queueFileEndings, context)
-  for (const filePath of paths) {
+  const overrides = Object.fromEntries((context.args.get('--set') ?? []).map(parseOverride))
+  for (const filePath of await expandFiles(path, queueFileEndings, context)) {
     const { content: written } = await readQueueFile(filePath, context)
-    const content = withOverrides(written, context.args, includesState)
+    const { state, ...others } = { ...written.settings, ...overrides }
+    const content = {
+      ...written,
+      settings: includesState && state !== undefined ? { state, ...others } : others,
+    }
     // --set changes the settings of the file, not the request that reads the queue.
     const request = { ...(await resolveQueue(filePath, written, context)), overrides: [] }
     const name = queueName(request.values)
