@@ -153,7 +153,7 @@ const formatTokenEnd = ({ value }: Token): string => (value.length < 12 ? '' : v
 const facts = [
   ['source', 'source'],
   ['origin', 'origin'],
-  ['ends with', 'lastCharacters'],
+  ['token ends with', 'lastCharacters'],
   ['verification', 'verification'],
 ] as const
 
@@ -199,14 +199,13 @@ const authStatusCommand = defineCommand({
       ? { verification: 'skipped' }
       : await checkToken(token, context)
     const record = { source: token.source, origin, lastCharacters: formatTokenEnd(token), verification }
-    const screenFacts = facts
-      .filter(([, path]) => record[path] !== '')
-      .map(([title, path]) => [title === 'ends with' ? 'token ends with' : title, path] as const)
     await context.printer.print(
-      singleRecord(record, () => ({
-        ...keyValueTable(record, facts),
-        terminalView: () => keyValueTable(record, screenFacts),
-      })),
+      singleRecord(record, () =>
+        keyValueTable(
+          record,
+          facts.filter(([, path]) => record[path] !== ''),
+        ),
+      ),
     )
     await context.printer.end()
     if (failure !== undefined) throw failure

@@ -1,33 +1,16 @@
 import { type CommandModule, defineCommand } from '../cli/command.ts'
 import { printPreview } from '../cli/confirm.ts'
 import type { CommandContext } from '../cli/context.ts'
-import { argument, flag, optionName, type TypedInput } from '../cli/inputs.ts'
+import { argument, flag, type TypedInput } from '../cli/inputs.ts'
 import { configKeys, type SettingKey, settingDefinitions } from '../config/setting-definitions.ts'
 import { profileIn, sectionOf, storeFile, updateStore } from '../config/store.ts'
-import { findQueueSetting } from '../domain/queue-settings.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
-import { joinCommandLine } from '../domain/suggested-command.ts'
 import { MergeqError, usageError, withName } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { singleRecord } from '../output/printer.ts'
 import { table } from '../output/view.ts'
 
 const keys = [...configKeys.keys()]
-
-/** Returns the hint for an unknown key, and for the value that was typed for it, if any. */
-function hintForKey(key: string, value: string | undefined): string {
-  if (key === 'token') return 'To store a token, run: mergeq auth login'
-  const settingKey = key.replace(/-./g, letters => letters.slice(1).toUpperCase())
-  const setting = findQueueSetting(settingKey)
-  if (setting === undefined) return hintWithSuggestion(key, keys, `Use one of: ${keys.join(', ')}.`)
-  if (value === undefined)
-    return `'${key}' is a queue setting. To see its value, run: mergeq queue get --fields ${settingKey}`
-  const option = optionName(settingKey, setting)
-  const options = /^(?:true|false)$/.test(value)
-    ? [`--${value === 'false' ? 'no-' : ''}${option}`]
-    : [`--${option}`, value]
-  return `'${key}' is a queue setting. To change it, run: ${joinCommandLine(['queue', 'update', ...options])}`
-}
 
 const typedKey = argument({
   name: 'key',
@@ -45,7 +28,9 @@ const keyArgument: TypedInput<{ readonly key: string; readonly name: SettingKey 
     if (name === undefined)
       throw usageError(
         `'${key}' is not a setting that can be stored.`,
-        hintForKey(key, args.get('value')?.[0]),
+        key === 'token'
+          ? 'To store a token, run: mergeq auth login'
+          : hintWithSuggestion(key, keys, `Use one of: ${keys.join(', ')}.`),
       )
     return { key, name }
   },

@@ -40,8 +40,6 @@ interface Session extends CommandContext {
 
 interface Check {
   readonly check: string
-  /** What the check looks at, for people. */
-  readonly description: string
   /** The names of earlier checks without which this check is skipped. */
   readonly needs?: readonly string[]
   /** Returns what it finds; an error that it throws is a failure. */
@@ -218,59 +216,50 @@ async function checkSetting(name: SettingKey, missing: Outcome, { settings }: Se
 
 /** All checks, in their order: the setup, the service, then the directory and the machine. */
 const checks: readonly Check[] = [
-  { check: 'versions', description: 'versions of mergeq and Node, and the platform', run: checkVersions },
-  { check: 'settings', description: 'the settings file and its permissions', run: checkSettings },
+  { check: 'versions', run: checkVersions },
+  { check: 'settings', run: checkSettings },
   {
     check: 'base URL',
-    description: 'the base URL of the service',
     run: async ({ settings }) => pass(await settings.require('baseUrl')),
   },
-  { check: 'proxy', description: 'the proxy environment variables', run: checkProxy },
+  { check: 'proxy', run: checkProxy },
   {
     check: 'token',
-    description: 'the API token and its source',
     needs: ['base URL'],
     run: async ({ client }) => pass((await client().token()).source),
   },
   {
     check: 'DNS',
-    description: 'whether the host name of the base URL can be resolved',
     needs: ['settings', 'base URL', 'proxy'],
     run: checkDns,
   },
   {
     check: 'TLS',
-    description: 'whether the certificate of the service is trusted',
     needs: ['DNS'],
     run: checkTls,
   },
   {
     check: 'service',
-    description: 'one request for the metrics: connection and token',
     needs: ['token', 'DNS', 'TLS'],
     run: checkService,
   },
   {
     check: 'clock',
-    description: "this machine's clock compared with the service's",
     needs: ['service'],
     run: checkClock,
   },
   {
     check: 'service status',
-    description: 'the status that the service publishes, if any',
     needs: ['TLS'],
     run: checkStatus,
   },
-  { check: 'git', description: 'git --version', run: checkGit },
+  { check: 'git', run: checkGit },
   {
     check: 'CI',
-    description: 'whether this is a CI job',
     run: ({ host }) => pass(isContinuousIntegration(host.env) ? 'CI job: no prompts' : 'not a CI job'),
   },
   {
     check: 'repository',
-    description: 'the repository that commands use in this directory',
     run(session) {
       const fix = 'Use --repo owner/name, or run: mergeq config set repo owner/name'
       return checkSetting('repo', warn('none', fix), session)
@@ -278,7 +267,6 @@ const checks: readonly Check[] = [
   },
   {
     check: 'target branch',
-    description: 'the target branch that commands use in this directory',
     run(session) {
       const fix = 'Use --target-branch <branch>, or run: mergeq config set target-branch <branch>'
       return checkSetting('targetBranch', warn('none', fix), session)
@@ -286,7 +274,6 @@ const checks: readonly Check[] = [
   },
   {
     check: 'organization',
-    description: 'the organization slug, which the flaky commands need',
     run(session) {
       const missing = { ...skip('needed only for flaky commands'), fix: 'mergeq config set org <slug>' }
       return checkSetting('org', missing, session)
@@ -397,35 +384,18 @@ export const doctorCommand = defineCommand({
     json: '[{"check","result","found","fix"}]',
     ndjson: 'one check per line',
   },
-  // --dry-run lists the checks with what each looks at.
-  fields: {
-    names: ['check', 'result', 'found', 'fix', 'looksAt'],
-    columns: [...columns, ['DESCRIPTION', 'looksAt']],
-  },
+  fields: { names: ['check', 'result', 'found', 'fix'], columns },
   examples: ['mergeq doctor', 'mergeq doctor --json'],
   async run(_, context) {
     const { printer, options } = context
-    if (options.dryRun) {
-      await printer.print({
-        records: checks.map(({ check, description }) => ({ check, looksAt: description })),
-        document: list => list,
-        view: list =>
-          table(list, [
-            ['CHECK', 'check', 'id'],
-            ['DESCRIPTION', 'looksAt', 'prose'],
-          ]),
-      })
-      await printer.end()
-      return 0
-    }
-    const reports = await runChecks(context)
+    // A dry run lists the checks.
+    const reports = options.dryRun ? [] : await runChecks(context)
+    const checklist = { terminalView: () => checklistView(reports, options.verbose) }
     await printer.print({
-      records: reports.map(reportRecord),
+      records: options.dryRun ? checks.map(({ check }) => ({ check })) : reports.map(reportRecord),
       document: list => list,
-      view: list => ({
-        ...table(list, columns),
-        terminalView: () => checklistView(reports, options.verbose),
-      }),
+      view: list =>
+        options.dryRun ? table(list, [['CHECK', 'check']]) : { ...table(list, columns), ...checklist },
     })
     await printer.end()
     return exitCodeOf(reports.some(({ result }) => result === 'fail') ? 'check-failed' : 'ok')

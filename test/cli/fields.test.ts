@@ -40,8 +40,8 @@ const serve =
 const answer = serve()
 
 describe('a name that no record can have is a usage error', () => {
-  const known = `Fields: check, result, found, fix, looksAt
-  Columns: CHECK, RESULT, FOUND, FIX, DESCRIPTION`
+  const known = `Fields: check, result, found, fix
+  Columns: CHECK, RESULT, FOUND, FIX`
 
   test('that lists the fields and the columns, and suggests a name', async () => {
     const outcome = await mergeq('doctor --fields chekc', { answer })

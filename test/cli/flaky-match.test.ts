@@ -52,7 +52,6 @@ describe('verdicts', () => {
       ].join('\n'),
       err: [
         '3 tests failed from 2026-01-04T12:00:00.000Z to 2026-01-05T12:00:00.000Z.',
-        '3 failed tests: 1 new, 1 known, 1 quarantined.',
         'mergeq: flaky match: 1 of 3 failed tests is new (not in the list of failing tests for this range).',
         '  Fix the new failures, or widen the range with --since 30d.',
         '',

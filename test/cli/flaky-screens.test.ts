@@ -47,36 +47,6 @@ describe.each(['document', 'hosted'] as const)('the screens in the %s dialect', 
   })
   afterEach(() => story.close())
 
-  const lines = [
-    'flaky list --limit 8',
-    "flaky list --name 'Cart totals *' --since 30d",
-    "flaky list --name 'no such test'",
-    'flaky get 9e5e8694',
-    'flaky get "push rotates"',
-    ...(dialect === 'hosted' ? ['flaky unhealthy --limit 4', 'flaky quarantined --limit 4'] : []),
-    'flaky gate --max 200',
-    'flaky match junit.xml --since 7d',
-  ]
-  const files = {
-    'junit.xml': `<testsuite>${[
-      ['infra.e2e.Smoke', 'Smoke finishes within its window'],
-      ['web.cart.Carttotals', 'Cart totals merges with the cart of the signed-in customer'],
-      ['web.cart.Carttotals', 'was written today'],
-    ]
-      .map(([classname, name]) => `<testcase classname="${classname}" name="${name}"><failure/></testcase>`)
-      .join('')}</testsuite>`,
-  }
-
-  test.each([60, 80, 120, 200])('at %i columns', async columns => {
-    let golden = ''
-    for (const line of lines) {
-      const { code, out, err } = await story.mergeq(line, { ...screen, columns, files })
-      golden += `$ mergeq ${line}\n${out}`
-      golden += `${err.replaceAll(/^/gm, '! ').replace(/! $/, '')}-> ${code}\n\n`
-    }
-    await expect(golden).toMatchFileSnapshot(`../golden/${dialect}/flaky-screens-${columns}.txt`)
-  })
-
   test('which test is it: the list, the beginning of an ID, words of a name, the details', async () => {
     const listed = await story.mergeq('flaky list', { ...screen, columns: 120 })
     const [, id] = listed.out.match(/Details: mergeq flaky get ([0-9a-f]{8})\n$/) ?? []

@@ -7,7 +7,7 @@ import type { CommandContext } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { expandFiles, openInput } from '../../config/settings.ts'
-import { formatInteger, pluralize, pluralizeFirst } from '../../domain/format.ts'
+import { formatInteger, pluralize } from '../../domain/format.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { get, getString, type JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
@@ -249,12 +249,7 @@ export const flakyMatchCommand = defineCommand({
     if (end !== undefined) await logNotes(end, request, context)
     const otherCount = matches().filter(({ isInWindow }) => !isInWindow).length
     if (otherCount > 0) await logger.info(describeOthers(otherCount))
-    const countTexts = verdicts
-      .filter(verdict => countOf(verdict) > 0)
-      .map(verdict => `${formatInteger(countOf(verdict))} ${verdict}`)
-    await logger.info(
-      `${pluralizeFirst(matchRecords.length, 'failed test')}${countTexts.length > 0 ? `: ${countTexts.join(', ')}` : ''}.`,
-    )
+    if (matchRecords.length === 0) await logger.info('No failed tests.')
 
     if (countOf('unknown') > 0) throw incompleteListError(end?.failure, end?.problem, 'flaky match')
     if (end?.isBroken === true) await logger.info(incompleteListError(end.failure, end.problem).message)
