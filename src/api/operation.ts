@@ -55,10 +55,8 @@ export interface Param<T> {
   encode?(value: T): BodyValue | undefined
 }
 
-/** The params of an operation, by name. */
 export type Params = Readonly<Record<string, Param<unknown>>>
 
-/** The type of a param's value. */
 type ParamValue<P> = P extends Param<infer T> ? T : never
 
 type OptionalKeys<P extends Params> = {
@@ -70,7 +68,6 @@ export type ParamValues<P extends Params> = {
   readonly [K in Exclude<keyof P, OptionalKeys<P>>]: ParamValue<P[K]>
 } & { readonly [K in OptionalKeys<P>]?: ParamValue<P[K]> }
 
-/** What a param has in addition to its type and summary. */
 type ParamDetails<T> = Omit<Param<T>, 'type' | 'summary' | 'required'>
 
 /** A param that may be left out. */
@@ -98,7 +95,6 @@ export const inBody = <P extends Params>(params: P): P =>
     Object.entries(params).map(([name, param]) => [name, { location: `body.${name}`, ...param }]),
   ) as P
 
-/** Returns the paths of the body that a param sets. */
 export const bodyPaths = ({ location, setsBodyPaths = [] }: Param<unknown>): readonly (readonly string[])[] =>
   [...(location?.startsWith('body.') ? [location.slice('body.'.length)] : []), ...setsBodyPaths].map(path =>
     path.split('.'),
@@ -151,16 +147,9 @@ export interface Resource {
 /** Method and path of an operation (docs/reference/service.md, "Operations"). */
 export type Route = `${'GET' | 'POST'} /${string}`
 
-/**
- * Who found a body too large: the limit of docs/reference/service.md, "Limits", or the service itself (status
- * 413).
- */
-type BodyLimitSource = 'limit' | 'service'
-
 /** How a reading is judged; the rules are in recovery.ts, which is loaded when a change got no response. */
 export type RecoveryRule = 'submit' | 'cancel' | 'restart' | 'create' | 'update' | 'delete'
 
-/** The operation that reads back what a change should have changed. */
 interface ReadBack {
   readonly operation: Operation
   /** Its params: the body of the change must name every one of them. */
@@ -168,22 +157,13 @@ interface ReadBack {
   readonly rule: RecoveryRule
 }
 
-/**
- * What happens when a change gets no response: what to read back, what it means, whether to send the change
- * again.
- */
+/** What happens when a change gets no response. */
 export interface WriteRecovery {
   /** Left out where no operation shows the change. */
   readonly readBack?: ReadBack
-  /**
-   * When the same bytes may be sent again: after a reading that shows no change, without a reading, or
-   * never.
-   */
+  /** When the same bytes may be sent again. */
   readonly replay: 'if-not-applied' | 'without-reading' | 'never'
-  /**
-   * The status with which the service responds to a change that was already made; for a replay it proves
-   * nothing.
-   */
+  /** The response to a change that was already made; for a replay it proves nothing. */
   readonly alreadyAppliedStatus?: number
   /** The command that shows the current state to a person: `pr get`; empty if there is none. */
   readonly inspectCommand: string
@@ -193,10 +173,7 @@ export interface WriteRecovery {
 export interface OperationErrors {
   /** What a request is about, where that is neither the pull request nor the queue: `the test run`. */
   readonly subject?: string
-  /**
-   * What to do after the service refused a request with this status; undefined where the general advice
-   * fits.
-   */
+  /** What to do after the service refused a request; undefined where the general advice fits. */
   hint?(status: number, resource: Resource, commandLine: CommandLine): string | undefined
 }
 
@@ -206,11 +183,7 @@ export const hintIfNotFound =
   (status: number): string | undefined =>
     status === 404 ? hint : undefined
 
-/**
- * Returns the members of the body that request the first page; none for an operation without pages.
- *
- * @param now milliseconds since 1970
- */
+/** Returns the members of the body that request the first page; none for an operation without pages. */
 export const firstPageQuery = <P extends Params>(
   operation: Pick<Operation<P>, 'pagination'>,
   params: ParamValues<P>,
@@ -231,10 +204,7 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
   /** The document of a response, where the records are only a part of it. */
   readonly document?: RecordType
   readonly errors?: OperationErrors
-  /**
-   * Whether only the hosted service is known to have the operation
-   * (docs/reference/service.md, "Hosted service only").
-   */
+  /** Whether only the hosted service is known to have it (docs/reference/service.md, "Hosted service only"). */
   readonly isHostedOnly?: boolean
   /** Whether the member `state` of the body is a state (docs/reference/service.md, "Case of states"). */
   readonly hasState?: boolean
@@ -247,12 +217,12 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
   /** Removes from a response what the service cannot leave out; undefined when nothing is to be removed. */
   trimResponse?(params: ParamValues<P>): ((response: DecodedResponse) => DecodedResponse) | undefined
   /**
-   * Params to send instead when the body is too large, and a warning about them; undefined when there are
-   * none. May throw an error that says more than the number of bytes.
+   * Params to send instead when the body is too large for the limit of docs/reference/service.md, "Limits", or
+   * for the service (413), and a warning about them. May throw an error that says more than the number of bytes.
    */
   fallback?(
     params: ParamValues<P>,
-    source: BodyLimitSource,
+    source: 'limit' | 'service',
   ): { readonly params: ParamValues<P>; readonly warning: string } | undefined
   /**
    * Returns what requests all pages and combines them. Throws a usage error for params that contradict each other.
@@ -267,13 +237,11 @@ export const defineOperation = <const P extends Params, const R extends Route>(
   operation: Operation<P, R>,
 ): Operation<P, R> => operation
 
-/** Whether an operation changes something. */
 export const isChange = ({ recovery }: Pick<Operation, 'recovery'>): boolean => recovery !== undefined
 
 /** The operation's name: its path without the leading slash (`submitPullRequest`). */
 export const operationName = (route: Route): string => route.slice(route.indexOf('/') + 1)
 
-/** The HTTP method of a route. */
 export const operationMethod = (route: Route): 'GET' | 'POST' => (route.startsWith('GET ') ? 'GET' : 'POST')
 
 /** What is known of a change after it was sent (docs/reference/network.md, "Write recovery"). */

@@ -76,8 +76,8 @@ export interface PagedList {
   readonly tokenPath: string
   /** Returns the id of a record. A record with an id is returned only once; a record without an id always. */
   idOf(record: JsonObject): string | undefined
-  /** The conditions of mergeq, each with the option that sets it. */
-  readonly filters: readonly { readonly flag: string; keeps(record: JsonObject): boolean }[]
+  /** Returns the option of mergeq that hides a record, if one does. */
+  hiddenBy(record: JsonObject): string | undefined
   /** Sorts all records when the list has ended. Without it, records are returned as they arrive. */
   readonly order?: ((a: JsonObject, b: JsonObject) => number) | undefined
   /** The summary of what was read: a sentence. */
@@ -111,12 +111,12 @@ export class Paginator {
   readonly #limit: number
   /** Each id that was seen, with the index of the segment in which it was seen last. */
   readonly #seenIds = new Map<string, number>()
-  /** How many records each condition dropped. */
+  /** How many records each option hid. */
   readonly #hidden = new Map<string, number>()
   #collected: JsonObject[] = []
   #shown = 0
   #repeated = 0
-  /** How many records passed all conditions. */
+  /** How many records no option hid. */
   #wanted = 0
   /** Whether there are more records than the limit. */
   #isLimited = false
@@ -162,7 +162,7 @@ export class Paginator {
     return this.#isLimited || this.#isOnePageOver ? undefined : this.#cursor.next()
   }
 
-  /** Returns the records of a page that were not returned before and pass all conditions. */
+  /** Returns the records of a page that were not returned before and that no option hides. */
   take({ records, envelope = {} }: DecodedResponse): readonly JsonObject[] {
     const { key, tokenPath, order } = this.#list
     const { [key]: _, ...rest } = envelope
@@ -204,9 +204,9 @@ export class Paginator {
   }
 
   #keeps(record: JsonObject): boolean {
-    const filter = this.#list.filters.find(({ keeps }) => !keeps(record))
-    if (filter !== undefined) this.#hidden.set(filter.flag, (this.#hidden.get(filter.flag) ?? 0) + 1)
-    return filter === undefined
+    const flag = this.#list.hiddenBy(record)
+    if (flag !== undefined) this.#hidden.set(flag, (this.#hidden.get(flag) ?? 0) + 1)
+    return flag === undefined
   }
 
   #sorted = () => this.#collected.sort(this.#list.order).slice(0, this.#limit)

@@ -4,10 +4,8 @@ import { usageError } from '../errors.ts'
 import type { Environment } from '../host/host.ts'
 import { parseUrl } from '../url.ts'
 
-/** The port of an https URL without a port. */
 const httpsPort = 443
 
-/** The name is in lower or upper case. Empty when the variable is not set. */
 const readVariable = (env: Environment, name: string): string => env[name.toLowerCase()] || env[name] || ''
 
 /**

@@ -1,6 +1,6 @@
 // Type declarations for modules of undici: loading the whole package takes 30 ms more at every start.
-declare module 'undici/lib/dispatcher/env-http-proxy-agent.js' {
-  export { EnvHttpProxyAgent as default } from 'undici'
+declare module 'undici/lib/dispatcher/proxy-agent.js' {
+  export { ProxyAgent as default } from 'undici'
 }
 declare module 'undici/lib/dispatcher/agent.js' {
   export { Agent as default } from 'undici'
@@ -10,9 +10,6 @@ declare module 'undici/lib/dispatcher/pool.js' {
 }
 declare module 'undici/lib/core/connect.js' {
   export { buildConnector as default } from 'undici'
-}
-declare module 'undici/lib/dispatcher/dispatcher.js' {
-  export { Dispatcher as default } from 'undici'
 }
 declare module 'undici/lib/api/api-request.js' {
   import type { Dispatcher } from 'undici'

@@ -5,9 +5,8 @@ import connectBy from 'undici/lib/api/api-connect.js'
 import requestBy from 'undici/lib/api/api-request.js'
 import buildConnectorBy from 'undici/lib/core/connect.js'
 import Agent from 'undici/lib/dispatcher/agent.js'
-import DispatcherBase from 'undici/lib/dispatcher/dispatcher.js'
-import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
+import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js'
 import type { Environment } from '../host/host.ts'
 import { bypassesProxy, connectLimit, type Preconnect, proxyFromEnvironment } from './connect.ts'
 import {
@@ -38,7 +37,6 @@ const countInterval = 50
  */
 const maxOnWire = (max: number): number => Math.min(5 * max, max + 64 * 1024 * 1024) + 1024 * 1024
 
-/** A request that is sent once. */
 export interface Attempt {
   readonly request: HttpRequest
   /** The headers of the request, the token among them. */
@@ -187,14 +185,10 @@ const flattenHeaders = (
     ),
   )
 
-// The proxy agent calls `connect` of its dispatchers; only the main module of undici adds that method.
-Object.assign(DispatcherBase.prototype, { connect: connectBy })
-
 type Connector = buildConnector.connector
 
 /** The longest pause between two pieces of a response body, in milliseconds. */
 export const idleLimit = 15_000
-/** The largest response header, in bytes. */
 const maxHeaderSize = 16 * 1024
 
 /** Certificates are in PEM. Building the context takes several milliseconds. */
@@ -249,16 +243,17 @@ export function createConnectionPools(
     const agent =
       isDirect || proxy === undefined
         ? new Agent({ ...options, connect: trackedConnector(connect, sockets, preconnect) })
-        : new EnvHttpProxyAgent({
+        : new ProxyAgent({
             ...options,
+            uri: proxy.href,
             requestTls: connect,
             proxyTls: connect,
-            httpProxy: proxy.href,
-            httpsProxy: proxy.href,
-            // The hosts of NO_PROXY have a direct pool.
-            noProxy: '',
+            // The proxy agent calls `connect` of this pool; only the main module of undici adds that method.
             clientFactory: (origin: URL, { connect }: { readonly connect: Connector }) =>
-              new Pool(origin, { connect: limitedConnector(connect, sockets, () => allowed-- > 0) }),
+              Object.assign(
+                new Pool(origin, { connect: limitedConnector(connect, sockets, () => allowed-- > 0) }),
+                { connect: connectBy },
+              ),
           })
     return {
       dispatcher: agent,
@@ -295,7 +290,6 @@ interface SocketTracker {
   destroy(): void
 }
 
-/** Tracks the open sockets of a pool. */
 export function trackSockets(): SocketTracker {
   const sockets = new Set<Socket>()
   let closedBytes = 0

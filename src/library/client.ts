@@ -37,7 +37,6 @@ import {
 } from './options.ts'
 import type { Client, ClientOptions } from './types.ts'
 
-/** Returns an output that is not a terminal and passes every text to `write`. */
 const createOutput = (write: Output['write']): Output => ({ terminal: false, columns: 80, rows: 24, write })
 
 /** Returns a signal that follows the caller's, if there is one, with an `interrupted` error as its reason. */
@@ -107,7 +106,6 @@ interface CallOutcome {
   readonly failure?: MergeqError
 }
 
-/** What all calls of a client share. */
 interface ClientContext {
   readonly settings: GivenSettings
   readonly host: Host
@@ -135,7 +133,6 @@ async function call(operation: Operation, options: unknown, context: ClientConte
 /** A client of the service for one call. */
 interface CallClient extends ServiceClient {
   readonly settings: Config
-  /** Closes the connections. */
   close(): Promise<void>
 }
 

@@ -18,10 +18,8 @@ import type { ClientOptions, CommonOptions } from './types.ts'
 /** Checks the value of an option and returns what is used for it. Throws a usage error for a wrong value. */
 type OptionReader = (value: unknown) => unknown
 
-/** The settings that a client and its methods accept as options. */
 type SettingOption = keyof CommonOptions & SettingKey
 
-/** Reads a text that a setting accepts, and returns it. */
 const settingText =
   (name: SettingOption): OptionReader =>
   value => {
@@ -45,7 +43,6 @@ const settingReaders: Readonly<Record<SettingOption, OptionReader>> = {
   caFile: settingText('caFile'),
 }
 
-/** The readers of the options of `createClient`. */
 export const clientReaders: Readonly<Record<keyof ClientOptions, OptionReader>> = {
   ...settingReaders,
   token(value) {
@@ -65,7 +62,6 @@ export const clientReaders: Readonly<Record<keyof ClientOptions, OptionReader>> 
 /** The settings that a client or a call gives, as texts. */
 export type GivenSettings = Readonly<Record<string, unknown>>
 
-/** Returns the settings among the options of a call. */
 export const settingsIn = (options: GivenSettings): GivenSettings =>
   Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(settingReaders, name)))
 
@@ -165,7 +161,6 @@ export function checkOverrides(
   }
 }
 
-/** Throws a usage error if several of the options are given. */
 export function requireAtMostOne(caller: string, names: readonly string[], given: GivenSettings): void {
   const used = names.filter(name => given[name] !== undefined && given[name] !== false)
   if (used.length > 1)

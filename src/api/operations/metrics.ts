@@ -45,7 +45,6 @@ const expositionDecoder: ResponseDecoder = {
   },
 }
 
-/** Throws a `bad-answer` error when a sample cannot be read. */
 function checkSamples(text: string): void {
   for (const _ of readSamples(text));
 }

@@ -186,7 +186,6 @@ function checkCommit(sha: string): string {
   )
 }
 
-/** Sets the targets that a pull request impacts. */
 export const setImpactedTargets = defineOperation({
   route: 'POST /setImpactedTargets',
   summary: 'Sets the impacted targets of a pull request.',
@@ -253,7 +252,6 @@ const testRunId: Type<string> = mapped(text('test run', 'run'), name => {
   return text('test run').parse(name.slice(name.lastIndexOf('/') + 1))
 })
 
-/** Reads a test run, by its id or, where the service supports it, by a pull request in it. */
 export const getMergeQueueTestingDetails = defineOperation({
   route: 'POST /getMergeQueueTestingDetails',
   summary: 'Reads a test run: its checks and pull requests.',
@@ -281,13 +279,10 @@ export const getMergeQueueTestingDetails = defineOperation({
 /** The member of a list of pull requests that has them. */
 const key = 'pullRequests'
 
-/** Returns the condition that a pull request is by an author, whose name may begin with `@`. */
-const isBy = (author: string) => {
-  const name = author.replace(/^@/, '').toLowerCase()
-  return (record: JsonObject): boolean => getString(record, 'prAuthor')?.toLowerCase() === name
-}
+/** Whether a pull request is by an author, whose name may begin with `@`. */
+const isBy = (author: string, record: JsonObject): boolean =>
+  getString(record, 'prAuthor')?.toLowerCase() === author.replace(/^@/, '').toLowerCase()
 
-/** The states as they are typed: `not-ready`. */
 const stateNames = pullRequestStates.map(state => state.toLowerCase().replaceAll('_', '-'))
 
 const closedStates = ['merged', 'failed', 'cancelled']
@@ -374,7 +369,7 @@ export const listPullRequests = defineOperation({
       pageQuery: (token, pageSize) => ({ ...(token === '' ? {} : { cursor: token }), take: pageSize }),
       tokenPath: 'nextCursor',
       idOf: record => getNumber(record, 'prNumber')?.toString(),
-      filters: author === undefined ? [] : [{ flag: '--author', keeps: isBy(author) }],
+      hiddenBy: record => (author === undefined || isBy(author, record) ? undefined : '--author'),
       describe: ({ shown }) =>
         `${pluralizeFirst(shown, 'pull request')} of the queue for ${queue}${selection}.`,
       envelope({ pages, complete, envelope: { nextCursor, ...others } }) {

@@ -34,7 +34,6 @@ import {
 } from './fields.ts'
 import { pageParams, queueParams } from './shared-params.ts'
 
-/** The params of every operation on tests. */
 const organizationParams = {
   repo: queueParams.repo,
   org: requiredParam(text('organization slug', 'slug'), 'Organization slug', {
@@ -66,10 +65,8 @@ const testFilterParams = {
   path: param(glob(true), 'Only tests whose file path matches this pattern'),
 }
 
-/** A number in a record of a test; -1 where it is missing. */
 const numberIn = (test: JsonObject, path: string): number => getNumber(test, path) ?? -1
 
-/** The conditions on tests; undefined keeps every test. */
 interface TestFilters {
   readonly owner?: string | undefined
   readonly quarantined?: boolean | undefined
@@ -78,33 +75,20 @@ interface TestFilters {
   readonly path?: RegExp | undefined
 }
 
-/**
- * Returns the conditions that were given, each with the name of its option.
- *
- * @param filePath the member of a record that has the path of the file
- */
-function createTestFilters(
+/** Returns the option that hides a test, if one does; `filePath` is the member with the path of the file. */
+function hiddenBy(
+  test: JsonObject,
   { owner, quarantined, minFailureRate, name, path }: TestFilters,
-  filePath: 'file_path' | 'file' = 'file_path',
-): PagedList['filters'] {
-  const filters: PagedList['filters'][number][] = []
-  const when = <T>(flag: string, value: T | undefined, keeps: (test: JsonObject, value: T) => boolean) => {
-    if (value !== undefined) filters.push({ flag, keeps: test => keeps(test, value) })
-  }
-  when('--owner', owner, (test, owner) => getArray(test, 'codeowners').includes(owner))
-  when(
-    quarantined === false ? '--no-quarantined' : '--quarantined',
-    quarantined,
-    (test, quarantined) => get(test, 'quarantined') === quarantined,
-  )
-  when(
-    '--min-failure-rate',
-    minFailureRate,
-    (test, minFailureRate) => numberIn(test, 'failure_rate_last_7d') >= minFailureRate,
-  )
-  when('--name', name, (test, name) => name.test(getString(test, 'name') ?? ''))
-  when('--path', path, (test, path) => path.test(getString(test, filePath) ?? ''))
-  return filters
+  filePath = 'file_path',
+): string | undefined {
+  if (owner !== undefined && !getArray(test, 'codeowners').includes(owner)) return '--owner'
+  if (quarantined !== undefined && get(test, 'quarantined') !== quarantined)
+    return quarantined ? '--quarantined' : '--no-quarantined'
+  if (minFailureRate !== undefined && numberIn(test, 'failure_rate_last_7d') < minFailureRate)
+    return '--min-failure-rate'
+  if (name !== undefined && !name.test(getString(test, 'name') ?? '')) return '--name'
+  if (path !== undefined && !path.test(getString(test, filePath) ?? '')) return '--path'
+  return undefined
 }
 
 const decodeTests = (key: string): ResponseDecoder =>
@@ -134,7 +118,7 @@ function envelopeOf({ shown, pages, complete, envelope }: ListResult, window: Js
   }
 }
 
-/** The date of the last known event of a test, in milliseconds since 1970; 0 when no date can be read. */
+/** The time of the last known event of a test, in milliseconds since 1970, or 0. */
 const lastSeen = (test: JsonObject): number =>
   [
     ...getArray(test, 'most_common_failures').map(failure => getString(failure, 'last_occurrence')),
@@ -157,7 +141,6 @@ const orders = {
     (getString(a, 'name') ?? '') < (getString(b, 'name') ?? '') ? -1 : 1,
 }
 
-/** A key by which tests are sorted: pull requests impacted, failure rate, last failure, or name. */
 export type TestOrder = keyof typeof orders
 
 /** A range in messages: `<start> to <end>` in ISO 8601. */
@@ -210,7 +193,7 @@ export const listFailingTests = defineOperation({
         start_time: toIso(window.start),
         end_time: toIso(window.end),
       })),
-      filters: createTestFilters(params),
+      hiddenBy: test => hiddenBy(test, params),
       order: sort === undefined ? undefined : orders[sort],
       describe: ({ shown }) => `${pluralizeFirst(shown, 'test')} failed from ${describeRange(range)}.`,
       envelope: result => envelopeOf(result, { start: toIso(range.start), end: toIso(range.end) }),
@@ -237,7 +220,7 @@ export const listQuarantinedTests = defineOperation({
       ...testPages,
       key: 'quarantined_tests',
       idOf: test => getString(test, 'test_case_id'),
-      filters: createTestFilters(params, 'file'),
+      hiddenBy: test => hiddenBy(test, params, 'file'),
       describe: ({ shown }) => `${pluralizeFirst(shown, 'quarantined test')} in ${repositoryName(repo)}.`,
     }
     return new Paginator(list, params)
@@ -284,7 +267,7 @@ export const listUnhealthyTests = defineOperation({
     const list: PagedList = {
       ...testPages,
       segments: statuses.map(status => ({ status })),
-      filters: createTestFilters(params),
+      hiddenBy: test => hiddenBy(test, params),
       describe: ({ shown }) => `${pluralizeFirst(shown, `${adjective} test`)} in ${repositoryName(repo)}.`,
     }
     return new Paginator(list, params)
@@ -305,7 +288,6 @@ const testDecoder: ResponseDecoder = {
   },
 }
 
-/** Reads everything that the service knows about a test. */
 export const getTestDetails = defineOperation({
   route: 'POST /flaky-tests/get-test-details',
   summary: 'Reads the details of a test.',
