@@ -15,19 +15,16 @@ const isSource = id => id.startsWith(src + sep)
 /** Returns the folder of the package that a module belongs to; undefined for a module of src/. */
 const packageFolderOf = id => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+(?=[\\/])/.exec(id)?.[0]
 
-/** Returns the name of a chunk: `http-undici` for `src/http/undici.ts`, `chalk` for a file of the package. */
+/** Returns the name of a chunk: `http-undici` for `src/http/undici.ts`, `ora` for a file of the package. */
 const chunkName = id =>
   isSource(id)
     ? relative(src, id).replace(/\.ts$/, '').split(sep).join('-')
     : basename(packageFolderOf(id) ?? id)
 
 /** Modules that few commands load, although several files import them: they must not be in what all load. */
-const rarelyLoaded = [
-  'domain/explain',
-  'domain/metrics',
-  'output/render-line.ts',
-  'domain/queue-settings.ts',
-].map(path => join(src, path))
+const rarelyLoaded = ['domain/explain', 'domain/metrics', 'domain/queue-settings.ts'].map(path =>
+  join(src, path),
+)
 const isShared = id => isSource(id) && !rarelyLoaded.some(path => id.startsWith(path))
 
 /** Returns the modules that a module imports statically, itself or through other modules, with the module. */

@@ -1,9 +1,14 @@
 import { type Param, param } from '../api/operation.ts'
+import { openInput, type ParseContext, type ParsedArgs } from '../config/settings.ts'
+import { formatInteger } from '../domain/format.ts'
 import { defaultMaxErrors } from '../domain/limits.ts'
 import { integerParser } from '../domain/values/numbers.ts'
-import type { Repository } from '../domain/values/repository.ts'
+import { parsePullRequest } from '../domain/values/pull-request.ts'
+import { parseRepository, type Repository, repositoryName } from '../domain/values/repository.ts'
+import { requireUtf8 } from '../domain/values/text.ts'
 import { integer } from '../domain/values/types.ts'
-import { usageError } from '../errors.ts'
+import { type MergeqError, usageError } from '../errors.ts'
+import { isObject, type JsonObject, parseJson } from '../json.ts'
 import { flag, type Input, option, paramInput } from './inputs.ts'
 
 export const yesInput = flag({ name: 'yes', short: 'y', summary: 'Skip the confirmation prompt' })
@@ -76,3 +81,101 @@ export const maxErrorsOption = option({
   summary: 'Give up after this many failed polls in a row',
   parse: integerParser(1, 1_000_000),
 })
+
+const maxPullRequests = 10_000
+
+async function withInput(typed: readonly string[], context: ParseContext): Promise<readonly string[]> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const piece of openInput('-', context)) {
+    text += decoder.decode(piece, { stream: true })
+    if (text.length > maxInputLength) throw tooMany()
+  }
+  const lines = requireUtf8(text + decoder.decode(), 'Standard input')
+    .split(/\r?\n/)
+    .filter(line => line.trim() !== '')
+  const words = typed.flatMap(word => (word === '-' ? lines.flatMap(wordsIn) : [word]))
+  if (lines.length === 0)
+    throw usageError(
+      'Standard input was empty; the previous command may have failed.',
+      'Write one pull request per line: a number or a URL.',
+    )
+  if (words.length > maxPullRequests) throw tooMany(words.length)
+  return words
+}
+
+/** Characters of standard input; far more than the receipts of 10,000 pull requests have. */
+const maxInputLength = 16 * 1024 * 1024
+
+const tooMany = (number?: number): MergeqError =>
+  usageError(
+    `Too many pull requests${number === undefined ? '' : ` (${formatInteger(number)})`}: the limit is ${formatInteger(maxPullRequests)}.`,
+    'Split the list, and run the command once for each part.',
+  )
+
+/** Whether a line of an earlier run needs no further work; undefined when it is not a line of mergeq. */
+function isDone({ type, ok, exit }: JsonObject): boolean | undefined {
+  if (type === 'change') return true
+  if (type === 'result') return typeof exit === 'number' ? exit === 0 : undefined
+  return typeof ok === 'boolean' ? ok : undefined
+}
+
+/** The pull request as it is typed, or from a receipt or a result of a wait that was not a success. */
+function wordsIn(line: string): readonly string[] {
+  if (!line.trim().startsWith('{')) return [line.trim()]
+  const receipt = parseJson(line)
+  const done = isObject(receipt) ? isDone(receipt) : undefined
+  if (!isObject(receipt) || typeof receipt.pr !== 'number' || done === undefined)
+    throw usageError(
+      `'${line.slice(0, 80)}' is not a receipt.`,
+      'Write one pull request per line: a number, a URL or a JSON receipt from an earlier run.',
+    )
+  if (done) return []
+  return [
+    typeof receipt.repo === 'string' ? `https://${receipt.repo}/pull/${receipt.pr}` : String(receipt.pr),
+  ]
+}
+
+export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
+  const { number, repo } = parsePullRequest(word)
+  const requestArgs = new Map(args).set('pr', [String(number)])
+  if (repo === undefined) return requestArgs
+  const [typed] = args.get('--repo') ?? []
+  if (typed !== undefined && repositoryName(parseRepository(typed)) !== repositoryName(parseRepository(repo)))
+    throw usageError(`'${word}' and --repo ${typed} name different repositories.`, 'Use only one of them.')
+  return requestArgs.set('--repo', [repo])
+}
+
+export const pullRequestNumber = (args: ParsedArgs): number =>
+  parsePullRequest(args.get('pr')?.[0] ?? '').number
+
+/** The pull requests of a command: those that were typed, else the pull request that the settings give. */
+export const pullRequestArguments: Input<number> = {
+  definitions: [
+    {
+      name: 'pr',
+      variadic: true,
+      summary: 'Pull requests: 123, #123 or a URL; - reads them from standard input',
+      values: 'pull-requests',
+    },
+    { name: '--stop-on-error', summary: 'Stop at the first failure' },
+  ],
+  setting: 'pr',
+  async split(args, context) {
+    const typed = args.get('pr') ?? [await context.currentPullRequest()]
+    const words = typed.includes('-') ? await withInput(typed, context) : typed
+    const requests = words.map(word => argsForPullRequest(args, word))
+    // A restart that is sent twice would begin twice.
+    return [...new Map(requests.map(each => [`${each.get('--repo')} ${each.get('pr')}`, each])).values()]
+  },
+  read: pullRequestNumber,
+}
+
+/** The one pull request of a command: the one that was typed, else the one that the settings give. */
+export const pullRequestArgument: Input<number> = {
+  ...pullRequestArguments,
+  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or a URL', values: 'pull-requests' }],
+  split: async (args, context) => [
+    argsForPullRequest(args, args.get('pr')?.[0] ?? (await context.currentPullRequest())),
+  ],
+}

@@ -11,7 +11,7 @@ import type { Environment, Host } from '../host/host.ts'
 import { createLogger, type Logger } from '../output/logger.ts'
 import { createPrinter, type Printer } from '../output/printer.ts'
 import { shouldColor } from '../output/styled-text.ts'
-import { createSelectingPrinter, type FieldsDefinition, fieldsOf } from './fields.ts'
+import { type FieldsDefinition, fieldsOf, selectFields } from './fields.ts'
 
 /**
  * How results look: a `screen` for a person, with signs, times and the next steps; `rows` without anything
@@ -108,20 +108,18 @@ export async function createContext(
       host.interrupted.throwIfAborted()
     },
   }
-  const printerOptions = {
+  const printer = createPrinter(writer, {
     ...options,
     isDrawn,
+    selection:
+      options.fields.length === 0 ? undefined : selectFields(options.fields, fieldsOf(command, args), isJson),
     terminal: out.terminal,
     columns: out.columns,
     color: shouldColor({ color, env, terminal: out.terminal }),
     now: startedAt,
     redact: secrets.redact,
     hasLinks: async () => (await out.hasLinks?.()) ?? false,
-  }
-  const printer =
-    options.fields.length === 0
-      ? createPrinter(writer, { ...printerOptions, selection: undefined })
-      : createSelectingPrinter(writer, printerOptions, options.fields, fieldsOf(command, args))
+  })
   const isWatched = presentation === 'screen' && out.terminal
   const shared = { host, settings, options, presentation, isWatched, logger, secrets, startedAt } as const
   let client: CommandClient | undefined

@@ -1,17 +1,10 @@
 import { isChange, type Operation, receiptFields } from '../api/operation.ts'
 import { anyField, fieldNames } from '../api/operations/fields.ts'
-import { isJsonFormat } from '../domain/output-formats.ts'
 import { findSimilarName } from '../domain/similar-name.ts'
 import { type MergeqError, usageError } from '../errors.ts'
 import { get, getArray, isObject, type Json, type JsonObject } from '../json.ts'
-import {
-  createPrinter,
-  type FieldSelection,
-  type Printable,
-  type Printer,
-  type PrinterOptions,
-} from '../output/printer.ts'
-import { type ColumnFormat, type ColumnSpec, receiptColumns, type View, type Writer } from '../output/view.ts'
+import type { FieldSelection, Printable } from '../output/printer.ts'
+import { type ColumnFormat, type ColumnSpec, receiptColumns, type View } from '../output/view.ts'
 
 /** What `--fields` can select from the records of a command (docs/reference/cli.md, "Selecting fields"). */
 export interface RecordFields {
@@ -78,31 +71,40 @@ interface SelectedField {
 }
 
 /**
- * Creates a printer for the fields that were typed. Throws a usage error for a name that no record of the
- * command has; the printer throws it at the end for a name that no printed record has.
+ * Creates the selection of the fields that were typed, in their order. Throws a usage error for a name that no
+ * record of the command has; its `check` throws it for a name that the first records do not have.
  *
  * @param fields the fields of the command; undefined where only the records say them
  */
-export function createSelectingPrinter(
-  writer: Writer,
-  options: Omit<PrinterOptions, 'selection'>,
+export function selectFields(
   typed: readonly string[],
   fields: RecordFields = { names: [], columns: [], others: 'from-response' },
-): Printer {
-  const isJson = isJsonFormat(options.format)
+  isJson: boolean,
+): FieldSelection {
   const found = typed.map(name => findField(name, fields, isJson))
   const unknown = typed.filter((_, index) => found[index] === undefined)
   if (unknown.length > 0 && fields.others === undefined) throw unknownFieldsError(unknown, fields, isJson)
   const selected = typed.map(
     (name, index): SelectedField => found[index] ?? { name, path: name, format: 'plain' },
   )
-  const printer = createPrinter(writer, {
-    ...options,
-    selection: createFieldSelection(selected, fields.rowsIn),
-  })
-  return unknown.length === 0 || fields.others === 'any'
-    ? printer
-    : checkNames(printer, unknown, (missing, others) => unknownFieldsError(missing, fields, isJson, others))
+  const paths = selected.flatMap(({ path }) => path ?? [])
+  let isChecked = unknown.length === 0 || fields.others === 'any'
+  return {
+    names: typed,
+    check(records) {
+      if (isChecked || records.length === 0) return
+      isChecked = true
+      const missing = unknown.filter(name => !records.some(record => hasField(record, name)))
+      const others = new Set<string>()
+      for (const record of records) collectNames(record, '', others)
+      if (missing.length > 0) throw unknownFieldsError(missing, fields, isJson, [...others])
+    },
+    pick: record => pickFields(record, paths),
+    view: (records, createView, keepsFormats) => ({
+      columns: selected.map(({ name, format }) => ({ title: name, format: keepsFormats ? format : 'plain' })),
+      rows: selectCells(selected, fields.rowsIn, records, createView),
+    }),
+  }
 }
 
 const includesField = (names: readonly string[], name: string): boolean =>
@@ -142,39 +144,31 @@ const valueIn = (record: JsonObject | undefined, { path, column }: SelectedField
   get(record, path ?? column?.path ?? '')
 
 /**
- * Creates the selection of fields, in their order. `rowsIn` is the field of a record that lists what the rows
- * of the table are made from; without it each record has a row.
+ * Returns the rows of the selected fields. `rowsIn` is the field of a record that lists what the rows of the
+ * table are made from; without it each record has a row.
  */
-function createFieldSelection(fields: readonly SelectedField[], rowsIn: string | undefined): FieldSelection {
-  const paths = fields.flatMap(({ path }) => path ?? [])
-  const rowsOf = (records: readonly JsonObject[], createView: Printable['view']): View['rows'] => {
-    const perRecord = () => records.map(record => fields.map(field => valueIn(record, field)))
-    if (fields.every(({ column }) => column === undefined)) return perRecord()
-    const whole = createView(records)
-    const indexes = fields.map(({ column }) =>
-      whole.columns.findIndex(({ title }) => title === column?.title),
-    )
-    // A table with names and values has a row for each field, and not for each record.
-    if (rowsIn === undefined && indexes.every(index => index < 0)) return perRecord()
-    const items = rowsIn === undefined ? records : records.flatMap(record => getArray(record, rowsIn))
-    return whole.rows.map((row, rowIndex) => {
-      // The rows of a list that a record contains repeat the other fields of the record.
-      const record = records[whole.rows.length === records.length ? rowIndex : 0]
-      return fields.map((field, index) => {
-        if (field.column === undefined) return valueIn(record, field)
-        const cell = indexes[index] ?? -1
-        return cell < 0 ? get(items[rowIndex], field.column.path) : row[cell]
-      })
+function selectCells(
+  fields: readonly SelectedField[],
+  rowsIn: string | undefined,
+  records: readonly JsonObject[],
+  createView: Printable['view'],
+): View['rows'] {
+  const perRecord = () => records.map(record => fields.map(field => valueIn(record, field)))
+  if (fields.every(({ column }) => column === undefined)) return perRecord()
+  const whole = createView(records)
+  const indexes = fields.map(({ column }) => whole.columns.findIndex(({ title }) => title === column?.title))
+  // A table with names and values has a row for each field, and not for each record.
+  if (rowsIn === undefined && indexes.every(index => index < 0)) return perRecord()
+  const items = rowsIn === undefined ? records : records.flatMap(record => getArray(record, rowsIn))
+  return whole.rows.map((row, rowIndex) => {
+    // The rows of a list that a record contains repeat the other fields of the record.
+    const record = records[whole.rows.length === records.length ? rowIndex : 0]
+    return fields.map((field, index) => {
+      if (field.column === undefined) return valueIn(record, field)
+      const cell = indexes[index] ?? -1
+      return cell < 0 ? get(items[rowIndex], field.column.path) : row[cell]
     })
-  }
-  return {
-    names: fields.map(({ name }) => name),
-    pick: record => pickFields(record, paths),
-    view: (records, createView, keepsFormats) => ({
-      columns: fields.map(({ name, format }) => ({ title: name, format: keepsFormats ? format : 'plain' })),
-      rows: rowsOf(records, createView),
-    }),
-  }
+  })
 }
 
 /** Returns a record with the named fields only, nested as before. */
@@ -268,40 +262,6 @@ function findSimilarField(name: string, names: readonly string[]): string | unde
   if (whole !== undefined) return whole
   const part = findSimilarName(lastPart(name), candidates.map(lastPart))
   return candidates.find(candidate => lastPart(candidate) === part)
-}
-
-/** Returns a printer that looks for names in the first records, before it prints anything. */
-function checkNames(
-  printer: Printer,
-  names: readonly string[],
-  createError: (missing: readonly string[], found: readonly string[]) => MergeqError,
-): Printer {
-  let isChecked = false
-  const check = (records: readonly JsonObject[]) => {
-    if (isChecked || records.length === 0) return
-    isChecked = true
-    const missing = names.filter(name => !records.some(record => hasField(record, name)))
-    const found = new Set<string>()
-    for (const record of records) collectNames(record, '', found)
-    if (missing.length > 0) throw createError(missing, [...found])
-  }
-  return {
-    ...printer,
-    async print(printable) {
-      check(printable.records)
-      await printer.print(printable)
-    },
-    list(key) {
-      const list = printer.list(key)
-      return {
-        ...list,
-        async add(records) {
-          check(records)
-          await list.add(records)
-        },
-      }
-    },
-  }
 }
 
 const maxNames = 200

@@ -5,7 +5,7 @@ import { isMergeqError, toMergeqError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'
 import { createRedactor } from '../output/redactor.ts'
 import { escapeWorkflowCommands, forTerminal, isJson, sanitizeLines } from '../output/sanitize.ts'
-import { bold, hasUnicode, shouldColor, toAscii } from '../output/styled-text.ts'
+import { applyStyle, hasUnicode, shouldColor, toAscii } from '../output/styled-text.ts'
 import type { CommandGroup } from './command.ts'
 import type { CommandRunner } from './context.ts'
 import { read } from './parse.ts'
@@ -50,7 +50,7 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
       width: Math.min(host.out.columns, 100),
       format: typedFormat(args),
       isPretty: host.out.terminal,
-      heading: title => (isBold ? bold(title) : title),
+      heading: title => applyStyle(title, 'bold', isBold),
     })
     if (text === undefined) {
       const { createHelpError } = await loadCorrections()

@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, stringifyJson } from '../json.ts'
-import { colorizeState } from './render-line.ts'
 import { sanitizeLine } from './sanitize.ts'
+import { colorizeState } from './styled-text.ts'
 import type { Column, View, Writer } from './view.ts'
 
 /** A value as text: a list with commas, null and undefined as '', an object as JSON. */
@@ -45,17 +45,6 @@ export const tsv = ({ columns, rows }: View, color: boolean): string => {
 export const ndjson = (records: readonly JsonObject[]): string =>
   records.map(record => `${stringifyJson(record)}\n`).join('')
 
-interface CsvCell {
-  readonly text: string
-  /** Whether the cell is a JSON number, which a spreadsheet never reads as a formula. */
-  readonly isNumber: boolean
-}
-
-const toCsvCell = (value: Json | undefined): CsvCell => ({
-  text: formatCell(value),
-  isNumber: typeof value === 'number',
-})
-
 /** Matches the beginning of a spreadsheet formula. */
 const formulaPrefix = /^[=+\-@\t\r]/
 
@@ -67,12 +56,14 @@ export async function csv(rows: Rows): Promise<string> {
   if (rows.length === 0) return ''
   const { default: papa } = await import('papaparse')
   const disabledFormulas = new Set<string>()
-  const safe = ({ text, isNumber }: CsvCell): string => {
-    if (isNumber || !formulaPrefix.test(text)) return text
+  const cellText = (value: Json | undefined): string => {
+    const text = formatCell(value)
+    // A spreadsheet never reads a number as a formula.
+    if (typeof value === 'number' || !formulaPrefix.test(text)) return text
     disabledFormulas.add(`'${text}`)
     return `'${text}`
   }
-  const cells = rows.map(row => row.map(toCsvCell).map(safe))
+  const cells = rows.map(row => row.map(cellText))
   return `${papa.unparse(cells, { newline: '\r\n', quotes: value => disabledFormulas.has(value) })}\r\n`
 }
 

@@ -1,7 +1,6 @@
 import { memoize } from '../domain/memoize.ts'
 import { pullRequestStates } from '../domain/states.ts'
-import { renderLines } from './render-line.ts'
-import { type StyledLine, stateSpan, styled } from './styled-text.ts'
+import { renderLines, type StyledLine, stateSpan, styled } from './styled-text.ts'
 import { createTableRenderer, type TableOptions } from './table.ts'
 import { textWidth, truncateLine } from './text-width.ts'
 import type { View, Writer } from './view.ts'

@@ -2,7 +2,7 @@ import { type MergeqError, withPeriod } from '../errors.ts'
 import { type Json, stringifyJson } from '../json.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import type { Screen, Spinner, SpinnerText } from './spinner.ts'
-import { dim, red, type StyledLine } from './styled-text.ts'
+import { applyStyle, renderLine, type StyledLine } from './styled-text.ts'
 import { wrapLines } from './text-width.ts'
 import type { Writer } from './view.ts'
 
@@ -53,8 +53,8 @@ export interface LoggerOptions {
 /** Returns the text of an error with its prefix in red and its hint, which is indented, dimmed. */
 const colorizeError = (text: string): string =>
   text
-    .replace(/^mergeq:/, red)
-    .replace(/^( +)(.*)$/gm, (_, indent: string, hint: string) => indent + dim(hint))
+    .replace(/^mergeq:/, prefix => applyStyle(prefix, 'red'))
+    .replace(/^( +)(.*)$/gm, (_, indent: string, hint: string) => indent + applyStyle(hint, 'dim'))
 
 /** The time before the spinner appears, in milliseconds. */
 const spinnerDelay = 200
@@ -67,6 +67,7 @@ export function createLogger(
   { quiet, verbose, json, color = false, screen }: LoggerOptions,
 ): Logger {
   let spinner: Spinner | undefined
+  let isSpinning = false
   const writeUnwrapped = (text: string) => {
     spinner?.clear()
     return sink.write(text).catch(() => undefined)
@@ -86,7 +87,6 @@ export function createLogger(
       await log(text)
     }
   }
-  let isSpinning = false
   return {
     warn,
     info,
@@ -102,7 +102,6 @@ export function createLogger(
     infoOnce: once(info),
     async infoLine(line) {
       if (quiet) return
-      const { renderLine } = await import('./render-line.ts')
       const links = (await sink.hasLinks?.()) ?? false
       await write(`${renderLine(line, { color, links })}\n`)
     },

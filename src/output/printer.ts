@@ -11,8 +11,8 @@ import {
   tsv,
   writeParts,
 } from './formats.ts'
-import { renderLines } from './render-line.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
+import { renderLines } from './styled-text.ts'
 import { wrapLines } from './text-width.ts'
 import type { View, Writer } from './view.ts'
 
@@ -46,6 +46,8 @@ export const rawText = (rawBody: Uint8Array): Printable => ({
 export interface FieldSelection {
   /** The names as they were typed. */
   readonly names: readonly string[]
+  /** Throws a usage error for a name that none of the first records has. Called with all records. */
+  check(records: readonly JsonObject[]): void
   /** Returns a record with the selected fields only, nested as before. */
   pick(record: JsonObject): JsonObject
   /**
@@ -136,13 +138,20 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
   }
   return {
     async print(printable) {
-      const { rawBody } = printable
+      const { rawBody, records } = printable
+      selection?.check(records)
       if (rawBody === undefined || selection !== undefined) await printRecords(printable)
       else await writer.write(options.terminal ? sanitizeLines(utf8.decode(rawBody)) : rawBody)
     },
     list(key) {
       const list = createJsonList(writer, pretty, key)
-      return { ...list, add: records => list.add(selectFields(records)) }
+      return {
+        ...list,
+        async add(records) {
+          selection?.check(records)
+          await list.add(selectFields(records))
+        },
+      }
     },
     async end() {
       if (tables.length === 0) return

@@ -1,6 +1,5 @@
 import ora, { type Options } from 'ora'
-import { renderLine } from './render-line.ts'
-import type { StyledLine } from './styled-text.ts'
+import { renderLine, type StyledLine } from './styled-text.ts'
 import { textWidth } from './text-width.ts'
 
 /** A spinner that is shown on a terminal. */
@@ -24,16 +23,11 @@ export type SpinnerText = (columns: number) => StyledLine
 
 const [noWrap, wrap] = ['\u001B[?7l', '\u001B[?7h']
 
-/** The largest number of pending writes; with more, the terminal is too slow for every frame. */
-const maxPendingWrites = 8
-
 /**
  * Returns a stream for ora whose output is written to the screen like all other output. Cursor movements
  * use the same sequences as the streams of Node.
  */
 function createScreenStream(screen: Screen) {
-  let pendingWrites = 0
-  const drainListeners = new Set<() => void>()
   /** The text that the terminal shows, and the columns of the terminal at that time. */
   let [lastText, lastColumns] = ['', screen.columns]
   const write = (text: string): boolean => {
@@ -41,16 +35,8 @@ function createScreenStream(screen: Screen) {
     if (width > 0) [lastText, lastColumns] = [text, screen.columns]
     // A terminal that has just become narrower must not wrap a text that was made for its former width.
     const output = width > 0 && width <= screen.columns ? `${noWrap}${text}${wrap}` : text
-    pendingWrites++
-    const done = () => {
-      pendingWrites--
-      if (pendingWrites > 0) return
-      const listeners = [...drainListeners]
-      drainListeners.clear()
-      for (const listener of listeners) listener()
-    }
-    void screen.write(output).then(done, done)
-    return pendingWrites <= maxPendingWrites
+    screen.write(output).catch(() => undefined)
+    return true
   }
   /**
    * Returns the sequence that moves to the first row of the last text: a terminal that became narrower has
@@ -62,8 +48,6 @@ function createScreenStream(screen: Screen) {
     lastText = ''
     return added > 0 ? `\u001B[${added}A\u001B[1G\u001B[J` : ''
   }
-  const moveSequence = (distance: number, [forward, backward]: readonly [string, string]): string =>
-    distance === 0 ? '' : `\u001B[${Math.abs(distance)}${distance > 0 ? forward : backward}`
   return {
     isTTY: true,
     get columns() {
@@ -74,10 +58,9 @@ function createScreenStream(screen: Screen) {
     },
     write,
     cursorTo: (column: number) => write(`${unwrap()}\u001B[${column + 1}G`),
-    moveCursor: (_: number, down: number) => write(moveSequence(down, ['B', 'A'])),
+    // ora moves up by one line only.
+    moveCursor: () => write('\u001B[1A'),
     clearLine: () => write('\u001B[0K'),
-    once: (_: string, listener: () => void) => void drainListeners.add(listener),
-    removeListener: (_: string, listener: () => void) => void drainListeners.delete(listener),
   }
 }
 

@@ -1,7 +1,27 @@
 import { type KnownState, normalizeState, queueStates } from '../domain/states.ts'
+import { sanitizeSpaces } from './sanitize.ts'
+import { wrapLines } from './text-width.ts'
+
+/** The codes that begin and end each style (ECMA-48, SGR). */
+const styleCodes = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  blue: [34, 39],
+  magenta: [35, 39],
+} as const
 
 /** How a piece of text looks on a terminal with colors. */
-export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'blue' | 'magenta'
+export type Style = keyof typeof styleCodes
+
+/** Returns a text in a style, or unchanged without colors. */
+export function applyStyle(text: string, style: Style | undefined, color = true): string {
+  if (style === undefined || text === '' || !color) return text
+  const [start, end] = styleCodes[style]
+  return `\u001B[${start}m${text}\u001B[${end}m`
+}
 
 /** How a state looks on a terminal: its sign and its color, the same in every command. */
 export interface StateStyle {
@@ -117,6 +137,49 @@ export const plainText = (line: StyledLine): string =>
     ? line
     : line.map(piece => (typeof piece === 'string' ? piece : piece.text)).join('')
 
+/** The terminal that text is rendered for. */
+export interface TerminalStyle {
+  readonly color: boolean
+  /** Whether the terminal has links (OSC 8). */
+  readonly links?: boolean
+  /** Returns a text without secrets; called before a text is cut, which could leave a part of a secret. */
+  redact?(text: string): string
+}
+
+/** Returns a state, whatever its case, in its color; any other text unchanged. */
+export const colorizeState = (text: string, color: boolean): string =>
+  applyStyle(text, stateStyle(text)?.style, color)
+
+/** The URLs whose sequence is recognized when the width of a text is measured. */
+const safeUrl = /^https?:\/\/[-\w/#&.:=?%@~]+$/
+
+/** Returns a text as a link to a URL, where the terminal has links. */
+export const applyLink = (text: string, url: string | undefined, links: boolean): string =>
+  links && url !== undefined && safeUrl.test(url) && text !== ''
+    ? `\u001B]8;;${url}\u0007${text}\u001B]8;;\u0007`
+    : text
+
+/** Returns a line for a terminal: sanitized, redacted and styled, with its spaces. */
+export function renderLine(
+  line: StyledLine,
+  { color, links = false, redact = text => text }: TerminalStyle,
+): string {
+  const pieces = typeof line === 'string' ? [line] : line
+  return pieces
+    .map(piece => {
+      const { text, style, link } = typeof piece === 'string' ? { text: piece } : piece
+      return applyLink(applyStyle(redact(sanitizeSpaces(text)), style, color), link, links)
+    })
+    .join('')
+    .trimEnd()
+}
+
+/** Returns lines for a terminal, each with a line break, wrapped between words at `columns` columns. */
+export const renderLines = (
+  lines: readonly StyledLine[],
+  options: TerminalStyle & { readonly columns: number },
+): string => lines.map(line => `${wrapLines(renderLine(line, options), options.columns)}\n`).join('')
+
 /** What decides whether output is colored (docs/reference/cli.md, "Color"). */
 export interface ColorOptions {
   readonly color: 'auto' | 'always' | 'never'
@@ -136,15 +199,6 @@ export function shouldColor({ color, env, terminal }: ColorOptions): boolean {
   if ((env.CLICOLOR_FORCE || '0') !== '0') return true
   return terminal && env.TERM !== 'dumb'
 }
-
-/** Returns a text in bold, as a terminal sequence. */
-export const bold = (text: string): string => `\u001B[1m${text}\u001B[22m`
-
-/** Returns a text in red, as a terminal sequence. */
-export const red = (text: string): string => `\u001B[31m${text}\u001B[39m`
-
-/** Returns a text dimmed, as a terminal sequence. */
-export const dim = (text: string): string => `\u001B[2m${text}\u001B[22m`
 
 /**
  * Whether the terminal shows Unicode: on Windows always; elsewhere if the locale is UTF-8, which the first of

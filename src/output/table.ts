@@ -2,9 +2,15 @@ import Table from 'cli-table3'
 import { ageOf, formatRate, pluralize } from '../domain/format.ts'
 import type { Json } from '../json.ts'
 import { formatCell } from './formats.ts'
-import { applyLink, applyStyle, createChalk, renderLines, type TerminalStyle } from './render-line.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
-import { stateSpan, stateStyle } from './styled-text.ts'
+import {
+  applyLink,
+  applyStyle,
+  renderLines,
+  stateSpan,
+  stateStyle,
+  type TerminalStyle,
+} from './styled-text.ts'
 import { breakLongWords, textWidth, truncateCell } from './text-width.ts'
 import { type Column, type ColumnFormat, sampleRows, type TextBlock, type View } from './view.ts'
 
@@ -125,7 +131,7 @@ export function createTableRenderer(
     start:
       renderLines(heading, options) +
       renderRows(
-        [shown.map(({ column: { title }, width }) => createChalk(color).bold(truncateCell(title, width)))],
+        [shown.map(({ column: { title }, width }) => applyStyle(truncateCell(title, width), 'bold', color))],
         shown.map(({ width }) => width),
       ),
     *draw(rows) {
@@ -193,7 +199,7 @@ function renderTextBlock(
     .map(line => `  ${truncateCell(redact(line.trimEnd()), columns - 2)}`)
   const hiddenLines = lines.length - shownLines.length
   if (hiddenLines > 0) shownLines.push(`  … ${pluralize(hiddenLines, 'more line')}`)
-  return `\n${createChalk(color).bold(sanitizeLine(title))}: ${sanitizeLine(head)}\n${shownLines.map(line => `${line.trimEnd()}\n`).join('')}`
+  return `\n${applyStyle(sanitizeLine(title), 'bold', color)}: ${sanitizeLine(head)}\n${shownLines.map(line => `${line.trimEnd()}\n`).join('')}`
 }
 
 /** The smallest width of the columns that may be cut, and of the columns that wrap, in characters. */

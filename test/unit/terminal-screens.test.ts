@@ -2,9 +2,17 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatAge, formatDuration, formatInteger, formatRate } from '../../src/domain/format.ts'
 import { pullRequestStates, queueStates } from '../../src/domain/states.ts'
-import { renderLine, renderLines } from '../../src/output/render-line.ts'
 import { forTerminal } from '../../src/output/sanitize.ts'
-import { hasUnicode, linkSpan, plainText, stateSpan, styled, toAscii } from '../../src/output/styled-text.ts'
+import {
+  hasUnicode,
+  linkSpan,
+  plainText,
+  renderLine,
+  renderLines,
+  stateSpan,
+  styled,
+  toAscii,
+} from '../../src/output/styled-text.ts'
 import { textWidth } from '../../src/output/text-width.ts'
 import type { View } from '../../src/output/view.ts'
 import { drawTable } from '../support/draw-table.ts'

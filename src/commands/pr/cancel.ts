@@ -1,8 +1,7 @@
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { yesInput } from '../../cli/common-inputs.ts'
+import { pullRequestArguments, yesInput } from '../../cli/common-inputs.ts'
 import { confirm, printDryRun } from '../../cli/confirm.ts'
-import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { message } from '../../output/view.ts'
 import { explainFinished } from './reads.ts'
 

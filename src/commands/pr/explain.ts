@@ -1,10 +1,9 @@
 import { getMergeQueueTestingDetails, getPartialPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { webInput } from '../../cli/common-inputs.ts'
+import { pullRequestArgument, webInput } from '../../cli/common-inputs.ts'
 import { printDryRun } from '../../cli/confirm.ts'
 import type { RecordFields } from '../../cli/fields.ts'
-import { pullRequestArgument } from '../../cli/pull-request-arguments.ts'
 
 const explanationRecord: RecordFields = {
   names: [

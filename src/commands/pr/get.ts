@@ -1,9 +1,8 @@
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { webInput } from '../../cli/common-inputs.ts'
+import { pullRequestArguments, pullRequestNumber, webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { flag, type Input } from '../../cli/inputs.ts'
-import { pullRequestArguments, pullRequestNumber } from '../../cli/pull-request-arguments.ts'
 import { readinessFindings } from '../../domain/explain/readiness.ts'
 import { describeSince, shorten } from '../../domain/format.ts'
 import {

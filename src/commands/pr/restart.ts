@@ -1,6 +1,6 @@
 import { restartTestsOnPullRequest } from '../../api/operations/pull-requests.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { pullRequestArguments } from '../../cli/pull-request-arguments.ts'
+import { pullRequestArguments } from '../../cli/common-inputs.ts'
 import { message } from '../../output/view.ts'
 import { explainFinished } from './reads.ts'
 

@@ -1,7 +1,7 @@
 import { setImpactedTargets } from '../../api/operations/pull-requests.ts'
 import { defineCommand } from '../../cli/command.ts'
+import { argsForPullRequest, pullRequestArguments } from '../../cli/common-inputs.ts'
 import type { Input } from '../../cli/inputs.ts'
-import { argsForPullRequest, pullRequestArguments } from '../../cli/pull-request-arguments.ts'
 import { openInput, type ParseContext } from '../../config/settings.ts'
 import { formatBytes, formatInteger, pluralize } from '../../domain/format.ts'
 import { isPullRequestReference } from '../../domain/values/pull-request.ts'

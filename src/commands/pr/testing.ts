@@ -4,11 +4,10 @@ import {
   getSubmittedPullRequest,
 } from '../../api/operations/pull-requests.ts'
 import { type CommandRequest, defineCommand, type RunContext } from '../../cli/command.ts'
-import { webInput } from '../../cli/common-inputs.ts'
+import { argsForPullRequest, webInput } from '../../cli/common-inputs.ts'
 import { printDryRun } from '../../cli/confirm.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, option } from '../../cli/inputs.ts'
-import { argsForPullRequest } from '../../cli/pull-request-arguments.ts'
 import { normalizeState } from '../../domain/states.ts'
 import { readChecks, testRunOf } from '../../domain/test-run.ts'
 import { parsePullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
