@@ -23,18 +23,20 @@ const { deleteRequiredStatuses: _, ...fileSettings } = queueSettings
 
 const knownSettings = new Map<string, QueueSetting<unknown>>(Object.entries(fileSettings))
 
-/** Keys of getQueue's response that updateQueue does not accept. */
-const readOnlyKeys = ['branch', 'enqueuedPullRequests', 'allowedBotSubmitters', 'batchingRules']
-
-const subjectKeys = ['repo', 'targetBranch', 'pr']
-
 const queueFileKeys = ['repo', 'targetBranch', 'settings']
 
-function refusalReason(key: string): string | undefined {
-  if (key === 'deleteRequiredStatuses') return 'a queue file uses `requiredStatuses: null` instead'
-  if (subjectKeys.includes(key)) return 'this names the queue and is not a setting'
-  return readOnlyKeys.includes(key) ? 'this setting is read-only' : undefined
-}
+const namesQueue = 'this names the queue and is not a setting'
+const isReadOnly = 'this setting is read-only'
+
+/** Why a key is not a setting of a file: it is another field of a request or of getQueue's response. */
+const refusals = new Map([
+  ['', 'the setting has no name'],
+  ['deleteRequiredStatuses', 'a queue file uses `requiredStatuses: null` instead'],
+  ...['repo', 'targetBranch', 'pr'].map(key => [key, namesQueue] as const),
+  ...['branch', 'enqueuedPullRequests', 'allowedBotSubmitters', 'batchingRules'].map(
+    key => [key, isReadOnly] as const,
+  ),
+])
 
 /**
  * Checks the value of a setting and returns the value that the service accepts; returns the value of an
@@ -42,9 +44,8 @@ function refusalReason(key: string): string | undefined {
  * statuses: the service can reset only these (docs/reference/service.md, "updateQueue").
  */
 export function readSetting(key: string, value: Json): Json {
-  const reason = refusalReason(key)
-  if (reason !== undefined || key === '')
-    throw usageError(`${reason ?? 'the setting has no name'}.`, 'Remove the setting.')
+  const refusal = refusals.get(key)
+  if (refusal !== undefined) throw usageError(`${refusal}.`, 'Remove the setting.')
   const setting = knownSettings.get(key)
   if (setting === undefined || (value === null && key === 'requiredStatuses')) return value
   if (value === null)
@@ -56,8 +57,6 @@ export function readSetting(key: string, value: Json): Json {
 }
 
 export const settingNames: readonly string[] = [...knownSettings.keys()]
-
-const isKnown = (key: string): boolean => knownSettings.has(key)
 
 const expectedForm =
   'A queue file has the keys `repo`, `targetBranch` and `settings`. For an example, run: mergeq queue export'
@@ -104,27 +103,23 @@ export interface LiveSettings {
  */
 export function liveSettings(queue: JsonObject, withState: boolean): LiveSettings {
   const keys = [...knownSettings.keys()].filter(key => key !== 'state' && Object.hasOwn(queue, key))
-  const others = Object.keys(queue).filter(
-    key => !isKnown(key) && refusalReason(key) === undefined && key !== '',
-  )
+  const others = Object.keys(queue).filter(key => !knownSettings.has(key) && !refusals.has(key))
   const unreadable: string[] = []
-  const entries = [...(withState ? ['state'] : []), ...keys, ...others].flatMap(key => {
+  const entries: [string, Json][] = []
+  for (const key of [...(withState ? ['state'] : []), ...keys, ...others]) {
     const value = queue[key] ?? null
-    if (key === 'requiredStatuses' && isEmpty(value)) return [[key, null] as const]
-    if (isKnown(key) && value === null) return []
     const json = JSON.stringify([key, value])
-    if (escapeInvisible(json) !== json) {
-      // A person who reads the file would not see it.
-      unreadable.push(key)
-      return []
-    }
-    try {
-      return [[key, readSetting(key, value)] as const]
-    } catch {
-      unreadable.push(key)
-      return []
-    }
-  })
+    if (key === 'requiredStatuses' && isEmpty(value)) entries.push([key, null])
+    else if (knownSettings.has(key) && value === null) continue
+    // A person who reads the file would not see it.
+    else if (escapeInvisible(json) !== json) unreadable.push(key)
+    else
+      try {
+        entries.push([key, readSetting(key, value)])
+      } catch {
+        unreadable.push(key)
+      }
+  }
   return { settings: Object.fromEntries(entries), unreadable }
 }
 
@@ -162,19 +157,16 @@ export const differences = (live: JsonObject, file: JsonObject): readonly Differ
     return isSameSetting(setting, actual, expected) ? [] : [{ setting, live: actual, file: expected }]
   })
 
-/** Settings that follow another setting until they are set (docs/reference/service.md, "Queue settings"). */
-const derivedSettings = [['bisectionConcurrency', 'concurrency']] as const
-
 /**
- * Returns the settings in the body of an updateQueue request that makes these changes. The body also
- * contains the file's value of a setting that the service would otherwise derive from a changed setting.
+ * Returns the settings in the body of an updateQueue request that makes these changes. The service derives
+ * `bisectionConcurrency` from `concurrency` until it is set (docs/reference/service.md, "Queue settings"): it is
+ * sent along.
  */
 export function updateBody(changes: readonly Difference[], file: JsonObject): JsonObject {
   const names = changes.map(({ setting }) => setting)
-  const derived = derivedSettings.filter(
-    ([key, source]) => names.includes(source) && Object.hasOwn(file, key),
-  )
-  const body = [...names, ...derived.map(([key]) => key)].map(key => {
+  if (names.includes('concurrency') && file.bisectionConcurrency !== undefined)
+    names.push('bisectionConcurrency')
+  const body = names.map(key => {
     const value = file[key] ?? null
     return key === 'requiredStatuses' && value === null ? ['deleteRequiredStatuses', true] : [key, value]
   })
@@ -195,4 +187,4 @@ export async function settingsDigest(live: Json): Promise<string> {
 
 /** Returns a key that neither mergeq nor the live queue knows: it is probably misspelled. */
 export const unknownKey = (file: JsonObject, live: JsonObject): string | undefined =>
-  Object.keys(file).find(key => !isKnown(key) && !Object.hasOwn(live, key))
+  Object.keys(file).find(key => !knownSettings.has(key) && !Object.hasOwn(live, key))

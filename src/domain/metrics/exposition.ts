@@ -65,15 +65,13 @@ export function* readSamples(text: string): Generator<Sample> {
 }
 
 function parseSample(line: string, types: ReadonlyMap<string, string>): Sample | undefined {
-  const [name] = metricName.exec(line) ?? []
-  if (name === undefined) return undefined
-  const parsed = parseLabels(line.slice(name.length).replace(blanks, ''))
-  if (parsed === undefined) return undefined
-  const [word = '', timestamp = '0', ...others] = parsed.rest.replace(blanks, '').split(/[ \t]+/)
+  const series = parseSeries(line)
+  if (series === undefined) return undefined
+  const { name, labels, rest } = series
+  const [word = '', timestamp = '0', ...others] = rest.replace(blanks, '').split(/[ \t]+/)
   const value = parseNumber(word)
   if (value === undefined || others.length > 0 || !/^[+-]?\d+$/.test(timestamp)) return undefined
   const { family, type } = findFamily(name, types)
-  const { labels } = parsed
   // Prometheus rejects a bucket or quantile whose bound is not a number.
   if (type === 'histogram' && name === `${family}_bucket` && parseNumber(labels.le ?? '') === undefined)
     return undefined
@@ -82,18 +80,19 @@ function parseSample(line: string, types: ReadonlyMap<string, string>): Sample |
   return { name, type, labels, value }
 }
 
-export function labelsOf(line: string): Readonly<Record<string, string>> | undefined {
-  const sample = line.replace(blanks, '')
-  const [name] = metricName.exec(sample) ?? []
-  return name === undefined ? undefined : parseLabels(sample.slice(name.length).replace(blanks, ''))?.labels
-}
+export const labelsOf = (line: string): Sample['labels'] | undefined =>
+  parseSeries(line.replace(blanks, ''))?.labels
 
-function parseLabels(
-  text: string,
-): { readonly labels: Readonly<Record<string, string>>; readonly rest: string } | undefined {
+/** Parses the name and the labels of a line without blanks around it; `rest` is what follows them. */
+function parseSeries(
+  line: string,
+): (Pick<Sample, 'name' | 'labels'> & { readonly rest: string }) | undefined {
+  const [name] = metricName.exec(line) ?? []
+  if (name === undefined) return undefined
   const labels: Record<string, string> = Object.create(null)
-  if (!text.startsWith('{')) return { labels, rest: text }
-  let rest = text.slice(1)
+  let rest = line.slice(name.length).replace(blanks, '')
+  if (!rest.startsWith('{')) return { name, labels, rest }
+  rest = rest.slice(1)
   for (let match = labelPair.exec(rest); match !== null; match = labelPair.exec(rest)) {
     const [whole, key = '', value = '', comma] = match
     if (key === '__name__' || Object.hasOwn(labels, key)) return undefined
@@ -102,7 +101,7 @@ function parseLabels(
     if (comma === undefined) break
   }
   rest = rest.replace(blanks, '')
-  return rest.startsWith('}') ? { labels, rest: rest.slice(1) } : undefined
+  return rest.startsWith('}') ? { name, labels, rest: rest.slice(1) } : undefined
 }
 
 /** `_sum` and `_count` belong to a histogram or a summary, `_bucket` to a histogram only. */
