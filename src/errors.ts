@@ -1,15 +1,4 @@
 /**
- * An exit code of mergeq (docs/reference/cli.md, "Exit codes"), its stable name, and when mergeq exits with
- * it.
- */
-interface ExitCode {
-  readonly code: number
-  readonly kind: string
-  readonly when: string
-  readonly signal?: 'SIGHUP' | 'SIGINT' | 'SIGTERM'
-}
-
-/**
  * All exit codes, the most severe first (docs/reference/cli.md, "Exit codes"). Several codes can have the
  * same kind; `signal` is the signal that ends mergeq with the code.
  */
@@ -78,7 +67,7 @@ const exitCodesBySeverity = [
     kind: 'ok',
     when: 'success, including an empty list or a change that was confirmed by reading it back; for checks, all conditions are met',
   },
-] as const satisfies readonly ExitCode[]
+] as const
 
 export const exitCodeList: readonly (typeof exitCodesBySeverity)[number][] = [...exitCodesBySeverity].sort(
   (one, other) => one.code - other.code,
@@ -148,7 +137,6 @@ export class MergeqError extends Error {
   }
 }
 
-/** Whether a thrown value is a `MergeqError`, from this bundled file or another. */
 export const isMergeqError = (error: unknown): error is MergeqError =>
   typeof error === 'object' && error !== null && brand in error
 
@@ -183,13 +171,10 @@ export const extendError = (
 export const usageError = (message: string, hint = usageHint): MergeqError =>
   new MergeqError('usage', message, { hint })
 
-/**
- * Returns a message that ends with a full stop, question mark or exclamation mark. Messages of the service
- * may not.
- */
+/** Messages of the service may end without a full stop, question mark or exclamation mark. */
 export const withPeriod = (message: string): string => (/[.!?]$/.test(message) ? message : `${message}.`)
 
-/** Returns a thrown value as a `MergeqError`; a value that is not one becomes an internal error. */
+/** A thrown value that is no `MergeqError` becomes an internal error. */
 export function toMergeqError(error: unknown): MergeqError {
   if (isMergeqError(error)) return error
   const description = error instanceof Error ? `${error.name}: ${error.message}` : String(error)

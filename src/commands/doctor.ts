@@ -7,10 +7,8 @@ import type { CommandContext } from '../cli/context.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { readGitVersion } from '../config/git.ts'
 import { isLoopback, type SettingKey } from '../config/setting-definitions.ts'
-import type { AccessProblem } from '../config/store.ts'
 import { pluralize } from '../domain/format.ts'
 import { memoize } from '../domain/memoize.ts'
-import { shellWord } from '../domain/suggested-command.ts'
 import { exitCodeOf, isMergeqError, isNotFound, type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { type StyledLine, signSpan, stateSpan } from '../output/styled-text.ts'
@@ -72,17 +70,11 @@ async function checkSettings({ settings: { store } }: Session): Promise<Outcome>
   if (problems.length === 0) return pass(store.path)
   return {
     result: 'fail',
-    found: problems.map(problem => `${problem.path} ${problem.description}`).join('; '),
-    fix: [...new Set(problems.map(fixAccess))].join('; '),
+    found: problems.map(({ problem }) => problem).join('; '),
+    fix: [...new Set(problems.map(({ fix }) => fix))].join('; '),
     // The permissions do not affect the connection, so that the service is still checked.
     isUsable: true,
   }
-}
-
-function fixAccess({ kind, path }: AccessProblem): string {
-  if (kind === 'file') return `chmod 600 ${shellWord(path)}`
-  if (kind === 'folder') return `chmod go-w ${shellWord(path)}`
-  return 'Run mergeq as that user, change the owner with chown, or set MERGEQ_CONFIG_DIR to a directory that you own.'
 }
 
 async function checkProxy({ host: { env }, settings }: Session): Promise<Outcome> {

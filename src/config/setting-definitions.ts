@@ -50,7 +50,7 @@ export interface SettingDefinition<T> {
   readonly noun?: string
   /** How to set the value, for the error when no source has one. */
   readonly hint?: string
-  /** Parses the value. Throws a usage error for an invalid value. */
+  /** Throws a usage error for an invalid value. */
   parse(text: string): T
 }
 
@@ -186,7 +186,6 @@ export const settingDefinitions = {
 export type SettingKey = keyof typeof settingDefinitions
 export type SettingValue<N extends SettingKey> = ReturnType<(typeof settingDefinitions)[N]['parse']>
 
-/** Returns the definition of a setting, with a value of any type. */
 export const settingDefinition = (name: SettingKey): SettingDefinition<unknown> => settingDefinitions[name]
 
 /** The settings that can be stored, by their keys. */
@@ -197,7 +196,6 @@ export const configKeys: ReadonlyMap<string, SettingKey> = new Map(
   }),
 )
 
-/** The text of a setting and its origin. */
 export interface ResolvedValue {
   readonly value: string
   /** The source of the value, for messages: an option, a variable, a file, a profile, the CI job or git. */

@@ -4,7 +4,7 @@ import { type CommandLine, createCommandLine } from '../domain/suggested-command
 import { requireUtf8 } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
-import { isObject, type Json, type JsonObject } from '../json.ts'
+import { isObject, type JsonObject, parseJson } from '../json.ts'
 import {
   type ResolvedValue,
   type SettingKey,
@@ -274,20 +274,11 @@ async function findProjectFile({ cwd, files, runtime: { platform } }: Host): Pro
 }
 
 function parseProjectFile(path: string, text: string): JsonObject {
-  let document: Json
-  try {
-    document = JSON.parse(text)
-  } catch {
-    throw usageError(
-      `${path} contains invalid JSON.`,
-      'For example: {"repo":"acme/web","targetBranch":"main"}',
-    )
+  const document = parseJson(text)
+  if (!isObject(document)) {
+    const problem = document === undefined ? 'contains invalid JSON' : 'must contain a JSON object'
+    throw usageError(`${path} ${problem}.`, 'For example: {"repo":"acme/web","targetBranch":"main"}')
   }
-  if (!isObject(document))
-    throw usageError(
-      `${path} must contain a JSON object.`,
-      'For example: {"repo":"acme/web","targetBranch":"main"}',
-    )
   for (const [key, value] of Object.entries(document)) {
     if (!allowedSettings.some(name => name === key))
       throw usageError(

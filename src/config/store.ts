@@ -68,18 +68,32 @@ export function openStore(host: Host): Store {
 }
 
 /**
- * Returns the document of a settings file; `target` is the file behind the link `path`. Throws a usage
- * error that names `path` when the file cannot be read.
+ * Returns the document of a settings file, an empty one when there is no file; `target` is the file behind the
+ * link `path`. Throws a usage error that names `path` when the file cannot be read.
  */
 async function readDocument(host: Host, target: string, path: string): Promise<JsonObject> {
   try {
-    return parseDocument(await host.files.read(target, maxStoreSize), path)
+    return parseDocument(await host.files.read(target, maxStoreSize))
   } catch (error) {
-    if (isMergeqError(error)) throw error
-    const problems = await accessProblems(host, path).catch(() => [])
-    const ownerProblem = problems.find(({ kind }) => kind === 'owner')
-    throw unreadableError(path, error instanceof Error ? error.message : String(error), ownerProblem)
+    const isSystemError = error instanceof Error && 'code' in error
+    const problems = isSystemError ? await accessProblems(host, path).catch(() => []) : []
+    const ownerProblem = problems.find(({ fix }) => fix === ownerFix)
+    throw usageError(
+      `The settings file ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`,
+      ownerProblem === undefined
+        ? 'Fix the file, or move it away to start with empty settings. mergeq never overwrites a file that it cannot read.'
+        : `${ownerProblem.problem}. ${ownerFix}`,
+    )
   }
+}
+
+function parseDocument(text: string | undefined): JsonObject {
+  if (text === undefined) return {}
+  if (isUtf16(text)) throw new Error('it is encoded as UTF-16, not UTF-8')
+  const document = parseJson(text)
+  if (document === undefined) throw new Error(text.trim() === '' ? 'it is empty' : 'it contains invalid JSON')
+  if (!isObject(document)) throw new Error('it must contain a JSON object')
+  return document
 }
 
 /**
@@ -112,25 +126,6 @@ export async function updateStore(host: Host, change: (before: JsonObject) => Js
     })
   }
 }
-
-/** Returns the document in the text of a settings file; an empty one when there is no file. */
-function parseDocument(text: string | undefined, path: string): JsonObject {
-  if (text === undefined) return {}
-  if (isUtf16(text)) throw unreadableError(path, 'it is encoded as UTF-16, not UTF-8')
-  const document = parseJson(text)
-  if (document === undefined)
-    throw unreadableError(path, text.trim() === '' ? 'it is empty' : 'it contains invalid JSON')
-  if (!isObject(document)) throw unreadableError(path, 'it must contain a JSON object')
-  return document
-}
-
-const unreadableError = (path: string, reason: string, ownerProblem?: AccessProblem): MergeqError =>
-  usageError(
-    `The settings file ${path} cannot be read: ${reason.replace(/^.*cannot be read: /, '').replace(/\.$/, '')}.`,
-    ownerProblem === undefined
-      ? 'Fix the file, or move it away to start with empty settings. mergeq never overwrites a file that it cannot read.'
-      : `${ownerProblem.path} ${ownerProblem.description}. Run mergeq as that user, change the owner with chown, or set MERGEQ_CONFIG_DIR to a directory that you own.`,
-  )
 
 export const sectionOf = (document: JsonObject, name: string): JsonObject => {
   const section = Object.hasOwn(document, name) ? document[name] : undefined
@@ -176,9 +171,7 @@ export const profileSource = (store: Store, profile: () => Promise<string>): Set
     const foreignProblem = problems.find(({ isForeign }) => isForeign)
     return {
       value,
-      ...(foreignProblem === undefined
-        ? {}
-        : { foreignReason: `${foreignProblem.path} ${foreignProblem.description}` }),
+      ...(foreignProblem === undefined ? {} : { foreignReason: foreignProblem.problem }),
       origin: `profile ${profileName}`,
       place: `${key} in ${store.path}`,
       fix: `Change it with \`mergeq config set ${key} <value>${flag}\`, or remove it with \`mergeq config unset ${key}${flag}\`.`,
@@ -188,18 +181,17 @@ export const profileSource = (store: Store, profile: () => Promise<string>): Set
 
 /** A problem with the permissions or the owner of the stored settings. */
 export interface AccessProblem {
-  readonly path: string
-  readonly kind: 'owner' | 'file' | 'folder'
-  /**
-   * What is wrong, as the rest of a sentence that begins with the path: `belongs to another user (uid 1000;
-   * this is uid 0)`.
-   */
-  readonly description: string
+  /** What is wrong: `/home/ann/.config is owned by another user (uid 1000; you are uid 0)`. */
+  readonly problem: string
+  readonly fix: string
   /**
    * Whether another user may have written the settings; such settings never decide where a token is sent.
    */
   readonly isForeign: boolean
 }
+
+const ownerFix =
+  'Run mergeq as that user, change the owner with chown, or set MERGEQ_CONFIG_DIR to a directory that you own.'
 
 /**
  * Returns the problems with the permissions of a settings file: another user owns it, others can read or
@@ -218,14 +210,17 @@ export async function accessProblems(
     const { owner, mode } = access
     // Root can write everywhere in any case.
     if (owner !== user && !(kind === 'folder' && owner === 0)) {
-      const description = `is owned by another user (uid ${owner}; you are uid ${user})`
-      problems.push({ path, kind: 'owner', description, isForeign: true })
+      const problem = `${path} is owned by another user (uid ${owner}; you are uid ${user})`
+      problems.push({ problem, fix: ownerFix, isForeign: true })
     }
     if ((mode & (kind === 'file' ? 0o077 : 0o022)) === 0) return
     const use = (mode & 0o022) === 0 ? 'readable' : 'writable'
     const octal = (mode & 0o777).toString(8).padStart(3, '0')
-    const description = `is ${use} by other users (mode ${octal})`
-    problems.push({ path, kind, description, isForeign: (mode & 0o002) !== 0 })
+    problems.push({
+      problem: `${path} is ${use} by other users (mode ${octal})`,
+      fix: `chmod ${kind === 'file' ? '600' : 'go-w'} ${shellWord(path)}`,
+      isForeign: (mode & 0o002) !== 0,
+    })
   }
   // The directory of a link and the directory of its target both matter.
   const target = await files.resolveLink(path).catch(() => path)

@@ -63,22 +63,11 @@ function workingDirectory(proc: NodeJS.Process): string | undefined {
 
 const clock: Clock = {
   now: () => Date.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve, reject) => {
-      if (signal?.aborted) {
-        reject(signal.reason)
-        return
-      }
-      const stop = () => {
-        clearTimeout(timer)
-        reject(signal?.reason)
-      }
-      const timer = setTimeout(() => {
-        signal?.removeEventListener('abort', stop)
-        resolve()
-      }, ms)
-      signal?.addEventListener('abort', stop, { once: true })
-    }),
+  async sleep(ms, signal) {
+    signal?.throwIfAborted()
+    const { setTimeout: pause } = process.getBuiltinModule('node:timers/promises')
+    await pause(ms, undefined, { signal }).catch(() => signal?.throwIfAborted())
+  },
 }
 
 const createInput = (proc: NodeJS.Process, interrupted: AbortSignal): StandardInput => ({

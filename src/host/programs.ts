@@ -20,19 +20,13 @@ const maxErrorLength = 64 * 1024
  */
 const errorGrace = 100
 
-/** The endings of programs on Windows without the variable PATHEXT. */
-const defaultEndings = '.COM;.EXE;.BAT;.CMD'
-
-/** The directories that are searched outside Windows without the variable PATH. */
-const defaultDirectories = '/usr/bin:/bin'
-
 /** The exit code of a program that could not be started. */
 const notStarted = 127
 
 /** Returns the entries of PATH that name a directory whatever the working directory is. */
 export function absoluteEntries(env: Environment, platform: string): readonly string[] {
   if (platform !== 'win32')
-    return (env.PATH ?? defaultDirectories).split(':').filter(entry => entry.startsWith('/'))
+    return (env.PATH ?? '/usr/bin:/bin').split(':').filter(entry => entry.startsWith('/'))
   return (windowsEnvironment(env).PATH ?? '')
     .split(';')
     .map(entry => entry.replace(/^"(.*)"$/, '$1'))
@@ -62,7 +56,7 @@ export function findProgram(
   const isWindows = platform === 'win32'
   const { join } = isWindows ? win32 : posix
   const endings = isWindows
-    ? (windowsEnvironment(env).PATHEXT || defaultEndings).split(';').filter(ending => ending !== '')
+    ? (windowsEnvironment(env).PATHEXT || '.COM;.EXE;.BAT;.CMD').split(';').filter(ending => ending !== '')
     : ['']
   const isComplete = endings.some(ending => name.toLowerCase().endsWith(ending.toLowerCase()))
   const names = [...(isComplete ? [name] : []), ...endings.map(ending => `${name}${ending.toLowerCase()}`)]
@@ -79,7 +73,7 @@ const systemProgram = (name: string): string =>
 /** Escapes the characters that mean something to cmd.exe. */
 const escapeForCmd = (text: string): string => text.replace(/[()\][%!^"`<>&|;, *?]/g, '^$&')
 
-/** Returns the line with which cmd.exe runs a script. */
+/** The line with which cmd.exe runs a script. */
 export function scriptLine(script: string, args: readonly string[]): string {
   const path = script.replaceAll('/', '\\')
   // The cmd.exe of Wine reads no escaped space in a path. Quotes do not keep cmd.exe from expanding variables.
@@ -122,7 +116,7 @@ function endProgram(child: ChildProcess, signal: NodeJS.Signals, hasOwnGroup: bo
   }
 }
 
-/** Returns the exit code of a program; 128 plus the number of the signal that ended it. */
+/** 128 plus the number of the signal, if one ended the program. */
 const exitCodeOf = (code: number | null | undefined, signal: NodeJS.Signals | null | undefined): number =>
   code ?? 128 + (signal ? constants.signals[signal] : 0)
 
@@ -131,11 +125,10 @@ export async function runGit(
   args: readonly string[],
   { env, timeout }: GitOptions,
 ): Promise<Required<GitResult>> {
-  const failure = { code: notStarted, out: '', err: '', timedOut: false }
   const path = findProgram('git', env, process.platform)
-  if (path === undefined) return failure
-  const { file, words, shell } = startOf(path, args)
   try {
+    if (path === undefined) throw new Error('git was not found')
+    const { file, words, shell } = startOf(path, args)
     const child = spawn(file, words, {
       env: { ...env },
       cwd: dirname(path),
@@ -146,7 +139,7 @@ export async function runGit(
     return await readOutput(child, timeout)
   } catch {
     // Node throws some errors of the system instead of reporting them, such as E2BIG.
-    return failure
+    return { code: notStarted, out: '', err: '', timedOut: false }
   }
 }
 

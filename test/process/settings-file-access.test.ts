@@ -33,7 +33,7 @@ describe('on this machine', () => {
         },
         path,
       )
-    ).map(({ description, path }) => `${path} ${description}`)
+    ).map(({ problem }) => problem)
 
   test('modes and owners are those of the file that a link leads to', async () => {
     const { path, place } = openPlace()
