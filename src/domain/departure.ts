@@ -1,5 +1,5 @@
 import { get, getArray, getString, isObject, type Json, type JsonObject } from '../json.ts'
-import { isFailedOrCancelled, normalizeState, terminalOutcome } from './states.ts'
+import { isFailedOrCancelled, stateOf, terminalOutcome } from './states.ts'
 
 /**
  * What the record of a pull request that left the queue says about that, as far as the service says it
@@ -23,26 +23,26 @@ function nameIn(value: Json | undefined): string | undefined {
 }
 
 /** The normalized state of an event; the timeline calls FAILED `failure`. */
-function stateOf(event: JsonObject): string {
-  const state = normalizeState(getString(event, 'state') ?? '')
+function stateOfEvent(event: JsonObject): string {
+  const state = stateOf(event)
   return /^failure$/i.test(state) ? 'FAILED' : state
 }
 
 /** The oldest event since the pull request last left the queue before; undefined if the timeline lacks it. */
 function submissionIn(events: readonly JsonObject[]): JsonObject | undefined {
-  const start = events.findIndex(event => terminalOutcome(stateOf(event)) === undefined)
+  const start = events.findIndex(event => terminalOutcome(stateOfEvent(event)) === undefined)
   if (start < 0) return undefined
   const earlier = events.slice(start)
-  const end = earlier.findIndex(event => terminalOutcome(stateOf(event)) !== undefined)
+  const end = earlier.findIndex(event => terminalOutcome(stateOfEvent(event)) !== undefined)
   const first = earlier.slice(0, end < 0 ? earlier.length : end).at(-1)
-  return first !== undefined && stateOf(first) === 'NOT_READY' ? first : undefined
+  return first !== undefined && stateOfEvent(first) === 'NOT_READY' ? first : undefined
 }
 
 export function departureDetails(record: JsonObject): DepartureDetails {
-  const state = normalizeState(getString(record, 'state') ?? '')
+  const state = stateOf(record)
   const events = getArray(record, 'timeline').filter(isObject)
   const [newest] = events
-  const end = newest !== undefined && stateOf(newest) === state ? newest : record
+  const end = newest !== undefined && stateOfEvent(newest) === state ? newest : record
   const hasLeft = terminalOutcome(state) !== undefined
   const entries: readonly (readonly [keyof DepartureDetails, string | undefined])[] = [
     ['author', nameIn(get(record, 'prAuthor'))],

@@ -1,5 +1,5 @@
 import type { ErrorKind } from '../errors.ts'
-import { getString, type JsonObject } from '../json.ts'
+import { getString, type Json, type JsonObject } from '../json.ts'
 
 /** The known states of a pull request (docs/reference/service.md, "Pull request states"). */
 export const pullRequestStates = [
@@ -25,6 +25,9 @@ export const normalizeState = (state: string): string => {
   const upper = state.toUpperCase()
   return knownStates.includes(upper) ? upper : state
 }
+
+/** The normalized `state` of a record of a pull request or a queue; empty without one. */
+export const stateOf = (record: Json | undefined): string => normalizeState(getString(record, 'state') ?? '')
 
 export const isKnownState = (state: string): boolean => pullRequestStates.some(known => known === state)
 
@@ -67,7 +70,7 @@ export function isFailedOrCancelled(state: string): boolean {
  * submitted.
  */
 export function outcomeOfRecord(record: JsonObject): (typeof outcomes)[number] {
-  const state = normalizeState(getString(record, 'state') ?? '')
+  const state = stateOf(record)
   if (isFailedOrCancelled(state) && record.isCurrentlySubmittedToQueue === true) return 'pending'
   return terminalOutcome(state) ?? 'pending'
 }

@@ -1,12 +1,6 @@
 import type { MergeqError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
-import {
-  type Milestone,
-  normalizeState,
-  outcomeOfRecord,
-  statesUnderTest,
-  type WaitOutcome,
-} from './states.ts'
+import { type Milestone, outcomeOfRecord, stateOf, statesUnderTest, type WaitOutcome } from './states.ts'
 
 export interface WaitGoal {
   readonly until: Milestone
@@ -62,11 +56,6 @@ export interface WaitTransition {
   readonly change?: StateChange
   /** The outcome, if the wait is over; `error` means that the pull request is still not found. */
   readonly outcome?: WaitOutcome
-}
-
-const stateOf = (record: JsonObject): string | undefined => {
-  const state = getString(record, 'state')
-  return state === undefined || state === '' ? undefined : normalizeState(state)
 }
 
 const hasLeft = (record: JsonObject): boolean =>
@@ -134,7 +123,7 @@ function outcomeOf(record: JsonObject, until: Milestone): WaitOutcome | undefine
   const ended = outcomeOfRecord(record)
   if (ended === 'ok') return until === 'merged' ? 'merged' : 'reached'
   if (ended !== 'pending') return ended
-  return reachedIn[until].includes(stateOf(record) ?? '') ? 'reached' : undefined
+  return reachedIn[until].includes(stateOf(record)) ? 'reached' : undefined
 }
 
 /**
@@ -154,7 +143,7 @@ export function advance(
   const isDoubtful = mayBeEarlierAttempt(record, observation, submission)
   if (isDoubtful && hasLeft(record)) return missing({ ...lastState, ignoredRecord: record }, at, grace)
   if (equalsRecordBeforeSubmit(record, recordBeforeSubmit)) return missing(lastState, at, grace)
-  const state = stateOf(record)
+  const state = stateOf(record) || undefined
   const isStateUnchanged = state === lastState.state
   const outcome = isOtherCommit(record, head) ? 'stale' : isDoubtful ? undefined : outcomeOf(record, until)
   // The queue may list the new attempt while the pull request's own record still shows the earlier attempt.

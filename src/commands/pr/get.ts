@@ -7,9 +7,9 @@ import { readinessFindings } from '../../domain/explain/readiness.ts'
 import { describeSince, shorten } from '../../domain/format.ts'
 import {
   isFailedOrCancelled,
-  normalizeState,
   outcomeOfRecord,
   outcomes,
+  stateOf,
   terminalOutcome,
 } from '../../domain/states.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
@@ -73,7 +73,7 @@ function pullRequestSheet(
   page: string | undefined,
   now: number,
 ): readonly StyledLine[] {
-  const state = normalizeState(getString(record, 'state') ?? '')
+  const state = stateOf(record)
   const title = shortText(record, 'prTitle')
   const age = describeSince(shortText(record, 'stateChangedAt'), now, terminalOutcome(state) !== undefined)
   const problems = state === 'NOT_READY' ? readinessFindings(pr ?? 0, record, {}) : []

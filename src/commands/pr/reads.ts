@@ -5,11 +5,11 @@ import { getMergeQueueTestingDetails, getSubmittedPullRequest } from '../../api/
 import { addTimeline } from '../../api/timeline.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { UnreadSource } from '../../domain/explain/explain-pull-request.ts'
-import { isUnderTest, normalizeState, outcomeOfRecord } from '../../domain/states.ts'
+import { isUnderTest, outcomeOfRecord, stateOf } from '../../domain/states.ts'
 import { parseTestRun, type TestRun, testRunOf, testsPullRequest } from '../../domain/test-run.ts'
 import type { Repository } from '../../domain/values/repository.ts'
 import { extendError, isNotFound, isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
-import { get, getString, type JsonObject } from '../../json.ts'
+import { get, type JsonObject } from '../../json.ts'
 
 /** The pull request of a request. */
 export type RequestedPullRequest = {
@@ -123,7 +123,7 @@ export async function readTestRun(
   options: CallOptions = {},
 ): Promise<{ readonly run?: TestRun; readonly unread?: UnreadSource }> {
   const { pr, repo, targetBranch } = pullRequest
-  const state = normalizeState(getString(record, 'state') ?? '')
+  const state = stateOf(record)
   const id = testRunOf(record) ?? (isUnderTest(state) ? await context.settings.read('testRun') : undefined)
   let found: Awaited<ReturnType<typeof findTestRun>>
   if (id !== undefined) {

@@ -19,6 +19,7 @@ import { styled } from '../../output/styled-text.ts'
 import { message } from '../../output/view.ts'
 import { explainFinished, type RequestedPullRequest, readRecordOnce } from './reads.ts'
 import { readWaitOptions, waitCommand, waitInputs, waitRecord } from './wait/options.ts'
+import { loadWait } from './wait.ts'
 
 /** The largest number of pull requests that the suggested command names. */
 const maxSuggested = 10
@@ -94,7 +95,7 @@ export const prSubmitCommand = defineCommand({
     const waitOptions = wait ? await readWaitOptions(waitValues, requests.length, context) : undefined
     if (context.options.dryRun) return printDryRun(submitPullRequest, requests, context)
     if (waitOptions !== undefined) {
-      const { submitAndWait } = await import('./wait/run.ts')
+      const { submitAndWait } = await loadWait()
       return submitAndWait(requests, waitOptions, context)
     }
     // Equal priority is first come, first served (docs/reference/service.md, "Priorities").

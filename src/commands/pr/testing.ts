@@ -8,7 +8,7 @@ import { argsForPullRequest, webInput } from '../../cli/common-inputs.ts'
 import { printDryRun } from '../../cli/confirm.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, option } from '../../cli/inputs.ts'
-import { normalizeState } from '../../domain/states.ts'
+import { stateOf } from '../../domain/states.ts'
 import { readChecks, testRunOf } from '../../domain/test-run.ts'
 import { parsePullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import type { Repository } from '../../domain/values/repository.ts'
@@ -127,7 +127,7 @@ async function printTestRun<V extends TestRunValues>(
   )
   const run = testRunOf(record)
   if (run === undefined) {
-    const state = normalizeState(getString(record, 'state') ?? '')
+    const state = stateOf(record)
     const command = context.settings.commandLine(['pr', 'explain', pr], request.values)
     return context.report({ ...sent, failure: explainMissingRun(failure, pr, state, command) })
   }

@@ -7,6 +7,9 @@ import { printDryRun } from '../../cli/confirm.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
 import { readWaitOptions, waitInputs, waitRecord } from './wait/options.ts'
 
+/** Loads what waits: only a wait needs it. */
+export const loadWait = () => import('./wait/run.ts')
+
 export const prWaitCommand = defineCommand({
   command: 'pr wait',
   summary: 'Wait for pull requests to merge, fail or be cancelled',
@@ -39,7 +42,7 @@ export const prWaitCommand = defineCommand({
         ? printDryRun(getSubmittedPullRequest, requests, context)
         : printDryRun(getQueue, [{ values: first.values, overrides: [] }], context)
     }
-    const { waitForAll } = await import('./wait/run.ts')
+    const { waitForAll } = await loadWait()
     return waitForAll(requests, options, context)
   },
 })

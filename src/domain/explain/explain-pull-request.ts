@@ -1,6 +1,6 @@
 import { get, getArray, getNumber, getString, type JsonObject } from '../../json.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
-import { isFailedOrCancelled, normalizeState, terminalOutcome } from '../states.ts'
+import { isFailedOrCancelled, normalizeState, stateOf, terminalOutcome } from '../states.ts'
 import type { CommandWords } from '../suggested-command.ts'
 import type { TestRun } from '../test-run.ts'
 import { stateFindings } from './findings.ts'
@@ -64,7 +64,7 @@ export function explainPullRequest(sources: ExplainSources): Explanation {
   const { pr, targetBranch, commandLine, queue, run, unread } = sources
   const entry = queueEntries(queue ?? {}).find(candidate => candidate.pr === pr)
   const record = newerRecord(sources.record, entry)
-  const state = normalizeState(getString(record, 'state') || getString(entry?.record, 'state') || '')
+  const state = stateOf(record) || stateOf(entry?.record)
   const findings: Finding[] =
     record === undefined
       ? [{ code: 'never-submitted', message: `It was never submitted to the queue for ${targetBranch}.` }]
@@ -107,7 +107,7 @@ export function explainPullRequest(sources: ExplainSources): Explanation {
  */
 function newerRecord(record: JsonObject | undefined, entry: QueueEntry | undefined): JsonObject | undefined {
   if (entry === undefined || record === undefined) return record ?? entry?.record
-  const isOver = isFailedOrCancelled(normalizeState(getString(record, 'state') ?? ''))
+  const isOver = isFailedOrCancelled(stateOf(record))
   const changedAt = (source: JsonObject) => Date.parse(getString(source, 'stateChangedAt') ?? '')
   return isOver && changedAt(entry.record) > changedAt(record)
     ? { ...entry.record, isCurrentlySubmittedToQueue: true }

@@ -1,14 +1,8 @@
-import { get, getArray, getNumber, getString, isObject, type Json, type JsonObject } from '../../json.ts'
+import { get, getArray, getNumber, isObject, type Json, type JsonObject } from '../../json.ts'
 import { departureDetails } from '../departure.ts'
 import { joinTruncated, pluralize, shorten } from '../format.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
-import {
-  canResume,
-  isFailedOrCancelled,
-  normalizeState,
-  queueStateMessage,
-  terminalOutcome,
-} from '../states.ts'
+import { canResume, isFailedOrCancelled, queueStateMessage, stateOf, terminalOutcome } from '../states.ts'
 import type { TestRun } from '../test-run.ts'
 import { type Finding, readinessFindings } from './readiness.ts'
 
@@ -218,7 +212,7 @@ function hostFindings({ record, targetBranch }: Facts): readonly Finding[] {
 
 /** Returns what the queue's state means, unless it runs; in one of `blockingStates` it holds the pull request back. */
 function queueStateFindings({ queue }: Facts, blockingStates: readonly string[]): readonly Finding[] {
-  const state = normalizeState(getString(queue, 'state') ?? '')
+  const state = stateOf(queue)
   if (state === '' || state === 'RUNNING') return []
   const message = queueStateMessage(state)
   if (message === undefined)
@@ -298,7 +292,7 @@ export function shortReason(
   record: JsonObject,
   queue: JsonObject,
 ): string | undefined {
-  const state = normalizeState(getString(record, 'state') ?? '')
+  const state = stateOf(record)
   const entry = queueEntries(queue).find(candidate => candidate.pr === pr)
   const facts = { pr, targetBranch, record, queue, entry }
   const findings = stateFindings(state, facts, undefined).filter(({ short }) => short !== undefined)

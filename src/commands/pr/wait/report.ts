@@ -210,13 +210,9 @@ export class WaitReporter {
     const deadline = host.clock.now() + failingChecksTime
     const timeout = (usual: number) =>
       Math.min(pollLimits.timeout?.(usual) ?? usual, Math.max(1, deadline - host.clock.now()))
-    try {
-      const limits = { ...pollLimits, timeout }
-      const { run } = await readTestRun(record, request.values, context, { limits })
-      return run?.failingChecks ?? []
-    } catch {
-      return []
-    }
+    const limits = { ...pollLimits, timeout }
+    const testRun = await readTestRun(record, request.values, context, { limits }).catch(() => undefined)
+    return testRun?.run?.failingChecks ?? []
   }
 }
 
@@ -316,24 +312,19 @@ function checkLines(
   checks: readonly FailingCheck[],
   columns: number,
 ): readonly StyledLine[] {
-  const fits = (candidate: StyledLine) => textWidth(plainText(candidate)) <= columns
-  const [first] = checks
-  if (first === undefined) return [headline]
-  if (checks.length === 1) {
-    const line = [...headline, `. Failing check: ${first.name}`]
-    if ((first.url ?? '') === '') return [line]
-    const page = linkSpan(first.url ?? '', first.url)
+  const withUrl = (line: Pieces, url = ''): readonly StyledLine[] => {
+    if (url === '') return [line]
+    const page = linkSpan(url, url)
     const whole = [...line, '  ', page]
-    return fits(whole) ? [whole] : [line, ['    ', page]]
+    return textWidth(plainText(whole)) <= columns ? [whole] : [line, ['    ', page]]
   }
+  const [first, ...others] = checks
+  if (first === undefined) return [headline]
+  if (others.length === 0) return withUrl([...headline, `. Failing check: ${first.name}`], first.url)
   const hidden = checks.length - maxChecks
   return [
     [...headline, '. Failing checks:'],
-    ...checks.slice(0, maxChecks).flatMap(({ name, url }): readonly StyledLine[] => {
-      const page = linkSpan(url ?? '', url)
-      const both = [`    ${name}  `, page]
-      return fits(both) ? [both] : [`    ${name}`, ['    ', page]]
-    }),
+    ...checks.slice(0, maxChecks).flatMap(({ name, url }) => withUrl([`    ${name}`], url)),
     ...(hidden > 0 ? [`    and ${hidden} more`] : []),
   ]
 }
