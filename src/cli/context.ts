@@ -193,7 +193,3 @@ export const createCommandClient = (parts: {
     '--ca-file',
     isLoopback,
   )
-
-/** Tokens are stored by origin. Rejects with the error of the `baseUrl` setting. */
-export const readOrigin = async ({ settings }: CommandContext): Promise<string> =>
-  new URL(await settings.require('baseUrl')).origin

@@ -3,7 +3,7 @@ import { operationName } from '../api/operation.ts'
 import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
 import { type CommandModule, defineCommand } from '../cli/command.ts'
 import { canPrompt, printPreview } from '../cli/confirm.ts'
-import { type CommandContext, readOrigin } from '../cli/context.ts'
+import type { CommandContext } from '../cli/context.ts'
 import { flag, type Input } from '../cli/inputs.ts'
 import { parentDirectory, sectionOf, storeFile, updateStore } from '../config/store.ts'
 import {
@@ -19,6 +19,10 @@ import { readText } from '../domain/values/text.ts'
 import { isPermanent, MergeqError, toMergeqError, usageError } from '../errors.ts'
 import { singleRecord } from '../output/printer.ts'
 import { keyValueTable } from '../output/view.ts'
+
+/** Tokens are stored by origin. Throws the error of the `baseUrl` setting. */
+const readOrigin = async ({ settings }: CommandContext): Promise<string> =>
+  new URL(await settings.require('baseUrl')).origin
 
 /**
  * Verifies a token with a request for the metrics, which need no repository. Throws the error of the request;

@@ -11,7 +11,6 @@ import {
   queueStates,
   withNormalizedState,
 } from '../../src/domain/states.ts'
-import { windows } from '../../src/domain/time-range.ts'
 import { integerParser, parseDecimal } from '../../src/domain/values/numbers.ts'
 import {
   isPullRequestReference,
@@ -721,40 +720,6 @@ describe('the text format of metrics', () => {
         })
       }),
     )
-  })
-})
-
-const week = 7 * day
-
-describe('windows', () => {
-  const range = fc
-    .tuple(fc.integer({ min: 0, max: 4_000_000_000_000 }), fc.integer({ min: 1, max: 400 * day }))
-    .map(([start, length]) => ({ start, end: start + length }))
-
-  test('are at most 7 days, touch, never overlap and cover the range exactly, the newest first', () => {
-    fc.assert(
-      fc.property(range, ({ start, end }) => {
-        const cut = windows({ start, end })
-        expect(cut[0]?.end).toBe(end)
-        expect(cut.at(-1)?.start).toBe(start)
-        for (const [index, window] of cut.entries()) {
-          expect(window.end).toBeGreaterThan(window.start)
-          expect(window.end - window.start).toBeLessThanOrEqual(week)
-          const older = cut[index + 1]
-          if (older !== undefined) expect(older.end).toBe(window.start)
-        }
-        expect(cut).toHaveLength(Math.ceil((end - start) / week))
-      }),
-    )
-  })
-
-  test.each([
-    [week, 1],
-    [week + 1, 2],
-    [2 * week, 2],
-    [1, 1],
-  ])('%i ms are %i windows', (length, number) => {
-    expect(windows({ start: noon - length, end: noon })).toHaveLength(number)
   })
 })
 

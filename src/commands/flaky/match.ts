@@ -233,11 +233,10 @@ export const flakyMatchCommand = defineCommand({
     }
 
     const matchRecords = matches().map(match => toRecord(match, complete, context.secrets))
-    const records = verdicts.flatMap(verdict => matchRecords.filter(record => record.verdict === verdict))
-    const countOf = (verdict: Verdict) => matchRecords.filter(record => record.verdict === verdict).length
-    const counts = Object.fromEntries(verdicts.map(verdict => [verdict, countOf(verdict)]))
+    const withVerdict = (verdict: Verdict) => matchRecords.filter(record => record.verdict === verdict)
+    const counts = Object.fromEntries(verdicts.map(verdict => [verdict, withVerdict(verdict).length]))
     await printer.print({
-      records,
+      records: verdicts.flatMap(withVerdict),
       document: tests => ({
         counts: { failed: matchRecords.length, ...counts },
         tests,
@@ -247,27 +246,22 @@ export const flakyMatchCommand = defineCommand({
     })
     await printer.end()
     if (end !== undefined) await logNotes(end, request, context)
-    const otherCount = matches().filter(({ isInWindow }) => !isInWindow).length
-    if (otherCount > 0) await logger.info(describeOthers(otherCount))
+    const others = matches().filter(({ isInWindow }) => !isInWindow).length
+    if (others > 0)
+      await logger.info(
+        `${pluralize(others, 'failed test')} ${others === 1 ? 'is' : 'are'} known to be flaky or broken, but had not failed in this range before.`,
+      )
     if (matchRecords.length === 0) await logger.info('No failed tests.')
 
-    if (countOf('unknown') > 0) throw incompleteListError(end?.failure, end?.problem, 'flaky match')
+    if (withVerdict('unknown').length > 0)
+      throw incompleteListError(end?.failure, end?.problem, 'flaky match')
     if (end?.isBroken === true) await logger.info(incompleteListError(end.failure, end.problem).message)
-    if (countOf('new') > 0) throw newFailuresError(countOf('new'), matchRecords.length)
-    return 0
+    const newTests = withVerdict('new').length
+    if (newTests === 0) return 0
+    throw new MergeqError(
+      'check-failed',
+      `flaky match: ${formatInteger(newTests)} of ${pluralize(matchRecords.length, 'failed test')} ${newTests === 1 ? 'is' : 'are'} new (not in the list of failing tests for this range).`,
+      { hint: 'Fix the new failures, or widen the range with --since 30d.' },
+    )
   },
 })
-
-/** Says how many known tests did not fail in the range. */
-const describeOthers = (count: number): string =>
-  count === 1
-    ? '1 failed test is known to be flaky or broken, but had not failed in this range before.'
-    : `${formatInteger(count)} failed tests are known to be flaky or broken, but had not failed in this range before.`
-
-function newFailuresError(newCount: number, failedCount: number): MergeqError {
-  return new MergeqError(
-    'check-failed',
-    `flaky match: ${formatInteger(newCount)} of ${pluralize(failedCount, 'failed test')} ${newCount === 1 ? 'is' : 'are'} new (not in the list of failing tests for this range).`,
-    { hint: 'Fix the new failures, or widen the range with --since 30d.' },
-  )
-}

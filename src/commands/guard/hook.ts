@@ -60,68 +60,61 @@ export const hookColumns: readonly ColumnSpec[] = [
   ['RESULT', 'did'],
 ]
 
-/** Prints what was done, as a sentence or as a record, and returns the exit code 0. */
-async function printResult(
-  did: string,
-  path: string,
-  sentence: string,
-  { printer }: CommandContext,
-): Promise<number> {
-  const record = { hook: path, did }
-  await printer.print(singleRecord(record, () => ({ ...table([record], hookColumns), sentence })))
-  await printer.end()
-  return 0
-}
-
-const isGuardHook = (text: string): boolean => text.includes(`\n${hookMarker}`)
-
-/** Reads the existing hook; undefined if there is none, empty (a hook of another program) if unreadable. */
-const readHook = (path: string, { files }: Host): Promise<string | undefined> =>
-  files.read(path, 65_536).catch(() => '')
-
 /**
- * Installs or updates the hook and returns the exit code 0. Throws a `refused` error with the line to add if
- * another hook exists, a usage error outside a checkout, and an `output` error if the hook cannot be written.
+ * Installs or updates the hook with the text `wanted`, or removes it where that is undefined, and returns the exit
+ * code 0. Throws a `refused` error if another hook exists, a usage error outside a checkout, and an `output` error
+ * if the hook cannot be written.
  */
-export async function installHook(failClosed: boolean, context: CommandContext): Promise<number> {
-  const { files } = context.host
-  const path = await findHookPath(context.host)
-  const existing = await readHook(path, context.host)
-  const text = renderHook(failClosed)
-  if (existing === text)
-    return printResult('nothing', path, `The guard is already installed in ${path}.`, context)
-  if (existing !== undefined && !isGuardHook(existing))
+async function changeHook(wanted: string | undefined, context: CommandContext): Promise<number> {
+  const { host, printer } = context
+  const { files } = host
+  const path = await findHookPath(host)
+  const printResult = async (did: string, sentence: string) => {
+    const record = { hook: path, did }
+    await printer.print(singleRecord(record, () => ({ ...table([record], hookColumns), sentence })))
+    await printer.end()
+    return 0
+  }
+  // A hook that cannot be read is one of another program.
+  const existing = await files.read(path, 65_536).catch(() => '')
+  if (existing === wanted)
+    return printResult(
+      'nothing',
+      wanted === undefined
+        ? `No guard is installed in ${path}.`
+        : `The guard is already installed in ${path}.`,
+    )
+  if (existing !== undefined && !existing.includes(`\n${hookMarker}`))
     throw new MergeqError('refused', `${path} was not installed by mergeq; left unchanged.`, {
-      hint: `Add this line to the hook, before any command that reads standard input:\n${lineToAdd}\nLater commands can read that input from $refs.`,
+      hint:
+        wanted === undefined
+          ? 'If a line of the hook calls `mergeq guard`, remove that line.'
+          : `Add this line to the hook, before any command that reads standard input:\n${lineToAdd}\nLater commands can read that input from $refs.`,
     })
   if (context.options.dryRun) {
-    const verb = existing === undefined ? 'install' : 'update'
-    return printPreview('guard', `Would ${verb} the guard in ${path}.`, context)
+    const would =
+      wanted === undefined
+        ? `remove the guard from ${path}`
+        : `${existing === undefined ? 'install' : 'update'} the guard in ${path}`
+    return printPreview('guard', `Would ${would}.`, context)
+  }
+  if (wanted === undefined) {
+    await files.remove(path)
+    return printResult('removed', `Removed the guard from ${path}.`)
   }
   try {
     await files.createDirectory(parentDirectory(path))
-    await files.replace(path, text, 0o755)
+    await files.replace(path, wanted, 0o755)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new MergeqError('output', `${path} could not be written: ${reason}.`, {
       hint: `Check the permissions of the directory and of ${path}.`,
     })
   }
-  const sentence = `Installed the guard in ${path}; git runs it before each push.`
-  return printResult('installed', path, sentence, context)
+  return printResult('installed', `Installed the guard in ${path}; git runs it before each push.`)
 }
 
-/** Removes the hook and returns the exit code 0. Throws a `refused` error if another hook exists. */
-export async function uninstallHook(context: CommandContext): Promise<number> {
-  const path = await findHookPath(context.host)
-  const existing = await readHook(path, context.host)
-  if (existing === undefined)
-    return printResult('nothing', path, `No guard is installed in ${path}.`, context)
-  if (!isGuardHook(existing))
-    throw new MergeqError('refused', `${path} was not installed by mergeq; left unchanged.`, {
-      hint: 'If a line of the hook calls `mergeq guard`, remove that line.',
-    })
-  if (context.options.dryRun) return printPreview('guard', `Would remove the guard from ${path}.`, context)
-  await context.host.files.remove(path)
-  return printResult('removed', path, `Removed the guard from ${path}.`, context)
-}
+export const installHook = (failClosed: boolean, context: CommandContext): Promise<number> =>
+  changeHook(renderHook(failClosed), context)
+
+export const uninstallHook = (context: CommandContext): Promise<number> => changeHook(undefined, context)
