@@ -7,7 +7,7 @@ import { createEmptyQueue, createTimings } from '../../src/sandbox/engine/queue.
 import { advanceTo } from '../../src/sandbox/engine/rules.ts'
 
 const count = 10_000
-const scenario = { name: 'happy', summary: '', scripts: [] }
+const scenario = { scripts: [] }
 const [concurrency = 50, targets = 500] = process.argv.slice(2).map(Number)
 
 const queue = createEmptyQueue({

@@ -28,24 +28,22 @@ export function createRandom(...parts: SeedParts): () => number {
   }
 }
 
-export const pick = <T>(random: number, list: readonly [T, ...T[]]): T =>
-  list[Math.floor(random * list.length)] ?? list[0]
+export const pick = (random: number, texts: readonly string[]): string =>
+  texts[Math.floor(random * texts.length)] ?? ''
 
 // Texts of generated sample data: the tests, pull requests and authors of an invented product.
-
-type NonEmptyList<T> = readonly [T, ...T[]]
 
 /** A part of the invented product. Its tests are all combinations of its subjects, behaviors and variants. */
 export interface Area {
   readonly directory: string
   readonly suffix: string
   readonly owners: readonly string[]
-  readonly variants: NonEmptyList<string>
-  readonly subjects: NonEmptyList<string>
-  readonly behaviors: NonEmptyList<string>
+  readonly variants: readonly string[]
+  readonly subjects: readonly string[]
+  readonly behaviors: readonly string[]
 }
 
-export const areas: NonEmptyList<Area> = [
+export const areas: readonly Area[] = [
   {
     directory: 'web/cart',
     suffix: '.test.ts',
@@ -137,7 +135,7 @@ export const areas: NonEmptyList<Area> = [
   },
 ]
 
-export const healthReasons: Readonly<Record<'healthy' | 'flaky' | 'broken', NonEmptyList<string>>> = {
+export const healthReasons: Readonly<Record<'healthy' | 'flaky' | 'broken', readonly string[]>> = {
   healthy: ['No failure in the last 7 days'],
   flaky: [
     'Failed and passed on the same commit',
@@ -147,7 +145,7 @@ export const healthReasons: Readonly<Record<'healthy' | 'flaky' | 'broken', NonE
   broken: ['Failed in most runs of the last day', 'Fails on the main branch'],
 }
 
-export const failureMessages: NonEmptyList<string> = [
+export const failureMessages: readonly string[] = [
   'Timeout: waited 5000 ms for the element to be visible',
   'AssertionError: expected 3 to be 2',
   'ECONNRESET: socket hang up',
@@ -158,12 +156,12 @@ export const failureMessages: NonEmptyList<string> = [
   'Expected status 200, got 502',
 ]
 
-export const ticketUrlPrefixes: NonEmptyList<string> = [
+export const ticketUrlPrefixes: readonly string[] = [
   'https://acme.example/browse/WEB-',
   'https://acme.example/browse/CORE-',
 ]
 
-export const authors: NonEmptyList<string> = [
+export const authors: readonly string[] = [
   'ada',
   'grace',
   'alan',
@@ -174,7 +172,7 @@ export const authors: NonEmptyList<string> = [
   'margaret',
 ]
 
-export const titles: NonEmptyList<string> = [
+export const titles: readonly string[] = [
   'Fix the rounding of the cart',
   'Cache the suggestions of the search box',
   'Remove the old checkout',

@@ -75,7 +75,7 @@ function createScenarioReport(state: SandboxState): ScenarioReport {
   // Advances the queues to the present.
   state.listQueues()
   const { createdQueues, reportedStates, scenario } = state
-  const { scripts } = scenario
+  const { scripts = [] } = scenario
   const pullRequests = createdQueues.flatMap(queue => [...queue.pullRequests.values()])
   const countState = (wanted: string) => pullRequests.filter(({ state }) => state === wanted).length
   const heldNumbers = createdQueues.map(({ transitions }) =>

@@ -16,22 +16,22 @@ export type ScriptedResult = 'pass' | 'fail' | 'flake' | 'cancel'
  * `divisibleBy`. Times are seconds at speed 1.
  */
 export interface ScenarioScript {
-  readonly pr?: number | undefined
-  readonly divisibleBy?: number | undefined
+  readonly pr?: number
+  readonly divisibleBy?: number
   /**
    * The result of each test run after a submit. The last one counts for all further runs: it is not `flake`.
    */
-  readonly runs?: readonly ScriptedResult[] | undefined
+  readonly runs?: readonly ScriptedResult[]
   /** Time from each submit until the pull request is mergeable. */
-  readonly readyAfter?: number | undefined
+  readonly readyAfter?: number
   /** Time from the first submit until the pull request is cancelled. */
-  readonly cancelledAfter?: number | undefined
+  readonly cancelledAfter?: number
   /** Time from the first submit until a push, which voids uploads and cancels a queued pull request. */
-  readonly pushedAfter?: number | undefined
+  readonly pushedAfter?: number
   /** Multiplies the length of its test runs. */
-  readonly stretch?: number | undefined
+  readonly stretch?: number
   /** The head commit: uploads for other commits do not count. Without it, uploads determine it. */
-  readonly head?: string | undefined
+  readonly head?: string
 }
 
 /**
@@ -39,20 +39,19 @@ export interface ScenarioScript {
  * scenarios are the sandbox's own.
  */
 export interface Scenario {
-  readonly name: string
-  readonly summary: string
+  readonly summary?: string
   /** For each pull request the first matching script applies. */
-  readonly scripts: readonly ScenarioScript[]
+  readonly scripts?: readonly ScenarioScript[]
   /** Settings of the queues at the start, in the form of an updateQueue body. */
-  readonly settings?: JsonObject | undefined
+  readonly settings?: JsonObject
   /** Changes of settings at times in seconds after the start, for example a pause or another mode. */
-  readonly moments?: readonly ScenarioMoment[] | undefined
+  readonly moments?: readonly ScenarioMoment[]
   /** Multiplies the length of all test runs. */
-  readonly stretch?: number | undefined
+  readonly stretch?: number
   /** Number of requests at the start of which every second request fails with 503. */
-  readonly outage?: number | undefined
+  readonly outage?: number
   /** Spans of time in seconds after the start, in which every request fails with 503. */
-  readonly outages?: readonly ScenarioOutage[] | undefined
+  readonly outages?: readonly ScenarioOutage[]
 }
 
 interface ScenarioMoment {
@@ -68,8 +67,8 @@ interface ScenarioOutage {
 /** The value of `divisibleBy` that matches every pull request. */
 const all = 1
 
-const builtinScenarios: Readonly<Record<ScenarioName, Omit<Scenario, 'name'>>> = {
-  happy: { summary: 'All pull requests merge.', scripts: [] },
+const builtinScenarios: Readonly<Record<ScenarioName, Scenario>> = {
+  happy: { summary: 'All pull requests merge.' },
   flaky: {
     summary:
       'The first test run of each pull request fails (PENDING_FAILURE), the next run passes, and it merges.',
@@ -90,23 +89,21 @@ const builtinScenarios: Readonly<Record<ScenarioName, Omit<Scenario, 'name'>>> =
   },
   paused: {
     summary: 'The queue is paused until it is resumed.',
-    scripts: [],
     settings: { state: 'paused' },
   },
   outage: {
     summary: 'Every second request of the first 20 fails with 503; all pull requests merge.',
-    scripts: [],
     outage: 20,
   },
-  slow: { summary: 'Test runs take ten times as long; all pull requests merge.', scripts: [], stretch: 10 },
+  slow: { summary: 'Test runs take ten times as long; all pull requests merge.', stretch: 10 },
 }
 
 export function findScenario(name: string): Scenario | undefined {
   const known = scenarioNames.find(scenarioName => scenarioName === name)
-  return known === undefined ? undefined : { name: known, ...builtinScenarios[known] }
+  return known === undefined ? undefined : builtinScenarios[known]
 }
 
-export const findScript = ({ scripts }: Scenario, number: number): ScenarioScript | undefined =>
+export const findScript = ({ scripts = [] }: Scenario, number: number): ScenarioScript | undefined =>
   scripts.find(
     ({ pr, divisibleBy }) => pr === number || (divisibleBy !== undefined && number % divisibleBy === 0),
   )
@@ -157,9 +154,9 @@ const listOf =
     return value.map((element, index) => read(element, `${place}[${index}]`))
   }
 
-/** Reads an object that has no other fields than these; each may be left out. */
+/** Reads an object that has no other fields than these; all but `required` may be left out. */
 const objectOf =
-  <T>(readers: { readonly [K in keyof T]: Reader<T[K]> }): Reader<Partial<T>> =>
+  <T>(readers: { readonly [K in keyof T]-?: Reader<T[K]> }, ...required: readonly string[]): Reader<T> =>
   (value, place) => {
     if (!isObject(value)) throw statusError(400, `${place} must be an object.`)
     const fields = Object.entries(value).map(([key, field]) => {
@@ -170,6 +167,8 @@ const objectOf =
         )
       return [key, readers[key as keyof T](field ?? null, place === wholeFile ? key : `${place}.${key}`)]
     })
+    if (required.some(key => value[key] === undefined))
+      throw statusError(400, `${place} requires ${required.join(' and ')}.`)
     return Object.fromEntries(fields)
   }
 
@@ -182,17 +181,19 @@ const readSettings: Reader<JsonObject> = (value, place) => {
   return value
 }
 
+const readScriptFields = objectOf<ScenarioScript>({
+  pr: single(positiveInteger),
+  divisibleBy: single(positiveInteger),
+  runs: single(runs),
+  readyAfter: single(seconds),
+  cancelledAfter: single(seconds),
+  pushedAfter: single(seconds),
+  stretch: single(factor),
+  head: single(nonEmptyText),
+})
+
 const readScript: Reader<ScenarioScript> = (value, place) => {
-  const script = objectOf<ScenarioScript>({
-    pr: single(positiveInteger),
-    divisibleBy: single(positiveInteger),
-    runs: single(runs),
-    readyAfter: single(seconds),
-    cancelledAfter: single(seconds),
-    pushedAfter: single(seconds),
-    stretch: single(factor),
-    head: single(nonEmptyText),
-  })(value, place)
+  const script = readScriptFields(value, place)
   if ((script.pr === undefined) === (script.divisibleBy === undefined))
     throw statusError(400, `${place}: either pr or divisibleBy is required.`)
   if (script.head !== undefined && script.pr === undefined)
@@ -200,25 +201,21 @@ const readScript: Reader<ScenarioScript> = (value, place) => {
   return script
 }
 
-const readMoment: Reader<ScenarioMoment> = (value, place) => {
-  const readers = { after: single(seconds), settings: readSettings }
-  const { after, settings } = objectOf<ScenarioMoment>(readers)(value, place)
-  if (after === undefined || settings === undefined)
-    throw statusError(400, `${place} requires after and settings.`)
-  return { after, settings }
-}
+const readMoment = objectOf<ScenarioMoment>(
+  { after: single(seconds), settings: readSettings },
+  'after',
+  'settings',
+)
 
-const readOutage: Reader<ScenarioOutage> = (value, place) => {
-  const readers = { after: single(seconds), lasts: single(factor) }
-  const { after, lasts } = objectOf<ScenarioOutage>(readers)(value, place)
-  if (after === undefined || lasts === undefined) throw statusError(400, `${place} requires after and lasts.`)
-  return { after, lasts }
-}
+const readOutage = objectOf<ScenarioOutage>(
+  { after: single(seconds), lasts: single(factor) },
+  'after',
+  'lasts',
+)
 
 const wholeFile = 'the file'
 
-/** The fields of `Scenario` except `name`. */
-const readFile = objectOf<Omit<Scenario, 'name'>>({
+const readFile = objectOf<Scenario>({
   summary: single(anyText),
   scripts: listOf(readScript),
   settings: readSettings,
@@ -237,7 +234,7 @@ const readFile = objectOf<Omit<Scenario, 'name'>>({
 export function parseScenario(text: string, name: string): Scenario {
   const plainText = requireUtf8(text, `The scenario ${name}`)
   try {
-    return { name, summary: '', scripts: [], ...readFile(parseJson(plainText), wholeFile) }
+    return readFile(parseJson(plainText), wholeFile)
   } catch (error) {
     throw usageError(
       `The scenario ${name} cannot be read: ${toMergeqError(error).message}`,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { maxBodySize } from '../domain/limits.ts'
-import { MergeqError, usageError } from '../errors.ts'
-import { bodyTooLargeMessage, pathPrefix, type SandboxResponse, type SandboxService } from './service.ts'
+import { usageError } from '../errors.ts'
+import { pathPrefix, type SandboxResponse, type SandboxService } from './service.ts'
 
 export interface RunningServer {
   readonly port: number
@@ -50,9 +50,7 @@ function listen(server: Server, port: number): Promise<number> {
     const advice = 'or omit --port to use a free port.'
     if (code === 'EADDRINUSE')
       return usageError(`Port ${port} is already in use.`, `Choose another --port, ${advice}`)
-    if (code === 'EACCES')
-      return usageError(`Port ${port} requires more privileges.`, `Choose a port above 1023, ${advice}`)
-    return new MergeqError('internal', `Port ${port} cannot be used: ${message}`)
+    return usageError(`Port ${port} cannot be used: ${message}.`, `Choose a port above 1023, ${advice}`)
   }
   return new Promise((resolve, reject) => {
     server.once('error', error => reject(createError(error)))
@@ -68,7 +66,7 @@ async function handleRequest(service: SandboxService, request: IncomingMessage):
   const refusal = findRefusal(request)
   if (refusal !== undefined) return service.createErrorResponse(403, refusal)
   const body = await readBody(request)
-  if (body === undefined) return service.createErrorResponse(413, bodyTooLargeMessage)
+  if (body === undefined) return service.createErrorResponse(413, 'The body is larger than 20 MiB.')
   const { method = '', url = '', headers } = request
   const { pathname, searchParams } = new URL(`http://${loopbackAddress}${url.startsWith('/') ? url : '/'}`)
   return service.handle({

@@ -1,6 +1,5 @@
 import { type Operation, operationMethod, operationName } from '../api/operation.ts'
 import { type OperationName, serviceOperations } from '../api/operations/index.ts'
-import { maxBodySize } from '../domain/limits.ts'
 import { toMergeqError } from '../errors.ts'
 import type { ResponseText } from './dialects.ts'
 import { performOperation } from './handlers.ts'
@@ -38,8 +37,6 @@ const sandboxHeader = 'x-mergeq-sandbox'
 
 export const pathPrefix = '/v1'
 
-export const bodyTooLargeMessage = 'The body is larger than 20 MiB.'
-
 const operationsByPath: ReadonlyMap<string, Operation & { readonly name: OperationName }> = new Map(
   serviceOperations.map((operation: Operation) => {
     const name = operationName(operation.route) as OperationName
@@ -76,7 +73,6 @@ export function createService(options: StateOptions, scenario: Scenario): Sandbo
     if (method !== operationMethod(operation.route))
       return createResponse(dialect.methodNotAllowed.status, dialect.methodNotAllowed.body)
     if (operation.isPublic !== true) authenticate(operation.name, headers, state.token)
-    if (Buffer.byteLength(body) > maxBodySize) throw statusError(413, bodyTooLargeMessage)
     const document = method === 'POST' ? parseBody(body) : {}
     const result = performOperation(operation, state, { query, body: document })
     if (result === undefined) return createResponse(200, dialect.emptyResponse)

@@ -134,7 +134,7 @@ function createCommonFailures(
   const kinds = Math.min(1 + Math.floor(random() * 3), failures.length)
   const firstMessage = Math.floor(random() * failureMessages.length)
   return Array.from({ length: kinds }, (_, kind) => ({
-    summary: failureMessages[(firstMessage + kind) % failureMessages.length] ?? failureMessages[0],
+    summary: failureMessages[(firstMessage + kind) % failureMessages.length],
     occurrence_count: Math.ceil(failures.length / (kind + 1) / kinds),
     last_occurrence: formatTime(failures[kind] ?? 0),
   }))

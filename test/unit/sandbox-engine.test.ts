@@ -282,7 +282,7 @@ describe('batches', () => {
 })
 
 describe('settings', () => {
-  const scenarioWith = (scripts: Scenario['scripts']): Scenario => ({ name: 'mine', summary: '', scripts })
+  const scenarioWith = (scripts: NonNullable<Scenario['scripts']>): Scenario => ({ scripts })
 
   it('canOptimisticallyMerge passes a pull request in PENDING_FAILURE when a later run passes', () => {
     const { queue, submit, end } = openQueue(scenarioWith([{ pr: 1, runs: ['flake', 'pass'] }]), {

@@ -146,7 +146,7 @@ function runActions(
   { seed, scripts, settings, moments, targets, actions }: ActionSequence,
   step: number,
 ): Queue {
-  const scenario: Scenario = { name: 'any', summary: '', scripts }
+  const scenario: Scenario = { scripts }
   const queue = createEmptyQueue({
     repo: { host: 'github.com', owner: 'acme', name: 'web' },
     targetBranch: 'main',
@@ -301,7 +301,7 @@ describe('the history of a queue', () => {
       })
       fc.assert(
         fc.property(submits, fc.boolean(), (submits, batch) => {
-          const scenario: Scenario = { name: 'any', summary: '', scripts: [] }
+          const scenario: Scenario = { scripts: [] }
           const queue = createEmptyQueue({
             repo: { host: 'github.com', owner: 'acme', name: 'web' },
             targetBranch: 'main',

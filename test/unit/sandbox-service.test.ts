@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { serviceOperations } from '../../src/api/operations/index.ts'
-import { maxBodySize } from '../../src/domain/limits.ts'
 import { get, getArray, getString, isObject, type Json, type JsonObject } from '../../src/json.ts'
 import { findScenario } from '../../src/sandbox/scenarios.ts'
 import { createService, type SandboxRequest } from '../../src/sandbox/service.ts'
@@ -99,16 +98,6 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
       raw({ ...call, headers: { 'x-forked-workflow-run-id': '7', 'x-api-token': 'wrong' } }).status,
     ).toBe(401)
     expect(raw({ ...call, headers: { 'x-forked-workflow-run-id': '' } }).status).toBe(401)
-  })
-
-  it('accepts bodies up to 20 MiB', () => {
-    const { raw } = open()
-    const upload = (target: string) =>
-      JSON.stringify(onPr(1, { pr: { number: 1, sha: '4f2a' }, impactedTargets: [target] }))
-    const frame = upload('').length
-    const body = (bytes: number) => upload('x'.repeat(bytes - frame))
-    expect(raw({ path: '/v1/setImpactedTargets', body: body(maxBodySize) }).status).toBe(200)
-    expect(raw({ path: '/v1/setImpactedTargets', body: body(maxBodySize + 1) }).status).toBe(413)
   })
 
   it('knows its paths and their methods', () => {

@@ -22,73 +22,54 @@ import type { Batch, Queue, RunKind } from './queue.ts'
  * docs/reference/service.md, "Queue operations", "Priorities" and "Pull request states".
  */
 
-/**
- * A rule of the simulation. It applies the changes that are due at `queue.now` and returns the next time at
- * which the queue must apply the rule again: `noNextEvent` if only another change can make the rule apply.
- */
-type Rule = (queue: Queue) => number
+/** A rule applies changes that are due at `queue.now`, and returns whether there were any. */
+type Rule = (queue: Queue) => boolean
 
-const noNextEvent = Number.POSITIVE_INFINITY
-
-/**
- * Finds the first batch in a phase that meets a condition and whose phase may end now. If there is none,
- * `next` is the earliest time at which the phase of such a batch may end.
- */
-function findDueBatch(
+/** Finds the first batch in a phase that may end now. */
+const findDueBatch = (
   { batches, now }: Queue,
   phase: Batch['phase'],
-  meetsCondition: (batch: Batch) => boolean = () => true,
-): { readonly batch?: Batch; readonly next: number } {
-  let next = noNextEvent
-  for (const batch of batches) {
-    if (batch.phase !== phase || !meetsCondition(batch)) continue
-    if (batch.phaseEndsAt <= now) return { batch, next: now }
-    next = Math.min(next, batch.phaseEndsAt)
-  }
-  return { next }
-}
+  mayEnd: (batch: Batch) => boolean = () => true,
+): Batch | undefined =>
+  batches.find(batch => batch.phase === phase && batch.phaseEndsAt <= now && mayEnd(batch))
 
 const runScheduledEvents: Rule = ({ scheduledEvents, now }) => {
-  for (;;) {
-    const [event] = scheduledEvents
-    if (event === undefined || event.at > now) return event?.at ?? noNextEvent
-    scheduledEvents.shift()
-    event.apply()
-  }
+  const due = scheduledEvents.filter(({ at }) => at <= now)
+  scheduledEvents.splice(0, due.length)
+  for (const event of due) event.apply()
+  return due.length > 0
 }
 
 /** NOT_READY: ends when the pull request is mergeable and, in parallel mode, its targets are uploaded. */
 const admitReady: Rule = queue => {
   const { now, settings, notReady, headCommits } = queue
-  let next = noNextEvent
-  for (const pullRequest of notReady) {
-    const { mergeableAt, number } = pullRequest
-    if (mergeableAt > now) next = Math.min(next, mergeableAt)
-    else if (settings.mode === 'single' || headCommits.get(number)?.targets !== undefined) {
-      notReady.delete(pullRequest)
-      changeState(queue, pullRequest, 'PENDING', 'it is ready')
-      insertWaiting(queue, pullRequest)
-    }
+  const ready = [...notReady].filter(
+    ({ mergeableAt, number }) =>
+      mergeableAt <= now && (settings.mode === 'single' || headCommits.get(number)?.targets !== undefined),
+  )
+  for (const pullRequest of ready) {
+    notReady.delete(pullRequest)
+    changeState(queue, pullRequest, 'PENDING', 'it is ready')
+    insertWaiting(queue, pullRequest)
   }
-  return next
+  return ready.length > 0
 }
 
 /** PENDING: ends when a slot for a run is free. Batches that need a rerun come before new batches. */
 const startTests: Rule = queue => {
-  if (queue.settings.state !== 'RUNNING') return noNextEvent
+  if (queue.settings.state !== 'RUNNING') return false
   const hasSlot = { main: hasFreeSlot(queue, 'main'), bisection: hasFreeSlot(queue, 'bisection') }
   const pendingBatch = queue.batches.find(({ phase, kind }) => phase === 'PENDING' && hasSlot[kind])
   if (pendingBatch !== undefined) {
     startRun(queue, pendingBatch)
-    return queue.now
+    return true
   }
-  if (queue.waiting.length === 0 || !hasSlot.main) return noNextEvent
-  const { size, startsAt } = planNextBatch(queue)
-  if (startsAt > queue.now) return startsAt
+  const size = hasSlot.main ? sizeNextBatch(queue) : 0
+  if (size === 0) return false
   const batch = createBatch(queue, queue.waiting.splice(0, size), 'main')
   queue.batches = [...queue.batches, batch]
   startRun(queue, batch)
-  return queue.now
+  return true
 }
 
 /**
@@ -102,37 +83,34 @@ function hasFreeSlot({ batches, settings }: Queue, kind: RunKind): boolean {
 }
 
 /**
- * Returns how many of the waiting pull requests the next batch contains, and when its test run starts. The
- * run starts once the batch has `batchingMinSize` members, or `batchingMaxWaitTimeMinutes` after its first
- * member became PENDING. A pull request that is urgent or has `noBatch` is tested alone. The sandbox's own:
- * when such a pull request comes next, the batch before it does not wait for more members.
+ * Returns how many of the waiting pull requests a batch contains that starts now; 0 if none can start. A batch
+ * starts once it has `batchingMinSize` members, or `batchingMaxWaitTimeMinutes` after its first member became
+ * PENDING. A pull request that is urgent or has `noBatch` is tested alone. The sandbox's own: when such a pull
+ * request comes next, the batch before it does not wait for more members.
  */
-function planNextBatch({ waiting, settings, timings, now }: Queue) {
+function sizeNextBatch({ waiting, settings, timings, now }: Queue): number {
   const maxSize = settings.batch ? settings.batchingMinSize : 1
-  const next = waiting.slice(0, maxSize)
-  const alone = next.findIndex(({ noBatch, priority }) => noBatch || priority === 0)
-  if (alone >= 0) return { size: Math.max(1, alone), startsAt: now }
-  const waitingSince = Math.min(...next.map(({ stateChangedAt }) => stateChangedAt))
-  const isFull = next.length === maxSize
-  return {
-    size: next.length,
-    startsAt: isFull ? now : waitingSince + settings.batchingMaxWaitTimeMinutes * timings.minute,
-  }
+  const candidates = waiting.slice(0, maxSize)
+  const alone = candidates.findIndex(({ noBatch, priority }) => noBatch || priority === 0)
+  if (alone >= 0) return Math.max(1, alone)
+  const maxWait = settings.batchingMaxWaitTimeMinutes * timings.minute
+  const hasWaited = candidates.some(({ stateChangedAt }) => stateChangedAt + maxWait <= now)
+  return candidates.length === maxSize || hasWaited ? candidates.length : 0
 }
 
 const statusByResult = { pass: 'succeeded', cancel: 'cancelled', fail: 'failed', flake: 'failed' } as const
 
 /** TESTING: ends when the run ends. */
 const finishTests: Rule = queue => {
-  const { batch, next } = findDueBatch(queue, 'TESTING')
+  const batch = findDueBatch(queue, 'TESTING')
   const run = batch?.run
-  if (batch === undefined || run === undefined) return next
+  if (batch === undefined || run === undefined) return false
   endRun(queue, batch, statusByResult[run.result])
   if (run.result === 'pass') passTests(queue, batch)
   else if (run.result === 'cancel')
     removeFromBatches(queue, listScripted(queue, batch.members, 'cancel'), 'CANCELLED', 'it was cancelled')
   else enterPhase(queue, batch, 'PENDING_FAILURE', 'its test run failed')
-  return queue.now
+  return true
 }
 
 /**
@@ -158,15 +136,15 @@ function passTests(queue: Queue, batch: Batch): void {
  * request fails.
  */
 const resolveFailures: Rule = queue => {
-  const { batch, next } = findDueBatch(queue, 'PENDING_FAILURE', other => isCauseCertain(queue, other))
-  if (batch === undefined) return next
+  const batch = findDueBatch(queue, 'PENDING_FAILURE', other => isCauseCertain(queue, other))
+  if (batch === undefined) return false
   const { run, members } = batch
   if (run?.result === 'flake') rerun(queue, batch, 'its failure looks flaky')
   else if (listScripted(queue, members, 'fail').length === 0)
     rerun(queue, batch, 'a pull request ahead caused the failure')
   else if (members.length > 1) split(queue, batch)
   else removeFromBatches(queue, members, 'FAILED', 'its tests failed')
-  return queue.now
+  return true
 }
 
 /**
@@ -187,13 +165,12 @@ function isCauseCertain(queue: Queue, { run, dependencies, members }: Batch): bo
 
 /** TESTS_PASSED: ends with a merge when all dependencies have merged and the queue is not paused. */
 const mergePassed: Rule = queue => {
-  const isMergeable = ({ dependencies }: Batch) =>
-    dependencies.size === 0 && queue.settings.state !== 'PAUSED'
-  const { batch, next } = findDueBatch(queue, 'TESTS_PASSED', isMergeable)
-  if (batch === undefined) return next
+  if (queue.settings.state === 'PAUSED') return false
+  const batch = findDueBatch(queue, 'TESTS_PASSED', ({ dependencies }) => dependencies.size === 0)
+  if (batch === undefined) return false
   removeBatches(queue, [batch])
   for (const member of batch.members) changeState(queue, member, 'MERGED', 'it was merged', batch.kind)
-  return queue.now
+  return true
 }
 
 /** The order decides which of several changes that are due at the same time happens first. */
@@ -208,15 +185,29 @@ const rules: readonly Rule[] = [
 
 /** Simulates a queue up to a time; every change happens at its own time. `queue.now` never decreases. */
 export function advanceTo(queue: Queue, time: number): void {
-  for (let next = runUntilStable(queue); next <= time; next = runUntilStable(queue)) queue.now = next
+  applyRules(queue)
+  for (let next = nextTime(queue); next <= time; next = nextTime(queue)) {
+    queue.now = next
+    applyRules(queue)
+  }
   queue.now = Math.max(queue.now, time)
 }
 
-/** Applies the rules until no state changes any more; returns the next time at which a rule may apply. */
-function runUntilStable(queue: Queue): number {
-  for (;;) {
-    const transitionCount = queue.transitions.length
-    const next = Math.min(...rules.map(rule => rule(queue)))
-    if (queue.transitions.length === transitionCount) return next
+/** Applies the rules until nothing is due. */
+function applyRules(queue: Queue): void {
+  while (rules.map(rule => rule(queue)).includes(true));
+}
+
+/** Returns the next time at which a rule may have something to do; Infinity if no passing of time brings it about. */
+function nextTime({ now, settings, timings, scheduledEvents, notReady, batches, waiting }: Queue): number {
+  let next = Number.POSITIVE_INFINITY
+  const consider = (time: number) => {
+    if (time > now && time < next) next = time
   }
+  for (const { at } of scheduledEvents) consider(at)
+  for (const { mergeableAt } of notReady) consider(mergeableAt)
+  for (const { phaseEndsAt } of batches) consider(phaseEndsAt)
+  for (const { stateChangedAt } of waiting.slice(0, settings.batchingMinSize))
+    consider(stateChangedAt + settings.batchingMaxWaitTimeMinutes * timings.minute)
+  return next
 }
