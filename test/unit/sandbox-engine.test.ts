@@ -1,19 +1,16 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { scenarioNames } from '../../src/domain/scenario-names.ts'
-import { isMergeqError } from '../../src/errors.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { cancel, configure, restart, setTargets, submit } from '../../src/sandbox/engine/actions.ts'
 import {
   createEmptyQueue,
   createTimings,
   isEmpty,
-  isSubmitted,
   listEnqueued,
   type Queue,
 } from '../../src/sandbox/engine/queue.ts'
 import { advanceTo } from '../../src/sandbox/engine/rules.ts'
-import { findScenario, getScriptedResult, parseScenario, type Scenario } from '../../src/sandbox/scenarios.ts'
+import { findScenario, type Scenario } from '../../src/sandbox/scenarios.ts'
 
 const noon = Date.parse('2026-01-05T12:00:00Z')
 
@@ -375,116 +372,4 @@ describe('a simulation', () => {
     advanceTo(queue, noon)
     expect([queue.now, queue.transitions.length]).toEqual([noon + 5_000, length])
   })
-})
-
-describe('any sequence of actions', () => {
-  const number = fc.integer({ min: 1, max: 9 })
-  const action = fc.oneof(
-    fc.record({
-      do: fc.constant('submit' as const),
-      number,
-      priority: fc.constantFrom(undefined, 0, 10, 200),
-    }),
-    fc.record({ do: fc.constantFrom('cancel' as const, 'restart' as const), number }),
-    fc.record({
-      do: fc.constant('configure' as const),
-      settings: fc.constantFrom<JsonObject>(
-        { state: 'paused' },
-        { state: 'running' },
-        { state: 'draining' },
-        { mode: 'parallel' },
-        { mode: 'single' },
-        { batch: true, batchingMinSize: 3 },
-        { batch: false },
-        { canOptimisticallyMerge: true, pendingFailureDepth: 2 },
-      ),
-    }),
-  )
-  const sequence = fc.record({
-    name: fc.constantFrom(...scenarioNames),
-    concurrency: fc.integer({ min: 1, max: 4 }),
-    actions: fc.array(fc.tuple(fc.integer({ min: 0, max: 4_000 }), action), { maxLength: 30 }),
-  })
-
-  /** Applies a sequence of actions to a queue that is checked every `step` milliseconds. */
-  function runActions(
-    { name, concurrency, actions }: typeof sequence extends fc.Arbitrary<infer S> ? S : never,
-    step: number,
-  ) {
-    const { queue, end } = openQueue(name, { concurrency })
-    for (let pr = 1; pr <= 9; pr++)
-      setTargets(queue, pr, pr % 4 === 0 ? 'ALL' : new Set([`t${pr % 3}`]), undefined)
-    const check = () => {
-      const { batches, waiting, notReady, pullRequests } = queue
-      const located = [...batches.flatMap(({ members }) => members), ...waiting, ...notReady].map(
-        entry => entry.number,
-      )
-      const open = [...pullRequests.values()].filter(isSubmitted).map(entry => entry.number)
-      expect([...located].sort()).toEqual(open.sort())
-      for (const kind of ['main', 'bisection'])
-        expect(
-          batches.filter(batch => batch.kind === kind && batch.phase === 'TESTING').length,
-        ).toBeLessThanOrEqual(concurrency)
-      for (const { members, phase } of batches) for (const { state } of members) expect(state).toBe(phase)
-      expect([...queue.runs.values()].filter(({ status }) => status === 'in_progress').length).toBe(
-        batches.filter(({ phase }) => phase === 'TESTING').length,
-      )
-    }
-    for (const [wait, action] of actions) {
-      for (const until = queue.now + wait; queue.now < until; ) {
-        advanceTo(queue, Math.min(until, queue.now + step))
-        check()
-      }
-      try {
-        if (action.do === 'submit')
-          submit(queue, { number: action.number, priority: action.priority, noBatch: undefined })
-        if (action.do === 'cancel') cancel(queue, action.number)
-        if (action.do === 'restart') restart(queue, action.number)
-        if (action.do === 'configure') configure(queue, action.settings)
-      } catch (error) {
-        expect(isMergeqError(error)).toBe(true)
-      }
-    }
-    configure(queue, { state: 'running' })
-    end()
-    check()
-    return queue
-  }
-
-  it('keeps the invariants, does not depend on how often the queue is advanced, and ends', () => {
-    fc.assert(
-      fc.property(sequence, sequence => {
-        const queue = runActions(sequence, 97)
-        expect(queue.transitions).toEqual(runActions(sequence, 100_000).transitions)
-        expect(isEmpty(queue)).toBe(true)
-        const isBad = (number: number) => getScriptedResult(queue.scenario, number, 9) === 'fail'
-        for (const { number, from, to } of queue.transitions) {
-          if (to === 'FAILED') expect(isBad(number)).toBe(true)
-          if (to === 'MERGED' && from === 'TESTS_PASSED') expect(isBad(number)).toBe(false)
-        }
-      }),
-      { numRuns: 200 },
-    )
-  })
-})
-
-describe('a scenario file', () => {
-  it('is read from JSON', () => {
-    const scenario = parseScenario('{"scripts":[{"pr":7,"runs":["flake","fail"]}],"stretch":2}', 'mine.json')
-    const { queue, submit, end } = openQueue(scenario)
-    submit(7, 8)
-    end()
-    expect([7, 8].map(number => stateIn(queue, number))).toEqual(['FAILED', 'MERGED'])
-  })
-
-  it.each([
-    '',
-    '[]',
-    '{"scripts":1}',
-    '{"scripts":[{"runs":["pass"]}]}',
-    '{"scripts":[{"pr":1,"runs":["flake"]}]}',
-    '{"stretch":0}',
-    '{"settings":1}',
-    '{"outage":-1}',
-  ])('is refused by name: %s', text => expect(() => parseScenario(text, 'mine.json')).toThrow('mine.json'))
 })

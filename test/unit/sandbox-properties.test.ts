@@ -232,7 +232,7 @@ describe('the history of a queue', () => {
       settings,
       seed,
       targets,
-      scripts: scripts.map(({ pr, runs }) => ({ pr, runs })),
+      scripts: scripts.map(({ readyAfter: _, cancelledAfter: _c, pushedAfter: _p, ...script }) => script),
     }
     const actions = submits.map(
       ([wait, number, priority]) =>
