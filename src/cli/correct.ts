@@ -6,7 +6,7 @@ import { type MergeqError, usageError } from '../errors.ts'
 import { type CommandGroup, loadCommands } from './command.ts'
 import { isOption, type OptionDefinition, oppositeOf, optionName } from './inputs.ts'
 import { globalOptions, type Reading, read } from './parse.ts'
-import { commandSynonyms, optionNotes, optionSynonyms, type SynonymRow, watchCommands } from './synonyms.ts'
+import { commandSynonyms, optionSynonyms, type SynonymRow, watchCommands } from './synonyms.ts'
 
 type Groups = readonly CommandGroup[]
 type Hint = string | undefined
@@ -249,8 +249,6 @@ async function hintForOption({ argv, groups, path, command }: Mistake, word: str
   const replace = (...words: readonly string[]) => formatLine(argv.toSpliced(at, 1, ...words), groups)
   if (/^--?(?:\w+-)?token$/i.test(option))
     return 'Other processes can read the arguments of a command: set MERGEQ_TOKEN, or run: mergeq auth login'
-  const note = optionNotes[`${name} ${option}`]
-  if (note !== undefined) return note
   if (option === '--jq') {
     const rest = argv.toSpliced(at, value === undefined ? 2 : 1).filter(other => other !== '--json')
     const line = await formatLine([...rest, '--json'], groups)

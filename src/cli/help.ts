@@ -149,7 +149,7 @@ function renderCommandHelp(doc: CommandDoc, layout: Layout): string {
     layout.paragraph(doc.summary),
     `${layout.paragraph(`Usage: ${doc.usage}`)}${alias}`,
     ...layout.section('Arguments', layout.options(doc.arguments)),
-    ...layout.section('Flags', layout.options([...doc.flags, documentOption(helpOption)])),
+    ...layout.section('Flags', layout.options([...joinOpposites(doc.flags), documentOption(helpOption)])),
     ...layout.section('Global flags', layout.indented(globalNames.join(', '))),
     ...layout.section('Requests', layout.lines(doc.sends)),
     ...layout.section('Output', output),

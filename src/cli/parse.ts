@@ -1,46 +1,32 @@
 import { CommanderError, Command as Node, Option } from 'commander'
-import { type SettingKey, settingDefinition } from '../config/setting-definitions.ts'
+import { settingDefinitions } from '../config/setting-definitions.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand } from './command.ts'
 import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
 
-function describeSetting(
-  name: SettingKey,
-): Pick<OptionDefinition, 'summary' | 'choices' | 'default' | 'defaultText'> {
-  const { summary, choices, default: value, defaultText } = settingDefinition(name)
-  return {
-    summary,
-    ...(choices === undefined ? {} : { choices }),
-    ...(value === undefined ? {} : { default: value }),
-    ...(defaultText === undefined ? {} : { defaultText }),
-  }
-}
-
-export const queueOptionNames: readonly string[] = ['--repo', '--target-branch', '--base-url', '--profile']
-
 /** The options that every command accepts (docs/reference/cli.md, "Global options"). */
 export const globalOptions: readonly OptionDefinition[] = [
-  { name: '--repo', short: '-R', value: '[host/]owner/name', ...describeSetting('repo') },
+  { name: '--repo', short: '-R', value: '[host/]owner/name', ...settingDefinitions.repo },
   {
     name: '--target-branch',
     short: '-b',
     value: 'branch',
-    ...describeSetting('targetBranch'),
+    ...settingDefinitions.targetBranch,
     values: 'branches',
   },
-  { name: '--org', value: 'slug', ...describeSetting('org') },
-  { name: '--base-url', value: 'url', ...describeSetting('baseUrl') },
-  { name: '--profile', value: 'name', ...describeSetting('profile'), values: 'profiles' },
-  { name: '--output', short: '-o', value: 'format', ...describeSetting('output') },
+  { name: '--org', value: 'slug', ...settingDefinitions.org },
+  { name: '--base-url', value: 'url', ...settingDefinitions.baseUrl },
+  { name: '--profile', value: 'name', ...settingDefinitions.profile, values: 'profiles' },
+  { name: '--output', short: '-o', value: 'format', ...settingDefinitions.output },
   { name: '--json', summary: 'Same as --output json' },
   { name: '--fields', value: 'a,b.c', summary: 'Print only these fields' },
   { name: '--dry-run', summary: 'Show what would be sent or changed without doing it' },
-  { name: '--timeout', value: 'duration', ...describeSetting('timeout') },
-  { name: '--retries', value: 'n', ...describeSetting('retries') },
-  { name: '--ca-file', value: 'pem', ...describeSetting('caFile'), file: true },
+  { name: '--timeout', value: 'duration', ...settingDefinitions.timeout },
+  { name: '--retries', value: 'n', ...settingDefinitions.retries },
+  { name: '--ca-file', value: 'pem', ...settingDefinitions.caFile, file: true },
   { name: '--quiet', short: '-q', summary: 'Print only warnings and errors on standard error' },
   { name: '--verbose', short: '-v', summary: 'Print requests, timing and the source of each setting' },
-  { name: '--color', value: 'when', ...describeSetting('color') },
+  { name: '--color', value: 'when', ...settingDefinitions.color },
   { name: '--no-input', summary: 'Never prompt; fail instead' },
 ]
 

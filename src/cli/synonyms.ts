@@ -154,18 +154,6 @@ export const optionSynonyms: readonly SynonymRow[] = [
   ['--author=NAME', '--mine'],
 ]
 
-const metricsRange =
-  'The service has metrics of the last hour only. To list pull requests that merged earlier, run: mergeq pr list --state merged --since 7d'
-
-/** What is said about an unknown option of a command instead of a correction. */
-export const optionNotes: Readonly<Record<string, string>> = {
-  'pr submit --all': 'To submit several pull requests, pipe their numbers into: mergeq pr submit -',
-  'pr cancel --all': 'To cancel several pull requests, pipe their numbers into: mergeq pr cancel -',
-  'metrics --since': metricsRange,
-  'metrics --until': metricsRange,
-  'metrics --last': metricsRange,
-}
-
 /** Commands that follow what another command shows once: `pr get 7 --watch` is `pr wait 7`. */
 export const watchCommands: Readonly<Record<string, string>> = {
   'pr get': 'pr wait',
