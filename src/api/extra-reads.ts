@@ -1,11 +1,9 @@
 import { isPermanent, type MergeqError, toMergeqError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { type CallOptions, type CallResult, callOperation } from './call.ts'
-import { type Operation, operationName, type Params, type ParamValues } from './operation.ts'
+import type { Operation, Params, ParamValues } from './operation.ts'
 import { getServiceStatus } from './operations/status.ts'
 import type { ServiceClient } from './service-client.ts'
-
-const missingOperationStatuses: readonly number[] = [404, 405]
 
 interface ExtraRead<P extends Params> {
   readonly result?: CallResult<P>
@@ -21,13 +19,8 @@ interface ExtraReadOptions<P extends Params> extends CallOptions {
   isPresent?(result: CallResult<P>): boolean
 }
 
-const knownOperations = new WeakMap<object, Map<string, Promise<boolean>>>()
-
-function memoryOf({ settings }: ServiceClient): Map<string, Promise<boolean>> {
-  const memory = knownOperations.get(settings) ?? new Map<string, Promise<boolean>>()
-  knownOperations.set(settings, memory)
-  return memory
-}
+/** Whether the service has something, for the settings of a run: reads at the same time wait for the first. */
+const knownNames = new WeakMap<object, Map<string, Promise<boolean>>>()
 
 /**
  * Reads something that not every service has (docs/reference/service.md, "Hosted service only"). After the
@@ -38,39 +31,30 @@ export async function callIfAvailable<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,
   params: ParamValues<P>,
-  options: ExtraReadOptions<P> = {},
+  { feature = '', missingStatuses = [404, 405], isPresent, ...options }: ExtraReadOptions<P> = {},
 ): Promise<ExtraRead<P>> {
-  const memory = memoryOf(client)
-  const name = [operationName(operation.route), options.feature].join(' ')
-  if ((await memory.get(name)) === false) return {}
-  const reading = read(client, operation, params, options)
-  memory.set(
-    name,
-    reading.then(
-      ({ result, failure }) => result !== undefined || failure !== undefined,
-      () => true,
-    ),
-  )
-  return reading
-}
-
-async function read<P extends Params>(
-  client: ServiceClient,
-  operation: Operation<P>,
-  params: ParamValues<P>,
-  options: ExtraReadOptions<P>,
-): Promise<ExtraRead<P>> {
-  try {
-    const result = await callOperation(client, operation, params, options)
-    return options.isPresent?.(result) === false ? {} : { result }
-  } catch (error) {
-    const failure = toMergeqError(error)
-    if (isPermanent(failure)) throw failure
-    const { status } = failure.details
-    const { missingStatuses = missingOperationStatuses } = options
-    const isMissing = status !== undefined && missingStatuses.includes(status)
-    return isMissing ? {} : { failure }
+  const read = async (): Promise<ExtraRead<P>> => {
+    try {
+      const result = await callOperation(client, operation, params, options)
+      return isPresent?.(result) === false ? {} : { result }
+    } catch (error) {
+      const failure = toMergeqError(error)
+      if (isPermanent(failure)) throw failure
+      const { status } = failure.details
+      return status !== undefined && missingStatuses.includes(status) ? {} : { failure }
+    }
   }
+  const known = knownNames.get(client.settings) ?? new Map<string, Promise<boolean>>()
+  knownNames.set(client.settings, known)
+  const name = `${operation.route} ${feature}`
+  if ((await known.get(name)) === false) return {}
+  const reading = read()
+  const isAvailable = reading.then(
+    ({ result, failure }) => result !== undefined || failure !== undefined,
+    () => true,
+  )
+  known.set(name, isAvailable)
+  return reading
 }
 
 export interface ExtraListEnd {

@@ -104,16 +104,9 @@ interface RequiredPart {
   isPresent(document: JsonObject): boolean
 }
 
-export const missingPartErrorWithMessage = (
-  document: JsonObject,
-  { name }: Pick<RequiredPart, 'name'>,
-): MergeqError => {
-  const quoted = messageIn(document)?.slice(0, maxQuoted)
-  return new MergeqError(
-    'bad-answer',
-    `it has no ${name}${quoted === undefined || quoted === '' ? '' : ` and says: ${quoted}`}.`,
-    { hint: checkBaseUrl },
-  )
+export const missingPartErrorWithMessage = (document: JsonObject, name: string): MergeqError => {
+  const quoted = messageIn(document)?.slice(0, maxQuoted) ?? ''
+  return missingPartError(`${name}${quoted === '' ? '' : ` and says: ${quoted}`}`)
 }
 
 const maxQuoted = 200
@@ -127,7 +120,7 @@ export const recordDecoder = (
   read(response) {
     if (!isObject(response.document)) throw notJsonError(response)
     if (required?.isPresent(response.document) === false)
-      throw missingPartErrorWithMessage(response.document, required)
+      throw missingPartErrorWithMessage(response.document, required.name)
     return { records: [refine(response.document)], document: firstRecord, bytes: response.bytes }
   },
 })

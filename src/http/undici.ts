@@ -14,7 +14,6 @@ import {
   decompress,
   type HttpRequest,
   type HttpResponse,
-  type RequestBody,
   readBody,
   responseTooLargeError,
   streamBody,
@@ -112,7 +111,7 @@ function createAttemptTimer() {
   const clear = () => clearTimeout(timeout)
   const restart = (limit: number) => {
     clear()
-    endsAt = performance.now() + limit
+    endsAt = Date.now() + limit
     timeout = setTimeout(
       () => controller.abort(Object.assign(new Error('timed out'), { code: timeLimitCode })),
       limit,
@@ -125,7 +124,7 @@ function createAttemptTimer() {
     abort: (reason: unknown) => controller.abort(reason),
     restart,
     async withoutTimer<T>(work: () => Promise<T>): Promise<T> {
-      const remaining = endsAt - performance.now()
+      const remaining = endsAt - Date.now()
       clear()
       try {
         return await work()
@@ -149,7 +148,7 @@ function createUpload(
 ): Uint8Array | AsyncIterable<Uint8Array> | null {
   if (body === undefined || (onBegin === undefined && body.bytes <= maxSinglePiece)) {
     onSent()
-    return body === undefined ? null : joinPieces(body)
+    return body === undefined ? null : Buffer.concat(body.pieces)
   }
   async function* chunks(list: readonly Uint8Array[]) {
     onBegin?.()
@@ -162,18 +161,6 @@ function createUpload(
   }
   onSent()
   return chunks(body.pieces)
-}
-
-const joinPieces = ({ pieces, bytes }: RequestBody): Uint8Array => {
-  const [first] = pieces
-  if (pieces.length === 1 && first !== undefined) return first
-  const joined = new Uint8Array(bytes)
-  let offset = 0
-  for (const piece of pieces) {
-    joined.set(piece, offset)
-    offset += piece.length
-  }
-  return joined
 }
 
 const flattenHeaders = (

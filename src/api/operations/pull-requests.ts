@@ -347,7 +347,7 @@ export const listPullRequests = defineOperation({
   document: pullRequestListRecord,
   decoder: listDecoder(
     key,
-    document => missingPartErrorWithMessage(document, { name: `list of pull requests (${key})` }),
+    document => missingPartErrorWithMessage(document, `list of pull requests (${key})`),
     withNormalizedState,
   ),
   errors: { subject: 'the pull requests' },
