@@ -95,18 +95,43 @@ export const inBody = <P extends Params>(params: P): P =>
     Object.entries(params).map(([name, param]) => [name, { location: `body.${name}`, ...param }]),
   ) as P
 
-export const bodyPaths = ({ location, setsBodyPaths = [] }: Param<unknown>): readonly (readonly string[])[] =>
-  [...(location?.startsWith('body.') ? [location.slice('body.'.length)] : []), ...setsBodyPaths].map(path =>
-    path.split('.'),
-  )
-
 export interface BodyOverride {
   readonly path: readonly string[]
   readonly value: BodyValue
 }
 
-export const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
+/** The paths of the body that a param sets. */
+const bodyPaths = ({ location, setsBodyPaths = [] }: Param<unknown>): readonly (readonly string[])[] =>
+  [...(location?.startsWith('body.') ? [location.slice('body.'.length)] : []), ...setsBodyPaths].map(path =>
+    path.split('.'),
+  )
+
+const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
   one.every((key, index) => index >= other.length || other[index] === key)
+
+/**
+ * Throws a usage error for a path that is given twice, or that a param sets already.
+ *
+ * @param source what gives the overrides, in messages: `--set`
+ * @param setters the params that were given, each with what gave it: `--priority`
+ */
+export function checkOverrides(
+  source: string,
+  overrides: readonly BodyOverride[],
+  setters: readonly { readonly name: string; readonly param: Param<unknown> }[],
+): void {
+  for (const [index, { path }] of overrides.entries()) {
+    const name = path.join('.')
+    if (overrides.slice(0, index).some(other => overlaps(other.path, path)))
+      throw usageError(`${source} was given twice for ${name}.`, 'Use each path only once.')
+    const setter = setters.find(({ param }) => bodyPaths(param).some(one => overlaps(one, path)))
+    if (setter !== undefined)
+      throw usageError(
+        `${source} ${name} conflicts with ${setter.name}, which sets the same field.`,
+        'Use only one of them.',
+      )
+  }
+}
 
 /** Parses `path=value`: dots separate the keys; the value is JSON if it parses as JSON, else a string. */
 export function parseOverride(word: string): BodyOverride {

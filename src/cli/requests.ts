@@ -1,4 +1,4 @@
-import { type BodyOverride, bodyPaths, type Operation, overlaps, type Params } from '../api/operation.ts'
+import { type BodyOverride, checkOverrides, type Operation, type Params } from '../api/operation.ts'
 import { resourceOfRequest } from '../api/request.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import type { Config, ParseContext, ParsedArgs } from '../config/settings.ts'
@@ -110,22 +110,14 @@ const typedOption = (args: ParsedArgs): string =>
  */
 export function readOverrides(args: ParsedArgs, inputs: Inputs, params: Params): readonly BodyOverride[] {
   const overrides = setOption.read(args) ?? []
-  for (const [index, { path }] of overrides.entries()) {
-    const name = path.join('.')
-    if (overrides.slice(0, index).some(set => overlaps(set.path, path)))
-      throw usageError(`${typedOption(args)} was given twice for ${name}.`, 'Use each path only once.')
-    for (const [key, { setting, definitions }] of Object.entries(inputs)) {
-      const names = [...definitions.map(({ name }) => name), setting && settingDefinition(setting).flag]
-      // A constant is what the command implies: `queue pause` and its state.
-      const isFixed = definitions.length === 0 && setting === undefined
-      const typed = isFixed ? 'the command' : names.find(name => name !== undefined && args.has(name))
-      const paths = params[key] === undefined ? [] : bodyPaths(params[key])
-      if (typed !== undefined && paths.some(inputPath => overlaps(inputPath, path)))
-        throw usageError(
-          `${typedOption(args)} ${name} conflicts with ${typed}, which sets the same field.`,
-          'Use only one of them.',
-        )
-    }
-  }
+  const setters = Object.entries(inputs).flatMap(([key, { setting, definitions }]) => {
+    const names = [...definitions.map(({ name }) => name), setting && settingDefinition(setting).flag]
+    // A constant is what the command implies: `queue pause` and its state.
+    const isFixed = definitions.length === 0 && setting === undefined
+    const name = isFixed ? 'the command' : names.find(name => name !== undefined && args.has(name))
+    const param = params[key]
+    return name === undefined || param === undefined ? [] : [{ name, param }]
+  })
+  checkOverrides(typedOption(args), overrides, setters)
   return overrides
 }

@@ -2,6 +2,7 @@ import { callOperation } from '../api/call.ts'
 import { findCurrentPullRequest } from '../api/current-pull-request.ts'
 import {
   type BodyOverride,
+  checkOverrides,
   createReceipt,
   isChange,
   type Operation,
@@ -26,12 +27,10 @@ import type { Json, JsonObject } from '../json.ts'
 import { createLogger } from '../output/logger.ts'
 import { createRedactor, type Redactor } from '../output/redactor.ts'
 import {
-  checkOverrides,
   clientReaders,
   type GivenSettings,
   methodReaders,
   readOptions,
-  requireAtMostOne,
   settingsIn,
   sourceOf,
 } from './options.ts'
@@ -118,8 +117,13 @@ async function call(operation: Operation, options: unknown, context: ClientConte
   const values = readOptions(name, options, methodReaders(operation))
   const given = { ...context.settings, ...settingsIn(values) }
   const overrides = (values.set ?? []) as readonly BodyOverride[]
-  for (const pair of operation.exclusive ?? []) requireAtMostOne(name, pair, values)
-  checkOverrides(name, overrides, operation.params, Object.keys({ ...given, ...values }))
+  for (const pair of operation.exclusive ?? [])
+    if (pair.every(option => values[option] !== undefined && values[option] !== false))
+      throw usageError(`${name}: ${pair.join(' and ')} cannot be used together.`, 'Use only one of them.')
+  const setters = Object.entries(operation.params)
+    .filter(([option]) => Object.hasOwn(given, option) || Object.hasOwn(values, option))
+    .map(([option, param]) => ({ name: option, param }))
+  checkOverrides(`${name}: set`, overrides, setters)
   const client = await createCallClient(given, context, isChange(operation))
   try {
     const params = await readParams(operation, values, given, client)

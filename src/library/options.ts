@@ -1,11 +1,4 @@
-import {
-  type BodyOverride,
-  bodyPaths,
-  type Operation,
-  operationMethod,
-  overlaps,
-  type Params,
-} from '../api/operation.ts'
+import { type BodyOverride, type Operation, operationMethod } from '../api/operation.ts'
 import { type SettingKey, type SettingSource, settingDefinitions } from '../config/setting-definitions.ts'
 import { parseToken } from '../config/token.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
@@ -137,32 +130,4 @@ export function readOptions(
     values.push([name, withName(`${caller}: ${name}`, () => reader(value))])
   }
   return Object.fromEntries(values)
-}
-
-/** Throws a usage error for a path that `set` gives twice, or that an option gives already. */
-export function checkOverrides(
-  caller: string,
-  overrides: readonly BodyOverride[],
-  params: Params,
-  given: readonly string[],
-): void {
-  for (const [index, { path }] of overrides.entries()) {
-    const name = path.join('.')
-    if (overrides.slice(0, index).some(other => overlaps(other.path, path)))
-      throw usageError(`${caller}: set contains ${name} twice.`, 'Use each path only once.')
-    for (const option of given) {
-      const param = params[option]
-      if (param !== undefined && bodyPaths(param).some(one => overlaps(one, path)))
-        throw usageError(
-          `${caller}: set ${name} conflicts with ${option}, which sets the same field.`,
-          'Use only one of them.',
-        )
-    }
-  }
-}
-
-export function requireAtMostOne(caller: string, names: readonly string[], given: GivenSettings): void {
-  const used = names.filter(name => given[name] !== undefined && given[name] !== false)
-  if (used.length > 1)
-    throw usageError(`${caller}: ${used.join(' and ')} cannot be used together.`, 'Use only one of them.')
 }

@@ -225,7 +225,7 @@ test.each([
   ['updateQueue', { requiredStatuses: [], deleteRequiredStatuses: true }, 'cannot be used together'],
   ['updateQueue', { batch: true, set: { batch: false } }, 'set batch conflicts with batch'],
   ['getQueue', { set: { 'repo.name': 'x' } }, 'set repo.name conflicts with repo'],
-  ['getQueue', { set: { a: 1, 'a.b': 2 } }, 'set contains a.b twice'],
+  ['getQueue', { set: { a: 1, 'a.b': 2 } }, 'set was given twice for a.b'],
   ['listFailingTests', { since: '8d', pageToken: 'x' }, 'at most 7 days'],
   ['cancelPullRequest', { pr: 'https://github.com/acme/api/pull/7' }, 'name different repositories'],
   ['getTestDetails', {}, 'testId is required'],
