@@ -27,7 +27,6 @@ const setting = <T>(type: Type<T>, summary: string, option?: string): QueueSetti
 const oneOf = (choices: readonly string[], placeholder: string, summary: string) =>
   setting(choice(choices, placeholder), `${summary}: ${choices.join(', ')}`)
 
-/** The states that a queue can be set to. */
 const queueState = upperCaseChoice(['running', 'paused', 'draining'], 'state')
 
 /**

@@ -266,7 +266,7 @@ test.each([
   [' ', 15],
   ['\u001B[6~', 15],
   ['\u001B[5~', 0],
-  ['x', undefined],
+  ['x', 5],
 ])('the key %j scrolls from 5 to %s', (key, expected) => {
   expect(scrollWith(key, 5, 10)).toBe(expected)
 })

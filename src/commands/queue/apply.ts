@@ -52,7 +52,6 @@ interface ApplyResult {
 const suggestDiff = (path: string): string =>
   `To check the current state, run: ${joinCommandLine(['queue', 'diff', '-f', path])}`
 
-/** Returns the error for settings that the service accepted but does not show. */
 function missingError({ request, path }: Plan, isThere: boolean, missing: readonly Difference[]) {
   const problems = missing.map(
     ({ setting, live, file }) => `${setting} is ${formatValue(live)} instead of ${formatValue(file)}`,
@@ -200,7 +199,6 @@ async function checkDigest(
   )
 }
 
-/** `queue apply`: changes the live settings of queues to the settings in files. */
 export const queueApplyCommand = defineCommand({
   command: 'queue apply',
   summary: 'Apply queue settings from files; settings that a file omits stay unchanged',

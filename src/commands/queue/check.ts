@@ -81,7 +81,6 @@ const conditionRecord: RecordFields = {
   columns: [...columns, ['RESULT', 'ok']],
 }
 
-/** `queue check`: checks the health of a queue; throws a `check-failed` error if a condition fails. */
 export const queueCheckCommand = defineCommand({
   command: 'queue check',
   summary: 'Check the health of a queue',

@@ -72,7 +72,6 @@ async function explainError(
   })
 }
 
-/** `mergeq queue delete`: can cancel what is queued first. */
 export const queueDeleteCommand = defineCommand({
   command: 'queue delete',
   destructive: true,

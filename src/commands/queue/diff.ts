@@ -30,7 +30,6 @@ export const differenceRecord: RecordFields = {
   ],
 }
 
-/** Returns the fields of a record that identify the queue. */
 const queueRecord = ({ request: { values } }: Plan) => ({
   repo: repositoryName(values.repo),
   targetBranch: values.targetBranch,
@@ -77,7 +76,6 @@ export async function printPlans(
   return isSame
 }
 
-/** `queue diff`: prints what `queue apply` would change; the exit code is 20 if there is a difference. */
 export const queueDiffCommand = defineCommand({
   command: 'queue diff',
   summary: 'Compare queue settings with files',

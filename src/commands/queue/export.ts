@@ -15,6 +15,7 @@ import {
   includeStateInput,
   isJsonFileName,
   type LoadedFile,
+  loadYaml,
   queueFileEndings,
   readLive,
   readQueueFile,
@@ -47,13 +48,12 @@ async function formatYaml(
   old: LoadedFile | undefined,
   includesState: boolean,
 ): Promise<string> {
-  const { rewriteYaml, writeYaml } = await import('./yaml.ts')
+  const { rewriteYaml, writeYaml } = await loadYaml()
   return old === undefined
     ? writeYaml(queueFile)
     : rewriteYaml(old.text, old.content.settings, queueFile, !includesState)
 }
 
-/** `queue export`: writes the live settings of a queue to a file or to standard output. */
 export const queueExportCommand = defineCommand({
   command: 'queue export',
   summary: 'Export queue settings to a file for version control',

@@ -56,7 +56,6 @@ export async function printQueue(request: QueueRequest, context: CommandContext)
   return printResults({ ...command, view }, [request], [sent], context)
 }
 
-/** `mergeq queue get`: a queue and the pull requests in it. */
 export const queueGetCommand = defineCommand({
   command: 'queue get',
   summary: 'Show a queue: its state and pull requests',

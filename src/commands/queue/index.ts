@@ -1,13 +1,18 @@
 import type { CommandModule } from '../../cli/command.ts'
 import { queueApplyCommand } from './apply.ts'
 import { queueCheckCommand } from './check.ts'
-import { queueCreateCommand } from './create.ts'
 import { queueDeleteCommand } from './delete.ts'
 import { queueDiffCommand } from './diff.ts'
 import { queueExportCommand } from './export.ts'
 import { queueGetCommand } from './get.ts'
 import { queueListCommand } from './list.ts'
-import { queueDrainCommand, queuePauseCommand, queueResumeCommand, queueUpdateCommand } from './update.ts'
+import {
+  queueCreateCommand,
+  queueDrainCommand,
+  queuePauseCommand,
+  queueResumeCommand,
+  queueUpdateCommand,
+} from './update.ts'
 import { queueWatchCommand } from './watch.ts'
 
 export const queueCommands: readonly CommandModule[] = [

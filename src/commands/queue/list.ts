@@ -9,14 +9,10 @@ import type { JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
 
 /** Returns a queue as `--json` lists it; what the metrics do not say is null. */
-const toRecord = ({ repo, branch, numbers }: QueueMetrics): JsonObject => ({
-  repo: repo ?? null,
-  branch,
-  depth: numbers.depth ?? null,
-  testing: numbers.testing ?? null,
-  merged: numbers.merged ?? null,
-  failed: numbers.failed ?? null,
-})
+function toRecord({ repo, branch, numbers }: QueueMetrics): JsonObject {
+  const { depth = null, testing = null, merged = null, failed = null } = numbers
+  return { repo: repo ?? null, branch, depth, testing, merged, failed }
+}
 
 const queueSummaryRecord: RecordFields = {
   names: ['repo', 'branch', 'depth', 'testing', 'merged', 'failed'],
@@ -33,7 +29,6 @@ const queueSummaryRecord: RecordFields = {
 const emptySentence =
   'No queue has metrics. To look up a queue, run: mergeq queue get --repo owner/name --target-branch main'
 
-/** `queue list`: the queues that the metrics name. */
 export const queueListCommand = defineCommand({
   command: 'queue list',
   summary: 'List queues and their activity in the last hour',

@@ -26,7 +26,6 @@ import { readText, textParser } from '../../domain/values/text.ts'
 import { isNotFound, type MergeqError, toMergeqError, usageError, withName } from '../../errors.ts'
 import { type Json, type JsonObject, parseJson, stringifyJson } from '../../json.ts'
 
-/** The repository and the branch of a queue. */
 export type QueueParams = ParamValues<typeof getQueue.params>
 
 export type QueueRequest = CommandRequest<QueueParams>
@@ -65,6 +64,9 @@ export const isJsonFileName = (path: string): boolean => /\.json$/i.test(path)
 
 export const queueFileEndings = ['.yaml', '.yml', '.json'] as const
 
+/** The package for YAML is large: most commands of the group do not need it. */
+export const loadYaml = () => import('./yaml.ts')
+
 export interface LoadedFile {
   readonly text: string
   readonly content: QueueFile
@@ -77,7 +79,7 @@ export async function readQueueFile(path: string, context: CommandContext): Prom
   // Each byte that is not UTF-8 was decoded as this character.
   if (text.includes('\uFFFD'))
     throw usageError(`${name} contains bytes that are not UTF-8.`, 'Save the text as UTF-8.')
-  const { parseYaml } = await import('./yaml.ts')
+  const { parseYaml } = await loadYaml()
   const source = parseYaml(text, name)
   if (isJsonFileName(path) && parseJson(text) === undefined)
     throw usageError(`${path}:1: invalid JSON.`, 'Fix the file, or rename it to end in .yaml.')
@@ -216,7 +218,6 @@ export const combineDigests = async (plans: readonly Plan[]): Promise<string> =>
   return first !== undefined && rest.length === 0 ? first : settingsDigest([first ?? null, ...rest])
 }
 
-/** Whether the live queue is missing or differs from its file. */
 export const hasDifferences = ({ live, differences }: Plan): boolean =>
   live === undefined || differences.length > 0
 
@@ -224,10 +225,10 @@ export const hasDifferences = ({ live, differences }: Plan): boolean =>
 export const formatValue = (value: Json | undefined): string =>
   typeof value === 'string' ? value : stringifyJson(value ?? null)
 
-/** Formats a value for people: yes or no, a list with commas, `none` for null, `-` for no value. */
+/** Formats a value for people: yes or no, a list with commas, `none` for nothing, `-` for no value. */
 export function formatSetting(value: Json | undefined): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  if (value === null || (Array.isArray(value) && value.length === 0)) return 'none'
+  if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return 'none'
   if (Array.isArray(value)) return value.map(formatSetting).join(', ')
   return value === undefined ? '-' : formatValue(value)
 }
@@ -242,10 +243,9 @@ export function describePlan({ request, live, differences: allDifferences }: Pla
       : allDifferences.length === 0
         ? `The queue for ${name} is up to date.`
         : `The queue for ${name}: ${summary}.`,
-    ...allDifferences.map(({ setting, live: liveValue, file }) =>
-      live === undefined
-        ? `- ${setting}: ${formatSetting(file)}`
-        : `- ${setting}: ${formatSetting(liveValue)} -> ${formatSetting(file)}`,
-    ),
+    ...allDifferences.map(({ setting, live: liveValue, file }) => {
+      const before = live === undefined ? '' : `${formatSetting(liveValue)} -> `
+      return `- ${setting}: ${before}${formatSetting(file)}`
+    }),
   ]
 }

@@ -1,10 +1,10 @@
 import { callOperation } from '../../api/call.ts'
 import type { BodyOverride } from '../../api/operation.ts'
 import { fieldNames, queueSettingsRecord } from '../../api/operations/fields.ts'
-import { getQueue, updateQueue } from '../../api/operations/queues.ts'
+import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
 import { jsonOf } from '../../api/request.ts'
 import { emptyDecoder } from '../../api/response.ts'
-import { defineCommand } from '../../cli/command.ts'
+import { type Command, defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { receiptRecord } from '../../cli/fields.ts'
 import { constant, optionName } from '../../cli/inputs.ts'
@@ -15,6 +15,15 @@ import { repositoryName } from '../../domain/values/repository.ts'
 import { getString, type Json, type JsonObject } from '../../json.ts'
 import { keyValueTable, message } from '../../output/view.ts'
 import { formatSetting, type QueueParams } from './plan.ts'
+
+export const queueCreateCommand = defineCommand({
+  command: 'queue create',
+  summary: 'Create a merge queue for a branch',
+  operation: createQueue,
+  view: (_, { repo, targetBranch }) =>
+    message(`Created the queue for ${targetBranch} in ${repositoryName(repo)}.`),
+  examples: ['mergeq queue create --target-branch release --concurrency 2'],
+})
 
 /** Reads the queue that a change is about to replace, in one attempt. */
 async function readQueue(
@@ -44,8 +53,7 @@ function sentSettings(
   }
 }
 
-/** Formats a value of a setting; `none` for null and for an empty text. */
-const formatValue = (value: Json | undefined): string => formatSetting(value ?? null) || 'none'
+const formatValue = (value: Json | undefined): string => formatSetting(value ?? null)
 
 /** Whether two values of a setting are the same; the words of states and modes in any case. */
 const isSame = (one: Json | undefined, other: Json | undefined): boolean =>
@@ -78,7 +86,6 @@ export function describeUpdate(sent: Settings, before: JsonObject, after: JsonOb
   return texts.join(', ') || 'no setting changed'
 }
 
-/** `mergeq queue update`: changes settings of a queue. */
 export const queueUpdateCommand = defineCommand({
   command: 'queue update',
   summary: 'Change queue settings; settings that are not given stay unchanged',
@@ -134,17 +141,15 @@ export function describeStateChange(state: SettableState, targetBranch: string, 
   return `${verbs[state]} ${targetBranch}: ${parts.join(', ') || 'no pull requests are queued'}.`
 }
 
-interface StateCommand {
-  readonly command: string
-  readonly state: SettableState
-  readonly summary: string
-}
-
 /**
  * A command that sets the state of a queue and no other setting; it prints a receipt, whatever the service
  * responds.
  */
-const defineStateCommand = ({ command, state, summary }: StateCommand) =>
+const defineStateCommand = ({
+  command,
+  state,
+  summary,
+}: Pick<Command, 'command' | 'summary'> & { state: SettableState }) =>
   defineCommand({
     command,
     summary,

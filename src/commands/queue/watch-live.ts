@@ -85,34 +85,23 @@ export function departuresLine(
   return line
 }
 
-/** Returns the offset after a key was pressed, at least 0; undefined for a key that does not scroll. */
-export function scrollWith(key: string, offset: number, pageSize: number): number | undefined {
-  switch (key) {
-    case 'k':
-    case '\u001B[A':
-    case '\u001BOA':
-      return Math.max(0, offset - 1)
-    case 'j':
-    case '\u001B[B':
-    case '\u001BOB':
-      return offset + 1
-    case '\u001B[5~':
-      return Math.max(0, offset - pageSize)
-    case ' ':
-    case '\u001B[6~':
-      return offset + pageSize
-    default:
-      return undefined
-  }
-}
+const rowKeys = new Map([
+  ...['k', '\u001B[A', '\u001BOA'].map(key => [key, -1] as const),
+  ...['j', '\u001B[B', '\u001BOB'].map(key => [key, 1] as const),
+])
+const pageKeys = new Map([
+  ['\u001B[5~', -1],
+  ['\u001B[6~', 1],
+  [' ', 1],
+])
+
+/** Returns the offset after a key was pressed, at least 0. */
+export const scrollWith = (key: string, offset: number, pageSize: number): number =>
+  Math.max(0, offset + (rowKeys.get(key) ?? 0) + (pageKeys.get(key) ?? 0) * pageSize)
 
 /** For the table format, outside CI, on a terminal that can move the cursor. */
-export const isLive = ({ options, presentation, host }: CommandContext): boolean =>
-  presentation === 'screen' &&
-  host.out.terminal &&
-  !isContinuousIntegration(host.env) &&
-  host.env.TERM !== 'dumb' &&
-  !options.verbose
+export const isLive = ({ options, isWatched, host }: CommandContext): boolean =>
+  isWatched && !isContinuousIntegration(host.env) && host.env.TERM !== 'dumb' && !options.verbose
 
 /** Milliseconds between redraws, which show growing ages. */
 const redrawInterval = 1_000
@@ -178,7 +167,7 @@ export async function watchLive(
   const hasQuit = new Promise<void>(resolve => quit.signal.addEventListener('abort', () => resolve()))
   const press = (key: string) => {
     if (/^q$/i.test(key)) quit.abort()
-    offset = scrollWith(key, offset, pageSize) ?? offset
+    offset = scrollWith(key, offset, pageSize)
     redraw()
   }
   const resume = () => {

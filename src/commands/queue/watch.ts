@@ -186,7 +186,6 @@ function createStreamView({ repo, targetBranch }: QueueParams, context: CommandC
   }
 }
 
-/** `queue watch`: shows a queue and its changes until the duration is over or a person quits. */
 export const queueWatchCommand = defineCommand({
   command: 'queue watch',
   summary: 'Watch a queue and show every change',
