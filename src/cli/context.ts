@@ -28,6 +28,8 @@ export interface CommandContext {
   readonly presentation: Presentation
   /** Whether a person sees standard output as a screen, on a terminal. */
   readonly isWatched: boolean
+  /** Whether a person reads standard error: on a terminal, not in a CI job. */
+  readonly hasReader: boolean
   readonly logger: Logger
   readonly printer: Printer
   readonly secrets: SecretOutput
@@ -90,8 +92,8 @@ export async function createContext(
   const isDrawn = format === 'table' && (out.terminal || args.has('--output'))
   const isJson = isJsonFormat(format)
   const presentation = isJson ? 'json' : isDrawn && options.fields.length === 0 ? 'screen' : 'rows'
-  const hasSpinner =
-    err.terminal && err.canRedraw === true && !quiet && !isContinuousIntegration(env) && env.TERM !== 'dumb'
+  const hasReader = err.terminal && !isContinuousIntegration(env)
+  const hasSpinner = hasReader && err.canRedraw === true && !quiet && env.TERM !== 'dumb'
   const logger = createLogger(err, {
     quiet,
     verbose,
@@ -121,7 +123,8 @@ export async function createContext(
     hasLinks: async () => (await out.hasLinks?.()) ?? false,
   })
   const isWatched = presentation === 'screen' && out.terminal
-  const shared = { host, settings, options, presentation, isWatched, logger, secrets, startedAt } as const
+  const audience = { presentation, isWatched, hasReader } as const
+  const shared = { host, settings, options, ...audience, logger, secrets, startedAt } as const
   let client: CommandClient | undefined
   return {
     ...shared,

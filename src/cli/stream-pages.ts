@@ -67,7 +67,7 @@ export async function streamPages<V extends Readonly<Record<string, unknown>>>(
   pages: Paginator,
   context: CommandContext,
 ): Promise<number> {
-  const { logger, host, options, printer, presentation } = context
+  const { logger, options, printer, presentation, hasReader } = context
   const { values, overrides } = request
   const list = options.format === 'json' ? printer.list(pages.key) : undefined
   const viewOf = (records: readonly JsonObject[]) =>
@@ -98,8 +98,7 @@ export async function streamPages<V extends Readonly<Record<string, unknown>>>(
   if (failure === 'closed') return 0
   const finish = pages.finish(failure?.message)
   const notes = await end(finish)
-  const isForPerson = host.out.terminal && !isContinuousIntegration(host.env)
-  for (const note of notes) await logger.info(isForPerson ? withReadableTimes(note) : note)
+  for (const note of notes) await logger.info(hasReader ? withReadableTimes(note) : note)
   if (!finish.isBroken) return 0
   throw incompleteListError(failure, finish.problem, command.command)
 }

@@ -96,7 +96,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
   const viewOf = (printable: Printable): View => {
     if (selection !== undefined) return selection.view(printable.records, printable.view, isDrawn)
     const view = printable.view(printable.records)
-    return isDrawn ? (view.terminalView?.() ?? view) : withTextBlocks(view)
+    return isDrawn ? (view.terminalView?.() ?? view) : view
   }
   /** The tables that are drawn at the end; a table without lines around it continues the table before it. */
   const tables: TableOfViews[] = []
@@ -167,25 +167,15 @@ type TableOfViews = View & { readonly rows: View['rows'][number][] }
 
 function addTable(tables: TableOfViews[], view: View): void {
   const last = tables.at(-1)
-  const isApart = view.heading !== undefined || view.textBlocks !== undefined || view.footer !== undefined
-  if (isApart || last === undefined || last.footer !== undefined || last.textBlocks !== undefined)
+  const isApart = view.heading !== undefined || view.footer !== undefined
+  if (isApart || last === undefined || last.footer !== undefined)
     tables.push({ ...view, rows: [...view.rows] })
   else for (const row of view.rows) last.rows.push(row)
 }
 
 /** Whether a view is lines without a table: nothing in it depends on later results. */
-const hasOnlyLines = ({ columns, rows, textBlocks, footer }: View): boolean =>
-  columns.length === 0 && rows.length === 0 && textBlocks === undefined && footer === undefined
-
-/** Returns a view with its text blocks as rows, for formats that have rows only. */
-const withTextBlocks = (view: View): View =>
-  // Without text blocks the rows are not touched: a view may compute them when they are read.
-  view.textBlocks === undefined
-    ? view
-    : {
-        ...view,
-        rows: [...view.rows, ...view.textBlocks.map(({ title, head, text }) => [title, `${head}: ${text}`])],
-      }
+const hasOnlyLines = ({ columns, rows, footer }: View): boolean =>
+  columns.length === 0 && rows.length === 0 && footer === undefined
 
 /** Returns a sentence for a terminal. A failed change has an empty one: its error is printed instead. */
 function sentenceText(

@@ -1,8 +1,7 @@
 import Table from 'cli-table3'
-import { ageOf, formatRate, pluralize } from '../domain/format.ts'
+import { ageOf, formatRate } from '../domain/format.ts'
 import type { Json } from '../json.ts'
 import { formatCell } from './formats.ts'
-import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import {
   applyLink,
   applyStyle,
@@ -12,7 +11,7 @@ import {
   type TerminalStyle,
 } from './styled-text.ts'
 import { breakLongWords, textWidth, truncateCell } from './text-width.ts'
-import { type Column, type ColumnFormat, sampleRows, type TextBlock, type View } from './view.ts'
+import { type Column, type ColumnFormat, sampleRows, type View } from './view.ts'
 
 /** The terminal that a table is rendered for. */
 export interface TableOptions extends TerminalStyle {
@@ -173,7 +172,7 @@ const borders = [
   'middle',
 ] as const
 
-/** Renders a view for a terminal, in pieces of whole lines: heading, table, text blocks, then footer. */
+/** Renders a view for a terminal, in pieces of whole lines: heading, table, then footer. */
 export function* renderView(view: View, options: TableOptions): Generator<string> {
   if (view.rows.length === 0) yield renderLines(view.heading ?? [], options)
   else {
@@ -181,25 +180,7 @@ export function* renderView(view: View, options: TableOptions): Generator<string
     yield table.start
     yield* table.draw(view.rows)
   }
-  for (const textBlock of view.textBlocks ?? []) yield renderTextBlock(textBlock, options)
   yield renderLines(view.footer ?? [], options)
-}
-
-/** The largest number of lines of a text block that are shown; further lines are only counted. */
-const maxBlockLines = 40
-
-/** Renders a text block: a line that introduces the text, then the text, indented. */
-function renderTextBlock(
-  { title, head, text }: TextBlock,
-  { columns, color, redact = text => text }: TableOptions,
-): string {
-  const lines = sanitizeLines(text).trim().split('\n')
-  const shownLines = lines
-    .slice(0, maxBlockLines)
-    .map(line => `  ${truncateCell(redact(line.trimEnd()), columns - 2)}`)
-  const hiddenLines = lines.length - shownLines.length
-  if (hiddenLines > 0) shownLines.push(`  … ${pluralize(hiddenLines, 'more line')}`)
-  return `\n${applyStyle(sanitizeLine(title), 'bold', color)}: ${sanitizeLine(head)}\n${shownLines.map(line => `${line.trimEnd()}\n`).join('')}`
 }
 
 /** The smallest width of the columns that may be cut, and of the columns that wrap, in characters. */

@@ -42,15 +42,7 @@ export interface Column {
   link?(value: Json | undefined): string | undefined
 }
 
-/** A text of several lines: a block below the table on a terminal, and a row in every other format. */
-export interface TextBlock {
-  readonly title: string
-  /** A single line that introduces the text. */
-  readonly head: string
-  readonly text: string
-}
-
-/** A result prepared for every output format: rows under columns, then text blocks. */
+/** A result prepared for every output format: rows under columns. */
 export interface View {
   /** Lines above the table, on a terminal only. */
   readonly heading?: readonly StyledLine[]
@@ -58,7 +50,6 @@ export interface View {
   readonly footer?: readonly StyledLine[]
   readonly columns: readonly Column[]
   readonly rows: readonly (readonly (Json | undefined)[])[]
-  readonly textBlocks?: readonly TextBlock[]
   /** A sentence that replaces the table on a terminal. */
   readonly sentence?: string
   /** Returns the view that replaces this view on a terminal. It is called only there. */

@@ -12,15 +12,10 @@ import { isUuid, textParser } from '../../domain/values/text.ts'
 import { parseDuration, toIso } from '../../domain/values/time.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { get, getArray, getNumber, getString, type JsonObject } from '../../json.ts'
+import { sanitizeLines } from '../../output/sanitize.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
-import {
-  type ColumnSpec,
-  keyValueTable,
-  linesView,
-  message,
-  type TextBlock,
-  type View,
-} from '../../output/view.ts'
+import { truncateCell } from '../../output/text-width.ts'
+import { type ColumnSpec, keyValueTable, linesView, message, type View } from '../../output/view.ts'
 import { type FailingTestsRequest, rangeOf, readFailingTests } from './read-tests.ts'
 
 /** A test that matches. */
@@ -113,16 +108,23 @@ function severalMatchesError(
   )
 }
 
+/** A failure of a test: a line that introduces it, and its text, which has several lines. */
+interface Failure {
+  readonly title: string
+  readonly head: string
+  readonly text: string
+}
+
 /**
  * Returns the common failures as blocks: how often each occurred and when last, and its summary, which may have
  * many lines.
  *
  * @param formatDate returns the date of the last occurrence as it is shown
  */
-const failureBlocks = (
+const failuresOf = (
   test: JsonObject,
   formatDate: (date: string) => string = date => date,
-): readonly TextBlock[] =>
+): readonly Failure[] =>
   getArray(test, 'most_common_failures').map((failure, index) => {
     const count = getNumber(failure, 'occurrence_count')
     const last = getString(failure, 'last_occurrence')
@@ -164,9 +166,10 @@ const link = (url: string | undefined): StyledLine | undefined =>
 
 /**
  * Returns a test as lines for a terminal: its name, how it is doing, whose it is and where, then its most
- * common failures. What the record does not have is left out. `now` is in milliseconds since 1970.
+ * common failures. What the record does not have is left out.
  */
-function testSheet(test: JsonObject, now: number): View {
+function testSheet(test: JsonObject, context: CommandContext): View {
+  const { startedAt } = context
   const [name, variant] = [
     getString(test, 'name') ?? 'a test without a name',
     getString(test, 'variant') ?? '',
@@ -181,20 +184,37 @@ function testSheet(test: JsonObject, now: number): View {
     ['id', getString(test, 'id')],
   ]
   const width = Math.max(...properties.map(([title]) => title.length))
-  return {
-    ...linesView([
-      [styled(name, 'bold'), variant === '' ? '' : ` (${variant})`],
-      ...statusLine(test, now),
-      ...failureLine(test),
-      ...(get(test, 'quarantined') === true ? ['  quarantined: its failures are ignored'] : []),
-      ...properties.flatMap(([title, value]): readonly StyledLine[] =>
-        value === undefined
-          ? []
-          : [[styled(`  ${title.padEnd(width)}  `, 'dim'), ...(typeof value === 'string' ? [value] : value)]],
-      ),
-    ]),
-    textBlocks: failureBlocks(test, date => ageOf(date, now, ' ago')),
-  }
+  return linesView([
+    [styled(name, 'bold'), variant === '' ? '' : ` (${variant})`],
+    ...statusLine(test, startedAt),
+    ...failureLine(test),
+    ...(get(test, 'quarantined') === true ? ['  quarantined: its failures are ignored'] : []),
+    ...properties.flatMap(([title, value]): readonly StyledLine[] =>
+      value === undefined
+        ? []
+        : [[styled(`  ${title.padEnd(width)}  `, 'dim'), ...(typeof value === 'string' ? [value] : value)]],
+    ),
+    ...failuresOf(test, date => ageOf(date, startedAt, ' ago')).flatMap(failure =>
+      failureBlock(failure, context),
+    ),
+  ])
+}
+
+/** The largest number of lines of a failure that are shown; further lines are only counted. */
+const maxFailureLines = 40
+
+/** Returns a failure as an empty line, a line that introduces it, and its text, indented and cut. */
+function failureBlock(
+  { title, head, text }: Failure,
+  { host, secrets }: CommandContext,
+): readonly StyledLine[] {
+  const lines = sanitizeLines(text).trim().split('\n')
+  const shown = lines
+    .slice(0, maxFailureLines)
+    .map(line => `  ${truncateCell(secrets.redact(line.trimEnd()), host.out.columns - 2)}`)
+  const hidden = lines.length - shown.length
+  const more = hidden > 0 ? [`  … ${pluralize(hidden, 'more line')}`] : []
+  return ['', [styled(title, 'bold'), `: ${head}`], ...shown, ...more]
 }
 
 const facts: readonly ColumnSpec[] = [
@@ -252,11 +272,12 @@ export const flakyGetCommand = defineCommand({
   ],
   view({ records: [test = {}] }, _, { isSingle, context }) {
     const page = getString(test, 'html_url')
+    const { columns, rows } = keyValueTable(test, facts)
     return {
-      ...keyValueTable(test, facts),
+      columns,
+      rows: [...rows, ...failuresOf(test).map(({ title, head, text }) => [title, `${head}: ${text}`])],
       ...(page === undefined ? {} : { page }),
-      textBlocks: failureBlocks(test),
-      terminalView: () => (isSingle ? testSheet(test, context.startedAt) : keyValueTable(test, facts)),
+      terminalView: () => (isSingle ? testSheet(test, context) : { columns, rows }),
     }
   },
   async run({ window }, context) {

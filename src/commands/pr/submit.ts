@@ -11,7 +11,6 @@ import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { receiptRecord } from '../../cli/fields.ts'
 import { flag } from '../../cli/inputs.ts'
-import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
 import { usageError } from '../../errors.ts'
 import { getNumber, getString, type JsonObject } from '../../json.ts'
@@ -27,9 +26,9 @@ const maxSuggested = 10
 /** Names the command that follows the pull requests, to a person at a terminal. */
 async function suggestWait(
   requests: readonly CommandRequest<RequestedPullRequest>[],
-  { host: { err, env }, isWatched, logger, settings }: CommandContext,
+  { isWatched, hasReader, logger, settings }: CommandContext,
 ): Promise<void> {
-  if (!isWatched || !err.terminal || isContinuousIntegration(env)) return
+  if (!isWatched || !hasReader) return
   if (requests.length === 0 || requests.length > maxSuggested) return
   const command = waitCommand(
     requests.map(({ values }) => values),

@@ -1,5 +1,4 @@
 import { reportErrors } from '../../../cli/run.ts'
-import { isContinuousIntegration } from '../../../config/ci-systems.ts'
 import { formatDuration, formatOrdinal } from '../../../domain/format.ts'
 import { kindOfOutcome, type WaitOutcome } from '../../../domain/states.ts'
 import type { CommandLine } from '../../../domain/suggested-command.ts'
@@ -63,13 +62,13 @@ export class WaitReporter {
   private lastOutputAt: number
 
   constructor(requests: readonly WaitTarget['request'][], wait: Wait) {
-    const { host, options, presentation } = wait.context
+    const { options, presentation, hasReader } = wait.context
     this.wait = wait
     this.requests = requests
     this.unprinted = new Set(requests)
     this.isStream = options.format === 'ndjson'
     this.showsLines = presentation === 'screen'
-    this.hasReader = host.err.terminal && !isContinuousIntegration(host.env)
+    this.hasReader = hasReader
     this.lastOutputAt = wait.startedAt
   }
 
