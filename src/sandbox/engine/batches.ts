@@ -76,7 +76,6 @@ export const createBatch = (queue: Queue, members: readonly PullRequest[], kind:
   phase: 'PENDING',
   run: undefined,
   dependencies: new Set(),
-  builtOn: new Set(),
   phaseEndsAt: Number.POSITIVE_INFINITY,
 })
 
@@ -84,7 +83,7 @@ export const createBatch = (queue: Queue, members: readonly PullRequest[], kind:
  * Returns the batches that a batch in the queue must be built on, the nearest first: every batch ahead that shares
  * targets with it, and the dependencies of such batches.
  */
-export function findDependencies(queue: Queue, batch: Batch): Set<Batch> {
+function findDependencies(queue: Queue, batch: Batch): Set<Batch> {
   const found = new Set<Batch>()
   for (const other of queue.batches.slice(0, queue.batches.indexOf(batch)).reverse()) {
     if (found.has(other) || !shareTargets(queue, batch.targets, other.targets)) continue
@@ -94,14 +93,16 @@ export function findDependencies(queue: Queue, batch: Batch): Set<Batch> {
   return found
 }
 
-export const listNumbers = (batches: Iterable<Batch>): readonly number[] =>
-  [...batches].flatMap(({ members }) => members.map(({ number }) => number))
-
-/** Lists the batches whose runs include the changes of one of these pull requests, which another batch tests. */
+/** Lists the batches that were tested, or are being tested, with the changes of pull requests of other batches. */
 export const listBatchesBuiltOn = (
   { batches }: Queue,
   pullRequests: readonly PullRequest[],
-): readonly Batch[] => batches.filter(({ builtOn }) => pullRequests.some(({ number }) => builtOn.has(number)))
+): readonly Batch[] =>
+  batches.filter(
+    ({ phase, dependencies }) =>
+      phase !== 'PENDING' &&
+      [...dependencies].some(({ members }) => members.some(member => pullRequests.includes(member))),
+  )
 
 /** The members whose current run has this result in the scenario. */
 export const listScripted = (
@@ -146,7 +147,6 @@ export function startRun(queue: Queue, batch: Batch): void {
     tested: batch.members.map(({ number }) => number),
     builtOn: ahead.map(({ number }) => number),
     startedAt: now,
-    endsAt: now + duration,
     result,
     status: 'in_progress',
     endedAt: undefined,
@@ -155,8 +155,7 @@ export function startRun(queue: Queue, batch: Batch): void {
   for (const member of batch.members) member.lastRun = run
   enterPhase(queue, batch, 'TESTING', 'a test run has started')
   batch.run = run
-  batch.builtOn = new Set(run.builtOn)
-  batch.phaseEndsAt = run.endsAt
+  batch.phaseEndsAt = now + duration
 }
 
 /** A run that has already ended does not change. */
@@ -170,8 +169,6 @@ export function endRun({ now }: Queue, { run }: Batch, status: SandboxTestRun['s
 export function rerun(queue: Queue, batch: Batch, reason: string): void {
   endRun(queue, batch)
   batch.run = undefined
-  batch.builtOn = new Set()
-  batch.dependencies = findDependencies(queue, batch)
   if (batch.phase !== 'PENDING') enterPhase(queue, batch, 'PENDING', reason)
 }
 

@@ -53,7 +53,6 @@ export interface SandboxTestRun {
   /** Numbers of the pull requests ahead in the queue, not yet merged, whose changes the run includes. */
   readonly builtOn: readonly number[]
   readonly startedAt: number
-  readonly endsAt: number
   readonly result: ScriptedResult
   status: 'in_progress' | 'succeeded' | 'failed' | 'cancelled'
   /** Time at which the run ended; undefined while it is in progress. */
@@ -71,14 +70,9 @@ export interface Batch {
   run: SandboxTestRun | undefined
   /**
    * Batches ahead that must merge or leave before this batch can merge or fail: the batches that share
-   * targets with this batch or whose changes its run includes, and their own dependencies.
+   * targets with this batch, and their own dependencies. A run includes their changes.
    */
   dependencies: Set<Batch>
-  /**
-   * Numbers of the pull requests whose changes are included in the run of this batch, or in the run that
-   * passed on its behalf. If one of these pull requests leaves without merging, the batch is tested again.
-   */
-  builtOn: ReadonlySet<number>
   /** Earliest time at which the phase ends; Infinity while the batch waits for a run. */
   phaseEndsAt: number
 }

@@ -3,10 +3,8 @@ import {
   createBatch,
   endRun,
   enterPhase,
-  findDependencies,
   insertWaiting,
   listBatchesBuiltOn,
-  listNumbers,
   listScripted,
   removeBatches,
   removeFromBatches,
@@ -115,17 +113,14 @@ const finishTests: Rule = queue => {
 
 /**
  * Records that the tests of a batch passed. With `canOptimisticallyMerge` they have passed for every
- * dependency too whose members the run included.
+ * dependency too: the run included their changes.
  */
 function passTests(queue: Queue, batch: Batch): void {
   enterPhase(queue, batch, 'TESTS_PASSED', 'its tests passed')
   if (!queue.settings.canOptimisticallyMerge) return
   for (const dependency of queue.batches.filter(other => batch.dependencies.has(other))) {
-    const isIncluded = dependency.members.every(({ number }) => batch.builtOn.has(number))
-    if (!isIncluded || dependency.phase === 'TESTS_PASSED') continue
+    if (dependency.phase === 'TESTS_PASSED') continue
     endRun(queue, dependency)
-    dependency.dependencies = findDependencies(queue, dependency)
-    dependency.builtOn = new Set(listNumbers(dependency.dependencies))
     enterPhase(queue, dependency, 'TESTS_PASSED', 'a later test run passed')
   }
 }
