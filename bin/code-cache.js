@@ -15,11 +15,8 @@
  */
 const {
   existsSync,
-  fstatSync,
   lstatSync,
   mkdirSync,
-  openSync,
-  closeSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -62,15 +59,11 @@ const isPrivate = stat => isOwned(stat) && (platform === 'win32' || (stat.mode &
 
 /** Returns the bytes of a private file; undefined when there is no trustworthy file. */
 function readPrivateFile(path) {
-  let file
   try {
-    file = openSync(path)
-    const stat = fstatSync(file)
-    return stat.isFile() && isPrivate(stat) ? readFileSync(file) : undefined
+    const stat = lstatSync(path)
+    return stat.isFile() && isPrivate(stat) ? readFileSync(path) : undefined
   } catch {
     return undefined
-  } finally {
-    if (file !== undefined) closeSync(file)
   }
 }
 
@@ -86,9 +79,6 @@ const isTrusted = (() => {
 
 /** What the compiled code depends on besides the source. */
 const compiler = Buffer.from(`${version} ${process.arch}`)
-
-/** Returns the contents of a cache file: the code twice, its source and its compiler. */
-const createCacheFile = (code, source) => Buffer.concat([code, code, source, compiler])
 
 /**
  * Returns the cached code of a source; undefined when there is none, when it is damaged, or when it belongs
@@ -167,7 +157,8 @@ function saveCache(code) {
         if (old.startsWith(name) && old !== name) rmSync(join(cacheDirectory, old), { force: true })
       const temporaryFile = join(cacheDirectory, `${name}.${process.pid}`)
       try {
-        const file = createCacheFile(script.createCachedData(), source)
+        const compiled = script.createCachedData()
+        const file = Buffer.concat([compiled, compiled, source, compiler])
         writeFileSync(temporaryFile, file, { mode: 0o600, flag: 'wx', flush: true })
         renameSync(temporaryFile, join(cacheDirectory, name))
       } finally {

@@ -160,7 +160,7 @@ export interface GitSource extends SettingSource {
   lookUpCheckout(): Promise<CheckoutLookup>
 }
 
-interface GitOptions {
+interface CheckoutOptions {
   /**
    * Whether the command changes data: between a fork and its parent a read picks one, and a change fails.
    */
@@ -204,7 +204,7 @@ const notifiedHosts = new WeakSet<Host>()
  * and says so. The source is empty without git, without a checkout, and for a damaged checkout. No program
  * that the repository configures is run.
  */
-export function gitSource(host: Host, { changes, notify, repo: givenRepo }: GitOptions): GitSource {
+export function gitSource(host: Host, { changes, notify, repo: givenRepo }: CheckoutOptions): GitSource {
   const readLine = async (...args: readonly string[]) => (await runGit(host, ...args))?.trim() ?? ''
   const readHead = async () => /^[\da-f]{40,64}$/.exec(await readLine('rev-parse', 'HEAD'))?.[0]
 

@@ -1,4 +1,4 @@
-import { fstatSync, type Stats, statSync, writeSync } from 'node:fs'
+import { fstatSync, statSync, writeSync } from 'node:fs'
 import { MergeqError } from '../errors.ts'
 import { files } from './files.ts'
 import {
@@ -31,9 +31,7 @@ export function createNodeHost(proc: NodeJS.Process, version: string, interrupte
       version,
       node: proc.versions.node,
       platform: proc.platform,
-      get nullDevice() {
-        return proc.getBuiltinModule('node:os').devNull
-      },
+      nullDevice: proc.platform === 'win32' ? '\\\\.\\nul' : '/dev/null',
       user: proc.getuid?.(),
     },
     clock,
@@ -114,13 +112,9 @@ const createInput = (proc: NodeJS.Process, interrupted: AbortSignal): StandardIn
  */
 function createOutput(proc: NodeJS.Process, name: 'stdout' | 'stderr', interrupted: AbortSignal): Output {
   const descriptor = name === 'stdout' ? 1 : 2
-  const kind = kindOf(descriptor, proc)
-  let isDirect = kind !== 'other'
-  /**
-   * The bytes that may still be written directly: a full pipe would block the whole process, signals
-   * included.
-   */
-  let directBytes = maxDirectBytes[kind]
+  const limit = directLimit(descriptor, proc)
+  /** The bytes that may still be written directly. */
+  let directBytes = limit
   let isClosed = false
   let openedStream: NodeJS.WriteStream | undefined
   /** Returns the stream. Its errors are reported to the writer, so the listener ignores them. */
@@ -140,15 +134,16 @@ function createOutput(proc: NodeJS.Process, name: 'stdout' | 'stderr', interrupt
     }
     return new Uint8Array(0)
   }
+  const terminal = () => (limit === 0 && proc[name].isTTY ? proc[name] : undefined)
   return {
     get terminal() {
-      return !isDirect && proc[name].isTTY === true
+      return terminal() !== undefined
     },
     get columns() {
-      return (isDirect ? undefined : proc[name].columns) || 80
+      return terminal()?.columns || 80
     },
     get rows() {
-      return (isDirect ? undefined : proc[name].rows) || 24
+      return terminal()?.rows || 24
     },
     get isClosed() {
       return isClosed
@@ -156,49 +151,43 @@ function createOutput(proc: NodeJS.Process, name: 'stdout' | 'stderr', interrupt
     get canRedraw() {
       // A terminal without a width, as in some runners, does not support cursor movement: ora would count
       // lines endlessly.
-      return !isDirect && proc[name].isTTY === true && Boolean(proc[name].columns)
+      return Boolean(terminal()?.columns)
     },
     async hasLinks() {
-      if (isDirect || proc[name].isTTY !== true) return false
+      const stream = terminal()
+      if (stream === undefined) return false
       const { createSupportsHyperlinks } = await import('supports-hyperlinks')
-      return createSupportsHyperlinks(proc[name])
+      return createSupportsHyperlinks(stream)
     },
     async write(text) {
       let remaining = typeof text === 'string' ? Buffer.from(text) : text
       directBytes -= remaining.length
-      if (isDirect && !isClosed && directBytes >= 0) remaining = writeNow(remaining)
+      if (!isClosed && directBytes >= 0) remaining = writeNow(remaining)
       if (remaining.length === 0 || isClosed) return
-      isDirect = false
+      directBytes = -1
       await writeToStream(stream(), remaining, interrupted)
     },
   }
 }
 
-/** The bytes written directly: less than any pipe, or a socket of macOS (8 KiB), can buffer. */
-const maxDirectBytes = {
-  file: Number.POSITIVE_INFINITY,
-  pipe: 48 * 1024,
-  socket: 4 * 1024,
-  other: Number.POSITIVE_INFINITY,
-} as const
-
-/** Returns what an output is; the null device takes everything, like a file. */
-function kindOf(descriptor: number, proc: NodeJS.Process): keyof typeof maxDirectBytes {
+/**
+ * Returns how many bytes are written directly: all to a file and to the null device, and none to a terminal. A
+ * pipe, and a socket of macOS (8 KiB), gets less than it can buffer: when full it would block the whole process,
+ * signals included.
+ */
+function directLimit(descriptor: number, { platform }: NodeJS.Process): number {
   try {
     const stat = fstatSync(descriptor)
-    if (stat.isSocket()) return 'socket'
-    if (stat.isFIFO()) return 'pipe'
-    return stat.isFile() || isNullDevice(stat, proc) ? 'file' : 'other'
+    if (stat.isFile()) return Number.POSITIVE_INFINITY
+    if (stat.isFIFO()) return 48 * 1024
+    if (stat.isSocket()) return 4 * 1024
+    // On Windows, devices have no numbers to compare.
+    const isNullDevice = platform !== 'win32' && stat.rdev === statSync('/dev/null').rdev
+    return stat.isCharacterDevice() && isNullDevice ? Number.POSITIVE_INFINITY : 0
   } catch {
-    return 'file'
+    return Number.POSITIVE_INFINITY
   }
 }
-
-/** Whether a file is the null device. On Windows, devices have no numbers to compare. */
-const isNullDevice = (stat: Stats, { platform, getBuiltinModule }: NodeJS.Process): boolean =>
-  stat.isCharacterDevice() &&
-  platform !== 'win32' &&
-  stat.rdev === statSync(getBuiltinModule('node:os').devNull).rdev
 
 /** The time for pending writes after a signal, in milliseconds. */
 const flushTimeout = 250
