@@ -15,6 +15,17 @@ import {
 } from './command-doc.ts'
 import { globalOptions, helpOption, type Reading, read, versionOption } from './parse.ts'
 
+interface HelpOptions {
+  /** Maximum width of a line, in columns. */
+  readonly width: number
+  /** `json` and `ndjson` give data; every other format gives text. */
+  readonly format: string
+  /** Whether JSON is indented. */
+  readonly isPretty: boolean
+  /** Returns the text of a heading, perhaps with terminal styles. */
+  heading(text: string): string
+}
+
 /** A term and its description. */
 type Item = readonly [term: string, description: string]
 
@@ -24,17 +35,15 @@ const maxTermWidth = 34
 /** The texts of a help, wrapped and aligned by commander. */
 class Layout extends Help {
   readonly width: number
+  readonly isShort: boolean
   readonly #heading: (text: string) => string
 
-  /**
-   * @param width maximum width of a line, in columns
-   * @param heading returns the text of a heading, perhaps with terminal styles
-   */
-  constructor(width: number, heading: (text: string) => string) {
+  constructor({ width, heading }: HelpOptions, isShort: boolean) {
     super()
     this.width = width
     this.helpWidth = width
     this.minWidthToWrap = 1
+    this.isShort = isShort
     this.#heading = heading
   }
 
@@ -85,6 +94,17 @@ class Layout extends Help {
   /** A section with its heading; nothing without a body. */
   section(title: string, body: string): readonly string[] {
     return body === '' ? [] : [`${this.#heading(`${title}:`)}\n${body}`]
+  }
+
+  start(summary: string, usage: string): string {
+    const paragraphs = [this.paragraph(summary), this.paragraph(`Usage: ${usage}`)]
+    return paragraphs.join(this.isShort ? '' : '\n')
+  }
+
+  learnMore(short: string, complete: string): readonly string[] {
+    return this.isShort
+      ? [this.paragraph(`Learn more: ${short}`)]
+      : this.section('Learn more', this.indented(complete))
   }
 }
 
@@ -146,8 +166,7 @@ function renderCommandHelp(doc: CommandDoc, layout: Layout): string {
     why === undefined ? line : `${line}  # exits with ${exit} ${why}`,
   )
   return [
-    layout.paragraph(doc.summary),
-    `${layout.paragraph(`Usage: ${doc.usage}`)}${alias}`,
+    layout.start(doc.summary, doc.usage) + alias,
     ...layout.section('Arguments', layout.options(doc.arguments)),
     ...layout.section('Flags', layout.options([...joinOpposites(doc.flags), documentOption(helpOption)])),
     ...layout.section('Global flags', layout.indented(globalNames.join(', '))),
@@ -168,7 +187,7 @@ function renderCommandHelp(doc: CommandDoc, layout: Layout): string {
 function renderShortCommandHelp(doc: CommandDoc, layout: Layout): string {
   const renderWith = (options: string): string =>
     [
-      layout.paragraph(doc.summary) + layout.paragraph(`Usage: ${doc.usage}`),
+      layout.start(doc.summary, doc.usage),
       ...layout.section('Arguments', layout.options(doc.arguments)),
       ...layout.section('Flags', options),
       ...layout.section(
@@ -182,88 +201,48 @@ function renderShortCommandHelp(doc: CommandDoc, layout: Layout): string {
   return isScreen ? text : renderWith(layout.options(joinOpposites(doc.flags), true))
 }
 
-/** Returns the help of a group, or of mergeq as a whole, which has the global flags too. */
-function renderOverview(
-  {
-    summary,
-    usage,
-    commands,
-    globalFlags = [],
-    examples,
-    learnMore,
-    learnMoreShort,
-  }: {
-    readonly summary: string
-    readonly usage: string
-    readonly commands: readonly Item[]
-    readonly globalFlags?: readonly OptionDoc[]
-    readonly examples: readonly string[]
-    readonly learnMore: string
-    readonly learnMoreShort: string
-  },
-  isShort: boolean,
-  layout: Layout,
-): string {
-  const start = [layout.paragraph(summary), layout.paragraph(`Usage: ${usage}`)]
-  return [
-    ...(isShort ? [start.join('')] : start),
-    ...layout.section('Commands', layout.items(commands)),
-    ...(isShort ? [] : layout.section('Global flags', layout.options(globalFlags))),
-    ...layout.section('Examples', layout.lines(examples)),
-    ...(isShort
-      ? [layout.paragraph(`Learn more: ${learnMoreShort}`)]
-      : layout.section('Learn more', layout.indented(learnMore))),
-  ].join('\n')
-}
-
 function renderGroupHelp(
   { name, summary }: CommandGroup,
   commands: readonly RegisteredCommand[],
-  isShort: boolean,
   layout: Layout,
 ): string {
+  const items = commands.map(({ command, summary }): Item => [command.slice(name.length + 1), summary])
   const examples = commands.map(({ examples: [example = ''] }) => example.replace(/ +# exits with .*/, ''))
-  const group = {
-    summary,
-    usage: `mergeq ${name} <command> [flags]`,
-    commands: commands.map(({ command, summary }): Item => [command.slice(name.length + 1), summary]),
-    examples: isShort ? examples.slice(0, maxShortExamples) : examples,
-    learnMore: `Run \`mergeq ${name} <command> --help\` for a command, and \`mergeq --help\` for the global flags.`,
-    learnMoreShort: `mergeq ${name} <command> -h, mergeq ${name} --help`,
-  }
-  return renderOverview(group, isShort, layout)
+  return [
+    layout.start(summary, `mergeq ${name} <command> [flags]`),
+    ...layout.section('Commands', layout.items(items)),
+    ...layout.section(
+      'Examples',
+      layout.lines(layout.isShort ? examples.slice(0, maxShortExamples) : examples),
+    ),
+    ...layout.learnMore(
+      `mergeq ${name} <command> -h, mergeq ${name} --help`,
+      `Run \`mergeq ${name} <command> --help\` for a command, and \`mergeq --help\` for the global flags.`,
+    ),
+  ].join('\n')
 }
 
-function renderRootHelp(groups: readonly CommandGroup[], isShort: boolean, layout: Layout): string {
-  const program = {
-    summary: programSummary,
-    usage: 'mergeq <command> [flags]',
-    // The last line of the short help names `help`.
-    commands: groups
-      .filter(({ name }) => !isShort || name !== 'help')
-      .map(({ name, summary }): Item => [name, summary]),
-    globalFlags: [...globalOptions, versionOption, helpOption].map(documentOption),
-    examples: [
-      'mergeq pr submit 123 --wait',
-      'mergeq pr explain 123',
-      'mergeq queue watch',
-      'mergeq sandbox tour',
-    ],
-    learnMore: `Run \`mergeq <command> --help\` for a command, \`mergeq help <topic>\` for a topic (${Object.keys(topics).join(', ')}), and \`man mergeq\` for the manual.`,
-    learnMoreShort: 'mergeq <command> -h, mergeq help <topic>, mergeq --help',
-  }
-  return renderOverview(program, isShort, layout)
-}
-
-interface HelpOptions {
-  /** Maximum width of a line, in columns. */
-  readonly width: number
-  /** `json` and `ndjson` give data; every other format gives text. */
-  readonly format: string
-  /** Whether JSON is indented. */
-  readonly isPretty: boolean
-  /** Returns the text of a heading, perhaps with terminal styles. */
-  heading(text: string): string
+function renderRootHelp(groups: readonly CommandGroup[], layout: Layout): string {
+  const { isShort } = layout
+  // The last line of the short help names `help`.
+  const listed = groups.filter(({ name }) => !isShort || name !== 'help')
+  const flags = isShort ? [] : [...globalOptions, versionOption, helpOption].map(documentOption)
+  const examples = [
+    'mergeq pr submit 123 --wait',
+    'mergeq pr explain 123',
+    'mergeq queue watch',
+    'mergeq sandbox tour',
+  ]
+  return [
+    layout.start(programSummary, 'mergeq <command> [flags]'),
+    ...layout.section('Commands', layout.items(listed.map(({ name, summary }) => [name, summary]))),
+    ...layout.section('Global flags', layout.options(flags)),
+    ...layout.section('Examples', layout.lines(examples)),
+    ...layout.learnMore(
+      'mergeq <command> -h, mergeq help <topic>, mergeq --help',
+      `Run \`mergeq <command> --help\` for a command, \`mergeq help <topic>\` for a topic (${Object.keys(topics).join(', ')}), and \`man mergeq\` for the manual.`,
+    ),
+  ].join('\n')
 }
 
 /**
@@ -276,7 +255,7 @@ export async function renderDocumentation(
   options: HelpOptions,
 ): Promise<string | undefined> {
   const { words, asksFor } = reading
-  const layout = new Layout(options.width, options.heading)
+  const layout = new Layout(options, asksFor === 'short help')
   let subject = reading
   const documentation = asksFor === 'run' ? reading.command?.documentation : undefined
   if (documentation !== undefined) {
@@ -292,15 +271,12 @@ export async function renderDocumentation(
       command !== undefined ? [command] : path.length === 0 ? await loadCommands(groups) : commands
     return renderJson(documented, groups, { ...options, isCommand: command !== undefined })
   }
-  const isShort = asksFor === 'short help'
   if (command !== undefined) {
     const doc = documentCommand(command)
-    return isShort ? renderShortCommandHelp(doc, layout) : renderCommandHelp(doc, layout)
+    return layout.isShort ? renderShortCommandHelp(doc, layout) : renderCommandHelp(doc, layout)
   }
   const group = groups.find(({ name }) => name === path[0])
-  return group === undefined
-    ? renderRootHelp(groups, isShort, layout)
-    : renderGroupHelp(group, commands, isShort, layout)
+  return group === undefined ? renderRootHelp(groups, layout) : renderGroupHelp(group, commands, layout)
 }
 
 function findText(scripts: Readonly<Record<string, string>>, shell: string): string {

@@ -414,34 +414,3 @@ describe('the tables of other words', () => {
               expect(allCommands.map(({ command }) => command)).not.toContain(`${group} ${word}`)
   })
 })
-
-describe('options end at the first word of a command to run', () => {
-  const run = async (line: string) => {
-    const seen: string[] = []
-    const spawn = (program: string, args: readonly string[]) => {
-      seen.push([program, ...args].join(' '))
-      return { code: 0, out: '' }
-    }
-    const { code, out } = await mergeq(line, { spawn })
-    return { code, out, seen }
-  }
-
-  test.each([
-    ['sandbox exec git --version', 'git --version'],
-    ['sandbox exec -- git --version', 'git --version'],
-    ['sandbox exec --seed 2 git -h', 'git -h'],
-    ['-q sandbox exec --speed=4 mergeq pr get 7 --json --help', 'mergeq pr get 7 --json --help'],
-    ['sandbox exec npm test --foo', 'npm test --foo'],
-    ['sandbox exec npm test -- --watch', 'npm test -- --watch'],
-    ['sandbox exec -- npm test -- --watch', 'npm test -- --watch'],
-    ['sandbox exec git --seed 1 --seed 2', 'git --seed 1 --seed 2'],
-  ])('%s', async (line, command) => {
-    expect(await run(line)).toEqual({ code: 0, out: '', seen: [command] })
-  })
-
-  test('help before the first word is the help of mergeq', async () => {
-    const { code, out, seen } = await run('sandbox exec --help git')
-    expect({ code, seen }).toEqual({ code: 0, seen: [] })
-    expect(out).toMatch(/^Usage: mergeq sandbox exec /m)
-  })
-})

@@ -488,14 +488,4 @@ describe('`mergeq __complete`', () => {
     const { exitCode, stderr } = await execa('sh', ['-c', line], { env: withPrograms, extendEnv: false })
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
   })
-
-  test('no documentation names it', async () => {
-    const documentation = [
-      ...['README.md', 'man/mergeq.1'].map(path => readFileSync(path, 'utf8')),
-      ...(await Promise.all(['--help', 'help --json', '__com'].map(line => mergeq(line)))).map(
-        ({ out, err }) => out + err,
-      ),
-    ]
-    for (const text of documentation) expect(text).not.toContain('__complete')
-  })
 })

@@ -3,73 +3,36 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { settingDefinitions } from '../../src/config/setting-definitions.ts'
-import { formats } from '../../src/domain/output-formats.ts'
-import { scenarioNames } from '../../src/domain/scenario-names.ts'
-import { exitCodeList } from '../../src/errors.ts'
-import { allCommands } from '../support/commands.ts'
 import { mergeq, openStory } from '../support/harness.ts'
 import { commandDocs, examples, storingCommands } from '../support/help.ts'
 import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const groups = [
-  ...new Set(
-    allCommands.flatMap(({ command }) => (command.includes(' ') ? [command.split(' ')[0] ?? ''] : [])),
-  ),
-]
-
-describe('every list in prose is whole', () => {
-  const helpText = (line: string) => mergeq(line).then(({ out }) => out)
-
-  test('every group and command is in `mergeq --help`, every command in the help of its group', async () => {
-    const root = await helpText('--help')
-    for (const { command } of commandDocs)
-      expect(root).toMatch(new RegExp(`^  ${command.split(' ')[0]} `, 'm'))
-    for (const group of groups)
-      for (const { command } of commandDocs.filter(page => page.command.startsWith(`${group} `)))
-        expect(await helpText(`${group} --help`)).toMatch(
-          new RegExp(`^  ${command.slice(group.length + 1)} `, 'm'),
-        )
-  })
-
-  test('every exit code is in `help exit-codes`, every format in `help formatting`', async () => {
-    const [codes, forms] = [await helpText('help exit-codes'), await helpText('help formatting')]
-    for (const { code, kind } of exitCodeList) expect(codes).toMatch(new RegExp(`^ *${code}  ${kind} `, 'm'))
-    for (const format of formats) expect(forms).toMatch(new RegExp(`^  ${format} `, 'm'))
-  })
-
-  test('every variable that the source reads is in `help environment`, but those of CI jobs and of the system', async () => {
-    const text = readdirSync('src', { recursive: true, encoding: 'utf8' })
-      .filter(path => path.endsWith('.ts') && !/^config\/(ci|ci-systems)\.ts$/.test(path))
-      .map(path => readFileSync(join('src', path), 'utf8'))
-      .concat(readFileSync(launcher, 'utf8'), readFileSync('bin/code-cache.js', 'utf8'))
-      .join('\n')
-    const read = [...text.matchAll(/\benv\??\.([A-Z][A-Z_]+)/g)].map(([, name = '']) => name)
-    const system = [
-      'HOME',
-      'PATH',
-      'APPDATA',
-      'LOCALAPPDATA',
-      'USERPROFILE',
-      'NODE_TLS_REJECT_UNAUTHORIZED',
-      'GIT_CONFIG_COUNT',
-      // Git Bash sets it.
-      'MSYSTEM',
-    ]
-    const environment = (await helpText('help environment')).replace(/\s+/g, ' ')
-    const settings = Object.values(settingDefinitions).flatMap(({ env }) => env)
-    expect(read.length).toBeGreaterThan(10)
-    for (const name of [...new Set([...read, ...settings])].filter(
-      name => !system.includes(name) && !isOfRunner(name),
-    ))
-      expect(environment).toContain(name)
-  })
-
-  test('every scenario of the sandbox is in its help', async () => {
-    const definitions = allCommands.find(({ command }) => command === 'sandbox start')?.definitions ?? []
-    const { suggestions } = definitions.find(({ name }) => name === '--scenario') ?? {}
-    expect(suggestions).toEqual(scenarioNames)
-  })
+test('every variable that the source reads is in `help environment`, but those of CI jobs and of the system', async () => {
+  const text = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter(path => path.endsWith('.ts') && !/^config\/(ci|ci-systems)\.ts$/.test(path))
+    .map(path => readFileSync(join('src', path), 'utf8'))
+    .concat(readFileSync(launcher, 'utf8'), readFileSync('bin/code-cache.js', 'utf8'))
+    .join('\n')
+  const read = [...text.matchAll(/\benv\??\.([A-Z][A-Z_]+)/g)].map(([, name = '']) => name)
+  const system = [
+    'HOME',
+    'PATH',
+    'APPDATA',
+    'LOCALAPPDATA',
+    'USERPROFILE',
+    'NODE_TLS_REJECT_UNAUTHORIZED',
+    'GIT_CONFIG_COUNT',
+    // Git Bash sets it.
+    'MSYSTEM',
+  ]
+  const environment = (await mergeq('help environment')).out.replace(/\s+/g, ' ')
+  const settings = Object.values(settingDefinitions).flatMap(({ env }) => env)
+  expect(read.length).toBeGreaterThan(10)
+  for (const name of [...new Set([...read, ...settings])].filter(
+    name => !system.includes(name) && !isOfRunner(name),
+  ))
+    expect(environment).toContain(name)
 })
 
 /** Variables by which a CI job is known. */

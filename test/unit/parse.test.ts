@@ -57,6 +57,7 @@ describe('one reading of lines that several scanners once read differently', () 
     ['sandbox exec git --version', 'sandbox exec command=git command=--version'],
     ['sandbox exec --seed 2 -- git -h', 'sandbox exec --seed=2 command=git command=-h'],
     ['sandbox exec --help git', 'help sandbox exec'],
+    ['sandbox exec npm test -- --watch', 'sandbox exec command=npm command=test command=-- command=--watch'],
     ['sandbox exec git --help', 'sandbox exec command=git command=--help'],
     // Help wins over mistakes once the command is known.
     ['nope --help', 'unknown-command'],
