@@ -195,7 +195,6 @@ export function operationOf({ command, operation }: Pick<Command, 'command' | 'o
   return operation
 }
 
-/** No inputs. */
 type None = Record<never, never>
 
 /** Defines a command; the values of its functions are typed from its operation, inputs and options. */

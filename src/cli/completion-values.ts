@@ -68,7 +68,6 @@ export async function readValues(
   }
 }
 
-/** Returns values with their descriptions. */
 async function readSource(
   lookup: ValueLookup,
   host: Host,

@@ -26,7 +26,6 @@ interface HelpOptions {
   heading(text: string): string
 }
 
-/** A term and its description. */
 type Item = readonly [term: string, description: string]
 
 /** The maximum width of a term that has its description beside it. */
@@ -341,7 +340,6 @@ const renderFormatting = (layout: Layout): string =>
       layout.indented('mergeq flaky list --since 7d -o ndjson | jq -r .name'),
   ].join('\n')
 
-/** The topics of `mergeq help <topic>`. */
 export const topics = {
   'exit-codes': renderExitCodes,
   environment: renderEnvironment,

@@ -70,7 +70,6 @@ const maxWait = 3_000
 /** What the checks of the pushed branches share. */
 interface GuardedQueue {
   readonly queue: ParamValues<typeof getQueue.params>
-  /** The URL that is pushed to. */
   readonly remoteUrl: string | undefined
   readonly context: CommandContext
   /** No retries; no attempt ends after the time that a push may be delayed. */

@@ -35,7 +35,6 @@ function sparkline(buckets: readonly Bucket[]): string {
   return counts.map(count => heights[heightOf(count)]).join('')
 }
 
-/** The space between two values of a line. */
 const gap = '   '
 
 const labeled = (label: string, value: number | undefined): string =>
@@ -110,7 +109,6 @@ function queueLines(queue: QueueMetrics, columns: number): readonly StyledLine[]
   ]
 }
 
-/** The largest number of queues in a summary. */
 const maxQueues = 20
 
 /**

@@ -41,7 +41,6 @@ export const tsv = ({ columns, rows }: View, color: boolean): string => {
   return rows.map(row => `${row.map(cellText).join('\t')}\n`).join('')
 }
 
-/** Returns records as JSON, one a line. */
 export const ndjson = (records: readonly JsonObject[]): string =>
   records.map(record => `${stringifyJson(record)}\n`).join('')
 
@@ -77,13 +76,11 @@ const escapeMarkdown = (text: string): string =>
 /** Returns the text of a Markdown table cell, escaped: it contains no markup, mention or cell border. */
 export const markdownCell = (value: Json | undefined): string => escapeMarkdown(formatCell(value))
 
-/** Returns the header of a Markdown table. */
 export const markdownHead = (columns: readonly Column[]): string =>
   `| ${columns.map(({ title }) => escapeMarkdown(title.toLowerCase())).join(' | ')} |\n|${columns
     .map(({ format }) => (format === 'number' ? ' ---: |' : ' --- |'))
     .join('')}\n`
 
-/** Returns the rows of a Markdown table with escaped cells. */
 export const markdownRows = (rows: Rows): string =>
   rows.map(row => `| ${row.map(markdownCell).join(' | ')} |\n`).join('')
 

@@ -7,7 +7,6 @@ import type { View, Writer } from './view.ts'
 
 /** The terminal that a frame is drawn for, and what is scrolled to. */
 export interface FrameOptions extends TableOptions {
-  /** The rows of the terminal. */
   readonly rows: number
   /** The number of items above the first visible item. */
   readonly offset: number
@@ -15,7 +14,6 @@ export interface FrameOptions extends TableOptions {
   readonly scrollHint?: string
 }
 
-/** What a terminal shows at a time. */
 export interface Frame {
   /** The lines: at most as many as the terminal has rows, and narrower than the terminal. */
   readonly lines: readonly string[]
@@ -54,7 +52,6 @@ function findVisible({ count, linesOf }: Items, maxLines: number, offset: number
   return [first, end]
 }
 
-/** Returns the line that counts the items that are not visible. */
 function hiddenText(above: number, below: number, hint: string | undefined): StyledLine {
   const parts = [...(above > 0 ? [`${above} more above`] : []), ...(below > 0 ? [`${below} more below`] : [])]
   return [styled(`${parts.join(', ')}${hint === undefined ? '' : ` (${hint})`}`, 'dim')]

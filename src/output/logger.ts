@@ -30,7 +30,6 @@ export interface Logger {
   infoOnce(text: string): Promise<void>
   /** Writes a remark with styles and links unless `--quiet` is set. For terminals only. */
   infoLine(line: StyledLine): Promise<void>
-  /** Whether `withSpinner` shows a spinner. */
   readonly hasSpinner: boolean
   /**
    * Runs `work` and shows a spinner with `text` until it ends, where the logger has a screen. Of several

@@ -57,7 +57,6 @@ export interface FieldSelection {
   view(records: readonly JsonObject[], createView: Printable['view'], keepsFormats: boolean): View
 }
 
-/** How results are printed. */
 export interface PrinterOptions {
   readonly format: Format
   /** Whether a table is drawn for people; otherwise its rows are tab-separated. */

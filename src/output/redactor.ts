@@ -101,7 +101,6 @@ function createStartPattern(forms: readonly string[]): RegExp {
   return new RegExp([...new Set([...plain, ...escaped])].join('|'), 'g')
 }
 
-/** A search for the secrets in all their forms. */
 interface Search {
   readonly forms: readonly string[]
   readonly start: RegExp
@@ -141,7 +140,6 @@ const toText = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('latin1')
 const toBytes = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 
-/** Creates a redactor without secrets. */
 export function createRedactor(): Redactor {
   const secrets = new Set<string>()
   let search: Search | undefined

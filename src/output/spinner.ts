@@ -2,7 +2,6 @@ import ora, { type Options } from 'ora'
 import { renderLine, type StyledLine } from './styled-text.ts'
 import { textWidth } from './text-width.ts'
 
-/** A spinner that is shown on a terminal. */
 export interface Spinner {
   /** Reads the text again. */
   refresh(): void

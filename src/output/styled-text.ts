@@ -95,7 +95,6 @@ export interface Span {
 /** A line for a terminal: plain text, or pieces that follow each other. */
 export type StyledLine = string | readonly (string | Span)[]
 
-/** Returns a text with a style. */
 export const styled = (text: string, style: Style): Span => ({ text, style })
 
 /** Returns a text that links to a URL; without a URL, the text alone. */
@@ -126,7 +125,6 @@ export const plainText = (line: StyledLine): string =>
     ? line
     : line.map(piece => (typeof piece === 'string' ? piece : piece.text)).join('')
 
-/** The terminal that text is rendered for. */
 export interface TerminalStyle {
   readonly color: boolean
   /** Whether the terminal has links (OSC 8). */

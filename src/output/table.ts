@@ -13,7 +13,6 @@ import {
 import { breakLongWords, textWidth, truncateCell } from './text-width.ts'
 import { type Column, type ColumnFormat, sampleRows, type View } from './view.ts'
 
-/** The terminal that a table is rendered for. */
 export interface TableOptions extends TerminalStyle {
   readonly columns: number
   /** The current time in milliseconds since 1970; relative times refer to it. */
@@ -189,7 +188,6 @@ const minWidths: Readonly<Partial<Record<ColumnFormat, number>>> = { plain: 8, t
 /** Whether a column of this format is narrowed where the terminal is narrow. */
 const canBeCut = (format: ColumnFormat): boolean => minWidths[format] !== undefined
 
-/** The spaces between two columns. */
 const columnGap = 2
 
 /** A column that is shown: its place in the view, and its width. */

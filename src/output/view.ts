@@ -20,7 +20,6 @@ export type ColumnFormat =
   | 'text'
   | 'prose'
 
-/** A column of a table. */
 export interface Column {
   readonly title: string
   readonly format: ColumnFormat
@@ -125,7 +124,6 @@ export const pullRequestColumns: readonly ColumnSpec[] = [
 /** Returns the view of a change: a sentence on a terminal; the receipt replaces it in other formats. */
 export const message = (sentence: string): View => ({ ...table([], receiptColumns), sentence })
 
-/** A text output. */
 export interface Writer {
   write(text: string | Uint8Array): Promise<void>
   /** Lets signals be handled while a long list is written; rejects with the reason of an interruption. */

@@ -24,11 +24,8 @@ export const windowOf = ({ start, end }: TimeRange, complete: boolean) => ({
   complete,
 })
 
-/** How the reading of a list of failing tests ended. */
 export interface FailingTestsEnd extends PaginationEnd {
-  /** Whether at least one page was read. */
   readonly hasStarted: boolean
-  /** The error that ended the list early. */
   readonly failure: MergeqError | undefined
 }
 

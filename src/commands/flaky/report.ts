@@ -18,7 +18,6 @@ import { logNotes, rangeOf, readFailingTests, windowOf } from './read-tests.ts'
 /** A report of failing tests, ordered by severity. */
 interface FailingTestReport {
   readonly tests: readonly JsonObject[]
-  /** Whether the whole time range could be read. */
   readonly complete: boolean
   /** The start and end of the time range, as ISO 8601 times. */
   readonly start: string
@@ -29,7 +28,6 @@ const formats = ['markdown', 'github'] as const
 type ReportFormat = (typeof formats)[number]
 
 interface ReportLimits {
-  /** The maximum number of tests. */
   readonly rows: number
   /** The maximum length of the report, in characters. */
   readonly characters: number

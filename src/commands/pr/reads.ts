@@ -11,7 +11,6 @@ import type { Repository } from '../../domain/values/repository.ts'
 import { extendError, isNotFound, isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
 import { get, type JsonObject } from '../../json.ts'
 
-/** The pull request of a request. */
 export type RequestedPullRequest = {
   readonly repo: Repository
   readonly targetBranch: string

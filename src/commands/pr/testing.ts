@@ -98,7 +98,6 @@ function testRunView(run: JsonObject, checks: readonly JsonObject[], repo: Repos
   }
 }
 
-/** What names a test run. */
 type TestRunValues = {
   readonly repo: Repository
   readonly targetBranch: string

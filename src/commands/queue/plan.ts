@@ -97,7 +97,6 @@ function parseOverride(text: string): readonly [string, Json] {
   return [key, withName(`--set: ${key}`, () => readSetting(key, document ?? value))]
 }
 
-/** A file and the queue that it is for. */
 interface QueueFileItem {
   /** The path as it was typed or found; `-` is standard input. */
   readonly path: string

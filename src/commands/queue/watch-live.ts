@@ -18,7 +18,6 @@ import {
 import type { QueueParams } from './plan.ts'
 import { type QueueActivity, queueScreen } from './screen.ts'
 
-/** A reading of the queue. */
 export interface QueueUpdate {
   readonly queue: JsonObject
   /** The changes since the previous reading; undefined for the first reading. */

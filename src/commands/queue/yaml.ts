@@ -82,11 +82,9 @@ const findPair = (mapping: YAMLMap, name: string): Pair | undefined =>
 
 const formatDocument = (document: Document): string => document.toString({ lineWidth: 0 })
 
-/** The comment at the top of a new file. */
 const fileComment =
   ' Settings of a merge queue. `mergeq queue diff -f` compares them with the live queue, and\n `mergeq queue apply -f` applies them. Settings that are not listed here stay unchanged.'
 
-/** Formats a new queue file. */
 export function writeYaml(queueFile: QueueFile): string {
   const document = new Document(queueFile, options)
   document.commentBefore = fileComment

@@ -58,7 +58,6 @@ export async function openPullRequest(request: ExplainRequest, context: CommandC
   return openPage(urlOfPullRequest(request.values.repo, request.values.pr), context)
 }
 
-/** Returns an explanation as `--json` prints it. */
 export function explanationJson(explanation: Explanation): JsonObject {
   if (explanation.testRun === null) return { ...explanation, testRun: null }
   const { id, status, failingChecks, pending } = explanation.testRun

@@ -94,7 +94,6 @@ export async function startWait(options: WaitOptions, context: CommandContext): 
 export interface WaitTarget {
   readonly request: CommandRequest<RequestedPullRequest>
   readonly state: WaitState
-  /** How many consecutive readings have failed. */
   readonly errors: number
   /** The record of the last reading; undefined if the service did not know the pull request. */
   readonly record?: JsonObject | undefined
@@ -107,7 +106,6 @@ export interface TargetReading {
   readonly observation?: WaitObservation
   /** Why the read failed; with an observation, that the service does not know the pull request. */
   readonly failure?: MergeqError
-  /** The queue, if it was read. */
   readonly queue?: JsonObject | undefined
 }
 
@@ -217,7 +215,6 @@ function toReadingError(error: unknown): MergeqError {
   return failure
 }
 
-/** How the wait for a pull request ended. */
 export interface WaitEnd {
   readonly outcome: WaitOutcome
   /** The error that ended the wait, for the outcome `error`. */

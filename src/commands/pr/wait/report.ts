@@ -52,7 +52,6 @@ export class WaitReporter {
   private readonly wait: Wait
   private readonly requests: readonly WaitTarget['request'][]
   private readonly isStream: boolean
-  /** Whether results are lines for a person. */
   private readonly showsLines: boolean
   /** Whether a person reads standard error. */
   private readonly hasReader: boolean
@@ -328,7 +327,6 @@ function checkLines(
   ]
 }
 
-/** A next step: what it is for, and the command. */
 type Step = readonly [purpose: string, command: string]
 
 /** Returns the next commands; `count` is the number of pull requests that the command waits for. */
