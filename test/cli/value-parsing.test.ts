@@ -452,19 +452,15 @@ describe('a token', () => {
     expect(said).not.toMatch(/tok_|secret|ByteString/)
   })
 
-  for (const [what, args, code, position] of bad) {
-    test(`${what} is refused before anything is sent`, async () => {
-      for (const format of ['', '--json']) {
-        const { out, err, requests, ...outcome } = await mergeq(`queue get ${where} ${format}`, {
-          answer,
-          env: { MERGEQ_TOKEN: args },
-        })
-        expect({ code: outcome.code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
-        expect(err).toContain(`${code} at position ${position}`)
-        expect(err).not.toMatch(/tok_|secret|ByteString/)
-      }
+  test.each(['', '--json'])('a bad token is refused before anything is sent (%s)', async format => {
+    const { out, err, requests, code } = await mergeq(`queue get ${where} ${format}`, {
+      answer,
+      env: { MERGEQ_TOKEN: 'tok secret' },
     })
-  }
+    expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
+    expect(err).toContain('U+0020 at position 4')
+    expect(err).not.toMatch(/tok_|secret|ByteString/)
+  })
 
   test.each([
     ['4097 characters', 'k'.repeat(4097)],
