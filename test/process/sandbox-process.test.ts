@@ -6,10 +6,8 @@ import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa, type Options } from 'execa'
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest'
-import { maxBodySize } from '../../src/domain/limits.ts'
 import { bareEnvironment, launcher } from '../support/programs.ts'
 
-const dialects = ['document', 'hosted'] as const
 const repo = { host: 'github.com', owner: 'acme', name: 'web' }
 const onQueue = { repo, targetBranch: 'main' }
 
@@ -85,19 +83,6 @@ test('listens on loopback only, on a free port, and prints one line', async () =
   }
 })
 
-test.each(dialects)('refuses another Host in the %s dialect, and applies nothing', async dialect => {
-  const { port, send } = await start('--dialect', dialect)
-  const body = JSON.stringify({ ...onQueue, pr: { number: 7 } })
-  const socket = connect(port, '127.0.0.1')
-  socket.write(
-    `POST /v1/submitPullRequest HTTP/1.1\r\nHost: evil.example\r\nx-api-token: sandbox\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-  )
-  const [answer] = await once(socket, 'data')
-  expect(String(answer)).toMatch(/^HTTP\/1\.1 403 /)
-  const { status } = await send('cancelPullRequest', { ...onQueue, pr: { number: 7 } })
-  expect(status).toBe(404)
-})
-
 test('exits with 2 and names the port if the port is in use', async () => {
   const { port } = await start()
   const { exitCode, stderr, stdout } = await mergeq(['sandbox', 'start', '--port', String(port)])
@@ -147,28 +132,6 @@ test.each([
   expect(exitCode).toBe(code)
 })
 
-describe.each(dialects)('raw requests in the %s dialect', dialect => {
-  it('are refused like the service refuses them', async () => {
-    const { send, baseUrl } = await start('--dialect', dialect)
-    const day = 86_400_000
-    const range = {
-      repo,
-      org_url_slug: 'acme',
-      start_time: new Date(Date.now() - 8 * day).toISOString(),
-      end_time: new Date().toISOString(),
-      page_query: { page_size: 10 },
-    }
-    expect((await send('flaky-tests/list-failing-tests', range)).status).toBe(400)
-    expect((await send('getQueue', ' '.repeat(maxBodySize + 1))).status).toBe(413)
-    expect((await send('submitPullRequest', { ...onQueue, pr: { number: 7 } })).status).toBe(200)
-    expect((await send('deleteQueue', onQueue)).status).toBe(dialect === 'hosted' ? 400 : 409)
-    expect((await send('getQueue', onQueue, { 'x-api-token': '' })).status).toBe(401)
-    const got = await fetch(`${baseUrl}/getQueue`, { headers: { 'x-api-token': 'sandbox' } })
-    expect(got.status).toBe(dialect === 'hosted' ? 404 : 405)
-    expect((await send('getQueue', '{"repo":')).status).toBe(400)
-  })
-})
-
 describe.skipIf(process.platform !== 'linux')('the sandbox keeps serving, in bounded memory', () => {
   const peakMemory = (pid = 0) =>
     Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
@@ -210,34 +173,6 @@ describe.skipIf(process.platform !== 'linux')('the sandbox keeps serving, in bou
     for (const socket of sockets) socket.destroy()
     await expect.poll(async () => (await send('getQueue', onQueue).catch(() => undefined))?.status).toBe(200)
   })
-})
-
-test('two sandboxes share no data, and the same seed gives the same data', async () => {
-  const fixed = { ...onQueue, pr: { number: 7 } }
-  const fetchData = async (seed: string) => {
-    const { send } = await start('--seed', seed, '--scenario', 'paused')
-    const before = (await send('getSubmittedPullRequest', fixed)).status
-    await send('submitPullRequest', fixed)
-    const { prTitle }: { prTitle: string } = JSON.parse(
-      await (await send('getSubmittedPullRequest', fixed)).text(),
-    )
-    const list = await send('flaky-tests/list-failing-tests', {
-      repo,
-      org_url_slug: 'acme',
-      start_time: new Date(Date.now() - 6 * 86_400_000).toISOString(),
-      end_time: new Date(Date.now() - 3_600_000).toISOString(),
-      page_query: { page_size: 100 },
-    })
-    const { tests }: { tests: { id: string }[] } = JSON.parse(await list.text())
-    return { before, prTitle, ids: tests.map(({ id }) => id).sort() }
-  }
-  const [one, again, other] = [await fetchData('5'), await fetchData('5'), await fetchData('6')]
-  expect(one.before).toBe(404)
-  expect(again.before).toBe(404)
-  expect(again.prTitle).toBe(one.prTitle)
-  const shared = (ids: readonly string[]) => ids.filter(id => one.ids.includes(id)).length
-  expect(shared(again.ids)).toBeGreaterThan(90)
-  expect(shared(other.ids)).toBe(0)
 })
 
 describe('the report of sandbox exec', () => {
