@@ -72,15 +72,14 @@ function findTestRun(
   id: string | undefined,
   pr: number | undefined,
 ): SandboxTestRun {
-  if (id === undefined && pr === undefined)
-    throw statusError(400, 'The body must contain testRunId or pr.number.')
-  const run =
-    id === undefined ? pullRequests.get(pr ?? 0)?.lastRun : runs.get(id.toLowerCase().slice(0, uuidLength))
-  if (run === undefined)
-    throw statusError(
-      404,
-      id === undefined ? 'The pull request has no test run.' : `There is no test run ${id}.`,
-    )
+  if (id !== undefined) {
+    const run = runs.get(id.toLowerCase().slice(0, uuidLength))
+    if (run === undefined) throw statusError(404, `There is no test run ${id}.`)
+    return run
+  }
+  if (pr === undefined) throw statusError(400, 'The body must contain testRunId or pr.number.')
+  const run = pullRequests.get(pr)?.lastRun
+  if (run === undefined) throw statusError(404, 'The pull request has no test run.')
   return run
 }
 
