@@ -199,8 +199,7 @@ const answers: Readonly<Record<string, readonly [words: string, rows: readonly R
           'RATE  PRS  OWNER            STATUS   TEST                     ID',
           ' 25%    3  @acme/web, acme  ! flaky  cart total  quarantined  2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',
           '   -    -  -                -        login                    3c4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',
-          '2 tests, last 24 hours, worst first. Details:',
-          'mergeq flaky get "cart total" --repo acme/web --org acme',
+          '2 tests, last 24 hours, worst first. Details: mergeq flaky get 2b4e8d1c --repo acme/web --org acme',
         ),
       ],
       [
