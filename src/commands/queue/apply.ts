@@ -13,7 +13,6 @@ import {
   createBody,
   type Difference,
   differences,
-  type LiveSettings,
   settingsDigest,
   updateBody,
 } from '../../domain/queue-file.ts'
@@ -52,18 +51,18 @@ interface ApplyResult {
 const suggestDiff = (path: string): string =>
   `To check the current state, run: ${joinCommandLine(['queue', 'diff', '-f', path])}`
 
-function missingError({ request, path }: Plan, isThere: boolean, missing: readonly Difference[]) {
+function missingError({ request, path }: Plan, missing: readonly Difference[]): MergeqError {
   const problems = missing.map(
     ({ setting, live, file }) => `${setting} is ${formatValue(live)} instead of ${formatValue(file)}`,
   )
-  const ignoresEmptyList = missing.some(
-    ({ setting, file }) => setting === 'requiredStatuses' && file !== null,
+  const isEmptyList = missing.some(
+    ({ setting, file }) => setting === 'requiredStatuses' && Array.isArray(file) && file.length === 0,
   )
   return new MergeqError(
     'differs',
-    `The service accepted the change to the queue for ${queueName(request.values)}, but not all of it took effect: ${isThere ? joinList(problems) : 'the queue does not exist'}.`,
+    `The service accepted the change to the queue for ${queueName(request.values)}, but not all of it took effect: ${joinList(problems)}.`,
     {
-      hint: ignoresEmptyList
+      hint: isEmptyList
         ? 'The service ignores an empty list. To remove the override, write: requiredStatuses: null'
         : `A mode changes after the running tests finish. Another change may have replaced this one.\n${suggestDiff(path)}`,
     },
@@ -76,12 +75,12 @@ function missingError({ request, path }: Plan, isThere: boolean, missing: readon
  */
 async function readBack({ request, path, content }: Plan, includesState: boolean, context: CommandContext) {
   const { clock, interrupted } = context.host
-  let live: LiveSettings | undefined
+  let settings: JsonObject = {}
   let missing: readonly Difference[] = []
   for (const delay of context.options.retries === 0 ? [0] : readBackDelays) {
     if (delay > 0) await clock.sleep(delay, interrupted)
     try {
-      live = await readLive(request, includesState, context)
+      settings = (await readLive(request, includesState, context))?.settings ?? {}
     } catch (error) {
       const { kind, message, details } = toMergeqError(error)
       if (kind === 'interrupted') throw error
@@ -91,10 +90,10 @@ async function readBack({ request, path, content }: Plan, includesState: boolean
         { ...details, delivery: 'unknown', hint: suggestDiff(path) },
       )
     }
-    missing = differences(live?.settings ?? {}, content.settings)
-    if (live !== undefined && missing.length === 0) break
+    missing = differences(settings, content.settings)
+    if (missing.length === 0) break
   }
-  return { live, missing }
+  return { settings, missing }
 }
 
 /**
@@ -133,10 +132,10 @@ async function applyPlan(plan: Plan, includesState: boolean, context: CommandCon
     }
     if (changes.length > 0) await send(updateQueue, updateBody(changes, content.settings))
     changed = plan.differences.map(({ setting }) => setting)
-    const { live, missing } = await readBack(plan, includesState, context)
-    const digest = await settingsDigest(live?.settings ?? null)
-    if (live !== undefined && missing.length === 0) return { record: { ...receipt(), digest } }
-    const failure = missingError(plan, live !== undefined, missing)
+    const { settings, missing } = await readBack(plan, includesState, context)
+    const digest = await settingsDigest(settings)
+    if (missing.length === 0) return { record: { ...receipt(), digest } }
+    const failure = missingError(plan, missing)
     const notApplied = missing.map(({ setting }) => setting)
     return { record: { ...receipt(failure), notApplied, digest }, failure }
   } catch (error) {

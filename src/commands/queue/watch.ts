@@ -88,18 +88,15 @@ const maxActivityAge = 30_000
 
 /** Returns a reader that also reads the metrics of the queue, at the same time and not each time. */
 function withActivity(readQueue: QueueReader, values: QueueParams): QueueReader {
-  let activity: QueueActivity | undefined
+  let activity: Promise<QueueActivity | undefined> | undefined
   let readAt = Number.NEGATIVE_INFINITY
   return async (client, limits) => {
     const now = client.host.clock.now()
-    const isCurrent = now - readAt < maxActivityAge
-    if (!isCurrent) readAt = now
-    const [update, newActivity] = await Promise.all([
-      readQueue(client, limits),
-      isCurrent ? activity : readQueueActivity(client, values),
-    ])
-    activity = newActivity
-    return { ...update, activity }
+    if (now - readAt >= maxActivityAge) {
+      readAt = now
+      activity = readQueueActivity(client, values)
+    }
+    return { ...(await readQueue(client, limits)), activity: await activity }
   }
 }
 
