@@ -153,11 +153,7 @@ describe('queue delete', () => {
 
   test.each([
     ['', 'deletes the queue for main in github\\.com/acme/web', []],
-    [
-      '--cancel-all',
-      'cancels 2 queued pull requests and deletes the queue for main in \\S+',
-      ['getQueue', 'listPullRequests'],
-    ],
+    ['--cancel-all', 'cancels 2 queued pull requests and deletes the queue for main in \\S+', ['getQueue']],
   ])('the prompt with %j names the damage; a no changes nothing', async (words, damage, sent) => {
     const { code, err, requests } = await run(
       `queue delete ${words}`,
