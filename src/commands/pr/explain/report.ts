@@ -1,6 +1,6 @@
+import { withTimeline } from '../../../api/extra-reads.ts'
 import { getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
-import { withTimeline } from '../../../api/timeline.ts'
 import type { CommandRequest } from '../../../cli/command.ts'
 import { openPage } from '../../../cli/confirm.ts'
 import type { CommandContext } from '../../../cli/context.ts'
