@@ -3,7 +3,6 @@
  * published types are made from. The service may add fields.
  */
 
-/** A field of a record. */
 export interface Field {
   /** The type in TypeScript, where the field has no record. */
   readonly type?: string
@@ -19,7 +18,6 @@ export interface Field {
   readonly summary?: string
 }
 
-/** A type of records. */
 export interface RecordType {
   /** The name of the published type. */
   readonly name: string
@@ -323,34 +321,28 @@ export const sampleRecord: RecordType = {
   },
 }
 
-/** The pagination of a list. */
 const page = open('Page', 'The pagination; for a list that was merged from several pages, only the totals.')
 
-/** What a list covers. */
 const windowOf = (type: string): Field => ({ ...required(field(type)), isOurs: true })
 
-/** The document with failing tests. */
 export const failingTestsRecord: RecordType = {
   name: 'FailingTests',
   summary: 'The failing tests of all pages and windows as one list, each test once.',
   fields: { tests: required(list(testRecord)), page, window: windowOf('TimeWindow') },
 }
 
-/** The document with unhealthy tests. */
 export const unhealthyTestsRecord: RecordType = {
   name: 'UnhealthyTests',
   summary: 'The flaky and broken tests of all pages as one list, each test once; without failure rates.',
   fields: { tests: required(list(testRecord)), page, window: windowOf('ListWindow') },
 }
 
-/** The document with quarantined tests. */
 export const quarantinedTestsRecord: RecordType = {
   name: 'QuarantinedTests',
   summary: 'The quarantined tests of all pages as one list.',
   fields: { quarantined_tests: required(list(quarantinedTestRecord)), page, window: windowOf('ListWindow') },
 }
 
-/** The document with pull requests. */
 export const pullRequestListRecord: RecordType = {
   name: 'PullRequestList',
   summary: 'The pull requests of all pages as one list, each pull request once.',
@@ -361,7 +353,6 @@ export const pullRequestListRecord: RecordType = {
   },
 }
 
-/** The document with a test. */
 export const testDocumentRecord: RecordType = {
   name: 'TestDetails',
   summary: 'A test, in the document of the service.',
