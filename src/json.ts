@@ -1,7 +1,6 @@
 /** A parsed JSON value, as the service sends it or mergeq prints it. Never merged into other objects. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 
-/** A parsed JSON object. */
 export interface JsonObject {
   readonly [key: string]: Json | undefined
 }
@@ -122,7 +121,6 @@ export function endOfString(text: string, start: number): number {
   return text.length
 }
 
-/** The text that an object was parsed from. */
 interface SourceText {
   readonly text: string
   readonly isSpaced: boolean

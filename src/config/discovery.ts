@@ -154,7 +154,6 @@ export function ciSource(host: Host, hasToken: () => Promise<boolean>): SettingS
   return { find: name => finders[name]?.() }
 }
 
-/** The git checkout as a source of settings. */
 export interface GitSource extends SettingSource {
   /** Returns what the checkout says about its pull request, after `find('pr')` found none. */
   lookUpCheckout(): Promise<CheckoutLookup>

@@ -2,7 +2,6 @@ import gitUrlParse from 'git-url-parse'
 import { parseRepository, type Repository } from '../domain/values/repository.ts'
 import type { Environment, GitResult, Host } from '../host/host.ts'
 
-/** The repository of a git address, and the protocol of the address. */
 export interface GitRemote extends Repository {
   readonly protocol: string
 }
@@ -151,7 +150,6 @@ function readCheckout(host: Host, args: readonly string[]): Promise<GitResult> {
   }
 }
 
-/** Returns the output of a git command in the checkout, or undefined when it fails. */
 export async function runGit(host: Host, ...args: readonly string[]): Promise<string | undefined> {
   const { code, out } = await readCheckout(host, args)
   return code === 0 ? out : undefined

@@ -32,7 +32,6 @@ export function parseBaseUrl(text: string): string {
   return url.href.replace(/\/+$/, '')
 }
 
-/** The definition of a setting: its option, its environment variables, and the parser of its value. */
 export interface SettingDefinition<T> {
   /** The option, such as `--repo`; undefined for a setting without an option. */
   readonly flag?: string
@@ -46,7 +45,6 @@ export interface SettingDefinition<T> {
   readonly defaultText?: string
   readonly summary: string
   readonly choices?: readonly string[]
-  /** The noun for the setting in sentences. */
   readonly noun?: string
   /** How to set the value, for the error when no source has one. */
   readonly hint?: string

@@ -99,9 +99,7 @@ export interface Config {
 
 /** A read may guess between repositories, a change may not. */
 export interface ResolveOptions {
-  /** Whether the command changes data of the service. */
   readonly changes: boolean
-  /** Whether the command changes the stored settings. */
   readonly changesSettings: boolean
   /** Reports a choice that was made for the user. */
   notify(text: string): Promise<void>

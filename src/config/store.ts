@@ -19,7 +19,6 @@ const maxStoreSize = 1024 * 1024
 
 /** The stored settings: `profiles` by name, `tokens` by origin, and unknown members. */
 export interface Store {
-  /** The path of the file; undefined when there is no directory for it. */
   readonly path: string | undefined
   /**
    * Returns the document; an empty one when there is no file. Throws a usage error that names a file that
@@ -179,7 +178,6 @@ export const profileSource = (store: Store, profile: () => Promise<string>): Set
   },
 })
 
-/** A problem with the permissions or the owner of the stored settings. */
 export interface AccessProblem {
   /** What is wrong: `/home/ann/.config is owned by another user (uid 1000; you are uid 0)`. */
   readonly problem: string

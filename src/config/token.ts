@@ -4,7 +4,6 @@ import type { Environment } from '../host/host.ts'
 import type { ResolvedValue } from './setting-definitions.ts'
 import { type Store, sectionOf } from './store.ts'
 
-/** A token for the service, and its origin for messages. */
 export interface Token {
   readonly value: string
   readonly source: string

@@ -139,7 +139,6 @@ async function replaceFile(path: string, text: string, mode = 0o666): Promise<vo
   }
 }
 
-/** The file system of this machine. */
 export const files: Files = {
   stream: readStream,
   read: readText,

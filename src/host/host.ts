@@ -46,9 +46,7 @@ export interface Host {
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The versions of mergeq and Node, and the platform. */
 export interface Runtime {
-  /** The version of mergeq. */
   readonly version: string
   readonly node: string
   readonly platform: string
@@ -58,7 +56,6 @@ export interface Runtime {
   readonly user?: number | undefined
 }
 
-/** The current time, and timers. */
 export interface Clock {
   /** Returns the current time in milliseconds since 1970. */
   now(): number
@@ -68,7 +65,6 @@ export interface Clock {
 
 /** Standard input. */
 export interface StandardInput {
-  /** Whether standard input is a terminal. */
   readonly terminal: boolean
   /** Yields standard input in pieces. Throws an error that says why it cannot be read. */
   read(): AsyncIterable<Uint8Array>
@@ -83,7 +79,6 @@ export interface TerminalEvents {
    * up arrow. Without this function, the keys are not read.
    */
   press?(key: string): void
-  /** The size of the terminal has changed. */
   resize(): void
   /**
    * The process is about to be suspended (Ctrl-Z): restores the terminal for the shell. The process is
@@ -96,7 +91,6 @@ export interface TerminalEvents {
 
 /** Standard output or standard error. */
 export interface Output {
-  /** Whether the output is a terminal. */
   readonly terminal: boolean
   /** The columns of the terminal; 80 without a terminal. */
   readonly columns: number
@@ -115,7 +109,6 @@ export interface Output {
   write(text: string | Uint8Array): Promise<void>
 }
 
-/** The file system. */
 export interface Files {
   /** Yields the bytes of a file in pieces. Each piece is valid until the next one is requested. */
   stream(path: string, interrupted: AbortSignal): AsyncIterable<Uint8Array>
@@ -124,7 +117,6 @@ export interface Files {
    * Throws an error for any other kind of file, so that it never blocks on a FIFO.
    */
   read(path: string, maxBytes?: number): Promise<string | undefined>
-  /** Returns whether a path exists. */
   exists(path: string): Promise<boolean>
   /** Returns the names in a directory; no names when the directory does not exist. */
   list(folder: string): Promise<readonly string[]>
@@ -146,7 +138,6 @@ export interface Files {
   remove(path: string): Promise<void>
 }
 
-/** The owner and permissions of a file or directory. */
 export interface Access {
   /** The id of the user that owns the file. */
   readonly owner: number

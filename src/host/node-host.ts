@@ -50,7 +50,6 @@ export function createNodeHost(proc: NodeJS.Process, version: string, interrupte
 
 const loadPrograms = () => import('./programs.ts')
 
-/** Returns the working directory, or undefined when it was removed. */
 function workingDirectory(proc: NodeJS.Process): string | undefined {
   try {
     return proc.cwd()
@@ -113,7 +112,6 @@ const createInput = (proc: NodeJS.Process, interrupted: AbortSignal): StandardIn
 function createOutput(proc: NodeJS.Process, name: 'stdout' | 'stderr', interrupted: AbortSignal): Output {
   const descriptor = name === 'stdout' ? 1 : 2
   const limit = directLimit(descriptor, proc)
-  /** The bytes that may still be written directly. */
   let directBytes = limit
   let isClosed = false
   let openedStream: NodeJS.WriteStream | undefined

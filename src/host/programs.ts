@@ -11,7 +11,6 @@ import {
   windowsEnvironment,
 } from './host.ts'
 
-/** The characters of standard error that are kept. */
 const maxErrorLength = 64 * 1024
 
 /**
@@ -20,7 +19,6 @@ const maxErrorLength = 64 * 1024
  */
 const errorGrace = 100
 
-/** The exit code of a program that could not be started. */
 const notStarted = 127
 
 /** Returns the entries of PATH that name a directory whatever the working directory is. */
@@ -66,14 +64,12 @@ export function findProgram(
     .find(exists)
 }
 
-/** The path of a program of Windows. */
 const systemProgram = (name: string): string =>
   win32.join(process.env.SystemRoot || 'C:\\Windows', 'System32', name)
 
 /** Escapes the characters that mean something to cmd.exe. */
 const escapeForCmd = (text: string): string => text.replace(/[()\][%!^"`<>&|;, *?]/g, '^$&')
 
-/** The line with which cmd.exe runs a script. */
 export function scriptLine(script: string, args: readonly string[]): string {
   const path = script.replaceAll('/', '\\')
   // The cmd.exe of Wine reads no escaped space in a path. Quotes do not keep cmd.exe from expanding variables.
@@ -120,7 +116,6 @@ function endProgram(child: ChildProcess, signal: NodeJS.Signals, hasOwnGroup: bo
 const exitCodeOf = (code: number | null | undefined, signal: NodeJS.Signals | null | undefined): number =>
   code ?? 128 + (signal ? constants.signals[signal] : 0)
 
-/** Runs git; see `Host.git`. */
 export async function runGit(
   args: readonly string[],
   { env, timeout }: GitOptions,
@@ -196,7 +191,6 @@ function existingDirectory(): string {
   }
 }
 
-/** Runs a program for the user; see `Host.runProgram`. */
 export async function runProgram(
   program: string,
   args: readonly string[],
