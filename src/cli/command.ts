@@ -80,7 +80,10 @@ export interface ViewDetails {
 }
 
 /** How the requests of an operation are sent, and how their responses are printed. */
-export interface RequestBehavior<V> {
+export interface RequestCommand<V = Readonly<Record<string, unknown>>> {
+  /** The command as it is typed: `pr submit`. */
+  readonly command: string
+  readonly operation?: Operation
   /** What is printed of a response, other than the JSON of the service. */
   view?(response: DecodedResponse, values: V, details: ViewDetails): View
   /**
@@ -158,7 +161,7 @@ export interface RunContext<V> extends CommandContext {
  */
 export interface Command<P extends Params = Params, I extends Inputs = Inputs, X extends Inputs = Inputs>
   extends CommandDescription,
-    RequestBehavior<RequestValues<P, I, X>> {
+    RequestCommand<RequestValues<P, I, X>> {
   readonly operation?: Operation<P>
   /** Whether the command does something else than its operation, whose requests it only reads. */
   readonly isComposition?: boolean
@@ -181,12 +184,6 @@ export interface Command<P extends Params = Params, I extends Inputs = Inputs, X
    * @param values the values of `options`
    */
   run?(values: InputValues<X>, context: RunContext<RequestValues<P, I, X>>): Promise<number>
-}
-
-/** A command of which only the requests matter: they are sent and printed. */
-export interface RequestCommand<V = Readonly<Record<string, unknown>>> extends RequestBehavior<V> {
-  readonly command: string
-  readonly operation?: Operation
 }
 
 /** Returns the operation of a command that sends requests. */

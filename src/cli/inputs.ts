@@ -181,9 +181,6 @@ export const argument = <T>({ parse, ...spec }: ArgumentSpec<T>): TypedInput<T> 
   read: args => parse(args.get(spec.name)?.[0] ?? ''),
 })
 
-/** A constant that the command implies. */
-export const constant = <T>(value: T): Input<T> => ({ definitions: [], read: () => value })
-
 /** The value of a setting, which must not be missing; the setting's option belongs to every command. */
 export const settingInput = <N extends SettingName>(setting: N): Input<SettingValue<N>> => ({
   definitions: [],

@@ -30,28 +30,6 @@ const maxStateWidth = memoize(() =>
   Math.max(...pullRequestStates.map(state => textWidth(stateSpan(state).text))),
 )
 
-/** What a frame scrolls: the rows of a table, or the lines of a view without rows. */
-interface Items {
-  readonly count: number
-  linesOf(index: number): readonly string[]
-}
-
-/** Returns the first visible item, and the item after the last visible one, for a number of lines. */
-function findVisible({ count, linesOf }: Items, maxLines: number, offset: number): readonly [number, number] {
-  let [first, used] = [count, 0]
-  while (first > 0 && used + linesOf(first - 1).length <= maxLines) {
-    first--
-    used += linesOf(first).length
-  }
-  first = Math.min(offset, first)
-  let end = first
-  for (used = 0; end < count; end++) {
-    used += linesOf(end).length
-    if (used > maxLines) break
-  }
-  return [first, end]
-}
-
 function hiddenText(above: number, below: number, hint: string | undefined): StyledLine {
   const parts = [...(above > 0 ? [`${above} more above`] : []), ...(below > 0 ? [`${below} more below`] : [])]
   return [styled(`${parts.join(', ')}${hint === undefined ? '' : ` (${hint})`}`, 'dim')]
@@ -74,31 +52,23 @@ export function drawFrame(view: View, footer: readonly StyledLine[], options: Fr
   const hasRows = view.rows.length > 0
   const table = createTableRenderer({ ...view, heading: [] }, { ...size, minWidths })
   const fixed = hasRows ? [...heading, ...toLines(table.start)] : []
-  const drawn = new Map<number, readonly string[]>()
-  const items: Items = {
-    count: hasRows ? view.rows.length : heading.length,
-    linesOf(index) {
-      if (!hasRows) return heading.slice(index, index + 1)
-      const lines = drawn.get(index) ?? toLines([...table.draw(view.rows.slice(index, index + 1))].join(''))
-      drawn.set(index, lines)
-      return lines
-    },
-  }
+  const count = hasRows ? view.rows.length : heading.length
   const space = Math.max(0, options.rows - fixed.length - foot.length)
-  let [first, end] = findVisible(items, space, options.offset)
-  const isScrolled = first > 0 || end < items.count
-  // The line that counts the others needs a row as well.
-  if (isScrolled) [first, end] = findVisible(items, Math.max(0, space - 1), options.offset)
-  const visible = Array.from({ length: end - first }, (_, index) => items.linesOf(first + index)).flat()
-  const hidden = isScrolled
-    ? draw([hiddenText(first, items.count - end, options.scrollHint)]).slice(0, 1)
-    : []
+  // The line that counts the others needs a row as well. Each row of a table is a line.
+  const visibleCount = count <= space ? count : Math.max(0, space - 1)
+  const first = Math.min(options.offset, count - visibleCount)
+  const end = first + visibleCount
+  const visible = hasRows
+    ? toLines([...table.draw(view.rows.slice(first, end))].join(''))
+    : heading.slice(first, end)
+  const hidden =
+    count > visibleCount ? draw([hiddenText(first, count - end, options.scrollHint)]).slice(0, 1) : []
   return {
     lines: [...fixed, ...visible, ...hidden, ...foot]
       .slice(0, options.rows)
       .map(line => truncateLine(line, size.columns)),
     offset: first,
-    pageSize: Math.max(1, end - first),
+    pageSize: Math.max(1, visibleCount),
     widths: table.contentWidths,
   }
 }

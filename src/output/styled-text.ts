@@ -167,18 +167,19 @@ export const renderLines = (
   options: TerminalStyle & { readonly columns: number },
 ): string => lines.map(line => `${wrapLines(renderLine(line, options), options.columns)}\n`).join('')
 
-/** What decides whether output is colored (docs/reference/cli.md, "Color"). */
-export interface ColorOptions {
+/**
+ * Returns whether to color output (docs/reference/cli.md, "Color"). In this order: `--color`, NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE,
+ * TERM=dumb, whether the output is a terminal.
+ */
+export function shouldColor({
+  color,
+  env,
+  terminal,
+}: {
   readonly color: 'auto' | 'always' | 'never'
   readonly env: Readonly<Record<string, string | undefined>>
   readonly terminal: boolean
-}
-
-/**
- * Returns whether to color output. In this order: `--color`, NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE,
- * TERM=dumb, whether the output is a terminal.
- */
-export function shouldColor({ color, env, terminal }: ColorOptions): boolean {
+}): boolean {
   if (color !== 'auto') return color === 'always'
   if ((env.NO_COLOR ?? '') !== '') return false
   const forced = env.FORCE_COLOR ?? ''

@@ -11,7 +11,7 @@ import {
   type TerminalStyle,
 } from './styled-text.ts'
 import { breakLongWords, textWidth, truncateCell } from './text-width.ts'
-import { type Column, type ColumnFormat, sampleRows, type View } from './view.ts'
+import type { Column, ColumnFormat, View } from './view.ts'
 
 export interface TableOptions extends TerminalStyle {
   readonly columns: number
@@ -52,6 +52,9 @@ function cellText(
 /** Returns the width of the longest URL in a text that a person may copy: at most 300 characters. */
 const maxUrlWidth = (text: string): number =>
   Math.max(0, ...(text.match(/(?<!\S)https?:\/\/\S{1,300}(?!\S)/g) ?? []).map(textWidth))
+
+/** The number of rows that determine the widths of the columns. */
+const sampleRows = 1_000
 
 /** The number of rows in each layout: cli-table3 takes time in proportion to the square of its rows. */
 const layoutRows = 20

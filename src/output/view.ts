@@ -60,12 +60,6 @@ export interface View {
 }
 
 /**
- * The number of rows that determine the column widths of a terminal table. Later rows are printed as they
- * arrive.
- */
-export const sampleRows = 1_000
-
-/**
  * A column of a table of records: its title, the path of its value, its format (`plain` by default), and its
  * priority.
  */

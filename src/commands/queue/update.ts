@@ -7,7 +7,7 @@ import { emptyDecoder } from '../../api/response.ts'
 import { type Command, defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { receiptRecord } from '../../cli/fields.ts'
-import { constant, optionName } from '../../cli/inputs.ts'
+import { optionName } from '../../cli/inputs.ts'
 import { pluralize } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
 import { isUnderTest, normalizeState } from '../../domain/states.ts'
@@ -155,7 +155,7 @@ const defineStateCommand = ({
     summary,
     operation: { ...updateQueue, decoder: emptyDecoder },
     params: ['repo', 'targetBranch', 'state'],
-    inputs: { state: constant<SettableState | undefined>(state) },
+    inputs: { state: { definitions: [], read: () => state } },
     readBefore: (values, context) => readQueue(values, context),
     view: (_, { repo, targetBranch }, { before }) =>
       message(
