@@ -47,7 +47,7 @@ async function readVocabulary(group: string, groups: Groups): Promise<readonly S
 function findMeaning(rows: readonly SynonymRow[], word: string, next = ''): Meaning | undefined {
   const fitting = rows.filter(([target]) => !target.endsWith(' <pr>') || isPullRequestReference(next))
   const find = (name: string) => fitting.find(([, words]) => words.split(' ').includes(name))?.[0]
-  const exact = find(word)
+  const exact = word === '' ? undefined : find(word)
   const similar = findSimilarName(
     word,
     fitting.flatMap(([, words]) => words.split(' ')),

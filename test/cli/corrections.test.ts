@@ -178,6 +178,7 @@ describe('a misspelt command or option is answered with the whole command line',
   test.each([
     ['frobnicate', 'To list the commands, run: mergeq --help'],
     ['pr frobnicate', 'To list the commands, run: mergeq pr --help'],
+    ["pr ''", 'To list the commands, run: mergeq pr --help'],
     ['pr get 7 --frobnicate', 'To see the usage, run: mergeq pr get --help'],
     ['flaky get', 'To see the usage, run: mergeq flaky get --help'],
     // A word that is only a little like a change is not answered with the change.
