@@ -13,6 +13,7 @@ import {
   programSummary,
   renderJson,
 } from './command-doc.ts'
+import { oppositeOf } from './inputs.ts'
 import { globalOptions, helpOption, type Reading, read, versionOption } from './parse.ts'
 
 interface HelpOptions {
@@ -124,15 +125,22 @@ function formatOption({ name, short, value }: OptionDoc): string {
   return value === undefined ? names : `${names} <${value}>`
 }
 
-/** Returns options with each pair of `--batch` and `--no-batch` as one: `--[no-]batch`. */
-function joinOpposites(options: readonly OptionDoc[]): readonly OptionDoc[] {
-  const names = new Set(options.map(({ name }) => name))
+/**
+ * Returns options with each pair of `--batch` and `--no-batch` as one: `--[no-]batch`. In complete help, an
+ * opposite with a summary of its own keeps its row.
+ */
+function joinOpposites(options: readonly OptionDoc[], isShort: boolean): readonly OptionDoc[] {
+  const names = options.map(({ name }) => name)
+  const joined = options
+    .filter(
+      ({ name, summary }) => name.startsWith('--no-') && (isShort || summary.startsWith('Opposite of ')),
+    )
+    .map(({ name }) => oppositeOf(name))
+    .filter(name => names.includes(name))
   return options
-    .filter(({ name }) => !name.startsWith('--no-') || !names.has(name.replace('--no-', '--')))
+    .filter(({ name }) => !name.startsWith('--no-') || !joined.includes(oppositeOf(name)))
     .map(option =>
-      names.has(option.name.replace('--', '--no-'))
-        ? { ...option, name: option.name.replace('--', '--[no-]') }
-        : option,
+      joined.includes(option.name) ? { ...option, name: option.name.replace('--', '--[no-]') } : option,
     )
 }
 
@@ -167,7 +175,10 @@ function renderCommandHelp(doc: CommandDoc, layout: Layout): string {
   return [
     layout.start(doc.summary, doc.usage) + alias,
     ...layout.section('Arguments', layout.options(doc.arguments)),
-    ...layout.section('Flags', layout.options([...joinOpposites(doc.flags), documentOption(helpOption)])),
+    ...layout.section(
+      'Flags',
+      layout.options([...joinOpposites(doc.flags, false), documentOption(helpOption)]),
+    ),
     ...layout.section('Global flags', layout.indented(globalNames.join(', '))),
     ...layout.section('Requests', layout.lines(doc.sends)),
     ...layout.section('Output', output),
@@ -197,7 +208,7 @@ function renderShortCommandHelp(doc: CommandDoc, layout: Layout): string {
     ].join('\n')
   const text = renderWith(layout.options(doc.flags))
   const isScreen = text.trimEnd().split('\n').length <= maxShortLines
-  return isScreen ? text : renderWith(layout.options(joinOpposites(doc.flags), true))
+  return isScreen ? text : renderWith(layout.options(joinOpposites(doc.flags, true), true))
 }
 
 function renderGroupHelp(

@@ -668,7 +668,7 @@ describe('help and version', () => {
     ['queue list', ['--all-repos', ' /getMergeQueueMetrics']],
     [
       'queue update',
-      ['--concurrency', '--required-status', '--delete-required-statuses', '--no-batch', ' /updateQueue'],
+      ['--concurrency', '--required-status', '--delete-required-statuses', '--[no-]batch', ' /updateQueue'],
     ],
     ['queue delete', ['--yes', '--cancel-all', ' /deleteQueue']],
     ['metrics', ['--all-repos', '--raw', ' /getMergeQueueMetrics']],
