@@ -165,7 +165,7 @@ const largest: Readonly<Record<string, number>> = {
   // All operations, and what the commands of pr send.
   'definitions.cjs': 95,
   // With commander, which reads every command line.
-  'start.cjs': 115,
+  'start.cjs': 125,
   'config-store-update.cjs': 75,
   'commands-queue-yaml.cjs': 120,
 }
