@@ -1,27 +1,16 @@
+import { Chalk } from 'chalk'
 import { type KnownState, normalizeState, queueStates } from '../domain/states.ts'
 import { sanitizeSpaces } from './sanitize.ts'
 import { wrapLines } from './text-width.ts'
 
-/** The codes that begin and end each style (ECMA-48, SGR). */
-const styleCodes = {
-  bold: [1, 22],
-  dim: [2, 22],
-  red: [31, 39],
-  green: [32, 39],
-  yellow: [33, 39],
-  blue: [34, 39],
-  magenta: [35, 39],
-} as const
+const chalk = new Chalk({ level: 1 })
 
 /** How a piece of text looks on a terminal with colors. */
-export type Style = keyof typeof styleCodes
+export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'blue' | 'magenta'
 
 /** Returns a text in a style, or unchanged without colors. */
-export function applyStyle(text: string, style: Style | undefined, color = true): string {
-  if (style === undefined || text === '' || !color) return text
-  const [start, end] = styleCodes[style]
-  return `\u001B[${start}m${text}\u001B[${end}m`
-}
+export const applyStyle = (text: string, style: Style | undefined, color = true): string =>
+  style === undefined || !color ? text : chalk[style](text)
 
 /** How a state looks on a terminal: its sign and its color, the same in every command. */
 export interface StateStyle {
