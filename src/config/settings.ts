@@ -219,7 +219,7 @@ export async function* openInput(
     else yield* files.stream(path, interrupted)
   } catch (error) {
     if (isMergeqError(error)) throw error
-    const reason = (error instanceof Error ? error.message : String(error)).replace(/, \w+ '.*'$/, '')
+    const reason = (error instanceof Error ? error.message : String(error)).replace(/^[A-Z]+: |, \w+ '.*'$/g, '')
     throw usageError(
       `${path === '-' ? 'Standard input' : path} cannot be read: ${reason}.`,
       'Check the file name and the file permissions.',

@@ -91,7 +91,7 @@ describe('in a working folder that was removed', () => {
     [`pr get ${where}`, 2, 'No pull request was given.'],
     [`pr targets 7 //a ${where}`, 2, 'No head commit was given.'],
     [`pr targets 7 --from list.txt --no-sha ${where}`, 2, 'list.txt cannot be read'],
-    [`queue apply -f queue.yaml ${where}`, 2, 'queue.yaml does not exist.'],
+    [`queue apply -f queue.yaml ${where}`, 2, 'queue.yaml cannot be read: no such file or directory.'],
     ['guard --install', 2, 'The working directory is not in a git checkout.'],
     ['guard --uninstall', 2, 'The working directory is not in a git checkout.'],
   ]

@@ -360,7 +360,7 @@ describe('an empty MERGEQ_TOKEN counts as unset', () => {
     const status = await run(['auth', 'status'], { env })
     expect(status).toEqual({
       code: 0,
-      out: `source\tthe stored token for ${originOf(service)}\norigin\t${originOf(service)}\nends with\tb6aa\nverification\taccepted\n`,
+      out: `source\tthe stored token for ${originOf(service)}\norigin\t${originOf(service)}\ntoken ends with\tb6aa\nverification\taccepted\n`,
       err: 'mergeq: MERGEQ_TOKEN is set but empty, which is normal in CI jobs for pull requests from forks, because they have no access to secrets.\n',
     })
   })
@@ -491,7 +491,7 @@ describe('`auth status` shows the source, the origin, and at most the last four 
     ]
     expect([plain.code, plain.out]).toEqual([
       0,
-      `source\t${source}\norigin\t${goesTo}\nends with\tb6aa\nverification\tskipped\n`,
+      `source\t${source}\norigin\t${goesTo}\ntoken ends with\tb6aa\nverification\tskipped\n`,
     ])
     expect([json.code, json.out]).toEqual([
       0,
