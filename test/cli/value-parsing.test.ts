@@ -65,6 +65,9 @@ describe('a repository', () => {
     ['acme/platform/web', 'github.com', 'acme/platform', 'web'],
     ['gitlab.com/acme/platform/team/web', 'gitlab.com', 'acme/platform/team', 'web'],
     ['a-c_m.e/w-e_b.js', 'github.com', 'a-c_m.e', 'w-e_b.js'],
+    ['https://github.com/acme/web', 'github.com', 'acme', 'web'],
+    ['https://git.example.com:8443/acme/platform/web.git', 'git.example.com:8443', 'acme/platform', 'web'],
+    ['https://localhost/acme/web/', 'localhost', 'acme', 'web'],
   ])('%s is read', (word, host, owner, name) => {
     expect(parseRepository(word)).toEqual({ host, owner, name })
   })
@@ -81,8 +84,10 @@ describe('a repository', () => {
     './n',
     'github.com//n',
     'acme/web/',
-    'https://github.com/acme/web',
-    'https://github.com/acme/web.git',
+    'https://github.com/web',
+    'https://ann@github.com/acme/web',
+    'https://github.com/acme/web?x=1',
+    'http://github.com/acme/web',
     'ssh://git@github.com/acme/web',
     'git@github.com:acme/web.git',
     'acme/web?x=1',

@@ -26,15 +26,20 @@ const isHostWithPort = (part: string): boolean => /^[\p{L}\p{N}.-]+(:\d+)?$/u.te
 
 export const looksLikeHost = (part: string): boolean => /[.:]/.test(part) || part === 'localhost'
 
-/** Parses `[host/]owner/name`; the owner may contain slashes. Throws a usage error for any other text. */
+/**
+ * Parses `[host/]owner/name` or the https address of a repository; the owner may contain slashes. Throws a usage error
+ * for any other text.
+ */
 export function parseRepository(text: string): Repository {
   const refuse = () =>
     usageError(
       `'${text}' is not a repository.`,
       'Use owner/name or host/owner/name, for example acme/web or github.com/acme/web.',
     )
-  const parts = text.split('/')
-  const host = parts.length > 2 && looksLikeHost(parts[0] ?? '') ? (parts.shift() ?? '') : defaultHost
+  const address = /^https:\/\/(.+?)(?:\.git|\/)?$/.exec(text)?.[1]
+  const parts = (address ?? text).split('/')
+  const hasHost = address !== undefined || (parts.length > 2 && looksLikeHost(parts[0] ?? ''))
+  const host = hasHost ? (parts.shift() ?? '') : defaultHost
   const name = parts.pop() ?? ''
   if (parts.length === 0 || !isHostWithPort(host)) throw refuse()
   for (const part of [...parts, name]) {
