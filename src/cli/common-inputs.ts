@@ -9,6 +9,7 @@ import { requireUtf8 } from '../domain/values/text.ts'
 import { integer } from '../domain/values/types.ts'
 import { type MergeqError, usageError } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
+import { fieldSynonyms } from './fields.ts'
 import { flag, type Input, option, paramInput } from './inputs.ts'
 
 export const yesInput = flag({ name: 'yes', short: 'y', summary: 'Skip the confirmation prompt' })
@@ -137,6 +138,14 @@ function wordsIn(line: string): readonly string[] {
 }
 
 export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
+  // With gh, the names of fields follow --json.
+  if (/^[a-z]+(?:,[a-z]+)+$/i.test(word)) {
+    const names = word.split(',').map(name => fieldSynonyms.get(name)?.[0] ?? name)
+    throw usageError(
+      `'${word}' is not a pull request.`,
+      `To print only some fields, use: --json --fields ${names.join(',')}`,
+    )
+  }
   const { number, repo } = parsePullRequest(word)
   const requestArgs = new Map(args).set('pr', [String(number)])
   if (repo === undefined) return requestArgs

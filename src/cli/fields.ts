@@ -235,7 +235,7 @@ function unknownFieldsError(
 }
 
 /** The names of fields with gh and others, and the names here: the first that a command has is meant. */
-const fieldSynonyms: ReadonlyMap<string, readonly string[]> = new Map([
+export const fieldSynonyms: ReadonlyMap<string, readonly string[]> = new Map([
   ['number', ['prNumber', 'pr', 'PR']],
   ['title', ['prTitle', 'name']],
   ['author', ['prAuthor', 'codeowners']],

@@ -341,13 +341,13 @@ const renderFormatting = (layout: Layout): string =>
     'Output formats (--output, --json, MERGEQ_OUTPUT):\n',
     layout.items(outputFormats.map(({ name, summary }) => [name, summary])),
     layout.paragraph(
-      '--fields state,readiness.hasImpactedTargets prints only these fields, in every format. A name is a field of the record or a heading of the table, such as "rate 7d" or rate_7d. An unknown name is an error. To list the names that a command accepts, end the command with --fields.',
+      '--fields state,readiness.hasImpactedTargets prints only these fields, in every format. A name is a field of the record or a heading of the table, such as "rate 7d" or rate_7d. An unknown name is an error that lists the names.',
     ),
     layout.paragraph(
       'Standard output contains results only; progress, warnings and errors go to standard error. With json and ndjson, an error is one JSON object.',
     ),
     layout.indented('mergeq pr get 123 --json | jq -r .state') +
-      layout.indented('mergeq pr get --fields') +
+      layout.indented('mergeq pr get 123 --fields state,prTitle') +
       layout.indented('mergeq flaky list --since 7d -o ndjson | jq -r .name'),
   ].join('\n')
 

@@ -11,25 +11,11 @@ const isNumber = (text: string): boolean =>
 
 export const isPullRequestReference = (text: string): boolean => isNumber(text) || pullRequestUrl.test(text)
 
-/** The fields of a pull request that have another name with gh. */
-const fieldsOfGh = new Map([
-  ['number', 'prNumber'],
-  ['title', 'prTitle'],
-  ['author', 'prAuthor'],
-  ['headRefOid', 'prSha'],
-])
-
 /** Returns what to type instead of a text that is not a pull request. */
-function hintInsteadOf(text: string): string {
-  if (/^#?\d+(?:,#?\d+)+$/.test(text))
-    return `Separate pull requests with spaces: ${text.replaceAll(/[#,]+/g, ' ').trim()}`
-  // With gh, the names of fields follow --json.
-  if (/^[a-z]+(?:,[a-z]+)+$/i.test(text)) {
-    const names = text.split(',').map(name => fieldsOfGh.get(name) ?? name)
-    return `To print only some fields, use: --json --fields ${names.join(',')}`
-  }
-  return `Use a number (123 or #123, at most ${maxPullRequestNumber}) or the URL of the pull request.`
-}
+const hintInsteadOf = (text: string): string =>
+  /^#?\d+(?:,#?\d+)+$/.test(text)
+    ? `Separate pull requests with spaces: ${text.replaceAll(/[#,]+/g, ' ').trim()}`
+    : `Use a number (123 or #123, at most ${maxPullRequestNumber}) or the URL of the pull request.`
 
 /**
  * Parses a pull request: `123`, `#123` or a URL, which also names the repository
