@@ -170,7 +170,6 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
     const isVisible = pullRequest !== undefined && queue.now >= pullRequest.submittedAt + sandbox.readDelay
     const shown = isVisible ? pullRequest : pullRequest?.previousAttempt
     if (shown === undefined) throw statusError(404, `${head ?? `#${pr}`} was never submitted to this queue.`)
-    sandbox.reportedStates.add(shown.state)
     const record = formatPullRequest(queue, shown, sandbox.dialect)
     if (readOptional(body, 'includeTimeline', boolean) !== true) return record
     return { ...record, timeline: formatTimeline(queue, shown, sandbox.dialect) }

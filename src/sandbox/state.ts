@@ -6,7 +6,6 @@ import {
   createEmptyQueue,
   createTimings,
   isEmpty,
-  type PullRequestState,
   type Queue,
   schedule,
   type Timings,
@@ -55,12 +54,10 @@ export class SandboxState {
   readonly startedAt: number
   /** How long getSubmittedPullRequest does not show a new submit, in milliseconds. */
   readonly readDelay: number
-  /** The states of pull requests that responses have shown. */
-  readonly reportedStates = new Set<PullRequestState>()
-  /** All queues that were ever created, also those that were deleted. */
-  readonly createdQueues: Queue[] = []
   readonly now: () => number
   readonly #queues = new Map<string, Queue>()
+  /** The names of the repositories that have, or had, a queue. */
+  readonly #repositories = new Set<string>()
   readonly #tests = new Map<string, readonly SandboxTest[]>()
 
   /** Creates the default queue and the queues of the options; they have the settings of the scenario. */
@@ -108,7 +105,7 @@ export class SandboxState {
     const queue = createEmptyQueue({ repo, targetBranch, seed, scenario, timings, now: this.now() })
     configure(queue, settings)
     this.#queues.set(key, queue)
-    this.createdQueues.push(queue)
+    this.#repositories.add(repositoryName(repo))
     return queue
   }
 
@@ -125,8 +122,7 @@ export class SandboxState {
   /** Returns the tests of a repository that has, or had, a queue; throws 404 for any other repository. */
   getTests(repo: Repository): readonly SandboxTest[] {
     const name = repositoryName(repo)
-    if (!this.createdQueues.some(queue => repositoryName(queue.repo) === name))
-      throw statusError(404, `The repository ${name} is unknown.`)
+    if (!this.#repositories.has(name)) throw statusError(404, `The repository ${name} is unknown.`)
     const tests =
       this.#tests.get(name) ?? createFailingTests(this.seed, repo, this.startedAt, this.dialect.formatTime)
     this.#tests.set(name, tests)

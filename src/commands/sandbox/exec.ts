@@ -27,7 +27,7 @@ export const sandboxExecCommand = defineCommand({
   options: { ...serverOptions, commandLine },
   examples: ["mergeq sandbox exec -- sh -c 'mergeq pr submit 7 && mergeq pr wait 7 --interval 1s'"],
   async run({ commandLine: words, ...values }, context) {
-    const { args, host, logger, options } = context
+    const { host, options } = context
     if (options.dryRun) {
       const preview = `Would run ${words.map(sanitizeLine).join(' ')} against ${describeSandbox(values)}.`
       return printPreview('sandbox exec', preview, context)
@@ -49,15 +49,6 @@ export const sandboxExecCommand = defineCommand({
         throw usageError(
           `The command cannot be started: ${sanitizeLine(program)} (${startError}).`,
           'Check the command and the permissions of its file.',
-        )
-      const { submitted, merged, failed, cancelled, held, queued, unseen } = sandbox.report()
-      if (submitted === 0 && !args.has('--scenario')) return code
-      await logger.info(
-        `mergeq: sandbox: ${merged} merged, ${failed} failed, ${cancelled} cancelled, ${held} held in PENDING_FAILURE, ${queued} still queued.`,
-      )
-      if (unseen.length > 0)
-        await logger.info(
-          `mergeq: sandbox: the command did not see these outcomes of scenario ${values.scenario}: ${unseen.join(', ')}.`,
         )
       return code
     })
