@@ -1,10 +1,9 @@
-import { normalizeState, terminalOutcome } from '../domain/states.ts'
+import { stateOf, terminalOutcome } from '../domain/states.ts'
 import { isPermanent, type MergeqError, toMergeqError } from '../errors.ts'
-import { getString, type JsonObject } from '../json.ts'
+import type { JsonObject } from '../json.ts'
 import { type CallOptions, type CallResult, callOperation } from './call.ts'
 import type { BodyOverride, Operation, Params, ParamValues } from './operation.ts'
 import { getPartialPullRequest } from './operations/pull-requests.ts'
-import { getServiceStatus } from './operations/status.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 
 interface ExtraRead<P extends Params> {
@@ -59,85 +58,6 @@ export async function callIfAvailable<P extends Params>(
   return reading
 }
 
-export interface ExtraListEnd {
-  readonly isAvailable: boolean
-  /** Why the list ended early or could not be read, without a full stop; undefined for a whole list. */
-  readonly problem: string | undefined
-}
-
-/**
- * Returns a failure in the result. Throws only errors that every read would have, such as a rejected token.
- */
-export async function readListIfAvailable<P extends Params>(
-  client: ServiceClient,
-  operation: Operation<P>,
-  params: ParamValues<P>,
-  take: (records: readonly JsonObject[]) => void,
-  options: CallOptions = {},
-): Promise<ExtraListEnd> {
-  const pages = operation.pagination?.(params, client.host.clock.now())
-  if (pages === undefined) return { isAvailable: false, problem: undefined }
-  for (let pageQuery = pages.nextQuery(); pageQuery !== undefined; pageQuery = pages.nextQuery()) {
-    const { result, failure } = await callIfAvailable(client, operation, params, {
-      ...options,
-      pageQuery,
-      // A service that has sent a page has the operation.
-      ...(pages.hasStarted ? { missingStatuses: [] } : {}),
-    })
-    if (result !== undefined) take(pages.take(result.response))
-    else {
-      const problem = failure === undefined ? undefined : withoutPeriod(failure)
-      return { isAvailable: pages.hasStarted, problem }
-    }
-  }
-  return { isAvailable: true, problem: pages.finish().problem }
-}
-
-const withoutPeriod = ({ message }: MergeqError): string => message.replace(/\.$/, '')
-
-/**
- * What the service says about its health. `operational`: no problem. `outage`: a problem, which `text`
- * describes in the words of the service. `unknown`: the service has no status or could not be asked, because
- * of `failure`.
- */
-export type ServiceStatus =
-  | { readonly kind: 'operational' }
-  | { readonly kind: 'outage'; readonly text: string }
-  | { readonly kind: 'unknown'; readonly failure: MergeqError }
-
-/** The time limit for the status, in milliseconds: it is only additional information. */
-const statusTimeout = 3_000
-
-/** Words for a service without problems; the values that the service uses are not known. */
-const operationalWords =
-  /^(?:all systems operational|available|healthy|none|normal|ok|okay|online|operational|pass|running|up)?\.?$/i
-
-/** Sends one request without a token, for at most 3 seconds. Throws only the error of a signal. */
-export async function readServiceStatus(client: ServiceClient): Promise<ServiceStatus> {
-  const limits = { maxRetries: 0, timeout: () => statusTimeout }
-  try {
-    const { response } = await callOperation(client, getServiceStatus, {}, { limits })
-    const text = describeStatus(response.records[0] ?? {})
-    return operationalWords.test(text) ? { kind: 'operational' } : { kind: 'outage', text }
-  } catch (error) {
-    const failure = toMergeqError(error)
-    if (failure.kind === 'interrupted') throw failure
-    return { kind: 'unknown', failure }
-  }
-}
-
-function describeStatus(document: JsonObject): string {
-  const texts = [
-    'overallStatus.overallStatusDescription',
-    'status',
-    'status.description',
-    'status.indicator',
-    'state',
-    'message',
-  ]
-  return texts.map(path => getString(document, path)?.trim()).find(text => text !== undefined) ?? ''
-}
-
 const timelineOption = 'includeTimeline'
 
 const hasTimeline = ({ timeline }: JsonObject): boolean => Array.isArray(timeline) && timeline.length > 0
@@ -164,9 +84,7 @@ export const withTimeline = async (
   params: PullRequestParams,
   options: TimelineOptions = {},
 ): Promise<JsonObject> =>
-  terminalOutcome(normalizeState(getString(record, 'state') ?? '')) === undefined
-    ? record
-    : addTimeline(client, record, params, options)
+  terminalOutcome(stateOf(record)) === undefined ? record : addTimeline(client, record, params, options)
 
 /**
  * Returns the same record if it has a timeline, was read with that option, or the service gives no timeline.

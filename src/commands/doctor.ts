@@ -1,7 +1,7 @@
 import { callOperation } from '../api/call.ts'
-import { readServiceStatus, type ServiceStatus } from '../api/extra-reads.ts'
 import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
 import { getServiceStatus } from '../api/operations/status.ts'
+import type { ServiceClient } from '../api/service-client.ts'
 import { defineCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
@@ -10,7 +10,7 @@ import { isLoopback, type SettingKey } from '../config/setting-definitions.ts'
 import { pluralize } from '../domain/format.ts'
 import { memoize } from '../domain/memoize.ts'
 import { exitCodeOf, isMergeqError, isNotFound, type MergeqError, toMergeqError } from '../errors.ts'
-import type { JsonObject } from '../json.ts'
+import { getString, type JsonObject } from '../json.ts'
 import { type StyledLine, signSpan, stateSpan } from '../output/styled-text.ts'
 import { type ColumnSpec, linesView, table, type View } from '../output/view.ts'
 import { parseUrl } from '../url.ts'
@@ -179,6 +179,49 @@ async function checkClock({ probe, host }: Session): Promise<Outcome> {
   const command = clockCommands[host.runtime.platform]
   const advice = 'Set the clock of this machine: time ranges depend on it.'
   return warn(found, command === undefined ? advice : `${advice} Run: ${command}`)
+}
+
+/**
+ * What the service says about its health. `operational`: no problem. `outage`: a problem, which `text`
+ * describes in the words of the service. `unknown`: the service has no status or could not be asked, because
+ * of `failure`.
+ */
+type ServiceStatus =
+  | { readonly kind: 'operational' }
+  | { readonly kind: 'outage'; readonly text: string }
+  | { readonly kind: 'unknown'; readonly failure: MergeqError }
+
+/** The time limit for the status, in milliseconds: it is only additional information. */
+const statusTimeout = 3_000
+
+/** Words for a service without problems; the values that the service uses are not known. */
+const operationalWords =
+  /^(?:all systems operational|available|healthy|none|normal|ok|okay|online|operational|pass|running|up)?\.?$/i
+
+/** Sends one request without a token, for at most 3 seconds. Throws only the error of a signal. */
+async function readServiceStatus(client: ServiceClient): Promise<ServiceStatus> {
+  const limits = { maxRetries: 0, timeout: () => statusTimeout }
+  try {
+    const { response } = await callOperation(client, getServiceStatus, {}, { limits })
+    const text = describeStatus(response.records[0] ?? {})
+    return operationalWords.test(text) ? { kind: 'operational' } : { kind: 'outage', text }
+  } catch (error) {
+    const failure = toMergeqError(error)
+    if (failure.kind === 'interrupted') throw failure
+    return { kind: 'unknown', failure }
+  }
+}
+
+function describeStatus(document: JsonObject): string {
+  const texts = [
+    'overallStatus.overallStatusDescription',
+    'status',
+    'status.description',
+    'status.indicator',
+    'state',
+    'message',
+  ]
+  return texts.map(path => getString(document, path)?.trim()).find(text => text !== undefined) ?? ''
 }
 
 async function checkStatus({ status }: Session): Promise<Outcome> {

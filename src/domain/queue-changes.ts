@@ -1,7 +1,7 @@
 import { getString, type JsonObject } from '../json.ts'
 import { type DepartureDetails, departureDetails } from './departure.ts'
 import { type QueueEntry, queueEntries } from './queue-entries.ts'
-import { normalizeState } from './states.ts'
+import { stateOf } from './states.ts'
 import { toIso } from './values/time.ts'
 
 /**
@@ -26,7 +26,7 @@ export interface QueueSnapshot {
 }
 
 export const snapshotOf = (queue: JsonObject): QueueSnapshot => ({
-  state: normalizeState(getString(queue, 'state') ?? ''),
+  state: stateOf(queue),
   entries: new Map(queueEntries(queue).map(entry => [entry.pr, entry])),
 })
 
@@ -65,7 +65,7 @@ export const departedEntries = (before: QueueSnapshot, after: QueueSnapshot): re
  * that; while it still shows the entry's state, the new state is null.
  */
 export function departureChange(entry: QueueEntry, record: JsonObject | undefined, now: number): QueueChange {
-  const state = normalizeState(getString(record, 'state') ?? '')
+  const state = stateOf(record)
   const to = state === '' || state === entry.state ? null : state
   const at = changeTime(to === null ? undefined : record, now)
   const details = departureDetails(to === null ? entry.record : (record ?? {}))

@@ -1,6 +1,6 @@
-import { get, getArray, getNumber, getString, isObject, type Json, type JsonObject } from '../json.ts'
+import { get, getArray, getNumber, isObject, type Json, type JsonObject } from '../json.ts'
 import { pluralize } from './format.ts'
-import { normalizeState } from './states.ts'
+import { stateOf } from './states.ts'
 
 /** A pull request in the list of a queue (docs/reference/service.md, "getQueue"). */
 export interface QueueEntry {
@@ -15,7 +15,7 @@ export interface QueueEntry {
 export const queueEntries = (queue: Json): readonly QueueEntry[] =>
   getArray(queue, 'enqueuedPullRequests').flatMap((record, index) => {
     if (!isObject(record) || typeof record.prNumber !== 'number') return []
-    const state = normalizeState(getString(record, 'state') ?? '')
+    const state = stateOf(record)
     return [{ pr: record.prNumber, state, position: index + 1, record }]
   })
 

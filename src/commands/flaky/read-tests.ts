@@ -1,4 +1,4 @@
-import { type ExtraListEnd, readListIfAvailable } from '../../api/extra-reads.ts'
+import { callIfAvailable } from '../../api/extra-reads.ts'
 import type { ParamValues } from '../../api/operation.ts'
 import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
 import type { PaginationEnd } from '../../api/pages.ts'
@@ -85,25 +85,49 @@ export const windowOnlyInput = flag({
 /** The members of a body that say which tests a list is about. */
 const sharedMembers: readonly string[] = ['repo', 'org_url_slug']
 
+interface UnhealthyTestsEnd {
+  readonly isAvailable: boolean
+  /** Why the list ended early or could not be read, without a full stop; undefined for a whole list. */
+  readonly problem: string | undefined
+}
+
 /**
  * Reads the flaky and the broken tests, also those that did not fail lately, where the service lists them
  * (docs/reference/service.md, "list-unhealthy-tests"). Logs a note if the list could not be read completely.
+ * Throws only errors that every read would have, such as a rejected token.
  *
- * @param overrides those of the request for the failing tests
+ * @param request its overrides are those of the request for the failing tests
  */
 export async function readUnhealthyTests(
-  { values, overrides }: CommandRequest<Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>>,
+  request: CommandRequest<Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>>,
   context: CommandContext,
   take: (test: JsonObject) => void,
-): Promise<ExtraListEnd> {
-  const end = await readListIfAvailable(
-    context.client(),
-    listUnhealthyTests,
-    values,
-    tests => tests.forEach(take),
-    { overrides: overrides.filter(({ path: [member = ''] }) => sharedMembers.includes(member)) },
-  )
+): Promise<UnhealthyTestsEnd> {
+  const end = await readUnhealthyPages(request, context, take)
   if (end.problem !== undefined)
     await context.logger.info(`The list of flaky and broken tests is incomplete: ${end.problem}.`)
   return end
+}
+
+async function readUnhealthyPages(
+  request: CommandRequest<Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>>,
+  context: CommandContext,
+  take: (test: JsonObject) => void,
+): Promise<UnhealthyTestsEnd> {
+  const { values } = request
+  const overrides = request.overrides.filter(({ path: [member = ''] }) => sharedMembers.includes(member))
+  const pages = listUnhealthyTests.pagination?.(values, context.host.clock.now())
+  if (pages === undefined) throw new Error('the list of unhealthy tests has no pages')
+  for (let pageQuery = pages.nextQuery(); pageQuery !== undefined; pageQuery = pages.nextQuery()) {
+    const { result, failure } = await callIfAvailable(context.client(), listUnhealthyTests, values, {
+      overrides,
+      pageQuery,
+      // A service that has sent a page has the operation.
+      ...(pages.hasStarted ? { missingStatuses: [] } : {}),
+    })
+    if (result === undefined)
+      return { isAvailable: pages.hasStarted, problem: failure?.message.replace(/\.$/, '') }
+    pages.take(result.response).forEach(take)
+  }
+  return { isAvailable: true, problem: pages.finish().problem }
 }

@@ -6,7 +6,7 @@ import type { RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { formatAge, pluralize } from '../../domain/format.ts'
 import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
-import { normalizeState } from '../../domain/states.ts'
+import { stateOf } from '../../domain/states.ts'
 import { integerParser, maxInteger } from '../../domain/values/numbers.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { parseDuration } from '../../domain/values/time.ts'
@@ -34,7 +34,7 @@ export function checkDepth(queue: JsonObject, max: number): HealthCheck {
 
 /** Checks that a queue is not paused. A draining queue passes, because it still merges. */
 export function checkPaused(queue: JsonObject): HealthCheck {
-  const state = normalizeState(getString(queue, 'state') ?? '')
+  const state = stateOf(queue)
   const reason = state === '' ? 'the queue reports no state' : `the queue is ${state}`
   return { check: 'not-paused', ok: state !== 'PAUSED' && state !== '', reason }
 }
