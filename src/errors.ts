@@ -101,6 +101,8 @@ export interface ErrorDetails {
   /** The response, for a command that prints it on standard output in addition to the error. */
   readonly rawResponse?: Uint8Array
   readonly attempts?: number
+  /** When the request was last sent, by the local clock, in milliseconds since 1970. */
+  readonly sentAt?: number
   readonly requestId?: string
   /** The delay that the service requests before the next attempt, in seconds. */
   readonly retryAfter?: number

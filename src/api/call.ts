@@ -4,10 +4,10 @@ import type { BodySink } from '../http/messages.ts'
 import type { Delivery, Operation, Params, ParamValues, Resource } from './operation.ts'
 import { buildRequest, type Request, type RequestParts, sentMember } from './request.ts'
 import type { DecodedResponse, ResponseDecoder } from './response.ts'
-import { type SendOptions, sendRequest } from './send.ts'
+import { type ExchangeOptions, exchange } from './send.ts'
 import type { ServiceClient } from './service-client.ts'
 
-export interface CallOptions extends RequestParts, Pick<SendOptions, 'limits' | 'progress'> {
+export interface CallOptions extends RequestParts, Pick<ExchangeOptions, 'limits' | 'progress'> {
   /** Returns where to write the response while it arrives; by default the whole response is read first. */
   createSink?(decoder: ResponseDecoder, request: Request): BodySink | undefined
 }
@@ -43,21 +43,16 @@ async function callOnce<P extends Params>(
   requestedParams: ParamValues<P>,
   options: CallOptions,
 ): Promise<CallResult<P>> {
-  const { clock } = client.host
   const { limits = {}, progress } = options
   const { request, params } = await buildRequest(client, operation, requestedParams, options)
   const result = { resource: request.resource, params }
   const { recovery } = operation
   const isUnchanged = recovery === undefined && operation.trimResponse?.(params) === undefined
-  let sentAt = clock.now()
   try {
-    const response = await sendRequest(client, operation, request, {
+    const response = await exchange(client, operation, request, {
       params,
       limits,
       progress,
-      onAttempt() {
-        sentAt = clock.now()
-      },
       sink: isUnchanged ? options.createSink?.(operation.decoder, request) : undefined,
     })
     return { ...result, ...response, delivery: 'confirmed' }
@@ -66,7 +61,7 @@ async function callOnce<P extends Params>(
     const { status, sentState } = failure.details
     if (recovery !== undefined && sentState === 'ambiguous') {
       const { recoverWrite } = await import('./recovery.ts')
-      const write = { operation, recovery, request, params, sentAt, failure, limits }
+      const write = { operation, recovery, request, params, failure, limits }
       return { ...result, ...(await recoverWrite(write, client)), date: undefined }
     }
     const instead = status === 413 ? operation.fallback?.(params, 'service') : undefined

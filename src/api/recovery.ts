@@ -1,6 +1,7 @@
 import { joinList } from '../domain/format.ts'
 import { isSameSetting } from '../domain/queue-file.ts'
-import { normalizeState, terminalOutcome } from '../domain/states.ts'
+import { changedWhen, type SentSeconds, sentSeconds } from '../domain/service-clock.ts'
+import { stateOf, terminalOutcome } from '../domain/states.ts'
 import {
   type CommandLine,
   type CommandWords,
@@ -8,7 +9,7 @@ import {
   joinCommandLine,
 } from '../domain/suggested-command.ts'
 import { extendError, isNotFound, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
-import { get, getArray, getString, isObject, type Json, type JsonObject, parseJson } from '../json.ts'
+import { get, getArray, isObject, type Json, type JsonObject, parseJson } from '../json.ts'
 import {
   type Operation,
   operationName,
@@ -20,7 +21,7 @@ import {
 } from './operation.ts'
 import { bodyText, buildRequest, type Request } from './request.ts'
 import type { DecodedResponse } from './response.ts'
-import { sendRequest } from './send.ts'
+import { exchange } from './send.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 
 /** A change that was sent and whose outcome is unknown. */
@@ -29,8 +30,6 @@ interface UnconfirmedWrite<P extends Params = Params> {
   readonly params: ParamValues<P>
   readonly recovery: WriteRecovery
   readonly request: Request
-  /** When the change was last sent, by the local clock, in milliseconds since 1970. */
-  readonly sentAt: number
   readonly failure: MergeqError
   readonly limits: RequestLimits
 }
@@ -118,39 +117,46 @@ async function recover<P extends Params>(
   const { maxRetries = client.maxRetries } = sent.limits
   const isReadable = canRead(sent)
   // If the response was over the size limit, the change may be read back, but must not be sent again.
-  const isOverLimit = failure.details.overLimit === true
-  if (maxRetries === 0 || (!isReadable && (isOverLimit || recovery.replay !== 'without-reading')))
-    throw unknownOutcome(sent, failure, client)
+  const mayReplay = recovery.replay !== 'never' && failure.details.overLimit !== true
+  const needsReading = recovery.replay !== 'without-reading' || !mayReplay
+  if (maxRetries === 0 || (needsReading && !isReadable)) throw unknownOutcome(sent, failure, client)
+  if (!isReadable) {
+    await inform(`${withPeriod(failure.message)} Retrying once.`, sent, client)
+    return replay(sent, client)
+  }
   const failedAt = clock.now()
-  // Only verbose mode names the operation.
-  const prefix = client.options.verbose ? `${sent.request.operation}: ` : ''
-  await client.logger.info(
-    `${prefix}${withPeriod(failure.message)} ${isReadable ? 'Checking whether the change was applied.' : 'Retrying once.'}`,
-  )
-  const first = isReadable ? await readBack(sent, client) : 'not-applied'
-  if (first === 'done') return confirmed
-  if (typeof first === 'object') throw refused(sent, first.refused, client)
-  if (
-    isOverLimit ||
-    first !== 'not-applied' ||
-    recovery.replay === 'never' ||
-    clock.now() - failedAt > maxReplayDelay
-  )
-    throw unknownOutcome(sent, failure, client)
-  if (isReadable) await client.logger.info(`${prefix}The change was not applied. Retrying once.`)
+  await inform(`${withPeriod(failure.message)} Checking whether the change was applied.`, sent, client)
+  const outcome = await readBack(sent, client)
+  if (outcome === 'done') return confirmed
+  if (typeof outcome === 'object') throw refused(sent, outcome.refused, client)
+  const isLate = clock.now() - failedAt > maxReplayDelay
+  if (outcome === 'unclear' || !mayReplay || isLate) throw unknownOutcome(sent, failure, client)
+  await inform('The change was not applied. Retrying once.', sent, client)
+  return replay(sent, client)
+}
+
+/** Only verbose mode names the operation. */
+const inform = (text: string, { request }: UnconfirmedWrite, { logger, options }: ServiceClient) =>
+  logger.info(options.verbose ? `${request.operation}: ${text}` : text)
+
+/** Sends the same bytes once more. If that fails as well, the service is read again where it can be. */
+async function replay<P extends Params>(
+  sent: UnconfirmedWrite<P>,
+  client: ServiceClient,
+): Promise<Recovered> {
   try {
     const limits = { ...sent.limits, maxRetries: 0 }
     const { operation, request, params } = sent
-    const { response } = await sendRequest(client, operation, request, { params, limits })
+    const { response } = await exchange(client, operation, request, { params, limits })
     return { response, delivery: 'confirmed' }
   } catch (error) {
     const second = toMergeqError(error)
     if (second.kind === 'interrupted') throw second
     // The response to the replay says nothing about the first request, so the service is read again.
-    const then = isReadable ? await readBack(sent, client) : 'unclear'
-    if (then === 'done') return confirmed
-    if (then === 'unclear' || isExplained(sent, second)) throw unknownOutcome(sent, second, client)
-    if (typeof then === 'object') throw refused(sent, then.refused, client)
+    const outcome = canRead(sent) ? await readBack(sent, client) : 'unclear'
+    if (outcome === 'done') return confirmed
+    if (outcome === 'unclear' || isExplained(sent, second)) throw unknownOutcome(sent, second, client)
+    if (typeof outcome === 'object') throw refused(sent, outcome.refused, client)
     throw new MergeqError(
       second.details.sentState === 'ambiguous' ? 'unavailable' : second.kind,
       second.message,
@@ -228,36 +234,28 @@ async function readOnce<P extends Params>(
   sent: UnconfirmedWrite<P>,
   client: ServiceClient,
 ): Promise<RecoveryResult | undefined> {
-  const { recovery, request, sentAt, limits } = sent
+  const { recovery, request, limits } = sent
   const { readBack: back } = recovery
   if (back === undefined) return undefined
   const { clock } = client.host
   const body = parseJson(request.body === undefined ? '{}' : bodyText(request.body))
-  const readAt = clock.now()
-  // The service responded at some time between `readAt` and now, so the difference of the clocks is known
-  // only to that extent.
-  const judge = async (
-    record: WriteObservation['record'],
-    date: number | undefined,
-  ): Promise<RecoveryResult> =>
-    rules[back.rule]({
-      record,
-      sent: isObject(body) ? body : {},
-      sentFrom:
-        date === undefined ? Number.NEGATIVE_INFINITY : Math.floor((sentAt + date - clock.now()) / 1_000),
-      sentTo:
-        date === undefined ? Number.POSITIVE_INFINITY : Math.floor((sentAt + date + 999 - readAt) / 1_000),
-    })
+  const askedAt = clock.now()
+  const { sentAt } = sent.failure.details
+  const sentTime = sentAt === undefined ? undefined : { from: sentAt, to: sentAt }
+  const judge = (record: JsonObject | undefined, date: number | undefined): RecoveryResult => {
+    const seconds = sentSeconds(sentTime, { askedAt, at: clock.now(), date })
+    return rules[back.rule]({ record, sent: isObject(body) ? body : {}, ...seconds })
+  }
   try {
     const names = Object.entries(request.resource).filter(([name]) => back.params.includes(name))
     const built = await buildRequest(client, back.operation, Object.fromEntries(names))
     // One retry: a reading that fails by chance must not hide what the other readings say.
     const maxRetries = Math.min(limits.maxRetries ?? client.maxRetries, 1)
-    const { response, date } = await sendRequest(client, back.operation, built.request, {
+    const { response, date } = await exchange(client, back.operation, built.request, {
       params: built.params,
       limits: { ...limits, maxRetries },
     })
-    return await judge(response.records[0], date)
+    return judge(response.records[0], date)
   } catch (error) {
     const failure = toMergeqError(error)
     if (failure.kind === 'interrupted') throw failure
@@ -299,17 +297,11 @@ function inspectCommandLine({ recovery, request }: UnconfirmedWrite, { settings 
  * What is known when a change got no response and the service was read again
  * (docs/reference/network.md, "Write recovery").
  */
-interface WriteObservation {
+interface WriteObservation extends SentSeconds {
   /** The record that was read; undefined when the service responded with 404. */
   readonly record: JsonObject | undefined
   /** The body that was sent. */
   readonly sent: JsonObject
-  /**
-   * First and last second in which the change may have been sent, by the service's clock, in seconds since
-   * 1970.
-   */
-  readonly sentFrom: number
-  readonly sentTo: number
 }
 
 /**
@@ -328,21 +320,6 @@ type RecoveryResult =
 const isSubmitted = (record: JsonObject): boolean => {
   const flag = get(record, 'isCurrentlySubmittedToQueue')
   return typeof flag === 'boolean' ? flag : terminalOutcome(stateOf(record)) === undefined
-}
-
-const stateOf = (record: JsonObject): string => normalizeState(getString(record, 'state') ?? '')
-
-/**
- * Whether the state changed before or after the change was sent; undefined in the same second and without a
- * date.
- */
-function changedWhen(
-  record: JsonObject,
-  { sentFrom, sentTo }: WriteObservation,
-): 'before' | 'after' | undefined {
-  const second = Math.floor(Date.parse(getString(record, 'stateChangedAt') ?? '') / 1_000)
-  if (second < sentFrom) return 'before'
-  return second > sentTo ? 'after' : undefined
 }
 
 const sameWord = (text: Json | undefined, expected: Json | undefined): boolean =>

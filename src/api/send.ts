@@ -1,6 +1,7 @@
 import { formatBytes, formatInteger } from '../domain/format.ts'
 import { attemptLimit, changeLimit, maxJsonSize, maxRecords, maxValues } from '../domain/limits.ts'
 import { extendError, MergeqError, toMergeqError } from '../errors.ts'
+import type { Sending } from '../http/http-client.ts'
 import type { BodySink, HttpResponse } from '../http/messages.ts'
 import { type JsonScan, maxJsonDepth, parseScannedJson, scanJson } from '../json.ts'
 import type { Operation, Params, ParamValues } from './operation.ts'
@@ -11,30 +12,29 @@ import type { RequestLimits, ServiceClient } from './service-client.ts'
 /** Every command prints this note once (docs/reference/cli.md, "Sandbox notice"). */
 export const sandboxNote = 'mergeq: this is a sandbox; nothing here is real.'
 
-export interface SendOptions {
+export interface ExchangeOptions {
   readonly limits?: RequestLimits
   /** How far a longer task has come: part of the spinner's text. */
   readonly progress?: string | undefined
-  onAttempt?(): void
   readonly sink?: BodySink | undefined
 }
 
 /** The decoded response, and the time of the response by the service's clock, in milliseconds since 1970. */
-interface SendResult {
+interface Exchange {
   readonly response: DecodedResponse
   readonly date: number | undefined
 }
 
 /** Throws an error for a status outside 2xx, and for a body that cannot be decoded. */
-export async function sendRequest<P extends Params>(
+export async function exchange<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,
   request: Request,
-  { params, ...options }: SendOptions & { readonly params: ParamValues<P> },
-): Promise<SendResult> {
+  { params, ...options }: ExchangeOptions & { readonly params: ParamValues<P> },
+): Promise<Exchange> {
   const token = request.credential === 'token' ? await client.token() : undefined
   const response = await receive(client, request, token?.value, options)
-  const { attempts, bytes } = response
+  const { attempts, sentAt, bytes } = response
   const date = Date.parse(response.headers.get('date') ?? '')
   const toResult = (decoded: DecodedResponse) => ({
     response: decoded,
@@ -46,7 +46,7 @@ export async function sendRequest<P extends Params>(
     const { commandLine } = client.settings
     const failure = errorFromResponse(response, operation, request, { token: token?.source, commandLine })
     const rawResponse = operation.decoder.readError?.(response)
-    throw extendError(failure, { attempts, ...(rawResponse === undefined ? {} : { rawResponse }) })
+    throw extendError(failure, { attempts, sentAt, ...(rawResponse === undefined ? {} : { rawResponse }) })
   }
   try {
     // A change may have any response, but not a web page or a part of a document.
@@ -56,7 +56,7 @@ export async function sendRequest<P extends Params>(
     return toResult(operation.trimResponse?.(params)?.(decoded) ?? decoded)
   } catch (error) {
     const failure = toMergeqError(error)
-    const details = { attempts, operation: request.operation, sentState: 'ambiguous' } as const
+    const details = { attempts, sentAt, operation: request.operation, sentState: 'ambiguous' } as const
     const { host } = new URL(request.url)
     throw extendError(failure, details, `Invalid response from ${host}: ${failure.message}`)
   }
@@ -66,8 +66,8 @@ async function receive(
   client: ServiceClient,
   request: Request,
   token: string | undefined,
-  { limits = {}, progress, onAttempt = () => undefined, sink }: SendOptions,
-): Promise<ReadResponse & Pick<HttpResponse, 'streamedBytes'> & { readonly attempts: number }> {
+  { limits = {}, progress, sink }: ExchangeOptions,
+): Promise<ReadResponse & Pick<HttpResponse, 'streamedBytes'> & Sending> {
   const { options, logger, host } = client
   const defaultTimeout = request.isChange ? changeLimit : attemptLimit
   const httpClient = await client.httpClient()
@@ -78,7 +78,6 @@ async function receive(
     token,
     timeout: () => limits.timeout?.(defaultTimeout) ?? (options.timeout || defaultTimeout),
     maxRetries: limits.maxRetries ?? client.maxRetries,
-    onAttempt,
     sink,
     async isComplete(response: HttpResponse) {
       checkedResponse = await readResponse(response, request, client)
@@ -98,17 +97,17 @@ async function receive(
     checkedResponse?.receivedBytes === response.bytes
       ? checkedResponse
       : await readResponse(response, request, client).catch(error => {
-          throw afterResponse(toMergeqError(error))
+          throw afterResponse(toMergeqError(error), response.sentAt)
         })
   if (options.verbose && !isOk(parsed)) await logger.debug(describeErrorBody(parsed))
   if (parsed.text.includes('\uFFFD') && !isUtf8(response.bytes))
     await logger.warnOnce('The response is not valid UTF-8; invalid characters are shown as \uFFFD.')
-  return { ...parsed, attempts: response.attempts }
+  return { ...parsed, attempts: response.attempts, sentAt: response.sentAt }
 }
 
 /** If a signal interrupted the reading of a response, the change may have been made. */
-const afterResponse = (failure: MergeqError): MergeqError =>
-  failure.kind === 'interrupted' ? extendError(failure, { sentState: 'ambiguous' }) : failure
+const afterResponse = (failure: MergeqError, sentAt: number): MergeqError =>
+  extendError(failure, failure.kind === 'interrupted' ? { sentAt, sentState: 'ambiguous' } : { sentAt })
 
 const isUtf8 = (bytes: Uint8Array): boolean => {
   try {

@@ -109,7 +109,7 @@ export interface CommandRequest<V = Readonly<Record<string, unknown>>> {
   readonly overrides: readonly BodyOverride[]
 }
 
-export interface SendOptions {
+export interface SendOneOptions {
   /** Whether it is the only request of the command; otherwise errors name the pull request. True by default. */
   readonly isOnly?: boolean
   readonly limits?: RequestLimits
@@ -147,7 +147,7 @@ export interface RunContext<V> extends CommandContext {
    */
   send(requests: readonly CommandRequest<V>[], atOnce?: number): Promise<number>
   /** Sends a request of the operation and prints nothing. */
-  sendOne(request: CommandRequest<V>, options?: SendOptions): Promise<SentRequest<V>>
+  sendOne(request: CommandRequest<V>, options?: SendOneOptions): Promise<SentRequest<V>>
   /** Prints a request that was sent, or logs its error. Returns the exit code. */
   report(sent: SentRequest<V>): Promise<number>
   /** Runs another command line in this process. */

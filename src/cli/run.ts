@@ -13,7 +13,7 @@ import {
   operationOf,
   type RequestCommand,
   type RequestResult,
-  type SendOptions,
+  type SendOneOptions,
   type SentRequest,
 } from './command.ts'
 import { openPage, printDryRun } from './confirm.ts'
@@ -38,7 +38,7 @@ export async function runCommand(command: Command, args: ParsedArgs, program: Pr
         return request
       },
       send: (requests, atOnce) => runRequests(command, requests, context, atOnce),
-      sendOne: (request, options) => sendRequest(command, request, context, options),
+      sendOne: (request, options) => sendOne(command, request, context, options),
       report: sent => printResults(command, [sent.request], [sent], context),
       runCommandLine: program.runCommandLine,
     })
@@ -85,7 +85,7 @@ export async function runRequests<V extends Values>(
   const isOnly = requests.length === 1
   const send = async (request: CommandRequest<V>): Promise<SentRequest<V>> => {
     const before = await readBefore(command, request, context)
-    return { ...(await sendRequest(command, request, context, { isOnly })), before }
+    return { ...(await sendOne(command, request, context, { isOnly })), before }
   }
   const width = context.args.has('--stop-on-error') ? 1 : atOnce
   const sent = mapConcurrent(requests, width, send, () => !context.host.interrupted.aborted)
@@ -118,11 +118,11 @@ export async function* mapConcurrent<T, R>(
 }
 
 /** Sends a request and returns its response or its error; a person is told more about a rejection. */
-export async function sendRequest<V extends Values>(
+export async function sendOne<V extends Values>(
   command: RequestCommand<V>,
   request: CommandRequest<V>,
   context: CommandContext,
-  { isOnly = true, limits = {} }: SendOptions = {},
+  { isOnly = true, limits = {} }: SendOneOptions = {},
 ): Promise<SentRequest<V>> {
   const operation = operationOf(command)
   const { values, overrides } = request

@@ -1,5 +1,6 @@
 import type { MergeqError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
+import { changedWhen, type SendingTime, sentSeconds } from './service-clock.ts'
 import { type Milestone, outcomeOfRecord, stateOf, statesUnderTest, type WaitOutcome } from './states.ts'
 
 export interface WaitGoal {
@@ -22,17 +23,8 @@ export interface WaitObservation {
   readonly date?: number | undefined
 }
 
-/**
- * When a submission was sent, by the local clock, in milliseconds since 1970: not before `from`, not after
- * `to`.
- */
-interface Submission {
-  readonly from: number
-  readonly to: number
-}
-
 export interface WaitState {
-  readonly submission?: Submission | undefined
+  readonly submission?: SendingTime | undefined
   /** The record that was read before the submission, until a poll finds another record. */
   readonly recordBeforeSubmit?: JsonObject | undefined
   /** The last record that was ignored because it is, or may be, of an earlier attempt. */
@@ -76,31 +68,18 @@ const equalsRecordBeforeSubmit = (record: JsonObject, recordBeforeSubmit: JsonOb
 /** For this many milliseconds after a submission a record may not show it yet. */
 const maxVisibilityDelay = 10_000
 
-/**
- * Compares a record's `stateChangedAt` with the time of the submission, converted to the service's clock,
- * which has a resolution of a second. Returns undefined if the comparison is not conclusive.
- */
-function ageOf(
-  record: JsonObject,
-  { at, askedAt = at, date }: WaitObservation,
-  { from, to }: Submission,
-): 'older' | 'newer' | undefined {
-  if (date === undefined) return undefined
-  const second = Math.floor(Date.parse(getString(record, 'stateChangedAt') ?? '') / 1_000)
-  if (second < Math.floor((from + date - at) / 1_000)) return 'older'
-  return second > Math.floor((to + date + 999 - askedAt) / 1_000) ? 'newer' : undefined
-}
-
 /** Whether a record is, or may be, of an attempt before the submission. */
 function mayBeEarlierAttempt(
   record: JsonObject,
-  observation: WaitObservation,
-  submission: Submission | undefined,
+  { at, askedAt = at, date }: WaitObservation,
+  submission: SendingTime | undefined,
 ): boolean {
   if (submission === undefined) return false
-  const age = ageOf(record, observation, submission)
-  const isRecent = observation.at < submission.to + maxVisibilityDelay
-  return hasLeft(record) ? age === 'older' || (age === undefined && isRecent) : age === 'older' && isRecent
+  const when = changedWhen(record, sentSeconds(submission, { askedAt, at, date }))
+  const isRecent = at < submission.to + maxVisibilityDelay
+  return hasLeft(record)
+    ? when === 'before' || (when === undefined && isRecent)
+    : when === 'before' && isRecent
 }
 
 /** Whether the head of a record, as far as it is known, is another commit than the expected one. */

@@ -31,16 +31,21 @@ interface Transport {
   readonly sendOnce: typeof sendOnce
 }
 
-interface SendOptions {
+interface HttpSendOptions {
   readonly token: string | undefined
   /** Returns the time limit of the attempt that begins now, in milliseconds, without the upload. */
   timeout(): number
   readonly maxRetries: number
-  onAttempt(): void
   /** A truncated response and a web page are retried. An error that this function throws ends the request. */
   isComplete(response: HttpResponse): Promise<boolean>
   /** After the first piece the request is not repeated: an error then means a truncated response. */
   readonly sink?: BodySink | undefined
+}
+
+/** How often a request was sent, and when the last time, by the local clock, in milliseconds since 1970. */
+export interface Sending {
+  readonly attempts: number
+  readonly sentAt: number
 }
 
 export interface HttpClient {
@@ -49,7 +54,7 @@ export interface HttpClient {
    * transient error, a change only when the service certainly did not apply it. Returns the last response.
    * Throws a MergeqError whose `sentState` says how far the request got.
    */
-  send(request: HttpRequest, options: SendOptions): Promise<HttpResponse & { readonly attempts: number }>
+  send(request: HttpRequest, options: HttpSendOptions): Promise<HttpResponse & Sending>
   /** Closes all connections; requests end, and are not sent again. */
   close(): Promise<void>
 }
@@ -82,9 +87,8 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
   const sendAttempt = async (
     { pools, sendOnce }: Transport,
     request: HttpRequest,
-    { token, timeout, onAttempt, sink }: SendOptions,
+    { token, timeout, sink }: HttpSendOptions,
   ): Promise<HttpResponse | TransportError> => {
-    onAttempt()
     const limit = timeout()
     const url = new URL(request.url)
     // A change uses a new connection: the server may have closed one that was kept alive.
@@ -139,7 +143,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     result: HttpResponse | TransportError,
     attempts: number,
     request: HttpRequest,
-    options: SendOptions,
+    options: HttpSendOptions,
   ): Promise<boolean> => {
     if (closing.signal.aborted) return false
     const reason = await retryReason(result, request, options)
@@ -163,10 +167,11 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
       transportPromise ??= openTransport(new URL(request.url))
       const transport = await transportPromise
       for (let attempts = 1; ; attempts++) {
+        const sentAt = clock.now()
         const result = await sendAttempt(transport, request, options)
         if (await waitForRetry(result, attempts, request, options)) continue
-        if ('status' in result) return { ...result, attempts }
-        throw withAttempts(result.error, attempts)
+        if ('status' in result) return { ...result, attempts, sentAt }
+        throw withAttempts(result.error, attempts, sentAt)
       }
     },
     async close() {
@@ -187,16 +192,16 @@ function truncatedResponseError(error: unknown, operation: string, host: string)
   })
 }
 
-const withAttempts = (error: MergeqError, attempts: number): MergeqError =>
+const withAttempts = (error: MergeqError, attempts: number, sentAt: number): MergeqError =>
   attempts === 1
-    ? extendError(error, { attempts })
-    : extendError(error, { attempts }, error.message.replace(/\.$/, ` (${attempts} attempts).`))
+    ? extendError(error, { attempts, sentAt })
+    : extendError(error, { attempts, sentAt }, error.message.replace(/\.$/, ` (${attempts} attempts).`))
 
 /** Undefined when the request must not be repeated or a retry would not help. */
 async function retryReason(
   result: HttpResponse | TransportError,
   { isChange }: HttpRequest,
-  { isComplete }: SendOptions,
+  { isComplete }: HttpSendOptions,
 ): Promise<string | undefined> {
   if ('error' in result) {
     if (!result.retryable || (isChange && result.sentState === 'ambiguous')) return undefined

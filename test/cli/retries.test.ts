@@ -485,7 +485,6 @@ test.each([
       token: undefined,
       timeout: () => 10_000,
       maxRetries: 3,
-      onAttempt: () => undefined,
       isComplete: async () => true,
     },
   )

@@ -6,7 +6,7 @@ import { yesInput } from '../../cli/common-inputs.ts'
 import { canPrompt, confirm, printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { flag } from '../../cli/inputs.ts'
-import { reportResults, sendRequest } from '../../cli/run.ts'
+import { reportResults, sendOne } from '../../cli/run.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
@@ -34,7 +34,7 @@ async function cancelAll(values: QueueParams, context: CommandContext): Promise<
   const [cancelled, gone]: [number[], number[]] = [[], []]
   for (const request of requests) {
     if (context.host.interrupted.aborted) break
-    const { failure } = await sendRequest(command, request, context, options)
+    const { failure } = await sendOne(command, request, context, options)
     const isGone = failure?.kind === 'not-found'
     if (failure === undefined) cancelled.push(request.values.pr)
     if (isGone) gone.push(request.values.pr)

@@ -5,7 +5,7 @@ import { defineCommand } from '../../cli/command.ts'
 import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { serviceRecord } from '../../cli/fields.ts'
-import { printResults, sendRequest } from '../../cli/run.ts'
+import { printResults, sendOne } from '../../cli/run.ts'
 import { positionEntries } from '../../domain/queue-entries.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
 import type { QueueParams, QueueRequest } from './plan.ts'
@@ -36,7 +36,7 @@ export async function printQueue(request: QueueRequest, context: CommandContext)
   const { host, isWatched, presentation, settings } = context
   const command = { command: 'queue get', operation: getQueue }
   const [sent, activity] = await Promise.all([
-    sendRequest(command, request, context),
+    sendOne(command, request, context),
     isWatched ? readQueueActivity(context.client(), request.values) : undefined,
   ])
   const view = ({ records: [queue = {}] }: DecodedResponse, values: QueueParams) => ({
