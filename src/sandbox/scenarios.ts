@@ -1,7 +1,8 @@
 import { type ScenarioName, scenarioNames } from '../domain/scenario-names.ts'
 import { requireUtf8 } from '../domain/values/text.ts'
+import { integer } from '../domain/values/types.ts'
 import { toMergeqError, usageError, withName } from '../errors.ts'
-import { isObject, type Json, type JsonObject } from '../json.ts'
+import { getArray, isObject, type Json, type JsonObject } from '../json.ts'
 import { defaultSettings, mergeSettings, unknownSettings } from './engine/settings.ts'
 import { anyText, checkValue, type FieldType, fieldType, nonEmptyText, statusError } from './requests.ts'
 
@@ -121,10 +122,7 @@ const numberType = (expected: string, isValid: (value: number) => boolean): Fiel
 
 const factor = numberType('a number greater than 0', value => value > 0 && value <= maxNumber)
 const seconds = numberType('a number of seconds, 0 or more', value => value >= 0 && value <= maxNumber)
-const positiveInteger = numberType(
-  'a whole number greater than 0',
-  value => Number.isSafeInteger(value) && value > 0,
-)
+const positiveInteger = integer(1)
 
 const results = ['pass', 'fail', 'flake', 'cancel'] as const satisfies readonly ScriptedResult[]
 
@@ -139,91 +137,79 @@ const runs = fieldType<readonly ScriptedResult[]>(
       : undefined,
 )
 
-/** Reads a part of a file. `place` says where it is, for errors: `scripts[0].runs`, or `the file`. */
-type Reader<T> = (value: Json, place: string) => T
+const list = fieldType('a list', value => (Array.isArray(value) ? value : undefined))
 
-const single =
-  <T>(type: FieldType<T>): Reader<T> =>
-  (value, place) =>
-    checkValue(value, place.replace(/\.(?=\w+$)/, ': '), type)
+/** The settings of a queue: `checkSettings` checks each. */
+const settings = fieldType('an object', value =>
+  value instanceof Object && !Array.isArray(value) ? value : undefined,
+)
 
-const listOf =
-  <T>(read: Reader<T>): Reader<readonly T[]> =>
-  (value, place) => {
-    if (!Array.isArray(value)) throw statusError(400, `${place} must be a list.`)
-    return value.map((element, index) => read(element, `${place}[${index}]`))
+type Fields = Readonly<Record<string, FieldType<unknown>>>
+
+const fileFields: Fields = {
+  summary: anyText,
+  scripts: list,
+  settings,
+  moments: list,
+  stretch: factor,
+  outage: positiveInteger,
+  outages: list,
+}
+
+const scriptFields: Fields = {
+  pr: positiveInteger,
+  divisibleBy: positiveInteger,
+  runs,
+  readyAfter: seconds,
+  cancelledAfter: seconds,
+  pushedAfter: seconds,
+  stretch: factor,
+  head: nonEmptyText,
+}
+
+const momentFields: Fields = { after: seconds, settings }
+const outageFields: Fields = { after: seconds, lasts: factor }
+
+/** Checks a scenario file. Throws an error that names the place in it, such as `scripts[0]`. */
+function checkFile(file: Json): void {
+  checkObject(file, 'the file', fileFields)
+  for (const [index, script] of getArray(file, 'scripts').entries()) {
+    const place = `scripts[${index}]`
+    const { pr, divisibleBy, head } = checkObject(script, place, scriptFields)
+    if ((pr === undefined) === (divisibleBy === undefined))
+      throw statusError(400, `${place}: either pr or divisibleBy is required.`)
+    if (head !== undefined && pr === undefined) throw statusError(400, `${place}: head requires pr.`)
   }
+  for (const [index, moment] of getArray(file, 'moments').entries())
+    checkObject(moment, `moments[${index}]`, momentFields, 'after', 'settings')
+  for (const [index, outage] of getArray(file, 'outages').entries())
+    checkObject(outage, `outages[${index}]`, outageFields, 'after', 'lasts')
+}
 
-/** Reads an object that has no other fields than these; all but `required` may be left out. */
-const objectOf =
-  <T>(readers: { readonly [K in keyof T]-?: Reader<T[K]> }, ...required: readonly string[]): Reader<T> =>
-  (value, place) => {
-    if (!isObject(value)) throw statusError(400, `${place} must be an object.`)
-    const fields = Object.entries(value).map(([key, field]) => {
-      if (!Object.hasOwn(readers, key))
-        throw statusError(
-          400,
-          `${place}: unknown field '${key}'; must be one of: ${Object.keys(readers).join(', ')}.`,
-        )
-      return [key, readers[key as keyof T](field ?? null, place === wholeFile ? key : `${place}.${key}`)]
-    })
-    if (required.some(key => value[key] === undefined))
-      throw statusError(400, `${place} requires ${required.join(' and ')}.`)
-    return Object.fromEntries(fields)
-  }
-
-/** Unlike updateQueue, a scenario file must not have unknown settings: they are probably typos. */
-const readSettings: Reader<JsonObject> = (value, place) => {
+/** Checks an object that has no other fields than these; all but `required` may be left out. */
+function checkObject(value: Json, place: string, fields: Fields, ...required: readonly string[]): JsonObject {
   if (!isObject(value)) throw statusError(400, `${place} must be an object.`)
-  const [unknownKey] = Object.keys(unknownSettings(value))
-  if (unknownKey !== undefined) throw statusError(400, `${place}: unknown setting '${unknownKey}'.`)
-  withName(place, () => mergeSettings(defaultSettings, value))
+  for (const [name, field] of Object.entries(value)) {
+    const type = Object.hasOwn(fields, name) ? fields[name] : undefined
+    if (type === undefined)
+      throw statusError(
+        400,
+        `${place}: unknown field '${name}'; must be one of: ${Object.keys(fields).join(', ')}.`,
+      )
+    checkValue(field, `${place}: ${name}`, type)
+  }
+  if (required.some(name => value[name] === undefined))
+    throw statusError(400, `${place} requires ${required.join(' and ')}.`)
+  if (isObject(value.settings)) checkSettings(value.settings, `${place}.settings`)
   return value
 }
 
-const readScriptFields = objectOf<ScenarioScript>({
-  pr: single(positiveInteger),
-  divisibleBy: single(positiveInteger),
-  runs: single(runs),
-  readyAfter: single(seconds),
-  cancelledAfter: single(seconds),
-  pushedAfter: single(seconds),
-  stretch: single(factor),
-  head: single(nonEmptyText),
-})
-
-const readScript: Reader<ScenarioScript> = (value, place) => {
-  const script = readScriptFields(value, place)
-  if ((script.pr === undefined) === (script.divisibleBy === undefined))
-    throw statusError(400, `${place}: either pr or divisibleBy is required.`)
-  if (script.head !== undefined && script.pr === undefined)
-    throw statusError(400, `${place}: head requires pr.`)
-  return script
+/** Unlike updateQueue, a scenario file must not have unknown settings: they are probably typos. */
+function checkSettings(named: JsonObject, place: string): void {
+  const [unknownKey] = Object.keys(unknownSettings(named))
+  if (unknownKey !== undefined) throw statusError(400, `${place}: unknown setting '${unknownKey}'.`)
+  withName(place, () => mergeSettings(defaultSettings, named))
 }
-
-const readMoment = objectOf<ScenarioMoment>(
-  { after: single(seconds), settings: readSettings },
-  'after',
-  'settings',
-)
-
-const readOutage = objectOf<ScenarioOutage>(
-  { after: single(seconds), lasts: single(factor) },
-  'after',
-  'lasts',
-)
-
-const wholeFile = 'the file'
-
-const readFile = objectOf<Scenario>({
-  summary: single(anyText),
-  scripts: listOf(readScript),
-  settings: readSettings,
-  moments: listOf(readMoment),
-  stretch: single(factor),
-  outage: single(positiveInteger),
-  outages: listOf(readOutage),
-})
 
 /**
  * Parses the text of a scenario file: a JSON object. Throws a usage error that names the part of the file that is
@@ -234,19 +220,15 @@ const readFile = objectOf<Scenario>({
 export function parseScenario(text: string, name: string): Scenario {
   const plainText = requireUtf8(text, `The scenario ${name}`)
   try {
-    return readFile(parseJson(plainText), wholeFile)
+    const scenario = JSON.parse(plainText)
+    checkFile(scenario)
+    return scenario
   } catch (error) {
+    const isJson = !(error instanceof SyntaxError)
+    const reason = isJson ? toMergeqError(error).message : 'it contains invalid JSON.'
     throw usageError(
-      `The scenario ${name} cannot be read: ${toMergeqError(error).message}`,
+      `The scenario ${name} cannot be read: ${reason}`,
       'For example: {"scripts":[{"divisibleBy":3,"runs":["flake","pass"]}],"stretch":2}',
     )
-  }
-}
-
-function parseJson(text: string): Json {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw statusError(400, 'it contains invalid JSON.')
   }
 }

@@ -203,7 +203,7 @@ describe('the error for a bad scenario file names the bad part', () => {
     ['[]', 'the file must be an object'],
     ['{"script":[]}', "unknown field 'script'"],
     ['{"scripts":1}', 'scripts must be a list'],
-    ['{"scripts":[{"pr":1},{"pr":0}]}', 'scripts[1]: pr must be a whole number greater than 0'],
+    ['{"scripts":[{"pr":1},{"pr":0}]}', 'scripts[1]: pr must be a whole number from 1 to'],
     ['{"scripts":[{"runs":["pass"]}]}', 'scripts[0]: either pr or divisibleBy is required'],
     ['{"scripts":[{"pr":1,"divisibleBy":2}]}', 'scripts[0]: either pr or'],
     ['{"scripts":[{"pr":1,"runs":["flake"]}]}', 'scripts[0]: runs must be a list of pass, fail'],
