@@ -45,6 +45,8 @@ export interface TestRun {
 export interface FailingCheck {
   readonly name: string
   readonly url: string | undefined
+  /** The conclusion of a check run, or the state of a status, as the service gives it. */
+  readonly conclusion: string
 }
 
 const isTestRunId = (id: string | undefined): id is string => id !== undefined && /^[\w.-]{1,128}$/.test(id)
@@ -94,13 +96,15 @@ export function parseTestRun(id: string, run: JsonObject): TestRun {
   const required = getArray(run, 'requiredStatuses')
   const checks = readChecks(run).filter(({ name = null }) => required.length === 0 || required.includes(name))
   const withResult = (result: 'passed' | 'failed' | undefined): readonly FailingCheck[] => {
-    const urls = new Map<string, string | undefined>()
-    for (const check of checks)
-      if (checkResults.get((getString(check, 'state') ?? '').toUpperCase()) === result) {
-        const name = shorten(getString(check, 'name') ?? 'an unnamed check')
-        urls.set(name, urls.get(name) ?? getString(check, 'url'))
-      }
-    return [...urls].map(([name, url]) => ({ name, url }))
+    const found = new Map<string, FailingCheck>()
+    for (const check of checks) {
+      const conclusion = getString(check, 'state') ?? ''
+      if (checkResults.get(conclusion.toUpperCase()) !== result) continue
+      const name = shorten(getString(check, 'name') ?? 'an unnamed check')
+      const earlier = found.get(name) ?? { name, url: undefined, conclusion }
+      found.set(name, { ...earlier, url: earlier.url ?? getString(check, 'url') })
+    }
+    return [...found.values()]
   }
   const numbers = (values: readonly Json[]) =>
     values.flatMap(value => (typeof value === 'number' ? [value] : []))

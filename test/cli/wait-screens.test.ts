@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { mergeq, openStory, type Setting } from '../support/harness.ts'
-import { type Course, runWithHistory } from '../support/pr-wait.ts'
+import { type Course, documentsIn, runWithHistory } from '../support/pr-wait.ts'
 
 const person: Setting = { terminal: true, env: { NO_COLOR: '1' } }
 
@@ -76,15 +76,58 @@ describe('the failing checks', () => {
     expect(err).toBe(`#7 TESTING\n#7 TESTING -> FAILED\n#7: the check "test" failed: ${url}#test\n`)
   })
 
-  test.each(['--json', '-o ndjson', '-q'])(
-    'are not read with %s, which shows nothing of them',
-    async flag => {
-      const { code, err, operations } = await runWithHistory(`${line} ${flag}`, runOf('test'))
-      expect({ code, reads: reads(operations), said: err.includes('check') }).toEqual({
-        code: 3,
-        reads: 0,
-        said: false,
+  test('are not read with -q, which shows nothing of them', async () => {
+    const { code, err, operations } = await runWithHistory(`${line} -q`, runOf('test'))
+    expect({ code, reads: reads(operations), said: err.includes('check') }).toEqual({
+      code: 3,
+      reads: 0,
+      said: false,
+    })
+  })
+
+  test.each(['--json', '-o ndjson', '--json -q'])('are in the result with %s', async flags => {
+    const { code, out, err, operations } = await runWithHistory(`${line} ${flags}`, {
+      ...runOf('test', 'lint'),
+      pulls: { 7: [[0, 'FAILED', { testRunId: 'run-1', prTitle: 'Add search' }]] },
+    })
+    expect({ code, reads: reads(operations), said: err.includes('check') }).toEqual({
+      code: 3,
+      reads: 1,
+      said: false,
+    })
+    expect(documentsIn(out).at(-1)).toEqual({
+      type: 'result',
+      pr: 7,
+      title: 'Add search',
+      url: 'https://github.com/acme/web/pull/7',
+      outcome: 'failed',
+      state: 'FAILED',
+      reason: '#7 has already failed',
+      failingChecks: ['test', 'lint'].map(name => ({ name, url: `${url}#${name}`, conclusion: 'FAILURE' })),
+      elapsedSeconds: 0,
+      exit: 3,
+    })
+  })
+
+  test('are an empty list in the result if they cannot be read', async () => {
+    const { out } = await runWithHistory(`${line} --json --until left`, {
+      pulls: { 7: failing },
+      fault: (_, operation) => (operation === 'getMergeQueueTestingDetails' ? { status: 500 } : undefined),
+    })
+    expect(documentsIn(out)).toEqual([expect.objectContaining({ outcome: 'left', failingChecks: [] })])
+  })
+
+  test.each(['', '--json', '-o ndjson', '-o csv', '-o table'])(
+    'are a line each on standard error in CI, also with "%s"',
+    async format => {
+      const names = ['a', 'b', 'c', 'd', 'e', 'f']
+      const { err } = await runWithHistory(`${line} ${format}`, {
+        ...runOf(...names),
+        setting: { env: { CI: '1' } },
       })
+      expect(err.match(/^#7: the check .*$/gm)).toEqual(
+        names.map(name => `#7: the check "${name}" failed: ${url}#${name}`),
+      )
     },
   )
 

@@ -142,7 +142,17 @@ describe('one pull request', () => {
     const { code, out } = await runWithHistory('pr wait 7 --interval 2s --json', { pulls: { 7: walk } })
     expect(code).toBe(0)
     expect(documentsIn(out)).toEqual([
-      { type: 'result', pr: 7, outcome: 'merged', state: 'MERGED', elapsedSeconds: 8, exit: 0 },
+      {
+        type: 'result',
+        pr: 7,
+        title: null,
+        url: 'https://github.com/acme/web/pull/7',
+        outcome: 'merged',
+        state: 'MERGED',
+        reason: '#7 merged after 8s',
+        elapsedSeconds: 8,
+        exit: 0,
+      },
     ])
   })
 
@@ -279,7 +289,17 @@ describe('one pull request', () => {
     const never = await runWithHistory('pr wait 7 --interval 10s --json', { pulls: {} })
     expect({ code: never.code, seconds: never.seconds }).toEqual({ code: 5, seconds: 90 })
     expect(documentsIn(never.out)).toEqual([
-      { type: 'result', pr: 7, outcome: 'error', state: null, elapsedSeconds: 90, exit: 5 },
+      {
+        type: 'result',
+        pr: 7,
+        title: null,
+        url: 'https://github.com/acme/web/pull/7',
+        outcome: 'error',
+        state: null,
+        reason: '#7 could not be checked (not found in the queue)',
+        elapsedSeconds: 90,
+        exit: 5,
+      },
     ])
     expect(JSON.parse(never.err.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({ exit: 5 })
     const short = await runWithHistory('pr wait 7 --interval 10s --grace 0', { pulls: {} })

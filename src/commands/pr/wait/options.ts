@@ -52,7 +52,8 @@ export const waitInputs = {
 /** A record of a wait is a result or, in NDJSON, also a state change. */
 export const waitRecord: RecordFields = {
   names: [
-    ...['type', 'pr', 'repo', 'outcome', 'state', 'elapsedSeconds', 'exit'],
+    ...['type', 'pr', 'repo', 'title', 'url', 'outcome', 'state', 'reason', 'failingChecks'],
+    ...['elapsedSeconds', 'exit'],
     ...['from', 'to', 'at', 'position'],
   ],
   columns: [

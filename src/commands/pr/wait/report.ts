@@ -1,4 +1,5 @@
 import { reportErrors } from '../../../cli/run.ts'
+import { isContinuousIntegration } from '../../../config/ci-systems.ts'
 import { formatDuration, formatOrdinal } from '../../../domain/format.ts'
 import { kindOfOutcome, type WaitOutcome } from '../../../domain/states.ts'
 import type { CommandLine } from '../../../domain/suggested-command.ts'
@@ -7,7 +8,7 @@ import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import type { StateChange } from '../../../domain/wait-state.ts'
 import { exitCodeOf, mostSevere } from '../../../errors.ts'
-import type { JsonObject } from '../../../json.ts'
+import { getString, type JsonObject } from '../../../json.ts'
 import { singleRecord } from '../../../output/printer.ts'
 import {
   linkSpan,
@@ -21,12 +22,12 @@ import {
 } from '../../../output/styled-text.ts'
 import { textWidth } from '../../../output/text-width.ts'
 import { linesView, table } from '../../../output/view.ts'
-import { type RequestedPullRequest, readTestRun } from '../reads.ts'
+import { readTestRun } from '../reads.ts'
 import { countsOf, missingState } from './live-line.ts'
 import { waitCommand, waitRecord } from './options.ts'
 import type { Wait, WaitEnd, WaitTarget } from './poll.ts'
 
-/** The largest number of failing checks that are shown or logged for a pull request. */
+/** The largest number of failing checks that a terminal shows for a pull request. */
 const maxChecks = 5
 
 /** The largest number of pull requests whose failing checks are read: each costs a request. */
@@ -38,13 +39,16 @@ const failingChecksTime = 5_000
 /** How long a wait stays without output, in milliseconds. */
 const maxSilence = 5 * 60_000
 
+/** The result of a pull request. */
 interface WaitResult {
-  readonly values: RequestedPullRequest
+  readonly target: WaitTarget
   readonly end: WaitEnd
   readonly exit: number
+  /** What JSON prints. The row and the lines on a terminal show the same. */
   readonly record: JsonObject
-  /** What a terminal shows instead of the record. */
-  readonly lines: readonly StyledLine[]
+  /** The reason in the record, for a terminal. */
+  readonly sentence: Pieces
+  readonly failingChecks: readonly FailingCheck[]
 }
 
 /** The output of a wait: state changes, heartbeats, and exactly one result for each pull request. */
@@ -120,9 +124,8 @@ export class WaitReporter {
   /** Records the result of a pull request, and prints it as soon as the results before it are printed. */
   async reportEnd(target: WaitTarget, end: WaitEnd): Promise<void> {
     const { context, startedAt } = this.wait
-    const { host, logger, settings } = context
-    const { values } = target.request
-    const { pr, repo } = values
+    const { host, logger, settings, presentation } = context
+    const { pr, repo } = target.request.values
     const { outcome, failure } = end
     const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
     const elapsed = host.clock.now() - startedAt
@@ -130,29 +133,29 @@ export class WaitReporter {
       given => given !== undefined && repositoryName(given) === repositoryName(repo),
       () => false,
     )
+    const isFailed = outcome === 'failed' || (outcome === 'left' && target.state.state === 'FAILED')
+    const failingChecks = isFailed ? await this.readFailingChecks(target) : []
+    const sentence = describeEnd(target, end, elapsed)
     const record = {
       type: 'result',
       pr,
       // A script needs the repository to pass such a result to another command.
       ...(isDefaultRepository ? {} : { repo: repositoryName(repo) }),
+      title: getString(target.record, 'prTitle') ?? null,
+      url: urlOfPullRequest(repo, pr),
       outcome,
       state: target.state.state ?? null,
+      reason: plainText(sentence),
+      ...(isFailed && {
+        failingChecks: failingChecks.map(({ name, url = null, conclusion }) => ({ name, url, conclusion })),
+      }),
       elapsedSeconds: Math.round(elapsed / 1_000),
       exit,
     }
-    const failingChecks = await this.readFailingChecks(target, outcome)
-    const lines = [
-      ...checkLines(
-        [signOfEnd(target, end), ' ', ...describeEnd(target, end, elapsed)],
-        failingChecks,
-        host.out.columns,
-      ),
-      ...stepLines(nextSteps(target, end, this.requests.length, settings.commandLine), host.out.columns),
-    ]
-    if (!this.showsLines)
-      for (const { name, url } of failingChecks.slice(0, maxChecks))
+    if (presentation === 'rows' || isContinuousIntegration(host.env))
+      for (const { name, url } of failingChecks)
         await logger.info(`#${pr}: the check "${name}" failed${url === undefined ? '.' : `: ${url}`}`)
-    this.results.set(target.request, { values, end, exit, record, lines })
+    this.results.set(target.request, { target, end, exit, record, sentence, failingChecks })
     await this.print(this.isStream)
   }
 
@@ -167,9 +170,18 @@ export class WaitReporter {
       const result = this.results.get(request)
       if (result !== undefined) {
         this.unprinted.delete(request)
-        await this.wait.context.printer.print(printable(result.record, result.lines))
+        await this.wait.context.printer.print(printable(result.record, () => this.linesOf(result)))
       } else if (!skipsMissing) return
     }
+  }
+
+  private linesOf({ target, end, sentence, failingChecks }: WaitResult): readonly StyledLine[] {
+    const { settings, host } = this.wait.context
+    const steps = nextSteps(target, end, this.requests.length, settings.commandLine)
+    return [
+      ...checkLines([signOfEnd(target, end), ' ', ...sentence], failingChecks, host.out.columns),
+      ...stepLines(steps, host.out.columns),
+    ]
   }
 
   /** Logs the errors, the most severe last, and returns the most severe exit code. */
@@ -178,9 +190,9 @@ export class WaitReporter {
     const results = [...this.results.values()]
     const unfinished = results.filter(({ end }) => end.outcome === 'timed-out' || end.outcome === 'pending')
     if (this.showsLines && this.requests.length > 1 && unfinished.length > 0) {
-      const pullRequests = unfinished.map(({ values }) => values)
+      const pullRequests = unfinished.map(({ target }) => target.request.values)
       const step = ['To continue waiting', waitCommand(pullRequests, context.settings.commandLine)] as const
-      await context.printer.print(printable({}, stepLines([step], context.host.out.columns)))
+      await context.printer.print(printable({}, () => stepLines([step], context.host.out.columns)))
     }
     await context.printer.end()
     await reportErrors(
@@ -191,18 +203,14 @@ export class WaitReporter {
   }
 
   /**
-   * Reads the failing checks of a pull request that failed, where a person or the log of a CI job shows them:
-   * once, within the limits of a poll and five seconds. Empty if they are not known or if a request fails.
+   * Reads the failing checks of a pull request that failed, unless nothing shows them: once, within the limits
+   * of a poll and five seconds. Empty if they are not known or if a request fails.
    */
-  private async readFailingChecks(
-    { request, record, state }: WaitTarget,
-    outcome: WaitOutcome,
-  ): Promise<readonly FailingCheck[]> {
+  private async readFailingChecks({ request, record }: WaitTarget): Promise<readonly FailingCheck[]> {
     const { context, pollLimits } = this.wait
     const { presentation, options, host } = context
-    const isFailed = outcome === 'failed' || (outcome === 'left' && state.state === 'FAILED')
-    const isShown = this.showsLines || (presentation === 'rows' && !options.quiet)
-    if (!isFailed || !isShown || record === undefined || !this.wait.hasTime()) return []
+    const isShown = presentation !== 'rows' || !options.quiet
+    if (!isShown || record === undefined || !this.wait.hasTime()) return []
     if (this.failingReads >= maxFailingReads) return []
     this.failingReads++
     const deadline = host.clock.now() + failingChecksTime
@@ -215,10 +223,10 @@ export class WaitReporter {
 }
 
 /** Wraps a record for the printer; `lines` replace its row on a terminal. Of a change, only NDJSON is printed. */
-const printable = (record: JsonObject, lines: readonly StyledLine[] = []) =>
+const printable = (record: JsonObject, lines: () => readonly StyledLine[] = () => []) =>
   singleRecord(record, () => ({
     ...table([{ ...record, state: record.state ?? '' }], waitRecord.columns),
-    terminalView: () => linesView(lines),
+    terminalView: () => linesView(lines()),
   }))
 
 /** Describes pull requests on one line: the state of a single pull request, or a count for each state. */
@@ -253,52 +261,70 @@ function shortCommits({ expected = '', found = '' }: NonNullable<WaitEnd['head']
   return [expected.slice(0, length), found.slice(0, length)]
 }
 
+/** The parts of a sentence about the end of a wait. */
+interface Words {
+  /** The pull request, `#7`. */
+  readonly pr: Span
+  /** Its state, or what is known instead. */
+  readonly state: Span | string
+  /** How long the wait lasted: ` after 6m52s`. */
+  readonly after: string
+  readonly commits: readonly string[]
+}
+
+type Sentences = Readonly<Record<WaitOutcome, (words: Words) => Pieces>>
+
+const sentences: Sentences = {
+  merged: ({ pr, after }) => [pr, ' ', styled('merged', 'green'), after],
+  reached: ({ pr, state, after }) => [pr, ' reached the requested state', after, ' (', state, ')'],
+  left: ({ pr, state, after }) => [pr, ' left the queue', after, ' (', state, ')'],
+  failed: ({ pr, after }) => [pr, ' ', styled('failed', 'red'), after],
+  cancelled: ({ pr, after }) => [pr, ' was cancelled', after],
+  'timed-out': ({ pr, state, after }) => ['The wait for ', pr, ' timed out', after, ', still ', state],
+  stale: ({ pr, commits: [expected = '', found = ''] }) => [
+    ...['The head of ', pr],
+    ` moved: expected ${expected}, found ${found}`,
+  ],
+  pending: ({ pr, state }) => [pr, ' is still ', state],
+  error: ({ pr, state }) => [pr, ' could not be checked (', state, ')'],
+}
+
+/** The sentences about what the first reading showed: nothing changed while the command waited. */
+const sentencesAtFirst: Partial<Sentences> = {
+  merged: ({ pr }) => [pr, ' is already ', styled('merged', 'green')],
+  reached: ({ pr, state }) => [pr, ' has already reached the requested state (', state, ')'],
+  left: ({ pr, state }) => [pr, ' has already left the queue (', state, ')'],
+  failed: ({ pr }) => [pr, ' has already ', styled('failed', 'red')],
+  cancelled: ({ pr }) => [pr, ' is already cancelled'],
+}
+
+/** The sentences about a pull request without a state. */
+const sentencesWithoutState: Partial<Sentences> = {
+  'timed-out': ({ pr, state, after }) => ['The wait for ', pr, ' timed out', after, ' (', state, ')'],
+  pending: ({ pr, state }) => [pr, ' has not finished (', state, ')'],
+}
+
 /**
  * Returns the sentence about the end of a wait: `#7 merged after 6m52s`, `#7 is already merged`. `elapsed` is
  * how long the wait lasted, in milliseconds.
  */
 export function describeEnd(target: WaitTarget, end: WaitEnd, elapsed: number): Pieces {
-  const { outcome, isSkipped = false, isFirstReading: isEarlier = false, isPaused = false, head } = end
-  const { pr, repo } = target.request.values
+  const { outcome, isSkipped = false, isFirstReading = false, isPaused = false, head } = end
+  const { values } = target.request
   const { state } = target.state
-  const number = linkSpan(`#${pr}`, urlOfPullRequest(repo, pr))
-  if (isSkipped) return ['mergeq did not wait for ', number]
-  const current = state === undefined ? missingState(target.state) : wordsSpan(state)
-  const after = isEarlier ? '' : ` after ${formatDuration(elapsed)}`
-  const pause = isPaused ? ': the queue is paused' : ''
-  switch (outcome) {
-    case 'merged':
-      return [number, isEarlier ? ' is already ' : ' ', styled('merged', 'green'), after]
-    case 'reached':
-      return [
-        ...[number, isEarlier ? ' has already reached' : ' reached', ' the requested state', after],
-        ...[' (', current, ')'],
-      ]
-    case 'left':
-      return [number, isEarlier ? ' has already left' : ' left', ' the queue', after, ' (', current, ')']
-    case 'failed':
-      return [number, isEarlier ? ' has already ' : ' ', styled('failed', 'red'), after]
-    case 'cancelled':
-      return [number, isEarlier ? ' is already cancelled' : ' was cancelled', after]
-    case 'timed-out':
-      return [
-        ...['The wait for ', number, ' timed out', after],
-        ...(state === undefined ? [' (', current, ')'] : [', still ', current]),
-        pause,
-      ]
-    case 'stale': {
-      const [expected, found] = shortCommits(head ?? {})
-      return ['The head of ', number, ` moved: expected ${expected}, found ${found}`]
-    }
-    case 'pending':
-      return [
-        number,
-        ...(state === undefined ? [' has not finished (', current, ')'] : [' is still ', current]),
-        pause,
-      ]
-    case 'error':
-      return [number, ' could not be checked (', current, ')']
-  }
+  const pr = linkSpan(`#${values.pr}`, urlOfPullRequest(values.repo, values.pr))
+  if (isSkipped) return ['mergeq did not wait for ', pr]
+  const sentenceOf =
+    (isFirstReading ? sentencesAtFirst[outcome] : undefined) ??
+    (state === undefined ? sentencesWithoutState[outcome] : undefined) ??
+    sentences[outcome]
+  const sentence = sentenceOf({
+    pr,
+    state: state === undefined ? missingState(target.state) : wordsSpan(state),
+    after: ` after ${formatDuration(elapsed)}`,
+    commits: shortCommits(head ?? {}),
+  })
+  return isPaused ? [...sentence, ': the queue is paused'] : sentence
 }
 
 /**
