@@ -178,8 +178,13 @@ export interface Command<P extends Params = Params, I extends Inputs = Inputs, X
   readonly operations?: readonly Operation[] | 'any'
   /** Whether the command changes the stored settings: then they are not read first. */
   readonly changesSettings?: boolean
+  /** Throws a usage error for options that contradict each other; the requests are not read yet. */
+  check?(values: InputValues<X>, context: CommandContext): void
+  /** Runs instead of `run` with --dry-run, where that does more than to print the requests of the operation. */
+  dryRun?(values: InputValues<X>, context: RunContext<RequestValues<P, I, X>>): Promise<number>
   /**
-   * Runs the command instead of its operation, and returns its exit code. It supports --dry-run itself.
+   * Runs the command instead of its operation, and returns its exit code. With --dry-run it is called only if
+   * the command has no operation: it then says what it would change.
    *
    * @param values the values of `options`
    */

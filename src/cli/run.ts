@@ -13,6 +13,7 @@ import {
   operationOf,
   type RequestCommand,
   type RequestResult,
+  type RunContext,
   type SendOneOptions,
   type SentRequest,
 } from './command.ts'
@@ -28,8 +29,9 @@ export async function runCommand(command: Command, args: ParsedArgs, program: Pr
   try {
     if (command.run === undefined) return await runOperation(command, context)
     const values = await readInputs(command.options ?? {}, args, context)
+    command.check?.(values, context)
     const requests = () => readRequests(command, context, args, values)
-    return await command.run(values, {
+    const runContext: RunContext<Values> = {
       ...context,
       requests,
       async request() {
@@ -41,7 +43,13 @@ export async function runCommand(command: Command, args: ParsedArgs, program: Pr
       sendOne: (request, options) => sendOne(command, request, context, options),
       report: sent => printResults(command, [sent.request], [sent], context),
       runCommandLine: program.runCommandLine,
-    })
+    }
+    const { operation } = command
+    if (context.options.dryRun && command.dryRun !== undefined)
+      return await command.dryRun(values, runContext)
+    if (context.options.dryRun && operation !== undefined)
+      return await printDryRun(operation, await requests(), context)
+    return await command.run(values, runContext)
   } finally {
     await context.close()
   }

@@ -2,7 +2,6 @@ import { fieldNames, sampleRecord } from '../api/operations/fields.ts'
 import { getMergeQueueMetrics, readSamplesIn, sampleBatches } from '../api/operations/metrics.ts'
 import { defineCommand } from '../cli/command.ts'
 import { metricsInputs } from '../cli/common-inputs.ts'
-import { printDryRun } from '../cli/confirm.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { flag } from '../cli/inputs.ts'
 import { formatDuration, formatInteger, pluralize } from '../domain/format.ts'
@@ -224,7 +223,6 @@ export const metricsCommand = defineCommand({
   async run({ raw }, context) {
     const request = await context.request()
     const { options, presentation, printer, host } = context
-    if (options.dryRun) return printDryRun(getMergeQueueMetrics, [request], context)
     const sent = await context.sendOne(request)
     const response = sent.result?.response
     if (response === undefined) return context.report(sent)

@@ -1,7 +1,6 @@
 import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
 import { incompleteListError } from '../../api/pages.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { choiceOption, type Input, option } from '../../cli/inputs.ts'
@@ -105,6 +104,22 @@ const verdictRecord: RecordFields = {
   ],
 }
 
+const typedMax = option({
+  name: 'max',
+  value: 'n',
+  summary: 'Fail if more than <n> tests failed; required',
+  parse: integerParser(0, Number.MAX_SAFE_INTEGER),
+})
+
+const maxInput: Input<number> = {
+  ...typedMax,
+  read(args) {
+    const max = typedMax.read(args)
+    if (max === undefined) throw usageError('--max is required.', 'For example: --max 10')
+    return max
+  },
+}
+
 export const flakyGateCommand = defineCommand({
   command: 'flaky gate',
   summary: 'Check the number of failing tests against a limit',
@@ -124,12 +139,7 @@ export const flakyGateCommand = defineCommand({
     ndjson: 'the same, on one line',
   },
   options: {
-    max: option({
-      name: 'max',
-      value: 'n',
-      summary: 'Fail if more than <n> tests failed; required',
-      parse: integerParser(0, Number.MAX_SAFE_INTEGER),
-    }),
+    max: maxInput,
     baseline: loadBaseline(
       option({
         name: 'baseline',
@@ -154,9 +164,7 @@ export const flakyGateCommand = defineCommand({
   ],
   async run({ max, baseline, onUnavailable, windowOnly }, context) {
     const { logger, printer } = context
-    if (max === undefined) throw usageError('--max is required.', 'For example: --max 10')
     const request = await context.request()
-    if (context.options.dryRun) return printDryRun(listFailingTests, [request], context)
     const tests: JsonObject[] = []
     let ignored = 0
     const take = (test: JsonObject) => {

@@ -59,6 +59,16 @@ function createSearch(text: string) {
   }
 }
 
+/** Returns the request for the tests that failed in the last `window` milliseconds. */
+const searchRequest = (
+  { repo, org }: Pick<FailingTestsRequest['values'], 'repo' | 'org'>,
+  window: number,
+  { startedAt }: CommandContext,
+): FailingTestsRequest => ({
+  values: { repo, org, since: toIso(startedAt - window), until: toIso(startedAt) },
+  overrides: [],
+})
+
 /**
  * Returns the ID of the only test that matches a text, of the tests that failed in a range. Throws a usage
  * error that lists the tests if several match, a `not-found` error if none does, and an `incomplete` error if
@@ -280,19 +290,20 @@ export const flakyGetCommand = defineCommand({
       terminalView: () => (isSingle ? testSheet(test, context) : { columns, rows }),
     }
   },
-  async run({ window }, context) {
+  check({ window }) {
     if (window === 0) throw usageError('--window must be longer than 0.', 'For example: --window 30d')
+  },
+  async dryRun({ window }, context) {
     const request = await context.request()
-    const { repo, org, testId } = request.values
-    const search = {
-      values: { repo, org, since: toIso(context.startedAt - window), until: toIso(context.startedAt) },
-      overrides: [],
-    }
-    if (context.options.dryRun)
-      return isUuid(testId)
-        ? printDryRun(getTestDetails, [request], context)
-        : printDryRun(listFailingTests, [search], context)
-    const found = isUuid(testId) ? testId : await findTest(testId, search, context)
+    return isUuid(request.values.testId)
+      ? printDryRun(getTestDetails, [request], context)
+      : printDryRun(listFailingTests, [searchRequest(request.values, window, context)], context)
+  },
+  async run({ window }, context) {
+    const request = await context.request()
+    const { testId } = request.values
+    if (isUuid(testId)) return context.send([request])
+    const found = await findTest(testId, searchRequest(request.values, window, context), context)
     return context.send([{ ...request, values: { ...request.values, testId: found } }])
   },
 })

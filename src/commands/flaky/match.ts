@@ -2,7 +2,6 @@ import { anyField, fieldNames, testRecord } from '../../api/operations/fields.ts
 import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
 import { incompleteListError } from '../../api/pages.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import type { Input } from '../../cli/inputs.ts'
@@ -216,7 +215,6 @@ export const flakyMatchCommand = defineCommand({
   async run({ files, windowOnly }, context) {
     const { printer, logger } = context
     const request = await context.request()
-    if (context.options.dryRun) return printDryRun(listFailingTests, [request], context)
     for (const { file, cases } of files) if (cases === 0) await logger.warn(`${file} contains no test cases.`)
     const { take, matches } = createMatcher(files.flatMap(({ failed }) => failed))
     // Without failures nothing is read.

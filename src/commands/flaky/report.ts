@@ -1,7 +1,6 @@
 import { listFailingTests } from '../../api/operations/tests.ts'
 import { incompleteListError } from '../../api/pages.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { option } from '../../cli/inputs.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
@@ -227,10 +226,9 @@ export const flakyReportCommand = defineCommand({
     'mergeq flaky report --format github --owner @acme/web',
     'mergeq flaky report --since 7d --max-chars 4000 --no-quarantined',
   ],
+  check: ({ format }, context) => checkOutput(format, context),
   async run({ format, maxChars }, context) {
-    checkOutput(format, context)
     const request = await context.request()
-    if (context.options.dryRun) return printDryRun(listFailingTests, [request], context)
     const tests: JsonObject[] = []
     const { limit, sort = 'impact', ...values } = request.values
     const end = await readFailingTests(

@@ -1,7 +1,7 @@
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments, yesInput } from '../../cli/common-inputs.ts'
-import { confirm, printDryRun } from '../../cli/confirm.ts'
+import { confirm } from '../../cli/confirm.ts'
 import { message } from '../../output/view.ts'
 import { explainFinished } from './reads.ts'
 
@@ -17,7 +17,6 @@ export const prCancelCommand = defineCommand({
   examples: ['mergeq pr cancel 123', 'mergeq pr cancel 123 124 --yes'],
   async run({ yes }, context) {
     const requests = await context.requests()
-    if (context.options.dryRun) return printDryRun(cancelPullRequest, requests, context)
     const numbers = requests.map(({ values }) => `#${values.pr}`)
     const text = `This cancels ${numbers.length} pull requests: ${numbers.join(', ')}. Continue? [y/N]`
     if (numbers.length > 1 && !yes) await confirm('pr cancel', { text, expectedInput: 'y' }, context)

@@ -2,7 +2,6 @@ import { getMergeQueueTestingDetails, getPartialPullRequest } from '../../api/op
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArgument, webInput } from '../../cli/common-inputs.ts'
-import { printDryRun } from '../../cli/confirm.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 
 const explanationRecord: RecordFields = {
@@ -41,7 +40,6 @@ export const prExplainCommand = defineCommand({
   ],
   async run({ web }, context) {
     const requests = await context.requests()
-    if (context.options.dryRun) return printDryRun(getPartialPullRequest, requests, context)
     const { openPullRequest, printExplanation } = await import('./explain/report.ts')
     for (const request of requests) await (web ? openPullRequest : printExplanation)(request, context)
     await context.printer.end()

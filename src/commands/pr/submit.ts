@@ -50,14 +50,6 @@ function describeResubmission(pr: number, before: JsonObject, priority: number |
   return `#${pr} was already queued; priority ${change}.`
 }
 
-/** Throws a usage error for an option of a wait without `--wait`. */
-function refuseWaitOptions({ args }: CommandContext): void {
-  const typed = Object.values(waitInputs)
-    .flatMap(({ definitions }) => definitions.map(({ name }) => name))
-    .find(name => args.has(name))
-  if (typed !== undefined) throw usageError(`${typed} requires --wait.`, `Add --wait, or omit ${typed}.`)
-}
-
 export const prSubmitCommand = defineCommand({
   command: 'pr submit',
   summary: 'Submit pull requests to the queue for testing and merging',
@@ -88,12 +80,22 @@ export const prSubmitCommand = defineCommand({
     'mergeq pr submit 123 124 --priority high',
     'mergeq pr submit 123 --wait',
   ],
-  async run({ wait, ...waitValues }, context) {
-    if (!wait) refuseWaitOptions(context)
+  check({ wait }, { args }) {
+    const typed = Object.values(waitInputs)
+      .flatMap(({ definitions }) => definitions.map(({ name }) => name))
+      .find(name => args.has(name))
+    if (typed !== undefined && !wait)
+      throw usageError(`${typed} requires --wait.`, `Add --wait, or omit ${typed}.`)
+  },
+  async dryRun({ wait, ...waitValues }, context) {
     const requests = await context.requests()
-    const waitOptions = wait ? await readWaitOptions(waitValues, requests.length, context) : undefined
-    if (context.options.dryRun) return printDryRun(submitPullRequest, requests, context)
-    if (waitOptions !== undefined) {
+    if (wait) await readWaitOptions(waitValues, requests.length, context)
+    return printDryRun(submitPullRequest, requests, context)
+  },
+  async run({ wait, ...waitValues }, context) {
+    const requests = await context.requests()
+    if (wait) {
+      const waitOptions = await readWaitOptions(waitValues, requests.length, context)
       const { submitAndWait } = await loadWait()
       return submitAndWait(requests, waitOptions, context)
     }

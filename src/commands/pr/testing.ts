@@ -5,7 +5,6 @@ import {
 } from '../../api/operations/pull-requests.ts'
 import { type CommandRequest, defineCommand, type RunContext } from '../../cli/command.ts'
 import { argsForPullRequest, webInput } from '../../cli/common-inputs.ts'
-import { printDryRun } from '../../cli/confirm.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, option } from '../../cli/inputs.ts'
 import { stateOf } from '../../domain/states.ts'
@@ -169,8 +168,6 @@ export const prTestingCommand = defineCommand({
   },
   examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing --pr 123 --json'],
   async run(_, context) {
-    const request = await context.request()
-    if (context.options.dryRun) return printDryRun(getMergeQueueTestingDetails, [request], context)
-    return printTestRun(request, context)
+    return printTestRun(await context.request(), context)
   },
 })

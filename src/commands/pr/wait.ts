@@ -32,16 +32,18 @@ export const prWaitCommand = defineCommand({
     'mergeq pr wait 123 --until tests-passed --match-head HEAD',
     'mergeq pr wait 123 124 125 -o ndjson',
   ],
+  async dryRun(values, context) {
+    const requests = await context.requests()
+    await readWaitOptions(values, requests.length, context)
+    const [first] = requests
+    if (first === undefined || requests.length === 1)
+      return printDryRun(getSubmittedPullRequest, requests, context)
+    // Several pull requests are found in their queue.
+    return printDryRun(getQueue, [{ values: first.values, overrides: [] }], context)
+  },
   async run(values, context) {
     const requests = await context.requests()
     const options = await readWaitOptions(values, requests.length, context)
-    const [first] = requests
-    if (context.options.dryRun) {
-      if (first === undefined) return 0
-      return requests.length === 1
-        ? printDryRun(getSubmittedPullRequest, requests, context)
-        : printDryRun(getQueue, [{ values: first.values, overrides: [] }], context)
-    }
     const { waitForAll } = await loadWait()
     return waitForAll(requests, options, context)
   },

@@ -225,17 +225,20 @@ export const queueApplyCommand = defineCommand({
     includeState: includeStateInput,
   },
   examples: ['mergeq queue apply -f queue.yaml', 'mergeq queue apply -f queues/ --yes'],
-  async run({ file, yes, ifMatch, includeState }, context) {
-    const { logger, options } = context
+  async dryRun({ file, ifMatch, includeState }, context) {
     const items = await readItems(file, includeState, context)
-    if (options.dryRun) await logger.info('Dry run: the live queues were read, and nothing was changed.')
-    else if (!yes && !canPrompt(context)) throw promptError('queue apply')
+    await context.logger.info('Dry run: the live queues were read, and nothing was changed.')
+    const plans = await createPlans(items, includeState, context)
+    await checkDigest(plans, ifMatch, file)
+    await printPlans(plans, context)
+    return 0
+  },
+  async run({ file, yes, ifMatch, includeState }, context) {
+    const { logger } = context
+    const items = await readItems(file, includeState, context)
+    if (!yes && !canPrompt(context)) throw promptError('queue apply')
     let plans = await createPlans(items, includeState, context)
     const digest = await checkDigest(plans, ifMatch, file)
-    if (options.dryRun) {
-      await printPlans(plans, context)
-      return 0
-    }
     const changedPlans = plans.filter(hasDifferences)
     for (const plan of changedPlans) for (const text of describePlan(plan)) await logger.info(text)
     if (changedPlans.length > 0 && !yes) {

@@ -1,7 +1,6 @@
 import { callOperation } from '../../api/call.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { printDryRun } from '../../cli/confirm.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { formatAge, pluralize } from '../../domain/format.ts'
@@ -112,12 +111,13 @@ export const queueCheckCommand = defineCommand({
     'mergeq queue check --not-paused --stalled 2h',
     'mergeq queue check --max-depth 20 --json | jq .ok',
   ],
-  async run({ maxDepth, stalled, notPaused }, context) {
+  check({ maxDepth, stalled, notPaused }) {
     if (maxDepth === undefined && stalled === undefined && !notPaused)
       throw usageError('No condition was given.', 'Add --max-depth, --stalled or --not-paused.')
     if (stalled === 0) throw usageError('--stalled must be more than 0.', 'For example: --stalled 2h')
+  },
+  async run({ maxDepth, stalled, notPaused }, context) {
     const request = await context.request()
-    if (context.options.dryRun) return printDryRun(getQueue, [request], context)
     const { response, date } = await callOperation(context.client(), getQueue, request.values, request)
     const [queue = {}] = response.records
     const checks: readonly HealthCheck[] = [

@@ -88,9 +88,10 @@ export const queueDeleteCommand = defineCommand({
   view: (_, { repo, targetBranch }) =>
     message(`Deleted the queue for ${targetBranch} in ${repositoryName(repo)}.`),
   examples: ['mergeq queue delete --target-branch release --yes', 'mergeq queue delete --cancel-all --yes'],
+  dryRun: async ({ cancelAll: cancels }, context) =>
+    printDryRun(cancels ? getQueue : deleteQueue, await context.requests(), context),
   async run({ yes, cancelAll: cancels }, context) {
     const request = await context.request()
-    if (context.options.dryRun) return printDryRun(cancels ? getQueue : deleteQueue, [request], context)
     const { values } = request
     const { repo, targetBranch } = values
     let cancellation = ''

@@ -90,10 +90,13 @@ export const queueDiffCommand = defineCommand({
   },
   options: { file: fileInput, includeState: includeStateInput },
   examples: ['mergeq queue diff -f queue.yaml', 'mergeq queue diff -f queues/ --json | jq -r .digest'],
+  async dryRun({ file, includeState }, context) {
+    const items = await readItems(file, includeState, context)
+    const requests = items.map(({ request }) => request)
+    return printDryRun(getQueue, requests.slice(0, 1), context)
+  },
   async run({ file, includeState }, context) {
     const items = await readItems(file, includeState, context)
-    if (context.options.dryRun)
-      return printDryRun(getQueue, items.map(({ request }) => request).slice(0, 1), context)
     const isSame = await printPlans(await createPlans(items, includeState, context), context)
     return isSame ? 0 : exitCodeOf('differs')
   },

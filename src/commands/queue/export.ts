@@ -54,6 +54,13 @@ async function formatYaml(
     : rewriteYaml(old.text, old.content.settings, queueFile, !includesState)
 }
 
+/** Reads the file that is written again, if it exists. Returns it, and the request for the queue that it is about. */
+async function readOldFile(file: string | undefined, context: CommandContext) {
+  const exists = file !== undefined && (await context.host.files.exists(file))
+  const old = exists ? await readQueueFile(file, context) : undefined
+  return { old, request: await resolveQueue(file ?? '', old?.content ?? {}, context) }
+}
+
 export const queueExportCommand = defineCommand({
   command: 'queue export',
   summary: 'Export queue settings to a file for version control',
@@ -72,13 +79,14 @@ export const queueExportCommand = defineCommand({
     includeState: includeStateInput,
   },
   examples: ['mergeq queue export > queue.yaml', 'mergeq queue export -f queues/main.yaml'],
+  async dryRun({ file }, context) {
+    const { request } = await readOldFile(file, context)
+    return printDryRun(getQueue, [request], context)
+  },
   async run({ file, includeState }, context) {
-    const { options, printer, logger, host } = context
+    const { printer, logger, host } = context
     const isJson = isJsonOutput(file, context)
-    const old =
-      file !== undefined && (await host.files.exists(file)) ? await readQueueFile(file, context) : undefined
-    const request = await resolveQueue(file ?? '', old?.content ?? {}, context)
-    if (options.dryRun) return printDryRun(getQueue, [request], context)
+    const { old, request } = await readOldFile(file, context)
     const live = await readLive(request, includeState, context)
     if (live === undefined)
       throw new MergeqError('not-found', `The queue for ${queueName(request.values)} does not exist.`, {

@@ -2,7 +2,6 @@ import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { DecodedResponse } from '../../api/response.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { printResults, sendOne } from '../../cli/run.ts'
@@ -68,8 +67,6 @@ export const queueGetCommand = defineCommand({
     'mergeq queue get --fields state,mode',
   ],
   async run(_, context) {
-    const request = await context.request()
-    if (context.options.dryRun) return printDryRun(getQueue, [request], context)
-    return printQueue(request, context)
+    return printQueue(await context.request(), context)
   },
 })

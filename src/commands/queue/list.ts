@@ -2,7 +2,6 @@ import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { metricsInputs } from '../../cli/common-inputs.ts'
-import { printDryRun } from '../../cli/confirm.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import type { JsonObject } from '../../json.ts'
@@ -48,7 +47,6 @@ export const queueListCommand = defineCommand({
   ],
   async run(_, context) {
     const request = await context.request()
-    if (context.options.dryRun) return printDryRun(getMergeQueueMetrics, [request], context)
     const { response } = await callOperation(context.client(), getMergeQueueMetrics, request.values, request)
     const { queues } = summarizeMetrics(readSamplesIn(response.bytes))
     await context.printer.print({

@@ -6,7 +6,6 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { type RequestLimits, type ServiceClient, withoutMessages } from '../../api/service-client.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { maxErrorsOption } from '../../cli/common-inputs.ts'
-import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { combineFields, type RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
@@ -218,13 +217,13 @@ export const queueWatchCommand = defineCommand({
     'mergeq queue watch --once',
     'mergeq queue watch -o ndjson --for 1h | jq -r \'select(.to == "FAILED") | .pr\'',
   ],
-  async run({ once, interval, duration, maxErrors }, context) {
-    const { format, dryRun } = context.options
-
+  check({ once, duration }) {
     if (once && duration !== undefined)
       throw usageError('--once and --for cannot be used together.', 'Use only one of them.')
+  },
+  async run({ once, interval, duration, maxErrors }, context) {
+    const { format } = context.options
     const request = await context.request()
-    if (dryRun) return printDryRun(getQueue, [request], context)
     if (once && format !== 'ndjson') return printQueue(request, context)
     if (format === 'json')
       throw usageError(
