@@ -1,4 +1,5 @@
 import type { CommandLine } from '../domain/suggested-command.ts'
+import { requireExactNumbers } from '../domain/values/numbers.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import type { Type } from '../domain/values/types.ts'
 import { type MergeqError, usageError } from '../errors.ts'
@@ -13,8 +14,8 @@ import type { DecodedResponse, ResponseDecoder } from './response.ts'
  */
 export type ParamLocation = 'body' | 'query' | `body.${string}` | `credential.${string}`
 
-/** A value in a request body: JSON, or JSON text that is already encoded, at any depth. */
-export type BodyValue = Json | EncodedJson | { readonly [key: string]: BodyValue | undefined }
+/** A value in a request: JSON, or JSON text that is already encoded. */
+export type EncodedValue = Json | EncodedJson
 
 /** The settings that can give the value of a param (docs/reference/cli.md, "Settings"). */
 type ParamSetting = 'repo' | 'targetBranch' | 'org' | 'pr' | 'sha' | 'testRun' | 'forkedRun'
@@ -52,7 +53,7 @@ export interface Param<T> {
   /** The values that completion looks up. */
   readonly values?: ValueSource
   /** The value at the location, where it is not the value itself; undefined sends nothing. */
-  encode?(value: T): BodyValue | undefined
+  encode?(value: T): EncodedValue | undefined
 }
 
 export type Params = Readonly<Record<string, Param<unknown>>>
@@ -97,7 +98,7 @@ export const inBody = <P extends Params>(params: P): P =>
 
 export interface BodyOverride {
   readonly path: readonly string[]
-  readonly value: BodyValue
+  readonly value: Json
 }
 
 /** The paths of the body that a param sets. */
@@ -133,7 +134,10 @@ export function checkOverrides(
   }
 }
 
-/** Parses `path=value`: dots separate the keys; the value is JSON if it parses as JSON, else a string. */
+/**
+ * Parses `path=value`: dots separate the keys; the value is JSON if it parses as JSON, else a string. Throws a
+ * usage error for another form, and for a number that would be sent changed.
+ */
 export function parseOverride(word: string): BodyOverride {
   const equals = word.indexOf('=')
   const path = word.slice(0, equals).split('.')
@@ -145,17 +149,15 @@ export function parseOverride(word: string): BodyOverride {
   return { path, value: parseValue(word.slice(equals + 1)) }
 }
 
-/** JSON if it parses as JSON, else a string. A number that a double would change is sent as it was typed. */
-function parseValue(word: string): BodyValue {
+function parseValue(word: string): Json {
+  let value: Json
   try {
-    const value: Json = JSON.parse(word)
-    const numbers = word.replace(/"(?:[^"\\]|\\.)*"/g, '').match(/-?\d[\d.eE+-]*/g) ?? []
-    if (numbers.every(text => String(Number(text)) === text)) return value
-    const bytes = new TextEncoder().encode(word.trim())
-    return { chunks: [bytes], bytes: bytes.length }
+    value = JSON.parse(word)
   } catch {
     return word
   }
+  requireExactNumbers(word)
+  return value
 }
 
 /** The queue or pull request that a request is about, as far as its params or its body name it. */

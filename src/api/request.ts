@@ -8,7 +8,7 @@ import type { HttpRequest, RequestBody } from '../http/messages.ts'
 import { type EncodedJson, get, isObject, type Json, type JsonObject } from '../json.ts'
 import {
   type BodyOverride,
-  type BodyValue,
+  type EncodedValue,
   isChange,
   type Operation,
   operationMethod,
@@ -35,8 +35,9 @@ export interface RequestParts {
   readonly pageQuery?: PageQuery
 }
 
-interface BodyTree {
-  [key: string]: BodyValue | undefined
+/** The members of a body. One of them can be encoded already; their own members cannot. */
+interface Body {
+  [key: string]: EncodedValue | undefined
 }
 
 const utf8 = new TextEncoder()
@@ -48,7 +49,7 @@ async function createRequest<P extends Params>(
   params: ParamValues<P>,
   parts: RequestParts,
 ): Promise<Request> {
-  const body = treeOf(operation, params, parts)
+  const body = bodyOf(operation, params, parts)
   const query = new URLSearchParams()
   const headers: Record<string, string> = {
     accept: '*/*',
@@ -82,42 +83,45 @@ async function createRequest<P extends Params>(
 function encodedParams<P extends Params>(
   { params }: Operation<P>,
   values: ParamValues<Params>,
-): readonly (readonly [ParamLocation, BodyValue])[] {
+): readonly (readonly [ParamLocation, EncodedValue])[] {
   return Object.entries(params).flatMap(([name, { location, encode }]) => {
     const value: unknown = encode === undefined ? values[name] : encode(values[name])
-    return location === undefined || !isBodyValue(value) ? [] : [[location, value] as const]
+    return location === undefined || !isEncodable(value) ? [] : [[location, value] as const]
   })
 }
 
-function treeOf<P extends Params>(
+function bodyOf<P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
   { overrides = [], pageQuery = {} }: RequestParts,
-): BodyTree {
-  const body: BodyTree = plain()
+): Body {
+  const body: Body = Object.create(null)
   for (const [location, value] of encodedParams(operation, params)) {
-    if (location === 'body')
-      for (const [key, member] of Object.entries(value ?? {})) setPath(body, [key], member)
-    else if (location.startsWith('body.')) setPath(body, location.slice('body.'.length).split('.'), value)
+    if (location === 'body') for (const [key, member] of Object.entries(value ?? {})) body[key] = member
+    else if (location.startsWith('body.')) {
+      const path = location.slice('body.'.length)
+      if (isEncoded(value)) body[path] = value
+      else setPath(body, path.split('.'), value)
+    }
   }
-  for (const [key, value] of Object.entries(pageQuery)) setPath(body, [key], value)
+  for (const [key, value] of Object.entries(pageQuery)) body[key] = value
   for (const { path, value } of overrides) setPath(body, path, value)
   return body
 }
 
-/** A member of the body as it is sent; undefined if it is missing or is not JSON. */
+/** A member of the body as it is sent; undefined if it is missing or is already encoded. */
 export const sentMember = <P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
   parts: RequestParts,
   name: string,
-): Json | undefined => jsonOf(treeOf(operation, params, parts)[name])
+): Json | undefined => jsonIn(bodyOf(operation, params, parts), name)
 
 export const resourceOfRequest = <P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
   parts: RequestParts,
-): Resource => resourceOfBody(operation, params, treeOf(operation, params, parts))
+): Resource => resourceOfBody(operation, params, bodyOf(operation, params, parts))
 
 /**
  * The resource that a body names (docs/reference/service.md, "Common fields"), or that the params of a request
@@ -128,15 +132,15 @@ export const resourceOfRequest = <P extends Params>(
 function resourceOfBody<P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
-  body: BodyTree,
+  body: Body,
 ): Resource {
   const named = resourceOfParams(params)
   if (operationMethod(operation.route) === 'GET') return named
   const { targets, forkedRun } = named
   const sent = body.impactedTargets
-  const repo = jsonOf(body.repo)
-  const targetBranch = jsonOf(body.targetBranch)
-  const pr = jsonOf(body.pr)
+  const repo = jsonIn(body, 'repo')
+  const targetBranch = jsonIn(body, 'targetBranch')
+  const pr = jsonIn(body, 'pr')
   const number = get(pr, 'number')
   const head = get(pr, 'branch')
   return {
@@ -145,7 +149,7 @@ function resourceOfBody<P extends Params>(
     ...(isPullRequestNumber(number) ? { pr: number } : {}),
     ...(isText(head) ? { head } : {}),
     ...(forkedRun === undefined ? {} : { forkedRun }),
-    ...(sent === undefined ? {} : { targets: sent === targets?.list ? targets : targetsIn(jsonOf(sent)) }),
+    ...(sent === undefined ? {} : { targets: sent === targets?.list ? targets : targetsIn(sent) }),
   }
 }
 
@@ -159,18 +163,12 @@ const isRepository = (value: Json | undefined): value is JsonObject & Repository
 const isPullRequestNumber = (value: Json | undefined): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxPullRequestNumber
 
-const targetsIn = (list: Json | undefined): Resource['targets'] =>
+const targetsIn = (list: EncodedValue): Resource['targets'] =>
   list === 'ALL' || Array.isArray(list) ? { list, number: list.length } : undefined
 
-/** Returns a part of a body as JSON; undefined if it is missing or is not JSON. */
-export function jsonOf(node: BodyValue | undefined): Json | undefined {
-  if (node === undefined) return undefined
-  try {
-    const value: Json = JSON.parse(bodyText(encode({ value: node })))
-    return get(value, 'value')
-  } catch {
-    return undefined
-  }
+function jsonIn(body: Body, name: string): Json | undefined {
+  const value = body[name]
+  return value === undefined || isEncoded(value) ? undefined : value
 }
 
 export const bodyTooLargeError = (operation: string, bytes: number): MergeqError =>
@@ -183,65 +181,58 @@ export const bodyTooLargeError = (operation: string, bytes: number): MergeqError
     },
   )
 
-const plain = (): BodyTree => Object.create(null)
-
-/** Whether a value can be part of a body as it is. JSON has no functions, symbols and big integers. */
-const isBodyValue = (value: unknown): value is BodyValue =>
+/** Whether a value can be sent as it is. JSON has no functions, symbols and big integers. */
+const isEncodable = (value: unknown): value is EncodedValue =>
   value !== undefined && typeof value !== 'function' && typeof value !== 'symbol' && typeof value !== 'bigint'
 
-const isTree = (node: BodyValue | undefined): node is BodyTree =>
-  typeof node === 'object' && node !== null && !Array.isArray(node) && !isEncoded(node)
+const isEncoded = (value: EncodedValue): value is EncodedJson =>
+  typeof value === 'object' &&
+  value !== null &&
+  'chunks' in value &&
+  Array.isArray(value.chunks) &&
+  value.chunks[0] instanceof Uint8Array
 
-const isEncoded = (node: BodyValue): node is EncodedJson =>
-  typeof node === 'object' &&
-  node !== null &&
-  'chunks' in node &&
-  Array.isArray(node.chunks) &&
-  node.chunks[0] instanceof Uint8Array
-
-/** Sets the value at a path. If a value on the way to it is not an object, an object replaces that value. */
-function setPath(tree: BodyTree, path: readonly string[], value: BodyValue): void {
-  const [key = '', ...rest] = path
-  if (rest.length === 0) {
-    tree[key] = value
-    return
-  }
-  const current = tree[key]
-  const below = plain()
-  if (isTree(current)) for (const [name, member] of Object.entries(current)) below[name] = member
-  tree[key] = below
-  setPath(below, rest, value)
+function setPath(body: Body, [key = '', ...path]: readonly string[], value: Json): void {
+  body[key] = withPath(jsonIn(body, key), path, value)
 }
 
-/** Encodes a body like `JSON.stringify`. Values that are already encoded are copied unchanged. */
-function encode(tree: BodyTree): RequestBody {
+/** Returns `current` with the value at a path in it; what is not an object on the way is replaced. */
+function withPath(
+  current: Json | undefined,
+  [key, ...path]: readonly string[],
+  value: Json | undefined,
+): Json | undefined {
+  if (key === undefined) return value
+  // Without a prototype, `__proto__` is a member like others.
+  const members: { [key: string]: Json | undefined } = Object.create(null)
+  if (isObject(current)) for (const [name, member] of Object.entries(current)) members[name] = member
+  members[key] = withPath(members[key], path, value)
+  return members
+}
+
+/** Encodes a body like `JSON.stringify`. A member that is already encoded is copied unchanged. */
+function encode(body: Body): RequestBody {
   const pieces: Uint8Array[] = []
   let bytes = 0
-  let text = ''
+  let text = '{'
   const flush = () => {
-    if (text === '') return
     const piece = utf8.encode(text)
     pieces.push(piece)
     bytes += piece.length
     text = ''
   }
-  const write = (node: BodyValue): void => {
-    if (isEncoded(node)) {
+  let comma = ''
+  for (const [key, value] of Object.entries(body)) {
+    if (value === undefined) continue
+    text += `${comma}${JSON.stringify(key)}:`
+    comma = ','
+    if (isEncoded(value)) {
       flush()
-      for (const piece of node.chunks) pieces.push(piece)
-      bytes += node.bytes
-    } else if (isTree(node)) {
-      let comma = '{'
-      for (const [key, member] of Object.entries(node)) {
-        if (member === undefined) continue
-        text += `${comma}${JSON.stringify(key)}:`
-        write(member)
-        comma = ','
-      }
-      text += comma === '{' ? '{}' : '}'
-    } else text += JSON.stringify(node)
+      pieces.push(...value.chunks)
+      bytes += value.bytes
+    } else text += JSON.stringify(value)
   }
-  write(tree)
+  text += '}'
   flush()
   return { pieces, bytes }
 }

@@ -27,10 +27,10 @@ import { settingDefinition } from '../config/setting-definitions.ts'
 import { openInput, type ParsedArgs } from '../config/settings.ts'
 import { maxBodySize, maxListResponseSize } from '../domain/limits.ts'
 import { suggestName } from '../domain/similar-name.ts'
-import { findInexactNumber } from '../domain/values/numbers.ts'
+import { requireExactNumbers } from '../domain/values/numbers.ts'
 import { textParser } from '../domain/values/text.ts'
 import type { Type } from '../domain/values/types.ts'
-import { usageError } from '../errors.ts'
+import { usageError, withName } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import { table } from '../output/view.ts'
 
@@ -99,14 +99,16 @@ function responseFields(typed: ReadonlyMap<string, readonly string[]>): RecordFi
 
 /** Returns a field `key=value` unchanged. Throws a usage error for any other text. */
 function parseField(text: string): string {
-  parseOverride(quoteValue(text))
+  parseOverride(text)
   return textParser('field')(text)
 }
 
-/** Returns a field `key=value` with its value as a JSON string; a field without a key stays as it is. */
-function quoteValue(field: string): string {
-  const equals = field.indexOf('=')
-  return equals < 1 ? field : `${field.slice(0, equals + 1)}${JSON.stringify(field.slice(equals + 1))}`
+/** Returns a field `key=value` with its value as a JSON string. Throws a usage error for any other text. */
+function parseRawField(text: string): string {
+  const equals = text.indexOf('=')
+  return parseField(
+    equals < 0 ? text : `${text.slice(0, equals + 1)}${JSON.stringify(text.slice(equals + 1))}`,
+  )
 }
 
 /** The bytes of --input that are read: white space may make a body of 20 MiB longer. */
@@ -127,12 +129,7 @@ async function readInputBody(input: AsyncIterable<Uint8Array>, operation: string
   const json = decodeUtf8(Buffer.concat(chunks))
   if (json === undefined)
     throw usageError('--input: the body contains bytes that are not UTF-8.', 'Save the text as UTF-8.')
-  const inexact = findInexactNumber(json)
-  if (inexact !== undefined)
-    throw usageError(
-      `--input: the number ${inexact} cannot be represented exactly.`,
-      'To send it with all its digits, use -F <key>=<number>.',
-    )
+  withName('--input', () => requireExactNumbers(json))
   const body = parseJson(json)
   if (!isObject(body)) throw usageError('--input: the body must be a JSON object.')
   return body
@@ -214,7 +211,7 @@ export const apiCommand = defineCommand({
       short: 'f',
       value: 'key=value',
       summary: 'Add a field to the request body as text, without parsing the value',
-      parse: parseField,
+      parse: parseRawField,
     }),
     input: option({
       name: 'input',
@@ -236,7 +233,7 @@ export const apiCommand = defineCommand({
     'mergeq api status',
   ],
   async run({ operation: name, method, set: typed = [], raw = [], input, include }, context) {
-    const set = [...typed, ...raw.map(quoteValue)]
+    const set = [...typed, ...raw]
     const known = findOperation(name)
     const body = input === undefined ? {} : await readInputBody(openInput(input, context), name)
     const hasBody = input !== undefined || set.length > 0

@@ -37,7 +37,7 @@ test.each([
   [
     '{"a":[9007199254740993]}',
     2,
-    'mergeq: --input: the number 9007199254740993 cannot be represented exactly.\n  To send it with all its digits, use -F <key>=<number>.\n',
+    'mergeq: --input: the number 9007199254740993 cannot be represented exactly.\n  To send it as text, use a JSON string: "9007199254740993"\n',
   ],
 ])(
   '--input that is not UTF-8, not exact or too long is refused, and nothing is sent',
@@ -91,9 +91,15 @@ describe('fields', () => {
     expect((await send(`api something ${flags}`)).body).toEqual(body)
   })
 
-  test.each(['{"b":9007199254740993}', '[1e400]'])('a number in %s keeps its digits', async value => {
-    const { requests } = await mergeq(['api', 'something', '-F', `a=${value}`], { env, answer })
-    expect(requests[0]?.body).toBe(`{"a":${value}}`)
+  test.each([
+    ['9007199254740993', '{"b":9007199254740993}'],
+    ['1e400', '[1e400]'],
+  ])('the number %s, which would be changed, is a usage error', async (number, value) => {
+    const { code, err, requests } = await mergeq(['api', 'something', '-F', `a=${value}`], { env, answer })
+    expect({ code, requests }).toEqual({ code: 2, requests: [] })
+    expect(err).toBe(
+      `mergeq: --field: the number ${number} cannot be represented exactly.\n  To send it as text, use a JSON string: "${number}"\n`,
+    )
   })
 
   test('a field replaces one value inside the body of --input', async () => {

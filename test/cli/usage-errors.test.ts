@@ -100,6 +100,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`queue update ${at} --concurrency abc`, /--concurrency.*abc/],
     [`queue update ${at} --concurrency 4294967296`, /4294967296/],
     [`queue update ${at} --concurrency 1.0`, /1\.0/],
+    [`queue update ${at} --set large=9007199254740993`, /--set: the number 9007199254740993/],
     [`queue update ${at} --bisection-concurrency 0`, /--bisection-concurrency/],
     [`queue update ${at} --testing-timeout-minutes -1`, /--testing-timeout-minutes/],
     [`queue update ${at} --state switching_modes`, /switching_modes/],

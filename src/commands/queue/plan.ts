@@ -1,5 +1,5 @@
 import { callOperation } from '../../api/call.ts'
-import type { ParamValues } from '../../api/operation.ts'
+import { type ParamValues, parseOverride } from '../../api/operation.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { CommandRequest } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
@@ -20,7 +20,6 @@ import {
   unknownKey,
 } from '../../domain/queue-file.ts'
 import { suggestName } from '../../domain/similar-name.ts'
-import { findInexactNumber } from '../../domain/values/numbers.ts'
 import { parseRepository, queueName, repositoryName } from '../../domain/values/repository.ts'
 import { readText, textParser } from '../../domain/values/text.ts'
 import { isNotFound, type MergeqError, toMergeqError, usageError, withName } from '../../errors.ts'
@@ -86,15 +85,12 @@ export async function readQueueFile(path: string, context: CommandContext): Prom
   return { text, content: parseQueueFile(source, name) }
 }
 
-/** Parses `--set key=value`: the value is JSON if it parses as JSON, else text. Throws a usage error. */
-function parseOverride(text: string): readonly [string, Json] {
-  const [, key = '', value = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? []
-  if (!/^[^.]+$/.test(key)) throw usageError(`--set: '${text}' is not <setting>=<value>.`)
-  const document = parseJson(value)
-  const inexact = document === undefined ? undefined : findInexactNumber(value)
-  if (inexact !== undefined)
-    throw usageError(`--set: ${key}: the number ${inexact} cannot be represented exactly.`)
-  return [key, withName(`--set: ${key}`, () => readSetting(key, document ?? value))]
+/** Reads the setting of `--set`: a path without dots. Throws a usage error for another path or a wrong value. */
+function readOverride(text: string): readonly [string, Json] {
+  const { path, value } = withName('--set', () => parseOverride(text))
+  const [key = '', ...below] = path
+  if (below.length > 0) throw usageError(`--set: '${text}' is not <setting>=<value>.`)
+  return [key, withName(`--set: ${key}`, () => readSetting(key, value))]
 }
 
 interface QueueFileItem {
@@ -145,7 +141,7 @@ export async function readItems(
   context: CommandContext,
 ): Promise<readonly QueueFileItem[]> {
   const items: QueueFileItem[] = []
-  const overrides = Object.fromEntries((context.args.get('--set') ?? []).map(parseOverride))
+  const overrides = Object.fromEntries((context.args.get('--set') ?? []).map(readOverride))
   for (const filePath of await expandFiles(path, queueFileEndings, context)) {
     const { content: written } = await readQueueFile(filePath, context)
     const { state, ...others } = { ...written.settings, ...overrides }

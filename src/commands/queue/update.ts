@@ -2,7 +2,6 @@ import { callOperation } from '../../api/call.ts'
 import type { BodyOverride } from '../../api/operation.ts'
 import { fieldNames, queueSettingsRecord } from '../../api/operations/fields.ts'
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
-import { jsonOf } from '../../api/request.ts'
 import { emptyDecoder } from '../../api/response.ts'
 import { type Command, defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
@@ -45,7 +44,7 @@ function sentSettings(
 ): Settings {
   const overridden = overrides
     .filter(({ path: [key = ''] }) => key !== 'repo' && key !== 'targetBranch')
-    .map(({ path, value }) => [path.join('.'), jsonOf(value)])
+    .map(({ path, value }) => [path.join('.'), value])
   return {
     ...options,
     ...(deleteRequiredStatuses ? { requiredStatuses: [] } : {}),

@@ -33,9 +33,13 @@ export function isExactNumber(text: string): boolean {
   return digits.length <= 15 && Number.isFinite(value) && !isUnderflow
 }
 
-/** The first number in a JSON text that a double would change. */
-export const findInexactNumber = (json: string): string | undefined =>
-  json
-    .replace(/"(?:[^"\\]|\\.)*"/g, '')
-    .match(/-?\d[\d.eE+-]*/g)
-    ?.find(number => !isExactNumber(number))
+/** Throws a usage error for a JSON text with a number that a double would change. */
+export function requireExactNumbers(json: string): void {
+  const numbers = json.replace(/"(?:[^"\\]|\\.)*"/g, '').match(/-?\d[\d.eE+-]*/g) ?? []
+  const inexact = numbers.find(number => !isExactNumber(number))
+  if (inexact !== undefined)
+    throw usageError(
+      `the number ${inexact} cannot be represented exactly.`,
+      `To send it as text, use a JSON string: "${inexact}"`,
+    )
+}
