@@ -2,7 +2,10 @@
 const minSecretLength = 8
 const placeholder = '[REDACTED]'
 
-/** Replaces secrets in all output: as text, percent-encoded, in base64 and escaped in JSON. */
+/**
+ * Replaces secrets in all output: as text, percent-encoded, in base64 and escaped in JSON, as encoders write
+ * them. A character that is escaped without need is not recognized.
+ */
 export interface Redactor {
   /** Adds a secret to redact from now on. A secret of less than 8 characters is ignored. */
   hide(secret: string): void
@@ -36,100 +39,51 @@ function formsOf(secret: string): readonly string[] {
   return [secret, ...encoded, ...encoded.map(form => form.replaceAll('+', '-').replaceAll('/', '_'))]
 }
 
-const eitherCase = (hex: string): string => hex.replace(/[a-f]/g, digit => `[${digit}${digit.toUpperCase()}]`)
-
-const unicodeEscape = (character: string): string =>
-  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-
-/** Backslashes before a character. A service quotes what it was sent: each escape may be escaped once more. */
-const backslashes = '(?:\\\\|%5[Cc])'
-
-/**
- * Returns patterns for a character escaped in JSON (`\"`, `\u0022`) or percent-encoded (`%22`); several, where a
- * match may be the beginning of another.
- */
-function createEscapePatterns(character: string): readonly RegExp[] {
-  const code = character.charCodeAt(0)
-  const hex = code.toString(16).padStart(4, '0')
-  const percent = code < 128 ? [`%(?:25){0,2}${eitherCase(hex.slice(2))}`] : []
-  const quoted = ['"', '/'].includes(character)
-    ? [`${backslashes}{1,4}(?:${[unicodeEscape(character), ...percent].join('|')})`]
-    : character === '\\'
-      ? ['\\\\{2}', ...percent.map(encoded => `\\\\${encoded}`)]
-      : []
-  return [`\\\\{1,4}u${eitherCase(hex)}`, ...percent, ...quoted].map(source => new RegExp(source, 'y'))
+/** As a part of an address and as a whole address, with hexadecimal digits in both cases. */
+function percentEncode(text: string): readonly string[] {
+  // Half a surrogate pair cannot be percent-encoded; it becomes a replacement character.
+  const wellFormed = Buffer.from(text).toString()
+  return [encodeURIComponent(wellFormed), encodeURI(wellFormed)].flatMap(encoded => [
+    encoded,
+    encoded.replace(/%../g, code => code.toLowerCase()),
+  ])
 }
 
-const escapePatterns = new Map<string, readonly RegExp[]>()
+const quote = (text: string): string => JSON.stringify(text).slice(1, -1)
 
-/** Whether a character can begin an escape. */
-const isEscape = (character: string): boolean => character === '\\' || character === '%'
+const quoteSlashes = (text: string): string => quote(text).replaceAll('/', '\\/')
 
-/** Returns every index at which a character can end that begins at `from`, as it is or escaped. */
-function characterEnds(character: string, text: string, from: number): readonly number[] {
-  const ends = text.charAt(from) === character ? [from + 1] : []
-  if (!isEscape(text.charAt(from))) return ends
-  const patterns = escapePatterns.get(character) ?? createEscapePatterns(character)
-  escapePatterns.set(character, patterns)
-  for (const pattern of patterns) {
-    pattern.lastIndex = from
-    if (pattern.test(text)) ends.push(pattern.lastIndex)
-  }
-  return ends
+/** The characters that encoders of JSON write as `\u003c`: those of Go and Rails, of Gson, and of .NET. */
+const escapedCharacters = [/[<>&]/, /[<>&'=]/, /[<>&'"+`]/]
+
+/** As encoders of JSON write it, and once more: a service quotes what it was sent. */
+function escapeJson(text: string): readonly string[] {
+  const escapeWith = (pattern: RegExp, formatCode: (hex: string) => string) =>
+    text.replace(/[^\w-]/g, character =>
+      pattern.test(character) ? `\\u00${formatCode(character.charCodeAt(0).toString(16))}` : quote(character),
+    )
+  const once = [
+    quote(text),
+    quoteSlashes(text),
+    ...escapedCharacters.map(pattern => escapeWith(pattern, hex => hex)),
+    ...escapedCharacters.map(pattern => escapeWith(pattern, hex => hex.toUpperCase())),
+  ]
+  return [...once, ...once.map(quote), quoteSlashes(quoteSlashes(text))]
 }
 
-/** Returns the index at which a form of a secret ends that begins at `from`; undefined where it does not. */
-function formEnd(form: string, text: string, from: number): number | undefined {
-  let ends: readonly number[] = [from]
-  for (let index = 0; index < form.length && ends.length > 0; index++) {
-    const character = form.charAt(index)
-    const [only = 0] = ends
-    ends =
-      ends.length === 1
-        ? characterEnds(character, text, only)
-        : [...new Set(ends.flatMap(end => characterEnds(character, text, end)))]
-  }
-  return ends.length === 0 ? undefined : Math.max(...ends)
+/** Returns all texts that are redacted for a secret: most are equal for one of letters and digits. */
+function spellingsOf(secret: string): readonly string[] {
+  return formsOf(secret).flatMap(form => {
+    const encoded = [form, quote(form), quoteSlashes(form)].flatMap(percentEncode)
+    return [form, ...encoded, ...encoded.map(encodeURIComponent), ...escapeJson(form)]
+  })
 }
 
-/** A fast pattern for the places where a form may begin: its first character, as it is or escaped. */
-function createStartPattern(forms: readonly string[]): RegExp {
-  const plain = forms.map(
-    form => `${unicodeEscape(form.charAt(0))}(?=[${unicodeEscape(form.charAt(1))}\\\\%])`,
-  )
-  const escaped = forms.flatMap(form => createEscapePatterns(form.charAt(0)).map(({ source }) => source))
-  return new RegExp([...new Set([...plain, ...escaped])].join('|'), 'g')
-}
-
-interface Search {
-  readonly forms: readonly string[]
-  readonly start: RegExp
-}
-
-function createSearch(secrets: ReadonlySet<string>): Search {
-  const forms = [...secrets].flatMap(formsOf)
-  return { forms, start: createStartPattern(forms) }
-}
-
-/** Returns the text with every match replaced, and the index in the text after the last one. */
-function replaceMatches(text: string, { forms, start }: Search): readonly [replaced: string, end: number] {
-  let [replaced, end] = ['', 0]
-  start.lastIndex = 0
-  for (let found = start.exec(text); found !== null; found = start.exec(text)) {
-    const { index } = found
-    const first = text.charAt(index)
-    const candidates = isEscape(first) ? forms : forms.filter(form => form.charAt(0) === first)
-    const ends = candidates.flatMap(form => formEnd(form, text, index) ?? [])
-    start.lastIndex = index + 1
-    if (ends.length === 0) continue
-    let slashes = 0
-    while (index - slashes > end && text[index - slashes - 1] === '\\') slashes++
-    // A single backslash that stays before the placeholder would escape it.
-    replaced += `${text.slice(end, index - (slashes % 2))}${placeholder}`
-    end = Math.max(...ends)
-    start.lastIndex = end
-  }
-  return [replaced, end]
+/** Returns what replaces a spelling: a single backslash before the placeholder would escape it. */
+function placeholderAt(index: number, text: string): string {
+  let slashes = 0
+  while (text[index - slashes - 1] === '\\') slashes++
+  return slashes % 2 === 1 ? `\\${placeholder}` : placeholder
 }
 
 /**
@@ -142,28 +96,22 @@ const toBytes = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 
 export function createRedactor(): Redactor {
   const secrets = new Set<string>()
-  let search: Search | undefined
-  /** The length of the longest spelling of a secret: base64, with nine characters for each of its own. */
-  let longest = 0
-  const replace = (text: string) => {
-    search ??= createSearch(secrets)
-    return replaceMatches(text, search)
-  }
-  const redact = (text: string): string => {
-    if (secrets.size === 0) return text
-    const [replaced, end] = replace(text)
-    return end === 0 ? text : replaced + text.slice(end)
-  }
+  /** The texts to redact, the longest first: a shorter one can be its beginning. */
+  let spellings: readonly string[] = []
+  const redact = (text: string): string =>
+    spellings.reduce(
+      (redacted, spelling) =>
+        redacted.replaceAll(spelling, (_, index: number, whole: string) => placeholderAt(index, whole)),
+      text,
+    )
   return {
     hide(secret) {
       if (secret.length < minSecretLength || secrets.has(secret)) return
       secrets.add(secret)
-      search = undefined
-      longest = Math.max(longest, ...formsOf(secret).map(form => 9 * form.length))
+      spellings = [...new Set([...spellings, ...spellingsOf(secret)])].sort((a, b) => b.length - a.length)
     },
     redact,
     redactBytes(bytes) {
-      if (secrets.size === 0) return bytes
       const text = toText(bytes)
       const redacted = redact(text)
       return redacted === text ? bytes : toBytes(redacted)
@@ -172,12 +120,11 @@ export function createRedactor(): Redactor {
       let kept = ''
       return {
         push(bytes) {
-          if (secrets.size === 0 && kept === '') return bytes
-          const text = kept + toText(bytes)
-          const [replaced, end] = replace(text)
-          const ready = Math.max(end, text.length - longest)
+          const text = redact(kept + toText(bytes))
+          const [longest = ''] = spellings
+          const ready = Math.max(0, text.length - longest.length)
           kept = text.slice(ready)
-          return toBytes(replaced + text.slice(end, ready))
+          return toBytes(text.slice(0, ready))
         },
         flush() {
           const last = redact(kept)
