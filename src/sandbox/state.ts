@@ -123,8 +123,9 @@ export class SandboxState {
   getTests(repo: Repository): readonly SandboxTest[] {
     const name = repositoryName(repo)
     if (!this.#repositories.has(name)) throw statusError(404, `The repository ${name} is unknown.`)
+    const { formatTime } = this.dialect
     const tests =
-      this.#tests.get(name) ?? createFailingTests(this.seed, repo, this.startedAt, this.dialect.formatTime)
+      this.#tests.get(name) ?? createFailingTests({ seed: this.seed, repo, now: this.startedAt, formatTime })
     this.#tests.set(name, tests)
     return tests
   }

@@ -28,22 +28,25 @@ export interface SandboxTest {
   record: JsonObject
 }
 
+/** What determines the data of tests. */
+interface TestOptions {
+  readonly seed: number
+  readonly repo: Repository
+  readonly now: number
+  formatTime(time: number): string
+}
+
 /**
  * Creates the failing tests of a repository with their failures in the 30 days before `now`, sorted by id.
- * The same arguments give the same tests. All their data is the sandbox's own invention.
+ * The same options give the same tests. All their data is the sandbox's own invention.
  */
-export function createFailingTests(
-  seed: number,
-  repo: Repository,
-  now: number,
-  formatTime: (time: number) => string,
-): readonly SandboxTest[] {
+export function createFailingTests(options: TestOptions): readonly SandboxTest[] {
   const tests: SandboxTest[] = []
   for (const area of areas)
     for (const subject of area.subjects)
       for (const behavior of area.behaviors)
         for (const variant of area.variants)
-          tests.push(createTest(seed, repo, now, { area, subject, behavior, variant }, formatTime))
+          tests.push(createTest({ area, subject, behavior, variant }, options))
   return tests.sort((one, other) => (one.id < other.id ? -1 : 1)).slice(0, testCount)
 }
 
@@ -55,11 +58,8 @@ interface TestName {
 }
 
 function createTest(
-  seed: number,
-  repo: Repository,
-  now: number,
   { area, subject, behavior, variant }: TestName,
-  formatTime: (time: number) => string,
+  { seed, repo, now, formatTime }: TestOptions,
 ): SandboxTest {
   const seedParts = [seed, repositoryName(repo), subject, behavior, variant] as const
   const id = createUuid(...seedParts)

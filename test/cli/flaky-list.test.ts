@@ -170,7 +170,11 @@ test.each(['document', 'hosted'] as const)(
   async dialect => {
     const sandbox = await startSandbox({ dialect, now: () => noon })
     const repo = { host: 'github.com', owner: 'acme', name: 'web' }
-    const truth = listTestsFailedBetween(createFailingTests(1, repo, noon, String), noon - 30 * day, noon)
+    const truth = listTestsFailedBetween(
+      createFailingTests({ seed: 1, repo, now: noon, formatTime: String }),
+      noon - 30 * day,
+      noon,
+    )
     const { code, out } = await mergeq(
       `flaky list -R acme/web --org ${sandbox.org} --since 30d -o ndjson --page-size 7`,
       { env: { MERGEQ_BASE_URL: sandbox.baseUrl, MERGEQ_TOKEN: sandbox.token } },

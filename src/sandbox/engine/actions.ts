@@ -55,7 +55,7 @@ export function submit(queue: Queue, { number, priority, noBatch }: SubmitReques
   pullRequest.submitOrder = queue.transitions.length
   pullRequest.runCount = 0
   queue.notReady.add(pullRequest)
-  changeState(queue, pullRequest, 'NOT_READY', 'it was submitted')
+  changeState(queue, pullRequest, { to: 'NOT_READY', reason: 'it was submitted' })
 }
 
 /** Creates the record of a pull request, and schedules what the scenario does to it. */
@@ -112,7 +112,7 @@ export const cancel = (queue: Queue, number: number): void =>
 function cancelSubmitted(queue: Queue, pullRequest: PullRequest, reason: string): void {
   if (!isSubmitted(pullRequest)) return
   if (queue.notReady.delete(pullRequest) || removeFromList(queue.waiting, pullRequest))
-    changeState(queue, pullRequest, 'CANCELLED', reason)
+    changeState(queue, pullRequest, { to: 'CANCELLED', reason })
   else removeFromBatches(queue, [pullRequest], 'CANCELLED', reason)
 }
 

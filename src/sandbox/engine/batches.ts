@@ -17,9 +17,7 @@ import {
 export function changeState(
   { now, transitions }: Queue,
   pullRequest: PullRequest,
-  to: PullRequestState,
-  reason: string,
-  kind: RunKind = 'main',
+  { to, reason, kind = 'main' }: { to: PullRequestState; reason: string; kind?: RunKind },
 ): void {
   const { number, submittedAt, stateChangedAt } = pullRequest
   // Only a first submit asks for the state that the pull request already has.
@@ -42,7 +40,8 @@ export function enterPhase(queue: Queue, batch: Batch, phase: Batch['phase'], re
   }
   batch.phase = phase
   batch.phaseEndsAt = now + minTimes[phase]
-  for (const member of batch.members) changeState(queue, member, phase, reason, batch.kind)
+  const { kind, members } = batch
+  for (const member of members) changeState(queue, member, { to: phase, reason, kind })
 }
 
 export function insertWaiting({ waiting }: Queue, pullRequest: PullRequest): void {
@@ -191,7 +190,8 @@ export function removeFromBatches(
   for (const batch of queue.batches) {
     const leaving = batch.members.filter(member => removed.includes(member))
     if (leaving.length === 0) continue
-    for (const member of leaving) changeState(queue, member, to, reason, batch.kind)
+    const { kind } = batch
+    for (const member of leaving) changeState(queue, member, { to, reason, kind })
     batch.members = batch.members.filter(member => !leaving.includes(member))
     affected.add(batch)
   }

@@ -47,7 +47,7 @@ const admitReady: Rule = queue => {
   )
   for (const pullRequest of ready) {
     notReady.delete(pullRequest)
-    changeState(queue, pullRequest, 'PENDING', 'it is ready')
+    changeState(queue, pullRequest, { to: 'PENDING', reason: 'it is ready' })
     insertWaiting(queue, pullRequest)
   }
   return ready.length > 0
@@ -164,7 +164,8 @@ const mergePassed: Rule = queue => {
   const batch = findDueBatch(queue, 'TESTS_PASSED', ({ dependencies }) => dependencies.size === 0)
   if (batch === undefined) return false
   removeBatches(queue, [batch])
-  for (const member of batch.members) changeState(queue, member, 'MERGED', 'it was merged', batch.kind)
+  for (const member of batch.members)
+    changeState(queue, member, { to: 'MERGED', reason: 'it was merged', kind: batch.kind })
   return true
 }
 
