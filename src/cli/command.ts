@@ -11,18 +11,14 @@ import {
 import type { PaginationEnd } from '../api/pages.ts'
 import type { DecodedResponse } from '../api/response.ts'
 import type { RequestLimits } from '../api/service-client.ts'
+import { listOf, textual } from '../domain/values/types.ts'
 import type { ErrorKind, MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import type { View } from '../output/view.ts'
 import type { CommandContext, CommandRunner } from './context.ts'
 import type { FieldsDefinition } from './fields.ts'
-import {
-  type Inputs,
-  type InputValues,
-  type OptionDefinition,
-  paramInput,
-  repeatableOption,
-} from './inputs.ts'
+import type { Inputs, InputValues, OptionDefinition } from './inputs.ts'
+import { type Options, type OptionValues, option, optionInputs, paramInput, typedInput } from './options.ts'
 
 /**
  * What the command prints on standard output: one text for every format, or a text for each. CSV and Markdown
@@ -61,12 +57,12 @@ export interface CommandDescription {
 export type ListEnding = Pick<View, 'footer' | 'sentence'>
 
 /** The values of a request: those of the params, of the inputs that replace them, and of the options. */
-export type RequestValues<P extends Params, I extends Inputs, X extends Inputs> = Omit<
+export type RequestValues<P extends Params, I extends Inputs, X extends Options> = Omit<
   ParamValues<P>,
   keyof I | keyof X
 > &
   InputValues<I> &
-  InputValues<X>
+  OptionValues<X>
 
 /** What a view may need to know beside the response and the values of the request. */
 export interface ViewDetails {
@@ -159,7 +155,7 @@ export interface RunContext<V> extends CommandContext {
  * request of the operation for each pull request that was typed, and prints the responses: --dry-run,
  * receipts and exit codes included.
  */
-export interface Command<P extends Params = Params, I extends Inputs = Inputs, X extends Inputs = Inputs>
+export interface Command<P extends Params = Params, I extends Inputs = Inputs, X extends Options = Options>
   extends CommandDescription,
     RequestCommand<RequestValues<P, I, X>> {
   readonly operation?: Operation<P>
@@ -179,16 +175,16 @@ export interface Command<P extends Params = Params, I extends Inputs = Inputs, X
   /** Whether the command changes the stored settings: then they are not read first. */
   readonly changesSettings?: boolean
   /** Throws a usage error for options that contradict each other; the requests are not read yet. */
-  check?(values: InputValues<X>, context: CommandContext): void
+  check?(values: OptionValues<X>, context: CommandContext): void
   /** Runs instead of `run` with --dry-run, where that does more than to print the requests of the operation. */
-  dryRun?(values: InputValues<X>, context: RunContext<RequestValues<P, I, X>>): Promise<number>
+  dryRun?(values: OptionValues<X>, context: RunContext<RequestValues<P, I, X>>): Promise<number>
   /**
    * Runs the command instead of its operation, and returns its exit code. With --dry-run it is called only if
    * the command has no operation: it then says what it would change.
    *
    * @param values the values of `options`
    */
-  run?(values: InputValues<X>, context: RunContext<RequestValues<P, I, X>>): Promise<number>
+  run?(values: OptionValues<X>, context: RunContext<RequestValues<P, I, X>>): Promise<number>
 }
 
 /** Returns the operation of a command that sends requests. */
@@ -203,7 +199,7 @@ type None = Record<never, never>
 export const defineCommand = <
   const P extends Params = None,
   const I extends Inputs = None,
-  const X extends Inputs = None,
+  const X extends Options = None,
 >(
   command: Command<P, I, X>,
 ): Command<P, I, X> => command
@@ -260,13 +256,13 @@ function register(command: CommandModule): RegisteredCommand {
 }
 
 /** What the requests of a command are read from. */
-export type RequestSource<P extends Params, I extends Inputs, X extends Inputs> = Pick<
+export type RequestSource<P extends Params, I extends Inputs, X extends Options> = Pick<
   Command<P, I, X>,
   'operation' | 'params' | 'inputs' | 'options'
 > & { readonly command?: string }
 
 /** Returns the inputs of a request: those of the params, and the options of the command. */
-export function requestInputs<P extends Params, I extends Inputs, X extends Inputs>({
+export function requestInputs<P extends Params, I extends Inputs, X extends Options>({
   operation,
   params,
   inputs,
@@ -277,14 +273,14 @@ export function requestInputs<P extends Params, I extends Inputs, X extends Inpu
     return [[name, inputs?.[name] ?? paramInput(name, param)] as const]
   })
   const others = Object.entries(inputs ?? {}).filter(([name]) => operation?.params[name] === undefined)
-  return { ...Object.fromEntries([...entries, ...others]), ...options }
+  return { ...Object.fromEntries([...entries, ...others]), ...optionInputs(options ?? {}) }
 }
 
 /** The option `--set`, for a command that sends a body. */
-export const setOption = repeatableOption({
-  name: 'set',
-  value: 'path=value',
-  summary:
+export const setOption = typedInput(
+  'set',
+  option(
+    listOf(textual({ expected: 'a field', placeholder: 'path=value', parse: parseOverride })),
     'Add a field to the request body; dots in the path separate nested keys; a value that is not JSON is sent as text',
-  parse: parseOverride,
-})
+  ),
+)

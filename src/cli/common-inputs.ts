@@ -2,7 +2,6 @@ import { type Param, param } from '../api/operation.ts'
 import { openInput, type ParseContext, type ParsedArgs } from '../config/settings.ts'
 import { formatInteger } from '../domain/format.ts'
 import { defaultMaxErrors } from '../domain/limits.ts'
-import { integerParser } from '../domain/values/numbers.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository, type Repository, repositoryName } from '../domain/values/repository.ts'
 import { requireUtf8 } from '../domain/values/text.ts'
@@ -10,9 +9,10 @@ import { integer } from '../domain/values/types.ts'
 import { type MergeqError, usageError } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import { fieldSynonyms } from './fields.ts'
-import { flag, type Input, option, paramInput } from './inputs.ts'
+import type { Input } from './inputs.ts'
+import { flag, option, paramInput } from './options.ts'
 
-export const yesInput = flag({ name: 'yes', short: 'y', summary: 'Skip the confirmation prompt' })
+export const yesInput = flag('Skip the confirmation prompt', { short: 'y' })
 
 /**
  * The repository that an option or the environment names; without one, all of the organization
@@ -72,16 +72,14 @@ export function limitInput({ summary }: Param<number | undefined>): Input<number
 export const cutListSentence = (count: string): string =>
   `Showing ${count}; there are more. To list all, add --limit 0.`
 
-export const webInput = flag({ name: 'web', summary: 'Open the page in the browser instead of printing' })
+export const webInput = flag('Open the page in the browser instead of printing')
 
 /** `--max-errors` of a wait or a watch: how many polls in a row may fail, 1 to 1,000,000. */
-export const maxErrorsOption = option({
-  name: 'max-errors',
-  value: 'n',
-  default: String(defaultMaxErrors),
-  summary: 'Give up after this many failed polls in a row',
-  parse: integerParser(1, 1_000_000),
-})
+export const maxErrorsOption = option(
+  integer(1, 1_000_000),
+  'Give up after this many failed polls in a row',
+  { default: String(defaultMaxErrors) },
+)
 
 const maxPullRequests = 10_000
 

@@ -1,8 +1,7 @@
-import type { Param, ValueSource } from '../api/operation.ts'
-import type { SettingValue } from '../config/setting-definitions.ts'
+import type { ValueSource } from '../api/operation.ts'
 import type { ParseContext, ParsedArgs, SettingName } from '../config/settings.ts'
 import { choiceParser } from '../domain/values/text.ts'
-import { usageError, withName } from '../errors.ts'
+import { withName } from '../errors.ts'
 
 /**
  * An argument or option as data. Help, the manual page, completion and the parser of the command line are
@@ -17,15 +16,15 @@ export interface OptionDefinition {
   readonly value?: string
   readonly summary: string
   /** The text that replaces the value when the option is not typed: the option's parser accepts it. */
-  readonly default?: string
+  readonly default?: string | undefined
   /** Describes a default that depends on a setting, the command or another option. */
-  readonly defaultText?: string
+  readonly defaultText?: string | undefined
   /** The only values that are accepted. */
-  readonly choices?: readonly string[]
+  readonly choices?: readonly string[] | undefined
   /** Some of the possible values. */
-  readonly suggestions?: readonly string[]
+  readonly suggestions?: readonly string[] | undefined
   /** The values that completion looks up, in addition to `choices` and `suggestions`. */
-  readonly values?: ValueSource
+  readonly values?: ValueSource | undefined
   /** Whether an argument must be given. */
   readonly required?: boolean
   /** Whether an option may be typed several times, or an argument takes several values. */
@@ -33,7 +32,7 @@ export interface OptionDefinition {
   /** Accepted only for a good error message: neither help nor completion shows it. */
   readonly hidden?: boolean
   /** Whether the value is a file name, for completion. */
-  readonly file?: boolean
+  readonly file?: boolean | undefined
   /** Whether the value is a program and its arguments, for completion. */
   readonly program?: boolean
 }
@@ -153,92 +152,8 @@ export function flag(spec: FlagSpec): TypedInput<boolean> {
   return { definitions: [definition], read: args => args.has(definition.name) }
 }
 
-/**
- * An option without a value and its `--no-` form, whose summary is `opposite`; undefined when neither was
- * typed.
- */
-function negatableFlag({
-  name,
-  summary,
-  opposite = `Opposite of --${name}`,
-}: FlagSpec & { readonly opposite?: string }): TypedInput<boolean | undefined> {
-  const [yes, no] = [`--${name}`, `--no-${name}`]
-  return {
-    definitions: [
-      { name: yes, summary },
-      { name: no, summary: opposite },
-    ],
-    read(args) {
-      if (args.has(yes) && args.has(no)) throw usageError(`${yes} and ${no} cannot be used together.`)
-      return args.has(yes) ? true : args.has(no) ? false : undefined
-    },
-  }
-}
-
 /** A required argument. */
 export const argument = <T>({ parse, ...spec }: ArgumentSpec<T>): TypedInput<T> => ({
   definitions: [{ ...spec, required: true }],
   read: args => parse(args.get(spec.name)?.[0] ?? ''),
 })
-
-/** The value of a setting, which must not be missing; the setting's option belongs to every command. */
-export const settingInput = <N extends SettingName>(setting: N): Input<SettingValue<N>> => ({
-  definitions: [],
-  setting,
-  read: (_, context) => context.settings.require(setting),
-})
-
-/** The settings whose options every command has. */
-const globalSettings: readonly string[] = ['repo', 'targetBranch', 'org']
-
-/** Returns the name of a param's option, without dashes before it: `test-id` for `testId`. */
-export const optionName = (key: string, param?: Pick<Param<unknown>, 'option'>): string =>
-  param?.option ?? key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
-
-/**
- * Returns the input of a param: its setting, a required argument where no setting gives a required value, else an
- * option.
- */
-export function paramInput<T>(key: string, param: Param<T>): Input<T>
-export function paramInput(key: string, param: Param<unknown>): Input<unknown> {
-  const { type, setting, required = false, opposite } = param
-  const name = optionName(key, param)
-  const { choices, suggestions } = type
-  const described = {
-    name,
-    summary: param.summary,
-    ...(choices === undefined ? {} : { choices }),
-    ...(suggestions === undefined ? {} : { suggestions }),
-    ...(param.default === undefined ? {} : { default: param.default }),
-    ...(param.defaultText === undefined ? {} : { defaultText: param.defaultText }),
-    ...(param.values === undefined ? {} : { values: param.values }),
-    parse: (word: string) => type.parse(word),
-  }
-  const spec = { ...described, value: type.placeholder }
-  if (setting !== undefined) {
-    const read: Input<unknown>['read'] = (_, context) =>
-      required ? context.settings.require(setting) : context.settings.read(setting)
-    return { definitions: globalSettings.includes(setting) ? [] : option(spec).definitions, setting, read }
-  }
-  if (required) return argument(described)
-  switch (type.form) {
-    case 'flag':
-      return negatableFlag({ name, summary: param.summary, ...(opposite === undefined ? {} : { opposite }) })
-    case 'switch': {
-      const typed = flag({ name, summary: param.summary })
-      return { ...typed, read: args => typed.read(args) || undefined }
-    }
-    case 'repeated': {
-      const typed = repeatableOption({ ...spec, parse: word => word })
-      return {
-        ...typed,
-        read(args) {
-          const words = typed.read(args)
-          return words === undefined ? undefined : withName(`--${name}`, () => type.parse(...words))
-        },
-      }
-    }
-    case 'value':
-      return option(spec)
-  }
-}

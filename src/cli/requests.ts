@@ -12,7 +12,8 @@ import {
   setOption,
 } from './command.ts'
 import type { CommandContext } from './context.ts'
-import { type Inputs, type InputValues, optionName } from './inputs.ts'
+import type { Inputs, InputValues } from './inputs.ts'
+import { type Options, type OptionValues, optionName } from './options.ts'
 
 /** Reads inputs one after another, in their order. Throws the usage error of the first that is wrong. */
 export async function readInputs<F extends Inputs>(
@@ -35,12 +36,12 @@ export async function readInputs<F extends Inputs>(
 export async function readRequests<
   P extends Params,
   I extends Inputs = Record<never, never>,
-  X extends Inputs = Record<never, never>,
+  X extends Options = Record<never, never>,
 >(
   source: RequestSource<P, I, X>,
   context: CommandContext,
   args: ParsedArgs = context.args,
-  options?: InputValues<X>,
+  options?: OptionValues<X>,
 ): Promise<readonly CommandRequest<RequestValues<P, I, X>>[]> {
   const { settings } = context
   const { operation }: { readonly operation?: Operation } = source

@@ -20,6 +20,7 @@ import {
 import { openPage, printDryRun } from './confirm.ts'
 import { type CommandContext, createContext, type Program } from './context.ts'
 import type { Inputs } from './inputs.ts'
+import { type Options, optionInputs } from './options.ts'
 import { readInputs, readRequests } from './requests.ts'
 import { createBodySink, streamPages } from './stream-pages.ts'
 
@@ -28,7 +29,7 @@ export async function runCommand(command: Command, args: ParsedArgs, program: Pr
   const context = await createContext(command, args, program)
   try {
     if (command.run === undefined) return await runOperation(command, context)
-    const values = await readInputs(command.options ?? {}, args, context)
+    const values = await readInputs(optionInputs(command.options ?? {}), args, context)
     command.check?.(values, context)
     const requests = () => readRequests(command, context, args, values)
     const runContext: RunContext<Values> = {
@@ -59,7 +60,7 @@ export async function runCommand(command: Command, args: ParsedArgs, program: Pr
  * Runs the operation of a command: reads its requests from what was typed or from other `args`, sends them and
  * prints the responses. Returns the exit code.
  */
-export async function runOperation<P extends Params, I extends Inputs, X extends Inputs>(
+export async function runOperation<P extends Params, I extends Inputs, X extends Options>(
   command: Command<P, I, X>,
   context: CommandContext,
   args: ParsedArgs = context.args,

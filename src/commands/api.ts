@@ -13,15 +13,8 @@ import { bodyTooLargeError } from '../api/request.ts'
 import type { ResponseBody, ResponseDecoder } from '../api/response.ts'
 import { type Command, defineCommand } from '../cli/command.ts'
 import type { RecordFields } from '../cli/fields.ts'
-import {
-  argument,
-  choiceOption,
-  flag,
-  type Input,
-  option,
-  repeatableOption,
-  settingInput,
-} from '../cli/inputs.ts'
+import { argument, choiceOption, flag, type Input, option, repeatableOption } from '../cli/inputs.ts'
+import { settingInput } from '../cli/options.ts'
 import { runOperation } from '../cli/run.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import { openInput, type ParsedArgs } from '../config/settings.ts'

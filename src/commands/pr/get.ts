@@ -2,7 +2,8 @@ import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments, pullRequestNumber, webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
-import { flag, type Input } from '../../cli/inputs.ts'
+import type { Input } from '../../cli/inputs.ts'
+import { flag } from '../../cli/options.ts'
 import { readinessFindings } from '../../domain/explain/readiness.ts'
 import { describeSince, shorten } from '../../domain/format.ts'
 import {
@@ -108,10 +109,7 @@ export const prGetCommand = defineCommand({
   operation: getSubmittedPullRequest,
   inputs: { pr: pullRequestOrHead },
   options: {
-    exitStatus: flag({
-      name: 'exit-status',
-      summary: 'Exit 0 if merged, 3 if failed, 10 if cancelled, 8 if not finished yet',
-    }),
+    exitStatus: flag('Exit 0 if merged, 3 if failed, 10 if cancelled, 8 if not finished yet'),
     web: webInput,
   },
   fields: serviceRecord(getSubmittedPullRequest, [

@@ -10,7 +10,7 @@ import { pullRequestArguments } from '../../cli/common-inputs.ts'
 import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { receiptRecord } from '../../cli/fields.ts'
-import { flag } from '../../cli/inputs.ts'
+import { flag, optionName } from '../../cli/options.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
 import { usageError } from '../../errors.ts'
 import { getNumber, getString, type JsonObject } from '../../json.ts'
@@ -56,7 +56,7 @@ export const prSubmitCommand = defineCommand({
   operation: submitPullRequest,
   inputs: { pr: pullRequestArguments },
   options: {
-    wait: flag({ name: 'wait', summary: 'Wait for the pull request to merge, fail or be cancelled' }),
+    wait: flag('Wait for the pull request to merge, fail or be cancelled'),
     ...waitInputs,
   },
   operations: [getSubmittedPullRequest, getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
@@ -81,8 +81,8 @@ export const prSubmitCommand = defineCommand({
     'mergeq pr submit 123 --wait',
   ],
   check({ wait }, { args }) {
-    const typed = Object.values(waitInputs)
-      .flatMap(({ definitions }) => definitions.map(({ name }) => name))
+    const typed = Object.keys(waitInputs)
+      .map(key => `--${optionName(key)}`)
       .find(name => args.has(name))
     if (typed !== undefined && !wait)
       throw usageError(`${typed} requires --wait.`, `Add --wait, or omit ${typed}.`)

@@ -6,11 +6,13 @@ import {
 import { type CommandRequest, defineCommand, type RunContext } from '../../cli/command.ts'
 import { argsForPullRequest, webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
-import { type Input, option } from '../../cli/inputs.ts'
+import type { Input } from '../../cli/inputs.ts'
+import { option, typedInput } from '../../cli/options.ts'
 import { stateOf } from '../../domain/states.ts'
 import { readChecks, testRunOf } from '../../domain/test-run.ts'
 import { parsePullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import type { Repository } from '../../domain/values/repository.ts'
+import { textual } from '../../domain/values/types.ts'
 import { extendError, type MergeqError, usageError } from '../../errors.ts'
 import { get, getArray, getString, type JsonObject } from '../../json.ts'
 import { linkSpan, type Span, stateSpan, stateStyle } from '../../output/styled-text.ts'
@@ -32,13 +34,18 @@ const testRun: Input<string | undefined> = {
   },
 }
 
-const typedPullRequest = option({
-  name: 'pr',
-  value: 'n',
-  summary: 'Find the test run of this pull request',
-  values: 'pull-requests',
-  parse: word => parsePullRequest(word).number,
-})
+const typedPullRequest = typedInput(
+  'pr',
+  option(
+    textual({
+      expected: 'a pull request',
+      placeholder: 'n',
+      parse: word => parsePullRequest(word).number,
+    }),
+    'Find the test run of this pull request',
+    { values: 'pull-requests' },
+  ),
+)
 
 /** The pull request of --pr, whose URL also names the repository. */
 const pullRequest: Input<number | undefined> = {

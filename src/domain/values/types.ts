@@ -4,7 +4,7 @@ import { integerParser, maxInteger, parseDecimal } from './numbers.ts'
 import { parsePullRequest } from './pull-request.ts'
 import { parseRepository, type Repository, repositoryName } from './repository.ts'
 import { choiceParser, isUuid, textParser } from './text.ts'
-import { parseMoment } from './time.ts'
+import { parseDuration, parseInterval, parseMoment } from './time.ts'
 
 /**
  * A type of values. The command line parses what a person types with it; the library, queue files and the sandbox
@@ -26,7 +26,11 @@ export interface Type<T> {
   readonly choices?: readonly string[]
   /** Some of the possible values, for completion. */
   readonly suggestions?: readonly string[]
-  /** Parses what a person types. Throws a usage error for an invalid text. */
+  /** Whether the value is the name of a file, for completion. */
+  readonly isFile?: boolean
+  /**
+   * Parses what a person types; for a switch and a flag, `true` or `false`. Throws a usage error for an invalid text.
+   */
   parse(...texts: readonly string[]): T
   /** Checks a value of a program or a file. Throws a usage error for a value of another type and an invalid one. */
   check(value: unknown): T
@@ -55,15 +59,19 @@ const wrongType = (value: unknown, expected: string): MergeqError =>
 
 /** What a type is made from whose values are typed as one text. */
 interface TextualType<T>
-  extends Pick<Type<T>, 'expected' | 'placeholder' | 'declaration' | 'choices' | 'suggestions'> {
+  extends Pick<Type<T>, 'expected' | 'placeholder' | 'choices' | 'suggestions' | 'isFile'> {
+  /** By default `string`. */
+  readonly declaration?: string
   /** Whether a program gives the value as a text or, where it says so, as a number. */
   readonly accepts?: 'string' | 'number' | 'string or number'
   parse(text: string): T
 }
 
-function textual<T>({ accepts = 'string', parse, ...type }: TextualType<T>): Type<T> {
+/** A type whose values are typed as one text. */
+export function textual<T>({ accepts = 'string', parse, ...type }: TextualType<T>): Type<T> {
   return {
     form: 'value',
+    declaration: 'string',
     ...type,
     parse: (text = '') => parse(text),
     check(value) {
@@ -100,7 +108,27 @@ export const decimal = (placeholder: string): Type<number> => ({
 
 /** Any visible text; errors call the value `valueName`. */
 export const text = (valueName: string, placeholder: string = valueName): Type<string> =>
-  textual({ expected: 'a string', placeholder, declaration: 'string', parse: textParser(valueName) })
+  textual({ expected: 'a string', placeholder, parse: textParser(valueName) })
+
+/** The name of a file. */
+export const fileName = (placeholder = 'file'): Type<string> => ({
+  ...text('file name', placeholder),
+  isFile: true,
+})
+
+/** A duration, in milliseconds. */
+export const duration: Type<number> = textual({
+  expected: 'a duration',
+  placeholder: 'duration',
+  parse: parseDuration,
+})
+
+/** The time between two polls, from 1 second to 1 day, in milliseconds. */
+export const interval: Type<number> = textual({
+  expected: 'a duration from 1s to 1d',
+  placeholder: 'duration',
+  parse: parseInterval,
+})
 
 /** One of the choices, in any case; the value is spelled as in `choices`. */
 export const choice = <const C extends string>(choices: readonly C[], placeholder: string): Type<C> =>
@@ -138,13 +166,11 @@ export const boolean: Type<boolean> = {
   },
 }
 
+/** `true` or `false`: an option without an opposite. */
+export const toggle: Type<boolean> = { ...boolean, form: 'switch' }
+
 /** `true`, or nothing: an option without an opposite. A program may give `false`, which counts as nothing. */
-export const onlyTrue: Type<true | undefined> = {
-  ...boolean,
-  form: 'switch',
-  parse: () => true,
-  check: value => (boolean.check(value) ? true : undefined),
-}
+export const onlyTrue: Type<true | undefined> = mapped(toggle, value => value || undefined)
 
 /** Lists of the values of a type: an option that may be repeated. */
 export const listOf = <T>(type: Type<T>): Type<readonly T[]> => ({
@@ -250,7 +276,6 @@ export function glob(isPath: boolean): Type<RegExp> {
   return textual({
     expected: 'a glob',
     placeholder: 'glob',
-    declaration: 'string',
     parse(text) {
       const pieces = /\*\*\/?|[*?]|[.+^${}()|[\]\\]/g
       return new RegExp(`^${textParser('pattern')(text).replace(pieces, toExpression)}$`, 'u')

@@ -1,52 +1,46 @@
 import { maxErrorsOption } from '../../../cli/common-inputs.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import type { RecordFields } from '../../../cli/fields.ts'
-import { choiceOption, flag, type InputValues, option } from '../../../cli/inputs.ts'
+import { flag, type OptionValues, option } from '../../../cli/options.ts'
 import { milestones } from '../../../domain/states.ts'
 import type { CommandLine } from '../../../domain/suggested-command.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { parseDuration, parseInterval } from '../../../domain/values/time.ts'
+import { choice, duration, textual } from '../../../domain/values/types.ts'
 import { usageError } from '../../../errors.ts'
 import type { RequestedPullRequest } from '../reads.ts'
 import type { WaitOptions } from './poll.ts'
 
+const intervalOrAuto = textual({
+  expected: 'auto, or a duration from 1s to 1d',
+  placeholder: 'duration|auto',
+  suggestions: ['auto'],
+  parse: (text): number | 'auto' => (text === 'auto' ? text : parseInterval(text)),
+})
+
+const commit = textual({
+  expected: 'a commit',
+  placeholder: 'sha|HEAD',
+  suggestions: ['HEAD'],
+  parse(text) {
+    if (text === 'HEAD' || /^[\da-f]{4,64}$/i.test(text)) return text
+    throw usageError(`'${text}' is not a commit.`, 'Use HEAD, or 4 to 64 hexadecimal digits.')
+  },
+})
+
 /** The options of a wait (docs/reference/cli.md, "Waiting"), except `--timeout`, which is a global option. */
 export const waitInputs = {
-  until: choiceOption({
-    name: 'until',
-    value: 'state',
-    default: 'merged',
-    summary: 'State to wait for: merged, tests-passed, testing, or left, meaning no longer in the queue',
-    choices: milestones,
-  }),
-  interval: option({
-    name: 'interval',
-    value: 'duration|auto',
-    default: 'auto',
-    summary: 'Time between polls, at least 1s',
-    suggestions: ['auto'],
-    parse: (text): number | 'auto' => (text === 'auto' ? text : parseInterval(text)),
-  }),
-  grace: option({
-    name: 'grace',
-    value: 'duration',
-    default: '90s',
-    summary: 'Treat "not found" as "not visible yet" for this long',
-    parse: parseDuration,
-  }),
-  matchHead: option({
-    name: 'match-head',
-    value: 'sha|HEAD',
-    summary: 'Exit 14 if the head of the pull request is not this commit',
-    suggestions: ['HEAD'],
-    parse(text) {
-      if (text === 'HEAD' || /^[\da-f]{4,64}$/i.test(text)) return text
-      throw usageError(`'${text}' is not a commit.`, 'Use HEAD, or 4 to 64 hexadecimal digits.')
-    },
-  }),
+  until: option(
+    choice(milestones, 'state'),
+    'State to wait for: merged, tests-passed, testing, or left, meaning no longer in the queue',
+    { default: 'merged' },
+  ),
+  interval: option(intervalOrAuto, 'Time between polls, at least 1s', { default: 'auto' }),
+  grace: option(duration, 'Treat "not found" as "not visible yet" for this long', { default: '90s' }),
+  matchHead: option(commit, 'Exit 14 if the head of the pull request is not this commit'),
   maxErrors: maxErrorsOption,
-  failOnPaused: flag({ name: 'fail-on-paused', summary: 'Exit 8 if the queue is paused' }),
+  failOnPaused: flag('Exit 8 if the queue is paused'),
 }
 
 /** A record of a wait is a result or, in NDJSON, also a state change. */
@@ -69,7 +63,7 @@ export const waitRecord: RecordFields = {
  * Throws a usage error when a head commit is given for more than one pull request.
  */
 export async function readWaitOptions(
-  { matchHead, ...values }: InputValues<typeof waitInputs>,
+  { matchHead, ...values }: OptionValues<typeof waitInputs>,
   pullRequestCount: number,
   { args, settings }: CommandContext,
 ): Promise<WaitOptions> {
