@@ -6,7 +6,7 @@ import { yesInput } from '../../cli/common-inputs.ts'
 import { canPrompt, confirm, promptError } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { combineFields, type RecordFields } from '../../cli/fields.ts'
-import { option } from '../../cli/inputs.ts'
+import { option } from '../../cli/options.ts'
 import { reportErrors } from '../../cli/run.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import {
@@ -18,6 +18,7 @@ import {
 } from '../../domain/queue-file.ts'
 import { joinCommandLine } from '../../domain/suggested-command.ts'
 import { queueName, repositoryName } from '../../domain/values/repository.ts'
+import { textual } from '../../domain/values/types.ts'
 import { MergeqError, mostSevere, toMergeqError, usageError, withPeriod } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { singleRecord } from '../../output/printer.ts'
@@ -174,14 +175,18 @@ async function printResult(
   )
 }
 
-/** Parses a digest of live settings: 16 hexadecimal digits in lower case. Throws a usage error otherwise. */
-const parseDigest = (text: string): string => {
-  if (/^[0-9a-f]{16}$/.test(text)) return text
-  throw usageError(
-    `'${text}' is not a digest.`,
-    'To print the digest of the live settings, run: mergeq queue diff -f <file>',
-  )
-}
+/** A digest of live settings. */
+const digest = textual({
+  expected: '16 hexadecimal digits in lower case',
+  placeholder: 'digest',
+  parse(text) {
+    if (/^[0-9a-f]{16}$/.test(text)) return text
+    throw usageError(
+      `'${text}' is not a digest.`,
+      'To print the digest of the live settings, run: mergeq queue diff -f <file>',
+    )
+  },
+})
 
 /** Returns the digest of the live settings. Throws a `stale` error if it is not the expected one. */
 async function checkDigest(
@@ -216,12 +221,7 @@ export const queueApplyCommand = defineCommand({
   options: {
     file: fileInput,
     yes: yesInput,
-    ifMatch: option({
-      name: 'if-match',
-      value: 'digest',
-      summary: 'Apply only if the live settings match this digest',
-      parse: parseDigest,
-    }),
+    ifMatch: option(digest, 'Apply only if the live settings match this digest'),
     includeState: includeStateInput,
   },
   examples: ['mergeq queue apply -f queue.yaml', 'mergeq queue apply -f queues/ --yes'],

@@ -2,13 +2,12 @@ import { callOperation } from '../../api/call.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
-import { flag, option } from '../../cli/inputs.ts'
+import { flag, option } from '../../cli/options.ts'
 import { formatAge, pluralize } from '../../domain/format.ts'
 import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
 import { stateOf } from '../../domain/states.ts'
-import { integerParser, maxInteger } from '../../domain/values/numbers.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
-import { parseDuration } from '../../domain/values/time.ts'
+import { duration, integer } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
@@ -93,19 +92,9 @@ export const queueCheckCommand = defineCommand({
   },
   fields: conditionRecord,
   options: {
-    maxDepth: option({
-      name: 'max-depth',
-      value: 'n',
-      summary: 'Fail if more than <n> pull requests are queued',
-      parse: integerParser(0, maxInteger),
-    }),
-    stalled: option({
-      name: 'stalled',
-      value: 'duration',
-      summary: 'Fail if pull requests are queued and none changed state for this long',
-      parse: parseDuration,
-    }),
-    notPaused: flag({ name: 'not-paused', summary: 'Fail if the queue is paused' }),
+    maxDepth: option(integer(0), 'Fail if more than <n> pull requests are queued'),
+    stalled: option(duration, 'Fail if pull requests are queued and none changed state for this long'),
+    notPaused: flag('Fail if the queue is paused'),
   },
   examples: [
     'mergeq queue check --not-paused --stalled 2h',

@@ -5,7 +5,7 @@ import { defineCommand, type RequestResult } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
 import { canPrompt, confirm, printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { flag } from '../../cli/inputs.ts'
+import { flag } from '../../cli/options.ts'
 import { reportResults, sendOne } from '../../cli/run.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
@@ -80,10 +80,7 @@ export const queueDeleteCommand = defineCommand({
   operations: [getQueue, cancelPullRequest],
   options: {
     yes: yesInput,
-    cancelAll: flag({
-      name: 'cancel-all',
-      summary: 'Cancel all queued pull requests first, except those that are not ready',
-    }),
+    cancelAll: flag('Cancel all queued pull requests first, except those that are not ready'),
   },
   view: (_, { repo, targetBranch }) =>
     message(`Deleted the queue for ${targetBranch} in ${repositoryName(repo)}.`),

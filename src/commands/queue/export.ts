@@ -2,12 +2,12 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { option } from '../../cli/inputs.ts'
+import { option } from '../../cli/options.ts'
 import { joinList } from '../../domain/format.ts'
 import { isJsonFormat } from '../../domain/output-formats.ts'
 import { type QueueFile, settingsDigest } from '../../domain/queue-file.ts'
 import { queueName, repositoryName } from '../../domain/values/repository.ts'
-import { textParser } from '../../domain/values/text.ts'
+import { fileName } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { stringifyJson } from '../../json.ts'
 import { rawText } from '../../output/printer.ts'
@@ -68,14 +68,11 @@ export const queueExportCommand = defineCommand({
   isComposition: true,
   output: 'the settings as YAML, or as JSON with --json; nothing with --file',
   options: {
-    file: option({
-      name: 'file',
-      short: 'f',
-      value: 'file',
-      summary: 'Write to this file (.yaml, .yml or .json); comments in an existing file are kept',
-      file: true,
-      parse: textParser('file name'),
-    }),
+    file: option(
+      fileName(),
+      'Write to this file (.yaml, .yml or .json); comments in an existing file are kept',
+      { short: 'f' },
+    ),
     includeState: includeStateInput,
   },
   examples: ['mergeq queue export > queue.yaml', 'mergeq queue export -f queues/main.yaml'],

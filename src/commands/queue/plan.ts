@@ -3,7 +3,8 @@ import { type ParamValues, parseOverride } from '../../api/operation.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { CommandRequest } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { flag, option, type TypedInput } from '../../cli/inputs.ts'
+import type { TypedInput } from '../../cli/inputs.ts'
+import { flag, option, typedInput } from '../../cli/options.ts'
 import { readRequests } from '../../cli/requests.ts'
 import { expandFiles, openInput, type ParsedArgs } from '../../config/settings.ts'
 import { pluralize } from '../../domain/format.ts'
@@ -21,7 +22,8 @@ import {
 } from '../../domain/queue-file.ts'
 import { suggestName } from '../../domain/similar-name.ts'
 import { parseRepository, queueName, repositoryName } from '../../domain/values/repository.ts'
-import { readText, textParser } from '../../domain/values/text.ts'
+import { readText } from '../../domain/values/text.ts'
+import { fileName } from '../../domain/values/types.ts'
 import { isNotFound, type MergeqError, toMergeqError, usageError, withName } from '../../errors.ts'
 import { type Json, type JsonObject, parseJson, stringifyJson } from '../../json.ts'
 
@@ -29,19 +31,16 @@ export type QueueParams = ParamValues<typeof getQueue.params>
 
 export type QueueRequest = CommandRequest<QueueParams>
 
-export const includeStateInput = flag({
-  name: 'include-state',
-  summary: "Include the queue's state, which is ignored by default",
-})
+export const includeStateInput = flag("Include the queue's state, which is ignored by default")
 
-const typedFile = option({
-  name: 'file',
-  short: 'f',
-  value: 'file|directory',
-  summary: 'Queue file (- for standard input) or directory of queue files; required',
-  file: true,
-  parse: textParser('file name'),
-})
+const typedFile = typedInput(
+  'file',
+  option(
+    fileName('file|directory'),
+    'Queue file (- for standard input) or directory of queue files; required',
+    { short: 'f' },
+  ),
+)
 
 /** The file or directory that was typed: a usage error without one. */
 export const fileInput: TypedInput<string> = {

@@ -8,7 +8,7 @@ import { defineCommand } from '../../cli/command.ts'
 import { maxErrorsOption } from '../../cli/common-inputs.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { combineFields, type RecordFields } from '../../cli/fields.ts'
-import { flag, option } from '../../cli/inputs.ts'
+import { flag, option } from '../../cli/options.ts'
 import { mapConcurrent, maxConcurrent } from '../../cli/run.ts'
 import { describeDeparture } from '../../domain/departure.ts'
 import { formatAge } from '../../domain/format.ts'
@@ -23,7 +23,7 @@ import {
 } from '../../domain/queue-changes.ts'
 import { type QueueEntry, testSlotsText } from '../../domain/queue-entries.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
-import { parseDuration, parseInterval } from '../../domain/values/time.ts'
+import { duration, interval } from '../../domain/values/types.ts'
 import { maxPollDelay, requestedDelay } from '../../domain/wait-state.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
@@ -188,20 +188,9 @@ export const queueWatchCommand = defineCommand({
   operation: getQueue,
   isComposition: true,
   options: {
-    once: flag({ name: 'once', summary: 'Print the queue once and exit' }),
-    interval: option({
-      name: 'interval',
-      value: 'duration',
-      default: '10s',
-      summary: 'Time between polls, at least 1s',
-      parse: parseInterval,
-    }),
-    duration: option({
-      name: 'for',
-      value: 'duration',
-      summary: 'Stop after this long and exit 0',
-      parse: parseDuration,
-    }),
+    once: flag('Print the queue once and exit'),
+    interval: option(interval, 'Time between polls, at least 1s', { default: '10s' }),
+    duration: option(duration, 'Stop after this long and exit 0', { option: 'for' }),
     maxErrors: maxErrorsOption,
   },
   operations: [getSubmittedPullRequest, getMergeQueueMetrics],
