@@ -148,6 +148,8 @@ export interface RunContext<V> extends CommandContext {
   report(sent: SentRequest<V>): Promise<number>
   /** Runs another command line in this process. */
   readonly runCommandLine: CommandRunner
+  /** All commands. */
+  readonly groups: readonly CommandGroup[]
 }
 
 /**
@@ -174,6 +176,8 @@ export interface Command<P extends Params = Params, I extends Inputs = Inputs, X
   readonly operations?: readonly Operation[] | 'any'
   /** Whether the command changes the stored settings: then they are not read first. */
   readonly changesSettings?: boolean
+  /** False for a command for which only options count: wrong settings must not keep it from running. */
+  readonly needsSettings?: boolean
   /** Throws a usage error for options that contradict each other; the requests are not read yet. */
   check?(values: OptionValues<X>, context: CommandContext): void
   /** Runs instead of `run` with --dry-run, where that does more than to print the requests of the operation. */
@@ -209,18 +213,9 @@ export interface RegisteredCommand extends CommandDescription {
   readonly definitions: readonly OptionDefinition[]
   readonly operations: readonly Operation[] | 'any'
   readonly route?: Route
-  /** What runs; undefined for a command that prints documentation. */
-  readonly definition?: Command
-  /** For a command that needs no settings: `help`, or the texts that it prints, by the word that it takes. */
-  readonly documentation?: 'help' | Readonly<Record<string, string>>
+  /** What runs. */
+  readonly definition: Command
 }
-
-/** A command that prints documentation, which the program renders. */
-export interface DocumentationCommand extends RegisteredCommand {
-  readonly documentation: 'help' | Readonly<Record<string, string>>
-}
-
-export type CommandModule = Command | DocumentationCommand
 
 /** The commands that share their first word. Their code is loaded when a command line has this word. */
 export interface CommandGroup {
@@ -230,14 +225,13 @@ export interface CommandGroup {
   /** Whether the word alone is a command: `mergeq doctor`. Otherwise, the word alone prints help. */
   readonly isCommand?: boolean
   /** Loads the commands, in the order in which help lists them. */
-  load(): Promise<readonly CommandModule[]>
+  load(): Promise<readonly Command[]>
 }
 
 export const loadCommands = async (groups: readonly CommandGroup[]): Promise<readonly RegisteredCommand[]> =>
   (await Promise.all(groups.map(group => group.load()))).flat().map(register)
 
-function register(command: CommandModule): RegisteredCommand {
-  if ('documentation' in command) return command
+function register(command: Command): RegisteredCommand {
   const { summary, operation, operations = [], isComposition } = command
   const isOwn = operation !== undefined && isComposition !== true
   const sendsBody = operation !== undefined && operationMethod(operation.route) === 'POST'

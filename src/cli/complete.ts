@@ -90,9 +90,9 @@ async function completeArgument(
   const inputs = command?.definitions.filter(input => !isOption(input) && input.hidden !== true) ?? []
   const last = inputs.at(-1)
   const input = inputs[index] ?? (last?.variadic === true ? last : undefined)
-  if (command?.documentation === 'help') {
+  if (input?.command === true) {
     const commands = await loadCommands(groups.filter(({ name }) => name === words[0]))
-    const topics = index === 0 ? (input?.suggestions ?? []) : []
+    const topics = index === 0 ? (input.suggestions ?? []) : []
     return complete(
       [...listSubcommands(words, groups, commands), ...topics.map(value => ({ value }))],
       current,

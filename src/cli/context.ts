@@ -70,6 +70,7 @@ export interface Program {
 interface CommandOfContext {
   readonly operation?: Operation
   readonly changesSettings?: boolean
+  readonly needsSettings?: boolean
   readonly fields?: FieldsDefinition
 }
 
@@ -79,10 +80,11 @@ export async function createContext(
   args: ParsedArgs,
   { host, secrets }: Program,
 ): Promise<CommandContext> {
-  const { operation, changesSettings = false } = command
+  const { operation, changesSettings = false, needsSettings = true } = command
   const settings = resolveSettings(args, host, {
     changes: operation !== undefined && isChange(operation),
     changesSettings,
+    needsSettings,
     notify: text => logger.info(text),
   })
   const options = await readGlobalOptions(args, settings)

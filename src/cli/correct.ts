@@ -325,11 +325,14 @@ export async function createUsageError(
 }
 
 /** Returns the usage error for words of `mergeq help` that name neither a command nor a topic. */
-export async function createHelpError({ command, words }: Reading, groups: Groups): Promise<MergeqError> {
+export async function createHelpError(
+  words: readonly string[],
+  topics: readonly string[],
+  groups: Groups,
+): Promise<MergeqError> {
   const correction = await correctCommand(words, groups)
   const target = correction?.target.replace(/^help /, '').replace(/ -.*/, '') ?? '--help'
   const line = target.startsWith('-') ? undefined : await formatLine(['help', ...target.split(' ')], groups)
-  const topics = command?.definitions[0]?.suggestions ?? []
   return usageError(
     `unknown command or topic '${words.join(' ')}'.`,
     asQuestion(line) ?? `To list the commands, run: mergeq --help\nTopics: ${topics.join(', ')}`,

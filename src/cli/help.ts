@@ -1,8 +1,9 @@
 import { Help } from 'commander'
 import { settingDefinitions } from '../config/setting-definitions.ts'
 import { isJsonFormat, outputFormats } from '../domain/output-formats.ts'
-import { hintWithSuggestion } from '../domain/similar-name.ts'
-import { exitCodeList, usageError } from '../errors.ts'
+import { exitCodeList } from '../errors.ts'
+import type { Output } from '../host/host.ts'
+import { applyStyle } from '../output/styled-text.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand } from './command.ts'
 import {
   type CommandDoc,
@@ -14,17 +15,15 @@ import {
   renderJson,
 } from './command-doc.ts'
 import { oppositeOf } from './inputs.ts'
-import { globalOptions, helpOption, type Reading, read, versionOption } from './parse.ts'
+import { globalOptions, helpOption, type Reading, versionOption } from './parse.ts'
 
-interface HelpOptions {
-  /** Maximum width of a line, in columns. */
-  readonly width: number
+export interface HelpOptions {
+  readonly out: Pick<Output, 'columns' | 'terminal'>
   /** `json` and `ndjson` give data; every other format gives text. */
   readonly format: string
-  /** Whether JSON is indented. */
-  readonly isPretty: boolean
-  /** Returns the text of a heading, perhaps with terminal styles. */
-  heading(text: string): string
+  /** Whether headings are bold. */
+  readonly hasColor: boolean
+  readonly isShort: boolean
 }
 
 type Item = readonly [term: string, description: string]
@@ -36,15 +35,15 @@ const maxTermWidth = 34
 class Layout extends Help {
   readonly width: number
   readonly isShort: boolean
-  readonly #heading: (text: string) => string
+  readonly #isBold: boolean
 
-  constructor({ width, heading }: HelpOptions, isShort: boolean) {
+  constructor({ out, hasColor, isShort }: HelpOptions) {
     super()
-    this.width = width
-    this.helpWidth = width
+    this.width = Math.min(out.columns, 100)
+    this.helpWidth = this.width
     this.minWidthToWrap = 1
     this.isShort = isShort
-    this.#heading = heading
+    this.#isBold = hasColor
   }
 
   paragraph(text: string): string {
@@ -93,7 +92,7 @@ class Layout extends Help {
 
   /** A section with its heading; nothing without a body. */
   section(title: string, body: string): readonly string[] {
-    return body === '' ? [] : [`${this.#heading(`${title}:`)}\n${body}`]
+    return body === '' ? [] : [`${applyStyle(`${title}:`, 'bold', this.#isBold)}\n${body}`]
   }
 
   start(summary: string, usage: string): string {
@@ -255,32 +254,23 @@ function renderRootHelp(groups: readonly CommandGroup[], layout: Layout): string
   ].join('\n')
 }
 
-/**
- * Returns what `mergeq help`, `mergeq completion`, a group alone, `-h` and `--help` print; undefined for an
- * unknown command or topic. Throws a usage error for an unknown shell.
- */
-export async function renderDocumentation(
-  reading: Reading,
+/** Returns the help of a command or a group, or of mergeq if neither was read. */
+export async function renderHelp(
+  { path, command, commands }: Reading,
   groups: readonly CommandGroup[],
   options: HelpOptions,
-): Promise<string | undefined> {
-  const { words, asksFor } = reading
-  const layout = new Layout(options, asksFor === 'short help')
-  let subject = reading
-  const documentation = asksFor === 'run' ? reading.command?.documentation : undefined
-  if (documentation !== undefined) {
-    if (documentation !== 'help') return findText(documentation, words[0] ?? '')
-    const topic = new Map(Object.entries(topics)).get(words.join(' '))
-    if (topic !== undefined) return topic(layout)
-    subject = await read(words, groups)
-    if (subject.path.length < words.length) return undefined
-  }
-  const { path, command, commands } = subject
+): Promise<string> {
   if (isJsonFormat(options.format)) {
     const documented =
       command !== undefined ? [command] : path.length === 0 ? await loadCommands(groups) : commands
-    return renderJson(documented, groups, { ...options, isCommand: command !== undefined })
+    const { format, out } = options
+    return renderJson(documented, groups, {
+      format,
+      isPretty: out.terminal,
+      isCommand: command !== undefined,
+    })
   }
+  const layout = new Layout(options)
   if (command !== undefined) {
     const doc = documentCommand(command)
     return layout.isShort ? renderShortCommandHelp(doc, layout) : renderCommandHelp(doc, layout)
@@ -289,15 +279,8 @@ export async function renderDocumentation(
   return group === undefined ? renderRootHelp(groups, layout) : renderGroupHelp(group, commands, layout)
 }
 
-function findText(scripts: Readonly<Record<string, string>>, shell: string): string {
-  const script = new Map(Object.entries(scripts)).get(shell.toLowerCase())
-  if (script !== undefined) return script
-  const shells = Object.keys(scripts)
-  throw usageError(
-    `There is no completion script for '${shell}'.`,
-    hintWithSuggestion(shell, shells, `Supported shells: ${shells.join(', ')}.`),
-  )
-}
+export const renderTopic = (topic: keyof typeof topics, options: HelpOptions): string =>
+  topics[topic](new Layout(options))
 
 export const listSettingVariables = (): readonly Item[] =>
   Object.values(settingDefinitions)

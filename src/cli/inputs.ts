@@ -35,6 +35,8 @@ export interface OptionDefinition {
   readonly file?: boolean | undefined
   /** Whether the value is a program and its arguments, for completion. */
   readonly program?: boolean
+  /** Whether the value is a word of the name of a command of mergeq, for completion. */
+  readonly command?: boolean
 }
 
 /** What splits the arguments of a command into requests. */

@@ -5,7 +5,7 @@ import { isMergeqError, toMergeqError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'
 import { createRedactor } from '../output/redactor.ts'
 import { escapeWorkflowCommands, forTerminal, isJson, sanitizeLines } from '../output/sanitize.ts'
-import { applyStyle, hasUnicode, shouldColor, toAscii } from '../output/styled-text.ts'
+import { hasUnicode, shouldColor, toAscii } from '../output/styled-text.ts'
 import type { CommandGroup } from './command.ts'
 import type { CommandRunner } from './context.ts'
 import { read } from './parse.ts'
@@ -30,13 +30,13 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     args = reading.args
     const { command, asksFor } = reading
     if (asksFor === 'error') {
-      const { createUsageError } = await loadCorrections()
+      const { createUsageError } = await import('./correct.ts')
       throw await createUsageError(host.argv, reading, groups)
     }
-    if (asksFor === 'run' && command?.definition !== undefined) {
+    if (asksFor === 'run' && command !== undefined) {
       const { runCommand } = await import('./run.ts')
       const runCommandLine = createCommandRunner(host, groups)
-      const exitCode = await runCommand(command.definition, args, { host, secrets, runCommandLine })
+      const exitCode = await runCommand(command.definition, args, { host, secrets, runCommandLine }, groups)
       await flush()
       return exitCode
     }
@@ -44,18 +44,13 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
       await host.out.write(`${host.runtime.version}\n`)
       return 0
     }
-    const { renderDocumentation } = await import('./help.ts')
-    const isBold = hasColor(host.out)
-    const text = await renderDocumentation(reading, groups, {
-      width: Math.min(host.out.columns, 100),
+    const { renderHelp } = await import('./help.ts')
+    const text = await renderHelp(reading, groups, {
+      out: host.out,
       format: typedFormat(args),
-      isPretty: host.out.terminal,
-      heading: title => applyStyle(title, 'bold', isBold),
+      hasColor: hasColor(host.out),
+      isShort: asksFor === 'short help',
     })
-    if (text === undefined) {
-      const { createHelpError } = await loadCorrections()
-      throw await createHelpError(reading, groups)
-    }
     await host.out.write(text)
     return 0
   } catch (error) {
@@ -76,8 +71,6 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     return failure.exit
   }
 }
-
-const loadCorrections = () => import('./correct.ts')
 
 const typedFormat = (args: ParsedArgs, otherwise = 'table'): string =>
   args.has('--json') ? 'json' : (args.get('--output')?.[0] ?? otherwise).toLowerCase()

@@ -9,6 +9,7 @@ import { rawText, singleRecord } from '../output/printer.ts'
 import { receiptView, table, type View } from '../output/view.ts'
 import {
   type Command,
+  type CommandGroup,
   type CommandRequest,
   operationOf,
   type RequestCommand,
@@ -25,7 +26,12 @@ import { readInputs, readRequests } from './requests.ts'
 import { createBodySink, streamPages } from './stream-pages.ts'
 
 /** Runs a command and returns its exit code. Rejects with the error that ended the command. */
-export async function runCommand(command: Command, args: ParsedArgs, program: Program): Promise<number> {
+export async function runCommand(
+  command: Command,
+  args: ParsedArgs,
+  program: Program,
+  groups: readonly CommandGroup[],
+): Promise<number> {
   const context = await createContext(command, args, program)
   try {
     if (command.run === undefined) return await runOperation(command, context)
@@ -44,6 +50,7 @@ export async function runCommand(command: Command, args: ParsedArgs, program: Pr
       sendOne: (request, options) => sendOne(command, request, context, options),
       report: sent => printResults(command, [sent.request], [sent], context),
       runCommandLine: program.runCommandLine,
+      groups,
     }
     const { operation } = command
     if (context.options.dryRun && command.dryRun !== undefined)

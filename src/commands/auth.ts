@@ -1,7 +1,7 @@
 import { callOperation } from '../api/call.ts'
 import { operationName } from '../api/operation.ts'
 import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
-import { type CommandModule, defineCommand } from '../cli/command.ts'
+import { type Command, defineCommand } from '../cli/command.ts'
 import { canPrompt, printPreview } from '../cli/confirm.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { flag, type Input } from '../cli/inputs.ts'
@@ -230,7 +230,7 @@ const authTokenCommand = defineCommand({
   },
 })
 
-export const authCommands: readonly CommandModule[] = [
+export const authCommands: readonly Command[] = [
   authLoginCommand,
   authLogoutCommand,
   authStatusCommand,

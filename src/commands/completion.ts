@@ -1,4 +1,7 @@
-import type { DocumentationCommand } from '../cli/command.ts'
+import { defineCommand } from '../cli/command.ts'
+import { argument } from '../cli/inputs.ts'
+import { hintWithSuggestion } from '../domain/similar-name.ts'
+import { usageError } from '../errors.ts'
 
 const bash = `# bash completion for mergeq: asks mergeq what can be typed. \`mergeq completion bash\` prints this script.
 
@@ -144,12 +147,27 @@ export const completionScripts = { bash, zsh, fish, powershell }
 
 const shells = Object.keys(completionScripts)
 
-export const completionCommand: DocumentationCommand = {
+function findScript(shell: string): string {
+  const script = new Map(Object.entries(completionScripts)).get(shell.toLowerCase())
+  if (script !== undefined) return script
+  throw usageError(
+    `There is no completion script for '${shell}'.`,
+    hintWithSuggestion(shell, shells, `Supported shells: ${shells.join(', ')}.`),
+  )
+}
+
+export const completionCommand = defineCommand({
   command: 'completion',
   summary: 'Print a shell completion script',
-  definitions: [{ name: 'shell', required: true, summary: `Shell: ${shells.join(', ')}`, choices: shells }],
-  operations: [],
-  documentation: completionScripts,
+  needsSettings: false,
+  options: {
+    script: argument({
+      name: 'shell',
+      summary: `Shell: ${shells.join(', ')}`,
+      choices: shells,
+      parse: findScript,
+    }),
+  },
   output: 'the script, which is also in the completions directory of the package',
   examples: [
     'source <(mergeq completion bash)',
@@ -157,4 +175,8 @@ export const completionCommand: DocumentationCommand = {
     'mergeq completion fish > ~/.config/fish/completions/mergeq.fish',
     'mergeq completion powershell >> $PROFILE',
   ],
-}
+  async run({ script }, { host }) {
+    await host.out.write(script)
+    return 0
+  },
+})

@@ -1,4 +1,4 @@
-import { type CommandModule, defineCommand } from '../cli/command.ts'
+import { type Command, defineCommand } from '../cli/command.ts'
 import { printPreview } from '../cli/confirm.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { argument, flag, type TypedInput } from '../cli/inputs.ts'
@@ -183,7 +183,7 @@ const configPathCommand = defineCommand({
   },
 })
 
-export const configCommands: readonly CommandModule[] = [
+export const configCommands: readonly Command[] = [
   configListCommand,
   configGetCommand,
   configSetCommand,

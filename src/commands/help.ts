@@ -1,21 +1,31 @@
-import type { DocumentationCommand } from '../cli/command.ts'
-import { topics } from '../cli/help.ts'
+import { defineCommand } from '../cli/command.ts'
+import { type HelpOptions, renderHelp, renderTopic, topics } from '../cli/help.ts'
+import type { TypedInput } from '../cli/inputs.ts'
+import { read } from '../cli/parse.ts'
+import { shouldColor } from '../output/styled-text.ts'
 
 const topicNames = Object.keys(topics)
 
-export const helpCommand: DocumentationCommand = {
-  command: 'help',
-  summary: 'Show help for a command or topic',
+const isTopic = (name: string): name is keyof typeof topics => topicNames.includes(name)
+
+const wordsArgument: TypedInput<readonly string[]> = {
   definitions: [
     {
       name: 'word',
       variadic: true,
       summary: `Command or topic (${topicNames.join(', ')})`,
       suggestions: topicNames,
+      command: true,
     },
   ],
-  operations: [],
-  documentation: 'help',
+  read: args => args.get('word') ?? [],
+}
+
+export const helpCommand = defineCommand({
+  command: 'help',
+  summary: 'Show help for a command or topic',
+  needsSettings: false,
+  options: { words: wordsArgument },
   output: {
     table: 'the help text, as wide as the terminal, at most 100 columns',
     json: 'the same information as JSON: commands, arguments, flags, choices, defaults, examples and exit codes',
@@ -26,4 +36,24 @@ export const helpCommand: DocumentationCommand = {
     'mergeq help exit-codes',
     "mergeq help --json | jq -r '.commands[].command'",
   ],
-}
+  async run({ words }, { host: { env, out }, options: { format, color }, groups }) {
+    const options: HelpOptions = {
+      out,
+      format,
+      hasColor: shouldColor({ color, env, terminal: out.terminal }),
+      isShort: false,
+    }
+    const topic = words.join(' ')
+    if (isTopic(topic)) {
+      await out.write(renderTopic(topic, options))
+      return 0
+    }
+    const reading = await read(words, groups)
+    if (reading.path.length < words.length) {
+      const { createHelpError } = await import('../cli/correct.ts')
+      throw await createHelpError(words, topicNames, groups)
+    }
+    await out.write(await renderHelp(reading, groups, options))
+    return 0
+  },
+})

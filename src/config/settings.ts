@@ -101,6 +101,8 @@ export interface Config {
 export interface ResolveOptions {
   readonly changes: boolean
   readonly changesSettings: boolean
+  /** False where only what the caller gives counts, else the defaults. True by default. */
+  readonly needsSettings?: boolean
   /** Reports a choice that was made for the user. */
   notify(text: string): Promise<void>
 }
@@ -134,6 +136,7 @@ export function resolveSettings(
     const token = findToken(host.env, await settings.require('baseUrl'), store)
     return token.then(() => true).catch(error => !isMergeqError(error) || error.kind !== 'auth')
   }
+  const { needsSettings = true } = options
   const configuredSources = [
     projectFileSource(host),
     // A command that changes settings does not read the profile: it must be able to correct an invalid
@@ -146,7 +149,7 @@ export function resolveSettings(
 
   function createConfig(given: ParsedArgs | SettingSource): Config {
     const caller = fromCaller(given)
-    const explicitSources = [caller, fromEnvironment(host)]
+    const explicitSources = needsSettings ? [caller, fromEnvironment(host)] : [caller]
     const search = async (sources: readonly SettingSource[], name: SettingKey) => {
       for (const source of sources) {
         const resolved = await source.find(name)
@@ -163,7 +166,8 @@ export function resolveSettings(
       const repo = () => read([...explicitSources, ...configuredSources], 'repo')
       return gitSource(host, { ...options, repo })
     })
-    const allSources = [...explicitSources, ...configuredSources, discovered(git), fromDefaults]
+    const foundSources = needsSettings ? [...configuredSources, discovered(git)] : []
+    const allSources = [...explicitSources, ...foundSources, fromDefaults]
     const read = async <N extends SettingKey>(sources: readonly SettingSource[], name: N) => {
       const resolved = await search(name === 'profile' ? [...explicitSources, fromDefaults] : sources, name)
       return resolved === undefined ? undefined : parseSetting(name, resolved)

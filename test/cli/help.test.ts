@@ -194,8 +194,27 @@ describe('help as data', () => {
   })
 
   test('MERGEQ_OUTPUT makes no data of the help that a person asks for', async () => {
-    expect((await mergeq('--help', { env: { MERGEQ_OUTPUT: 'json' } })).out).toMatch(/^Usage: mergeq /m)
+    for (const line of ['--help', 'help'])
+      expect((await mergeq(line, { env: { MERGEQ_OUTPUT: 'json' } })).out).toMatch(/^Usage: mergeq /m)
   })
+
+  test.each(['help pr get', 'help exit-codes', 'completion bash'])(
+    'wrong settings do not keep `%s` from printing',
+    async line => {
+      const { out } = await mergeq(line)
+      const wrong = {
+        env: {
+          MERGEQ_CONFIG_DIR: '/config',
+          MERGEQ_OUTPUT: 'xml',
+          MERGEQ_RETRIES: 'many',
+          MERGEQ_PROFILE: 'none',
+        },
+        files: { '/config/config.json': '{', '/repo/.mergeq.json': '{' },
+      }
+      expect(await mergeq('config list', wrong)).toMatchObject({ code: 2 })
+      expect(await mergeq(line, wrong)).toMatchObject({ code: 0, out, err: '' })
+    },
+  )
 })
 
 test.each([

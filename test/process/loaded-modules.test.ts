@@ -95,7 +95,7 @@ const kinds: readonly Kind[] = [
   ['--version', 0, [], [...dear, ...network, 'events']],
   ['--help', 0, [], [...dear, ...network]],
   ['pr get --help', 0, prGet, [...dear, ...network]],
-  ['help exit-codes', 0, ['commands-help.cjs'], [...dear, ...network]],
+  ['help exit-codes', 0, ['commands-help.cjs', 'shared.cjs'], [...dear, ...network]],
   ['__complete -- pr submit --pri', 0, ['cli-complete.cjs', 'commands-pr-index.cjs'], [...dear, ...network]],
   [
     // Without a repository there is no request.

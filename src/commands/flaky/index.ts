@@ -1,11 +1,11 @@
-import type { CommandModule } from '../../cli/command.ts'
+import type { Command } from '../../cli/command.ts'
 import { flakyGateCommand } from './gate.ts'
 import { flakyGetCommand, flakyLinkCommand } from './get.ts'
 import { flakyListCommand, flakyQuarantinedCommand, flakyUnhealthyCommand } from './list.ts'
 import { flakyMatchCommand } from './match.ts'
 import { flakyReportCommand } from './report.ts'
 
-export const flakyCommands: readonly CommandModule[] = [
+export const flakyCommands: readonly Command[] = [
   flakyListCommand,
   flakyGetCommand,
   flakyQuarantinedCommand,

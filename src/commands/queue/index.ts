@@ -1,4 +1,4 @@
-import type { CommandModule } from '../../cli/command.ts'
+import type { Command } from '../../cli/command.ts'
 import { queueApplyCommand } from './apply.ts'
 import { queueCheckCommand } from './check.ts'
 import { queueDeleteCommand } from './delete.ts'
@@ -15,7 +15,7 @@ import {
 } from './update.ts'
 import { queueWatchCommand } from './watch.ts'
 
-export const queueCommands: readonly CommandModule[] = [
+export const queueCommands: readonly Command[] = [
   queueCreateCommand,
   queueGetCommand,
   queueListCommand,
