@@ -4,6 +4,7 @@ import { type ServiceClient, withoutMessages } from '../../api/service-client.ts
 import {
   findQueue,
   summarizeMetrics,
+  type UsualTimeInQueue,
   usualRangeText,
   usualTimeInQueue,
 } from '../../domain/metrics/last-hour.ts'
@@ -17,23 +18,21 @@ import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../
 import { type ColumnSpec, pullRequestColumns, table, type View, withLinks } from '../../output/view.ts'
 import type { QueueParams } from './plan.ts'
 
+/** What the metrics of the last hour say about a queue. */
 export interface QueueActivity {
-  /** The usual time in the queue, in the words of `usualRangeText`; undefined if nothing merged. */
-  readonly usualText: string | undefined
+  readonly usual: UsualTimeInQueue | undefined
   /** How many pull requests wait to become ready; undefined if the metrics do not say. */
   readonly notReady: number | undefined
 }
 
-/** The time limit of the request, in milliseconds. */
-const timeLimit = 1_000
-
 /**
- * Reads the metrics of a queue with a single request of at most a second, and with none after a 404. Never
- * rejects: undefined if the metrics cannot be read.
+ * Reads the metrics of a queue with a single request of at most `timeLimit` milliseconds, and with none after
+ * a 404. Never rejects: undefined if the metrics cannot be read.
  */
 export async function readQueueActivity(
   client: ServiceClient,
   { repo, targetBranch }: QueueParams,
+  timeLimit = 1_000,
 ): Promise<QueueActivity | undefined> {
   try {
     const limits = { maxRetries: 0, timeout: () => timeLimit }
@@ -43,8 +42,7 @@ export async function readQueueActivity(
     })
     if (result === undefined) return undefined
     const queue = findQueue(summarizeMetrics(readSamplesIn(result.response.bytes)), repo, targetBranch)
-    const usual = usualTimeInQueue(queue)
-    return { usualText: usual && usualRangeText(usual), notReady: queue?.numbers.awaitingMergeability }
+    return { usual: usualTimeInQueue(queue), notReady: queue?.numbers.awaitingMergeability }
   } catch {
     return undefined
   }
@@ -100,7 +98,7 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
     [testSlotsText(queue, '/')],
     [`waiting ${count('PENDING')}`],
     ...(notReady > 0 ? [[`not ready ${notReady}`]] : []),
-    ...(activity?.usualText === undefined ? [] : [[activity.usualText]]),
+    ...(activity?.usual === undefined ? [] : [[usualRangeText(activity.usual)]]),
   ]
   return [
     ...joinPieces(pieces, columns),

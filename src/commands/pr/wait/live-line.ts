@@ -1,16 +1,6 @@
-import { callOperation } from '../../../api/call.ts'
-import { getMergeQueueMetrics, readSamplesIn } from '../../../api/operations/metrics.ts'
-import { withoutMessages } from '../../../api/service-client.ts'
-import type { CommandContext } from '../../../cli/context.ts'
 import { shortReason } from '../../../domain/explain/findings.ts'
 import { formatAge, formatDuration, formatOrdinal, pluralize } from '../../../domain/format.ts'
-import {
-  findQueue,
-  summarizeMetrics,
-  type UsualTimeInQueue,
-  usualTimeInQueue,
-  usualTimeText,
-} from '../../../domain/metrics/last-hour.ts'
+import { type UsualTimeInQueue, usualTimeText } from '../../../domain/metrics/last-hour.ts'
 import { queueEntries } from '../../../domain/queue-entries.ts'
 import { isUnderTest } from '../../../domain/states.ts'
 import { queueName } from '../../../domain/values/repository.ts'
@@ -18,7 +8,7 @@ import type { WaitState } from '../../../domain/wait-state.ts'
 import { get, getString, type JsonObject } from '../../../json.ts'
 import { plainText, type Span, type StyledLine, wordsSpan } from '../../../output/styled-text.ts'
 import { textWidth } from '../../../output/text-width.ts'
-import type { RequestedPullRequest } from '../reads.ts'
+import { readQueueActivity } from '../../queue/screen.ts'
 import type { Wait, WaitTarget } from './poll.ts'
 
 /** The times of a wait, in milliseconds; `now` and `startedAt` since 1970. */
@@ -115,6 +105,9 @@ export function liveLine(targets: readonly WaitTarget[], times: LiveTimes, colum
   return lineOf()
 }
 
+/** The time for the metrics, in milliseconds: nothing waits for them. */
+const metricsTime = 3_000
+
 /**
  * Runs `work` and shows the live line of a wait until it ends; `targets` returns the pull requests that it
  * still waits for. When all of them are in one queue, its usual time is read once, at the same time. Where the
@@ -131,36 +124,11 @@ export async function withLiveLine(
   const pullRequests = targets().map(({ request }) => request.values)
   const [first] = pullRequests
   if (first !== undefined && new Set(pullRequests.map(queueName)).size === 1)
-    void readUsualTime(first, context).then(found => {
-      usual = found
+    void readQueueActivity(context.client(), first, metricsTime).then(activity => {
+      usual = activity?.usual
     })
   return logger.withSpinner(
     columns => liveLine(targets(), { now: host.clock.now(), startedAt, limit, usual }, columns),
     work,
   )
-}
-
-/** The time for the metrics, in milliseconds: they are an extra of the live line. */
-const timeLimit = 3_000
-
-/**
- * Reads the usual time in a queue from the metrics of its last hour, with a single request. Undefined if
- * there are none or if the request fails; never rejects.
- */
-async function readUsualTime(
-  { repo, targetBranch }: RequestedPullRequest,
-  context: CommandContext,
-): Promise<UsualTimeInQueue | undefined> {
-  try {
-    const client = context.client()
-    const limits = { maxRetries: 0, timeout: (usual: number) => Math.min(usual, timeLimit) }
-    const params = { repo, branch: undefined }
-    const { response } = await callOperation(withoutMessages(client), getMergeQueueMetrics, params, {
-      limits,
-    })
-    const summary = summarizeMetrics(readSamplesIn(response.bytes))
-    return usualTimeInQueue(findQueue(summary, repo, targetBranch))
-  } catch {
-    return undefined
-  }
 }
