@@ -3,12 +3,21 @@ import { getString, type JsonObject } from '../json.ts'
 import { changedWhen, type SendingTime, sentSeconds } from './service-clock.ts'
 import { type Milestone, outcomeOfRecord, stateOf, statesUnderTest, type WaitOutcome } from './states.ts'
 
-export interface WaitGoal {
+/** The options of a wait; times are in milliseconds. */
+export interface WaitOptions {
   readonly until: Milestone
-  /** For this many milliseconds a pull request that is not found counts as not visible yet. */
+  /** For this long a pull request that is not found counts as not visible yet. */
   readonly grace: number
   /** The commit, full or abbreviated, that the head must not move away from. */
   readonly head?: string | undefined
+  /** The time between polls. */
+  readonly interval: number | 'auto'
+  /** How many consecutive failed readings of a pull request end its wait. */
+  readonly maxErrors: number
+  readonly failOnPaused: boolean
+  /** The time for the whole wait; 0 reads every pull request once. */
+  readonly limit: number
+  readonly stopsOnError: boolean
 }
 
 export interface WaitObservation {
@@ -113,7 +122,7 @@ function outcomeOf(record: JsonObject, until: Milestone): WaitOutcome | undefine
 export function advance(
   lastState: WaitState,
   observation: WaitObservation,
-  { until, grace, head }: WaitGoal,
+  { until, grace, head }: Pick<WaitOptions, 'until' | 'grace' | 'head'>,
 ): WaitTransition {
   const { record: observed, position, at } = observation
   const { recordBeforeSubmit, submission } = lastState

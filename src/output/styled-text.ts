@@ -92,8 +92,11 @@ export interface Span {
   readonly link?: string | undefined
 }
 
-/** A line for a terminal: plain text, or pieces that follow each other. */
-export type StyledLine = string | readonly (string | Span)[]
+/** Pieces of a line that follow each other. */
+export type Pieces = readonly (string | Span)[]
+
+/** A line for a terminal: plain text, or pieces. */
+export type StyledLine = string | Pieces
 
 export const styled = (text: string, style: Style): Span => ({ text, style })
 

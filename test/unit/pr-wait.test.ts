@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { WaitEnd } from '../../src/commands/pr/wait/poll.ts'
+import type { WaitEnd, WaitTarget } from '../../src/commands/pr/wait/poll.ts'
 import { describeEnd } from '../../src/commands/pr/wait/report.ts'
 import { milestones, outcomeOfRecord, pullRequestStates, type WaitOutcome } from '../../src/domain/states.ts'
 import { parseRepository } from '../../src/domain/values/repository.ts'
-import { advance, pollDelay, type WaitGoal, type WaitState } from '../../src/domain/wait-state.ts'
+import { advance, pollDelay, type WaitOptions, type WaitState } from '../../src/domain/wait-state.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { noon } from '../support/harness.ts'
 import type { Json } from '../support/pr-wait.ts'
@@ -20,7 +20,7 @@ describe('what a reading means', () => {
   const left = { isCurrentlySubmittedToQueue: false }
   const judged = (
     observation: { readonly record?: ReturnType<typeof record> | undefined; readonly position?: number },
-    aim: Partial<WaitGoal> = {},
+    aim: Partial<WaitOptions> = {},
     known: WaitState = {},
   ) =>
     advance(known, { record: undefined, at: noon, ...observation } as Parameters<typeof advance>[1], {
@@ -163,10 +163,16 @@ describe('what a reading means', () => {
 
 describe('the sentence about the end of a wait', () => {
   const values = { repo: parseRepository('acme/web'), targetBranch: 'main', pr: 7 }
-  const sentenceOf = (state: WaitState, end: WaitEnd, seconds: number) =>
-    plainText(describeEnd({ request: { values, overrides: [] }, state, errors: 0 }, end, seconds * 1_000))
+  const sentenceOf = (
+    state: WaitState,
+    { record, queue, ...end }: WaitEnd & Pick<WaitTarget, 'record' | 'queue'>,
+    seconds: number,
+  ) => {
+    const target = { request: { values, overrides: [] }, state, errors: 0, record, queue }
+    return plainText(describeEnd(target, end, seconds * 1_000, { head: '4f2a9c1d3e' }))
+  }
   const first = { isFirstReading: true }
-  const head = { expected: '4f2a9c1d3e', found: '81d0e33a52' }
+  const record = { prSha: '81d0e33a52' }
   const failing = { submission: { from: noon, to: noon }, missingSince: noon }
   test.each([
     [{ outcome: 'merged', ...first }, { state: 'MERGED' }, 0, '#7 is already merged'],
@@ -205,14 +211,14 @@ describe('the sentence about the end of a wait', () => {
     [{ outcome: 'timed-out' }, failing, 20, 'The wait for #7 timed out after 20s (not visible yet)'],
     [{ outcome: 'timed-out' }, {}, 20, 'The wait for #7 timed out after 20s (not checked yet)'],
     [
-      { outcome: 'stale', head },
+      { outcome: 'stale', record },
       { state: 'PENDING' },
       20,
       'The head of #7 moved: expected 4f2a9c1, found 81d0e33',
     ],
     [{ outcome: 'pending' }, { state: 'TESTING' }, 0, '#7 is still testing'],
     [
-      { outcome: 'pending', isPaused: true },
+      { outcome: 'pending', queue: { state: 'PAUSED' } },
       { state: 'PENDING' },
       0,
       '#7 is still pending: the queue is paused',
@@ -225,8 +231,8 @@ describe('the sentence about the end of a wait', () => {
   })
 
   test('a head that differs after its first seven digits is shown whole', () => {
-    const similar = { expected: '4f2a9c1d3e', found: '4f2a9c1fff' }
-    const sentence = sentenceOf({ state: 'PENDING' }, { outcome: 'stale', head: similar }, 20)
+    const similar = { prSha: '4f2a9c1fff' }
+    const sentence = sentenceOf({ state: 'PENDING' }, { outcome: 'stale', record: similar }, 20)
     expect(sentence).toBe('The head of #7 moved: expected 4f2a9c1d3e, found 4f2a9c1fff')
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type LiveTimes, liveLine } from '../../src/commands/pr/wait/live-line.ts'
+import { liveLine } from '../../src/commands/pr/wait/live-line.ts'
 import type { WaitTarget } from '../../src/commands/pr/wait/poll.ts'
 import { parseRepository } from '../../src/domain/values/repository.ts'
 import type { JsonObject } from '../../src/json.ts'
@@ -59,7 +59,9 @@ const target = ({
   ...documents,
 })
 
-const times: LiveTimes = {
+type Times = Parameters<typeof liveLine>[1]
+
+const times: Times = {
   now: noon,
   startedAt: noon - 372_000,
   limit: 372_000 + 38 * minute,
@@ -67,7 +69,7 @@ const times: LiveTimes = {
 }
 
 const queued = target({ state: 'PENDING', position: 3, queue })
-const shown = (targets: readonly WaitTarget[], columns = 200, more: Partial<LiveTimes> = {}) =>
+const shown = (targets: readonly WaitTarget[], columns = 200, more: Partial<Times> = {}) =>
   plainText(liveLine(targets, { ...times, ...more }, columns))
 
 describe('the live line of a wait', () => {

@@ -6,21 +6,10 @@ import { isUnderTest } from '../../../domain/states.ts'
 import { queueName } from '../../../domain/values/repository.ts'
 import type { WaitState } from '../../../domain/wait-state.ts'
 import { get, getString, type JsonObject } from '../../../json.ts'
-import { plainText, type Span, type StyledLine, wordsSpan } from '../../../output/styled-text.ts'
+import { type Pieces, plainText, type StyledLine, wordsSpan } from '../../../output/styled-text.ts'
 import { textWidth } from '../../../output/text-width.ts'
 import { readQueueActivity } from '../../queue/screen.ts'
 import type { Wait, WaitTarget } from './poll.ts'
-
-/** The times of a wait, in milliseconds; `now` and `startedAt` since 1970. */
-export interface LiveTimes {
-  readonly now: number
-  readonly startedAt: number
-  /** The time limit of the whole wait; 0 if the wait has none. */
-  readonly limit: number
-  readonly usual?: UsualTimeInQueue | undefined
-}
-
-type Pieces = readonly (string | Span)[]
 
 /** A part of the live line. On a narrow terminal the parts with the highest `rank` are left out first. */
 interface Part {
@@ -74,27 +63,37 @@ export function countsOf(targets: readonly WaitTarget[]): Pieces {
 /** The space between what is known of the pull request and the times. */
 const gap = '    '
 
-function timeParts({ now, startedAt, limit, usual }: LiveTimes): readonly Part[] {
+/**
+ * Returns the line that a terminal shows during a wait: `#141 pending, 3rd of 12, behind #131 (testing 4m)
+ * 6m12s elapsed, usually 14m, times out in 38m`. It fits `columns` columns, unless the state alone is wider.
+ */
+export function liveLine(
+  targets: readonly WaitTarget[],
+  {
+    now,
+    startedAt,
+    limit,
+    usual,
+  }: {
+    /** In milliseconds since 1970. */
+    readonly now: number
+    readonly startedAt: number
+    /** The milliseconds for the whole wait; 0 if it has no time limit. */
+    readonly limit: number
+    readonly usual?: UsualTimeInQueue | undefined
+  },
+  columns: number,
+): StyledLine {
+  const [target, ...others] = targets
+  if (target === undefined) return ''
   const elapsed = now - startedAt
-  return [
+  let parts: readonly Part[] = [
+    ...(others.length === 0 ? targetParts(target, now) : [{ pieces: countsOf(targets), rank: 0 }]),
     { pieces: [`${gap}${formatDuration(elapsed)} elapsed`], rank: 3 },
     ...(usual === undefined ? [] : [{ pieces: [`, ${usualTimeText(usual)}`], rank: 5 }]),
     ...(limit > 0
       ? [{ pieces: [`, times out in ${formatAge(Math.max(0, limit - elapsed))}`], rank: 6 }]
       : []),
-  ]
-}
-
-/**
- * Returns the line that a terminal shows during a wait: `#141 pending, 3rd of 12, behind #131 (testing 4m)
- * 6m12s elapsed, usually 14m, times out in 38m`. It fits `columns` columns, unless the state alone is wider.
- */
-export function liveLine(targets: readonly WaitTarget[], times: LiveTimes, columns: number): StyledLine {
-  const [target, ...others] = targets
-  if (target === undefined) return ''
-  let parts = [
-    ...(others.length === 0 ? targetParts(target, times.now) : [{ pieces: countsOf(targets), rank: 0 }]),
-    ...timeParts(times),
   ]
   const lineOf = () => parts.flatMap(({ pieces }) => pieces)
   while (textWidth(plainText(lineOf())) > columns) {

@@ -8,9 +8,9 @@ import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { parseDuration, parseInterval } from '../../../domain/values/time.ts'
 import { choice, duration, textual } from '../../../domain/values/types.ts'
+import type { WaitOptions } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
 import type { RequestedPullRequest } from '../reads.ts'
-import type { WaitOptions } from './poll.ts'
 
 const intervalOrAuto = textual({
   expected: 'auto, or a duration from 1s to 1d',

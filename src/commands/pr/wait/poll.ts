@@ -12,24 +12,13 @@ import { queueName } from '../../../domain/values/repository.ts'
 import {
   advance,
   type StateChange,
-  type WaitGoal,
   type WaitObservation,
+  type WaitOptions,
   type WaitState,
 } from '../../../domain/wait-state.ts'
 import { isNotFound, isPermanent, MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
 import { getString, type JsonObject } from '../../../json.ts'
 import type { RequestedPullRequest } from '../reads.ts'
-
-export interface WaitOptions extends WaitGoal {
-  /** Milliseconds between polls. */
-  readonly interval: number | 'auto'
-  /** How many consecutive failed readings of a pull request end its wait. */
-  readonly maxErrors: number
-  readonly failOnPaused: boolean
-  /** Milliseconds for the whole wait; 0 reads every pull request once. */
-  readonly limit: number
-  readonly stopsOnError: boolean
-}
 
 /** A wait of the command: its options, its time, and the limits of its requests. */
 export interface Wait {
@@ -103,7 +92,7 @@ export interface WaitTarget {
 
 /** What was read of a pull request: an observation, or why there is none. */
 export interface TargetReading {
-  readonly observation?: WaitObservation
+  readonly observation?: WaitObservation | undefined
   /** Why the read failed; with an observation, that the service does not know the pull request. */
   readonly failure?: MergeqError
   readonly queue?: JsonObject | undefined
@@ -120,7 +109,7 @@ export async function readTargets(
   targets: readonly WaitTarget[],
   wait: Wait,
 ): Promise<readonly TargetReading[]> {
-  const listings = new Map<string, QueueListing>()
+  const listings = new Map<WaitTarget, TargetReading>()
   for (const name of new Set(targets.map(({ request }) => queueName(request.values)))) {
     const inQueue = targets.filter(target => queueName(target.request.values) === name)
     const isNeeded =
@@ -128,16 +117,12 @@ export async function readTargets(
       wait.options.failOnPaused ||
       inQueue.some(({ state }) => state.isStateUnchanged && state.state !== 'TESTING')
     if (isNeeded && !wait.unreadableQueues.has(name) && wait.hasTime())
-      listings.set(name, await readListing(name, inQueue, wait))
+      for (const [target, reading] of await readListing(name, inQueue, wait)) listings.set(target, reading)
   }
   const readTarget = async (target: WaitTarget): Promise<TargetReading> => {
-    const { values } = target.request
-    const { failure, queue, observations } = listings.get(queueName(values)) ?? {}
-    if (failure !== undefined) return { failure }
-    const observation = observations?.get(values.pr)
-    return observation === undefined
-      ? { ...(await readTargetRecord(target, wait)), queue }
-      : { observation, queue }
+    const listed = listings.get(target) ?? {}
+    if (listed.failure !== undefined || listed.observation !== undefined) return listed
+    return { ...(await readTargetRecord(target, wait)), queue: listed.queue }
   }
   const readings: TargetReading[] = []
   for await (const reading of mapConcurrent(targets, maxConcurrent, readTarget, wait.hasTime))
@@ -145,33 +130,28 @@ export async function readTargets(
   return readings
 }
 
-/** What was read of a queue; empty where the pull requests can be read one by one instead. */
-interface QueueListing {
-  readonly queue?: JsonObject
-  /** The observations of the pull requests that the queue lists, by number. */
-  readonly observations?: ReadonlyMap<number, WaitObservation>
-  /** Why no pull request of the queue was read. */
-  readonly failure?: MergeqError
-}
-
+/**
+ * Reads a queue. Returns what it says about each target, with an error if none of them can be read, or nothing
+ * where they can be read one by one instead.
+ */
 async function readListing(
   name: string,
   targets: readonly WaitTarget[],
   { context, options: { failOnPaused }, pollLimits, unreadableQueues }: Wait,
-): Promise<QueueListing> {
+): Promise<readonly (readonly [WaitTarget, TargetReading])[]> {
   const { host, logger } = context
   const [first] = targets
-  if (first === undefined) return {}
+  if (first === undefined) return []
   const { repo, targetBranch } = first.request.values
   try {
     const options = { limits: pollLimits }
     const { response } = await callOperation(context.client(), getQueue, { repo, targetBranch }, options)
     const [queue = {}] = response.records
     const at = host.clock.now()
-    const observations = queueEntries(queue).map(
-      ({ pr, record, position }) => [pr, { record, position, at }] as const,
+    const observations = new Map(
+      queueEntries(queue).map(({ pr, record, position }) => [pr, { record, position, at }]),
     )
-    return { queue, observations: new Map(observations) }
+    return targets.map(target => [target, { queue, observation: observations.get(target.request.values.pr) }])
   } catch (error) {
     const failure = toReadingError(error)
     const message = withPeriod(failure.message)
@@ -180,12 +160,13 @@ async function readListing(
       const text = `${message} Checking each pull request separately`
       if (failOnPaused) await logger.warn(`${text}; a paused queue cannot be detected.`)
       else await logger.info(`${text}.`)
-      return {}
+      return []
     }
-    if (targets.length > 1 || (failOnPaused && isPermanent(failure))) return { failure }
+    if (targets.length > 1 || (failOnPaused && isPermanent(failure)))
+      return targets.map(target => [target, { failure }])
     if (failOnPaused)
       await logger.warnOnce(`${message} Until the queue can be read, a pause cannot be detected.`)
-    return {}
+    return []
   }
 }
 
@@ -223,28 +204,26 @@ export interface WaitEnd {
   readonly isSkipped?: boolean
   /** Whether the first reading ended the wait: nothing changed while the command waited. */
   readonly isFirstReading?: boolean
-  readonly isPaused?: boolean
-  /** The head commit that was expected, and the head commit that the service reports. */
-  readonly head?: { readonly expected?: string | undefined; readonly found?: string | undefined }
 }
 
-export interface TargetUpdate {
+export const isPaused = (queue: JsonObject | undefined): boolean => getString(queue, 'state') === 'PAUSED'
+
+/**
+ * Returns a target after a reading, what changed, and the end of its wait, if it is over. `isMissing` is
+ * whether the service did not find the pull request for the first time; a submission by this command is
+ * expected to show late.
+ */
+export function updateTarget(
+  target: WaitTarget,
+  reading: TargetReading | undefined,
+  { options, context }: Wait,
+): {
   readonly target: WaitTarget
   readonly change?: StateChange | undefined
   readonly end?: WaitEnd | undefined
-  /**
-   * Whether the service did not find the pull request for the first time. A submission by this command is
-   * expected to show late.
-   */
   readonly isMissing?: boolean
-}
-
-/** Returns a target after a reading, what changed, and the end of its wait, if it is over. */
-export function updateTarget(
-  target: WaitTarget,
-  reading: TargetReading,
-  { options, context }: Wait,
-): TargetUpdate {
+} {
+  if (reading === undefined) return { target }
   const { observation, failure, queue } = reading
   if (observation === undefined) {
     const errors = target.errors + 1
@@ -262,20 +241,15 @@ export function updateTarget(
     const cause = failure ?? submissionNotVisibleError(updated, context)
     return { target: updated, change, end: { outcome, failure: cause } }
   }
-  const isStuck = outcome === undefined && options.failOnPaused && getString(queue, 'state') === 'PAUSED'
+  const isStuck = options.failOnPaused && isPaused(queue)
   const isUnseen =
     target.state.state === undefined &&
     target.state.missingSince === undefined &&
     state.submission === undefined
   if (outcome === undefined && !isStuck)
     return { target: updated, change, isMissing: isUnseen && state.missingSince !== undefined }
-  const end = {
-    outcome: outcome ?? 'pending',
-    isPaused: isStuck,
-    isFirstReading: isUnseen && target.errors === 0,
-    head: { expected: options.head, found: getString(record, 'prSha') },
-  }
-  return { target: updated, change, end }
+  const isFirstReading = isUnseen && target.errors === 0
+  return { target: updated, change, end: { outcome: outcome ?? 'pending', isFirstReading } }
 }
 
 /** Creates the error for a submission that did not show within the grace period, only an earlier attempt. */

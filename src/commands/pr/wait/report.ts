@@ -6,12 +6,13 @@ import type { CommandLine } from '../../../domain/suggested-command.ts'
 import type { FailingCheck } from '../../../domain/test-run.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
-import type { StateChange } from '../../../domain/wait-state.ts'
+import type { StateChange, WaitOptions } from '../../../domain/wait-state.ts'
 import { exitCodeOf, mostSevere } from '../../../errors.ts'
 import { getString, type JsonObject } from '../../../json.ts'
-import { singleRecord } from '../../../output/printer.ts'
+import { type Printable, singleRecord } from '../../../output/printer.ts'
 import {
   linkSpan,
+  type Pieces,
   plainText,
   type Span,
   type StyledLine,
@@ -25,7 +26,7 @@ import { linesView, table } from '../../../output/view.ts'
 import { readTestRun } from '../reads.ts'
 import { countsOf, missingState } from './live-line.ts'
 import { waitCommand, waitRecord } from './options.ts'
-import type { Wait, WaitEnd, WaitTarget } from './poll.ts'
+import { isPaused, type Wait, type WaitEnd, type WaitTarget } from './poll.ts'
 
 /** The largest number of failing checks that a terminal shows for a pull request. */
 const maxChecks = 5
@@ -39,18 +40,6 @@ const failingChecksTime = 5_000
 /** How long a wait stays without output, in milliseconds. */
 const maxSilence = 5 * 60_000
 
-/** The result of a pull request. */
-interface WaitResult {
-  readonly target: WaitTarget
-  readonly end: WaitEnd
-  readonly exit: number
-  /** What JSON prints. The row and the lines on a terminal show the same. */
-  readonly record: JsonObject
-  /** The reason in the record, for a terminal. */
-  readonly sentence: Pieces
-  readonly failingChecks: readonly FailingCheck[]
-}
-
 /** The output of a wait: state changes, heartbeats, and exactly one result for each pull request. */
 export class WaitReporter {
   private readonly wait: Wait
@@ -59,7 +48,10 @@ export class WaitReporter {
   private readonly showsLines: boolean
   /** Whether a person reads standard error. */
   private readonly hasReader: boolean
-  private readonly results = new Map<WaitTarget['request'], WaitResult>()
+  private readonly results = new Map<
+    WaitTarget['request'],
+    { readonly end: WaitEnd; readonly exit: number; readonly printable: Printable }
+  >()
   private readonly unprinted: Set<WaitTarget['request']>
   private failingReads = 0
   private lastOutputAt: number
@@ -123,7 +115,7 @@ export class WaitReporter {
 
   /** Records the result of a pull request, and prints it as soon as the results before it are printed. */
   async reportEnd(target: WaitTarget, end: WaitEnd): Promise<void> {
-    const { context, startedAt } = this.wait
+    const { context, options, startedAt } = this.wait
     const { host, logger, settings, presentation } = context
     const { pr, repo } = target.request.values
     const { outcome, failure } = end
@@ -135,7 +127,8 @@ export class WaitReporter {
     )
     const isFailed = outcome === 'failed' || (outcome === 'left' && target.state.state === 'FAILED')
     const failingChecks = isFailed ? await this.readFailingChecks(target) : []
-    const sentence = describeEnd(target, end, elapsed)
+    const sentence = describeEnd(target, end, elapsed, options)
+    // The row and the lines on a terminal show the same.
     const record = {
       type: 'result',
       pr,
@@ -155,7 +148,12 @@ export class WaitReporter {
     if (presentation === 'rows' || isContinuousIntegration(host.env))
       for (const { name, url } of failingChecks)
         await logger.info(`#${pr}: the check "${name}" failed${url === undefined ? '.' : `: ${url}`}`)
-    this.results.set(target.request, { target, end, exit, record, sentence, failingChecks })
+    const { columns } = host.out
+    const lines = () => [
+      ...checkLines([signOfEnd(target, end), ' ', ...sentence], failingChecks, columns),
+      ...stepLines(nextSteps(target, end, options, this.requests.length, settings.commandLine), columns),
+    ]
+    this.results.set(target.request, { end, exit, printable: printable(record, lines) })
     await this.print(this.isStream)
   }
 
@@ -170,27 +168,21 @@ export class WaitReporter {
       const result = this.results.get(request)
       if (result !== undefined) {
         this.unprinted.delete(request)
-        await this.wait.context.printer.print(printable(result.record, () => this.linesOf(result)))
+        await this.wait.context.printer.print(result.printable)
       } else if (!skipsMissing) return
     }
-  }
-
-  private linesOf({ target, end, sentence, failingChecks }: WaitResult): readonly StyledLine[] {
-    const { settings, host } = this.wait.context
-    const steps = nextSteps(target, end, this.requests.length, settings.commandLine)
-    return [
-      ...checkLines([signOfEnd(target, end), ' ', ...sentence], failingChecks, host.out.columns),
-      ...stepLines(steps, host.out.columns),
-    ]
   }
 
   /** Logs the errors, the most severe last, and returns the most severe exit code. */
   async close(): Promise<number> {
     const { context } = this.wait
     const results = [...this.results.values()]
-    const unfinished = results.filter(({ end }) => end.outcome === 'timed-out' || end.outcome === 'pending')
+    const unfinished = this.requests.filter(request => {
+      const outcome = this.results.get(request)?.end.outcome
+      return outcome === 'timed-out' || outcome === 'pending'
+    })
     if (this.showsLines && this.requests.length > 1 && unfinished.length > 0) {
-      const pullRequests = unfinished.map(({ target }) => target.request.values)
+      const pullRequests = unfinished.map(({ values }) => values)
       const step = ['To continue waiting', waitCommand(pullRequests, context.settings.commandLine)] as const
       await context.printer.print(printable({}, () => stepLines([step], context.host.out.columns)))
     }
@@ -236,8 +228,6 @@ function describeTargets(targets: readonly WaitTarget[]): string {
   return `#${first.request.values.pr}: ${first.state.state ?? missingState(first.state)}`
 }
 
-type Pieces = readonly (string | Span)[]
-
 function signOfEnd({ state: { state = '' } }: WaitTarget, { outcome, isSkipped = false }: WaitEnd): Span {
   switch (outcome) {
     case 'merged':
@@ -256,23 +246,26 @@ function signOfEnd({ state: { state = '' } }: WaitTarget, { outcome, isSkipped =
 }
 
 /** Returns the first seven digits of two commits, or more if these are equal. */
-function shortCommits({ expected = '', found = '' }: NonNullable<WaitEnd['head']>): readonly string[] {
+function shortCommits(expected: string, found: string): readonly [expected: string, found: string] {
   const length = expected.slice(0, 7) === found.slice(0, 7) ? 64 : 7
   return [expected.slice(0, length), found.slice(0, length)]
 }
 
-/** The parts of a sentence about the end of a wait. */
-interface Words {
-  /** The pull request, `#7`. */
-  readonly pr: Span
-  /** Its state, or what is known instead. */
-  readonly state: Span | string
-  /** How long the wait lasted: ` after 6m52s`. */
-  readonly after: string
-  readonly commits: readonly string[]
-}
-
-type Sentences = Readonly<Record<WaitOutcome, (words: Words) => Pieces>>
+type Sentences = Readonly<
+  Record<
+    WaitOutcome,
+    (words: {
+      /** The pull request, `#7`. */
+      readonly pr: Span
+      /** Its state, or what is known instead. */
+      readonly state: Span | string
+      /** How long the wait lasted: ` after 6m52s`. */
+      readonly after: string
+      /** The head commit that was expected, and that of the record. */
+      readonly commits: readonly [expected: string, found: string]
+    }) => Pieces
+  >
+>
 
 const sentences: Sentences = {
   merged: ({ pr, after }) => [pr, ' ', styled('merged', 'green'), after],
@@ -281,8 +274,9 @@ const sentences: Sentences = {
   failed: ({ pr, after }) => [pr, ' ', styled('failed', 'red'), after],
   cancelled: ({ pr, after }) => [pr, ' was cancelled', after],
   'timed-out': ({ pr, state, after }) => ['The wait for ', pr, ' timed out', after, ', still ', state],
-  stale: ({ pr, commits: [expected = '', found = ''] }) => [
-    ...['The head of ', pr],
+  stale: ({ pr, commits: [expected, found] }) => [
+    'The head of ',
+    pr,
     ` moved: expected ${expected}, found ${found}`,
   ],
   pending: ({ pr, state }) => [pr, ' is still ', state],
@@ -308,8 +302,12 @@ const sentencesWithoutState: Partial<Sentences> = {
  * Returns the sentence about the end of a wait: `#7 merged after 6m52s`, `#7 is already merged`. `elapsed` is
  * how long the wait lasted, in milliseconds.
  */
-export function describeEnd(target: WaitTarget, end: WaitEnd, elapsed: number): Pieces {
-  const { outcome, isSkipped = false, isFirstReading = false, isPaused = false, head } = end
+export function describeEnd(
+  target: WaitTarget,
+  { outcome, isSkipped = false, isFirstReading = false }: WaitEnd,
+  elapsed: number,
+  { head = '' }: Pick<WaitOptions, 'head'>,
+): Pieces {
   const { values } = target.request
   const { state } = target.state
   const pr = linkSpan(`#${values.pr}`, urlOfPullRequest(values.repo, values.pr))
@@ -322,9 +320,10 @@ export function describeEnd(target: WaitTarget, end: WaitEnd, elapsed: number): 
     pr,
     state: state === undefined ? missingState(target.state) : wordsSpan(state),
     after: ` after ${formatDuration(elapsed)}`,
-    commits: shortCommits(head ?? {}),
+    commits: shortCommits(head, getString(target.record, 'prSha') ?? ''),
   })
-  return isPaused ? [...sentence, ': the queue is paused'] : sentence
+  const isHeld = (outcome === 'timed-out' || outcome === 'pending') && isPaused(target.queue)
+  return isHeld ? [...sentence, ': the queue is paused'] : sentence
 }
 
 /**
@@ -357,8 +356,9 @@ type Step = readonly [purpose: string, command: string]
 
 /** Returns the next commands; `count` is the number of pull requests that the command waits for. */
 function nextSteps(
-  { request: { values }, state: { state, missingSince, submission } }: WaitTarget,
-  { outcome, isSkipped = false, isPaused = false, head }: WaitEnd,
+  { request: { values }, state: { state, missingSince, submission }, record, queue }: WaitTarget,
+  { outcome, isSkipped = false }: WaitEnd,
+  { head = '' }: Pick<WaitOptions, 'head'>,
   count: number,
   commandLine: CommandLine,
 ): readonly Step[] {
@@ -372,7 +372,7 @@ function nextSteps(
     case 'cancelled':
       return [details, ['To submit again', submit]]
     case 'stale': {
-      const [, found = ''] = shortCommits(head ?? {})
+      const [, found] = shortCommits(head, getString(record, 'prSha') ?? '')
       // The commit is text from the service: it must not put anything else into a command line.
       if (!/^[\da-f]+$/i.test(found)) return []
       const command = commandLine(['pr', 'wait', pr, '--match-head', found], values)
@@ -384,7 +384,7 @@ function nextSteps(
         return [['To submit it', submit]]
       // For several pull requests a single command follows all results.
       const steps: Step[] = count === 1 ? [['To continue waiting', waitCommand([values], commandLine)]] : []
-      if (isPaused) steps.push(['To resume the queue', commandLine(['queue', 'resume'], values)])
+      if (isPaused(queue)) steps.push(['To resume the queue', commandLine(['queue', 'resume'], values)])
       else if (count === 1) steps.push(details)
       return steps
     }

@@ -6,28 +6,13 @@ import { formatDuration, joinTruncated } from '../../../domain/format.ts'
 import { isKnownState, kindOfOutcome } from '../../../domain/states.ts'
 import { commandLinesByQueue } from '../../../domain/suggested-command.ts'
 import { queueName } from '../../../domain/values/repository.ts'
-import { pollDelay, requestedDelay } from '../../../domain/wait-state.ts'
+import { pollDelay, requestedDelay, type WaitOptions } from '../../../domain/wait-state.ts'
 import { extendError, MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
 import { getString, type JsonObject } from '../../../json.ts'
 import { type RequestedPullRequest, readRecord } from '../reads.ts'
 import { withLiveLine } from './live-line.ts'
-import {
-  readTargets,
-  startWait,
-  type TargetReading,
-  type TargetUpdate,
-  updateTarget,
-  type Wait,
-  type WaitOptions,
-  type WaitTarget,
-} from './poll.ts'
+import { readTargets, startWait, updateTarget, type Wait, type WaitTarget } from './poll.ts'
 import { WaitReporter } from './report.ts'
-
-/** How a submission ended; without a time it was not sent. */
-interface Submission extends RequestResult {
-  readonly recordBefore?: JsonObject | undefined
-  readonly sentAt?: number
-}
 
 /**
  * Submits pull requests and waits for them. Each record is read before the submission, because an old record
@@ -41,7 +26,10 @@ export async function submitAndWait<V extends RequestedPullRequest>(
 ): Promise<number> {
   const { clock, interrupted } = context.host
   const wait = await startWait(options, context)
-  const results: Submission[] = []
+  const results: (RequestResult & {
+    readonly recordBefore?: JsonObject | undefined
+    readonly sentAt?: number
+  })[] = []
   const isOnly = requests.length === 1
   for (const request of requests) {
     if (interrupted.aborted) break
@@ -122,10 +110,7 @@ async function waitFor(targets: readonly WaitTarget[], wait: Wait, reporter: Wai
     const isOver = remaining() <= 0
     if (isOver || (round.hasFailure && options.stopsOnError)) {
       const outcome = isOver && options.limit > 0 ? 'timed-out' : 'pending'
-      for (const target of waiting) {
-        const isPaused = getString(target.queue, 'state') === 'PAUSED'
-        await reporter.reportEnd(target, { outcome, isPaused })
-      }
+      for (const target of waiting) await reporter.reportEnd(target, { outcome })
       return undefined
     }
     return waiting.length === 0 ? undefined : Math.min(round.delay, remaining())
@@ -167,10 +152,7 @@ async function runPollRound(targets: readonly WaitTarget[], wait: Wait, reporter
   const { options, context } = wait
   const { logger, host } = context
   const readings = await readTargets(targets, wait)
-  const updates = targets.map((target, index): TargetUpdate => {
-    const reading = readings[index]
-    return reading === undefined ? { target } : updateTarget(target, reading, wait)
-  })
+  const updates = targets.map((target, index) => updateTarget(target, readings[index], wait))
   for (const [index, { request }] of targets.entries()) {
     const queueState = getString(readings[index]?.queue, 'state') ?? ''
     const effect = queueStateEffects.get(queueState)
@@ -191,7 +173,11 @@ async function runPollRound(targets: readonly WaitTarget[], wait: Wait, reporter
     await logger.info(
       `${joinTruncated(missing)} ${missing.length === 1 ? 'is' : 'are'} not visible yet; waiting up to ${formatDuration(options.grace)} (--grace).`,
     )
-  if (options.head !== undefined && readings.some(hasUnknownHead))
+  const hasUnknownHead = readings.some(
+    ({ observation }) =>
+      observation?.record !== undefined && (getString(observation.record, 'prSha') ?? '') === '',
+  )
+  if (options.head !== undefined && hasUnknownHead)
     await logger.warnOnce('The service does not report the head commit; --match-head is not checked.')
   const waiting = continued.map(({ target }) => target)
   const failures = readings.flatMap(({ observation, failure = [] }) =>
@@ -210,9 +196,6 @@ async function runPollRound(targets: readonly WaitTarget[], wait: Wait, reporter
     ),
   }
 }
-
-const hasUnknownHead = ({ observation }: TargetReading): boolean =>
-  observation?.record !== undefined && (getString(observation.record, 'prSha') ?? '') === ''
 
 /** Logs the errors of failed polls, each message once in a round. */
 async function reportPollErrors(
