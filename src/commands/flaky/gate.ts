@@ -3,11 +3,12 @@ import { incompleteListError } from '../../api/pages.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields.ts'
-import { choiceOption, type Input, option } from '../../cli/inputs.ts'
+import type { Input } from '../../cli/inputs.ts'
+import { option, typedInput } from '../../cli/options.ts'
 import { openInput } from '../../config/settings.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
-import { integerParser } from '../../domain/values/numbers.ts'
-import { isUuid, readText, textParser } from '../../domain/values/text.ts'
+import { isUuid, readText } from '../../domain/values/text.ts'
+import { choice, fileName, integer } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getString, isObject, type Json, type JsonObject, parseJson } from '../../json.ts'
 import { stateSpan } from '../../output/styled-text.ts'
@@ -59,16 +60,21 @@ export function readBaseline(content: string, file: string): ReadonlySet<string>
   return new Set(ids)
 }
 
-/** Reads the IDs of a baseline from the file that an option names, or from standard input for `-`. */
-const loadBaseline = (file: Input<string | undefined>): Input<ReadonlySet<string>> => ({
-  ...file,
+const typedBaseline = typedInput(
+  'baseline',
+  option(fileName(), 'File with tests to ignore: one ID per line, or JSON or NDJSON from `flaky list`'),
+)
+
+/** The IDs of a baseline, in lower case; none without `--baseline`. */
+const baselineInput: Input<ReadonlySet<string>> = {
+  ...typedBaseline,
   async read(args, context) {
-    const path = await file.read(args, context)
+    const path = typedBaseline.read(args)
     if (path === undefined) return new Set()
     const name = path === '-' ? 'standard input' : path
     return readBaseline(await readText(openInput(path, context), name), name)
   },
-})
+}
 
 const idOf = (test: JsonObject): string => (getString(test, 'id') ?? '').toLowerCase()
 
@@ -104,12 +110,10 @@ const verdictRecord: RecordFields = {
   ],
 }
 
-const typedMax = option({
-  name: 'max',
-  value: 'n',
-  summary: 'Fail if more than <n> tests failed; required',
-  parse: integerParser(0, Number.MAX_SAFE_INTEGER),
-})
+const typedMax = typedInput(
+  'max',
+  option(integer(0, Number.MAX_SAFE_INTEGER), 'Fail if more than <n> tests failed; required'),
+)
 
 const maxInput: Input<number> = {
   ...typedMax,
@@ -140,22 +144,12 @@ export const flakyGateCommand = defineCommand({
   },
   options: {
     max: maxInput,
-    baseline: loadBaseline(
-      option({
-        name: 'baseline',
-        value: 'file',
-        summary: 'File with tests to ignore: one ID per line, or JSON or NDJSON from `flaky list`',
-        file: true,
-        parse: textParser('file name'),
-      }),
+    baseline: baselineInput,
+    onUnavailable: option(
+      choice(['pass', 'fail'], 'pass|fail'),
+      'If the service is unavailable: pass exits 0, fail exits 7',
+      { default: 'fail' },
     ),
-    onUnavailable: choiceOption({
-      name: 'on-unavailable',
-      value: 'pass|fail',
-      summary: 'If the service is unavailable: pass exits 0, fail exits 7',
-      default: 'fail',
-      choices: ['pass', 'fail'],
-    }),
     windowOnly: windowOnlyInput,
   },
   examples: [

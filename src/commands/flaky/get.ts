@@ -5,11 +5,12 @@ import { webInput } from '../../cli/common-inputs.ts'
 import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { serviceRecord } from '../../cli/fields.ts'
-import { argument, option } from '../../cli/inputs.ts'
+import { argument, option, typedInput } from '../../cli/options.ts'
 import { ageOf, describeSince, formatInteger, formatRate, pluralize } from '../../domain/format.ts'
 import { describeInWords } from '../../domain/time-range.ts'
-import { isUuid, textParser } from '../../domain/values/text.ts'
-import { parseDuration, toIso } from '../../domain/values/time.ts'
+import { isUuid } from '../../domain/values/text.ts'
+import { toIso } from '../../domain/values/time.ts'
+import { duration, text } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { get, getArray, getNumber, getString, type JsonObject } from '../../json.ts'
 import { sanitizeLines } from '../../output/sanitize.ts'
@@ -247,11 +248,10 @@ const facts: readonly ColumnSpec[] = [
   ['ticket', 'ticket.html_url'],
 ]
 
-const typedTest = argument({
-  name: 'test',
-  summary: 'Test ID, the beginning of an ID (6 characters or more), or words from the name',
-  parse: textParser('test'),
-})
+const typedTest = typedInput(
+  'test',
+  argument(text('test'), 'Test ID, the beginning of an ID (6 characters or more), or words from the name'),
+)
 
 export const flakyGetCommand = defineCommand({
   command: 'flaky get',
@@ -266,12 +266,8 @@ export const flakyGetCommand = defineCommand({
   exitKinds: ['not-found', 'incomplete'],
   inputs: { testId: typedTest },
   options: {
-    window: option({
-      name: 'window',
-      value: 'duration',
+    window: option(duration, 'How far back to search for a name or the beginning of an ID', {
       default: '7d',
-      summary: 'How far back to search for a name or the beginning of an ID',
-      parse: parseDuration,
     }),
     web: webInput,
   },

@@ -4,7 +4,7 @@ import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests
 import type { PaginationEnd } from '../../api/pages.ts'
 import type { CommandRequest } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { flag } from '../../cli/inputs.ts'
+import { flag } from '../../cli/options.ts'
 import { readPages } from '../../cli/stream-pages.ts'
 import { pluralizeFirst } from '../../domain/format.ts'
 import { describeWhen, parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
@@ -77,10 +77,7 @@ export async function logNotes(
 }
 
 /** The option that leaves out flaky and broken tests that did not fail in the range. */
-export const windowOnlyInput = flag({
-  name: 'window-only',
-  summary: 'Ignore flaky and broken tests that did not fail in the range',
-})
+export const windowOnlyInput = flag('Ignore flaky and broken tests that did not fail in the range')
 
 /** The members of a body that say which tests a list is about. */
 const sharedMembers: readonly string[] = ['repo', 'org_url_slug']

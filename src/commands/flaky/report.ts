@@ -2,10 +2,9 @@ import { listFailingTests } from '../../api/operations/tests.ts'
 import { incompleteListError } from '../../api/pages.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { option } from '../../cli/inputs.ts'
+import { option } from '../../cli/options.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
-import { integerParser } from '../../domain/values/numbers.ts'
-import { choiceParser } from '../../domain/values/text.ts'
+import { choice, integer, type Type } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import { get, getArray, getString, type Json, type JsonObject } from '../../json.ts'
 import { markdownCell, markdownHead } from '../../output/formats.ts'
@@ -179,19 +178,15 @@ const defaultLimits: Readonly<Record<ReportFormat, { readonly characters: number
 
 const jsonHint = 'To print the tests as JSON, run: mergeq flaky list --json'
 
-const parseFormat = choiceParser(formats)
+const anyFormat = choice(formats, 'format')
 
-const formatOption = option({
-  name: 'format',
-  value: 'format',
-  default: 'markdown',
-  summary: 'Report format: markdown or github (annotations)',
-  choices: formats,
-  parse(text): ReportFormat {
+const reportFormat: Type<ReportFormat> = {
+  ...anyFormat,
+  parse(text = '') {
     if (text.toLowerCase() === 'json') throw usageError('A report cannot be JSON.', jsonHint)
-    return parseFormat(text)
+    return anyFormat.parse(text)
   },
-})
+}
 
 /** Throws a usage error if an option asks for what only a list has: fields, or another format. */
 function checkOutput(format: ReportFormat, { args, options }: CommandContext): void {
@@ -212,14 +207,14 @@ export const flakyReportCommand = defineCommand({
   isComposition: true,
   output: 'Markdown or GitHub annotations, depending on --format',
   options: {
-    format: formatOption,
-    maxChars: option({
-      name: 'max-chars',
-      value: 'n',
-      summary: `Maximum length in characters, at least ${minCharacters}`,
-      defaultText: `${defaultLimits.markdown.characters} for markdown`,
-      parse: integerParser(minCharacters, Number.MAX_SAFE_INTEGER),
+    format: option(reportFormat, 'Report format: markdown or github (annotations)', {
+      default: 'markdown',
     }),
+    maxChars: option(
+      integer(minCharacters, Number.MAX_SAFE_INTEGER),
+      `Maximum length in characters, at least ${minCharacters}`,
+      { defaultText: `${defaultLimits.markdown.characters} for markdown` },
+    ),
   },
   examples: [
     'mergeq flaky report --since 7d >> "$GITHUB_STEP_SUMMARY"',
