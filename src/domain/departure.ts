@@ -10,7 +10,6 @@ export interface DepartureDetails {
   readonly submittedBy?: string
   /** The words of the service on why it left: `pr_closed`. */
   readonly reason?: string
-  /** Who or what made it leave. */
   readonly actor?: string
 }
 

@@ -5,7 +5,6 @@ import { hintWithSuggestion } from './similar-name.ts'
 import { parseRepository } from './values/repository.ts'
 import { textParser } from './values/text.ts'
 
-/** The document of a queue file. */
 export interface SourceDocument {
   readonly value: Json
   /** Returns the line of the member at a path, from 1. */

@@ -9,7 +9,6 @@ import {
   upperCaseChoice,
 } from './values/types.ts'
 
-/** A setting of a queue: its values, and what its option does, as help shows it. */
 export interface QueueSetting<T> {
   readonly type: Type<T>
   readonly summary: string
@@ -93,5 +92,4 @@ export const queueSettings = {
 
 const settingsByKey = new Map<string, QueueSetting<unknown>>(Object.entries(queueSettings))
 
-/** Returns the setting of a key; undefined for any other text. */
 export const findQueueSetting = (key: string): QueueSetting<unknown> | undefined => settingsByKey.get(key)

@@ -45,7 +45,6 @@ export function withNormalizedState(record: JsonObject): JsonObject {
 
 export const outcomes = ['ok', 'failed', 'cancelled', 'pending'] as const
 
-/** Returns the outcome of a normalized state that ends a pull request; undefined for every other state. */
 export function terminalOutcome(state: string): 'ok' | 'failed' | 'cancelled' | undefined {
   switch (state) {
     case 'MERGED':

@@ -19,7 +19,6 @@ export type CommandWords = readonly (string | number)[]
 export const joinCommandLine = (words: CommandWords): string =>
   ['mergeq', ...words.map(word => shellWord(String(word)))].join(' ')
 
-/** The queue that a command line is about, as far as it is known. */
 interface CommandPlace {
   readonly repo?: Repository | undefined
   readonly targetBranch?: string | undefined
@@ -32,7 +31,6 @@ interface CommandPlace {
  */
 export type CommandLine = (words: CommandWords, place?: CommandPlace, repeated?: readonly string[]) => string
 
-/** What decides which options a suggested command line needs. */
 interface CommandLineContext {
   /** The options that were typed, by their long names, with their values. */
   readonly typed: ReadonlyMap<string, readonly string[]>

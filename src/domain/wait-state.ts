@@ -10,7 +10,6 @@ export interface WaitOptions {
   readonly grace: number
   /** The commit, full or abbreviated, that the head must not move away from. */
   readonly head?: string | undefined
-  /** The time between polls. */
   readonly interval: number | 'auto'
   /** How many consecutive failed readings of a pull request end its wait. */
   readonly maxErrors: number

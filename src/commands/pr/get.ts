@@ -19,7 +19,6 @@ import { getNumber, getString, type JsonObject } from '../../json.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { type ColumnSpec, linesView, pullRequestColumns, table, withLinks } from '../../output/view.ts'
 
-/** The pull requests, or none when --head names the head branch instead. */
 const pullRequestOrHead: Input<number | undefined> = {
   ...pullRequestArguments,
   async split(args, context) {
@@ -44,7 +43,6 @@ const columns: readonly ColumnSpec[] = [
 /** The longest text of the service that is shown whole, in characters. */
 const maxTextLength = 200
 
-/** Returns the text of the service at a key, shortened. */
 function shortText(record: JsonObject, key: string): string | undefined {
   const text = getString(record, key)
   return text === undefined ? undefined : shorten(text, maxTextLength)

@@ -102,7 +102,6 @@ const targetArguments: Input<ImpactedTargets> = {
 /** Matches what Git Bash makes of `//a:one` and of `/a:one`. */
 const rewrittenPath = /^(?:\/(?!\/)|[A-Za-z]:[\\/])/
 
-/** Prints a note if the shell seems to have rewritten a typed target. */
 async function noteRewrittenTarget(
   words: readonly string[],
   { host: { env, runtime }, logger }: ParseContext,

@@ -79,7 +79,6 @@ function testedSpans(run: JsonObject, repo: Repository): readonly (string | Span
   return ['for ', ...links.flatMap((link, index) => (index === 0 ? [link] : [', ', link]))]
 }
 
-/** Returns a test run for a terminal: its status, then its checks, those that failed first. */
 function testRunView(run: JsonObject, checks: readonly JsonObject[], repo: Repository): View {
   const ordered: readonly JsonObject[] = [
     ...checks.filter(isFailed),
@@ -143,7 +142,6 @@ async function printTestRun<V extends TestRunValues>(
   return context.send([{ ...request, values: { ...request.values, pr: undefined, run } }])
 }
 
-/** The error where neither the service nor the record of the pull request leads to a test run. */
 function explainMissingRun(failure: MergeqError, pr: number, state: string, command: string): MergeqError {
   if (state === 'NOT_READY' || state === 'PENDING')
     return extendError(

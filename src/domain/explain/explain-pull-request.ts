@@ -16,7 +16,6 @@ export type UnreadSource = { readonly what: 'queue' | 'test run'; readonly why: 
 export interface ExplainSources {
   readonly pr: number
   readonly targetBranch: string
-  /** Returns a command line about the same queue. */
   commandLine(words: CommandWords): string
   /** The pull request's record; undefined if the service knows no submission (404). */
   readonly record: JsonObject | undefined

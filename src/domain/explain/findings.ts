@@ -68,7 +68,6 @@ const stateMessages = new Map([
   ['CANCELLED', 'It was cancelled by a person or a push, or because it was not ready in time.'],
 ])
 
-/** Returns a code of a finding: `tests-passed` for TESTS_PASSED. */
 const codeOf = (state: string): string => state.toLowerCase().replaceAll('_', '-')
 
 function describeState(state: string, { record, entry, queue }: Facts): Finding {
@@ -92,7 +91,6 @@ function describeState(state: string, { record, entry, queue }: Facts): Finding 
   return { code: codeOf(state), message: `${message}${final}` }
 }
 
-/** Returns a finding with names in its message; none without names. */
 const namesFinding = (
   code: string,
   names: readonly string[],

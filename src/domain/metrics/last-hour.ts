@@ -52,7 +52,6 @@ export interface MetricsSummary {
   readonly otherSeries: number
 }
 
-/** The sums of a queue while its samples are read. */
 interface QueueSums {
   readonly repo: string | undefined
   readonly branch: string
@@ -62,7 +61,6 @@ interface QueueSums {
   readonly histograms: Map<QueueHistogram, Map<number, number>>
 }
 
-/** Summarizes the metrics of each queue, in the order of their first samples. */
 export function summarizeMetrics(samples: Iterable<Sample>): MetricsSummary {
   const queues = new Map<string, QueueSums>()
   let otherSeries = 0

@@ -20,7 +20,6 @@ import { type RequestedPullRequest, readDocument, readRecord, readTestRun } from
 
 type ExplainRequest = CommandRequest<RequestedPullRequest>
 
-/** Reads what explains a pull request, and prints the explanation. */
 export async function printExplanation(request: ExplainRequest, context: CommandContext): Promise<void> {
   const { pr, repo, targetBranch } = request.values
   const reads = [

@@ -29,7 +29,6 @@ export function missingState({ missingSince, submission }: WaitState): string {
   return submission === undefined ? 'not found in the queue' : 'not visible yet'
 }
 
-/** Returns the parts about one pull request: its state, its place in the queue, and what holds it back. */
 function targetParts({ request, state, record, queue = {} }: WaitTarget, now: number): readonly Part[] {
   const { pr, targetBranch } = request.values
   const { position } = state
@@ -50,7 +49,6 @@ function targetParts({ request, state, record, queue = {} }: WaitTarget, now: nu
   return parts
 }
 
-/** Returns how many of several pull requests are in each state. */
 export function countsOf(targets: readonly WaitTarget[]): Pieces {
   const states = targets.map(({ state }) => state.state ?? missingState(state))
   const counts = [...new Set(states)].flatMap((state, index): Pieces => {
@@ -60,7 +58,6 @@ export function countsOf(targets: readonly WaitTarget[]): Pieces {
   return [`${pluralize(targets.length, 'pull request')}: `, ...counts]
 }
 
-/** The space between what is known of the pull request and the times. */
 const gap = '    '
 
 /**

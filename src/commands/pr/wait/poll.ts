@@ -20,7 +20,6 @@ import { isNotFound, isPermanent, MergeqError, toMergeqError, withPeriod } from 
 import { getString, type JsonObject } from '../../../json.ts'
 import type { RequestedPullRequest } from '../reads.ts'
 
-/** A wait of the command: its options, its time, and the limits of its requests. */
 export interface Wait {
   readonly options: WaitOptions
   readonly context: CommandContext

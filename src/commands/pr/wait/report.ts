@@ -46,7 +46,6 @@ export class WaitReporter {
   private readonly requests: readonly WaitTarget['request'][]
   private readonly isStream: boolean
   private readonly showsLines: boolean
-  /** Whether a person reads standard error. */
   private readonly hasReader: boolean
   private readonly results = new Map<
     WaitTarget['request'],
@@ -221,7 +220,6 @@ const printable = (record: JsonObject, lines: () => readonly StyledLine[] = () =
     terminalView: () => linesView(lines()),
   }))
 
-/** Describes pull requests on one line: the state of a single pull request, or a count for each state. */
 function describeTargets(targets: readonly WaitTarget[]): string {
   const [first, ...others] = targets
   if (first === undefined || others.length > 0) return plainText(countsOf(targets))
