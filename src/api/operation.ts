@@ -42,6 +42,8 @@ export interface Param<T> {
   readonly required?: boolean
   /** The setting that gives the value where no option does. */
   readonly setting?: ParamSetting
+  /** The only sources that give the setting, where other sources would give what nobody asked for. */
+  readonly settingFrom?: 'option' | 'option-or-environment'
   /** The name of the option, without dashes, where it is not the name of the param: `state` for `states`. */
   readonly option?: string
   /** What `--no-x` does, where that is not the opposite of the summary. */

@@ -14,36 +14,25 @@ import { flag, option, paramInput } from './options.ts'
 
 export const yesInput = flag('Skip the confirmation prompt', { short: 'y' })
 
-/**
- * The repository that an option or the environment names; without one, all of the organization
- * (docs/reference/cli.md, "CI jobs and git").
- */
-const repositoryOrAll: Input<Repository | undefined> = {
-  definitions: [
-    {
-      name: '--all-repos',
-      summary: 'Include all repositories of the organization (the default without --repo)',
+/** The repository of a param, or all of the organization with `--all-repos`. */
+export function repositoryOrAll(param: Param<Repository | undefined>): Input<Repository | undefined> {
+  const repo = paramInput('repo', param)
+  return {
+    ...repo,
+    definitions: [
+      {
+        name: '--all-repos',
+        summary: 'Include all repositories of the organization (the default without --repo)',
+      },
+    ],
+    read(args, context) {
+      if (!args.has('--all-repos')) return repo.read(args, context)
+      if (args.has('--repo'))
+        throw usageError('--all-repos and --repo cannot be used together.', 'Use only one of them.')
+      return undefined
     },
-  ],
-  setting: 'repo',
-  read(args, context) {
-    if (!args.has('--all-repos')) return context.settings.readExplicit('repo')
-    if (args.has('--repo'))
-      throw usageError('--all-repos and --repo cannot be used together.', 'Use only one of them.')
-    return undefined
-  },
+  }
 }
-
-/** The branch that --target-branch names; without it, all branches are shown. */
-const typedBranch: Input<string | undefined> = {
-  definitions: [],
-  setting: 'targetBranch',
-  read: async (args, context) =>
-    args.has('--target-branch') ? context.settings.require('targetBranch') : undefined,
-}
-
-/** The queues of a command that reads the metrics. */
-export const metricsInputs = { repo: repositoryOrAll, branch: typedBranch }
 
 const terminalLimit = 30
 

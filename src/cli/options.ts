@@ -1,6 +1,4 @@
 import type { Param } from '../api/operation.ts'
-import type { SettingValue } from '../config/setting-definitions.ts'
-import type { SettingName } from '../config/settings.ts'
 import { type Type, toggle } from '../domain/values/types.ts'
 import { usageError, withName } from '../errors.ts'
 import type { Input, Inputs, OptionDefinition, TypedInput } from './inputs.ts'
@@ -113,13 +111,6 @@ export function typedInput(key: string, option: CommandOption<unknown>): TypedIn
   }
 }
 
-/** The value of a setting, which must not be missing; the setting's option belongs to every command. */
-export const settingInput = <N extends SettingName>(setting: N): Input<SettingValue<N>> => ({
-  definitions: [],
-  setting,
-  read: (_, context) => context.settings.require(setting),
-})
-
 /** The settings whose options every command has. */
 const globalSettings: readonly string[] = ['repo', 'targetBranch', 'org']
 
@@ -128,12 +119,15 @@ const globalSettings: readonly string[] = ['repo', 'targetBranch', 'org']
  */
 export function paramInput<T>(key: string, param: Param<T>): Input<T>
 export function paramInput(key: string, param: Param<unknown>): Input<unknown> {
-  const { setting, required = false } = param
+  const { setting, settingFrom, required = false } = param
   if (setting === undefined) return typedInput(key, param)
   const { definitions } = typedInput(key, { ...param, required: false })
   return {
     definitions: globalSettings.includes(setting) ? [] : definitions,
     setting,
-    read: (_, { settings }) => (required ? settings.require(setting) : settings.read(setting)),
+    read(_, { settings }) {
+      if (settingFrom !== undefined) return settings.readFrom(settingFrom, setting)
+      return required ? settings.require(setting) : settings.read(setting)
+    },
   }
 }

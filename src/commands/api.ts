@@ -13,8 +13,8 @@ import { bodyTooLargeError } from '../api/request.ts'
 import type { ResponseBody, ResponseDecoder } from '../api/response.ts'
 import { type Command, defineCommand } from '../cli/command.ts'
 import type { RecordFields } from '../cli/fields.ts'
-import { argument, choiceOption, flag, type Input, option, repeatableOption } from '../cli/inputs.ts'
-import { settingInput } from '../cli/options.ts'
+import { argument, choiceOption, flag, option, repeatableOption } from '../cli/inputs.ts'
+import { paramInput } from '../cli/options.ts'
 import { runOperation } from '../cli/run.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import { openInput, type ParsedArgs } from '../config/settings.ts'
@@ -61,12 +61,7 @@ const settingParams = (operation: Operation, givenKeys: ReadonlySet<string>, arg
     if (param === undefined) return []
     const isGiven = givenKeys.has((param.location ?? '').replace('body.', ''))
     const isTyped = args.has(settingDefinition(name).flag ?? '')
-    // In a query a setting is optional: only an option or the environment gives it.
-    const input: Input<unknown> =
-      param.location === 'query'
-        ? { definitions: [], setting: name, read: (_, context) => context.settings.readExplicit(name) }
-        : settingInput(name)
-    return isGiven && !isTyped ? [] : [{ name, param, input }]
+    return isGiven && !isTyped ? [] : [{ name, param, input: paramInput(name, param) }]
   })
 
 /** Returns what to do about a 404 for a name that mergeq does not know. */

@@ -1,7 +1,7 @@
 import { fieldNames, sampleRecord } from '../api/operations/fields.ts'
 import { getMergeQueueMetrics, readSamplesIn, sampleBatches } from '../api/operations/metrics.ts'
 import { defineCommand } from '../cli/command.ts'
-import { metricsInputs } from '../cli/common-inputs.ts'
+import { repositoryOrAll } from '../cli/common-inputs.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { flag } from '../cli/inputs.ts'
 import { formatDuration, formatInteger, pluralize } from '../domain/format.ts'
@@ -202,7 +202,7 @@ export const metricsCommand = defineCommand({
   command: 'metrics',
   summary: 'Show merge queue metrics (Prometheus text format on a pipe)',
   operation: getMergeQueueMetrics,
-  inputs: metricsInputs,
+  inputs: { repo: repositoryOrAll(getMergeQueueMetrics.params.repo) },
   options: { raw: flag({ name: 'raw', summary: 'Show every series on a terminal instead of a summary' }) },
   // A record is a sample.
   fields: {

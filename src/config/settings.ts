@@ -85,8 +85,11 @@ export interface Config {
   read<N extends SettingKey>(name: N): Promise<SettingValue<N> | undefined>
   /** Returns the parsed value. Throws a usage error that says how to set it when no source has one. */
   require<N extends SettingKey>(name: N): Promise<SettingValue<N>>
-  /** Returns the parsed value only if an option or an environment variable gives it. */
-  readExplicit<N extends SettingKey>(name: N): Promise<SettingValue<N> | undefined>
+  /** Returns the parsed value only if an option, or an option or an environment variable, gives it. */
+  readFrom<N extends SettingKey>(
+    sources: 'option' | 'option-or-environment',
+    name: N,
+  ): Promise<SettingValue<N> | undefined>
   /** Returns what the checkout says about its pull request, after `read('pr')` found none. */
   lookUpCheckout(): Promise<CheckoutLookup>
   /** Returns the same settings with other arguments, for a single pull request of several. */
@@ -176,7 +179,7 @@ export function resolveSettings(
       store,
       find: name => search(allSources, name),
       read: name => read(allSources, name),
-      readExplicit: name => read(explicitSources, name),
+      readFrom: (sources, name) => read(sources === 'option' ? [caller] : explicitSources, name),
       async require(name) {
         const value = await read(allSources, name)
         if (value !== undefined) return value

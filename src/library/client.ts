@@ -181,12 +181,6 @@ async function readParams(
 ): Promise<Values> {
   const { settings } = client
   const { params } = operation
-  // Only an option or the environment selects a repository or a branch.
-  if (operationName(operation.route) === 'getMergeQueueMetrics')
-    return {
-      repo: await settings.readExplicit('repo'),
-      branch: given.targetBranch === undefined ? undefined : await settings.require('targetBranch'),
-    }
   const needsPullRequest =
     params.pr !== undefined &&
     (params.pr.required || params.head !== undefined ? values.head === undefined : values.pr !== undefined)
@@ -195,8 +189,10 @@ async function readParams(
     : undefined
   const queueSettings = pullRequest?.settings ?? settings
   const result: Record<string, unknown> = {}
-  for (const [name, { setting, required = false }] of Object.entries(params)) {
+  for (const [name, { setting, settingFrom, required = false }] of Object.entries(params)) {
     if (name === 'pr') result.pr = pullRequest?.number
+    else if (setting !== undefined && settingFrom !== undefined)
+      result[name] = await settings.readFrom(settingFrom, setting)
     else if (setting === 'repo' || setting === 'targetBranch' || setting === 'org')
       result[name] = await queueSettings.require(setting)
     else if (values[name] !== undefined) result[name] = values[name]

@@ -100,12 +100,19 @@ export const getMergeQueueMetrics = defineOperation({
   summary: 'Reads the metrics of merge queues.',
   response: sampleRecord,
   params: {
+    // Without a repository, the service responds with all of the organization
+    // (docs/reference/cli.md, "CI jobs and git").
     repo: param(repository, 'Repository', {
       location: 'query',
+      setting: 'repo',
+      settingFrom: 'option-or-environment',
       encode: repo =>
         repo === undefined ? undefined : { repo: `${repo.owner}/${repo.name}`, repoHost: repo.host },
     }),
-    branch: param(text('branch'), 'Show the samples of this branch only'),
+    branch: param(text('branch'), 'Show the samples of this branch only', {
+      setting: 'targetBranch',
+      settingFrom: 'option',
+    }),
   },
   decoder: expositionDecoder,
   errors: { subject: 'the metrics' },

@@ -1,7 +1,7 @@
 import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { metricsInputs } from '../../cli/common-inputs.ts'
+import { repositoryOrAll } from '../../cli/common-inputs.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import type { JsonObject } from '../../json.ts'
@@ -33,7 +33,7 @@ export const queueListCommand = defineCommand({
   summary: 'List queues and their activity in the last hour',
   operation: getMergeQueueMetrics,
   isComposition: true,
-  inputs: metricsInputs,
+  inputs: { repo: repositoryOrAll(getMergeQueueMetrics.params.repo) },
   fields: queueSummaryRecord,
   output: {
     table: 'one row per queue; merged and failed count the pull requests of the last hour',
