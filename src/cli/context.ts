@@ -26,6 +26,8 @@ export interface CommandContext {
   readonly settings: Config
   readonly options: GlobalOptions
   readonly presentation: Presentation
+  /** Whether the result is a table on a terminal, also one of the columns that --fields selects. */
+  readonly hasTable: boolean
   /** Whether a person sees standard output as a screen, on a terminal. */
   readonly isWatched: boolean
   /** Whether a person reads standard error: on a terminal, not in a CI job. */
@@ -91,7 +93,8 @@ export async function createContext(
   const { env, out, err, clock } = host
   const startedAt = clock.now()
   const { quiet, verbose, format, color } = options
-  const isDrawn = format === 'table' && (out.terminal || args.has('--output'))
+  const hasTable = format === 'table' && out.terminal
+  const isDrawn = hasTable || (format === 'table' && args.has('--output'))
   const isJson = isJsonFormat(format)
   const presentation = isJson ? 'json' : isDrawn && options.fields.length === 0 ? 'screen' : 'rows'
   const hasReader = err.terminal && !isContinuousIntegration(env)
@@ -125,7 +128,7 @@ export async function createContext(
     hasLinks: async () => (await out.hasLinks?.()) ?? false,
   })
   const isWatched = presentation === 'screen' && out.terminal
-  const audience = { presentation, isWatched, hasReader } as const
+  const audience = { presentation, hasTable, isWatched, hasReader } as const
   const shared = { host, settings, options, ...audience, logger, secrets, startedAt } as const
   let client: CommandClient | undefined
   return {

@@ -32,6 +32,8 @@ export type SettingName = 'org' | DiscoverableSetting
 export interface ParseContext {
   readonly settings: Config
   readonly host: Host
+  /** Whether the result is a table on a terminal. */
+  readonly hasTable: boolean
   readonly logger: {
     /** Prints a note on standard error, unless --quiet is set. */
     info(text: string): Promise<void>
@@ -226,7 +228,10 @@ export async function* openInput(
     else yield* files.stream(path, interrupted)
   } catch (error) {
     if (isMergeqError(error)) throw error
-    const reason = (error instanceof Error ? error.message : String(error)).replace(/^[A-Z]+: |, \w+ '.*'$/g, '')
+    const reason = (error instanceof Error ? error.message : String(error)).replace(
+      /^[A-Z]+: |, \w+ '.*'$/g,
+      '',
+    )
     throw usageError(
       `${path === '-' ? 'Standard input' : path} cannot be read: ${reason}.`,
       'Check the file name and the file permissions.',

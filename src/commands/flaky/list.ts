@@ -88,20 +88,17 @@ const withStatus = (test: JsonObject): JsonObject =>
     ? { ...test, status: { value: getString(test, 'status.reason') } }
     : test
 
-/** Whether the list is the table of a terminal, and not one page. */
-const isScreen = async (args: ParsedArgs, { host, settings }: ParseContext): Promise<boolean> =>
-  host.out.terminal &&
-  !args.has('--json') &&
-  !args.has('--page-token') &&
-  (await settings.require('output')) === 'table'
+/** Whether the list is a table on a terminal, and not one page. */
+const isScreen = (args: ParsedArgs, { hasTable }: ParseContext): boolean =>
+  hasTable && !args.has('--page-token')
 
 const screenLimit = limitInput(listFailingTests.params.limit)
 
 /** The number of tests: by default 30 on a terminal, otherwise all, which is undefined. */
 const listLimit: Input<number | undefined> = {
   ...screenLimit,
-  read: async (args, context) =>
-    args.has('--limit') || (await isScreen(args, context)) ? screenLimit.read(args, context) : undefined,
+  read: (args, context) =>
+    args.has('--limit') || isScreen(args, context) ? screenLimit.read(args, context) : undefined,
 }
 
 const typedSort = paramInput('sort', listFailingTests.params.sort)
@@ -113,7 +110,7 @@ const listSort: Input<TestOrder | undefined> = {
     defaultText: 'impact on a terminal, otherwise the order of the service',
   })),
   read: async (args, context) =>
-    (await typedSort.read(args, context)) ?? ((await isScreen(args, context)) ? 'impact' : undefined),
+    (await typedSort.read(args, context)) ?? (isScreen(args, context) ? 'impact' : undefined),
 }
 
 const failingColumns: readonly ColumnSpec[] = [
