@@ -7,14 +7,14 @@ import {
 import type { PaginationEnd } from '../../api/pages.ts'
 import { defineCommand, type ListEnding } from '../../cli/command.ts'
 import { cutListSentence, limitInput } from '../../cli/common-inputs.ts'
+import type { CommandContext } from '../../cli/context.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { paramInput } from '../../cli/options.ts'
 import type { ParseContext, ParsedArgs } from '../../config/settings.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
-import type { CommandLine } from '../../domain/suggested-command.ts'
 import { describeInWords, describeWhen, parseTimeRange } from '../../domain/time-range.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
+import { type Repository, repositoryName } from '../../domain/values/repository.ts'
 import { get, getString, type Json, type JsonObject } from '../../json.ts'
 import { type Column, type ColumnSpec, table, type View } from '../../output/view.ts'
 
@@ -68,11 +68,21 @@ function variantColumn(records: readonly JsonObject[]): TestColumn {
   }
 }
 
-export const testTable = (records: readonly JsonObject[], columns: readonly TestColumn[]): View => ({
+const testTable = (records: readonly JsonObject[], columns: readonly TestColumn[]): View => ({
   columns,
   rows: records.map(record =>
     columns.map(column => (column.show === undefined ? get(record, column.path) : column.show(record))),
   ),
+})
+
+/** Returns the view of a list of tests; on a terminal it has the columns that `screenColumns` returns. */
+export const testListView = (
+  records: readonly JsonObject[],
+  columns: readonly ColumnSpec[],
+  screenColumns: (records: readonly JsonObject[]) => readonly TestColumn[],
+): View => ({
+  ...table(records, columns),
+  terminalView: () => testTable(records, screenColumns(records)),
 })
 
 /** Returns columns as `--fields` takes them. */
@@ -189,28 +199,18 @@ export const flakyListCommand = defineCommand({
   ],
 })
 
-/** Returns the view of a list of tests; on a terminal it has the columns that `screenColumns` returns. */
-const testListView = (
-  records: readonly JsonObject[],
-  columns: readonly ColumnSpec[],
-  screenColumns: (records: readonly JsonObject[]) => readonly TestColumn[],
-): View => ({
-  ...table(records, columns),
-  terminalView: () => testTable(records, screenColumns(records)),
-})
-
 /**
- * Returns the line below the tests of a status on a terminal, or the sentence if there are none.
- *
- * @param adjective the status in words, such as `quarantined`
- * @param where the name of the repository
+ * Returns the line below the tests of a status on a terminal, or the sentence if there are none. `adjective` is
+ * the status in words, such as `quarantined`.
  */
 function statusListEnding(
-  { shown, hidden, complete, isBroken }: PaginationEnd,
   adjective: string,
-  where: string,
-  commandLine: CommandLine,
+  { shown, hidden, complete, isBroken }: PaginationEnd,
+  { pageToken, repo }: { readonly pageToken?: string | undefined; readonly repo: Repository },
+  { settings: { commandLine } }: CommandContext,
 ): ListEnding | undefined {
+  if (pageToken !== undefined) return undefined
+  const where = repositoryName(repo)
   if (shown > 0) {
     const count = pluralize(shown, `${adjective} test`)
     return { footer: [complete || isBroken ? `${count} in ${where}.` : cutListSentence(count)] }
@@ -264,10 +264,7 @@ export const flakyQuarantinedCommand = defineCommand({
   ]),
   inputs: { limit: limitInput(listQuarantinedTests.params.limit) },
   view: ({ records }) => testListView(records, quarantinedColumns, quarantinedScreenColumns),
-  listEnding: (end, { pageToken, repo }, { settings }) =>
-    pageToken === undefined
-      ? statusListEnding(end, 'quarantined', repositoryName(repo), settings.commandLine)
-      : undefined,
+  listEnding: (end, values, context) => statusListEnding('quarantined', end, values, context),
   examples: ['mergeq flaky quarantined', "mergeq flaky quarantined --owner @acme/web --name 'cart*' --json"],
 })
 
@@ -297,15 +294,8 @@ export const flakyUnhealthyCommand = defineCommand({
   fields: serviceRecord(listUnhealthyTests, [...unhealthyColumns, ...specsOf(unhealthyScreenColumns([]))]),
   inputs: { limit: limitInput(listUnhealthyTests.params.limit) },
   view: ({ records }) => testListView(records, unhealthyColumns, unhealthyScreenColumns),
-  listEnding: (end, { pageToken, repo, status }, { settings }) =>
-    pageToken === undefined
-      ? statusListEnding(
-          end,
-          status?.toLowerCase() ?? 'flaky or broken',
-          repositoryName(repo),
-          settings.commandLine,
-        )
-      : undefined,
+  listEnding: (end, values, context) =>
+    statusListEnding(values.status?.toLowerCase() ?? 'flaky or broken', end, values, context),
   examples: [
     'mergeq flaky unhealthy --status broken',
     'mergeq flaky unhealthy --no-quarantined --owner @acme/web --json',

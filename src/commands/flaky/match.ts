@@ -9,9 +9,8 @@ import { expandFiles, openInput } from '../../config/settings.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { get, getString, type JsonObject } from '../../json.ts'
-import { table } from '../../output/view.ts'
 import type { FailedTest, JUnitResults } from './junit.ts'
-import { idColumn, nameColumn, ownerColumn, specsOf, type TestColumn, testTable } from './list.ts'
+import { idColumn, nameColumn, ownerColumn, specsOf, type TestColumn, testListView } from './list.ts'
 import {
   logNotes,
   rangeOf,
@@ -240,7 +239,7 @@ export const flakyMatchCommand = defineCommand({
         tests,
         window: windowOf(rangeOf(request, context), complete),
       }),
-      view: tests => ({ ...table(tests, columns), terminalView: () => testTable(tests, screenColumns) }),
+      view: tests => testListView(tests, columns, () => screenColumns),
     })
     await printer.end()
     if (end !== undefined) await logNotes(end, request, context)
