@@ -67,7 +67,6 @@ type PullRequestParams = Pick<
   'repo' | 'targetBranch' | 'pr'
 >
 
-/** Options of the read of a timeline; `overrides` are those of the read of the record. */
 interface TimelineOptions {
   readonly overrides?: readonly BodyOverride[]
   readonly limits?: RequestLimits

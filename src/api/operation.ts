@@ -103,7 +103,6 @@ export interface BodyOverride {
   readonly value: Json
 }
 
-/** The paths of the body that a param sets. */
 const bodyPaths = ({ location, setsBodyPaths = [] }: Param<unknown>): readonly (readonly string[])[] =>
   [...(location?.startsWith('body.') ? [location.slice('body.'.length)] : []), ...setsBodyPaths].map(path =>
     path.split('.'),

@@ -59,7 +59,6 @@ export interface ListResult {
   readonly envelope: JsonObject
 }
 
-/** A list of the service. */
 export interface PagedList {
   /** The member of the response that contains the records. */
   readonly key: string
@@ -86,7 +85,6 @@ export interface PagedList {
   envelope(result: ListResult): JsonObject
 }
 
-/** How much of a list is read. */
 interface PageOptions {
   /** Records per page; 100 by default. */
   readonly pageSize?: number | undefined
@@ -279,7 +277,6 @@ export class PageCursor<S extends object> {
   readonly #tokens = new Set<string>()
   #token: string
   #pagesWithoutNewRecords = 0
-  /** How many pages were read. */
   pages = 0
   /** The index of the current segment. */
   index = 0

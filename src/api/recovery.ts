@@ -24,7 +24,6 @@ import type { DecodedResponse } from './response.ts'
 import { exchange } from './send.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 
-/** A change that was sent and whose outcome is unknown. */
 interface UnconfirmedWrite<P extends Params = Params> {
   readonly operation: Operation<P>
   readonly params: ParamValues<P>
@@ -300,7 +299,6 @@ function inspectCommandLine({ recovery, request }: UnconfirmedWrite, { settings 
 interface WriteObservation extends SentSeconds {
   /** The record that was read; undefined when the service responded with 404. */
   readonly record: JsonObject | undefined
-  /** The body that was sent. */
   readonly sent: JsonObject
 }
 

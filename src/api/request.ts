@@ -79,7 +79,6 @@ async function createRequest<P extends Params>(
   return { ...request, headers: { ...headers, 'content-type': 'application/json' }, body: encode(body) }
 }
 
-/** The values that are sent, each with its location. */
 function encodedParams<P extends Params>(
   { params }: Operation<P>,
   values: ParamValues<Params>,

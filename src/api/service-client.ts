@@ -56,7 +56,6 @@ export const withoutMessages = (client: ServiceClient): ServiceClient => {
   }
 }
 
-/** What a client is made from; its HTTP client is added. */
 interface ClientParts extends Omit<ServiceClient, 'httpClient'> {
   readonly host: Host
   readonly settings: ServiceClient['settings'] & { read(name: 'caFile'): Promise<string | undefined> }

@@ -21,7 +21,6 @@ export interface HttpClientOptions {
   readonly interrupted: AbortSignal
   isLoopback(hostname: string): boolean
   notify(text: string): Promise<void>
-  /** Called before the first request. */
   beforeRequests?(): Promise<void>
 }
 
@@ -215,7 +214,6 @@ async function retryReason(
   return isTransient && !isChange ? `The service could not process the request (${status})` : undefined
 }
 
-/** How often all requests of a client together are retried at most. */
 const maxRetriesPerClient = 10
 /** The bound of the first delay, in milliseconds; it doubles with each attempt. */
 const firstDelay = 500

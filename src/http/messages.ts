@@ -43,7 +43,6 @@ const hint = 'Check the base URL, and any proxy in front of the service.'
 const formatSize = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`
 
-/** The host that sends a body, and the most bytes that are read of it. */
 interface BodyLimit {
   readonly host: string
   readonly max: number

@@ -98,7 +98,6 @@ function readClientOptions(options: ClientOptions, redact: (text: string) => str
   }
 }
 
-/** The result of a call, or its error. */
 interface CallOutcome {
   /** The result; after an error, the receipt of a change or the part of a list that was read, else null. */
   readonly document: Json
@@ -111,7 +110,6 @@ interface ClientContext {
   readonly secrets: Redactor
 }
 
-/** Calls the operation of a method. Throws a usage error for wrong options, before anything is sent. */
 async function call(operation: Operation, options: unknown, context: ClientContext): Promise<CallOutcome> {
   const name = methodName(operation)
   const values = readOptions(name, options, methodReaders(operation))
@@ -134,7 +132,6 @@ async function call(operation: Operation, options: unknown, context: ClientConte
   }
 }
 
-/** A client of the service for one call. */
 interface CallClient extends ServiceClient {
   readonly settings: Config
   close(): Promise<void>
@@ -233,7 +230,6 @@ async function findPullRequest(
 
 const fullName = (repository: string): string => repositoryName(parseRepository(repository))
 
-/** Sends the request of an operation, or the requests of all its pages. */
 async function send(
   client: CallClient,
   operation: Operation,

@@ -61,7 +61,6 @@ export const createQueue = defineOperation({
   },
 })
 
-/** Changes settings of a queue; a setting that is left out stays unchanged. */
 export const updateQueue = defineOperation({
   route: 'POST /updateQueue',
   summary: 'Changes settings of a queue. Resolves to its settings, or to a receipt if the service sent none.',

@@ -44,7 +44,6 @@ const organizationParams = {
 
 const { limit, pageSize, maxPages } = pageParams('tests', ['page_query.page_size'])
 
-/** The params of every list of tests: how many, and their pages. */
 const testPageParams = {
   limit,
   pageSize,
@@ -58,7 +57,6 @@ const quarantined = param(boolean, 'Only quarantined tests', {
   opposite: 'Only tests that are not quarantined',
 })
 
-/** The filters of mergeq that every list of tests has. */
 const testFilterParams = {
   owner: param(text('owner', 'name'), 'Only tests of this code owner'),
   name: param(glob(false), 'Only tests whose name matches this pattern'),
@@ -202,7 +200,6 @@ export const listFailingTests = defineOperation({
   },
 })
 
-/** Lists the quarantined tests of a repository (docs/reference/service.md, "list-quarantined-tests"). */
 export const listQuarantinedTests = defineOperation({
   route: 'POST /flaky-tests/list-quarantined-tests',
   summary: 'Lists the quarantined tests of a repository.',
@@ -304,7 +301,6 @@ export const getTestDetails = defineOperation({
   },
 })
 
-/** Links a ticket of another system to a test (docs/reference/service.md, "link-ticket-to-test-case"). */
 export const linkTicketToTestCase = defineOperation({
   route: 'POST /flaky-tests/link-ticket-to-test-case',
   summary: 'Links a ticket to a test. Never sent again after a lost response.',
