@@ -1,14 +1,17 @@
 import { type Param, param } from '../api/operation.ts'
-import { openInput, type ParseContext, type ParsedArgs } from '../config/settings.ts'
+import type { ParseContext, ParsedArgs } from '../config/settings.ts'
 import { formatInteger } from '../domain/format.ts'
 import { defaultMaxErrors } from '../domain/limits.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository, type Repository, repositoryName } from '../domain/values/repository.ts'
 import { requireUtf8 } from '../domain/values/text.ts'
 import { integer } from '../domain/values/types.ts'
-import { type MergeqError, usageError } from '../errors.ts'
+import { MergeqError, usageError } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
+import { sanitizeLine } from '../output/sanitize.ts'
+import type { CommandContext } from './context.ts'
 import { fieldSynonyms } from './fields.ts'
+import { openInput } from './input-files.ts'
 import type { Input } from './inputs.ts'
 import { flag, option, paramInput } from './options.ts'
 
@@ -62,6 +65,25 @@ export const cutListSentence = (count: string): string =>
   `Showing ${count}; there are more. To list all, add --limit 0.`
 
 export const webInput = flag('Open the page in the browser instead of printing')
+
+/**
+ * Opens a page in the browser of this machine and says so on standard error. Throws an `output` error that
+ * shows the URL if no browser can be started, or if the URL is not one of the web.
+ */
+export async function openPage(url: string, { host, logger, options }: CommandContext): Promise<void> {
+  const shown = sanitizeLine(url)
+  if (!/^https?:\/\//.test(url)) throw new MergeqError('output', `${shown} is not the URL of a web page.`)
+  if (options.dryRun) return logger.info(`Would open ${shown} in your browser.`)
+  try {
+    await host.openUrl(url)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new MergeqError('output', `The browser could not be started: ${sanitizeLine(reason)}.`, {
+      hint: `Open this page in a browser: ${shown}`,
+    })
+  }
+  await logger.info(`Opened ${shown} in your browser.`)
+}
 
 /** `--max-errors` of a wait or a watch: how many polls in a row may fail, 1 to 1,000,000. */
 export const maxErrorsOption = option(

@@ -18,8 +18,9 @@ import {
   type SendOneOptions,
   type SentRequest,
 } from './command.ts'
-import { openPage, printDryRun } from './confirm.ts'
+import { openPage } from './common-inputs.ts'
 import { type CommandContext, createContext, type Program } from './context.ts'
+import { printDryRun } from './dry-run.ts'
 import type { Inputs } from './inputs.ts'
 import { type Options, optionInputs } from './options.ts'
 import { readInputs, readRequests } from './requests.ts'

@@ -1,6 +1,6 @@
 import { type Command, defineCommand } from '../cli/command.ts'
-import { printPreview } from '../cli/confirm.ts'
 import type { CommandContext } from '../cli/context.ts'
+import { printPreview } from '../cli/dry-run.ts'
 import { argument, flag, type TypedInput } from '../cli/inputs.ts'
 import { configKeys, type SettingKey, settingDefinitions } from '../config/setting-definitions.ts'
 import { profileIn, sectionOf, storeFile, updateStore } from '../config/store.ts'

@@ -1,5 +1,5 @@
-import { printPreview } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import { printPreview } from '../../cli/dry-run.ts'
 import { withoutTokens } from '../../config/git.ts'
 import { joinPath, parentDirectory } from '../../config/store.ts'
 import { MergeqError, usageError } from '../../errors.ts'

@@ -3,7 +3,7 @@ import { getMergeQueueTestingDetails, getSubmittedPullRequest } from '../../api/
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
-import { printDryRun } from '../../cli/confirm.ts'
+import { printDryRun } from '../../cli/dry-run.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
 import { readWaitOptions, waitInputs, waitRecord } from './wait/options.ts'
 

@@ -1,7 +1,7 @@
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import { printDryRun } from '../../cli/dry-run.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { exitCodeOf } from '../../errors.ts'

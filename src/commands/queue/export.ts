@@ -1,7 +1,7 @@
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { printDryRun } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import { printDryRun } from '../../cli/dry-run.ts'
 import { option } from '../../cli/options.ts'
 import { joinList } from '../../domain/format.ts'
 import { isJsonFormat } from '../../domain/output-formats.ts'

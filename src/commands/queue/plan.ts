@@ -3,10 +3,11 @@ import { type ParamValues, parseOverride } from '../../api/operation.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { CommandRequest } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
+import { expandFiles, openInput } from '../../cli/input-files.ts'
 import type { TypedInput } from '../../cli/inputs.ts'
 import { flag, option, typedInput } from '../../cli/options.ts'
 import { readRequests } from '../../cli/requests.ts'
-import { expandFiles, openInput, type ParsedArgs } from '../../config/settings.ts'
+import type { ParsedArgs } from '../../config/settings.ts'
 import { pluralize } from '../../domain/format.ts'
 import {
   type Difference,

@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/command.ts'
-import { printPreview } from '../../cli/confirm.ts'
+import { printPreview } from '../../cli/dry-run.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { usageError } from '../../errors.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'

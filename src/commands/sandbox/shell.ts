@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/command.ts'
-import { printPreview } from '../../cli/confirm.ts'
+import { printPreview } from '../../cli/dry-run.ts'
 import { shellWord } from '../../domain/suggested-command.ts'
 import { usageError } from '../../errors.ts'
 import type { Environment } from '../../host/host.ts'

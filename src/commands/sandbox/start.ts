@@ -1,5 +1,5 @@
 import { defineCommand } from '../../cli/command.ts'
-import { printPreview } from '../../cli/confirm.ts'
+import { printPreview } from '../../cli/dry-run.ts'
 import { stringifyJson } from '../../json.ts'
 import { describeSandbox, serverOptions, useSandbox } from './open-sandbox.ts'
 import { detectShell, formatVariable } from './shell.ts'

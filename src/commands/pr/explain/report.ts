@@ -2,7 +2,7 @@ import { withTimeline } from '../../../api/extra-reads.ts'
 import { getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
 import type { CommandRequest } from '../../../cli/command.ts'
-import { openPage } from '../../../cli/confirm.ts'
+import { openPage } from '../../../cli/common-inputs.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import {
   type Explanation,

@@ -1,0 +1,49 @@
+import { firstPageQuery, type Operation } from '../api/operation.ts'
+import { buildRequest, curlCommand, previewRequest } from '../api/request.ts'
+import { escapeInvisible, parseJson, stringifyJson } from '../json.ts'
+import { singleRecord } from '../output/printer.ts'
+import type { CommandRequest } from './command.ts'
+import type { CommandContext } from './context.ts'
+
+/**
+ * Prints what a command would change on this machine, for a `--dry-run` without requests
+ * (docs/reference/cli.md, "Dry run"): `{"command","would"}` as JSON, the sentence `would` as text. Returns
+ * exit code 0.
+ */
+export async function printPreview(
+  command: string,
+  would: string,
+  { printer }: Pick<CommandContext, 'printer'>,
+): Promise<number> {
+  await printer.print(
+    singleRecord({ command, would }, () => ({
+      columns: [{ title: 'WOULD', format: 'prose' }],
+      rows: [[would]],
+      sentence: would,
+    })),
+  )
+  await printer.end()
+  return 0
+}
+
+/**
+ * Prints requests without sending them (docs/reference/cli.md, "Dry run"), without confirmation and token.
+ */
+export async function printDryRun(
+  operation: Operation,
+  requests: readonly CommandRequest[],
+  context: CommandContext,
+): Promise<number> {
+  const { out } = context.host
+  for (const { values, overrides } of requests) {
+    const pageQuery = firstPageQuery(operation, values, context.startedAt)
+    const { request } = await buildRequest(context.client(), operation, values, { overrides, pageQuery })
+    const { body, ...shown } = previewRequest(request)
+    const document = { ...shown, ...(body === undefined ? {} : { body: parseJson(body) ?? null }) }
+    await out.write(`${stringifyJson(document, out.terminal)}\n`)
+    // The escapes in the body are JSON: the copied command sends the same characters.
+    const shownBody = body === undefined ? {} : { body: escapeInvisible(body) }
+    if (out.terminal) await out.write(`${curlCommand({ ...shown, ...shownBody })}\n`)
+  }
+  return 0
+}
