@@ -37,7 +37,7 @@ export function option<T>(
 export const flag = (
   summary: string,
   details: Pick<OptionDetails, 'option' | 'short'> = {},
-): CommandOption<boolean> => ({ type: toggle, summary, ...details })
+): CommandOption<boolean> => ({ type: toggle, summary, default: 'false', ...details })
 
 /** A required argument. */
 export const argument = <T>(type: Type<T>, summary: string): CommandOption<T> => ({
@@ -74,7 +74,13 @@ export function typedInput(key: string, option: CommandOption<unknown>): TypedIn
   const described = { name: dashed, summary, ...(short === undefined ? {} : { short: `-${short}` }) }
   switch (type.form) {
     case 'switch':
-      return { definitions: [described], read: args => type.parse(String(args.has(dashed))) }
+      return {
+        definitions: [described],
+        read(args) {
+          const word = args.has(dashed) ? 'true' : option.default
+          return word === undefined ? undefined : type.parse(word)
+        },
+      }
     case 'flag': {
       const opposite = `--no-${name}`
       return {

@@ -5,7 +5,6 @@ import { repositoryName } from '../../domain/values/repository.ts'
 import type { ImpactedTargets } from '../../domain/values/target-list.ts'
 import { parseMoment, toIso } from '../../domain/values/time.ts'
 import {
-  boolean,
   choice,
   integer,
   listOf,
@@ -14,6 +13,7 @@ import {
   priority,
   type Type,
   text,
+  toggle,
 } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getNumber, getString, type JsonObject } from '../../json.ts'
@@ -112,7 +112,7 @@ export const submitPullRequest = defineOperation({
       location: 'body.priority',
     }),
     // Without the option the service decides.
-    noBatch: param({ ...boolean, form: 'switch' }, 'Test the pull request alone, never in a batch', {
+    noBatch: param(toggle, 'Test the pull request alone, never in a batch', {
       location: 'body.noBatch',
     }),
   },
