@@ -1,7 +1,5 @@
 import type { ValueSource } from '../api/operation.ts'
 import type { ParseContext, ParsedArgs, SettingName } from '../config/settings.ts'
-import { choiceParser } from '../domain/values/text.ts'
-import { withName } from '../errors.ts'
 
 /**
  * An argument or option as data. Help, the manual page, completion and the parser of the command line are
@@ -82,80 +80,3 @@ export function formatArgument({ name, required, variadic }: OptionDefinition): 
 export interface TypedInput<T> extends Input<T> {
   read(args: ParsedArgs): T
 }
-
-/** What a flag is made from; the names are without dashes: `yes` and `y`. */
-type FlagSpec = Pick<OptionDefinition, 'name' | 'short' | 'summary'>
-
-/** What an option with a value is made from; the names are without dashes: `repo` and `R`. */
-interface OptionSpec<T> extends Omit<OptionDefinition, 'required' | 'variadic' | 'hidden' | 'program'> {
-  readonly value: string
-  /** Parses what was typed. Throws a usage error for an invalid value. */
-  parse(word: string): T
-}
-
-/** What a required argument is made from. */
-interface ArgumentSpec<T>
-  extends Pick<OptionDefinition, 'name' | 'summary' | 'choices' | 'suggestions' | 'values' | 'file'> {
-  /** Parses what was typed. Throws a usage error for an invalid value. */
-  parse(word: string): T
-}
-
-const withDashes = ({ name, short, ...rest }: OptionDefinition): OptionDefinition => ({
-  name: `--${name}`,
-  ...(short === undefined ? {} : { short: `-${short}` }),
-  ...rest,
-})
-
-/** An option with a value. When it was not typed, its value is that of the default, or undefined. */
-export function option<T>(spec: OptionSpec<T> & { readonly default: string }): TypedInput<T>
-export function option<T>(spec: OptionSpec<T>): TypedInput<T | undefined>
-export function option<T>({ parse, ...spec }: OptionSpec<T>): TypedInput<T | undefined> {
-  const definition = withDashes(spec)
-  const { name, default: defaultValue } = definition
-  return {
-    definitions: [definition],
-    read(args) {
-      const word = args.get(name)?.[0] ?? defaultValue
-      return word === undefined ? undefined : withName(name, () => parse(word))
-    },
-  }
-}
-
-/** What an option is made from whose value is one of several words. */
-interface ChoiceSpec<C extends string> extends Omit<OptionSpec<C>, 'parse' | 'choices' | 'default'> {
-  readonly choices: readonly C[]
-}
-
-/** An option whose value is one of its choices, in any case; without a default also undefined. */
-export function choiceOption<const C extends string>(
-  spec: ChoiceSpec<C> & { readonly default: NoInfer<C> },
-): TypedInput<C>
-export function choiceOption<const C extends string>(spec: ChoiceSpec<C>): TypedInput<C | undefined>
-export function choiceOption<const C extends string>(spec: ChoiceSpec<C>): TypedInput<C | undefined> {
-  return option({ ...spec, parse: choiceParser(spec.choices) })
-}
-
-/** An option with a value that may be typed several times; undefined when it was not typed. */
-export function repeatableOption<T>({
-  parse,
-  ...spec
-}: Omit<OptionSpec<T>, 'default' | 'defaultText'>): TypedInput<readonly T[] | undefined> {
-  const definition = withDashes({ ...spec, variadic: true })
-  const { name } = definition
-  return {
-    definitions: [definition],
-    read: args => args.get(name)?.map(word => withName(name, () => parse(word))),
-  }
-}
-
-/** An option without a value. */
-export function flag(spec: FlagSpec): TypedInput<boolean> {
-  const definition = withDashes(spec)
-  return { definitions: [definition], read: args => args.has(definition.name) }
-}
-
-/** A required argument. */
-export const argument = <T>({ parse, ...spec }: ArgumentSpec<T>): TypedInput<T> => ({
-  definitions: [{ ...spec, required: true }],
-  read: args => parse(args.get(spec.name)?.[0] ?? ''),
-})

@@ -14,8 +14,7 @@ import type { ResponseBody, ResponseDecoder } from '../api/response.ts'
 import { type Command, defineCommand } from '../cli/command.ts'
 import type { RecordFields } from '../cli/fields.ts'
 import { openInput } from '../cli/input-files.ts'
-import { argument, choiceOption, flag, option, repeatableOption } from '../cli/inputs.ts'
-import { paramInput } from '../cli/options.ts'
+import { argument, flag, option, paramInput } from '../cli/options.ts'
 import { runOperation } from '../cli/run.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import type { ParsedArgs } from '../config/settings.ts'
@@ -23,21 +22,26 @@ import { maxBodySize, maxListResponseSize } from '../domain/limits.ts'
 import { suggestName } from '../domain/similar-name.ts'
 import { requireExactNumbers } from '../domain/values/numbers.ts'
 import { textParser } from '../domain/values/text.ts'
-import type { Type } from '../domain/values/types.ts'
+import { choice, fileName, listOf, type Type, textual } from '../domain/values/types.ts'
 import { usageError, withName } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import { table } from '../output/view.ts'
 
-/** Parses an operation name, a path below the base address. Throws a usage error for any other text. */
-function parseOperationName(text: string): string {
-  const name = text.replace(/^\//, '')
-  if (!/^[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)*$/.test(name))
-    throw usageError(
-      `'${text}' is not a valid operation name.`,
-      'Use a name such as getQueue or flaky-tests/list-failing-tests.',
-    )
-  return name
-}
+/** The name of an operation: a path below the base address. */
+const anyOperation = textual({
+  expected: 'the name of an operation',
+  placeholder: 'operation',
+  suggestions: serviceOperations.map(({ route }) => operationName(route)),
+  parse(text) {
+    const name = text.replace(/^\//, '')
+    if (!/^[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)*$/.test(name))
+      throw usageError(
+        `'${text}' is not a valid operation name.`,
+        'Use a name such as getQueue or flaky-tests/list-failing-tests.',
+      )
+    return name
+  },
+})
 
 /** The whole body, which is read from a file and checked there. */
 const anyBody: Type<unknown> = {
@@ -99,6 +103,10 @@ function parseRawField(text: string): string {
     equals < 0 ? text : `${text.slice(0, equals + 1)}${JSON.stringify(text.slice(equals + 1))}`,
   )
 }
+
+/** Fields of a body, as `parse` returns them. */
+const fieldList = (parse: (text: string) => string): Type<readonly string[]> =>
+  listOf(textual({ expected: 'a field', placeholder: 'key=value', parse }))
 
 /** The bytes of --input that are read: white space may make a body of 20 MiB longer. */
 const maxInputSize = 2 * maxBodySize
@@ -173,46 +181,23 @@ export const apiCommand = defineCommand({
     'the response, unchanged except that it is sanitized on a terminal; --fields selects fields from it',
   fields: responseFields,
   options: {
-    operation: argument({
-      name: 'operation',
-      summary: 'Name of the operation, such as submitPullRequest',
-      suggestions: serviceOperations.map(({ route }) => operationName(route)),
-      parse: parseOperationName,
-    }),
-    method: choiceOption({
-      name: 'method',
+    operation: argument(anyOperation, 'Name of the operation, such as submitPullRequest'),
+    method: option(choice(['get', 'post'], 'method'), 'HTTP method: get or post', {
       short: 'X',
-      value: 'method',
       defaultText: "the operation's own",
-      summary: 'HTTP method: get or post',
-      choices: ['get', 'post'],
     }),
-    set: repeatableOption({
-      name: 'field',
-      short: 'F',
-      value: 'key=value',
-      summary:
-        'Add a field to the request body; dots in the key separate nested keys; a value that is not JSON is sent as text',
-      parse: parseField,
-    }),
-    raw: repeatableOption({
-      name: 'raw-field',
-      short: 'f',
-      value: 'key=value',
-      summary: 'Add a field to the request body as text, without parsing the value',
-      parse: parseRawField,
-    }),
-    input: option({
-      name: 'input',
-      value: 'file',
-      summary: 'Read the body, a JSON object, from a file (- for standard input)',
-      file: true,
-      parse: textParser('file name'),
-    }),
-    include: flag({
-      name: 'include',
-      summary: 'Print the status line and headers before the body, including for error responses',
-    }),
+    field: option(
+      fieldList(parseField),
+      'Add a field to the request body; dots in the key separate nested keys; a value that is not JSON is sent as text',
+      { short: 'F' },
+    ),
+    rawField: option(
+      fieldList(parseRawField),
+      'Add a field to the request body as text, without parsing the value',
+      { short: 'f' },
+    ),
+    input: option(fileName(), 'Read the body, a JSON object, from a file (- for standard input)'),
+    include: flag('Print the status line and headers before the body, including for error responses'),
   },
   examples: [
     'mergeq api getQueue',
@@ -221,8 +206,8 @@ export const apiCommand = defineCommand({
     'mergeq api flaky-tests/list-quarantined-tests -F page_query.page_size=100',
     'mergeq api status',
   ],
-  async run({ operation: name, method, set: typed = [], raw = [], input, include }, context) {
-    const set = [...typed, ...raw]
+  async run({ operation: name, method, field = [], rawField = [], input, include }, context) {
+    const set = [...field, ...rawField]
     const known = findOperation(name)
     const body = input === undefined ? {} : await readInputBody(openInput(input, context), name)
     const hasBody = input !== undefined || set.length > 0

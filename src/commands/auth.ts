@@ -5,7 +5,8 @@ import { type Command, defineCommand } from '../cli/command.ts'
 import { canPrompt } from '../cli/confirm.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { printPreview } from '../cli/dry-run.ts'
-import { flag, type Input } from '../cli/inputs.ts'
+import type { Input } from '../cli/inputs.ts'
+import { flag } from '../cli/options.ts'
 import { parentDirectory, sectionOf, storeFile, updateStore } from '../config/store.ts'
 import {
   defaultOrigin,
@@ -84,8 +85,8 @@ const authLoginCommand = defineCommand({
   operations: [getMergeQueueMetrics],
   output: 'nothing',
   options: {
-    withToken: flag({ name: 'with-token', summary: 'Read the token from standard input' }),
-    noVerify: flag({ name: 'no-verify', summary: 'Store the token without verifying it' }),
+    withToken: flag('Read the token from standard input'),
+    noVerify: flag('Store the token without verifying it'),
     tokenArgument,
   },
   examples: ['mergeq auth login', 'printf %s "$TOKEN" | mergeq auth login --with-token'],
@@ -189,7 +190,7 @@ const authStatusCommand = defineCommand({
     ndjson: 'the same, on one line',
   },
   fields: { names: ['source', 'origin', 'lastCharacters', 'verification'], columns: facts },
-  options: { noVerify: flag({ name: 'no-verify', summary: 'Do not send the token to the service' }) },
+  options: { noVerify: flag('Do not send the token to the service') },
   examples: ['mergeq auth status', 'mergeq auth status --json'],
   async run({ noVerify }, context) {
     if (context.options.dryRun) {

@@ -1,6 +1,7 @@
 import { defineCommand } from '../cli/command.ts'
-import { argument } from '../cli/inputs.ts'
+import { argument } from '../cli/options.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
+import { textual } from '../domain/values/types.ts'
 import { usageError } from '../errors.ts'
 
 const bash = `# bash completion for mergeq: asks mergeq what can be typed. \`mergeq completion bash\` prints this script.
@@ -147,26 +148,27 @@ export const completionScripts = { bash, zsh, fish, powershell }
 
 const shells = Object.keys(completionScripts)
 
-function findScript(shell: string): string {
-  const script = new Map(Object.entries(completionScripts)).get(shell.toLowerCase())
-  if (script !== undefined) return script
-  throw usageError(
-    `There is no completion script for '${shell}'.`,
-    hintWithSuggestion(shell, shells, `Supported shells: ${shells.join(', ')}.`),
-  )
-}
+/** The name of a shell, read as its script. */
+const scriptOfShell = textual({
+  expected: `one of ${shells.join(', ')}`,
+  placeholder: 'shell',
+  choices: shells,
+  parse(shell) {
+    const script = new Map(Object.entries(completionScripts)).get(shell.toLowerCase())
+    if (script !== undefined) return script
+    throw usageError(
+      `There is no completion script for '${shell}'.`,
+      hintWithSuggestion(shell, shells, `Supported shells: ${shells.join(', ')}.`),
+    )
+  },
+})
 
 export const completionCommand = defineCommand({
   command: 'completion',
   summary: 'Print a shell completion script',
   needsSettings: false,
   options: {
-    script: argument({
-      name: 'shell',
-      summary: `Shell: ${shells.join(', ')}`,
-      choices: shells,
-      parse: findScript,
-    }),
+    shell: argument(scriptOfShell, `Shell: ${shells.join(', ')}`),
   },
   output: 'the script, which is also in the completions directory of the package',
   examples: [
@@ -175,7 +177,7 @@ export const completionCommand = defineCommand({
     'mergeq completion fish > ~/.config/fish/completions/mergeq.fish',
     'mergeq completion powershell >> $PROFILE',
   ],
-  async run({ script }, { host }) {
+  async run({ shell: script }, { host }) {
     await host.out.write(script)
     return 0
   },

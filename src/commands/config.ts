@@ -1,10 +1,12 @@
 import { type Command, defineCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { printPreview } from '../cli/dry-run.ts'
-import { argument, flag, type TypedInput } from '../cli/inputs.ts'
+import type { TypedInput } from '../cli/inputs.ts'
+import { argument, flag, typedInput } from '../cli/options.ts'
 import { configKeys, type SettingKey, settingDefinitions } from '../config/setting-definitions.ts'
 import { profileIn, sectionOf, storeFile, updateStore } from '../config/store.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
+import { textual } from '../domain/values/types.ts'
 import { MergeqError, usageError, withName } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { singleRecord } from '../output/printer.ts'
@@ -12,12 +14,9 @@ import { table } from '../output/view.ts'
 
 const keys = [...configKeys.keys()]
 
-const typedKey = argument({
-  name: 'key',
-  summary: `Setting: ${keys.join(', ')}`,
-  choices: keys,
-  parse: text => text,
-})
+const anyText = textual({ expected: 'a string', placeholder: 'text', parse: text => text })
+
+const typedKey = typedInput('key', argument({ ...anyText, choices: keys }, `Setting: ${keys.join(', ')}`))
 
 /** The argument that names a setting: its key, and its name in the program. */
 const keyArgument: TypedInput<{ readonly key: string; readonly name: SettingKey }> = {
@@ -68,7 +67,7 @@ const configListCommand = defineCommand({
       ['ORIGIN', 'origin'],
     ],
   },
-  options: { showOrigin: flag({ name: 'show-origin', summary: 'Show where each value comes from' }) },
+  options: { showOrigin: flag('Show where each value comes from') },
   examples: ['mergeq config list --show-origin', 'mergeq config list --show-origin --json'],
   async run({ showOrigin }, { settings, printer }) {
     const records: JsonObject[] = []
@@ -128,11 +127,7 @@ const configSetCommand = defineCommand({
   changesSettings: true,
   options: {
     key: keyArgument,
-    value: argument({
-      name: 'value',
-      summary: 'Value to store',
-      parse: text => text,
-    }),
+    value: argument(anyText, 'Value to store'),
   },
   examples: ['mergeq config set repo acme/web', 'mergeq config set target-branch release --profile work'],
   async run({ key: { key, name }, value }, context) {

@@ -6,7 +6,8 @@ import type { RequestLimits } from '../api/service-client.ts'
 import { defineCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { printDryRun } from '../cli/dry-run.ts'
-import { flag, type Input } from '../cli/inputs.ts'
+import type { Input } from '../cli/inputs.ts'
+import { flag } from '../cli/options.ts'
 import { parseGitRemote } from '../config/git.ts'
 import { elapsedSince, formatAge } from '../domain/format.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
@@ -194,9 +195,9 @@ export const guardCommand = defineCommand({
   },
   options: {
     remote: remoteArgument,
-    install: flag({ name: 'install', summary: 'Install the pre-push hook in this checkout' }),
-    uninstall: flag({ name: 'uninstall', summary: 'Remove the pre-push hook' }),
-    failClosed: flag({ name: 'fail-closed', summary: 'Also block the push if the queue cannot be read' }),
+    install: flag('Install the pre-push hook in this checkout'),
+    uninstall: flag('Remove the pre-push hook'),
+    failClosed: flag('Also block the push if the queue cannot be read'),
   },
   examples: [
     'mergeq guard --install',

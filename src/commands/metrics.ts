@@ -3,7 +3,7 @@ import { getMergeQueueMetrics, readSamplesIn, sampleBatches } from '../api/opera
 import { defineCommand } from '../cli/command.ts'
 import { repositoryOrAll } from '../cli/common-inputs.ts'
 import type { CommandContext } from '../cli/context.ts'
-import { flag } from '../cli/inputs.ts'
+import { flag } from '../cli/options.ts'
 import { formatDuration, formatInteger, pluralize } from '../domain/format.ts'
 import { isCounted, numberText, type Sample } from '../domain/metrics/exposition.ts'
 import {
@@ -203,7 +203,7 @@ export const metricsCommand = defineCommand({
   summary: 'Show merge queue metrics (Prometheus text format on a pipe)',
   operation: getMergeQueueMetrics,
   inputs: { repo: repositoryOrAll(getMergeQueueMetrics.params.repo) },
-  options: { raw: flag({ name: 'raw', summary: 'Show every series on a terminal instead of a summary' }) },
+  options: { raw: flag('Show every series on a terminal instead of a summary') },
   // A record is a sample.
   fields: {
     names: fieldNames(sampleRecord),

@@ -1,82 +1,62 @@
-import { choiceOption, type InputValues, option, repeatableOption } from '../../cli/inputs.ts'
+import { type OptionValues, option } from '../../cli/options.ts'
 import { withoutTokens } from '../../config/git.ts'
 import { defaultScenario, scenarioNames } from '../../domain/scenario-names.ts'
-import { integerParser, parseDecimal } from '../../domain/values/numbers.ts'
+import { parseDecimal } from '../../domain/values/numbers.ts'
 import { parseRepository, repositoryName } from '../../domain/values/repository.ts'
 import { textParser } from '../../domain/values/text.ts'
+import { choice, integer, listOf, text, textual } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import type { Environment, Host } from '../../host/host.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 
-/** Parses a decimal number above 0; throws a usage error otherwise. */
-const parsePositive = (text: string): number => {
-  const number = parseDecimal(text)
-  if (number <= 0) throw usageError(`'${text}' is not a number greater than 0.`)
-  return number
-}
+const speedFactor = textual({
+  expected: 'a number greater than 0',
+  placeholder: 'x',
+  parse(word) {
+    const number = parseDecimal(word)
+    if (number <= 0) throw usageError(`'${word}' is not a number greater than 0.`)
+    return number
+  },
+})
 
-/** Parses `<repo>:<branch>`; throws a usage error otherwise. */
-function parseQueueName(text: string) {
-  const colon = text.lastIndexOf(':')
-  if (colon < 1) throw usageError(`'${text}' is not <repo>:<branch>.`, 'For example: acme/web:release')
-  return {
-    repo: parseRepository(text.slice(0, colon)),
-    targetBranch: textParser('branch')(text.slice(colon + 1)),
-  }
-}
+const queueName = textual({
+  expected: '<repo>:<branch>',
+  placeholder: 'repo:branch',
+  parse(word) {
+    const colon = word.lastIndexOf(':')
+    if (colon < 1) throw usageError(`'${word}' is not <repo>:<branch>.`, 'For example: acme/web:release')
+    return {
+      repo: parseRepository(word.slice(0, colon)),
+      targetBranch: textParser('branch')(word.slice(colon + 1)),
+    }
+  },
+})
 
 /** The options of every command that starts a sandbox. */
 export const sandboxOptions = {
-  speed: option({
-    name: 'speed',
-    value: 'x',
-    summary: 'Speed factor; at 1, a test run takes about two seconds',
-    parse: parsePositive,
-  }),
-  seed: option({
-    name: 'seed',
-    value: 'n',
-    summary: 'Seed for the generated data; the same seed gives the same data',
-    parse: integerParser(0, 4_294_967_295),
-  }),
-  scenario: option({
-    name: 'scenario',
-    value: 'name|file',
-    default: defaultScenario,
-    summary: `What happens to pull requests: ${scenarioNames.join(', ')}, or a file`,
-    suggestions: scenarioNames,
-    file: true,
-    parse: textParser('scenario'),
-  }),
-  dialect: choiceOption({
-    name: 'dialect',
-    value: 'document|hosted',
-    summary: 'Behave as documented (document) or as the hosted service does (hosted)',
-    choices: ['document', 'hosted'],
-  }),
-  queue: repeatableOption({
-    name: 'queue',
-    value: 'repo:branch',
-    summary: 'Create an additional queue',
-    parse: parseQueueName,
-  }),
+  speed: option(speedFactor, 'Speed factor; at 1, a test run takes about two seconds'),
+  seed: option(integer(0), 'Seed for the generated data; the same seed gives the same data'),
+  scenario: option(
+    { ...text('scenario', 'name|file'), suggestions: scenarioNames, isFile: true },
+    `What happens to pull requests: ${scenarioNames.join(', ')}, or a file`,
+    { default: defaultScenario },
+  ),
+  dialect: option(
+    choice(['document', 'hosted'], 'document|hosted'),
+    'Behave as documented (document) or as the hosted service does (hosted)',
+  ),
+  queue: option(listOf(queueName), 'Create an additional queue'),
 }
 
 /** The options of a sandbox that others can reach. */
 export const serverOptions = {
-  port: option({
-    name: 'port',
-    value: 'n',
-    defaultText: 'any free port',
-    summary: 'Port to listen on',
-    parse: integerParser(1, 65_535),
-  }),
+  port: option(integer(1, 65_535), 'Port to listen on', { defaultText: 'any free port' }),
   ...sandboxOptions,
 }
 
 /** Starts a sandbox on loopback. The caller must close it. */
 async function openSandbox(
-  { queue: queues, ...values }: InputValues<typeof sandboxOptions> & { readonly port?: number | undefined },
+  { queue: queues, ...values }: OptionValues<typeof sandboxOptions> & { readonly port?: number | undefined },
   { clock, env, files }: Host,
 ) {
   const { startSandbox } = await import('../../sandbox/sandbox.ts')
@@ -114,7 +94,7 @@ export async function useSandbox(
 }
 
 /** Returns a sandbox as `--dry-run` describes it: the port, the scenario and the dialect. */
-export const describeSandbox = ({ port, scenario, dialect }: InputValues<typeof serverOptions>): string =>
+export const describeSandbox = ({ port, scenario, dialect }: OptionValues<typeof serverOptions>): string =>
   [
     `a sandbox on ${port === undefined ? 'a free loopback port' : `loopback port ${port}`}`,
     `scenario ${sanitizeLine(scenario)}`,
