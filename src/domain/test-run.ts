@@ -1,5 +1,4 @@
 import { get, getArray, getString, isObject, type Json, type JsonObject } from '../json.ts'
-import { shorten } from './format.ts'
 
 /**
  * Returns the checks of a test run (docs/reference/service.md, "getMergeQueueTestingDetails"): all check
@@ -91,7 +90,6 @@ const checkResults = new Map<string, 'passed' | 'failed'>([
   ['ACTION_REQUIRED', 'failed'],
 ])
 
-/** Reads a test run from a document of the service; check names are cut to 80 characters. */
 export function parseTestRun(id: string, run: JsonObject): TestRun {
   const required = getArray(run, 'requiredStatuses')
   const checks = readChecks(run).filter(({ name = null }) => required.length === 0 || required.includes(name))
@@ -100,7 +98,7 @@ export function parseTestRun(id: string, run: JsonObject): TestRun {
     for (const check of checks) {
       const conclusion = getString(check, 'state') ?? ''
       if (checkResults.get(conclusion.toUpperCase()) !== result) continue
-      const name = shorten(getString(check, 'name') ?? 'an unnamed check')
+      const name = getString(check, 'name') ?? 'an unnamed check'
       const earlier = found.get(name) ?? { name, url: undefined, conclusion }
       found.set(name, { ...earlier, url: earlier.url ?? getString(check, 'url') })
     }

@@ -86,8 +86,9 @@ describe('the failing checks', () => {
   })
 
   test.each(['--json', '-o ndjson', '--json -q'])('are in the result with %s', async flags => {
+    const names = ['test', 'x'.repeat(100)]
     const { code, out, err, operations } = await runWithHistory(`${line} ${flags}`, {
-      ...runOf('test', 'lint'),
+      ...runOf(...names),
       pulls: { 7: [[0, 'FAILED', { testRunId: 'run-1', prTitle: 'Add search' }]] },
     })
     expect({ code, reads: reads(operations), said: err.includes('check') }).toEqual({
@@ -103,7 +104,7 @@ describe('the failing checks', () => {
       outcome: 'failed',
       state: 'FAILED',
       reason: '#7 has already failed',
-      failingChecks: ['test', 'lint'].map(name => ({ name, url: `${url}#${name}`, conclusion: 'FAILURE' })),
+      failingChecks: names.map(name => ({ name, url: `${url}#${name}`, conclusion: 'FAILURE' })),
       elapsedSeconds: 0,
       exit: 3,
     })

@@ -19,10 +19,11 @@ export interface Facts {
 export function stateFindings(state: string, facts: Facts, run: TestRun | undefined): readonly Finding[] {
   const first = describeState(state, facts)
   const { failingChecks = [], pending = [] } = run ?? {}
-  const failing = failingChecks.map(({ name }) => name)
+  const failing = failingChecks.map(({ name }) => shorten(name))
+  const running = pending.map(name => shorten(name))
   const checks = [
     ...namesFinding('failing-checks', failing, names => `Failing checks in its test run: ${names}.`),
-    ...namesFinding('pending-checks', pending, names => `Checks still running in its test run: ${names}.`),
+    ...namesFinding('pending-checks', running, names => `Checks still running in its test run: ${names}.`),
   ]
   const hostReasons = hostFindings(facts)
   const readiness = readinessFindings(facts.pr, facts.record, facts.queue)

@@ -148,8 +148,8 @@ function testRunLines(explanation: Explanation): readonly StyledLine[] {
   const lines = failingChecks.map(
     ({ name, url }): StyledLine =>
       url === undefined
-        ? `  The check "${name}" failed.`
-        : [`  The check "${name}" failed: `, linkSpan(url, url)],
+        ? `  The check "${shorten(name)}" failed.`
+        : [`  The check "${shorten(name)}" failed: `, linkSpan(url, url)],
   )
   const { tested, builtOn } = testRun
   if (!tested.includes(pr)) return lines

@@ -1,6 +1,6 @@
 import { reportErrors } from '../../../cli/run.ts'
 import { isContinuousIntegration } from '../../../config/ci-systems.ts'
-import { formatDuration, formatOrdinal } from '../../../domain/format.ts'
+import { formatDuration, formatOrdinal, shorten } from '../../../domain/format.ts'
 import { kindOfOutcome, type WaitOutcome } from '../../../domain/states.ts'
 import type { CommandLine } from '../../../domain/suggested-command.ts'
 import type { FailingCheck } from '../../../domain/test-run.ts'
@@ -146,7 +146,9 @@ export class WaitReporter {
     }
     if (presentation === 'rows' || isContinuousIntegration(host.env))
       for (const { name, url } of failingChecks)
-        await logger.info(`#${pr}: the check "${name}" failed${url === undefined ? '.' : `: ${url}`}`)
+        await logger.info(
+          `#${pr}: the check "${shorten(name)}" failed${url === undefined ? '.' : `: ${url}`}`,
+        )
     const { columns } = host.out
     const lines = () => [
       ...checkLines([signOfEnd(target, end), ' ', ...sentence], failingChecks, columns),
@@ -341,11 +343,11 @@ function checkLines(
   }
   const [first, ...others] = checks
   if (first === undefined) return [headline]
-  if (others.length === 0) return withUrl([...headline, `. Failing check: ${first.name}`], first.url)
+  if (others.length === 0) return withUrl([...headline, `. Failing check: ${shorten(first.name)}`], first.url)
   const hidden = checks.length - maxChecks
   return [
     [...headline, '. Failing checks:'],
-    ...checks.slice(0, maxChecks).flatMap(({ name, url }) => withUrl([`    ${name}`], url)),
+    ...checks.slice(0, maxChecks).flatMap(({ name, url }) => withUrl([`    ${shorten(name)}`], url)),
     ...(hidden > 0 ? [`    and ${hidden} more`] : []),
   ]
 }
