@@ -56,123 +56,86 @@ const maxUrlWidth = (text: string): number =>
 /** The number of rows that determine the widths of the columns. */
 const sampleRows = 1_000
 
-/** The number of rows in each layout: cli-table3 takes time in proportion to the square of its rows. */
-const layoutRows = 20
-
-/** A table with known column widths: its rows can be rendered as they arrive, and stay aligned. */
-export interface TableRenderer {
-  /** The text above the rows: the heading of the view, then the column titles. */
-  readonly start: string
-  /** The width of each column before it is narrowed to the terminal; 0 for a column without values. */
-  readonly contentWidths: readonly number[]
-  /** Yields further rows as text that ends with a line break, in time proportional to their number. */
-  draw(rows: View['rows']): Generator<string>
-}
-
 const alignedRight: readonly ColumnFormat[] = ['number', 'rate']
+
+const columnGap = 2
+
+/** Returns one row of a table, which has several lines where a cell wraps. */
+function renderRow(
+  cells: Table.HorizontalTableRow,
+  shown: readonly ShownColumn[],
+  widths: readonly number[],
+): string {
+  const table = new Table({
+    chars: { left: '', middle: ' '.repeat(columnGap), right: '' },
+    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
+    colWidths: [...widths],
+    colAligns: shown.map(({ column: { format } }) => (alignedRight.includes(format) ? 'right' : 'left')),
+  })
+  table.push(cells)
+  // Without the borders above and below.
+  const lines = table.toString().split('\n').slice(1, -1)
+  return lines.map(line => `${line.trimEnd()}\n`).join('')
+}
 
 /**
  * Creates a table without borders that is as wide as the terminal at most, unless what may not be cut is
- * wider. The first `sampleRows` rows determine the columns and their widths.
+ * wider. The first `sampleRows` rows determine the columns and their widths: rows can be rendered as they
+ * arrive, and stay aligned.
  */
-export function createTableRenderer(
-  { heading = [], columns, rows: firstRows }: View,
-  options: TableOptions,
-): TableRenderer {
+export function createTableRenderer({ heading = [], columns, rows: firstRows }: View, options: TableOptions) {
   const { color, links = false, minWidths = [] } = options
-  const texts = (row: View['rows'][number]) =>
+  const cellTexts = (row: View['rows'][number]) =>
     columns.map(({ format, isSparse }, index) =>
       isSparse === true && formatCell(row[index]) === '' ? '' : cellText(row[index], format, options),
     )
   const sample = firstRows.slice(0, sampleRows)
-  const sampleTexts = sample.map(texts)
+  const sampleTexts = sample.map(cellTexts)
   const contentWidths = columns.map((_, index) => {
     const isEmpty = sample.every(row => formatCell(row[index]) === '')
-    return Math.max(isEmpty ? 0 : maxCellWidth(sampleTexts, index, 0), minWidths[index] ?? 0)
+    const width = isEmpty ? 0 : maxOf(sampleTexts, texts => textWidth(texts[index] ?? ''))
+    return Math.max(width, minWidths[index] ?? 0)
   })
   const urlWidths = columns.map(({ format }, index) =>
-    format === 'prose'
-      ? sampleTexts.reduce((max, row) => Math.max(max, maxUrlWidth(row[index] ?? '')), 0)
-      : 0,
+    format === 'prose' ? maxOf(sampleTexts, texts => maxUrlWidth(texts[index] ?? '')) : 0,
   )
-  const layout = layoutColumns(columns, contentWidths, options.columns, urlWidths)
-  const shown = layout.flatMap(({ index, width }) => {
-    const column = columns[index]
-    return column === undefined ? [] : [{ index, width, column }]
-  })
-  const renderCell = (
-    row: View['rows'][number],
-    text: string,
-    { column, index }: (typeof shown)[number],
-    width: number,
-  ) => {
-    const { format } = column
-    const cut =
-      format === 'prose' ? breakLongWords(text, width) : canBeCut(format) ? truncateCell(text, width) : text
-    const style =
-      format === 'state' || format === 'prose' ? stateStyle(formatCell(row[index]))?.style : undefined
-    const content = applyLink(applyStyle(cut, style, color), column.link?.(row[index]), links)
-    // A text that was cut needs no line wrapping.
-    return format === 'prose' ? content : { content, wordWrap: false }
+  const shown = layoutColumns(columns, contentWidths, urlWidths, options.columns)
+  const renderCell = (value: Json | undefined, text: string, { format, link }: Column, width: number) => {
+    const isProse = format === 'prose'
+    const cut = isProse ? breakLongWords(text, width) : canBeCut(format) ? truncateCell(text, width) : text
+    const style = isProse || format === 'state' ? stateStyle(formatCell(value))?.style : undefined
+    return { content: applyLink(applyStyle(cut, style, color), link?.(value), links), wordWrap: isProse }
   }
-  const renderRows = (rows: readonly Table.HorizontalTableRow[], widths: readonly number[]): string => {
-    const table = new Table({
-      chars: Object.fromEntries(borders.map(name => [name, name === 'middle' ? ' '.repeat(columnGap) : ''])),
-      style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
-      colWidths: [...widths],
-      wordWrap: true,
-      colAligns: shown.map(({ column: { format } }) => (alignedRight.includes(format) ? 'right' : 'left')),
-    })
-    for (const row of rows) table.push(row)
-    const lines = table.toString().split('\n')
-    return lines.map(line => `${line.trimEnd()}\n`).join('')
-  }
+  const titles = shown.map(({ column, width }) =>
+    applyStyle(truncateCell(column.title, width), 'bold', color),
+  )
   return {
-    contentWidths,
+    /** The text above the rows: the heading of the view, then the column titles. */
     start:
       renderLines(heading, options) +
-      renderRows(
-        [shown.map(({ column: { title }, width }) => applyStyle(truncateCell(title, width), 'bold', color))],
+      renderRow(
+        titles,
+        shown,
         shown.map(({ width }) => width),
       ),
-    *draw(rows) {
-      for (let start = 0; start < rows.length; start += layoutRows) {
-        const batch = rows.slice(start, start + layoutRows)
-        const batchTexts = batch.map(texts)
+    /** The width of each column before it is narrowed to the terminal; 0 for a column without values. */
+    contentWidths,
+    /** Yields further rows as text that ends with a line break. */
+    *draw(rows: View['rows']): Generator<string> {
+      for (const row of rows) {
+        const texts = cellTexts(row)
         // What may not be cut needs a wider column in the rows that have a longer text.
         const widths = shown.map(({ index, width, column: { format } }) =>
-          canBeCut(format) ? width : maxCellWidth(batchTexts, index, width),
+          canBeCut(format) ? width : Math.max(width, textWidth(texts[index] ?? '')),
         )
-        yield renderRows(
-          batch.map((row, place) =>
-            shown.map((cell, index) =>
-              renderCell(row, batchTexts[place]?.[cell.index] ?? '', cell, widths[index] ?? cell.width),
-            ),
-          ),
-          widths,
+        const cells = shown.map(({ index, column }, place) =>
+          renderCell(row[index], texts[index] ?? '', column, widths[place] ?? 0),
         )
+        yield renderRow(cells, shown, widths)
       }
     },
   }
 }
-
-const borders = [
-  'top',
-  'top-mid',
-  'top-left',
-  'top-right',
-  'bottom',
-  'bottom-mid',
-  'bottom-left',
-  'bottom-right',
-  'left',
-  'left-mid',
-  'mid',
-  'mid-mid',
-  'right',
-  'right-mid',
-  'middle',
-] as const
 
 /** Renders a view for a terminal, in pieces of whole lines: heading, table, then footer. */
 export function* renderView(view: View, options: TableOptions): Generator<string> {
@@ -191,17 +154,16 @@ const minWidths: Readonly<Partial<Record<ColumnFormat, number>>> = { plain: 8, t
 /** Whether a column of this format is narrowed where the terminal is narrow. */
 const canBeCut = (format: ColumnFormat): boolean => minWidths[format] !== undefined
 
-const columnGap = 2
+const maxOf = <T>(items: readonly T[], widthOf: (item: T) => number): number =>
+  items.reduce((max, item) => Math.max(max, widthOf(item)), 0)
 
-/** A column that is shown: its place in the view, and its width. */
-export interface ColumnLayout {
+/** A column that is shown: its place in the view, and its widths. */
+interface ShownColumn {
+  readonly column: Column
   readonly index: number
-  readonly width: number
+  readonly smallest: number
+  width: number
 }
-
-/** Returns the width of the widest cell of a column, and at least `min`. */
-export const maxCellWidth = (rows: readonly (readonly string[])[], index: number, min: number): number =>
-  rows.reduce((max, row) => Math.max(max, textWidth(row[index] ?? '')), min)
 
 /**
  * Returns the columns that fit a terminal with their widths. Columns that need room are left out where there
@@ -210,57 +172,53 @@ export const maxCellWidth = (rows: readonly (readonly string[])[], index: number
  * that yield before the others. A table of columns that may not be cut may be wider.
  *
  * @param contentWidths the width of the widest cell of each column; 0 for a column without values
- * @param wordWidths the width below which a column that wraps is not narrowed
+ * @param urlWidths the width below which a column that wraps is not narrowed
  */
 function layoutColumns(
   columns: readonly Column[],
   contentWidths: readonly number[],
+  urlWidths: readonly number[],
   maxWidth: number,
-  wordWidths: readonly number[],
-): readonly ColumnLayout[] {
-  const natural = columns.map(({ title, format }, index) => {
-    const width = Math.max(contentWidths[index] ?? 0, textWidth(title))
-    return canBeCut(format) ? Math.min(maxWidth, width) : width
+): readonly ShownColumn[] {
+  let shown = columns.map((column, index): ShownColumn => {
+    const content = Math.max(contentWidths[index] ?? 0, textWidth(column.title))
+    const minWidth = minWidths[column.format]
+    if (minWidth === undefined) return { column, index, smallest: content, width: content }
+    const urlWidth = urlWidths[index] ?? 0
+    const width = Math.max(urlWidth, Math.min(maxWidth, content))
+    return { column, index, smallest: Math.min(width, Math.max(urlWidth, minWidth)), width }
   })
-  const smallest = columns.map(({ format }, index) =>
-    Math.min(
-      natural[index] ?? 0,
-      Math.max(wordWidths[index] ?? 0, minWidths[format] ?? Number.POSITIVE_INFINITY),
-    ),
-  )
-  let shown = columns.flatMap(({ priority }, index) =>
-    priority !== undefined && contentWidths[index] === 0 ? [] : [{ index, priority: priority ?? 0 }],
-  )
-  const totalWidth = (widths: readonly number[]) =>
-    shown.reduce((sum, { index }) => sum + (widths[index] ?? 0) + columnGap, -columnGap)
-  const dropWhileWider = (widths: readonly number[], canDrop: (index: number) => boolean) => {
-    while (totalWidth(widths) > maxWidth) {
-      const candidates = shown.filter(({ index }) => canDrop(index))
-      const last = Math.max(0, ...candidates.map(({ priority }) => priority))
-      const dropped = candidates.findLast(({ priority }) => priority === last)
-      if (last === 0 || dropped === undefined) break
-      shown = shown.filter(column => column !== dropped)
+  shown = shown.filter(({ column, index }) => column.priority === undefined || contentWidths[index] !== 0)
+  const excess = (widthOf: (shown: ShownColumn) => number) =>
+    shown.reduce((sum, each) => sum + widthOf(each) + columnGap, -columnGap) - maxWidth
+  /** Leaves out columns, those with the highest priority and of these the last one first. */
+  const dropWhileWider = (
+    widthOf: (shown: ShownColumn) => number,
+    canDrop: (column: Column) => boolean = () => true,
+  ) => {
+    const priorityOf = ({ column }: ShownColumn) => column.priority ?? 0
+    const candidates = shown.filter(each => priorityOf(each) > 0 && canDrop(each.column)).reverse()
+    for (const dropped of candidates.sort((a, b) => priorityOf(b) - priorityOf(a))) {
+      if (excess(widthOf) <= 0) return
+      shown = shown.filter(each => each !== dropped)
     }
   }
   const rooms = new Set(columns.flatMap(({ minTextWidth }) => minTextWidth ?? []))
-  for (const room of [...rooms].sort((a, b) => b - a)) {
-    const roomy = columns.map(({ format }, index) =>
-      Math.min(natural[index] ?? 0, canBeCut(format) ? room : Number.POSITIVE_INFINITY),
+  for (const room of [...rooms].sort((a, b) => b - a))
+    dropWhileWider(
+      ({ column, width }) => (canBeCut(column.format) ? Math.min(width, room) : width),
+      ({ minTextWidth }) => minTextWidth === room,
     )
-    dropWhileWider(roomy, index => columns[index]?.minTextWidth === room)
-  }
-  dropWhileWider(smallest, () => true)
-  const widths = [...natural]
-  const narrow = (minimums: readonly number[]) => {
-    for (let over = totalWidth(widths) - maxWidth; over > 0; over--) {
-      const widest = shown
-        .filter(({ index }) => (widths[index] ?? 0) > (minimums[index] ?? 0))
-        .reduce((found, { index }) => ((widths[index] ?? 0) > (widths[found] ?? -1) ? index : found), -1)
-      if (widest === -1) break
-      widths[widest] = (widths[widest] ?? 0) - 1
+  dropWhileWider(({ smallest }) => smallest)
+  const narrow = (minimumOf: (shown: ShownColumn) => number) => {
+    for (let over = excess(({ width }) => width); over > 0; over--) {
+      const [first, ...others] = shown.filter(each => each.width > minimumOf(each))
+      if (first === undefined) return
+      const widest = others.reduce((found, each) => (each.width > found.width ? each : found), first)
+      widest.width--
     }
   }
-  narrow(columns.map(({ shrinkTo }) => shrinkTo ?? maxWidth))
-  narrow(smallest)
-  return shown.map(({ index }) => ({ index, width: Math.max(widths[index] ?? 0, wordWidths[index] ?? 0) }))
+  narrow(({ column, index, width }) => Math.max(column.shrinkTo ?? width, urlWidths[index] ?? 0))
+  narrow(({ smallest }) => smallest)
+  return shown
 }
