@@ -299,6 +299,7 @@ function inspectCommandLine({ recovery, request }: UnconfirmedWrite, { settings 
 interface WriteObservation extends SentSeconds {
   /** The record that was read; undefined when the service responded with 404. */
   readonly record: JsonObject | undefined
+  /** The body that was sent. */
   readonly sent: JsonObject
 }
 
