@@ -4,7 +4,7 @@ const placeholder = '[REDACTED]'
 
 /**
  * Replaces secrets in all output: as text, percent-encoded, in base64 and escaped in JSON, as encoders write
- * them. A character that is escaped without need is not recognized.
+ * them. A character that is percent-encoded without need (`%41`) is not recognized.
  */
 export interface Redactor {
   /** Adds a secret to redact from now on. A secret of less than 8 characters is ignored. */
@@ -53,23 +53,19 @@ const quote = (text: string): string => JSON.stringify(text).slice(1, -1)
 
 const quoteSlashes = (text: string): string => quote(text).replaceAll('/', '\\/')
 
-/** The characters that encoders of JSON write as `\u003c`: those of Go and Rails, of Gson, and of .NET. */
-const escapedCharacters = [/[<>&]/, /[<>&'=]/, /[<>&'"+`]/]
-
 /** As encoders of JSON write it, and once more: a service quotes what it was sent. */
 function escapeJson(text: string): readonly string[] {
-  const escapeWith = (pattern: RegExp, formatCode: (hex: string) => string) =>
-    text.replace(/[^\w-]/g, character =>
-      pattern.test(character) ? `\\u00${formatCode(character.charCodeAt(0).toString(16))}` : quote(character),
-    )
-  const once = [
-    quote(text),
-    quoteSlashes(text),
-    ...escapedCharacters.map(pattern => escapeWith(pattern, hex => hex)),
-    ...escapedCharacters.map(pattern => escapeWith(pattern, hex => hex.toUpperCase())),
-  ]
+  const once = [quote(text), quoteSlashes(text)]
   return [...once, ...once.map(quote), quoteSlashes(quoteSlashes(text))]
 }
+
+/** Returns JSON without needless escapes: `\u0074` is a `t`, and so is `\\u0074` of JSON that is quoted in JSON. */
+const removeEscapes = (text: string): string =>
+  text.replace(/(\\+)u00([2-7][\da-f])/gi, (whole: string, { length }: string, hex: string) => {
+    const character = quote(String.fromCharCode(Number.parseInt(hex, 16)))
+    if (length > 2) return whole
+    return length === 2 ? quote(character) : character
+  })
 
 /** Returns all texts that are redacted for a secret: most are equal for one of letters and digits. */
 function spellingsOf(secret: string): readonly string[] {
@@ -98,12 +94,19 @@ export function createRedactor(): Redactor {
   const secrets = new Set<string>()
   /** The texts to redact, the longest first: a shorter one can be its beginning. */
   let spellings: readonly string[] = []
-  const redact = (text: string): string =>
+  const replaceSpellings = (text: string): string =>
     spellings.reduce(
       (redacted, spelling) =>
         redacted.replaceAll(spelling, (_, index: number, whole: string) => placeholderAt(index, whole)),
       text,
     )
+  const redact = (text: string): string => {
+    const redacted = replaceSpellings(text)
+    if (!/\\u00/i.test(redacted)) return redacted
+    const decoded = removeEscapes(redacted)
+    const withoutEscapes = replaceSpellings(decoded)
+    return withoutEscapes === decoded ? redacted : withoutEscapes
+  }
   return {
     hide(secret) {
       if (secret.length < minSecretLength || secrets.has(secret)) return
@@ -122,7 +125,8 @@ export function createRedactor(): Redactor {
         push(bytes) {
           const text = redact(kept + toText(bytes))
           const [longest = ''] = spellings
-          const ready = Math.max(0, text.length - longest.length)
+          // A character can be escaped as `\\u0074`.
+          const ready = Math.max(0, text.length - 7 * longest.length)
           kept = text.slice(ready)
           return toBytes(text.slice(0, ready))
         },

@@ -108,7 +108,17 @@ describe('a token is hidden before anything is cut', () => {
 })
 
 describe('a token is hidden however the service escapes it', () => {
+  const hex = (character: string) => character.charCodeAt(0).toString(16)
   const spellings: readonly (readonly [string, string])[] = [
+    ['with every character as \\u00..', [...token].map(one => `\\u00${hex(one)}`).join('')],
+    [
+      'with every character as \\u00.. in capitals',
+      [...token].map(one => `\\u00${hex(one).toUpperCase()}`).join(''),
+    ],
+    [
+      'as JSON in JSON, with every character as \\u00..',
+      [...token].map(one => `\\\\u00${hex(one)}`).join(''),
+    ],
     ['with `&` as \\u0026', token.replaceAll('&', '\\u0026')],
     ['with `/` as \\/', token.replaceAll('/', '\\/')],
     ['with `&` and `=` as \\u..', token.replaceAll('&', '\\u0026').replaceAll('=', '\\u003d')],
