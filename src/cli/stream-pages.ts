@@ -14,19 +14,25 @@ import type { CommandContext } from './context.ts'
 /** Milliseconds between two progress messages in CI. */
 const progressInterval = 60_000
 
+/** The list that a command reads. */
+export interface ListRequest {
+  readonly command: Pick<RequestCommand, 'command' | 'operation'>
+  readonly request: CommandRequest
+  readonly pages: Paginator
+}
+
 /**
  * Requests page after page and passes the records of each to `take`, until the list ends or standard
  * output is closed (`closed`). Returns the error that ended the list early after a part had been
  * read; throws any other error.
  */
 export async function readPages(
-  command: Pick<RequestCommand, 'command' | 'operation'>,
-  { values, overrides }: CommandRequest,
-  pages: Paginator,
+  { command, request, pages }: ListRequest,
   context: CommandContext,
   take: (records: readonly JsonObject[]) => Promise<void> | void,
 ): Promise<MergeqError | 'closed' | undefined> {
   const { logger, host } = context
+  const { values, overrides } = request
   const operation = operationOf(command)
   const inCi = isContinuousIntegration(host.env)
   let [read, recordCount, loggedAt] = [0, 0, host.clock.now()]
@@ -90,7 +96,7 @@ export async function streamPages<V extends Readonly<Record<string, unknown>>>(
     }
     return ending === undefined ? finish.notes : finish.warnings
   }
-  const failure = await readPages(command, request, pages, context, take).catch(async error => {
+  const failure = await readPages({ command, request, pages }, context, take).catch(async error => {
     const { kind, message } = toMergeqError(error)
     if (list?.isOpen() && kind !== 'output') await end(pages.finish(message))
     throw error

@@ -52,7 +52,7 @@ export async function readFailingTests(
   const takeAll = (tests: readonly JsonObject[]) => {
     for (const test of tests) take(test)
   }
-  const ending = await readPages(list, request, pages, context, takeAll).catch(error => {
+  const ending = await readPages({ command: list, request, pages }, context, takeAll).catch(error => {
     const failure = toMergeqError(error)
     if (!toleratesOutage || failure.kind !== 'unavailable') throw failure
     return failure

@@ -150,9 +150,14 @@ export class WaitReporter {
           `#${pr}: the check "${shorten(name)}" failed${url === undefined ? '.' : `: ${url}`}`,
         )
     const { columns } = host.out
+    const stepOptions = {
+      head: options.head,
+      count: this.requests.length,
+      commandLine: settings.commandLine,
+    }
     const lines = () => [
       ...checkLines([signOfEnd(target, end), ' ', ...sentence], failingChecks, columns),
-      ...stepLines(nextSteps(target, end, options, this.requests.length, settings.commandLine), columns),
+      ...stepLines(nextSteps(target, end, stepOptions), columns),
     ]
     this.results.set(target.request, { end, exit, printable: printable(record, lines) })
     await this.print(this.isStream)
@@ -358,9 +363,7 @@ type Step = readonly [purpose: string, command: string]
 function nextSteps(
   { request: { values }, state: { state, missingSince, submission }, record, queue }: WaitTarget,
   { outcome, isSkipped = false }: WaitEnd,
-  { head = '' }: Pick<WaitOptions, 'head'>,
-  count: number,
-  commandLine: CommandLine,
+  { head = '', count, commandLine }: Pick<WaitOptions, 'head'> & { count: number; commandLine: CommandLine },
 ): readonly Step[] {
   if (isSkipped) return []
   const { pr } = values
