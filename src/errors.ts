@@ -131,8 +131,9 @@ export class MergeqError extends Error {
   readonly exit: number
   readonly details: ErrorDetails
 
-  constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}) {
-    super(message)
+  /** @param cause the error that this one was made from, for the stack trace of `MERGEQ_DEBUG=1` */
+  constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}, cause?: unknown) {
+    super(message, { cause })
     this.kind = kind
     this.exit = details.exit ?? exitCodeOf(kind)
     this.details = details
@@ -162,10 +163,10 @@ export const isNotFound = ({ details }: MergeqError): boolean =>
   details.status === 404 && details.isWebPage !== true
 
 export const extendError = (
-  { kind, message, details }: MergeqError,
+  error: MergeqError,
   more: ErrorDetails,
-  newMessage = message,
-): MergeqError => new MergeqError(kind, newMessage, { ...details, ...more })
+  newMessage = error.message,
+): MergeqError => new MergeqError(error.kind, newMessage, { ...error.details, ...more }, error.cause ?? error)
 
 /**
  * Returns an error about a wrong command line, environment or setting; exit code 2, and no request was sent.
@@ -176,13 +177,19 @@ export const usageError = (message: string, hint = usageHint): MergeqError =>
 /** Messages of the service may end without a full stop, question mark or exclamation mark. */
 export const withPeriod = (message: string): string => (/[.!?]$/.test(message) ? message : `${message}.`)
 
+/** Returns the stack trace of what an error was made from. */
+export function stackTraceOf(error: unknown): string {
+  const origin = error instanceof Error ? (error.cause ?? error) : error
+  return origin instanceof Error ? (origin.stack ?? String(origin)) : String(origin)
+}
+
 /** A thrown value that is no `MergeqError` becomes an internal error. */
 export function toMergeqError(error: unknown): MergeqError {
   if (isMergeqError(error)) return error
   const description = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  return new MergeqError('internal', `internal error: ${description}`, {
-    hint: 'This is a bug in mergeq. Please report it with the command that you ran and the output of `mergeq --version`.',
-  })
+  const hint =
+    'This is a bug in mergeq. Please report it with the command that you ran and the output of `mergeq --version`.'
+  return new MergeqError('internal', `internal error: ${description}`, { hint }, error)
 }
 
 /** Runs `work`; a usage error that it throws begins with the name of an option, a field or a place in a file. */

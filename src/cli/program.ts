@@ -1,7 +1,7 @@
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 import { isJsonFormat } from '../domain/output-formats.ts'
-import { isMergeqError, toMergeqError } from '../errors.ts'
+import { isMergeqError, stackTraceOf, toMergeqError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'
 import { createRedactor } from '../output/redactor.ts'
 import { escapeWorkflowCommands, forTerminal, isJson, sanitizeLines } from '../output/sanitize.ts'
@@ -55,10 +55,8 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     return 0
   } catch (error) {
     await flush().catch(() => undefined)
-    if (host.env.MERGEQ_DEBUG === '1') {
-      const trace = error instanceof Error ? (error.stack ?? String(error)) : String(error)
-      await host.err.write(`${sanitizeLines(trace)}\n`).catch(() => undefined)
-    }
+    if (host.env.MERGEQ_DEBUG === '1')
+      await host.err.write(`${sanitizeLines(stackTraceOf(error))}\n`).catch(() => undefined)
     const { aborted, reason } = host.interrupted
     const failure = toMergeqError(
       aborted && !(isMergeqError(error) && error.kind === 'interrupted') ? reason : error,

@@ -3,9 +3,10 @@ import { createReceipt, type Operation, operationName, type Params, type Resourc
 import { resourceOfParams, resourceOfRequest } from '../api/request.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 import { joinList } from '../domain/format.ts'
-import { exitCodeOf, extendError, MergeqError, mostSevere, toMergeqError } from '../errors.ts'
+import { exitCodeOf, extendError, MergeqError, mostSevere, stackTraceOf, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { rawText, singleRecord } from '../output/printer.ts'
+import { sanitizeLines } from '../output/sanitize.ts'
 import { receiptView, table, type View } from '../output/view.ts'
 import {
   type Command,
@@ -370,8 +371,10 @@ async function interruptionOf(
  */
 export async function reportErrors(
   all: readonly MergeqError[],
-  { logger }: Pick<CommandContext, 'logger'>,
+  { host, logger }: Pick<CommandContext, 'host' | 'logger'>,
 ): Promise<void> {
+  if (host.env.MERGEQ_DEBUG === '1')
+    for (const error of all) await host.err.write(`${sanitizeLines(stackTraceOf(error))}\n`)
   const failures = all.filter(
     ({ message }, index) => all.findIndex(other => other.message === message) === index,
   )

@@ -754,6 +754,15 @@ describe('MERGEQ_DEBUG=1', () => {
     expect(err).toMatch(/^Error: unknown command 'sbumit'\.\n(?: {4}at [^\n]+\n)+mergeq: unknown command/)
   })
 
+  test('prints the stack trace of a failed request', async () => {
+    const { code, err } = await mergeq('pr get 7 -R acme/web -b main', {
+      env,
+      answer: () => ({ status: 403 }),
+    })
+    expect(code).toBe(4)
+    expect(err).toMatch(/^Error: [^\n]+\n(?: {4}at [^\n]+\n)+mergeq: /)
+  })
+
   test('hides tokens, and leaves the JSON error on the last line', async () => {
     const { err } = await mergeq('pr get 7 --nonsense-tok_4f2a9c1e77d0 --json', { env })
     expect(err).not.toContain('tok_4f2a9c1e77d0')

@@ -145,6 +145,52 @@ test('the signal is reported once while a change is read back or retried', async
   }
 })
 
+/** Returns outputs that send a signal when they show a text that passes a check. */
+function signalWhen(isReached: (text: string) => boolean) {
+  const controller = new AbortController()
+  const screen: string[] = []
+  screen.push = text => {
+    if (isReached(text)) controller.abort(new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 }))
+    return 0
+  }
+  return { screen, signal: controller.signal }
+}
+
+test.each(['7', '7 8'])(
+  'a signal between the last submission and the wait ends pr submit %s --wait',
+  async prs => {
+    let submitted = 0
+    const count = prs.split(' ').length
+    const { code, err } = await mergeq(`pr submit ${prs} --wait -v -R acme/web -b main`, {
+      ...signalWhen(text => submitted === count && text.includes('< 200')),
+      answer({ path }) {
+        if (!path.endsWith('/submitPullRequest')) return { status: 404, body: '{}' }
+        submitted++
+        return { body: 'OK' }
+      },
+    })
+    expect({ code, submitted }).toEqual({ code: 130, submitted: count })
+    expect(err).toContain('Only the wait has ended; mergeq cancelled nothing.')
+  },
+)
+
+test('queue apply names the queues that a signal left as they were', async () => {
+  const queueFile = (branch: string) =>
+    `repo: acme/web\ntargetBranch: ${branch}\nsettings:\n  concurrency: 5\n`
+  const files = { 'q/a.yaml': queueFile('main'), 'q/b.yaml': queueFile('next') }
+  let updates = 0
+  const { code, err } = await mergeq('queue apply -f q --yes', {
+    files,
+    ...signalWhen(() => updates === 1),
+    answer({ path }) {
+      if (path.endsWith('/updateQueue')) updates++
+      return { body: JSON.stringify({ concurrency: updates === 0 ? 1 : 5, enqueuedPullRequests: [] }) }
+    },
+  })
+  expect({ code, updates }).toEqual({ code: 130, updates: 1 })
+  expect(err).toMatch(/\nmergeq: stopped by SIGINT\. Not applied: next in github\.com\/acme\/web\.\n$/)
+})
+
 test('an unknown operation has no command', async () => {
   const { err } = await interrupted('api frobnicate -F a=1', sigint, { hangs: () => true })
   expect(err).toBe(

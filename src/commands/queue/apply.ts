@@ -19,7 +19,7 @@ import {
 import { joinCommandLine } from '../../domain/suggested-command.ts'
 import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { textual } from '../../domain/values/types.ts'
-import { MergeqError, mostSevere, toMergeqError, usageError, withPeriod } from '../../errors.ts'
+import { extendError, MergeqError, mostSevere, toMergeqError, usageError, withPeriod } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { singleRecord } from '../../output/printer.ts'
 import { table } from '../../output/view.ts'
@@ -175,6 +175,13 @@ async function printResult(
   )
 }
 
+/** Returns the error of a signal that came before these plans were applied. */
+function interruptedApplyError(plans: readonly Plan[], { host }: CommandContext): MergeqError {
+  const interruption = toMergeqError(host.interrupted.reason)
+  const names = plans.map(({ request }) => queueName(request.values))
+  return extendError(interruption, {}, `${interruption.message} Not applied: ${joinList(names)}.`)
+}
+
 /** A digest of live settings. */
 const digest = textual({
   expected: '16 hexadecimal digits in lower case',
@@ -249,11 +256,15 @@ export const queueApplyCommand = defineCommand({
       await checkDigest(plans, digest, file)
     }
     const failures: MergeqError[] = []
-    for (const plan of plans) {
+    for (const [index, plan] of plans.entries()) {
+      if (context.host.interrupted.aborted) {
+        failures.push(interruptedApplyError(plans.slice(index), context))
+        break
+      }
       const { record, failure } = await applyPlan(plan, includeState, context)
       if (record !== undefined) await printResult(plan, record, context)
       if (failure !== undefined) failures.push(failure)
-      if (failure?.kind === 'interrupted' || context.host.interrupted.aborted) break
+      if (failure?.kind === 'interrupted') break
     }
     await context.printer.end()
     await reportErrors(failures, context)

@@ -63,19 +63,23 @@ export async function submitAndWait<V extends RequestedPullRequest>(
   })
   const failures = targets.flatMap(({ failure }) => failure ?? [])
   const isStopped = options.stopsOnError && failures.length > 0
+  // A signal after the last submission ends the wait, which reports it.
+  const isInterrupted =
+    (interrupted.aborted && results.length < requests.length) ||
+    failures.some(({ kind }) => kind === 'interrupted')
   const reporter = new WaitReporter(
     targets.map(({ request }) => request),
     wait,
   )
   const waiting: WaitTarget[] = []
   for (const { failure, ...target } of targets) {
-    if (interrupted.aborted) break
+    if (isInterrupted) break
     if (failure !== undefined)
       await reporter.reportEnd(target, { outcome: 'error', failure, isSkipped: true })
     else if (isStopped) await reporter.reportEnd(target, { outcome: 'pending', isSkipped: true })
     else waiting.push(target)
   }
-  if (isStopped || interrupted.aborted) {
+  if (isStopped || isInterrupted) {
     await reporter.flush()
     return reportResults(submitPullRequest, requests, results, context)
   }
