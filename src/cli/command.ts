@@ -17,8 +17,17 @@ import type { JsonObject } from '../json.ts'
 import type { View } from '../output/view.ts'
 import type { CommandContext, CommandRunner } from './context.ts'
 import type { FieldsDefinition } from './fields.ts'
-import type { Inputs, InputValues, OptionDefinition } from './inputs.ts'
-import { type Options, type OptionValues, option, optionInputs, paramInput, typedInput } from './options.ts'
+import {
+  type Inputs,
+  type InputValues,
+  type OptionDefinition,
+  type Options,
+  type OptionValues,
+  option,
+  optionInputs,
+  paramInput,
+  typedInput,
+} from './inputs.ts'
 
 /**
  * What the command prints on standard output: one text for every format, or a text for each. CSV and Markdown

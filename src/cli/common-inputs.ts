@@ -12,8 +12,7 @@ import { sanitizeLine } from '../output/sanitize.ts'
 import type { CommandContext } from './context.ts'
 import { fieldSynonyms } from './fields.ts'
 import { openInput } from './input-files.ts'
-import type { Input } from './inputs.ts'
-import { flag, option, paramInput } from './options.ts'
+import { flag, type Input, option, paramInput } from './inputs.ts'
 
 export const yesInput = flag('Skip the confirmation prompt', { short: 'y' })
 

@@ -12,8 +12,7 @@ import {
   setOption,
 } from './command.ts'
 import type { CommandContext } from './context.ts'
-import type { Inputs, InputValues } from './inputs.ts'
-import { type Options, type OptionValues, optionName } from './options.ts'
+import { type Inputs, type InputValues, type Options, type OptionValues, optionName } from './inputs.ts'
 
 /** Reads inputs one after another, in their order. Throws the usage error of the first that is wrong. */
 export async function readInputs<F extends Inputs>(

@@ -22,8 +22,7 @@ import {
 import { openPage } from './common-inputs.ts'
 import { type CommandContext, createContext, type Program } from './context.ts'
 import { printDryRun } from './dry-run.ts'
-import type { Inputs } from './inputs.ts'
-import { type Options, optionInputs } from './options.ts'
+import { type Inputs, type Options, optionInputs } from './inputs.ts'
 import { readInputs, readRequests } from './requests.ts'
 import { createBodySink, streamPages } from './stream-pages.ts'
 

@@ -5,8 +5,7 @@ import { type Command, defineCommand } from '../cli/command.ts'
 import { canPrompt } from '../cli/confirm.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { printPreview } from '../cli/dry-run.ts'
-import type { Input } from '../cli/inputs.ts'
-import { flag } from '../cli/options.ts'
+import { flag, type Input } from '../cli/inputs.ts'
 import { parentDirectory, sectionOf, storeFile, updateStore } from '../config/store.ts'
 import {
   defaultOrigin,

@@ -1,5 +1,5 @@
 import { defineCommand } from '../cli/command.ts'
-import { argument } from '../cli/options.ts'
+import { argument } from '../cli/inputs.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { textual } from '../domain/values/types.ts'
 import { usageError } from '../errors.ts'

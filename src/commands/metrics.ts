@@ -3,7 +3,7 @@ import { getMergeQueueMetrics, readSamplesIn, sampleBatches } from '../api/opera
 import { defineCommand } from '../cli/command.ts'
 import { repositoryOrAll } from '../cli/common-inputs.ts'
 import type { CommandContext } from '../cli/context.ts'
-import { flag } from '../cli/options.ts'
+import { flag } from '../cli/inputs.ts'
 import { formatDuration, formatInteger, pluralize } from '../domain/format.ts'
 import { isCounted, numberText, type Sample } from '../domain/metrics/exposition.ts'
 import {

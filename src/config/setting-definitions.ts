@@ -1,10 +1,10 @@
 import { attemptLimit, changeLimit } from '../domain/limits.ts'
 import { formats } from '../domain/output-formats.ts'
-import { integerParser } from '../domain/values/numbers.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository } from '../domain/values/repository.ts'
 import { choiceParser, textParser } from '../domain/values/text.ts'
 import { parseTimeLimit } from '../domain/values/time.ts'
+import { integerParser } from '../domain/values/types.ts'
 import { usageError } from '../errors.ts'
 import { parseUrl } from '../url.ts'
 

@@ -11,7 +11,6 @@ import {
   queueStates,
   withNormalizedState,
 } from '../../src/domain/states.ts'
-import { integerParser, parseDecimal } from '../../src/domain/values/numbers.ts'
 import {
   isPullRequestReference,
   maxPullRequestNumber,
@@ -20,7 +19,7 @@ import {
 import { parseRepository } from '../../src/domain/values/repository.ts'
 import { choiceParser, textParser } from '../../src/domain/values/text.ts'
 import { parseDuration, parseMoment } from '../../src/domain/values/time.ts'
-import { integer, priority, testId } from '../../src/domain/values/types.ts'
+import { integer, integerParser, parseDecimal, priority, testId } from '../../src/domain/values/types.ts'
 import { isMergeqError } from '../../src/errors.ts'
 import { type Answer, mergeq, noon, type Outcome, type Setting } from '../support/harness.ts'
 import { parseSamples } from '../support/prometheus-text.ts'

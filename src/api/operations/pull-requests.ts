@@ -20,14 +20,15 @@ import { getNumber, getString, type JsonObject } from '../../json.ts'
 import {
   defineOperation,
   type OperationErrors,
+  pageParams,
   param,
+  queueParams,
   type RecoveryRule,
   requiredParam,
 } from '../operation.ts'
 import { type PagedList, Paginator } from '../pages.ts'
 import { emptyDecoder, listDecoder, missingPartErrorWithMessage, recordDecoder } from '../response.ts'
 import { pullRequestListRecord, pullRequestRecord, testRunRecord } from './fields.ts'
-import { pageParams, queueParams } from './shared-params.ts'
 
 /** The number of a pull request. A call of the library may give `#7` or a URL, which also names the repository. */
 const pullRequestNumber: Type<number> = {

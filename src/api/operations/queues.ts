@@ -2,10 +2,15 @@ import { queueSettings } from '../../domain/queue-settings.ts'
 import { withNormalizedState } from '../../domain/states.ts'
 import { usageError } from '../../errors.ts'
 import { getArray, isObject, type JsonObject } from '../../json.ts'
-import { defineOperation, inBody, type OperationErrors, type RecoveryRule } from '../operation.ts'
+import {
+  defineOperation,
+  inBody,
+  type OperationErrors,
+  queueParams,
+  type RecoveryRule,
+} from '../operation.ts'
 import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../response.ts'
 import { queueRecord, queueSettingsRecord } from './fields.ts'
-import { queueParams } from './shared-params.ts'
 
 /** Normalizes the states of a queue and of its pull requests; an unchanged queue is returned itself. */
 function withNormalizedStates(document: JsonObject): JsonObject {

@@ -15,7 +15,14 @@ import {
 } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import { get, getArray, getNumber, getString, isObject, type JsonObject } from '../../json.ts'
-import { defineOperation, hintIfNotFound, param, requiredParam } from '../operation.ts'
+import {
+  defineOperation,
+  hintIfNotFound,
+  pageParams,
+  param,
+  queueParams,
+  requiredParam,
+} from '../operation.ts'
 import { type ListResult, type PagedList, Paginator } from '../pages.ts'
 import {
   emptyDecoder,
@@ -32,7 +39,6 @@ import {
   testRecord,
   unhealthyTestsRecord,
 } from './fields.ts'
-import { pageParams, queueParams } from './shared-params.ts'
 
 const organizationParams = {
   repo: queueParams.repo,

@@ -4,7 +4,7 @@ import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests
 import type { PaginationEnd } from '../../api/pages.ts'
 import type { CommandRequest } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { flag } from '../../cli/options.ts'
+import { flag } from '../../cli/inputs.ts'
 import { readPages } from '../../cli/stream-pages.ts'
 import { pluralizeFirst } from '../../domain/format.ts'
 import { describeWhen, parseTimeRange, type TimeRange } from '../../domain/time-range.ts'

@@ -6,7 +6,7 @@ import { yesInput } from '../../cli/common-inputs.ts'
 import { canPrompt, confirm, promptError } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { combineFields, type RecordFields } from '../../cli/fields.ts'
-import { option } from '../../cli/options.ts'
+import { option } from '../../cli/inputs.ts'
 import { reportErrors } from '../../cli/run.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import {

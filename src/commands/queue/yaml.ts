@@ -13,7 +13,7 @@ import {
   type YAMLMap,
 } from 'yaml'
 import { isSameSetting, type QueueFile, type SourceDocument } from '../../domain/queue-file.ts'
-import { isExactNumber } from '../../domain/values/numbers.ts'
+import { isExactNumber } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
 

@@ -1,7 +1,7 @@
 import { maxErrorsOption } from '../../../cli/common-inputs.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import type { RecordFields } from '../../../cli/fields.ts'
-import { flag, type OptionValues, option } from '../../../cli/options.ts'
+import { flag, type OptionValues, option } from '../../../cli/inputs.ts'
 import { milestones } from '../../../domain/states.ts'
 import type { CommandLine } from '../../../domain/suggested-command.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
