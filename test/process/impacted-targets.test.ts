@@ -60,7 +60,8 @@ describe('the program itself', () => {
         /^mergeq: The list of targets is over 20 MiB \(1 target, 256\.\d MiB read\)\. Sending "ALL" instead\.$/m,
       ),
     })
-    expect(Number(/peak (\d+)/.exec(outcome.err)?.[1])).toBeLessThan(120 * 1024)
+    // 256 MiB are read. Node 26 needs the most, 125 MB: it collects short texts later.
+    expect(Number(/peak (\d+)/.exec(outcome.err)?.[1])).toBeLessThan(140 * 1024)
   }, 60_000)
 
   test('an endless producer with --too-large=fail: the message says what was read', async () => {
