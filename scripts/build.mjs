@@ -2,6 +2,7 @@
 // (`await import('./http/http-client.ts')`) becomes a separate file, so that a command loads only what it uses.
 //
 //     node scripts/build.mjs [--quiet]
+import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, relative, sep } from 'node:path'
 
@@ -64,14 +65,24 @@ const createGroups = () =>
     priority: 9 - index,
   }))
 
-/** Bundles the program and the library into a folder. Returns the paths of all bundled modules. */
+/** Returns minified code in ASCII: only its strings, templates and patterns have other characters. */
+const toAscii = code =>
+  code.replace(
+    /(\\[\0-\x7F])|\\?([^\0-\x7F])/g,
+    (_, escaped, unit) => escaped ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+
+/**
+ * Bundles the program and the library into a folder. Each file ends with a hash of its code, by which the
+ * launcher finds compiled code. Returns the paths of all bundled modules.
+ */
 async function bundleInto(dir) {
   const { output } = await build({
     ...inputOptions,
+    write: false,
     input: { mergeq: main, library: join(src, 'library', 'index.ts') },
     output: {
       ...outputOptions,
-      dir,
       entryFileNames: '[name].cjs',
       chunkFileNames: ({ name, facadeModuleId, moduleIds }) =>
         `${/^(start|messages|definitions|shared|rolldown-runtime)$/.test(name) ? name : chunkName(facadeModuleId ?? moduleIds.at(-1))}.cjs`,
@@ -89,6 +100,13 @@ async function bundleInto(dir) {
       },
     },
   })
+  for (const { fileName, code } of output) {
+    // Only exports `main` of start.cjs.
+    if (fileName === 'mergeq.cjs') continue
+    const ascii = toAscii(code)
+    const hash = createHash('sha256').update(ascii).digest('hex').slice(0, 16)
+    writeFileSync(join(dir, fileName), `${ascii.trimEnd()}\n//${hash}\n`)
+  }
   return output.flatMap(({ moduleIds }) => moduleIds)
 }
 

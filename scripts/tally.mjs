@@ -1,5 +1,22 @@
-// A vitest reporter that prints the number of passed, failed and skipped tests as the last line of a run, and
-// before it the names of the tests that passed only when they were run again.
+// A vitest reporter for the last lines of a run: the names of the tests that passed only when they were run again,
+// the command lines that run what failed, and the number of passed, failed and skipped tests.
+const mostNames = 5
+
+/** Returns a regular expression that matches one of the names, in single quotes for a shell. */
+const patternOf = names =>
+  `'${names
+    .map(name => name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+    .join('|')
+    .replaceAll("'", "'\\''")}'`
+
+/** Returns the command line that runs the failed tests of a file; undefined if none failed. */
+function commandOf(module) {
+  const names = [...new Set([...module.children.allTests('failed')].map(({ name }) => name))]
+  const command = `npx vitest run ${module.relativeModuleId}`
+  if (module.errors().length > 0 || names.length > mostNames) return command
+  return names.length === 0 ? undefined : `${command} -t ${patternOf(names)}`
+}
+
 export default class Tally {
   onTestRunEnd(modules, errors) {
     const retried = []
@@ -12,9 +29,11 @@ export default class Tally {
           retried.push(`${module.relativeModuleId}: ${test.fullName}`)
       }
     }
+    const commands = modules.map(commandOf).filter(command => command !== undefined)
     const skipped = count.skipped === 0 ? '' : `, ${count.skipped} skipped`
     process.on('exit', () => {
       for (const name of retried) console.log(`passed when run again: ${name}`)
+      if (commands.length > 0) console.log(['to run what failed:', ...commands].join('\n  '))
       console.log(`${count.passed} passed, ${count.failed} failed${skipped}`)
     })
   }

@@ -168,11 +168,17 @@ export const extendError = (
   newMessage = error.message,
 ): MergeqError => new MergeqError(error.kind, newMessage, { ...error.details, ...more }, error.cause ?? error)
 
+/** The user name and password of an address. */
+const userOfAddress = /:\/\/[^/?#\s]*@/g
+
 /**
  * Returns an error about a wrong command line, environment or setting; exit code 2, and no request was sent.
+ * Neither text repeats the user name and password of an address that was typed.
  */
-export const usageError = (message: string, hint = usageHint): MergeqError =>
-  new MergeqError('usage', message, { hint })
+export const usageError = (message: string, hint = usageHint): MergeqError => {
+  const withoutUser = (text: string) => text.replace(userOfAddress, '://[REDACTED]@')
+  return new MergeqError('usage', withoutUser(message), { hint: withoutUser(hint) })
+}
 
 /** Messages of the service may end without a full stop, question mark or exclamation mark. */
 export const withPeriod = (message: string): string => (/[.!?]$/.test(message) ? message : `${message}.`)

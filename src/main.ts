@@ -17,9 +17,9 @@ export async function main(): Promise<void> {
     beforeRequests: limitWebAssemblyCompilation,
   }
   process.exitCode = await runProgram(host, commandGroups)
-  // A reader that stopped reading leaves output pending, which would keep the process alive. So would a DNS
-  // lookup after its time limit: the shell waits for the end of a completion.
-  if (interrupted.aborted || host.argv[0] === '__complete') process.exit()
+  // All output was awaited. What is left would keep the process alive: connections, DNS lookups after their time
+  // limit, and, after a signal, output that nobody reads.
+  process.exit()
 }
 
 /** The signal of Ctrl-Break, which only Windows has. */

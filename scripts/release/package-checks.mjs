@@ -5,8 +5,8 @@ import { directoryOfNode, otherVersions } from '../node-programs.mjs'
 import { readManifest } from './manifest-checks.mjs'
 
 const required = [
-  ...['package.json', 'README.md', 'LICENSE', 'bin/mergeq.js', 'bin/code-cache.js', 'bin/package.json'],
-  ...['dist/mergeq.cjs', 'dist/library.cjs', 'dist/library.mjs', 'dist/library.d.cts', 'dist/library.d.mts'],
+  ...['package.json', 'README.md', 'LICENSE', 'bin/mergeq.js', 'bin/package.json'],
+  ...['dist/start.cjs', 'dist/library.cjs', 'dist/library.mjs', 'dist/library.d.cts', 'dist/library.d.mts'],
   ...['dist/LICENSES.txt', 'man/mergeq.1'],
 ]
 const permitted =

@@ -176,7 +176,12 @@ function describeNotFound(
       summary: `${host} returned a web page for ${path} (404)`,
       hint: 'Check the base URL. An older version of the service may not have this operation.',
     }
-  return { summary: `${host} returned 404 (not found)${about}`, hint }
+  // Every address of the service has a version: without one, every request gets this response.
+  const isAddressIncomplete = isRouteMissing(response) && !/\/v\d+\//.test(path)
+  return {
+    summary: `${host} returned 404 (not found)${about}`,
+    hint: isAddressIncomplete ? `Check the base URL (that of the service ends with /v1). ${hint}` : hint,
+  }
 }
 
 function subjectOf({ request, operation }: ErrorContext): string {

@@ -187,6 +187,8 @@ interface ReadBack {
 
 /** What happens when a change gets no response. */
 export interface WriteRecovery {
+  /** What messages call one such change: `cancellation`; `request` where it is not known. */
+  readonly change?: string
   /** Left out where no operation shows the change. */
   readonly readBack?: ReadBack
   /** When the same bytes may be sent again. */

@@ -87,7 +87,9 @@ export function interruptedChangeError(
   const shown = command.startsWith('pr ') ? resources.filter(({ pr }) => pr !== undefined) : resources
   const commands = command === '' ? [] : commandLinesByQueue(command.split(' '), shown, commandLine)
   const isSingle = resources.length === 1
-  const what = `The ${isSingle ? 'request' : 'requests'}${names.length === 0 ? '' : ` for ${joinList(names)}`}`
+  const { change = 'request' } = recovery ?? {}
+  const of = change === 'request' ? 'for' : 'of'
+  const what = `The ${change}${isSingle ? '' : 's'}${names.length === 0 ? '' : ` ${of} ${joinList(names)}`}`
   const state = isSingle ? 'was in progress' : 'were in progress'
   const separator = commands.length > 1 ? '\n' : ' '
   const list = commands.length === 0 ? '.' : `:${separator}${commands.join('\n')}`
@@ -289,7 +291,8 @@ const hintWithout = ({ readBack: back, inspectCommand }: WriteRecovery): string 
 function inspectCommandLine({ recovery, request }: UnconfirmedWrite, { settings }: ServiceClient): string {
   const { pr } = request.resource
   const words: CommandWords = recovery.inspectCommand.split(' ')
-  return settings.commandLine(pr === undefined ? words : [...words, pr], request.resource)
+  const namesPullRequest = pr !== undefined && words[0] === 'pr'
+  return settings.commandLine(namesPullRequest ? [...words, pr] : words, request.resource)
 }
 
 /**

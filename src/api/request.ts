@@ -170,13 +170,17 @@ function jsonIn(body: Body, name: string): Json | undefined {
   return value === undefined || isEncoded(value) ? undefined : value
 }
 
-export const bodyTooLargeError = (operation: string, bytes: number): MergeqError =>
+export const bodyTooLargeError = (
+  operation: string,
+  bytes: number,
+  hint = 'Send less data in one request.',
+): MergeqError =>
   new MergeqError(
     'refused',
     `The request has ${formatInteger(bytes)} bytes or more; the limit is ${formatInteger(maxBodySize)} bytes (20 MiB). Nothing was sent.`,
     {
       operation,
-      hint: 'To send "ALL" instead of a list of impacted targets, use --all.',
+      hint,
     },
   )
 
@@ -253,7 +257,10 @@ export async function buildRequest<P extends Params>(
   const bytes = request.body?.bytes ?? 0
   if (bytes <= maxBodySize) return { request, params }
   const instead = operation.fallback?.(params, 'limit')
-  if (instead === undefined) throw bodyTooLargeError(request.operation, bytes)
+  if (instead === undefined) {
+    const hint = operation.fallback && 'To send "ALL" instead of a list of impacted targets, use --all.'
+    throw bodyTooLargeError(request.operation, bytes, hint)
+  }
   await client.logger.warn(instead.warning)
   return { request: await createRequest(client, operation, instead.params, parts), params: instead.params }
 }

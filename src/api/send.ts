@@ -82,13 +82,14 @@ async function receive(
     async isComplete(response: HttpResponse) {
       checkedResponse = await readResponse(response, request, client)
       const { text, document } = checkedResponse
-      return !isWebPage(text) && (request.expects !== 'json' || text.trim() === '' || document !== undefined)
+      return isWebPage(text) || request.expects !== 'json' || text.trim() === '' || document !== undefined
     },
   }
+  const { maxResponseSize = request.maxResponseSize } = limits
   const suffix = progress === undefined ? '' : `, ${progress}`
   const response = await logger.withSpinner(
     () => `Waiting for ${new URL(request.url).host}${suffix}`,
-    () => httpClient.send(request, sendOptions),
+    () => httpClient.send({ ...request, maxResponseSize }, sendOptions),
   )
   await logger.debug(`< ${response.status} after ${host.clock.now() - startedAt} ms`)
   if (response.headers.has('x-mergeq-sandbox')) await logger.infoOnce(sandboxNote)

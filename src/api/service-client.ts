@@ -1,3 +1,4 @@
+import { minSecretLength } from '../domain/limits.ts'
 import type { CommandLine } from '../domain/suggested-command.ts'
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
@@ -10,6 +11,8 @@ interface ServiceClientOptions {
 }
 
 export interface RequestLimits {
+  /** The largest response that is read, in bytes; by default that of the operation. */
+  readonly maxResponseSize?: number
   readonly maxRetries?: number
   /**
    * Returns the limit in milliseconds of the next attempt; `usual` is the default of a read or of a change.
@@ -75,6 +78,15 @@ export function createServiceClient<T extends ClientParts>(
   let httpClient: Promise<HttpClient> | undefined
   return {
     ...parts,
+    async token() {
+      const token = await parts.token()
+      const { hostname } = new URL(await parts.settings.require('baseUrl'))
+      if (token.value.length < minSecretLength && !isLoopback(hostname))
+        await parts.logger.warnOnce(
+          `The token (${token.source}) has fewer than ${minSecretLength} characters: mergeq cannot hide it in output.`,
+        )
+      return token
+    },
     httpClient() {
       httpClient ??= openHttpClient(parts, caFileOption, isLoopback)
       return httpClient

@@ -1,4 +1,4 @@
-import { type Param, param } from '../api/operation.ts'
+import type { Param } from '../api/operation.ts'
 import type { ParseContext, ParsedArgs } from '../config/settings.ts'
 import { formatInteger } from '../domain/format.ts'
 import { defaultMaxErrors } from '../domain/limits.ts'
@@ -38,20 +38,16 @@ export function repositoryOrAll(param: Param<Repository | undefined>): Input<Rep
 
 const terminalLimit = 30
 
-/** The limit of a list: by default 30 records on a terminal, otherwise all, which is undefined. */
-export function limitInput({ summary }: Param<number | undefined>): Input<number | undefined> {
-  const typed = paramInput(
-    'limit',
-    param(integer(0, Number.MAX_SAFE_INTEGER), `${summary}; 0 lists all`, {
-      defaultText: `${terminalLimit} on a terminal, otherwise 0`,
-    }),
-  )
+/** The limit of a list: by default 30 records on a terminal, otherwise undefined for all. */
+export function limitInput(param: Param<number | undefined>): Input<number | undefined> {
+  const typed = paramInput('limit', {
+    ...param,
+    defaultText: `${terminalLimit} on a terminal, otherwise all`,
+  })
   return {
     ...typed,
-    async read(args, context) {
-      const limit = (await typed.read(args, context)) ?? (context.host.out.terminal ? terminalLimit : 0)
-      return limit === 0 ? undefined : limit
-    },
+    read: async (args, context) =>
+      (await typed.read(args, context)) ?? (context.host.out.terminal ? terminalLimit : undefined),
   }
 }
 
@@ -61,7 +57,7 @@ export function limitInput({ summary }: Param<number | undefined>): Input<number
  * @param count the records that are shown, such as `30 flaky tests`
  */
 export const cutListSentence = (count: string): string =>
-  `Showing ${count}; there are more. To list all, add --limit 0.`
+  `Showing ${count}; there are more. To list more, add --limit 1000.`
 
 export const webInput = flag('Open the page in the browser instead of printing')
 

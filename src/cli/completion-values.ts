@@ -35,6 +35,9 @@ export interface ValueLookup {
 /** The time in which all values must be found, in milliseconds. */
 const lookupTimeLimit = 1_000
 
+/** The largest response that is read, in bytes: reading a larger one would take too long. */
+const maxResponseSize = 1024 * 1024
+
 /** The largest width of a description, in columns of a terminal. */
 const maxDescriptionWidth = 60
 
@@ -117,7 +120,7 @@ async function readQueue(
       targetBranch: await settings.require('targetBranch'),
     }
     if (remaining() === 0) return []
-    const limits = { maxRetries: 0, timeout: remaining }
+    const limits = { maxRetries: 0, timeout: remaining, maxResponseSize }
     const { response } = await callOperation(client, getQueue, queue, { limits })
     const typed = new Set(words.map(toNumber))
     return queueEntries(response.records[0] ?? {})

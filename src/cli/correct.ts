@@ -10,6 +10,7 @@ import { commandSynonyms, optionSynonyms, type SynonymRow, watchCommands } from 
 
 type Groups = readonly CommandGroup[]
 type Hint = string | undefined
+type Words = readonly string[]
 
 /** What a word means. */
 interface Meaning {
@@ -27,7 +28,7 @@ interface Correction extends Meaning {
 
 /** A wrong command line, as all hints need it. */
 interface Mistake extends Reading {
-  readonly argv: readonly string[]
+  readonly argv: Words
   readonly groups: Groups
 }
 
@@ -48,10 +49,8 @@ function findMeaning(rows: readonly SynonymRow[], word: string, next = ''): Mean
   const fitting = rows.filter(([target]) => !target.endsWith(' <pr>') || isPullRequestReference(next))
   const find = (name: string) => fitting.find(([, words]) => words.split(' ').includes(name))?.[0]
   const exact = word === '' ? undefined : find(word)
-  const similar = findSimilarName(
-    word,
-    fitting.flatMap(([, words]) => words.split(' ')),
-  )
+  const names = () => fitting.flatMap(([, words]) => words.split(' '))
+  const similar = exact === undefined ? findSimilarName(word, names()) : undefined
   const target = exact ?? (similar === undefined ? undefined : find(similar))
   return target === undefined
     ? undefined
@@ -62,7 +61,7 @@ function findMeaning(rows: readonly SynonymRow[], word: string, next = ''): Mean
  * Returns the command that was probably meant by words that name no command: another word for it, its words
  * in another order, a near miss, or a pull request alone.
  */
-async function correctCommand(words: readonly string[], groups: Groups): Promise<Correction | undefined> {
+async function correctCommand(words: Words, groups: Groups): Promise<Correction | undefined> {
   const [first = '', second, third] = words
   if (isPullRequestReference(first)) return { target: 'pr get', replaced: 0, isGuess: false }
   const names = groups.map(({ name }) => name)
@@ -87,8 +86,11 @@ async function correctCommand(words: readonly string[], groups: Groups): Promise
 
 // Command lines.
 
-/** Options that a person may follow with a secret: a hint does not repeat such a command line. */
-const secretOption = /^--?[\w-]*(?:token|password|passwd|secret|key|bearer|header)(?:=|$)/i
+/**
+ * Options that a person may follow with a secret, and addresses with a user name: a hint does not repeat such a
+ * command line.
+ */
+const secretWord = /^--?[\w-]*(?:token|password|passwd|secret|key|bearer|header)(?:=|$)|:\/\/[^/?#\s]*@/i
 
 /** Maximum length of a command line in a hint, in characters. */
 const maxLength = 500
@@ -98,14 +100,14 @@ const maxLength = 500
  * argument, if it is a guess that would destroy something, and if it must not be repeated: it is long, has
  * control characters, or may contain a secret.
  */
-async function formatLine(words: readonly string[], groups: Groups, isGuess = false): Promise<Hint> {
+async function formatLine(words: Words, groups: Groups, isGuess = false, known?: Reading): Promise<Hint> {
   const isRepeatable =
     words.join(' ').length <= maxLength &&
     !words.some(
-      word => /[\u0000-\u001F\u007F-\u009F]/.test(word) || secretOption.test(word) || /^-H/.test(word),
+      word => /[\u0000-\u001F\u007F-\u009F]/.test(word) || secretWord.test(word) || /^-H/.test(word),
     )
   if (!isRepeatable) return undefined
-  const { problem, command } = await read(words, groups)
+  const { problem, command } = known ?? (await read(words, groups))
   // An argument may still be missing: the person knows its value.
   if (problem !== undefined && problem.kind !== 'missing-argument') return undefined
   if (isGuess && command?.destructive === true) return undefined
@@ -113,26 +115,22 @@ async function formatLine(words: readonly string[], groups: Groups, isGuess = fa
 }
 
 /** Returns the words of the path and the words after it, without unknown options, with their positions. */
-async function locateWords(
-  argv: readonly string[],
-  groups: Groups,
-): Promise<readonly { word: string; index: number }[]> {
-  const found: { word: string; index: number }[] = []
-  let count = 0
-  if (argv.join(' ').length > maxLength) return found
-  for (const [index, word] of argv.entries()) {
-    const { path, words } = await read(argv.slice(0, index + 1), groups)
-    if (path.length + words.length > count && !/^-./.test(word)) found.push({ word, index })
-    count = path.length + words.length
-  }
-  return found
+async function locateWords(argv: Words, { path, words }: Reading, groups: Groups) {
+  if (argv.join(' ').length > maxLength) return []
+  const isWord = (word: string) => !/^-./.test(word)
+  const found = argv.flatMap((word, index) => (isWord(word) ? [{ word, index }] : []))
+  if (found.length === path.length + words.filter(isWord).length) return found
+  // Some are values of options: reading the line up to each word tells which.
+  const readings = await Promise.all(argv.map((_, index) => read(argv.slice(0, index + 1), groups)))
+  const counts = readings.map(({ path, words }) => path.length + words.length)
+  return found.filter(({ index }) => (counts[index] ?? 0) > (counts[index - 1] ?? 0))
 }
 
 /** Commands that take no arguments and are about a queue: a word after them is its branch. */
 const queueCommands = /^queue (?:get|create|update|delete|pause|resume|drain|watch|export)$/
 
 /** Returns the option that the first argument of a corrected command needs before it. */
-function optionBefore(argument: string, path: string): readonly string[] {
+function optionBefore(argument: string, path: string): Words {
   if (queueCommands.test(path) && !argument.includes('=')) return ['-b']
   if (/^queue (?:diff|apply)$/.test(path)) return ['-f']
   return path === 'pr get' && argument !== '-' && !isPullRequestReference(argument) ? ['--head'] : []
@@ -140,11 +138,10 @@ function optionBefore(argument: string, path: string): readonly string[] {
 
 /** Returns the question for a correction: the command line with everything else that was typed. */
 async function askForCommand(
-  argv: readonly string[],
+  { argv, groups, ...reading }: Mistake,
   { target, replaced, isGuess }: Correction,
-  groups: Groups,
 ): Promise<Hint> {
-  const words = await locateWords(argv, groups)
+  const words = await locateWords(argv, reading, groups)
   const path = target.split(' ').filter(word => !word.startsWith('-'))
   const options = target.split(' ').slice(path.length)
   const removed = words.slice(0, replaced).map(({ index }) => index)
@@ -154,15 +151,15 @@ async function askForCommand(
     ...(removed.includes(index) ? [] : [word]),
   ])
   // Only now are the options of the command known, and what is an argument.
-  const argument = (await locateWords(corrected, groups))[path.length]
-  const line =
-    argument === undefined
-      ? corrected.toSpliced(start + path.length, 0, ...options)
-      : corrected.toSpliced(argument.index, 0, ...options, ...optionBefore(argument.word, path.join(' ')))
+  const found = await read(corrected, groups)
+  const argument = (await locateWords(corrected, found, groups))[path.length]
+  if (argument !== undefined) options.push(...optionBefore(argument.word, path.join(' ')))
+  const line = corrected.toSpliced(argument?.index ?? start + path.length, 0, ...options)
   // Nothing is repeated after `mergeq auth` and `mergeq --version`.
   const isAlone = /^(?:auth |--version)/.test(target)
+  const known = options.length === 0 ? found : undefined
   return asQuestion(
-    (isAlone ? undefined : await formatLine(line, groups, isGuess)) ??
+    (isAlone ? undefined : await formatLine(line, groups, isGuess, known)) ??
       (await formatLine(target.split(' '), groups, isGuess)),
   )
 }
@@ -171,15 +168,17 @@ async function askForCommand(
 const asQuestion = (line: Hint, option?: string): Hint =>
   line !== undefined ? `Did you mean: ${line}` : option === undefined ? undefined : `Did you mean ${option}?`
 
-async function hintForCommand({ argv, groups, path, words }: Mistake): Promise<Hint> {
+async function hintForCommand(mistake: Mistake): Promise<Hint> {
+  const { groups, path, words } = mistake
   const typed = [...path, ...words].filter(word => !/^-./.test(word))
   const correction = await correctCommand(typed, groups)
-  return correction === undefined ? undefined : askForCommand(argv, correction, groups)
+  return correction === undefined ? undefined : askForCommand(mistake, correction)
 }
 
 /** Returns the hint for an argument that a command does not take. */
-async function hintForArgument({ argv, groups, path, command }: Mistake): Promise<Hint> {
-  const words = await locateWords(argv, groups)
+async function hintForArgument(mistake: Mistake): Promise<Hint> {
+  const { argv, groups, path, command } = mistake
+  const words = await locateWords(argv, mistake, groups)
   const definitions = command?.definitions ?? []
   const extra = words[path.length + definitions.filter(definition => !isOption(definition)).length]
   if (command === undefined || extra === undefined) return undefined
@@ -204,10 +203,10 @@ async function hintForArgument({ argv, groups, path, command }: Mistake): Promis
     : findMeaning(await readVocabulary(command.command, groups), word)
   return meant === undefined
     ? undefined
-    : askForCommand(argv, { ...meant, replaced: path.length + (isOfQueue ? 0 : 1) }, groups)
+    : askForCommand(mistake, { ...meant, replaced: path.length + (isOfQueue ? 0 : 1) })
 }
 
-async function askForFields(words: readonly string[], groups: Groups): Promise<Hint> {
+async function askForFields(words: Words, groups: Groups): Promise<Hint> {
   const line = await formatLine(words, groups)
   return line === undefined ? undefined : `To print only some fields, run: ${line}`
 }
@@ -215,7 +214,7 @@ async function askForFields(words: readonly string[], groups: Groups): Promise<H
 // Options.
 
 /** Returns the flag that `--batch=true` or `--batch=false` means: the flag itself, or its opposite. */
-function flagFor(flag: string, value: string, definitions: readonly OptionDefinition[]): readonly string[] {
+function flagFor(flag: string, value: string, definitions: readonly OptionDefinition[]): Words {
   if (value.toLowerCase() === 'true') return [flag]
   const hasOpposite = definitions.some(({ name }) => name === oppositeOf(flag))
   return value.toLowerCase() === 'false' && hasOpposite ? [oppositeOf(flag)] : []
@@ -246,7 +245,7 @@ async function hintForOption({ argv, groups, path, command }: Mistake, word: str
   if (at < 0) return undefined
   const name = path.join(' ')
   const definitions = [...(command?.definitions.filter(isOption) ?? []), ...globalOptions]
-  const replace = (...words: readonly string[]) => formatLine(argv.toSpliced(at, 1, ...words), groups)
+  const replace = (...words: Words) => formatLine(argv.toSpliced(at, 1, ...words), groups)
   if (/^--?(?:\w+-)?token$/i.test(option))
     return 'Other processes can read the arguments of a command: set MERGEQ_TOKEN, or run: mergeq auth login'
   if (option === '--jq') {
@@ -260,7 +259,8 @@ async function hintForOption({ argv, groups, path, command }: Mistake, word: str
   const watch = watchCommands[name]
   if (watch !== undefined && ['--watch', '-w', '--follow', '--wait'].includes(option)) {
     const correction = { target: watch, replaced: path.length, isGuess: false }
-    return askForCommand(argv.toSpliced(at, 1), correction, groups)
+    const rest = argv.toSpliced(at, 1)
+    return askForCommand({ ...(await read(rest, groups)), argv: rest, groups }, correction)
   }
   if (value !== undefined && definitions.some(each => each.name === option && each.value === undefined)) {
     const [flag] = flagFor(option, value, definitions)
@@ -276,11 +276,7 @@ async function hintForOption({ argv, groups, path, command }: Mistake, word: str
  * Returns the usage error for what is wrong with a command line. Its hint is the command line that was
  * probably meant, with everything else that was typed, or the command that shows the usage.
  */
-export async function createUsageError(
-  argv: readonly string[],
-  reading: Reading,
-  groups: Groups,
-): Promise<MergeqError> {
+export async function createUsageError(argv: Words, reading: Reading, groups: Groups): Promise<MergeqError> {
   const { problem, path, command } = reading
   const mistake = { ...reading, argv, groups }
   const help = `mergeq ${[...path, '--help'].join(' ')}`
@@ -324,11 +320,7 @@ export async function createUsageError(
 }
 
 /** Returns the usage error for words of `mergeq help` that name neither a command nor a topic. */
-export async function createHelpError(
-  words: readonly string[],
-  topics: readonly string[],
-  groups: Groups,
-): Promise<MergeqError> {
+export async function createHelpError(words: Words, topics: Words, groups: Groups): Promise<MergeqError> {
   const correction = await correctCommand(words, groups)
   const target = correction?.target.replace(/^help /, '').replace(/ -.*/, '') ?? '--help'
   const line = target.startsWith('-') ? undefined : await formatLine(['help', ...target.split(' ')], groups)

@@ -46,6 +46,15 @@ class Layout extends Help {
     this.#isBold = hasColor
   }
 
+  /** No text has colors; most texts fit. */
+  override displayWidth(text: string): number {
+    return text.length
+  }
+
+  override boxWrap(text: string, width: number): string {
+    return text.length <= width ? text : super.boxWrap(text, width)
+  }
+
   paragraph(text: string): string {
     return `${this.boxWrap(text, this.width)}\n`
   }

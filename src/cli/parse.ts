@@ -82,6 +82,12 @@ function createOption({ name, short, value }: OptionDefinition): Option {
   return new Option(value === undefined ? names : `${names} [value]`)
 }
 
+/** Whether a word can be an option: only such options are declared, because declaring all takes milliseconds. */
+const canBe = (word: string, { name, short = name }: OptionDefinition): boolean =>
+  word.startsWith('--')
+    ? word === name || word.startsWith(`${name}=`)
+    : word.startsWith('-') && !short.startsWith('--')
+
 /** Returns the word after an option without a value; undefined at the end of the line. */
 function wordAfter({ name, short }: OptionDefinition, argv: readonly string[]): string | undefined {
   const isAt = (word: string, index: number) =>
@@ -127,10 +133,17 @@ export async function read(argv: readonly string[], groups: readonly CommandGrou
         node.argument(formatArgument(definition))
         continue
       }
+      if (!argv.some(word => canBe(word, definition))) continue
       const option = createOption(definition)
       // The values that commander stores are not used: it makes `batch: true` of `--no-batch`.
       node.addOption(option).on(`option:${option.name()}`, value => take(definition, value))
     }
+  }
+  /** Declares the commands that are typed, by their names and aliases; a node without commands takes any word. */
+  const declareCommands = (node: Node, all: readonly (readonly string[])[]) => {
+    const typed = all.filter(names => names.some(name => argv.includes(name)))
+    for (const [name = '', ...aliases] of typed.length > 0 ? typed : all.slice(0, 1))
+      node.command(name).aliases(aliases)
   }
   let last = new Node('mergeq')
   /** Declares the options, arguments and commands of a node, which comes next on the command line. */
@@ -139,7 +152,10 @@ export async function read(argv: readonly string[], groups: readonly CommandGrou
     node.helpCommand(false).hook('preSubcommand', (_, child) => enter(child))
     declare(node, [...globalOptions, ...ordinaryOptions])
     if (node.parent === null) {
-      for (const { name } of groups) node.command(name)
+      declareCommands(
+        node,
+        groups.map(({ name }) => [name]),
+      )
       return
     }
     path.push(node.name())
@@ -147,8 +163,8 @@ export async function read(argv: readonly string[], groups: readonly CommandGrou
     const typed = path.join(' ')
     const found = commands.find(each => each.command === typed)
     if (found === undefined) {
-      for (const each of commands)
-        node.command(each.command.slice(typed.length + 1)).aliases([each.alias ?? []].flat())
+      const names = commands.map(each => [each.command.slice(typed.length + 1), ...[each.alias ?? []].flat()])
+      declareCommands(node, names)
       return
     }
     command = found

@@ -60,7 +60,8 @@ export async function runCommand(
       return await printDryRun(operation, await requests(), context)
     return await command.run(values, runContext)
   } finally {
-    await context.close()
+    // Closing takes 1.5 ms, and the end of the process closes the connections, too.
+    setImmediate(context.close)
   }
 }
 

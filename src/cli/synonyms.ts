@@ -149,7 +149,7 @@ export const optionSynonyms: readonly SynonymRow[] = [
     '--open',
   ],
   ['--state=merged --state=failed --state=cancelled', '--closed'],
-  ['--limit=0', '--all'],
+  ['--limit=1000', '--all'],
   ['--all-repos', '--all -a -A'],
   ['--author=NAME', '--mine'],
 ]

@@ -6,7 +6,7 @@ import { canPrompt } from '../cli/confirm.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { printPreview } from '../cli/dry-run.ts'
 import { flag, type Input } from '../cli/inputs.ts'
-import { parentDirectory, sectionOf, storeFile, updateStore } from '../config/store.ts'
+import { parentDirectory, sectionOf, storeFile, tightenDirectory, updateStore } from '../config/store.ts'
 import {
   defaultOrigin,
   emptyTokenNote,
@@ -109,6 +109,8 @@ const authLoginCommand = defineCommand({
       ...document,
       tokens: { ...sectionOf(document, 'tokens'), [origin]: token.value },
     }))
+    const tightened = await tightenDirectory(host)
+    if (tightened !== undefined) await logger.warn(tightened)
     await logger.info(`Stored the token for ${origin}${noVerify ? ' without verifying it' : ''}.`)
     if (context.args.has('--base-url'))
       await logger.info(

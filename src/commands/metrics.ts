@@ -29,7 +29,7 @@ const heights = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as
  */
 function sparkline(buckets: readonly Bucket[]): string {
   const counts = buckets.map(({ count }, index) => Math.max(0, count - (buckets[index - 1]?.count ?? 0)))
-  const max = Math.max(...counts)
+  const max = counts.reduce((most, count) => Math.max(most, count), 0)
   const heightOf = (count: number) => (count === 0 ? 0 : Math.max(1, Math.round((count / max) * 8)))
   return counts.map(count => heights[heightOf(count)]).join('')
 }

@@ -126,6 +126,21 @@ export async function updateStore(host: Host, change: (before: JsonObject) => Js
   }
 }
 
+/**
+ * Takes the write permission of others away from the directory of the settings: who can replace the file decides
+ * where a token is sent. Directories of other users, and those with the sticky bit such as /tmp, stay as they are.
+ * Returns what was done, as a sentence for a warning; undefined if nothing was.
+ */
+export async function tightenDirectory(host: Host): Promise<string | undefined> {
+  const { files, runtime } = host
+  const directory = parentDirectory(await files.resolveLink(requireStorePath(configFile(host))))
+  const access = runtime.user === undefined ? undefined : await files.access(directory)
+  if (access === undefined || access.owner !== runtime.user) return undefined
+  if ((access.mode & 0o022) === 0 || (access.mode & 0o1000) !== 0) return undefined
+  await files.changeMode(directory, access.mode & ~0o022)
+  return `${directory} was writable by other users; their write permission was removed.`
+}
+
 export const sectionOf = (document: JsonObject, name: string): JsonObject => {
   const section = Object.hasOwn(document, name) ? document[name] : undefined
   return isObject(section) ? section : {}

@@ -61,7 +61,9 @@ export async function findToken(env: Environment, baseUrl: string, store: Store)
   const stored = Object.hasOwn(tokens, origin) ? tokens[origin] : undefined
   if (typeof stored === 'string')
     return { ...parseToken(stored, `the stored token for ${origin}`), isStored: true }
-  const note = isTokenVariableEmpty(env) ? ` ${emptyTokenNote}` : ''
+  const note =
+    (isTokenVariableEmpty(env) ? ` ${emptyTokenNote}` : '') +
+    (blank.test(trunkToken) ? '' : ` TRUNK_API_TOKEN is ignored: it is used only for ${defaultOrigin}.`)
   const storedOrigins = Object.keys(tokens)
   if (storedOrigins.length === 0)
     throw new MergeqError('auth', `No API token was found.${note}`, {

@@ -16,6 +16,11 @@ export const maxJsonSize = 32 * 1024 * 1024
 export const maxValues = 1024 * 1024
 /** The maximum number of records in the lists of a JSON response. */
 export const maxRecords = 200_000
+/** The maximum number of metric samples that are parsed. */
+export const maxSamples = 100_000
+
+/** The shortest secret that is hidden in output; a shorter text could be part of ordinary words. */
+export const minSecretLength = 8
 
 /** The longest range of `list-failing-tests` in ms, inclusive (docs/reference/service.md, "Limits"). */
 export const maxWindow = 7 * 86_400_000

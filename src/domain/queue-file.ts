@@ -57,6 +57,13 @@ export function readSetting(key: string, value: Json): Json {
 
 export const settingNames: readonly string[] = [...knownSettings.keys()]
 
+/**
+ * Returns a key of a file with what messages write around it; nothing unless it looks like a name, because the file may
+ * be another one than was meant, such as a link to a file with secrets.
+ */
+export const showKey = (key: string, before: string, after = ''): string =>
+  /^[\w.-]{1,40}$/.test(key) ? `${before}${key}${after}` : ''
+
 const expectedForm =
   'A queue file has the keys `repo`, `targetBranch` and `settings`. For an example, run: mergeq queue export'
 
@@ -67,7 +74,7 @@ export function parseQueueFile({ value: document, lineOf }: SourceDocument, file
   const unknown = Object.keys(document).find(key => !queueFileKeys.includes(key))
   if (unknown !== undefined)
     throw usageError(
-      `${placeOf(unknown)}: unknown key '${unknown}'.`,
+      `${placeOf(unknown)}: unknown key${showKey(unknown, " '", "'")}.`,
       hintWithSuggestion(unknown, queueFileKeys, expectedForm),
     )
   const readText = (key: 'repo' | 'targetBranch', parse: (text: string) => unknown) => {
@@ -81,7 +88,7 @@ export function parseQueueFile({ value: document, lineOf }: SourceDocument, file
   if (!isObject(settings))
     throw usageError(`${placeOf('settings')}: settings must be a mapping.`, expectedForm)
   const entries = Object.entries(settings).map(([key, value = null]) => {
-    const read = withName(`${placeOf('settings', key)}: ${key}`, () => readSetting(key, value))
+    const read = withName(`${placeOf('settings', key)}${showKey(key, ': ')}`, () => readSetting(key, value))
     return [key, read] as const
   })
   return {

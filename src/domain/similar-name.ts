@@ -16,18 +16,21 @@ const minBeginning = 3
 export function findSimilarName<N extends string>(typed: string, names: readonly N[]): N | undefined {
   const normalized = normalizeName(typed)
   if (normalized === '') return undefined
-  const same = names.find(name => normalizeName(name) === normalized)
-  if (same !== undefined) return same
-  const longer = names.filter(name => normalizeName(name).startsWith(normalized))
+  const candidates = names.map(normalizeName)
+  const same = candidates.indexOf(normalized)
+  if (same >= 0) return names[same]
+  const longer = names.filter((_, index) => candidates[index]?.startsWith(normalized))
   if (longer.length === 1 && normalized.length >= minBeginning) return longer[0]
   const letters = sortLetters(normalized)
-  const transposed = names.map(normalizeName).filter(name => sortLetters(name) === letters)
+  const transposed = candidates.filter(
+    name => name.length === normalized.length && sortLetters(name) === letters,
+  )
+  const maxDistance = Math.max(1, Math.floor(normalized.length / 3))
+  const near = candidates.filter(({ length }) => Math.abs(length - normalized.length) <= maxDistance)
   const match =
     closestMatch(normalized, transposed, { maxDistance: 2 }) ??
-    closestMatch(normalized, names.map(normalizeName), {
-      maxDistance: Math.max(1, Math.floor(normalized.length / 3)),
-    })
-  return names.find(name => normalizeName(name) === match)
+    closestMatch(normalized, near, { maxDistance })
+  return match === undefined ? undefined : names[candidates.indexOf(match)]
 }
 
 /** Returns the question `Did you mean json?` for a mistyped name; undefined if no name is similar. */

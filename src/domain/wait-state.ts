@@ -39,7 +39,8 @@ export interface WaitState {
   readonly ignoredRecord?: JsonObject | undefined
   readonly state?: string | undefined
   readonly position?: number | undefined
-  readonly isStateUnchanged?: boolean
+  /** How many polls in a row brought nothing new. */
+  readonly unchanged?: number
   /** Since when the pull request has not been found, in milliseconds since 1970. */
   readonly missingSince?: number | undefined
 }
@@ -131,7 +132,7 @@ export function advance(
   if (isDoubtful && hasLeft(record)) return missing({ ...lastState, ignoredRecord: record }, at, grace)
   if (equalsRecordBeforeSubmit(record, recordBeforeSubmit)) return missing(lastState, at, grace)
   const state = stateOf(record) || undefined
-  const isStateUnchanged = state === lastState.state
+  const unchanged = state === lastState.state ? unchangedAfter(lastState) : 0
   const outcome = isOtherCommit(record, head) ? 'stale' : isDoubtful ? undefined : outcomeOf(record, until)
   // The queue may list the new attempt while the pull request's own record still shows the earlier attempt.
   const keepsRecord = position !== undefined && getString(recordBeforeSubmit, 'stateChangedAt') !== undefined
@@ -141,29 +142,29 @@ export function advance(
       ...(keepsRecord && { recordBeforeSubmit }),
       state,
       position,
-      isStateUnchanged,
+      unchanged,
     },
-    ...(state === undefined || isStateUnchanged
+    ...(state === undefined || unchanged > 0
       ? {}
       : { change: { from: lastState.state, to: state, at: getString(record, 'stateChangedAt'), position } }),
     ...(outcome && { outcome }),
   }
 }
 
+const unchangedAfter = ({ unchanged = -1 }: WaitState): number => unchanged + 1
+
 /** Returns the transition for a pull request that was not found at a time; an error after the grace period. */
 function missing(lastState: WaitState, at: number, grace: number): WaitTransition {
   const { missingSince = at } = lastState
   return {
-    state: { ...lastState, missingSince, position: undefined, isStateUnchanged: false },
+    state: { ...lastState, missingSince, position: undefined, unchanged: unchangedAfter(lastState) },
     ...(at - missingSince >= grace && { outcome: 'error' }),
   }
 }
 
-const delayByState = new Map([
-  ['NOT_READY', 60_000],
-  ['PENDING', 30_000],
-])
-const minPollDelay = 10_000
+/** The first delays after a change, in milliseconds: a queue that merges in seconds is seen in seconds. */
+const firstDelays = [2_000, 5_000, 10_000]
+const [usualDelay, notReadyDelay] = [30_000, 60_000]
 
 /** The maximum delay between two polls, in milliseconds, unless an option sets a longer interval. */
 export const maxPollDelay = 5 * 60_000
@@ -176,14 +177,16 @@ export const requestedDelay = (errors: readonly MergeqError[]): number =>
   Math.min(maxPollDelay, Math.max(0, ...errors.map(({ details }) => (details.retryAfter ?? 0) * 1_000)))
 
 /**
- * Returns the delay until the next poll in milliseconds: 60 s for NOT_READY, 30 s for PENDING, 10 s for
- * every other state. The delay doubles with each consecutive error, up to 5 minutes; `random`, from 0 to 1,
- * varies it by 10%.
+ * Returns the delay until the next poll in milliseconds: 2, 5 and 10 s after a change, then 30 s, or 60 s for
+ * NOT_READY. The delay doubles with each consecutive error, up to 5 minutes; `random`, from 0 to 1, varies it by
+ * 10%.
  */
-export function pollDelay({ state = '' }: Pick<WaitState, 'state'>, errors: number, random: number): number {
-  const doubled = Math.min(
-    maxPollDelay,
-    (delayByState.get(state) ?? minPollDelay) * 2 ** Math.min(errors, 10),
-  )
+export function pollDelay(
+  { state, unchanged = 0 }: Pick<WaitState, 'state' | 'unchanged'>,
+  errors: number,
+  random: number,
+): number {
+  const delay = firstDelays[unchanged] ?? (state === 'NOT_READY' ? notReadyDelay : usualDelay)
+  const doubled = Math.min(maxPollDelay, delay * 2 ** Math.min(errors, 10))
   return Math.min(maxPollDelay, Math.round(doubled * (0.9 + 0.2 * random)))
 }

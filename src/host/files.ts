@@ -147,6 +147,7 @@ export const files: Files = {
   createDirectory: async path => createDirectory(path),
   resolveLink,
   access: readAccess,
+  changeMode: async (path, mode) => chmodSync(path, mode),
   rename: async (from, to) => renameSync(from, to),
   replace: replaceFile,
   remove: async path => rmSync(path, { force: true }),

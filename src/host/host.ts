@@ -126,6 +126,8 @@ export interface Files {
   resolveLink(path: string): Promise<string>
   /** Returns the owner and permissions of a path, links followed; undefined when the path does not exist. */
   access(path: string): Promise<Access | undefined>
+  /** Sets the permission bits of a file or directory, as chmod(1) does. */
+  changeMode(path: string, mode: number): Promise<void>
   /** Renames a file; replaces an existing file. */
   rename(from: string, to: string): Promise<void>
   /**

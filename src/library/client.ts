@@ -67,11 +67,15 @@ export function createHostClient(options: ClientOptions, host: Host): Client {
   const secrets = createRedactor()
   const { token, signal, onNotice, ...settings } = readClientOptions(options, secrets.redact)
   if (token !== undefined) secrets.hide(token.trim())
+  // A callback that fails, or never ends, must not stop a change.
+  const notify = async (text: string) => onNotice?.(text)
   const clientHost: Host = {
     ...host,
     env: token === undefined ? host.env : { ...host.env, MERGEQ_TOKEN: token },
     out: createOutput(async () => undefined),
-    err: createOutput(async text => onNotice?.(secrets.redact(String(text)).trimEnd())),
+    err: createOutput(async text => {
+      notify(secrets.redact(String(text)).trimEnd()).catch(() => undefined)
+    }),
     interrupted: toInterruption(signal),
   }
   const context = { settings, host: clientHost, secrets }

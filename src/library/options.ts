@@ -4,7 +4,7 @@ import { parseToken } from '../config/token.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { repositoryName } from '../domain/values/repository.ts'
 import { pullRequest, repository } from '../domain/values/types.ts'
-import { usageError, withName } from '../errors.ts'
+import { isMergeqError, usageError, withName } from '../errors.ts'
 import type { Json } from '../json.ts'
 import type { ClientOptions, CommonOptions } from './types.ts'
 
@@ -119,7 +119,8 @@ export function readOptions(
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw usageError(`${caller}: the options must be an object.`, 'Pass the options by name.')
   const values: [string, unknown][] = []
-  for (const [name, value] of Object.entries(options)) {
+  const entries = readValue(() => Object.entries(options), `${caller}: the options`)
+  for (const [name, value] of entries) {
     if (value === undefined) continue
     const reader = Object.hasOwn(readers, name) ? readers[name] : undefined
     if (reader === undefined)
@@ -127,7 +128,17 @@ export function readOptions(
         `${caller}: unknown option ${name}.`,
         hintWithSuggestion(name, Object.keys(readers), `Use one of: ${Object.keys(readers).join(', ')}.`),
       )
-    values.push([name, withName(`${caller}: ${name}`, () => reader(value))])
+    const read = () => readValue(() => reader(value), 'the value')
+    values.push([name, withName(`${caller}: ${name}`, read)])
   }
   return Object.fromEntries(values)
+}
+
+/** Throws a usage error for what cannot be read: a getter that throws, an object that contains itself. */
+function readValue<T>(read: () => T, what: string): T {
+  try {
+    return read()
+  } catch (error) {
+    throw isMergeqError(error) ? error : usageError(`${what} cannot be read.`)
+  }
 }

@@ -1,5 +1,5 @@
-/** The shortest secret that is redacted; a shorter text could be part of ordinary words. */
-const minSecretLength = 8
+import { minSecretLength } from '../domain/limits.ts'
+
 const placeholder = '[REDACTED]'
 
 /**
@@ -70,6 +70,7 @@ const removeEscapes = (text: string): string =>
 /** Returns all texts that are redacted for a secret: most are equal for one of letters and digits. */
 function spellingsOf(secret: string): readonly string[] {
   return formsOf(secret).flatMap(form => {
+    if (/^[\w.~-]*$/.test(form)) return [form]
     const encoded = [form, quote(form), quoteSlashes(form)].flatMap(percentEncode)
     return [form, ...encoded, ...encoded.map(encodeURIComponent), ...escapeJson(form)]
   })
@@ -102,7 +103,7 @@ export function createRedactor(): Redactor {
     )
   const redact = (text: string): string => {
     const redacted = replaceSpellings(text)
-    if (!/\\u00/i.test(redacted)) return redacted
+    if (!/\\[uU]00/.test(redacted)) return redacted
     const decoded = removeEscapes(redacted)
     const withoutEscapes = replaceSpellings(decoded)
     return withoutEscapes === decoded ? redacted : withoutEscapes

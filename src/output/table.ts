@@ -10,7 +10,7 @@ import {
   stateStyle,
   type TerminalStyle,
 } from './styled-text.ts'
-import { breakLongWords, textWidth, truncateCell } from './text-width.ts'
+import { breakLongWords, textWidth, truncateCell, wrapLines } from './text-width.ts'
 import type { Column, ColumnFormat, View } from './view.ts'
 
 export interface TableOptions extends TerminalStyle {
@@ -51,7 +51,7 @@ function cellText(
 
 /** Returns the width of the longest URL in a text that a person may copy: at most 300 characters. */
 const maxUrlWidth = (text: string): number =>
-  Math.max(0, ...(text.match(/(?<!\S)https?:\/\/\S{1,300}(?!\S)/g) ?? []).map(textWidth))
+  maxOf(text.match(/(?<!\S)https?:\/\/\S{1,300}(?!\S)/g) ?? [], textWidth)
 
 /** The number of rows that determine the widths of the columns. */
 const sampleRows = 1_000
@@ -60,19 +60,26 @@ const alignedRight: readonly ColumnFormat[] = ['number', 'rate']
 
 const columnGap = 2
 
-/** Returns one row of a table, which has several lines where a cell wraps. */
+/**
+ * Returns one row of a table, which has several lines where a cell wraps. Each line is a row for cli-table3, which
+ * needs minutes for a cell with thousands of wide characters.
+ */
 function renderRow(
-  cells: Table.HorizontalTableRow,
+  cells: readonly (readonly string[])[],
   shown: readonly ShownColumn[],
   widths: readonly number[],
 ): string {
   const table = new Table({
-    chars: { left: '', middle: ' '.repeat(columnGap), right: '' },
+    chars: {
+      ...{ left: '', middle: ' '.repeat(columnGap), right: '' },
+      ...{ mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' },
+    },
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
     colWidths: [...widths],
     colAligns: shown.map(({ column: { format } }) => (alignedRight.includes(format) ? 'right' : 'left')),
   })
-  table.push(cells)
+  const height = maxOf(cells, lines => lines.length)
+  for (let line = 0; line < height; line++) table.push(cells.map(lines => lines[line] ?? ''))
   // Without the borders above and below.
   const lines = table.toString().split('\n').slice(1, -1)
   return lines.map(line => `${line.trimEnd()}\n`).join('')
@@ -102,13 +109,17 @@ export function createTableRenderer({ heading = [], columns, rows: firstRows }: 
   const shown = layoutColumns(columns, contentWidths, urlWidths, options.columns)
   const renderCell = (value: Json | undefined, text: string, { format, link }: Column, width: number) => {
     const isProse = format === 'prose'
-    const cut = isProse ? breakLongWords(text, width) : canBeCut(format) ? truncateCell(text, width) : text
+    const cut = isProse
+      ? wrapLines(breakLongWords(text, width), width)
+      : canBeCut(format)
+        ? truncateCell(text, width)
+        : text
     const style = isProse || format === 'state' ? stateStyle(formatCell(value))?.style : undefined
-    return { content: applyLink(applyStyle(cut, style, color), link?.(value), links), wordWrap: isProse }
+    return cut.split('\n').map(line => applyLink(applyStyle(line, style, color), link?.(value), links))
   }
-  const titles = shown.map(({ column, width }) =>
+  const titles = shown.map(({ column, width }) => [
     applyStyle(truncateCell(column.title, width), 'bold', color),
-  )
+  ])
   return {
     /** The text above the rows: the heading of the view, then the column titles. */
     start:

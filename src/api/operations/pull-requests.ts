@@ -94,7 +94,8 @@ const inspectOnError: OperationErrors = {
       : undefined,
 }
 
-const recoveredByRecord = (rule: RecoveryRule) => ({
+const recoveredByRecord = (rule: RecoveryRule, change: string) => ({
+  change,
   readBack: { operation: getSubmittedPullRequest, params: ['repo', 'targetBranch', 'pr'], rule },
   inspectCommand: 'pr get',
 })
@@ -103,7 +104,7 @@ export const submitPullRequest = defineOperation({
   route: 'POST /submitPullRequest',
   summary: 'Submits a pull request to the queue for testing and merging.',
   recovery: {
-    ...recoveredByRecord('submit'),
+    ...recoveredByRecord('submit', 'submission'),
     replay: 'if-not-applied',
     alreadyAppliedStatus: 409,
   },
@@ -130,7 +131,7 @@ export const cancelPullRequest = defineOperation({
   route: 'POST /cancelPullRequest',
   summary: 'Removes a pull request from the queue.',
   recovery: {
-    ...recoveredByRecord('cancel'),
+    ...recoveredByRecord('cancel', 'cancellation'),
     replay: 'if-not-applied',
     alreadyAppliedStatus: 404,
   },
@@ -143,7 +144,7 @@ export const restartTestsOnPullRequest = defineOperation({
   route: 'POST /restartTestsOnPullRequest',
   summary: 'Restarts the tests of a queued pull request.',
   // A second restart would discard the tests that the first one started.
-  recovery: { ...recoveredByRecord('restart'), replay: 'never' },
+  recovery: { ...recoveredByRecord('restart', 'restart'), replay: 'never' },
   params: pullRequestParams,
   decoder: emptyDecoder,
   errors: inspectOnError,
@@ -192,7 +193,7 @@ export const setImpactedTargets = defineOperation({
   summary: 'Sets the impacted targets of a pull request.',
   // No operation shows the targets; the last upload for a commit wins
   // (docs/reference/service.md, "setImpactedTargets").
-  recovery: { replay: 'without-reading', inspectCommand: 'pr get' },
+  recovery: { change: 'target upload', replay: 'without-reading', inspectCommand: 'pr get' },
   params: {
     ...pullRequestParams,
     sha: param(headCommit, 'Head commit that the targets belong to', {

@@ -41,8 +41,9 @@ export const getQueue = defineOperation({
   errors: createOnNotFound,
 })
 
-const recoveredByQueue = (rule: RecoveryRule) =>
+const recoveredByQueue = (rule: RecoveryRule, change: string) =>
   ({
+    change,
     readBack: { operation: getQueue, params: ['repo', 'targetBranch'], rule },
     replay: 'if-not-applied',
     inspectCommand: 'queue get',
@@ -53,7 +54,7 @@ const { mode, concurrency } = queueSettings
 export const createQueue = defineOperation({
   route: 'POST /createQueue',
   summary: 'Creates a merge queue for a branch.',
-  recovery: { ...recoveredByQueue('create'), alreadyAppliedStatus: 409 },
+  recovery: { ...recoveredByQueue('create', 'creation'), alreadyAppliedStatus: 409 },
   params: { ...queueParams, ...inBody({ mode, concurrency }) },
   decoder: emptyDecoder,
   errors: {
@@ -70,7 +71,7 @@ export const updateQueue = defineOperation({
   route: 'POST /updateQueue',
   summary: 'Changes settings of a queue. Resolves to its settings, or to a receipt if the service sent none.',
   hasState: true,
-  recovery: recoveredByQueue('update'),
+  recovery: recoveredByQueue('update', 'update'),
   params: { ...queueParams, ...inBody(queueSettings) },
   exclusive: [['requiredStatuses', 'deleteRequiredStatuses']],
   check({ repo, targetBranch, ...settings }, hasOverrides) {
@@ -85,7 +86,7 @@ export const updateQueue = defineOperation({
 export const deleteQueue = defineOperation({
   route: 'POST /deleteQueue',
   summary: 'Deletes a queue, which must be empty.',
-  recovery: { ...recoveredByQueue('delete'), alreadyAppliedStatus: 404 },
+  recovery: { ...recoveredByQueue('delete', 'deletion'), alreadyAppliedStatus: 404 },
   params: queueParams,
   decoder: emptyDecoder,
 })

@@ -98,6 +98,8 @@ function hiddenBy(
 const decodeTests = (key: string): ResponseDecoder =>
   listDecoder(key, () => missingPartError(`list of ${key.replaceAll('_', ' ')}`))
 
+const decodeFailingTests = decodeTests('tests')
+
 /** What the lists of tests have in common (docs/reference/service.md, "Pages"). */
 const testPages = {
   key: 'tests',
@@ -179,7 +181,15 @@ export const listFailingTests = defineOperation({
   },
   response: testRecord,
   document: failingTestsRecord,
-  decoder: decodeTests('tests'),
+  decoder: {
+    ...decodeFailingTests,
+    read(response) {
+      const page = decodeFailingTests.read(response)
+      // Without it nobody knows whether the list is complete.
+      if (!isObject(page.envelope?.page)) throw missingPartError('page information')
+      return page
+    },
+  },
   errors: {
     subject: 'the failing tests',
     hint: hintIfNotFound('Check --repo and --org.'),
@@ -311,7 +321,7 @@ export const linkTicketToTestCase = defineOperation({
   route: 'POST /flaky-tests/link-ticket-to-test-case',
   summary: 'Links a ticket to a test. Never sent again after a lost response.',
   // No operation is known to show the link, and whether a second link is harmless is not known either.
-  recovery: { replay: 'never', inspectCommand: '' },
+  recovery: { change: 'linking of the ticket', replay: 'never', inspectCommand: '' },
   isHostedOnly: true,
   params: {
     repo: queueParams.repo,

@@ -185,7 +185,7 @@ export const flakyListCommand = defineCommand({
       footer: [
         [
           `${count}, ${describeInWords(range, endsNow)}${order}.`,
-          complete || isBroken ? '' : ' To list all, add --limit 0.',
+          complete || isBroken ? '' : ` To list all, add --limit ${total}.`,
           id === undefined ? '' : ` Details: ${commandLine(['flaky', 'get', id])}`,
         ],
       ],

@@ -7,6 +7,8 @@ import type { RecordFields } from '../../cli/fields.ts'
 import { expandFiles, openInput } from '../../cli/input-files.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
+import { describeWhen } from '../../domain/time-range.ts'
+import { parseDuration } from '../../domain/values/time.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { get, getString, type JsonObject } from '../../json.ts'
 import type { FailedTest, JUnitResults } from './junit.ts'
@@ -180,6 +182,9 @@ const screenColumns: readonly TestColumn[] = [
   { ...idColumn, path: 'test.id' },
 ]
 
+/** The range that a hint suggests. */
+const widerRange = '30d'
+
 /** A record is a failed test; `test` is the record of the service. */
 const matchRecord: RecordFields = {
   names: [
@@ -255,10 +260,13 @@ export const flakyMatchCommand = defineCommand({
     if (end?.isBroken === true) await logger.info(incompleteListError(end.failure, end.problem).message)
     const newTests = withVerdict('new').length
     if (newTests === 0) return 0
+    const range = rangeOf(request, context)
+    const when = describeWhen(range, request.values.until === undefined)
+    const isWide = range.end - range.start >= parseDuration(widerRange)
     throw new MergeqError(
       'check-failed',
-      `flaky match: ${formatInteger(newTests)} of ${pluralize(matchRecords.length, 'failed test')} ${newTests === 1 ? 'is' : 'are'} new (not in the list of failing tests for this range).`,
-      { hint: 'Fix the new failures, or widen the range with --since 30d.' },
+      `flaky match: ${formatInteger(newTests)} of ${pluralize(matchRecords.length, 'failed test')} ${newTests === 1 ? 'is' : 'are'} new (did not fail ${when}).`,
+      { hint: `Fix the new failures${isWide ? '' : `, or widen the range with --since ${widerRange}`}.` },
     )
   },
 })

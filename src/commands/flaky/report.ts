@@ -45,9 +45,10 @@ export function renderReport(
       ? annotationLines(createAnnotations(report, count))
       : new TextEncoder().encode(renderMarkdown(report, count))
   const fits = (text: Uint8Array) => new TextDecoder().decode(text).length <= characters
-  const whole = render(Math.min(rows, report.tests.length))
+  const most = Math.min(rows, report.tests.length, Math.ceil(characters / minRowLength))
+  const whole = render(most)
   if (fits(whole)) return whole
-  let [fitting, tooMany] = [0, Math.min(rows, report.tests.length)]
+  let [fitting, tooMany] = [0, most]
   while (tooMany - fitting > 1) {
     const middle = Math.floor((fitting + tooMany) / 2)
     if (fits(render(middle))) fitting = middle
@@ -55,6 +56,9 @@ export function renderReport(
   }
   return render(fitting)
 }
+
+/** No row of a report is shorter, in characters. */
+const minRowLength = 30
 
 /** The longest name and the longest message of an annotation, in columns. */
 const [maxNameLength, maxMessageLength] = [200, 1_000]
@@ -89,7 +93,8 @@ function renderMarkdown({ tests, complete, start, end }: FailingTestReport, coun
     `### ${pluralize(tests.length, 'failing test')}, ${formatInteger(quarantined)} quarantined\n\nFrom ${start} to ${end}.`,
     complete ? '\n' : ' **The list is incomplete: part of the range could not be read.**\n',
   ]
-  if (count > 0) parts.push('\n', markdownHead(columns), ...tests.slice(0, count).map(renderMarkdownRow))
+  if (count > 0)
+    parts.push('\n', markdownHead(columns), tests.slice(0, count).map(renderMarkdownRow).join(''))
   if (tests.length > count) parts.push(`\n${omittedNote(tests.length - count)}\n`)
   return parts.join('')
 }

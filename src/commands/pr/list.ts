@@ -46,6 +46,6 @@ export const prListCommand = defineCommand({
   examples: [
     'mergeq pr list --state merged --since 24h',
     'mergeq pr list --state not-ready --state pending --author ada',
-    'mergeq pr list --json --limit 0',
+    'mergeq pr list --limit 100',
   ],
 })

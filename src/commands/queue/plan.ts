@@ -18,6 +18,7 @@ import {
   readSetting,
   settingNames,
   settingsDigest,
+  showKey,
   unknownKey,
 } from '../../domain/queue-file.ts'
 import { suggestName } from '../../domain/similar-name.ts'
@@ -200,7 +201,7 @@ export async function createPlans(
 function unknownSettingError(name: string, path: string, live: JsonObject, args: ParsedArgs): MergeqError {
   const isTyped = args.get('--set')?.some(text => text.startsWith(`${name}=`)) === true
   return usageError(
-    `${isTyped ? '--set' : path}: unknown queue setting '${name}'.`,
+    `${isTyped ? '--set' : path}: unknown queue setting${isTyped ? ` '${name}'` : showKey(name, " '", "'")}.`,
     suggestName(name, [...settingNames, ...Object.keys(live)]) ??
       'To see the settings of the queue, run: mergeq queue export',
   )

@@ -46,16 +46,18 @@ export function parseYaml(text: string, file: string): SourceDocument {
     throw syntaxError(0, 'the file has too many lists and mappings.')
   const document = parseDocument(text, { ...options, lineCounter })
   const [error] = document.errors
+  if (error?.code === 'MULTIPLE_DOCS')
+    throw syntaxError(error.pos[0], 'the file has more than one document. Write a file for each queue.')
   if (error !== undefined)
-    throw syntaxError(error.pos[0], `invalid YAML: ${error.message.replace(/\.?$/, '.')}`)
+    // Without the part of the file that the parser quotes: it may be another file than was meant.
+    throw syntaxError(error.pos[0], `invalid YAML: ${error.message.replace(/:? ".*|\.$/s, '')}.`)
   const { contents } = document
   if (contents === null) throw syntaxError(0, 'the file is empty.')
   visit(contents, (_, node) => {
     const offset = offsetOf(node)
     if (isAlias(node) || (isNode(node) && node.anchor !== undefined))
       throw syntaxError(offset, 'anchors and aliases are not supported: write the value itself.')
-    if (isNode(node) && node.tag !== undefined)
-      throw syntaxError(offset, `the tag ${node.tag} is not supported.`)
+    if (isNode(node) && node.tag !== undefined) throw syntaxError(offset, 'tags are not supported.')
     if (isPair(node) && !(isScalar(node.key) && typeof node.key.value === 'string'))
       throw syntaxError(offsetOf(node.key), 'a key must be a string; use quotes if necessary.')
     if (isScalar(node) && typeof node.value === 'number' && !isKept(node.value, node.source ?? ''))

@@ -1,4 +1,6 @@
 import { MergeqError } from '../../errors.ts'
+import { formatInteger } from '../format.ts'
+import { maxSamples } from '../limits.ts'
 
 /** A sample of the Prometheus text format 0.0.4 (docs/reference/service.md, "Metrics"), without timestamp. */
 export interface Sample {
@@ -8,6 +10,9 @@ export interface Sample {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }
+
+/** The longest line that is read, in characters: a pattern would exhaust the stack for a much longer one. */
+const maxLineLength = 1024 * 1024
 
 const metricName = /^[a-zA-Z_:][a-zA-Z0-9_:]*/
 const labelPair = /^[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"((?:[^"\\]|\\[\\"n])*)"[ \t]*(,)?/
@@ -42,23 +47,33 @@ function* readLines(text: string): Generator<string> {
 }
 
 /**
- * Yields the samples of a text. Throws a `bad-answer` error with the line number at an invalid line. Accepts
- * some input that Prometheus rejects: CRLF, a last line without a line end, and comments with extra words.
+ * Yields the samples of a text. Throws a `bad-answer` error with the line number at an invalid line, and after
+ * 100,000 samples. Accepts some input that Prometheus rejects: CRLF, a last line without a line end, and comments
+ * with extra words.
  */
 export function* readSamples(text: string): Generator<Sample> {
   const types = new Map<string, string>()
-  let number = 0
+  let [number, samples] = [0, 0]
   for (const raw of readLines(text)) {
     number++
     const line = raw.replace(blanks, '')
     const [, family, type] = typeLine.exec(line) ?? []
     if (family !== undefined && type !== undefined) types.set(family, type.toLowerCase())
     if (line === '' || line.startsWith('#')) continue
-    const sample = parseSample(line, types)
+    const sample = line.length > maxLineLength ? undefined : parseSample(line, types)
     if (sample === undefined)
       throw new MergeqError(
         'bad-answer',
         `line ${number} of the metrics is not in the Prometheus text format 0.0.4.`,
+      )
+    samples++
+    if (samples > maxSamples)
+      throw new MergeqError(
+        'bad-answer',
+        `the metrics have more than ${formatInteger(maxSamples)} samples.`,
+        {
+          hint: 'To save the text as it is, run: mergeq metrics > metrics.prom',
+        },
       )
     yield sample
   }

@@ -38,7 +38,7 @@ export function parseRepository(text: string): Repository {
     )
   const address = /^https:\/\/(.+?)(?:\.git|\/)?$/.exec(text)?.[1]
   const parts = (address ?? text).split('/')
-  const hasHost = address !== undefined || (parts.length > 2 && looksLikeHost(parts[0] ?? ''))
+  const hasHost = address !== undefined || looksLikeHost(parts[0] ?? '')
   const host = hasHost ? (parts.shift() ?? '') : defaultHost
   const name = parts.pop() ?? ''
   if (parts.length === 0 || !isHostWithPort(host)) throw refuse()

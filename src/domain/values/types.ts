@@ -40,7 +40,9 @@ export function isExactNumber(text: string): boolean {
 
 /** Throws a usage error for a JSON text with a number that a double would change. */
 export function requireExactNumbers(json: string): void {
-  const numbers = json.replace(/"(?:[^"\\]|\\.)*"/g, '').match(/-?\d[\d.eE+-]*/g) ?? []
+  // Escapes first: one pattern for whole strings would exhaust the stack for a long one.
+  const withoutStrings = json.replace(/\\./gs, '').replace(/"[^"]*"/g, '')
+  const numbers = withoutStrings.match(/-?\d[\d.eE+-]*/g) ?? []
   const inexact = numbers.find(number => !isExactNumber(number))
   if (inexact !== undefined)
     throw usageError(

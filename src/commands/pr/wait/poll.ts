@@ -114,7 +114,10 @@ export async function readTargets(
     const isNeeded =
       inQueue.length > 1 ||
       wait.options.failOnPaused ||
-      inQueue.some(({ state }) => state.isStateUnchanged && state.state !== 'TESTING')
+      inQueue.some(
+        ({ state: { missingSince, unchanged = 0, state } }) =>
+          missingSince === undefined && unchanged > 0 && state !== 'TESTING',
+      )
     if (isNeeded && !wait.unreadableQueues.has(name) && wait.hasTime())
       for (const [target, reading] of await readListing(name, inQueue, wait)) listings.set(target, reading)
   }

@@ -1,0 +1,42 @@
+// Runs the random tests again and again, each time with another seed: `npm run attack -- 30` for 30 minutes.
+// Ends at the first failure; the seed is in the title of the failed test (MERGEQ_RANDOM_SEED repeats it).
+import { execFileSync } from 'node:child_process'
+
+const minutes = Number(process.argv[2] ?? 30)
+const amounts = {
+  MERGEQ_RANDOM_ATTACKS: '2000',
+  MERGEQ_RANDOM_RESPONSES: '5000',
+  MERGEQ_RANDOM_WRITES: '10000',
+}
+const files = ['random-attacks', 'service-description', 'random-writes']
+
+const end = Date.now() + minutes * 60_000
+let rounds = 0
+for (; Date.now() < end; rounds++) {
+  const seed = String(Math.floor(Math.random() * 2 ** 31))
+  console.log(`round ${rounds + 1}, seed ${seed}`)
+  try {
+    execFileSync(
+      'npx',
+      [
+        'vitest',
+        'run',
+        '--retry',
+        '0',
+        '--test-timeout',
+        '3600000',
+        ...files.map(name => `/${name}.test.ts`),
+      ],
+      { env: { ...process.env, ...amounts, MERGEQ_RANDOM_SEED: seed }, stdio: 'inherit' },
+    )
+  } catch {
+    console.log(`Failed in round ${rounds + 1}. To repeat it, set MERGEQ_RANDOM_SEED=${seed}.`)
+    process.exit(1)
+  }
+}
+console.log(`${rounds} rounds in ${minutes} minutes: no failure.`)
+console.log(
+  `Of each round: ${Object.entries(amounts)
+    .map(([name, amount]) => `${name}=${amount}`)
+    .join(' ')}`,
+)
