@@ -17,7 +17,7 @@ export default defineConfig({
       project('cli', { isolate: false, retry: 1 }),
       // Only these tests run the built program. They use real processes, terminals and clocks, which a busy machine
       // delays: a test that fails is run again, and the last lines of a run name it.
-      project('process', { globalSetup: ['test/support/build.ts'], retry: 1 }),
+      project('process', { globalSetup: ['test/support/build.ts'], isolate: false, retry: 1 }),
       ...(process.platform === 'win32'
         ? [project('windows', { globalSetup: ['test/support/build.ts'] })]
         : []),

@@ -22,14 +22,9 @@ const send = async (line: string) => {
   }
 }
 
-test.each([
+test.each<readonly [input: string | Buffer, code: number, says: string]>([
   [
     Buffer.from('{"note":"\xe9"}', 'latin1'),
-    2,
-    'mergeq: --input: the body contains bytes that are not UTF-8.\n',
-  ],
-  [
-    Buffer.from('{"note":"\xc3', 'latin1'),
     2,
     'mergeq: --input: the body contains bytes that are not UTF-8.\n',
   ],
@@ -41,40 +36,26 @@ test.each([
   ],
 ])(
   '--input that is not UTF-8, not exact or too long is refused, and nothing is sent',
-  async (input, code, text) => {
+  async (input, code, says) => {
     const outcome = await mergeq('api getQueue --input -', { env, answer, input })
     expect(outcome).toMatchObject({ code, out: '', requests: [] })
-    expect(outcome.err.startsWith(text)).toBe(true)
+    expect(outcome.err.startsWith(says)).toBe(true)
   },
 )
 
 describe('a known operation gets its method, and what settings give', () => {
   test.each([
-    ['listPullRequests', { repo, targetBranch: 'main' }],
-    ['flaky-tests/list-quarantined-tests', { repo, org_url_slug: 'acme' }],
-    ['flaky-tests/list-unhealthy-tests', { repo, org_url_slug: 'acme' }],
-    ['flaky-tests/link-ticket-to-test-case', { repo }],
-    ['getQueue', { repo, targetBranch: 'main' }],
-  ])('%s', async (operation, body) => {
-    expect(await send(`api ${operation}`)).toEqual({
-      code: 0,
-      err: '',
-      requests: 1,
-      method: 'POST',
-      path: `/v1/${operation}`,
-      body,
-    })
-  })
-
-  test('status is a GET', async () => {
-    expect(await send('api status')).toMatchObject({ method: 'GET', path: '/v1/status', body: undefined })
+    ['listPullRequests', 'POST', { repo, targetBranch: 'main' }],
+    ['flaky-tests/list-unhealthy-tests', 'POST', { repo, org_url_slug: 'acme' }],
+    ['flaky-tests/link-ticket-to-test-case', 'POST', { repo }],
+    ['status', 'GET', undefined],
+  ])('%s', async (operation, method, body) => {
+    const path = `/v1/${operation}`
+    expect(await send(`api ${operation}`)).toEqual({ code: 0, err: '', requests: 1, method, path, body })
   })
 
   test('an unknown operation gets nothing', async () => {
-    expect(await send('api getSubmittedPullRequests -f a=b')).toMatchObject({
-      method: 'POST',
-      body: { a: 'b' },
-    })
+    expect(await send('api getQueues -f a=b')).toMatchObject({ method: 'POST', body: { a: 'b' } })
   })
 })
 
@@ -82,24 +63,11 @@ describe('fields', () => {
   test.each([
     ['-F n=5', { n: 5 }],
     ['-f n=5', { n: '5' }],
-    ['-f n=true', { n: 'true' }],
-    ['-f n=', { n: '' }],
     [`-f 'n=a=b "c"'`, { n: 'a=b "c"' }],
     ['-f a.b=5 -F a.c=5', { a: { b: '5', c: 5 } }],
     ['--raw-field n=null --field m=null', { n: 'null', m: null }],
   ])('%s', async (flags, body) => {
     expect((await send(`api something ${flags}`)).body).toEqual(body)
-  })
-
-  test.each([
-    ['9007199254740993', '{"b":9007199254740993}'],
-    ['1e400', '[1e400]'],
-  ])('the number %s, which would be changed, is a usage error', async (number, value) => {
-    const { code, err, requests } = await mergeq(['api', 'something', '-F', `a=${value}`], { env, answer })
-    expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    expect(err).toBe(
-      `mergeq: --field: the number ${number} cannot be represented exactly.\n  To send it as text, use a JSON string: "${number}"\n`,
-    )
   })
 
   test('a field replaces one value inside the body of --input', async () => {
@@ -108,38 +76,28 @@ describe('fields', () => {
     expect(requests[0]?.body).toBe('{"pr":{"number":8,"sha":"4f2a","id":9007199254740991},"list":[{"a":1}]}')
   })
 
-  test('a field without a key is a usage error', async () => {
-    const { code, err, requests } = await send('api something -f value')
-    expect({ code, requests }).toEqual({ code: 2, requests: 0 })
-    expect(err).toBe(
-      "mergeq: --raw-field: 'value' does not have the form <path>=<value>.\n  For example: concurrency=5 or pr.number=7\n",
-    )
-  })
-
-  test('the same field twice is a usage error', async () => {
-    const { code, err, requests } = await send('api something -f a=1 -F a=2')
-    expect({ code, requests }).toEqual({ code: 2, requests: 0 })
-    expect(err).toBe('mergeq: --field was given twice for a.\n  Use each path only once.\n')
-  })
-
   test.each([
-    ['api getQueue -R acme/api -F repo.owner=x', '--field repo.owner', '--repo'],
-    ['api getQueue -b release -f targetBranch=x', '--raw-field targetBranch', '--target-branch'],
-    ['api flaky-tests/get-test-details --org x -F org_url_slug=y', '--field org_url_slug', '--org'],
-  ])('%s is a usage error', async (line, field, option) => {
-    const { code, err, requests } = await send(line)
-    expect({ code, requests }).toEqual({ code: 2, requests: 0 })
-    expect(err).toBe(
-      `mergeq: ${field} conflicts with ${option}, which sets the same field.\n  Use only one of them.\n`,
-    )
-  })
-
-  test('a GET has no fields', async () => {
-    const { code, err } = await send('api status -f a=1')
-    expect(code).toBe(2)
-    expect(err).toBe(
-      'mergeq: A GET request cannot have a body.\n  Omit -f, -F and --input, or use -X post.\n',
-    )
+    [
+      "something -F 'a=[1e400]'",
+      '--field: the number 1e400 cannot be represented exactly.\n  To send it as text, use a JSON string: "1e400"',
+    ],
+    [
+      'something -f value',
+      "--raw-field: 'value' does not have the form <path>=<value>.\n  For example: concurrency=5 or pr.number=7",
+    ],
+    ['something -f a=1 -F a=2', '--field was given twice for a.\n  Use each path only once.'],
+    [
+      'getQueue -R acme/api -F repo.owner=x',
+      '--field repo.owner conflicts with --repo, which sets the same field.\n  Use only one of them.',
+    ],
+    [
+      'getQueue -b release -f targetBranch=x',
+      '--raw-field targetBranch conflicts with --target-branch, which sets the same field.\n  Use only one of them.',
+    ],
+    ['status -f a=1', 'A GET request cannot have a body.\n  Omit -f, -F and --input, or use -X post.'],
+  ])('api %s is a usage error', async (words, says) => {
+    const { code, err, requests } = await send(`api ${words}`)
+    expect({ code, err, requests }).toEqual({ code: 2, err: `mergeq: ${says}\n`, requests: 0 })
   })
 
   test('a state that the user names is sent as it is', async () => {

@@ -1,119 +1,275 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { against, expectBadResponse, failing, get, isBadResponse, reads } from '../support/bad-responses.ts'
-import { pullRequest } from '../support/fake-queue.ts'
-import { type FaultServerOptions, withFaultServer } from '../support/fault-server.ts'
-import { runAndCheck } from '../support/fault-server-runs.ts'
-import { type Reply, resetAfterBytes, respondWith, withoutEffect, writeRaw } from '../support/responders.ts'
+import { queue as place, runAndCheck } from '../support/command-checks.ts'
+import { mergeq, type Seen, type Setting } from '../support/harness.ts'
+import { rawReply, type ServerReply } from '../support/service.ts'
 
-const half = (text: string): string => text.slice(0, text.length / 2)
+const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
+const record = { state: 'pending', prNumber: 7, prTitle: 'Change 7', isCurrentlySubmittedToQueue: true }
+
+/** The reads that answer with JSON, and a whole answer of each. */
+const reads = [
+  ['pr get 7', record],
+  [`pr testing ${id}`, { testBranch: 'trunk-merge/pr-7/x', status: 'in_progress', testedPullRequests: [] }],
+  ['queue get', { state: 'running', enqueuedPullRequests: [record] }],
+  ['flaky list', { tests: [{ id, name: 'cart' }], page: { next_page_token: '' } }],
+  [`flaky get ${id}`, { test: { id, name: 'cart' } }],
+] as const
+const whole = JSON.stringify(record)
+
+const run = (line: string, answer: Setting['answer'], setting: Setting = {}) =>
+  mergeq(line, { ...setting, env: { ...place, MERGEQ_PR: '7' }, answer: answer ?? (() => ({})) })
+
+/** `pr get 7 --json` of a service that answers always so. */
+const get = (reply: ServerReply) => run('pr get 7 --json', () => reply)
+
+/** Reads what must be taken for no answer; returns what is said of it. */
+async function expectBad(reply: ServerReply): Promise<string> {
+  const { out, err } = await runAndCheck('pr get 7 --retries 0', { code: 15 }, { answer: () => reply })
+  expect(out).toBe('')
+  expect(err, 'names the host').toMatch(/127\.0\.0\.1:\d+/)
+  return err
+}
+
+/** Breaks after so many bytes of the body. */
+const breakAfter =
+  (body: string, bytes: number): ServerReply =>
+  (response, socket) => {
+    response.writeHead(200, { 'content-length': body.length })
+    response.write(body.slice(0, bytes), () => setTimeout(() => socket.resetAndDestroy(), 20))
+  }
+
+const head = 'HTTP/1.1 200 OK\r\n'
+const chunked = `${head}transfer-encoding: chunked\r\nconnection: close\r\n\r\n`
 
 describe('incomplete responses', () => {
-  describe.each(reads)('JSON cut in half, always: $line', ({ line, operation, whole }) => {
-    const text = half(JSON.stringify(whole))
-    const cutAlways: FaultServerOptions = { script: { [operation]: withoutEffect(respondWith(200, text)) } }
-
-    test('repeated, then reported with the number of bytes received', () =>
-      withFaultServer(cutAlways, async server => {
-        const { code, out, sentence, earlierLines: notes, sleeps } = await runAndCheck(server, line)
-        expect({ code, out, requests: server.log.length }).toEqual({ code: 15, out: '', requests: 4 })
-        expect(sleeps).toEqual([250, 500, 1_000])
-        expect(sentence).toMatch(/not complete JSON/)
-        expect(sentence).toContain(`${text.length} bytes`)
-        expect(notes.filter(note => note.includes('; retrying in '))).toHaveLength(3)
-      }))
-  })
-
-  test.each(reads)('with --json, standard output is empty: $line', ({ line, operation, whole }) =>
-    withFaultServer(
-      { script: { [operation]: withoutEffect(respondWith(200, half(JSON.stringify(whole)))) } },
-      async server => {
-        const { code, out } = await runAndCheck(server, `${line} --json --retries 0`, {
-          skipFailureText: true,
-        })
-        expect({ code, out, requests: server.log.length }).toEqual({ code: 15, out: '', requests: 1 })
-      },
-    ),
-  )
-
-  test.each(reads)('reset in mid body, once: $line', async ({ line, operation, whole }) => {
-    const reply: Reply = { status: 200, body: JSON.stringify(whole) }
-    const options = { documents: { [operation]: reply } }
-    const good = await withFaultServer(options, server => runAndCheck(server, line))
-    await withFaultServer(
-      { ...options, script: { [operation]: [withoutEffect(resetAfterBytes(reply, 20))] } },
-      async server => {
-        const { code, out } = await runAndCheck(server, line)
-        expect({ code, out, requests: server.log.length }).toEqual({ code: 0, out: good.out, requests: 2 })
-      },
-    )
-  })
-
-  test('a page that is reset in mid body does not print a row twice', async () => {
-    const page = (name: string, token: string): Reply => ({
-      status: 200,
-      body: JSON.stringify({ tests: [{ id: name, name }], page: { next_page_token: token } }),
+  test.each(reads)('JSON that is cut is asked for again, then reported: %s', async (line, document) => {
+    const body = JSON.stringify(document).slice(0, 20)
+    const { code, out, err, requests, sleeps } = await run(line, () => ({ body }))
+    expect({ code, out, requests: requests.length, sleeps }).toEqual({
+      code: 15,
+      out: '',
+      requests: 4,
+      sleeps: [250, 500, 1_000],
     })
-    const first = page('one', 'more')
-    const second = page('two', '')
-    const show = ({ status, body = '' }: Reply) => withoutEffect(respondWith(status, body))
-    const script = { [failing]: [show(first), withoutEffect(resetAfterBytes(second, 20)), show(second)] }
-    await withFaultServer({ script }, async server => {
-      const { code, out } = await runAndCheck(server, 'flaky list -o ndjson --fields name')
-      expect({ code, out, requests: server.log.length }).toEqual({
-        code: 0,
-        out: '{"name":"one"}\n{"name":"two"}\n',
-        requests: 3,
-      })
+    expect(err.match(/; retrying in /g)).toHaveLength(3)
+    expect(err).toMatch(/not complete JSON.*\b20 bytes/)
+  })
+
+  test('a page that is reset in the body does not print a row twice', async () => {
+    const page = (name: string, next_page_token: string) =>
+      JSON.stringify({ tests: [{ id: name, name }], page: { next_page_token } })
+    const replies = [
+      { body: page('one', 'more') },
+      breakAfter(page('two', ''), 20),
+      { body: page('two', '') },
+    ]
+    const { code, out, requests } = await run(
+      'flaky list -o ndjson --fields name',
+      (_, index) => replies[index] ?? {},
+    )
+    expect({ code, out, requests: requests.length }).toEqual({
+      code: 0,
+      out: '{"name":"one"}\n{"name":"two"}\n',
+      requests: 3,
     })
   })
 
-  test('a content-length shorter than the body', async () => {
-    const text = JSON.stringify(get.whole)
-    const show = writeRaw(
-      `HTTP/1.1 200 OK\r\ncontent-length: ${(text.length / 2) | 0}\r\nconnection: close\r\n\r\n${text}`,
-    )
-    const { log } = await expectBadResponse(show)
-    expect(log.length).toBeLessThanOrEqual(4)
+  test('a content-length shorter than the body is a bad response', async () => {
+    await expectBad(rawReply(`${head}content-length: 30\r\n\r\n${whole}`))
   })
 
-  test('a content-length shorter than the body, on a kept connection', () =>
-    isBadResponse(writeRaw(`HTTP/1.1 200 OK\r\ncontent-length: 30\r\n\r\n${JSON.stringify(get.whole)}`)))
+  test.each([
+    ['a content-length longer than the body', 'content-length: 99\r\n\r\n{"state":"pending"}'],
+    ['no last chunk', 'transfer-encoding: chunked\r\n\r\n13\r\n{"state":"pending"}\r\n'],
+  ])('%s is a closed connection', async (_, text) => {
+    const answer = () => rawReply(head + text)
+    const { out } = await runAndCheck('pr get 7 --retries 0', { code: 7 }, { answer })
+    expect(out).toBe('')
+  })
 
-  test('a content-length longer than the body is an error', () =>
-    against(writeRaw('HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"state":"pending"}'), async server => {
-      const { code, out } = await runAndCheck(server, `${get.line} --json --retries 0`)
-      expect({ success: code === 0, out }).toEqual({ success: false, out: '' })
-    }))
+  test('chunks of one byte give the same result', async () => {
+    const prTitle = 'Zoë 🛒 カート'
+    const bytes = Buffer.from(JSON.stringify({ ...record, prTitle }))
+    const pieces = [...bytes].flatMap(byte => ['1\r\n', Buffer.of(byte), '\r\n'])
+    const { code, out } = await get(rawReply(chunked, ...pieces, '0\r\n\r\n'))
+    expect({ code, prTitle: JSON.parse(out).prTitle }).toEqual({ code: 0, prTitle })
+  })
+})
 
-  test('a chunked body without its last chunk is an error', () =>
-    against(
-      writeRaw('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n13\r\n{"state":"pending"}\r\n'),
-      async server => {
-        const { code, out } = await runAndCheck(server, `${get.line} --json --retries 0`)
-        expect({ success: code === 0, out }).toEqual({ success: false, out: '' })
-      },
-    ))
+describe('responses that are not JSON', () => {
+  const broken = Buffer.from('{"state":"pending","prTitle":"caf\xE9 \xC3","prAuthor":"\xFF"}', 'latin1')
 
-  test('any split of the body into chunks gives the same result', async () => {
-    const title = 'Zoë 🛒 カート'
-    const bytes = Buffer.from(JSON.stringify(pullRequest(7, { prTitle: title })))
-    for (const size of [1, 3, 7, 64, bytes.length]) {
-      const chunks: Buffer[] = []
-      for (let at = 0; at < bytes.length; at += size) {
-        const piece = bytes.subarray(at, at + size)
-        chunks.push(Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n'))
-      }
-      const show = writeRaw(
-        Buffer.concat([
-          Buffer.from('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n'),
-          ...chunks,
-          Buffer.from('0\r\n\r\n'),
-        ]),
-      )
-      await against(show, async server => {
-        const { code, documents } = await runAndCheck(server, `${get.line} --json`)
-        expect({ code, title: documents[0]?.prTitle }).toEqual({ code: 0, title })
-      })
+  test('what is not UTF-8 is shown with U+FFFD, and warned of once', async () => {
+    for (const line of ['pr get 7', 'pr get 7 --json']) {
+      const { code, out, err } = await run(line, () => ({ body: broken }))
+      expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('caf\uFFFD \uFFFD') })
+      expect(err.match(/UTF-8/g)).toHaveLength(1)
     }
   })
+
+  test('several pages cause only one warning', async () => {
+    const bodies = ['a', 'b', ''].map(token =>
+      Buffer.from(`{"tests":[{"name":"caf\xE9"}],"page":{"next_page_token":"${token}"}}`, 'latin1'),
+    )
+    const answer = (_: Seen, index: number) => ({ body: bodies[index] ?? Buffer.of() })
+    const { code, err, requests } = await run('flaky list', answer)
+    expect({ code, requests: requests.length }).toEqual({ code: 0, requests: 3 })
+    expect(err.match(/UTF-8/g)).toHaveLength(1)
+  })
+
+  test('a U+FFFD that the service sent causes no warning', async () => {
+    const body = JSON.stringify({ ...record, prTitle: 'caf\uFFFD' })
+    expect(await get({ body })).toMatchObject({ code: 0, err: '' })
+  })
+
+  test.each(reads)('a BOM before the JSON and white space after it are fine: %s', async (line, document) => {
+    const body = `\uFEFF${JSON.stringify(document)}\r\n\t \n`
+    const { code, requests } = await run(`${line} --json`, () => ({ body }))
+    expect({ code, requests: requests.length }).toEqual({ code: 0, requests: 1 })
+  })
+
+  test.each(['x', '{}', '\0'])('garbage after the JSON: %j', async garbage => {
+    await expectBad({ body: whole + garbage })
+  })
+
+  test.each(['NaN', '-Infinity', "'x'", '01', '[1,]'])('%s is not JSON', async value => {
+    await expectBad({ body: `{"state":"pending","priorityValue":${value}}` })
+  })
+
+  test('of a key that stands twice the last one wins', async () => {
+    const { code, out } = await get({ body: '{"state":"pending","state":"merged","prNumber":7}' })
+    expect({ code, state: JSON.parse(out).state }).toEqual({ code: 0, state: 'MERGED' })
+  })
+})
+
+describe('responses that are not HTTP, or not what they say', () => {
+  const length = `content-length: ${whole.length}\r\n`
+  test.each([
+    [
+      'content-length and chunked together',
+      `${head}${length}transfer-encoding: chunked\r\n\r\n${whole.length.toString(16)}\r\n${whole}\r\n0\r\n\r\n`,
+    ],
+    ['two content-lengths that differ', `${head}${length}content-length: 5\r\n\r\n${whole}`],
+    ['HTTP/0.9', whole],
+    ['SSH', 'SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n'],
+    ['a header with a NUL', `${head}x-y: a\0b\r\n\r\n${whole}`],
+    ['a chunk size that is none', `${chunked}zz\r\n${whole}\r\n0\r\n\r\n`],
+    ['headers without end', `${head}x-filler: ${'x'.repeat(17_000)}\r\n\r\n{}`],
+  ])('%s: not valid HTTP', async (_, text) => {
+    expect(await expectBad(rawReply(text))).toMatch(/not (valid )?HTTP/)
+  })
+
+  const hint = 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload\r\n\r\n'
+  test.each([
+    ['headers of 15 KiB', `${head}x-filler: ${'x'.repeat(15_000)}\r\nconnection: close\r\n\r\n${whole}`],
+    ['50 times 103 Early Hints', `${hint.repeat(50)}${head}${length}\r\n${whole}`],
+  ])('%s are read', async (_, text) => {
+    expect(await get(rawReply(text))).toMatchObject({ code: 0, err: '' })
+  })
+
+  const zipped = gzipSync(whole)
+  const encoded = (body: Uint8Array, encoding: string) => ({
+    body,
+    headers: { 'content-encoding': encoding },
+  })
+  test.each([
+    ['says gzip and is not', encoded(Buffer.from(whole), 'gzip')],
+    ['says something unknown', encoded(Buffer.from(whole), 'x-rot13')],
+    ['is cut in half', encoded(zipped.subarray(0, zipped.length / 2), 'gzip')],
+    ['has a wrong checksum', encoded(Buffer.concat([zipped.subarray(0, -8), Buffer.alloc(8, 1)]), 'gzip')],
+  ])('a body that %s', async (_, reply) => {
+    await expectBad(reply)
+  })
+
+  test.each(['gzip', 'GZIP', 'x-gzip'])('what says %s and is, is read', async encoding => {
+    expect(await get(encoded(zipped, encoding))).toMatchObject({ code: 0 })
+  })
+
+  test('one byte at a time: the limit applies to the body and to the head', async () => {
+    for (const start of [`${head}\r\n`, '']) {
+      const text = `${start === '' ? head : ''}x-filler: ${'x'.repeat(500)}`
+      const answer = (): ServerReply => (_, socket) => {
+        socket.write(start)
+        let at = 0
+        const timer = setInterval(() => socket.write(text[at++] ?? 'x'), 20)
+        socket.once('close', () => clearInterval(timer))
+      }
+      const line = 'pr get 7 --timeout 300ms --retries 0'
+      expect((await runAndCheck(line, { code: 7 }, { answer })).err).toMatch(/within 0\.3s/)
+    }
+  })
+})
+
+describe('a response without a required part is rejected', () => {
+  const others = ['{}', '{"error":{"message":"busy"}}', '12345678901234567890', '1e400', 'null', '"x"', '[]']
+  const noState = ['{"state":null}', '{"state":""}', '{"state":7}', '{"test":{}}']
+  const noQueue = ['{"state":"running"}', '{"enqueuedPullRequests":null}', '{"enqueuedPullRequests":{}}']
+  const noTests = ['{"tests":null,"page":{}}', '{"tests":{},"page":{}}', '{"tests":[1,2],"page":{}}']
+  const noTest = ['{"test":null}', '{"test":[]}', '{"tests":null}']
+  const junit = '<testsuite><testcase name="cart"><failure/></testcase></testsuite>'
+  test.each<readonly [string, readonly string[]]>([
+    ['pr get 7', noState],
+    ['pr get --head fix', noState],
+    ['pr wait 7 --timeout 0', noState],
+    ['pr explain 7', noState.slice(0, 1)],
+    ['queue get', noQueue],
+    ['queue check --max-depth 3', noQueue],
+    ['queue watch --once', noQueue],
+    ['queue export', noQueue],
+    ['flaky list', noTests],
+    ['flaky list -o ndjson', noTests],
+    ['flaky gate --max 0 --on-unavailable pass', noTests],
+    ['flaky report', noTests],
+    ['flaky match junit.xml', noTests],
+    [`flaky get ${id}`, noTest],
+    [`flaky get ${id} -o csv`, noTest],
+  ])('%s', async (line, bodies) => {
+    for (const body of [...others, ...bodies]) {
+      const { code, out, err, requests } = await run(line, () => ({ body }), {
+        files: { 'junit.xml': junit },
+      })
+      const asked = line === 'pr explain 7' ? 2 : 1
+      expect({ body, code, requests: requests.length }).toEqual({ body, code: 15, requests: asked })
+      expect(err).toMatch(/(^mergeq: |"message":")Invalid response from 127\.0\.0\.1:\d+: /m)
+      if (!line.startsWith('pr wait')) expect(out).toBe('')
+    }
+  })
+
+  test('the message has what the response said instead', async () => {
+    const { err } = await run('queue get', () => ({ body: '{"message":"busy"}' }))
+    expect(err).toContain(' and says: busy')
+  })
+
+  test.each([
+    '{"state":"running","enqueuedPullRequests":[]}',
+    '{"enqueuedPullRequests":[null,{}]}',
+    '{"state":"HOVERING","enqueuedPullRequests":[{"state":"HOVERING","prNumber":7}]}',
+  ])('a record with a list of pull requests is a queue, whatever else it has: %s', async body => {
+    expect(await run('queue get', () => ({ body }))).toMatchObject({ code: 0 })
+  })
+
+  test('`pr explain` reads a record without a state if it has other fields', async () => {
+    const answer = ({ path }: Seen) =>
+      path.endsWith('/getQueue')
+        ? { status: 404 }
+        : { body: '{"readiness":{"gitHubMergeability":"not_mergeable"}}' }
+    expect(await run('pr explain 7 --json', answer)).toMatchObject({ code: 0 })
+  })
+
+  test('a later page without a list of tests leaves the list incomplete', async () => {
+    const first = '{"tests":[{"id":"a"}],"page":{"next_page_token":"2"}}'
+    const { code, out, err } = await run('flaky list --fields id', (_, index) => ({
+      body: index === 0 ? first : '{"message":"busy"}',
+    }))
+    expect({ code, out }).toEqual({ code: 17, out: 'a\n' })
+    expect(err).toContain('it has no list of tests. The list is incomplete.')
+  })
+
+  test.each(['queue update --concurrency 5', 'queue pause', 'pr submit 7'])(
+    'a change is done whatever the body of its 200: %s',
+    async line => {
+      expect(await run(line, () => ({ body: '{"message":"busy"}' }))).toMatchObject({ code: 0 })
+    },
+  )
 })

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { completionScriptPaths, shells } from '../support/completion-scripts.ts'
 import { type Answer, mergeq, noon, type Setting } from '../support/harness.ts'
 
 const where = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme' }
@@ -12,6 +14,8 @@ const queue = queueOf(
   { prNumber: 71, state: 'pending' },
 )
 
+const settingsFile = '/home/ann/.config/mergeq/config.json'
+
 /** Completes a line at its end and returns what the shell reads; nothing else may happen. */
 async function complete(line: string, setting: Setting = {}) {
   const words = line.split(' ')
@@ -24,6 +28,35 @@ async function complete(line: string, setting: Setting = {}) {
 /** What is completed when the service responds with its queue. */
 const completeQueue = async (line: string, setting: Setting = {}) =>
   (await complete(line, { answer: () => queue, ...setting })).out
+
+const unreadable = { MERGEQ_TOKEN: '', MERGEQ_OUTPUT: 'xml', MERGEQ_CONFIG_DIR: '/dev/null', CI: 'true' }
+
+test.each(shells)('`completion %s` prints the script of the package, and needs no settings', async shell => {
+  const { code, out, err, requests } = await mergeq(`completion ${shell}`, { env: unreadable })
+  expect({ code, err, requests }).toEqual({ code: 0, err: '', requests: [] })
+  expect(out).toBe(readFileSync(completionScriptPaths[shell], 'utf8'))
+})
+
+test.each([
+  ['completion tcsh', "There is no completion script for 'tcsh'."],
+  ['completion', "missing required argument 'shell'"],
+])('`%s` is refused', async (words, says) => {
+  const { code, out, err } = await mergeq(words)
+  expect({ code, out }).toEqual({ code: 2, out: '' })
+  expect(err).toContain(says)
+  expect(err).toMatch(/\n {2}\S/)
+})
+
+test.each([
+  ['__complete -- pr sub', 'submit\tSubmit pull requests to the queue for testing and merging\n:nofiles\n'],
+  ['__complete -- pr targets 7 --from ""', ':files\n'],
+  ['__complete -- pr submit --output xml --retries many --wai', '--wait\t'],
+  ['__complete', 'pr\t'],
+])('`%s` needs no settings, sends nothing and ends with 0', async (line, says) => {
+  const { code, out, err, requests } = await mergeq(line, { env: unreadable })
+  expect({ code, err, requests }).toEqual({ code: 0, err: '', requests: [] })
+  expect(out.startsWith(says)).toBe(true)
+})
 
 describe('pull requests of the queue', () => {
   test('with their states and titles, by one request', async () => {
@@ -51,30 +84,26 @@ describe('pull requests of the queue', () => {
     ['pr get 7 #12 7', '71\tpending\n:nofiles\n'],
     ['pr get https://github.com/acme/web/pull/7 12 7', '71\tpending\n:nofiles\n'],
     ['pr testing --pr=71', '--pr=71\tpending\n:nofiles\n'],
-    ['pr targets 2', ':nofiles\n'],
   ])('%s: those that begin with the word and were not typed yet', async (line, out) => {
     expect(await completeQueue(line)).toBe(out)
   })
 
-  test('of the repository, branch and service that were typed', async () => {
-    const service = { answer: () => queue }
-    const typed = await complete('pr get -R acme/api --target-branch=release ', service)
-    expect(typed.requests.map(({ body }) => JSON.parse(body))).toEqual([
+  test.each<readonly [line: string, setting: Setting]>([
+    ['-R acme/api --target-branch=release', {}],
+    [
+      '--profile work',
+      {
+        files: {
+          [settingsFile]: '{"profiles":{"work":{"repo":"acme/api","target-branch":"release"}}}',
+        },
+        env: { MERGEQ_REPO: '', MERGEQ_TARGET_BRANCH: '' },
+      },
+    ],
+  ])('of the repository and the branch that %s gives', async (options, setting) => {
+    const { requests } = await complete(`pr get ${options} `, { answer: () => queue, ...setting })
+    expect(requests.map(({ body }) => JSON.parse(body))).toEqual([
       { repo: { host: 'github.com', owner: 'acme', name: 'api' }, targetBranch: 'release' },
     ])
-    const elsewhere = await complete('--base-url http://127.0.0.1:9/v1 pr get ', service)
-    expect(elsewhere).toEqual({ out: ':nofiles\n', requests: [] })
-  })
-
-  test('of the settings of the profile that was typed', async () => {
-    const profiles = { work: { repo: 'acme/api', 'target-branch': 'release' } }
-    const files = { '/home/ann/.config/mergeq/config.json': JSON.stringify({ profiles }) }
-    const env = { MERGEQ_REPO: '', MERGEQ_TARGET_BRANCH: '' }
-    const { requests } = await complete('--profile work pr get ', { answer: () => queue, files, env })
-    expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
-      repo: { host: 'github.com', owner: 'acme', name: 'api' },
-      targetBranch: 'release',
-    })
   })
 
   test('with texts on one line, sanitized, redacted before they are cut, at most 60 columns wide', async () => {
@@ -101,7 +130,14 @@ describe('pull requests of the queue', () => {
   })
 
   test.each<readonly [what: string, setting: Setting]>([
-    ['no token', { env: { MERGEQ_TOKEN: '' } }],
+    // The stored token is of another origin.
+    [
+      'no token for this address',
+      {
+        env: { MERGEQ_TOKEN: '' },
+        files: { [settingsFile]: '{"tokens":{"https://api.trunk.io":"stored-token"}}' },
+      },
+    ],
     ['a token that cannot be sent', { env: { MERGEQ_TOKEN: 'a b' } }],
     ['no repository', { env: { MERGEQ_REPO: '' } }],
     ['no target branch', { env: { MERGEQ_TARGET_BRANCH: '' } }],
@@ -111,21 +147,8 @@ describe('pull requests of the queue', () => {
     expect(answered).toEqual({ out: ':nofiles\n', requests: [] })
   })
 
-  test('the stored token is sent to its own origin only', async () => {
-    const stored = { tokens: { 'https://api.trunk.io': 'stored-token' } }
-    const files = { '/home/ann/.config/mergeq/config.json': JSON.stringify(stored) }
-    const { out, requests } = await complete('pr get ', {
-      answer: () => queue,
-      files,
-      env: { MERGEQ_TOKEN: '' },
-    })
-    expect({ out, requests }).toEqual({ out: ':nofiles\n', requests: [] })
-  })
-
   test.each<readonly [what: string, answer: Answer]>([
-    ['a rejected token', { status: 401, body: '{}' }],
     ['a server error', { status: 503, body: 'no' }],
-    ['a rate limit', { status: 429, headers: { 'retry-after': '0' } }],
     ['a web page', { body: '<!doctype html><p>Sign in</p>' }],
     ['a queue without pull requests', { body: '{"enqueuedPullRequests":[{}, 7, null]}' }],
     ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }],
@@ -135,7 +158,7 @@ describe('pull requests of the queue', () => {
   })
 
   test('settings that cannot be read: static words as always, and no values', async () => {
-    const files = { '/home/ann/.config/mergeq/config.json': '{' }
+    const files = { [settingsFile]: '{' }
     const env = { MERGEQ_TOKEN: '', MERGEQ_REPO: '' }
     const setting = { answer: () => queue, files, env }
     expect(await complete('pr get ', setting)).toEqual({ out: ':nofiles\n', requests: [] })
@@ -146,11 +169,12 @@ describe('pull requests of the queue', () => {
 
 describe('the time limit', () => {
   /** A checkout in which each git command takes so many milliseconds. */
-  const slowGit = (milliseconds: number, clock: { now: number }): Setting => ({
+  const slowGit = (milliseconds: number, clock: { now: number }, limits: unknown[] = []): Setting => ({
     answer: () => queue,
     clock,
     env: { MERGEQ_TARGET_BRANCH: '', MERGEQ_REPO: '' },
-    spawn(_, args) {
+    spawn(_, args, { timeout }) {
+      limits.push(timeout)
       clock.now += milliseconds
       const out = args.includes('remote')
         ? 'origin\thttps://github.com/acme/web.git (fetch)\n'
@@ -162,8 +186,9 @@ describe('the time limit', () => {
   test('a second for all lookups together: a request that could not end in time is not sent', async () => {
     const inTime = await complete('pr get 12', slowGit(300, { now: noon }))
     expect(inTime.out).toBe('12\tpending failure: Speed up the order export\n:nofiles\n')
-    const late = await complete('pr get 12', slowGit(600, { now: noon }))
-    expect(late).toEqual({ out: ':nofiles\n', requests: [] })
+    const limits: unknown[] = []
+    const late = await complete('pr get 12', slowGit(700, { now: noon }, limits))
+    expect({ ...late, limits }).toEqual({ out: ':nofiles\n', requests: [], limits: [1_000, 300] })
   })
 
   test('what is left of the second for the request', async () => {
@@ -177,20 +202,6 @@ describe('the time limit', () => {
     const elapsed = performance.now() - started
     expect(elapsed).toBeGreaterThan(390)
     expect(elapsed).toBeLessThan(1_400)
-  })
-
-  test('git commands end with the second', async () => {
-    const clock = { now: noon }
-    const limits: (number | undefined)[] = []
-    const setting = slowGit(700, clock)
-    await complete('pr get ', {
-      ...setting,
-      spawn(command, args, options) {
-        limits.push(options.timeout)
-        return setting.spawn?.(command, args, options) ?? { code: 1, out: '' }
-      },
-    })
-    expect(limits).toEqual([1_000, 300])
   })
 })
 
@@ -212,7 +223,7 @@ describe('what the checkout and the settings know', () => {
     empty: {},
   }
   const files = {
-    '/home/ann/.config/mergeq/config.json': JSON.stringify({ profiles }),
+    [settingsFile]: JSON.stringify({ profiles }),
   }
   const offered = async (line: string, setting: Setting = {}) => {
     const { out, requests } = await complete(line, { spawn: checkout, files, ...setting })
@@ -242,7 +253,7 @@ describe('what the checkout and the settings know', () => {
     const leaking = { profiles: { [secret]: { repo: 'acme/web' }, work: { repo: `${secret}/web` } } }
     const setting = {
       env: { MERGEQ_TOKEN: secret },
-      files: { '/home/ann/.config/mergeq/config.json': JSON.stringify(leaking) },
+      files: { [settingsFile]: JSON.stringify(leaking) },
     }
     expect(await offered('--profile ', setting)).toEqual(['work\t[REDACTED]/web', ':nofiles'])
   })

@@ -113,8 +113,6 @@ describe('the pull request of the current branch', () => {
   test.each([
     ['pr submit', 'submitPullRequest'],
     ['pr cancel', 'cancelPullRequest'],
-    ['pr restart', 'restartTestsOnPullRequest'],
-    ['pr get', 'getSubmittedPullRequest'],
     ['pr targets --all', 'setImpactedTargets'],
     ['pr wait --timeout 0', 'getSubmittedPullRequest'],
     ['pr explain', 'getSubmittedPullRequest'],
@@ -157,7 +155,6 @@ describe('the pull request of the current branch', () => {
   test.each([
     [{ status: 401, body: 'bad token' }, 4],
     [{ status: 503, body: 'down' }, 7],
-    [{ status: 400, body: 'pr.number is required' }, 6],
     [{ status: 404, body: '<html>', headers: { 'content-type': 'text/html' } }, 5],
   ] as const)('an error of the service is that error: %j', async (answer, code) => {
     const result = await inCheckout('pr get --retries 0', {}, { answer: service(answer) })
@@ -175,99 +172,46 @@ describe('the pull request of the current branch', () => {
 describe('if no pull request is found, the error says what was tried and why it failed', () => {
   const asked = 'By branch: the service has no pull request for this branch.'
   const notAccepted = (reason: string) => `By commit 2ff2b16: git ls-remote origin failed: ${reason}.`
-  const withRemote = (address: string) => ({ 'remote -v': prints(`origin\t${address} (fetch)\n`) })
-  const cases: readonly (readonly [
-    what: string,
-    git: Readonly<Record<string, GitResult>>,
-    lines: readonly string[],
-  ])[] = [
-    ['ls-remote is denied', {}, [notAccepted('git@github.com: Permission denied (publickey)'), asked]],
+  const refused = (err: string) => ({ 'ls-remote': fails(err) })
+  const cases: readonly (readonly [what: string, git: Readonly<Record<string, GitResult>>, line: string])[] =
     [
-      'the host key is unknown',
-      {
-        'ls-remote': fails(
-          'Host key verification failed.\r\nfatal: Could not read from remote repository.\n',
-        ),
-      },
-      [notAccepted('Host key verification failed'), asked],
-    ],
-    [
-      'the host key has changed',
-      {
-        'ls-remote': fails(
-          '@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.\n',
-        ),
-      },
-      [notAccepted('Host key verification failed'), asked],
-    ],
-    [
-      'ls-remote times out',
-      { 'ls-remote': { code: 137, out: '', timedOut: true } },
-      ['By commit 2ff2b16: git ls-remote origin did not finish within 10s.', asked],
-    ],
-    [
-      'https asks for a login',
-      {
-        'ls-remote': fails(
-          "fatal: could not read Username for 'https://github.com': terminal prompts disabled\n",
-        ),
-      },
-      [notAccepted("could not read Username for 'https://github.com': terminal prompts disabled"), asked],
-    ],
-    [
-      'the stored login is wrong',
-      {
-        'ls-remote': fails(
-          "remote: Invalid username or token.\nfatal: Authentication failed for 'https://x/'\n",
-        ),
-      },
-      [notAccepted("Authentication failed for 'https://x/'"), asked],
-    ],
-    [
-      'the repository is not found',
-      { 'ls-remote': fails('ERROR: Repository not found.\nfatal: Could not read from remote repository.\n') },
-      [notAccepted('Repository not found'), asked],
-    ],
-    [
-      'the host is not found',
-      { 'ls-remote': fails('ssh: Could not resolve hostname github.com: Name or service not known\n') },
-      [notAccepted('ssh: Could not resolve hostname github.com: Name or service not known'), asked],
-    ],
-    [
-      'something else, with a credential in the message',
-      {
-        'ls-remote': fails(
-          "remote: hello\nfatal: unable to access 'https://ada:s3cret@github.com/acme/web/': odd.\n",
-        ),
-      },
-      [notAccepted("unable to access 'https://github.com/acme/web/': odd"), asked],
-    ],
-    ['git fails without a word', { 'ls-remote': fails('', 3) }, [notAccepted('exit code 3'), asked]],
-    [
-      'no pull request has the commit',
-      { 'ls-remote': prints(ref(other, 7)) },
-      ['By commit 2ff2b16: it is not the head of a pull request in github.com/acme/web.', asked],
-    ],
-    [
-      'the remote has no pull requests',
-      { 'ls-remote': prints('') },
-      ['By commit 2ff2b16: remote origin lists no pull requests.', asked],
-    ],
-    [
-      'the remote is not asked over http',
-      withRemote('http://github.com/acme/web.git'),
-      ['By commit 2ff2b16: remote origin uses http; only https and ssh are supported.', asked],
-    ],
-    [
-      'the commit is missing',
-      { 'rev-parse HEAD': fails("fatal: ambiguous argument 'HEAD': unknown revision or path") },
-      ["By commit: ambiguous argument 'HEAD': unknown revision or path.", asked],
-    ],
-  ]
-  test.each(cases)('%s', async (_, git, lines) => {
+      ['ls-remote is denied', {}, notAccepted('git@github.com: Permission denied (publickey)')],
+      [
+        'ls-remote times out',
+        { 'ls-remote': { code: 137, out: '', timedOut: true } },
+        'By commit 2ff2b16: git ls-remote origin did not finish within 10s.',
+      ],
+      [
+        'git fails with a credential in its message',
+        refused("remote: hello\nfatal: unable to access 'https://ada:s3cret@github.com/acme/web/': odd.\n"),
+        notAccepted("unable to access 'https://github.com/acme/web/': odd"),
+      ],
+      ['git fails without a word', { 'ls-remote': fails('', 3) }, notAccepted('exit code 3')],
+      [
+        'no pull request has the commit',
+        { 'ls-remote': prints(ref(other, 7)) },
+        'By commit 2ff2b16: it is not the head of a pull request in github.com/acme/web.',
+      ],
+      [
+        'the remote has no pull requests',
+        { 'ls-remote': prints('') },
+        'By commit 2ff2b16: remote origin lists no pull requests.',
+      ],
+      [
+        'the remote is not asked over http',
+        { 'remote -v': prints('origin\thttp://github.com/acme/web.git (fetch)\n') },
+        'By commit 2ff2b16: remote origin uses http; only https and ssh are supported.',
+      ],
+      [
+        'the commit is missing',
+        { 'rev-parse HEAD': fails("fatal: ambiguous argument 'HEAD': unknown revision or path") },
+        "By commit: ambiguous argument 'HEAD': unknown revision or path.",
+      ],
+    ]
+  test.each(cases)('%s', async (_, git, line) => {
     const { code, out, err, sent } = await inCheckout('pr get', git, { answer: service(unknown) })
     expect({ code, out, sent }).toEqual({ code: 2, out: '', sent: [byBranch] })
-    const all = [...lines, 'MERGEQ_PR is not set. Specify a pull request: mergeq pr get 123']
+    const all = [line, asked, 'MERGEQ_PR is not set. Specify a pull request: mergeq pr get 123']
     expect(err).toBe(
       `mergeq: No pull request was found for branch fix-cart.\n${all.map(line => `  ${line}\n`).join('')}`,
     )
@@ -279,66 +223,36 @@ describe('if no pull request is found, the error says what was tried and why it 
     expect(err).toContain('  By branch: the response contains no pull request number.\n')
   })
 
-  const unasked: readonly (readonly [what: string, git: Readonly<Record<string, GitResult>>, err: string])[] =
+  const onBranch = (branch: string, reason: string) => `No pull request was found for ${branch}.
+  ${notAccepted('git@github.com: Permission denied (publickey)')}
+  By branch: ${reason}.`
+  const notGiven = (reason: string) => `No pull request was given.
+  By commit and branch: ${reason}.`
+  const unasked: readonly (readonly [command: string, result: GitResult, err: string])[] = [
     [
-      [
-        'the branch is the target branch',
-        { 'symbolic-ref --quiet HEAD': prints('refs/heads/main\n') },
-        `mergeq: No pull request was found for branch main.
-  ${notAccepted('git@github.com: Permission denied (publickey)')}
-  By branch: main is the target branch.
-`,
-      ],
-      [
-        'HEAD is detached',
-        { 'symbolic-ref --quiet HEAD': fails('', 1) },
-        `mergeq: No pull request was found for commit 2ff2b16.
-  ${notAccepted('git@github.com: Permission denied (publickey)')}
-  By branch: HEAD is detached.
-`,
-      ],
-      [
-        'the checkout has no remote',
-        { 'remote -v': prints('') },
-        `mergeq: No pull request was given.
-  By commit and branch: the checkout has no remote.
-`,
-      ],
-      [
-        'no remote is the one to ask',
-        { 'remote -v': prints('one\tgit@x.com:a/b (fetch)\ntwo\tgit@x.com:a/c (fetch)\n') },
-        `mergeq: No pull request was given.
-  By commit and branch: no remote is named origin or upstream.
-`,
-      ],
-      [
-        'there is no checkout',
-        { 'remote -v': fails('fatal: not a git repository (or any of the parent directories): .git\n') },
-        `mergeq: No pull request was given.
-  By commit and branch: not a git repository (or any of the parent directories): .git.
-`,
-      ],
-      [
-        'the checkout belongs to another user',
-        { 'remote -v': fails("fatal: detected dubious ownership in repository at '/repo'\n") },
-        `mergeq: No pull request was given.
-  By commit and branch: detected dubious ownership in repository at '/repo'.
-`,
-      ],
-      [
-        'there is no git',
-        { 'remote -v': { code: 127, out: '' } },
-        `mergeq: No pull request was given.
-  By commit and branch: git was not found.
-`,
-      ],
-    ]
-  test.each(unasked)('the service is not asked: %s', async (_, git, err) => {
-    const result = await inCheckout('pr cancel', git)
-    expect(result).toEqual({
+      'symbolic-ref --quiet HEAD',
+      prints('refs/heads/main\n'),
+      onBranch('branch main', 'main is the target branch'),
+    ],
+    ['symbolic-ref --quiet HEAD', fails('', 1), onBranch('commit 2ff2b16', 'HEAD is detached')],
+    ['remote -v', prints(''), notGiven('the checkout has no remote')],
+    [
+      'remote -v',
+      prints('one\tgit@x.com:a/b (fetch)\ntwo\tgit@x.com:a/c (fetch)\n'),
+      notGiven('no remote is named origin or upstream'),
+    ],
+    [
+      'remote -v',
+      fails('fatal: not a git repository (or any of the parent directories): .git\n'),
+      notGiven('not a git repository (or any of the parent directories): .git'),
+    ],
+    ['remote -v', { code: 127, out: '' }, notGiven('git was not found')],
+  ]
+  test.each(unasked)('the service is not asked if `git %s` ends with %j', async (command, result, err) => {
+    expect(await inCheckout('pr cancel', { [command]: result })).toEqual({
       code: 2,
       out: '',
-      err: `${err}  MERGEQ_PR is not set. Specify a pull request: mergeq pr cancel 123\n`,
+      err: `mergeq: ${err}\n  MERGEQ_PR is not set. Specify a pull request: mergeq pr cancel 123\n`,
       sent: [],
     })
   })
@@ -355,7 +269,9 @@ describe('if no pull request is found, the error says what was tried and why it 
     const remotes = 'origin\tgit@github.com:ada/web (fetch)\nupstream\tgit@github.com:acme/web (fetch)\n'
     const { code, err, sent } = await inCheckout('pr submit', { 'remote -v': prints(remotes) })
     expect({ code, sent }).toEqual({ code: 2, sent: [] })
-    expect(err).toContain('The remotes origin (github.com/ada/web) and upstream (github.com/acme/web)')
+    expect(err).toBe(
+      'mergeq: The remotes origin (github.com/ada/web) and upstream (github.com/acme/web) point to different repositories.\n  Choose one with --repo owner/name, or set MERGEQ_REPO.\n',
+    )
   })
 
   test('in a CI job that names none', async () => {
@@ -364,49 +280,20 @@ describe('if no pull request is found, the error says what was tried and why it 
       'branch fix-cart.\n  By CI job: the job has no pull request number.\n  By commit 2ff2b16: ',
     )
   })
-
-  test('as JSON the lines are the hint', async () => {
-    const { err } = await inCheckout('pr get --json', {}, { answer: service(unknown) })
-    expect(JSON.parse(err)).toEqual({
-      error: {
-        kind: 'usage',
-        exit: 2,
-        message: 'No pull request was found for branch fix-cart.',
-        hint: 'By commit 2ff2b16: git ls-remote origin failed: git@github.com: Permission denied (publickey).\nBy branch: the service has no pull request for this branch.\nMERGEQ_PR is not set. Specify a pull request: mergeq pr get 123',
-      },
-    })
-  })
 })
 
-describe('a method of the library without a pull request', () => {
-  const callCancel = async (byBranch?: Answer) => {
-    const { baseUrl, requests, close } = await serveScript(service(byBranch))
-    const node = createNodeHost(process, '0.0.0-test', new AbortController().signal)
-    const git: Host['git'] = async args => answerGit(checkout, 'git', args)
-    const host = { ...node, env: {}, cwd: '/repo', git }
-    const client = createHostClient({ baseUrl, token: 'tok_4f2a9c1e77' }, host)
-    const message = await client.cancelPullRequest().then(
-      () => 'done',
-      (error: Error & { hint?: string }) => `${error.message}\n${error.hint}`,
-    )
-    await close()
-    return { message, sent: requests.map(({ path, body }) => ({ path, pr: JSON.parse(body).pr })) }
-  }
-
-  test('finds it by the branch', async () => {
-    expect(await callCancel()).toEqual({
-      message: 'done',
-      sent: [byBranch, { path: '/v1/cancelPullRequest', pr: { number: 123 } }],
-    })
-  })
-
-  test('says what was tried', async () => {
-    expect(await callCancel(unknown)).toEqual({
-      message: `No pull request was found for branch fix-cart.
-By commit 2ff2b16: git ls-remote origin failed: git@github.com: Permission denied (publickey).
+test('a method of the library without a pull request asks by the branch, and says what was tried', async () => {
+  const { baseUrl, requests, close } = await serveScript(service(unknown))
+  const node = createNodeHost(process, '0.0.0-test', new AbortController().signal)
+  const git: Host['git'] = async args => answerGit(checkout, 'git', args)
+  const host = { ...node, env: {}, cwd: '/repo', git }
+  const client = createHostClient({ baseUrl, token: 'tok_4f2a9c1e77' }, host)
+  await expect(client.cancelPullRequest()).rejects.toMatchObject({
+    message: 'No pull request was found for branch fix-cart.',
+    hint: `By commit 2ff2b16: git ls-remote origin failed: git@github.com: Permission denied (publickey).
 By branch: the service has no pull request for this branch.
 MERGEQ_PR is not set. Set the option pr.`,
-      sent: [byBranch],
-    })
   })
+  await close()
+  expect(requests.map(({ path, body }) => ({ path, pr: JSON.parse(body).pr }))).toEqual([byBranch])
 })

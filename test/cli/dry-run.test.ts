@@ -9,10 +9,7 @@ const stored = {
   tokens: { 'https://api.trunk.io': 'tok-stored-1234' },
 }
 
-/**
- * The command line of each command, without `--dry-run`: what its help names after it. A new command needs a
- * line.
- */
+/** The command lines of the commands that need more than their name, without `--dry-run`. */
 const lines: Readonly<Record<string, string>> = {
   'pr submit': 'pr submit 7 8 --wait',
   'pr cancel': 'pr cancel 7 8',
@@ -23,44 +20,23 @@ const lines: Readonly<Record<string, string>> = {
   'pr testing': 'pr testing 6e1d9f0a',
   'pr wait': 'pr wait 7 8',
   'pr explain': 'pr explain 7',
-  'queue create': 'queue create',
-  'queue get': 'queue get',
-  'queue list': 'queue list',
   'queue update': 'queue update --concurrency 5',
   'queue delete': 'queue delete --cancel-all',
-  'queue pause': 'queue pause',
-  'queue resume': 'queue resume',
-  'queue drain': 'queue drain',
-  'queue watch': 'queue watch',
   'queue export': 'queue export -f /project/q.yaml',
   'queue diff': 'queue diff -f /project/q.yaml',
   'queue apply': 'queue apply -f /project/q.yaml',
   'queue check': 'queue check --not-paused',
-  metrics: 'metrics',
-  'flaky list': 'flaky list',
   'flaky get': `flaky get ${id}`,
-  'flaky quarantined': 'flaky quarantined',
   'flaky unhealthy': 'flaky unhealthy --status broken',
-  'flaky link': 'flaky link 2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a KAN-123',
-  'flaky report': 'flaky report',
+  'flaky link': `flaky link ${id} KAN-123`,
   'flaky match': 'flaky match /project/junit.xml',
   'flaky gate': 'flaky gate --max 3',
   guard: 'guard --install',
   api: 'api createQueue -F concurrency=2',
-  'auth login': 'auth login',
-  'auth logout': 'auth logout',
-  'auth status': 'auth status',
-  'auth token': 'auth token',
-  'config list': 'config list',
   'config get': 'config get repo',
   'config set': 'config set org acme',
   'config unset': 'config unset repo',
-  'config path': 'config path',
-  doctor: 'doctor',
-  'sandbox start': 'sandbox start',
   'sandbox exec': 'sandbox exec -- git push',
-  'sandbox shell': 'sandbox shell',
-  'sandbox tour': 'sandbox tour',
   completion: 'completion bash',
   help: 'help pr submit',
 }
@@ -107,21 +83,22 @@ const readQueue = ({ path }: { readonly path: string }): Answer =>
     ? { body: '{"state":"running","concurrency":1,"enqueuedPullRequests":[]}' }
     : { status: 500, body: 'refused' }
 
-describe('with --dry-run every command changes nothing, sends nothing and ends with 0', () => {
+describe('with --dry-run every command changes nothing, sends nothing and ends with 0, without a token', () => {
   const commands = allCommands.map(({ command }) => command)
 
-  test('every command has a line in this test, and every line a command', () => {
-    expect(Object.keys(lines).sort()).toEqual([...commands].sort())
+  test('every line of this test is about a command', () => {
+    expect(commands).toEqual(expect.arrayContaining(Object.keys(lines)))
   })
 
   for (const where of ['on a pipe', 'on a terminal'])
     test.each(commands)(`${where}: %s`, async command => {
       const terminal = where === 'on a terminal'
       const mayRead = command === 'queue apply'
-      const { code, out, err, changes, requests } = await refusing(`--dry-run ${lines[command]}`, {
+      const { code, out, err, changes, requests } = await refusing(`--dry-run ${lines[command] ?? command}`, {
         terminal,
         inputTerminal: terminal,
         ...(mayRead ? { answer: readQueue } : {}),
+        env: mayRead || command === 'auth token' ? {} : { MERGEQ_TOKEN: '' },
       })
       expect({ code, changes, err: code === 0 ? '' : err }).toEqual({ code: 0, changes: [], err: '' })
       expect(out).not.toBe('')
@@ -129,13 +106,6 @@ describe('with --dry-run every command changes nothing, sends nothing and ends w
       expect(err).not.toContain('API token for')
       expect(requests.map(({ path }) => path)).toEqual(mayRead ? ['/v1/getQueue'] : [])
     })
-
-  test('a local change needs no token', async () => {
-    for (const line of ['auth login', 'auth logout', 'config set org acme', 'guard --install', 'doctor']) {
-      const { code, changes, requests } = await refusing(`--dry-run ${line}`, { env: { MERGEQ_TOKEN: '' } })
-      expect({ line, code, changes, requests }).toEqual({ line, code: 0, changes: [], requests: [] })
-    }
-  })
 })
 
 describe('with --dry-run a command that changes this machine says what it would do', () => {
@@ -152,7 +122,6 @@ describe('with --dry-run a command that changes this machine says what it would 
       ['change nothing: no token is stored for https://other.test'],
     ],
     ['config set org acme', [`set org to acme in profile default in ${settings}`]],
-    ['config set org acme --profile work', ['in profile work']],
     ['config unset repo', [`remove repo from profile default in ${settings}`]],
     ['config unset org', ['change nothing: org is not set']],
     ['guard --install', ['install the guard in /repo/.git/hooks/pre-push']],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { getNumber, getString, type JsonObject } from '../../src/json.ts'
 import { junit } from '../support/flaky-match.ts'
-import { type Answer, mergeq, type Outcome, openStory, type Seen, type Setting } from '../support/harness.ts'
+import { type Answer, mergeq, type Outcome, type Seen, type Setting } from '../support/harness.ts'
 import { entry, queue, record, uuid } from '../support/pr-explain.ts'
 
 /** Answers by the name of the operation; a function sees the body that was sent. */
@@ -27,8 +27,6 @@ const timeline = [
   { state: 'cancelled', timestamp: '2026-01-05T11:57:00Z', reason: 'pr_closed', actor: { login: 'ada' } },
   { state: 'testing', timestamp: '2026-01-05T11:50:00Z' },
   { state: 'not_ready', timestamp: '2026-01-05T11:40:00Z', actor: 'grace' },
-  { state: 'failure', timestamp: '2026-01-05T11:30:00Z', actor: 'ci' },
-  { state: 'not_ready', timestamp: '2026-01-05T11:20:00Z', actor: 'linus' },
 ]
 
 /** A pull request that was cancelled; its timeline comes when it is requested. */
@@ -50,10 +48,8 @@ describe('queue watch', () => {
       .map(line => JSON.parse(line))
 
   test('says how a pull request left and who submitted it, from the timeline', async () => {
-    const { code, out } = await run(`${watch} -o ndjson`, {
-      getQueue: emptied(7),
-      getSubmittedPullRequest: cancelled,
-    })
+    const answers = { getSubmittedPullRequest: cancelled }
+    const { code, out } = await run(`${watch} -o ndjson`, { ...answers, getQueue: emptied(7) })
     expect({ code, changes: changesIn(out) }).toEqual({
       code: 0,
       changes: [
@@ -63,17 +59,13 @@ describe('queue watch', () => {
         },
       ],
     })
-  })
-
-  test('as a sentence; the columns on a pipe stay the same', async () => {
-    const answers = { getSubmittedPullRequest: cancelled }
     const people = await run(`${watch} -o table`, { ...answers, getQueue: emptied(7) })
     expect(people.out).toBe('#7 TESTING -> CANCELLED: pr_closed (ada), submitted by grace\n')
     const pipe = await run(watch, { ...answers, getQueue: emptied(7) })
     expect(pipe.out).toBe('2026-01-05T11:57:00Z\t7\tTESTING\tCANCELLED\t\n')
   })
 
-  test('the record alone names the author', async () => {
+  test('names the author where the service has the record alone', async () => {
     const { out } = await run(`${watch} -o table`, {
       getQueue: emptied(7),
       getSubmittedPullRequest: () => json(record('MERGED', { prAuthor: 'linus' })),
@@ -82,15 +74,14 @@ describe('queue watch', () => {
   })
 
   test.each([
-    ['400', { status: 400, body: 'unknown field includeTimeline' }],
-    ['404', { status: 404, body: 'Not Found' }],
-    ['a record without a timeline', json(record('MERGED'))],
-  ])('requests a timeline once if the service does not have it: %s', async (_, refusal) => {
-    const { code, out, requests } = await run(`${watch} -o ndjson`, {
+    ['a 400', { status: 400, body: 'unknown field includeTimeline' }],
+    ['a 404', { status: 404, body: 'Not Found' }],
+    ['a record without it', json(record('MERGED'))],
+  ])('requests the timeline once from a service that answers %s', async (_, refusal) => {
+    const { out, requests } = await run(`${watch} -o ndjson`, {
       getQueue: emptied(1, 2, 3, 4, 5, 6),
       getSubmittedPullRequest: body => (body.includeTimeline === true ? refusal : json(record('MERGED'))),
     })
-    expect(code).toBe(0)
     expect(changesIn(out).map(({ pr, to, ...more }) => [pr, to, Object.keys(more)])).toEqual(
       [1, 2, 3, 4, 5, 6].map(pr => [pr, 'MERGED', ['type', 'from', 'at', 'position']]),
     )
@@ -112,84 +103,24 @@ describe('queue watch', () => {
   })
 })
 
-describe('pr explain', () => {
-  const answers = { getQueue: json(queue('RUNNING')), getSubmittedPullRequest: cancelled }
-
-  test('says why a pull request left and who submitted it', async () => {
-    const { code, out } = await run(`pr explain 7 --json ${where}`, answers)
-    expect(code).toBe(0)
-    expect(JSON.parse(out).reasons.slice(1)).toEqual([
-      { code: 'service-says', message: 'The service says: the pull request was closed (ada).' },
-      { code: 'submitted-by', message: 'It was submitted by grace.' },
-    ])
-  })
-
-  test('names the author if the service has no timeline, and adds no other reason', async () => {
-    const { out, requests } = await run(`pr explain 7 --json ${where}`, {
-      ...answers,
-      getSubmittedPullRequest: body =>
-        body.includeTimeline === true ? { status: 400 } : json(record('MERGED', { prAuthor: 'linus' })),
-    })
-    expect(JSON.parse(out).reasons).toEqual([
-      { code: 'merged', message: 'It was merged.' },
-      { code: 'author', message: 'Its author is linus.' },
-    ])
-    expect(requests.filter(({ body }) => body.includes('includeTimeline'))).toHaveLength(1)
-  })
-
-  test('does not request the timeline again after --set, or while the pull request is in the queue', async () => {
-    const asked = await run(`pr explain 7 --set includeTimeline=true ${where}`, answers)
-    expect(namesOf(asked).sort()).toEqual(['getQueue', 'getSubmittedPullRequest'])
-    const waiting = await run(`pr explain 7 ${where}`, {
-      ...answers,
-      getSubmittedPullRequest: json(record('PENDING')),
-    })
-    expect(namesOf(waiting).sort()).toEqual(['getQueue', 'getSubmittedPullRequest'])
-  })
-
-  test('ignores the timeline of a newer submission', async () => {
-    const { out } = await run(`pr explain 7 --json ${where}`, {
-      ...answers,
-      getSubmittedPullRequest: body =>
-        body.includeTimeline === true
-          ? json(record('TESTING', { timeline: [{ state: 'testing', reason: 'started' }] }))
-          : json(record('CANCELLED')),
-    })
-    expect(JSON.parse(out)).toMatchObject({ verdict: 'dropped', state: 'CANCELLED' })
-    expect(out).not.toContain('started')
-  })
-})
-
-describe('the test run of a pull request whose record names none', () => {
-  const answers: Answers = {
+test('`pr wait` requests a test run by number once if the service rejects that, and uses the timelines', async () => {
+  const { code, requests } = await run(`pr wait 7 8 9 -o table --color never ${where}`, {
     getQueue: json(queue('RUNNING')),
-    getSubmittedPullRequest: ({ pr, includeTimeline }) => {
-      const number = getNumber(pr, 'number')
-      const failed = record('FAILED', { prNumber: number ?? 0 })
-      return json(
-        includeTimeline === true ? { ...failed, timeline: [{ state: 'failure', testRunId: uuid }] } : failed,
-      )
-    },
+    getSubmittedPullRequest: ({ pr, includeTimeline }) =>
+      json({
+        ...record('FAILED', { prNumber: getNumber(pr, 'number') ?? 0 }),
+        ...(includeTimeline === true && { timeline: [{ state: 'failure', testRunId: uuid }] }),
+      }),
     getMergeQueueTestingDetails: body => (body.pr === undefined ? json({}) : { status: 400 }),
-  }
-  const readsByNumber = ({ requests }: Outcome) =>
-    requests.filter(seen => nameOf(seen) === 'getMergeQueueTestingDetails' && seen.body.includes('"pr"'))
-
-  test('pr wait requests it by number once where the service rejects that, and uses the timelines', async () => {
-    const outcome = await run(`pr wait 7 8 9 -o table --color never ${where}`, answers)
-    expect(outcome.code).toBe(3)
-    expect(readsByNumber(outcome)).toHaveLength(1)
-    expect(outcome.requests.filter(({ body }) => body.includes('includeTimeline'))).toHaveLength(3)
   })
-
-  test('pr explain reads the timeline once', async () => {
-    const without = await run(`pr explain 7 ${where}`, {
-      ...answers,
-      getSubmittedPullRequest: ({ includeTimeline }) =>
-        json(record('FAILED', includeTimeline === true ? { timeline: [{ state: 'failure' }] } : {})),
-    })
-    expect(without.requests.filter(({ body }) => body.includes('includeTimeline'))).toHaveLength(1)
-    expect(readsByNumber(without)).toHaveLength(1)
+  const byNumber = requests.filter(
+    seen => nameOf(seen) === 'getMergeQueueTestingDetails' && seen.body.includes('"pr"'),
+  )
+  const timelines = requests.filter(({ body }) => body.includes('includeTimeline'))
+  expect({ code, byNumber: byNumber.length, timelines: timelines.length }).toEqual({
+    code: 3,
+    byNumber: 1,
+    timelines: 3,
   })
 })
 
@@ -247,33 +178,29 @@ describe('flaky match', () => {
 
   test('if the service lists none of them, the result stays the same after one request', async () => {
     const outcome = await match('', { 'list-failing-tests': tests(testOf(1)) })
-    const before = await match('--window-only', { 'list-failing-tests': tests(testOf(1)) })
-    expect({ code: outcome.code, out: outcome.out, err: outcome.err }).toEqual({
-      code: before.code,
-      out: before.out,
-      err: before.err,
-    })
+    const { code, out, err } = await match('--window-only', { 'list-failing-tests': tests(testOf(1)) })
+    expect(outcome).toMatchObject({ code, out, err })
     expect(namesOf(outcome)).toEqual(['list-failing-tests', 'list-unhealthy-tests'])
   })
 
-  test('a list that fails is reported, and all failures stay visible; a rejected token is an error', async () => {
-    const failed = await match('', { ...answers, 'list-unhealthy-tests': { status: 500 } })
-    expect(failed.code).toBe(21)
-    expect(failed.err).toMatch(/^The list of flaky and broken tests is incomplete: .*\(500\)\.$/m)
-    const rejected = await match('', { ...answers, 'list-unhealthy-tests': { status: 401 } })
-    expect({ code: rejected.code, out: rejected.out }).toEqual({ code: 4, out: '' })
+  const breaksOff = ({ page_query: query }: JsonObject) =>
+    getString(query, 'page_token') === ''
+      ? json({ tests: [testOf(2)], page: { next_page_token: 'b' } })
+      : { status: 404, body: 'gone' }
+  test.each([
+    ['fails', 500, { status: 500 }],
+    ['breaks off', 404, breaksOff],
+  ])('a list that %s is reported, and all failures stay visible', async (_, status, answer) => {
+    const { code, err } = await match('', { ...answers, 'list-unhealthy-tests': answer })
+    expect(code).toBe(21)
+    expect(err).toMatch(
+      new RegExp(`^The list of flaky and broken tests is incomplete: .*${status}.*\\.$`, 'm'),
+    )
   })
 
-  test('a list that breaks off with a 404 is reported, too', async () => {
-    const { code, err } = await match('', {
-      ...answers,
-      'list-unhealthy-tests': ({ page_query: query }) =>
-        getString(query, 'page_token') === ''
-          ? json({ tests: [testOf(2)], page: { next_page_token: 'b' } })
-          : { status: 404, body: 'gone' },
-    })
-    expect(code).toBe(21)
-    expect(err).toMatch(/^The list of flaky and broken tests is incomplete: .*404.*$/m)
+  test('a rejected token is an error', async () => {
+    const { code, out } = await match('', { ...answers, 'list-unhealthy-tests': { status: 401 } })
+    expect({ code, out }).toEqual({ code: 4, out: '' })
   })
 })
 
@@ -317,68 +244,5 @@ describe('flaky gate', () => {
     expect({ code: outcome.code, sent: namesOf(outcome) }).toEqual({ code: 0, sent })
     expect(JSON.parse(outcome.out)).not.toHaveProperty('notInWindow')
     expect(outcome.err).not.toContain('more test')
-  })
-
-  test('a rejected token is an error', async () => {
-    const { code } = await gate('', { ...answers, 'list-unhealthy-tests': { status: 401 } })
-    expect(code).toBe(4)
-  })
-})
-
-describe.each(['document', 'hosted'] as const)('common questions, %s', dialect => {
-  /** Runs command lines against a sandbox whose #9 fails. */
-  const tell = async (lines: readonly string[], after: number) => {
-    const story = await openStory({ dialect, scenario: 'failure' })
-    for (const line of lines) expect((await story.mergeq(line)).code, line).toBe(0)
-    story.clock.now += after
-    return story
-  }
-
-  test('what merged today', async () => {
-    const story = await tell(['pr submit 4 5 9'], 60_000)
-    const { code, out } = await story.mergeq('pr list --state merged --since 24h --json')
-    const none = await story.mergeq('pr list --state merged --since 1s --json')
-    await story.close()
-    expect(code).toBe(0)
-    // As `jq -r '.pullRequests[].prNumber'` does.
-    const merged = JSON.parse(out).pullRequests.map(({ prNumber }: JsonObject) => prNumber)
-    expect(merged.sort()).toEqual([4, 5])
-    expect(JSON.parse(none.out).pullRequests).toEqual([])
-  })
-
-  test('why did it leave', async () => {
-    const story = await tell(['pr submit 4 9'], 60_000)
-    const { code, out } = await story.mergeq('pr explain 9')
-    const people = await story.mergeq('pr explain 9', {
-      terminal: true,
-      columns: 100,
-      env: { NO_COLOR: '1' },
-    })
-    await story.close()
-    expect(code).toBe(0)
-    expect(out).toMatch(/^verdict\tdropped\nstate\tFAILED\n/)
-    expect(out).toContain('reason\tThe service says: the tests failed.\n')
-    expect(out).toContain('reason\tIt was submitted by edsger.\n')
-    expect(people.out).toContain('  It was submitted by edsger.\n')
-  })
-
-  test('which tests are flaky but did not fail this week', async () => {
-    const story = await tell([], 0)
-    const idsOf = async (line: string) => {
-      const { code, out } = await story.mergeq(`${line} -o ndjson --fields id`)
-      expect(code).toBe(0)
-      return out
-        .trim()
-        .split('\n')
-        .map(text => JSON.parse(text).id)
-    }
-    const unhealthy = await idsOf('flaky unhealthy --status flaky')
-    const failed = new Set(await idsOf('flaky list --since 1d'))
-    const quiet = unhealthy.filter(id => !failed.has(id))
-    const gate = await story.mergeq('flaky gate --since 1d --max 100000 --json')
-    const broken = (await idsOf('flaky unhealthy --status broken')).filter(id => !failed.has(id))
-    await story.close()
-    expect(quiet.length).toBeGreaterThan(0)
-    expect(JSON.parse(gate.out).notInWindow).toBe(quiet.length + broken.length)
   })
 })

@@ -68,52 +68,28 @@ describe('a name that no record can have is a usage error', () => {
     expect(err).toContain(`  Did you mean ${suggestion}?\n`)
   })
 
-  test('that lists each column once', async () => {
-    const { err } = await mergeq(`flaky list ${where} --org acme --fields nope`, { answer })
-    const columns = /^ {2}Columns: (.*)$/m.exec(err)?.[1]?.split(', ') ?? []
-    expect(columns).toEqual([...new Set(columns)])
-  })
-
-  test('that lists the fields that only the response has', async () => {
-    const { err } = await mergeq(`pr get 7 ${where} --fields nope`, { answer })
-    expect(err).toMatch(/^ {2}Fields: prNumber, .*, timeline\.<name>, newField, newField\.deep$/m)
-  })
-
   test.each([
     `pr submit 7 ${where}`,
-    `pr submit 7 --wait ${where}`,
-    `pr cancel 7 ${where}`,
     `queue update --concurrency 2 ${where}`,
-    `queue pause ${where}`,
-    `queue delete --yes ${where}`,
     `pr wait 7 ${where}`,
-    `pr explain 7 ${where}`,
-    `queue check --not-paused ${where}`,
     `queue watch ${where}`,
     'metrics',
-    'auth status',
     'config list',
   ])('before anything is sent, where all fields are known: %s', async line => {
     const { code, out, requests } = await mergeq(`${line} --fields nope`, { answer })
     expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
   })
 
-  test.each(
-    ['pr get 7', 'pr get 7 8', 'queue get', `flaky list ${org}`, 'api getQueue'].flatMap(line =>
-      formats.map(format => [line, format] as const),
-    ),
-  )('and nothing is printed: %s %s', async (line, format) => {
-    for (const setting of [{}, onTerminal]) {
-      const { code, out, err } = await mergeq(
-        `${line} ${where} --fields ${line.startsWith('flaky') ? 'name' : 'state'},nope ${format}`,
-        {
-          ...setting,
-          answer,
-        },
-      )
-      expect({ code, out }).toEqual({ code: 2, out: '' })
-      expect(err).toContain("--fields: unknown field 'nope'.")
-    }
+  test.each(['pr get 7 8', `flaky list ${org}`, 'api getQueue'])('and nothing is printed: %s', async line => {
+    const known = line.startsWith('flaky') ? 'name' : 'state'
+    for (const format of formats)
+      for (const setting of format === '' ? [{}, onTerminal] : [{}]) {
+        const words = `${line} ${where} --fields ${known},nope ${format}`
+        const { code, out, err } = await mergeq(words, { ...setting, answer })
+        expect({ format, code, out }).toEqual({ format, code: 2, out: '' })
+        expect(err).toContain("--fields: unknown field 'nope'.")
+        expect(err.includes('Columns: ')).toBe(!line.startsWith('api'))
+      }
   })
 
   test('an error of the service comes before it', async () => {
@@ -142,13 +118,14 @@ describe('a list whose records are not known before they come', () => {
   const many = (length: number, more: (index: number) => object = () => ({})) =>
     Array.from({ length }, (_, index) => ({ id: `t${index}`, ...more(index) }))
 
-  test.each(formats)('prints a field that a later record has: %s', async format => {
+  test('prints a field that a later record has', async () => {
     const tests = many(3, index => (index === 2 ? { news: 'x' } : {}))
-    const { code, out } = await mergeq(`flaky list ${org} --fields id,news ${format}`, {
-      answer: serve(tests),
-    })
-    expect(code).toBe(0)
-    expect(out).toMatch(/t0.*t1.*t2.*x/s)
+    for (const format of formats) {
+      const line = `flaky list ${org} --fields id,news ${format}`
+      const { code, out } = await mergeq(line, { answer: serve(tests) })
+      expect({ format, code }).toEqual({ format, code: 0 })
+      expect(out).toMatch(/t0.*t1.*t2.*x/s)
+    }
   })
 
   test('that is long is an error after its first records', async () => {
@@ -208,15 +185,12 @@ describe('the headings of the table are names', () => {
       answer,
     })
 
-  test.each(['RATE 7D', 'rate_7d', 'rate 7d', 'Rate_7d', 'failure_rate_last_7d', 'Failure_Rate_Last_7D'])(
-    '%s',
-    async name => {
-      expect(await list(name)).toMatchObject({ code: 0, out: '0.25\n' })
-      expect((await list(`${name}|-o|csv`)).out).toBe(`${name}\r\n0.25\r\n`)
-      expect((await list(`${name}|-o|ndjson`)).out).toBe('{"failure_rate_last_7d":0.25}\n')
-      expect(JSON.parse((await list(`${name}|--json`)).out).tests).toEqual([{ failure_rate_last_7d: 0.25 }])
-    },
-  )
+  test.each(['RATE 7D', 'rate_7d', 'Failure_Rate_Last_7D'])('%s', async name => {
+    expect(await list(name)).toMatchObject({ code: 0, out: '0.25\n' })
+    expect((await list(`${name}|-o|csv`)).out).toBe(`${name}\r\n0.25\r\n`)
+    expect((await list(`${name}|-o|ndjson`)).out).toBe('{"failure_rate_last_7d":0.25}\n')
+    expect(JSON.parse((await list(`${name}|--json`)).out).tests).toEqual([{ failure_rate_last_7d: 0.25 }])
+  })
 
   test('a field comes before a heading of the same name', async () => {
     expect((await mergeq(`queue get ${where} --fields state`, { answer })).out).toBe('RUNNING\n')
@@ -269,16 +243,6 @@ describe('on a terminal a field has the format of its column', () => {
       answer,
     })
     expect({ code, out }).toEqual({ code: 0, out: expected })
-  })
-
-  test('an id is never cut', async () => {
-    const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
-    const { out } = await mergeq(`flaky list ${org} --color never --fields name,id`, {
-      terminal: true,
-      columns: 50,
-      answer: serve([{ id, name: 'a test with a name that is too long for this terminal' }]),
-    })
-    expect(out).toContain(id)
   })
 
   test('but not on a pipe', async () => {
@@ -347,60 +311,56 @@ const titlesOn = (screen: string): readonly string[] =>
     .split(/ {2,}/)
     .filter(title => title !== '' && !pictures.includes(title))
 
-describe.each(['document', 'hosted'] as const)('in the %s dialect', dialect => {
-  test('every field of a record is a name, and every heading a column', async () => {
-    const stories = [await openStory({ dialect }), await openStory({ dialect }), await openStory({ dialect })]
-    const unnamed: Record<string, readonly string[]> = {}
-    try {
-      for (const line of lines) {
-        const [json = '', csv = '', screen = ''] = await Promise.all(
-          stories.map(async (story, index) => {
-            story.clock.now += 300
-            const id =
-              line === 'flaky get' ? (await story.mergeq('flaky list --fields id --limit 1')).out.trim() : ''
-            const format = ['-o ndjson', '-o csv', '-o table --color never'][index]
-            const raw = line.startsWith('api') ? '' : format
-            const { out } = await story.mergeq(`${line} ${id} ${raw}`, {
-              ...onTerminal,
-              terminal: false,
-              files: {
-                'q.yaml': 'settings: {concurrency: 3}',
-                'junit.xml': '<testsuite><testcase name="a"><failure/></testcase></testsuite>',
-              },
-            })
-            return out
-          }),
+// The hosted service has every field of the other dialect.
+test('every field of a record is a name, and every heading a column', { timeout: 120_000 }, async () => {
+  const stories = await Promise.all([0, 1, 2].map(() => openStory({ dialect: 'hosted' })))
+  const unnamed: Record<string, readonly string[]> = {}
+  try {
+    for (const line of lines) {
+      const [json = '', csv = '', screen = ''] = await Promise.all(
+        stories.map(async (story, index) => {
+          story.clock.now += 300
+          const id =
+            line === 'flaky get' ? (await story.mergeq('flaky list --fields id --limit 1')).out.trim() : ''
+          const format = ['-o ndjson', '-o csv', '-o table --color never'][index]
+          const raw = line.startsWith('api') ? '' : format
+          const { out } = await story.mergeq(`${line} ${id} ${raw}`, {
+            ...onTerminal,
+            terminal: false,
+            files: {
+              'q.yaml': 'settings: {concurrency: 3}',
+              'junit.xml': '<testsuite><testcase name="a"><failure/></testcase></testsuite>',
+            },
+          })
+          return out
+        }),
+      )
+      const command = line.split(' -')[0]?.replace(/ (\d.*|junit.xml|getQueue|repo|'.*)$/, '')
+      const name = line.startsWith('api') ? 'api' : command
+      const known = allCommands.find(({ command }) => command === name)
+      const record = fieldsOf(known?.definition ?? {}, new Map([['operation', ['getQueue']]]))
+      const fields = record?.names ?? []
+      const columns = (record?.columns ?? []).map(([title]) => title.toLowerCase())
+      const isKnown = (name: string) =>
+        fields.some(field =>
+          field.endsWith(anyField) ? name.startsWith(field.replace(anyField, '.')) : field === name,
         )
-        const command = line.split(' -')[0]?.replace(/ (\d.*|junit.xml|getQueue|repo|'.*)$/, '')
-        const name = line.startsWith('api') ? 'api' : command
-        const known = allCommands.find(({ command }) => command === name)
-        const record = fieldsOf(known?.definition ?? {}, new Map([['operation', ['getQueue']]]))
-        const fields = record?.names ?? []
-        const columns = (record?.columns ?? []).map(([title]) => title.toLowerCase())
-        const isKnown = (name: string) =>
-          fields.some(field =>
-            field.endsWith(anyField) ? name.startsWith(field.replace(anyField, '.')) : field === name,
-          )
-        const names = new Set(
-          json.split('\n').flatMap(text => (text === '' ? [] : namesIn(JSON.parse(text)))),
-        )
-        const headings = (csv.split('\r\n')[0] ?? '').replaceAll('_', ' ').split(',')
-        const hasColumns = csv !== '' && !line.startsWith('api') && headings.join() !== 'field,value'
-        const missing = [
-          ...(names.size === 0 ? ['no record'] : []),
-          ...[...names].filter(name => !isKnown(name)),
-          ...(hasColumns ? headings.filter(heading => !columns.includes(heading)) : []),
-          ...(hasColumns ? titlesOn(screen).filter(title => !columns.includes(title.toLowerCase())) : []),
-        ]
-        if (missing.length > 0) unnamed[line] = missing
-      }
-    } finally {
-      await Promise.all(stories.map(story => story.close()))
+      const names = new Set(json.split('\n').flatMap(text => (text === '' ? [] : namesIn(JSON.parse(text)))))
+      const headings = (csv.split('\r\n')[0] ?? '').replaceAll('_', ' ').split(',')
+      const hasColumns = csv !== '' && !line.startsWith('api') && headings.join() !== 'field,value'
+      const missing = [
+        ...(names.size === 0 ? ['no record'] : []),
+        ...[...names].filter(name => !isKnown(name)),
+        ...(hasColumns ? headings.filter(heading => !columns.includes(heading)) : []),
+        ...(hasColumns ? titlesOn(screen).filter(title => !columns.includes(title.toLowerCase())) : []),
+      ]
+      if (missing.length > 0) unnamed[line] = missing
     }
-    expect(unnamed).toEqual({})
-  })
+  } finally {
+    await Promise.all(stories.map(story => story.close()))
+  }
+  expect(unnamed).toEqual({})
 })
-
 test('the service reports every setting of a queue that can be changed', () => {
   const { deleteRequiredStatuses, ...reported } = queueSettings
   expect(Object.keys(queueSettingsRecord.fields)).toEqual(expect.arrayContaining(Object.keys(reported)))

@@ -1,186 +1,440 @@
 import { describe, expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { createFailingTests, listTestsFailedBetween } from '../../src/sandbox/test-history.ts'
-import { day, ids } from '../support/flaky-list.ts'
-import { mergeq, noon, type Seen, type Setting } from '../support/harness.ts'
+import type { JsonObject } from '../../src/json.ts'
+import { failing, idOf, ids } from '../support/flaky-list.ts'
+import { mergeq, noon, openStory, type Seen, type Setting } from '../support/harness.ts'
+
+const where = '-R acme/web --org acme --retries 0'
+
+interface Page {
+  readonly ids: readonly string[]
+  readonly next?: string
+}
+/** Answers by token, and by the start of the window; `''` is the first page. */
+type Pages = (token: string, start: string) => Page
+
+const walk = (flags: string, pages: Pages, setting: Setting = {}) =>
+  mergeq(`flaky list ${where} ${flags}`, {
+    ...setting,
+    answer({ body }) {
+      const { page_query, start_time } = JSON.parse(body)
+      const { ids, next = '' } = pages(page_query.page_token, start_time)
+      const tests = ids.map(id => ({ id, name: id }))
+      return { body: JSON.stringify({ tests, page: { next_page_token: next }, hint: { kept: 1 } }) }
+    },
+  })
+const two: Pages = token => (token === '' ? { ids: ['a', 'b'], next: 'p2' } : { ids: ['c'] })
 
 test.each([
   ['in one line: its own text', '{"id":"a","n":1.0,"big":90071992547409931234,"at":"\\u00e9\\/"}', undefined],
   ['with blanks: its own text without them', '{ "id": "a",\n "n": 1.0 }', '{"id":"a","n":1.0}'],
   ['with what nobody sees: that is escaped', '{"id":"a","name":"\u202e"}', '{"id":"a","name":"\\u202e"}'],
-])('ndjson prints a record %s', async (_, record, printed = record) => {
+])('-o ndjson prints a record %s', async (_, record, printed = record) => {
   const answer = () => ({ body: `{"tests":[${record},{"id":"b"}],"page":{"next_page_token":""}}` })
-  const { out } = await mergeq(`flaky list ${org} -o ndjson`, { answer })
+  const { out } = await mergeq(`flaky list ${where} -o ndjson`, { answer })
   expect(out).toBe(`${printed}\n{"id":"b"}\n`)
 })
 
-interface Page {
-  readonly ids?: readonly string[]
-  readonly next?: string
-  readonly status?: number
-  readonly text?: string
-  readonly more?: object
-}
-type Pages = (token: string, index: number, start: string) => Page
+test.each([
+  [false, 0],
+  [true, 2],
+])('--json is what one call would make of the whole list (terminal %s)', async (terminal, indent) => {
+  const rest = {
+    hint: { kept: 1 },
+    window: { start: '2026-01-04T12:00:00.000Z', end: '2026-01-05T12:00:00.000Z', complete: true },
+  }
+  const tests = ['a', 'b', 'c'].map(id => ({ id, name: id }))
+  const whole = { tests, page: { total_rows: 3, total_pages: 2 }, ...rest }
+  const { out } = await walk('--json', two, { terminal })
+  expect(out).toBe(`${JSON.stringify(whole, null, indent)}\n`)
+  const none = { tests: [], page: { next_page_token: '' }, ...rest }
+  expect((await walk('--json', () => ({ ids: [] }), { terminal })).out).toBe(
+    `${JSON.stringify(none, null, indent)}\n`,
+  )
+})
 
-const org = '-R acme/web --org acme --retries 0'
+test('a long list of tests known from another window does not count as endless', async () => {
+  const last = 110
+  const outcome = await walk('-o ndjson --since 14d', (token, start) => {
+    const page = Number(token || 0)
+    return {
+      ids: page === last && start.startsWith('2025-12-22') ? ['old'] : [`t${page}`],
+      next: page < last ? String(page + 1) : '',
+    }
+  })
+  expect([outcome.code, ids(outcome).length, ids(outcome).at(-1)]).toEqual([0, last + 2, 'old'])
+})
 
-/** Answers by token, and by the start of the window; `''` is the first page. */
-const answering =
-  (pages: Pages) =>
-  ({ body }: Pick<Seen, 'body'>, index: number) => {
-    const { page_query, start_time } = JSON.parse(body)
-    const {
-      ids = [],
-      next = '',
-      status,
-      text = '',
-      more = {},
-    } = pages(page_query.page_token, index, start_time)
-    if (status !== undefined) return { status, body: text }
-    const tests = ids.map(id => ({ id, name: id }))
-    return { body: JSON.stringify({ tests, page: { next_page_token: next }, ...more }) }
+test('a long list in CI reports its progress', async () => {
+  const clock = { now: noon }
+  const slow: Pages = token => {
+    clock.now += 61_000
+    return two(token, '')
+  }
+  const setting = { clock, env: { CI: 'true' } }
+  const { err } = await walk('-o ndjson --until 2026-01-05', slow, setting)
+  expect(err).toContain('flaky list: 1 page and 2 tests so far.')
+  expect((await walk('-o ndjson --until 2026-01-05 -q', slow, setting)).err).toBe('')
+})
+
+const screen = { terminal: true, env: { NO_COLOR: '1', MERGEQ_REPO: 'acme/web', MERGEQ_ORG: 'acme' } }
+const rows = (out: string) => out.trimEnd().split('\n')
+
+/** Answers with pages of the size that is asked for; the key is that of the list. */
+const serving =
+  (records: readonly object[], key = 'tests') =>
+  ({ body }: Pick<Seen, 'body'>) => {
+    const { page_query } = JSON.parse(body)
+    const from = Number(page_query.page_token || 0)
+    const next = from + page_query.page_size
+    return {
+      body: JSON.stringify({
+        [key]: records.slice(from, next),
+        page: { next_page_token: next < records.length ? String(next) : '' },
+      }),
+    }
   }
 
-const walk = (flags: string, pages: Pages, setting: Setting = {}) =>
-  mergeq(`flaky list ${org} ${flags}`, { ...setting, answer: answering(pages) })
-const by =
-  (pages: Readonly<Record<string, Page>>): Pages =>
-  token =>
-    pages[token] ?? { status: 400, text: 'Bad' }
-const three = by({ '': { ids: ['a', 'b'], next: 'p2' }, p2: { ids: ['c'], next: 'p3' }, p3: { ids: ['d'] } })
+/** Tests of which later ones are worse. */
+const many = (count: number): readonly JsonObject[] =>
+  Array.from({ length: count }, (_, index) => ({
+    id: idOf(index),
+    name: `test number ${index}`,
+    pull_requests_impacted_last_7d: index,
+    failure_rate_last_7d: 0.294,
+  }))
 
-describe('one JSON document, written while the list is read', () => {
-  const collected = { tests: ['a', 'b', 'c', 'd'].map(id => ({ id, name: id })), hint: { kept: 1 } }
-  const window = (complete: boolean) => ({
-    start: '2026-01-04T12:00:00.000Z',
-    end: '2026-01-05T12:00:00.000Z',
-    complete,
-  })
-  const hinted: Pages = (token, index, start) => ({
-    ...three(token, index, start),
-    more: { hint: { kept: 1 } },
-  })
+describe('flaky list on a terminal', () => {
+  const list = (flags: string, records: readonly object[], setting: Setting = {}) =>
+    mergeq(`flaky list --retries 0 ${flags}`, { ...screen, answer: serving(records), ...setting })
 
-  test('is what one call would make of the whole, on a pipe and on a terminal', async () => {
-    const whole = {
-      tests: collected.tests,
-      page: { total_rows: 4, total_pages: 3 },
-      hint: collected.hint,
-      window: window(true),
-    }
-    expect((await walk('--json', hinted)).out).toBe(`${JSON.stringify(whole)}\n`)
-    expect((await walk('--json', hinted, { terminal: true })).out).toBe(`${JSON.stringify(whole, null, 2)}\n`)
-  })
-
-  test.each([false, true])('an empty list is a document, too (terminal %s)', async terminal => {
-    const { out } = await walk('--json', () => ({}), { terminal })
-    const whole = { tests: [], page: { next_page_token: '' }, window: window(true) }
-    expect(out).toBe(`${JSON.stringify(whole, null, terminal ? 2 : 0)}\n`)
-  })
-
-  test('--fields picks in it', async () => {
-    const { out } = await walk('--json --fields id', three)
-    expect(JSON.parse(out).tests).toEqual(['a', 'b', 'c', 'd'].map(id => ({ id })))
-  })
-
-  test('a failure ends the document, which says that it is incomplete', async () => {
-    const { code, out } = await walk('--json', token =>
-      token === 'p3' ? { status: 500 } : three(token, 0, ''),
+  test('prints the worst 30 tests of all pages', async () => {
+    const { out, err, requests } = await list('', many(116))
+    const lines = rows(out)
+    expect(lines.slice(0, 3)).toEqual([
+      'RATE  PRS  TEST             ID',
+      ` 29%  115  test number 115  ${idOf(115)}`,
+      ` 29%  114  test number 114  ${idOf(114)}`,
+    ])
+    expect(lines).toHaveLength(33)
+    expect(lines.slice(-2).join(' ')).toBe(
+      '30 of 116 tests, last 24 hours, worst first. To list all, add --limit 116. Details: mergeq flaky get 00000000',
     )
-    expect(code).toBe(17)
-    expect(JSON.parse(out)).toMatchObject({
-      tests: [{ id: 'a' }, { id: 'b' }, { id: 'c' }],
-      window: window(false),
+    expect([err, requests.length]).toEqual(['', 2])
+  })
+
+  test('requests the same pages as a pipe, which gets all tests in the order of the service, as other formats do', async () => {
+    const terminal = await list('', many(250))
+    const pipe = await list('', many(250), { terminal: false })
+    expect(terminal.requests.map(({ body }) => body)).toEqual(pipe.requests.map(({ body }) => body))
+    expect(rows(pipe.out)).toHaveLength(250)
+    expect(pipe.out).toMatch(/^test number 0\t/)
+    expect(pipe.err).toContain('250 tests failed from 2026-01-04T12:00:00.000Z')
+    for (const format of ['--json', '-o csv']) {
+      const { out } = await list(`${format} --fields name`, many(40))
+      expect(out.match(/test number \d+/g)).toEqual(many(40).map(({ name }) => name))
+    }
+  })
+
+  test.each([
+    ['--limit 1000', 40, 39, '40 tests, last 24 hours, worst first.'],
+    ['--limit 2', 2, 39, '2 of 40 tests, last 24 hours, worst first.'],
+    ['--limit 1', 1, 39, '1 of 40 tests, last 24 hours.'],
+    ['--sort name --limit 3', 3, 0, '3 of 40 tests, last 24 hours, by name.'],
+    ['--since 2d', 30, 39, '30 of 40 tests, last 2 days, worst first.'],
+    ['--since 1h', 30, 39, '30 of 40 tests, last hour, worst first.'],
+    ['--since 2026-01-05T11:00:00.5Z', 30, 39, '30 of 40 tests, since 2026-01-05 11:00 UTC, worst first.'],
+    [
+      '--since 2h --until 1h',
+      30,
+      39,
+      '30 of 40 tests, 2026-01-05 10:00 to 2026-01-05 11:00 UTC, worst first.',
+    ],
+  ])('%s is honored', async (flags, count, first, footer) => {
+    const { out } = await list(flags, many(40), { columns: 200 })
+    const lines = rows(out)
+    expect(lines).toHaveLength(count + 2)
+    expect(lines[1]).toContain(`test number ${first}`)
+    expect(lines.at(-1)?.slice(0, footer.length)).toBe(footer)
+  })
+
+  test('no test is a sentence', async () => {
+    const none = await list('', [])
+    expect(none).toMatchObject({
+      code: 0,
+      out: 'No test failed in the last 24 hours. To search further back, run:\nmergeq flaky list --since 30d\n',
+      err: '',
     })
   })
 
-  test('a signal also ends the document', async () => {
-    const stop = new AbortController()
-    const { code, out } = await walk(
-      '--json',
-      token => {
-        if (token === 'p2') stop.abort(Object.assign(new Error('stopped'), { kind: 'interrupted' }))
-        return three(token, 0, '')
-      },
-      { signal: stop.signal },
-    )
-    expect(code).not.toBe(0)
-    expect(JSON.parse(out)).toMatchObject({ tests: [{ id: 'a' }, { id: 'b' }], window: window(false) })
+  test('a page that cannot be read leaves the rows before it, and no number of all tests', async () => {
+    const answer = (seen: Seen) =>
+      seen.body.includes('"page_token":"100"') ? { status: 500 } : serving(many(200))(seen)
+    const { code, out, err } = await list('', [], { answer })
+    expect(code).toBe(17)
+    expect(out).toContain('\n30 tests, last 24 hours, worst first. Details:')
+    expect(err).toContain('The list is incomplete.')
   })
 
-  test('numbers keep their digits while it is written', async () => {
-    const answer = () => ({ body: '{"tests":[{"id":"a","n":90071992547409931234}],"page":{}}' })
-    const { out } = await mergeq(`flaky list ${org} --json`, { answer })
-    expect(out).toContain('"n":90071992547409931234')
+  test('with --fields the rows are a table of these fields, and the notes say the rest', async () => {
+    const { out, err } = await list('--fields name', many(40))
+    expect([rows(out).length, rows(out)[1]]).toEqual([31, 'test number 39'])
+    expect(err).toContain('This list is incomplete: there are more tests.')
+    expect((await list('--fields rate,test', many(1))).out).toContain('test number 0')
+  })
+
+  test('of many tests the worst are kept, in a stable order', async () => {
+    const tied = many(2_000).map((record, index) => ({
+      ...record,
+      pull_requests_impacted_last_7d: index % 7 === 0 ? 5 : 1,
+    }))
+    const { out } = await list('', tied)
+    expect(out.match(/test number \d+(?= )/g)?.slice(0, 30)).toEqual(
+      Array.from({ length: 30 }, (_, index) => `test number ${index * 7}`),
+    )
+    expect(out).toContain('30 of 2,000 tests')
+  })
+
+  test('variants are shown where names repeat', async () => {
+    const [first, second] = many(2)
+    const { out } = await list('', [
+      { ...first, name: '<b>"x"', variant: 'webkit', quarantined: true },
+      { ...second, name: '<b>"x"', variant: '' },
+      { ...second, id: 'c', name: 'alone', variant: 'hidden' },
+    ])
+    expect(out).toBe(
+      [
+        'RATE  PRS  TEST    VARIANT               ID',
+        ` 29%    1  <b>"x"                        ${idOf(1)}`,
+        ' 29%    1  alone                         c',
+        ` 29%    0  <b>"x"  webkit   quarantined  ${idOf(0)}`,
+        '3 tests, last 24 hours, worst first. Details: mergeq flaky get 00000000',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('a secret in a name is redacted before the name is cut', async () => {
+    const { out } = await list('', [failing(1, { name: `${'x'.repeat(40)} test-token ${'y'.repeat(80)}` })])
+    expect(out).not.toMatch(/test-to/)
   })
 })
 
-describe('pages that mislead', () => {
-  test('a long list of tests known from another window does not count as endless', async () => {
-    const last = 150
-    const outcome = await walk('-o ndjson --since 14d', (token, _, start) => {
-      const page = Number(token || 0)
-      return {
-        ids: page === last && start.startsWith('2025-12-22') ? ['old'] : [`t${page}`],
-        next: page < last ? String(page + 1) : '',
-      }
-    })
-    expect([outcome.code, ids(outcome).length, ids(outcome).at(-1)]).toEqual([0, last + 2, 'old'])
+const asked = (requests: readonly Seen[]) =>
+  requests.map(({ body }) => {
+    const { repo: _repo, org_url_slug: _org, ...rest } = JSON.parse(body)
+    return rest
   })
+const page = (token = '') => ({ page_size: 100, page_token: token })
 
-  test('an error after the first page leaves the list incomplete', async () => {
-    const refusing: Pages = token =>
-      token === 'p3' ? { status: 400, text: 'token expired' } : three(token, 0, '')
-    const outcome = await walk('-o ndjson', refusing)
-    expect([outcome.code, ids(outcome), outcome.requests.length]).toEqual([17, ['a', 'b', 'c'], 3])
-    const first = await walk('-o ndjson', () => ({ status: 400, text: 'token' }))
-    expect([first.code, first.out, first.requests.length]).toEqual([6, '', 1])
-  })
-
-  test('untrusted page tokens are data: huge, with control characters, with half a surrogate pair', async () => {
-    const hostile = ['x'.repeat(1_000_000), '\u001B[2J\r\n\u0000', '\uD800', '__proto__']
-    const outcome = await walk('-o ndjson', token => {
-      const index = token === '' ? 0 : hostile.indexOf(token.replace('\uFFFD', '\uD800')) + 1
-      return { ids: [`t${index}`], next: hostile[index] ?? '' }
-    })
-    expect([outcome.code, ids(outcome)]).toEqual([0, ['t0', 't1', 't2', 't3', 't4']])
-    expect(outcome.err).not.toMatch(/[^\n -~]/)
-  })
-
-  test('what filters hid is reported, by filter', async () => {
-    const outcome = await walk("-o ndjson --name '[!x]*' --owner @acme/web", three)
-    expect(outcome.err).toContain('4 tests hidden by --owner.')
-  })
-
-  test('a long list in CI reports its progress', async () => {
-    const clock = { now: noon }
-    const slow: Pages = token => {
-      clock.now += 61_000
-      return three(token, 0, '')
+describe('flaky quarantined', () => {
+  const tests = ['b', 'a', 'c'].map((name, index) => ({
+    name,
+    parent: 'suite',
+    file: index === 2 ? null : `src/${name}.ts`,
+    classname: 'x',
+    status: 'FLAKY',
+    codeowners: [`@${name}`],
+    quarantine_setting: 'AUTO_QUARANTINE',
+    status_last_updated_at: '2026-01-05T11:00:00.000Z',
+    test_case_id: `id-${name}`,
+  }))
+  const answer = ({ body }: Seen) => {
+    const isSecond = JSON.parse(body).page_query.page_token === 'p2'
+    return {
+      body: JSON.stringify({
+        quarantined_tests: isSecond ? tests.slice(2) : tests.slice(0, 2),
+        page: { next_page_token: isSecond ? '' : 'p2', total_rows: 99 },
+        kept: 1,
+      }),
     }
-    const { err } = await walk('-o ndjson --until 2026-01-05', slow, { clock, env: { CI: 'true' } })
-    expect(err).toContain('flaky list: 1 page and 2 tests so far.')
-    expect((await walk('-o ndjson --until 2026-01-05 -q', slow, { clock, env: { CI: 'true' } })).err).toBe('')
+  }
+
+  test('reads all pages and prints rows, without the ids, which are not stable', async () => {
+    const { code, out, err, requests } = await mergeq(`flaky quarantined ${where}`, { answer })
+    expect({ code, out, err }).toEqual({
+      code: 0,
+      out: [
+        'b\tFLAKY\tAUTO_QUARANTINE\t2026-01-05T11:00:00.000Z\t@b\tsrc/b.ts\n',
+        'a\tFLAKY\tAUTO_QUARANTINE\t2026-01-05T11:00:00.000Z\t@a\tsrc/a.ts\n',
+        'c\tFLAKY\tAUTO_QUARANTINE\t2026-01-05T11:00:00.000Z\t@c\t\n',
+      ].join(''),
+      err: '3 quarantined tests in github.com/acme/web.\n',
+    })
+    expect(asked(requests)).toEqual([{ page_query: page() }, { page_query: page('p2') }])
+  })
+
+  test.each([
+    ["--owner @a --path 'src/*'", ['a']],
+    ['--limit 1', ['b']],
+    ['--page-token p2', ['c']],
+  ])('%s', async (flags, names) => {
+    const { out } = await mergeq(`flaky quarantined ${where} ${flags} -o ndjson --fields name`, { answer })
+    expect(out).toBe(names.map(name => `{"name":"${name}"}\n`).join(''))
+  })
+})
+
+describe('flaky unhealthy', () => {
+  const answer = ({ body }: Seen) => {
+    const { status, page_query } = JSON.parse(body)
+    const isFirst = page_query.page_token === ''
+    const name = `${status.toLowerCase()} ${isFirst ? 1 : 2}`
+    const tests = [
+      { id: name, name, status: { value: status.toLowerCase() }, quarantined: isFirst, codeowners: ['@a'] },
+      { id: 'both', name: 'both', status: { value: status.toLowerCase() } },
+    ]
+    const next_page_token = isFirst && status === 'FLAKY' ? 'p2' : ''
+    return { body: JSON.stringify({ tests, page: { next_page_token } }) }
+  }
+
+  test('asks for the flaky tests, then for the broken tests, and prints each test once', async () => {
+    const { code, out, err, requests } = await mergeq(`flaky unhealthy ${where}`, { answer })
+    expect({ code, out, err }).toEqual({
+      code: 0,
+      out: [
+        'flaky 1\tflaky\t\ttrue\t@a\tflaky 1\n',
+        'both\tflaky\t\t\t\tboth\n',
+        'flaky 2\tflaky\t\tfalse\t@a\tflaky 2\n',
+        'broken 1\tbroken\t\ttrue\t@a\tbroken 1\n',
+      ].join(''),
+      err: '4 flaky or broken tests in github.com/acme/web.\nOmitted 2 duplicate rows.\n',
+    })
+    expect(asked(requests)).toEqual([
+      { status: 'FLAKY', page_query: page() },
+      { status: 'FLAKY', page_query: page('p2') },
+      { status: 'BROKEN', page_query: page() },
+    ])
+  })
+
+  test.each([
+    ['--status broken', ['broken 1', 'both']],
+    ['--status flaky --page-token p2', ['flaky 2', 'both']],
+    ['--quarantined', ['flaky 1', 'broken 1']],
+    ['--limit 2', ['flaky 1', 'both']],
+  ])('%s', async (flags, names) => {
+    const { out } = await mergeq(`flaky unhealthy ${where} ${flags} -o ndjson --fields name`, { answer })
+    expect(out).toBe(names.map(name => `{"name":"${name}"}\n`).join(''))
+  })
+
+  test('a page token belongs to one status', async () => {
+    const { code, err, requests } = await mergeq(`flaky unhealthy ${where} --page-token p2`, { answer })
+    expect({ code, requests }).toEqual({ code: 2, requests: [] })
+    expect(err).toContain('mergeq: --page-token requires --status.\n')
+  })
+
+  test('a failure of the second status leaves the first, which is then not complete', async () => {
+    const failing = (seen: Seen) => (seen.body.includes('BROKEN') ? { status: 500 } : answer(seen))
+    const { code, out } = await mergeq(`flaky unhealthy ${where} --json`, { answer: failing })
+    expect(code).toBe(17)
+    expect(JSON.parse(out)).toMatchObject({
+      tests: [{ name: 'flaky 1' }, { name: 'both' }, { name: 'flaky 2' }],
+      window: { complete: false },
+    })
+  })
+})
+
+describe.each([
+  ['flaky quarantined', 'quarantined_tests', 'quarantined'],
+  ['flaky unhealthy --status flaky', 'tests', 'flaky'],
+])('%s', (line, key, adjective) => {
+  test('on a terminal ends with how many there are, and how to list all', async () => {
+    const run = (count: number, flags = '') => {
+      const records = many(count).map(record => ({ ...record, test_case_id: record.id }))
+      return mergeq(`${line} --retries 0 ${flags}`, { ...screen, answer: serving(records, key) })
+    }
+    const cut = await run(40)
+    expect(rows(cut.out).slice(-2).join(' ')).toContain(
+      `Showing 30 ${adjective} tests; there are more. To list more, add --limit 1000.`,
+    )
+    expect(cut.err).toBe('')
+    const whole = await run(40, '--limit 1000')
+    expect(rows(whole.out).at(-1)).toBe(`40 ${adjective} tests in github.com/acme/web.`)
+    const none = await run(0)
+    // The sentence is wrapped at the width of the terminal.
+    expect([none.out.replace(/\n(?=.)/, ' '), none.err]).toEqual([
+      `No test in github.com/acme/web is ${adjective}. To list the tests that failed, run: mergeq flaky list\n`,
+      '',
+    ])
+    const hidden = await run(2, '--owner me')
+    expect(hidden.out).toBe(`No ${adjective} test in github.com/acme/web matches the options.\n`)
+  })
+
+  test('an answer without its list ends with 15', async () => {
+    const body = '{"tests":{},"quarantined_tests":{}}'
+    const { code, out } = await mergeq(`${line} ${where}`, { answer: () => ({ body }) })
+    expect({ code, out }).toEqual({ code: 15, out: '' })
+  })
+
+  test('a 404 says that this service has no such operation', async () => {
+    const { code, err } = await mergeq(`${line} ${where}`, {
+      answer: () => ({ status: 404, body: 'Not Found' }),
+    })
+    expect(code).toBe(5)
+    expect(err).toContain(`the service has no operation flaky-tests/list-${line.split(' ')[1]}-tests.\n`)
+    expect(err).toContain('Check --repo and --org.\n')
+  })
+})
+
+describe('flaky link', () => {
+  const id = idOf(7)
+  const link = (flags: string, answer: () => { status?: number; body?: string }, setting: Setting = {}) =>
+    mergeq(`flaky link ${id} KAN-123 -R acme/web ${flags}`, { answer, ...setting })
+
+  test('sends the link once and says so; its receipt', async () => {
+    const { code, out, err, requests } = await link('', () => ({ body: 'OK' }), { terminal: true })
+    expect({ code, out, err }).toEqual({ code: 0, out: `Linked ticket KAN-123 to test ${id}.\n`, err: '' })
+    expect(asked(requests)).toEqual([{ test_case_id: id, external_ticket_id: 'KAN-123' }])
+    expect(JSON.parse((await link('--json', () => ({ body: '{}' }))).out)).toEqual({
+      operation: 'flaky-tests/link-ticket-to-test-case',
+      repo: 'github.com/acme/web',
+      ok: true,
+      delivery: 'confirmed',
+    })
+  })
+
+  test.each([
+    [500, 11, 'unknown'],
+    [400, 6, 'not-applied'],
+  ])('after %i it ends with %i, and is not sent again', async (status, exit, delivery) => {
+    const { code, out, err, requests } = await link('--json', () => ({ status }))
+    expect({ code, requests: requests.length }).toEqual({ code: exit, requests: 1 })
+    expect(JSON.parse(out)).toMatchObject({ ok: false, delivery, exit })
+    if (delivery === 'unknown') expect(err).toContain('The outcome cannot be verified.')
+  })
+
+  test('the ticket must not be empty', async () => {
+    const { code, err } = await mergeq(`flaky link ${id} '' -R acme/web`)
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('The ticket must not be empty.') })
   })
 })
 
 test.each(['document', 'hosted'] as const)(
-  'a list of 30 days has each test of the sandbox once, in the %s dialect',
+  'quarantined, unhealthy and linked tests of the sandbox agree with its lists (%s)',
   async dialect => {
-    const sandbox = await startSandbox({ dialect, now: () => noon })
-    const repo = { host: 'github.com', owner: 'acme', name: 'web' }
-    const truth = listTestsFailedBetween(
-      createFailingTests({ seed: 1, repo, now: noon, formatTime: String }),
-      noon - 30 * day,
-      noon,
-    )
-    const { code, out } = await mergeq(
-      `flaky list -R acme/web --org ${sandbox.org} --since 30d -o ndjson --page-size 7`,
-      { env: { MERGEQ_BASE_URL: sandbox.baseUrl, MERGEQ_TOKEN: sandbox.token } },
-    )
-    await sandbox.close()
-    expect(code).toBe(0)
-    expect(ids({ out }).sort()).toEqual(truth.map(({ id }) => id).sort())
+    const story = await openStory({ dialect })
+    const read = async (line: string) => {
+      const { code, out } = await story.mergeq(`${line} --json`)
+      expect(code).toBe(0)
+      return JSON.parse(out)
+    }
+    const names = (list: readonly { name: string; variant: string }[]) =>
+      list.map(({ name, variant }) => `${name} ${variant}`).sort()
+    const listed = await read('flaky list --since 30d --quarantined')
+    const quarantined = await read('flaky quarantined --page-size 7')
+    expect(names(quarantined.quarantined_tests)).toEqual(names(listed.tests))
+    expect(quarantined.page.total_pages).toBeGreaterThan(1)
+
+    const { tests } = await read('flaky unhealthy')
+    const values = tests.map(({ status }: { status: { value: string } }) => status.value)
+    expect([...new Set(values)]).toEqual(['flaky', 'broken'])
+    const failed = ids(await story.mergeq('flaky list --since 24h -o ndjson'))
+    expect(tests.some(({ id }: { id: string }) => !failed.includes(id))).toBe(true)
+    expect(tests[0]).not.toHaveProperty('failure_rate_last_7d')
+
+    expect((await story.mergeq(`flaky link ${tests[0].id} KAN-7`)).code).toBe(0)
+    const { test } = await read(`flaky get ${tests[0].id}`)
+    expect(test.ticket).toEqual({ html_url: 'https://tickets.sandbox.example/KAN-7' })
+
+    expect((await story.mergeq(`flaky link ${idOf(7)} KAN-7`)).code).toBe(5)
+    await story.close()
   },
 )

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { topics } from '../../src/cli/help.ts'
 import { mergeq, type Outcome, openStory, type Setting, type Story } from '../support/harness.ts'
 import { commandDocs, examples, storingCommands } from '../support/help.ts'
+
+const groupNames = ['pr', 'queue', 'flaky', 'auth', 'config', 'sandbox']
 
 describe('the order of help is the same for every command', () => {
   const order = [
@@ -31,19 +32,12 @@ describe('the order of help is the same for every command', () => {
     )
     const { summary = '' } = commandDocs.find(page => page.command === command) ?? {}
     expect(out.split('\n\n')[0]?.replaceAll('\n', ' ')).toBe(summary)
-    expect((await mergeq(`help ${command}`)).out).toBe(out)
   })
 })
 
 describe('help is as wide as the terminal, at most 100 columns, and 80 on a pipe', () => {
-  const lines = [
-    '--help',
-    'pr submit --help',
-    'queue update --help',
-    'flaky list --help',
-    'queue --help',
-    ...Object.keys(topics).map(topic => `help ${topic}`),
-  ]
+  const pages = ['--help', 'queue update --help', 'flaky list --help', 'queue --help']
+  const lines = [...pages, ...Object.keys(topics).map(topic => `help ${topic}`)]
   const widest = ({ out }: Outcome) =>
     Math.max(
       ...out
@@ -54,16 +48,12 @@ describe('help is as wide as the terminal, at most 100 columns, and 80 on a pipe
     )
 
   test.each(lines)('%s', async line => {
-    const [narrow, pipe, wide, wider] = [
-      widest(await mergeq(line, { terminal: true, columns: 60 })),
-      widest(await mergeq(line, { columns: 80 })),
-      widest(await mergeq(line, { terminal: true, columns: 100 })),
-      widest(await mergeq(line, { terminal: true, columns: 300 })),
-    ]
-    expect(narrow).toBeLessThanOrEqual(60)
-    expect(pipe).toBeLessThanOrEqual(80)
+    const widthOn = async (setting: Setting) => widest(await mergeq(line, setting))
+    expect(await widthOn({ terminal: true, columns: 60 })).toBeLessThanOrEqual(60)
+    expect(await widthOn({ columns: 80 })).toBeLessThanOrEqual(80)
+    const wide = await widthOn({ terminal: true, columns: 100 })
     expect(wide).toBeLessThanOrEqual(100)
-    expect(wider).toBe(wide)
+    expect(await widthOn({ terminal: true, columns: 300 })).toBe(wide)
   })
 
   test('headings are bold on a terminal only; NO_COLOR and --color are honored', async () => {
@@ -71,23 +61,24 @@ describe('help is as wide as the terminal, at most 100 columns, and 80 on a pipe
       (await mergeq(line, setting)).out.includes('\u001B[1mFlags:')
     expect(await has('pr get --help', { terminal: true })).toBe(true)
     expect(await has('pr get --help', { terminal: true, env: { NO_COLOR: '1' } })).toBe(false)
-    expect(await has('pr get --help', { terminal: true, env: { TERM: 'dumb' } })).toBe(false)
     expect(await has('pr get --help', {})).toBe(false)
     expect(await has('pr get --help --color always', {})).toBe(true)
     expect(await has('pr get --help --color never', { terminal: true })).toBe(false)
   })
 })
 
+// Where --help and -h may stand is in test/unit/parse.test.ts.
 test.each([
-  ['pr get', ['pr get 7 --help', '-R acme/web pr get --help', 'pr get --head x --help', 'pr status --help']],
-  ['pr get', ['pr get --help -h', 'pr get --head x -h --help']],
-  ['pr', ['pr --help', 'pr --org acme --help', 'help pr']],
-  ['', ['--help', '--help --no-input', 'help']],
-  ['sandbox exec', ['sandbox exec --help', 'sandbox exec --seed 1 --help -- ls']],
-])('--help prints the complete help of `mergeq %s` at any position', async (command, lines) => {
-  const { out } = await mergeq(`help ${command}`)
-  for (const line of lines)
-    expect({ line, ...(await mergeq(line)) }).toMatchObject({ line, code: 0, out, err: '' })
+  ['help pr get', ['pr get --head x --help', 'pr status --help']],
+  ['help pr', ['-q pr --help']],
+  ['help', ['--help --no-input']],
+  ['pr get -h', ['pr get 7 -qh', 'pr status -h']],
+  ['pr -h', ['pr']],
+  ['-h', ['', '-v']],
+])('`%s` prints what %j print', async (line, others) => {
+  const { out } = await mergeq(line)
+  for (const other of others)
+    expect({ other, ...(await mergeq(other)) }).toMatchObject({ other, code: 0, out, err: '' })
 })
 
 describe('-h is short help', () => {
@@ -122,14 +113,17 @@ describe('-h is short help', () => {
     for (const line of lines) expect(line.length <= 80 || / mergeq |^ {2}git /.test(line), line).toBe(true)
   })
 
-  test.each(['pr', 'queue', 'flaky', 'auth', 'config', 'sandbox'])('%s -h', async group => {
+  test.each(groupNames)('%s -h', async group => {
     const lines = await linesOf(`${group} -h`)
     expect(lines.length).toBeLessThanOrEqual(maxLines)
     expect(lines.at(-1)).toBe(`Learn more: mergeq ${group} <command> -h, mergeq ${group} --help`)
     expect(lines.filter(line => line.startsWith('  mergeq '))).toHaveLength(2)
     for (const { command } of commandDocs.filter(({ command }) => command.startsWith(`${group} `)))
       expect(lines.join('\n')).toContain(`\n  ${command.slice(group.length + 1)} `)
-    expect(await linesOf(group)).toEqual(lines)
+    // The complete help has the first example of every command.
+    const all = (await linesOf(`${group} --help`)).join('\n')
+    for (const { command, examples } of commandDocs.filter(({ command }) => command.startsWith(`${group} `)))
+      expect(all, command).toContain(`\n  ${examples[0]?.line}`)
   })
 
   test('mergeq alone', async () => {
@@ -137,32 +131,24 @@ describe('-h is short help', () => {
     expect(lines.length).toBeLessThanOrEqual(maxLines)
     expect(lines.filter(line => line.startsWith('  mergeq '))).toHaveLength(4)
     expect(lines.at(-1)).toBe('Learn more: mergeq <command> -h, mergeq help <topic>, mergeq --help')
-    expect(await linesOf('-h')).toEqual(lines)
-  })
-
-  test.each([
-    ['pr get -h', ['-R acme/web pr get -h', 'pr get --head x -h', 'pr status -h', 'pr get 7 -qh']],
-    ['pr -h', ['pr', '-q pr', 'pr --org acme -h']],
-    ['-h', ['', '-v', '-h --no-input']],
-    ['sandbox exec -h', ['sandbox exec -h ls --help', 'sandbox exec -h -- ls --help']],
-  ])('-h prints %s at any position', async (line, others) => {
-    const { out } = await mergeq(line)
-    for (const other of others)
-      expect({ other, ...(await mergeq(other)) }).toMatchObject({ other, code: 0, out, err: '' })
   })
 })
 
 describe('help as data', () => {
-  test('`help --json` is one document, on one line on a pipe', async () => {
+  // Its content is compared with the manual page and the reference, which are made from it:
+  // test/cli/generated-reference.test.ts.
+  test('`help --json` is one document, on one line on a pipe and indented on a terminal', async () => {
     const { out } = await mergeq('help --json')
     expect(out.split('\n')).toHaveLength(2)
-    expect(JSON.parse(out)).toEqual(JSON.parse(readFileSync('test/golden/help.json', 'utf8')))
+    expect((await mergeq('help --json', { terminal: true })).out).toBe(
+      `${JSON.stringify(JSON.parse(out), null, 2)}\n`,
+    )
     for (const line of ['--help --json', '--json help', 'help -o json', '--json'])
       expect((await mergeq(line)).out).toBe(out)
   })
 
   test('a command, a group and ndjson print their part', async () => {
-    const { commands } = JSON.parse((await mergeq('help --json')).out)
+    const { commands, groups } = JSON.parse((await mergeq('help --json')).out)
     const find = (name: string) =>
       commands.filter(({ command }: { command: string }) => command.startsWith(name))
     for (const line of ['help pr get --json', 'pr get --help --json', 'help pr status --json'])
@@ -170,27 +156,33 @@ describe('help as data', () => {
     expect(JSON.parse((await mergeq('help pr --json')).out).commands).toEqual(find('pr '))
     const lines = (await mergeq('help -o ndjson')).out.trimEnd().split('\n')
     expect(lines.map(line => JSON.parse(line))).toEqual(commands)
+    expect(groups.map(({ name }: { name: string }) => name)).toEqual(groupNames)
   })
 
-  test('every command is in it, with its arguments, options and exit codes', async () => {
-    const { commands } = JSON.parse((await mergeq('help --json')).out)
-    expect(commands.map(({ command }: { command: string }) => command)).toEqual(
-      commandDocs.map(({ command }) => command),
+  test('an option has its placeholder, choices and default, a command its output and exit codes', async () => {
+    const { flags, ...wait } = JSON.parse((await mergeq('help pr wait --json')).out)
+    expect(Object.keys(wait)).toEqual(
+      'command summary usage arguments sends prints exitCodes examples'.split(' '),
     )
-    const update = commands.find(({ command }: { command: string }) => command === 'queue update')
-    expect(update.exitCodes).toEqual([0, 1, 2, 4, 5, 6, 7, 11, 15, 16, 129, 130, 143])
-    expect(update.flags).toContainEqual({
-      name: '--mode',
-      value: '<mode>',
-      summary: 'Test in one lane (single), or in several lanes by impacted targets (parallel)',
-      choices: ['single', 'parallel'],
+    expect(flags).toContainEqual({
+      name: '--until',
+      value: '<state>',
+      summary: expect.stringContaining('State to wait for'),
+      choices: ['merged', 'tests-passed', 'testing', 'left'],
+      default: 'merged',
     })
-    const wait = commands.find(({ command }: { command: string }) => command === 'pr wait')
     expect(wait.exitCodes).toEqual(expect.arrayContaining([3, 8, 10, 14, 124]))
     expect(wait.exitCodes).not.toContain(11)
-    const until = wait.flags.find(({ name }: { name: string }) => name === '--until')
-    expect(until.default).toBe('merged')
-    expect(until.choices).toContain(until.default)
+  })
+
+  test.each([
+    ['pr cancel', { table: expect.stringMatching(/one sentence/), json: expect.stringMatching(/a receipt/) }],
+    [
+      'metrics',
+      { table: expect.stringMatching(/the unchanged text/), json: expect.stringMatching(/labels/) },
+    ],
+  ])('the output of %s is described', async (command, prints) => {
+    expect(JSON.parse((await mergeq(`help ${command} --json`)).out).prints).toMatchObject(prints)
   })
 
   test('MERGEQ_OUTPUT makes no data of the help that a person asks for', async () => {
@@ -198,33 +190,21 @@ describe('help as data', () => {
       expect((await mergeq(line, { env: { MERGEQ_OUTPUT: 'json' } })).out).toMatch(/^Usage: mergeq /m)
   })
 
-  test.each(['help pr get', 'help exit-codes', 'completion bash'])(
-    'wrong settings do not keep `%s` from printing',
-    async line => {
+  test('wrong settings do not keep it from printing', async () => {
+    const env = { MERGEQ_CONFIG_DIR: '/config', MERGEQ_OUTPUT: 'xml', MERGEQ_RETRIES: 'many' }
+    const wrong = { env, files: { '/config/config.json': '{', '/repo/.mergeq.json': '{' } }
+    expect(await mergeq('config list', wrong)).toMatchObject({ code: 2 })
+    for (const line of ['help pr get', 'help exit-codes']) {
       const { out } = await mergeq(line)
-      const wrong = {
-        env: {
-          MERGEQ_CONFIG_DIR: '/config',
-          MERGEQ_OUTPUT: 'xml',
-          MERGEQ_RETRIES: 'many',
-          MERGEQ_PROFILE: 'none',
-        },
-        files: { '/config/config.json': '{', '/repo/.mergeq.json': '{' },
-      }
-      expect(await mergeq('config list', wrong)).toMatchObject({ code: 2 })
       expect(await mergeq(line, wrong)).toMatchObject({ code: 0, out, err: '' })
-    },
-  )
+    }
+  })
 })
 
-test.each([
-  ['help nothing', /unknown command or topic 'nothing'/],
-  ['help pr nothing', /unknown command or topic 'pr nothing'/],
-  ['help exit-codes more', /unknown command or topic 'exit-codes more'/],
-])('%s is refused', async (line, says) => {
-  const { code, out, err } = await mergeq(line)
+test.each(['nothing', 'pr nothing', 'exit-codes more'])('help %s is refused', async words => {
+  const { code, out, err } = await mergeq(`help ${words}`)
   expect({ code, out }).toEqual({ code: 2, out: '' })
-  expect(err).toMatch(says)
+  expect(err).toContain(`unknown command or topic '${words}'`)
 })
 
 /**
@@ -282,29 +262,39 @@ async function localized(line: string, story: Story): Promise<string> {
     return line.replace('HEAD', (await read('pr get 123')).prSha ?? '4f2a9c1d')
   // Which tests fail in a sandbox is its own affair.
   if (line.startsWith('flaky gate')) return line.replace(/--max \d+/, '--max 1000')
-  return line.replace('build/test-results/test/*.xml', 'junit.xml')
+  return line.replace('build/test-results/test/*.xml', 'junit.xml').replace('--for 1h', '--for 1m')
 }
 /** These serve until they are stopped. */
 const serves = /^sandbox start$/
 
-describe.each(['document', 'hosted'] as const)('every example works in the %s dialect', dialect => {
-  test.each(examples.filter(({ command }) => !storingCommands.test(command) && !serves.test(command)))(
-    '$line exits with $exit',
-    async ({ command, line, exit }) => {
-      const { before = [], setting = {} } = stages[command] ?? {}
-      const story = await openStory({ dialect })
-      try {
-        for (const one of before) expect((await story.mergeq(one)).code).toBe(0)
-        story.clock.now += 1_000
-        const { code, out, err } = await story.mergeq(await localized(ownPart(line), story), {
-          disk: disk(),
-          ...setting,
-        })
-        expect(code, err).toBe(exit)
-        if (/--json$/.test(line)) expect(() => JSON.parse(out)).not.toThrow()
-      } finally {
-        await story.close()
-      }
-    },
-  )
+const runnable = examples.filter(({ command }) => !storingCommands.test(command) && !serves.test(command))
+
+/** Runs an example in a sandbox of its own. */
+async function runExample({ command, line }: (typeof examples)[number], dialect: 'document' | 'hosted') {
+  const { before = [], setting = {} } = stages[command] ?? {}
+  const story = await openStory({ dialect })
+  try {
+    for (const one of before) expect((await story.mergeq(one)).code).toBe(0)
+    story.clock.now += 1_000
+    const typed = await localized(ownPart(line), story)
+    return await story.mergeq(typed, { disk: disk(), ...setting })
+  } finally {
+    await story.close()
+  }
+}
+
+test.each(runnable)('the example `$line` exits with $exit', async example => {
+  const { code, out, err } = await runExample(example, 'document')
+  expect(code, err).toBe(example.exit)
+  if (/--json$/.test(example.line)) expect(() => JSON.parse(out)).not.toThrow()
 })
+
+const firstExamples = [...new Map(runnable.toReversed().map(example => [example.command, example])).values()]
+
+test.each(firstExamples.filter(({ command }) => /^(?:pr|queue|flaky|metrics|api)\b/.test(command)))(
+  'the example `$line` exits with $exit in the hosted dialect, too',
+  async example => {
+    const { code, err } = await runExample(example, 'hosted')
+    expect(code, err).toBe(example.exit)
+  },
+)

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { MergeqError } from '../../src/errors.ts'
 import { type Answer, mergeq, type Outcome, type Seen } from '../support/harness.ts'
 
@@ -44,62 +44,72 @@ const getPullRequest = 'mergeq pr get 7'
 const getQueue = 'mergeq queue get'
 const getQueueOfFile = 'mergeq queue get --repo github.com/acme/web --target-branch main'
 
-const changes: readonly (readonly [line: string, operation: string, what: string, command: string])[] = [
-  ['pr submit 7', 'submitPullRequest', '#7', getPullRequest],
-  ['pr submit 7 --wait', 'submitPullRequest', '#7', getPullRequest],
-  ['pr cancel 7', 'cancelPullRequest', '#7', getPullRequest],
-  ['pr restart 7', 'restartTestsOnPullRequest', '#7', getPullRequest],
-  ['pr targets 7 //a --no-sha', 'setImpactedTargets', '#7', getPullRequest],
-  ['queue create', 'createQueue', 'the queue for main', getQueue],
-  ['queue update --concurrency 2', 'updateQueue', 'the queue for main', getQueue],
-  ['queue pause', 'updateQueue', 'the queue for main', getQueue],
-  ['queue resume', 'updateQueue', 'the queue for main', getQueue],
-  ['queue drain', 'updateQueue', 'the queue for main', getQueue],
-  ['queue delete --yes', 'deleteQueue', 'the queue for main', getQueue],
-  ['queue delete --yes --cancel-all', 'cancelPullRequest', '#7', getPullRequest],
-  ['queue apply -f queue.yaml --yes', 'updateQueue', 'the queue for main', getQueueOfFile],
-  ['api updateQueue -F state=PAUSED', 'updateQueue', 'the queue for main', getQueue],
+const testId = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
+
+const changes: readonly (readonly [
+  line: string,
+  operation: string,
+  what: string,
+  command: string | undefined,
+])[] = [
+  ['pr submit 7', 'submitPullRequest', 'The submission of #7', getPullRequest],
+  ['pr submit 7 --wait', 'submitPullRequest', 'The submission of #7', getPullRequest],
+  ['pr cancel 7', 'cancelPullRequest', 'The cancellation of #7', getPullRequest],
+  ['pr restart 7', 'restartTestsOnPullRequest', 'The restart of #7', getPullRequest],
+  ['pr targets 7 //a --no-sha', 'setImpactedTargets', 'The target upload of #7', getPullRequest],
+  ['queue create', 'createQueue', 'The creation of the queue for main', getQueue],
+  ['queue update --concurrency 2', 'updateQueue', 'The update of the queue for main', getQueue],
+  ['queue pause', 'updateQueue', 'The update of the queue for main', getQueue],
+  ['queue resume', 'updateQueue', 'The update of the queue for main', getQueue],
+  ['queue drain', 'updateQueue', 'The update of the queue for main', getQueue],
+  ['queue delete --yes', 'deleteQueue', 'The deletion of the queue for main', getQueue],
+  ['queue delete --yes --cancel-all', 'cancelPullRequest', 'The cancellation of #7', getPullRequest],
+  ['queue apply -f queue.yaml --yes', 'updateQueue', 'The update of the queue for main', getQueueOfFile],
+  [
+    `flaky link ${testId} KAN-1`,
+    'flaky-tests/link-ticket-to-test-case',
+    'The linking of the ticket',
+    undefined,
+  ],
+  ['api updateQueue -F state=PAUSED', 'updateQueue', 'The update of the queue for main', getQueue],
 ]
 const files = { 'queue.yaml': 'repo: github.com/acme/web\ntargetBranch: main\nsettings:\n  concurrency: 3\n' }
 
-describe.each(signals)('%s during a change without a response', (...signal) => {
-  test.each(changes)('`mergeq %s` of %s names %s and the command that shows its state', async (...row) => {
-    const [line, operation, what, command] = row
-    const { code, err } = await interrupted(line, signal, {
-      files,
-      hangs: (_, sent) => sent === operation,
-    })
-    expect(code).toBe(signal[1])
+test.each(changes)(
+  'a signal during `mergeq %s`, a request of %s, names %s and the command that shows its state',
+  async (line, operation, what, command) => {
+    const { code, err } = await interrupted(line, sigint, { files, hangs: (_, sent) => sent === operation })
+    expect(code).toBe(130)
     expect(err).toContain(
-      `mergeq: stopped by ${signal[0]}. The request for ${what} was in progress and may have been applied.\n` +
-        `  Check the current state before trying again: ${command}\n`,
+      `mergeq: stopped by SIGINT. ${what} was in progress and may have been applied.\n` +
+        `  Check the current state before trying again${command === undefined ? '.' : `: ${command}`}\n`,
     )
     expect(err.match(/may have been applied/g)).toHaveLength(1)
-  })
+  },
+)
 
-  test('several pull requests at once: every one that is in flight is named', async () => {
-    const { code, err, out } = await interrupted('pr cancel 7 8 9 10 11 --yes --json', signal, {
-      hangs: () => true,
-      after: 4,
-    })
-    expect(code).toBe(signal[1])
-    expect(JSON.parse(err.trimEnd().split('\n').at(-1) ?? '')).toEqual({
-      error: {
-        kind: 'interrupted',
-        exit: signal[1],
-        operation: 'cancelPullRequest',
-        message: `stopped by ${signal[0]}. The requests for #7, #8, #9, #10 were in progress and may have been applied.`,
-        hint: `Check the current state before trying again: mergeq pr get 7 8 9 10`,
-      },
-    })
-    expect(out.trimEnd().split('\n')).toHaveLength(4)
-    for (const [index, receipt] of out.trimEnd().split('\n').entries())
-      expect(JSON.parse(receipt)).toMatchObject({
-        pr: 7 + index,
-        delivery: 'unknown',
-        message: expect.stringContaining(`The request for #${7 + index} was in progress`),
-      })
+test.each(signals)('%s during several changes names every one that is in flight', async (...signal) => {
+  const { code, err, out } = await interrupted('pr cancel 7 8 9 10 11 --yes --json', signal, {
+    hangs: () => true,
+    after: 4,
   })
+  expect(code).toBe(signal[1])
+  expect(JSON.parse(err.trimEnd().split('\n').at(-1) ?? '')).toEqual({
+    error: {
+      kind: 'interrupted',
+      exit: signal[1],
+      operation: 'cancelPullRequest',
+      message: `stopped by ${signal[0]}. The cancellations of #7, #8, #9, #10 were in progress and may have been applied.`,
+      hint: `Check the current state before trying again: mergeq pr get 7 8 9 10`,
+    },
+  })
+  expect(out.trimEnd().split('\n')).toHaveLength(4)
+  for (const [index, receipt] of out.trimEnd().split('\n').entries())
+    expect(JSON.parse(receipt)).toMatchObject({
+      pr: 7 + index,
+      delivery: 'unknown',
+      message: expect.stringContaining(`The cancellation of #${7 + index} was in progress`),
+    })
 })
 
 test('pull requests of several repositories: one command for each queue', async () => {
@@ -108,7 +118,7 @@ test('pull requests of several repositories: one command for each queue', async 
     after: 3,
   })
   expect(err).toContain(
-    'The requests for #7, #8, #9 were in progress and may have been applied.\n' +
+    'The cancellations of #7, #8, #9 were in progress and may have been applied.\n' +
       '  Check the current state before trying again:\n' +
       '  mergeq pr get 7 9\n' +
       '  mergeq pr get 8 --repo github.com/acme/app\n',
@@ -138,7 +148,7 @@ test('the signal is reported once while a change is read back or retried', async
     })
     expect(code).toBe(130)
     expect(err).toContain(
-      'mergeq: stopped by SIGINT. The request for #7 was in progress and may have been applied.\n' +
+      'mergeq: stopped by SIGINT. The submission of #7 was in progress and may have been applied.\n' +
         `  Check the current state before trying again: ${getPullRequest}\n`,
     )
     expect(err.match(/may have been applied/g)).toHaveLength(1)

@@ -1,30 +1,33 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
+import type { Operation } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
+import { exitCodeList } from '../../src/errors.ts'
+import type { Host } from '../../src/host/host.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
-import { createHostClient } from '../../src/library/client.ts'
-import type { Client } from '../../src/library/types.ts'
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
-import { type Answer, type Seen, type Service, serveScript } from '../support/harness.ts'
+import { createHostClient, methodName } from '../../src/library/client.ts'
+import type { Client, ClientOptions, CommonOptions, ErrorKind } from '../../src/library/types.ts'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { type Answer, mergeq, type Seen, serveScript } from '../support/harness.ts'
 
-const never = new AbortController().signal
 const bare = Object.create(process, { env: { value: { HOME: '/nonexistent' } } })
+const nodeHost = createNodeHost(bare, '0.0.0-test', new AbortController().signal)
 
-const open: (Pick<Service, 'close'> | Sandbox)[] = []
+const open: { close(): Promise<void> }[] = []
 afterEach(() => Promise.all(open.splice(0).map(one => one.close())))
+
+const token = 'tok_4f2a9c1e77'
 
 async function clientOf(
   answer: (seen: Seen, index: number) => Answer | Promise<Answer>,
-  options: object = {},
+  options: ClientOptions = {},
+  host: Host = nodeHost,
 ) {
   const service = await serveScript(answer)
   open.push(service)
   const { baseUrl, requests } = service
-  const about = { baseUrl, token: 'tok_4f2a9c1e77', repo: 'acme/web', targetBranch: 'main', org: 'acme' }
-  return {
-    client: createHostClient({ ...about, ...options }, createNodeHost(bare, '0.0.0-test', never)),
-    requests,
-  }
+  const settings = { baseUrl, token, repo: 'acme/web', targetBranch: 'main', org: 'acme' }
+  return { client: createHostClient({ ...settings, ...options }, host), requests }
 }
 
 /** Calls a method by its name, as a program without types can. */
@@ -32,110 +35,107 @@ const call = (client: Client, name: string, options?: unknown): Promise<unknown>
   Reflect.apply(Reflect.get(client, name), client, [options])
 
 const ok = () => ({ body: 'OK' })
+const operations: readonly Operation[] = serviceOperations
+const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
 
-test('there is a method for each operation', () => {
-  const client = createHostClient({}, createNodeHost(bare, '0.0.0-test', never))
-  const names = serviceOperations.map(({ route }) =>
+test('there is a method for each operation, and docs/library.md names it', () => {
+  const names = operations.map(({ route }) =>
     route.replace(/^.*\//, '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
   )
-  expect(Object.keys(client)).toEqual(names)
-})
-
-test('docs/library.md names every method', () => {
+  expect(Object.keys(createHostClient({}, nodeHost))).toEqual(names)
   const guide = readFileSync('docs/library.md', 'utf8')
-  const client = createHostClient({}, createNodeHost(bare, '0.0.0-test', never))
-  for (const name of Object.keys(client)) expect(guide).toContain(`\`${name}\``)
+  for (const name of names) expect(guide).toContain(`\`${name}\``)
 })
 
-describe('what is sent is what the command line sends', () => {
-  test.each([
-    [
-      'submitPullRequest',
-      { pr: 7, priority: 'high', noBatch: true },
-      { pr: { number: 7 }, priority: 'high', noBatch: true },
-    ],
-    [
-      'submitPullRequest',
-      { pr: '#7', priority: 10, noBatch: false },
-      { pr: { number: 7 }, priority: 10, noBatch: false },
-    ],
-    ['submitPullRequest', { pr: 'https://github.com/acme/web/pull/7' }, { pr: { number: 7 } }],
-    ['getSubmittedPullRequest', { head: 'fix-cart' }, { pr: { branch: 'fix-cart' } }],
-    ['getMergeQueueTestingDetails', { run: 'trunk-merge/pr-7/4f2a' }, { testRunId: '4f2a' }],
-    ['createQueue', { mode: 'parallel', concurrency: 2 }, { mode: 'parallel', concurrency: 2 }],
+describe('a call sends what the command line sends, and returns what --json prints', () => {
+  const since = '2026-01-01'
+  const number = '123456789012345678901234567890'
+  const queue = `{"state":"running","new":${number},"enqueuedPullRequests":[{"state":"testing","prNumber":7}]}`
+  const tests =
+    '{"tests":[{"id":"2","name":"cb"},{"id":"1","name":"ca"},{"id":"3","name":"x"}],"page":{"total_rows":3},"more":1}'
+  const cases: readonly (readonly [keyof Client, object, line: string, body: string])[] = [
+    ['submitPullRequest', { pr: 7, priority: 10, noBatch: true }, 'pr submit 7 --priority 10 --no-batch', ''],
+    ['cancelPullRequest', { pr: 'https://github.com/acme/web/pull/7' }, 'pr cancel 7 --yes', 'OK'],
+    ['restartTestsOnPullRequest', { pr: '#7' }, 'pr restart 7', ''],
+    ['getSubmittedPullRequest', { pr: 7 }, 'pr get 7', '{"state":"not_ready","__proto__":{"a":[1,null]}}'],
+    ['getSubmittedPullRequest', { head: 'fix-cart' }, 'pr get --head fix-cart', '{"state":"merged"}'],
     [
       'setImpactedTargets',
-      { pr: 7, sha: '4f2a', targets: ['//a', '//b', '//a'] },
-      { pr: { number: 7, sha: '4f2a' }, impactedTargets: ['//a', '//b'] },
+      { pr: 7, sha: '4f2a', targets: ['b', 'a', 'b'] },
+      'pr targets 7 b a --sha 4f2a',
+      '',
     ],
+    ['setImpactedTargets', { pr: 7, sha: false, targets: 'ALL' }, 'pr targets 7 --all --no-sha', 'OK'],
     [
-      'setImpactedTargets',
-      { pr: 7, sha: false, targets: 'ALL' },
-      { pr: { number: 7 }, impactedTargets: 'ALL' },
+      'getMergeQueueTestingDetails',
+      { run: 'trunk-merge/pr-7/4f2a' },
+      'pr testing 4f2a',
+      '{"checkSuites":[]}',
     ],
-    [
-      'setImpactedTargets',
-      { pr: 7, sha: false, targets: 'ALL' },
-      { pr: { number: 7 }, impactedTargets: 'ALL' },
-    ],
-    ['setImpactedTargets', { pr: 7, sha: false, targets: [] }, { pr: { number: 7 }, impactedTargets: [] }],
+    ['createQueue', { mode: 'parallel', concurrency: 2 }, 'queue create --mode parallel --concurrency 2', ''],
+    ['getQueue', {}, 'queue get', queue],
     [
       'updateQueue',
-      { state: 'paused', requiredStatuses: ['ci'] },
-      { state: 'PAUSED', requiredStatuses: ['ci'] },
+      { state: 'paused', batch: false, requiredStatuses: ['ci', 'lint'] },
+      'queue update --state paused --no-batch --required-status ci --required-status lint',
+      '{"state":"paused","batch":false}',
     ],
     [
       'updateQueue',
-      { concurrency: 5, batch: false, requiredStatuses: ['ci', 'lint'] },
-      { concurrency: 5, batch: false, requiredStatuses: ['ci', 'lint'] },
+      { set: { 'new.field': [1, { deep: null }] } },
+      `queue update --set 'new.field=[1,{"deep":null}]'`,
+      'OK',
     ],
-    ['updateQueue', { set: { 'new.field': [1, { deep: null }] } }, { new: { field: [1, { deep: null }] } }],
-    ['deleteQueue', {}, {}],
-  ])('%s %j', async (name, options, body) => {
-    const { client, requests } = await clientOf(() => ({ body: '{"state":"pending"}' }))
-    await call(client, name, options)
-    const [{ repo, targetBranch, ...sent } = {}] = requests.map(request => JSON.parse(request.body))
-    expect({ repo, targetBranch }).toEqual({
-      repo: { host: 'github.com', owner: 'acme', name: 'web' },
-      targetBranch: 'main',
-    })
-    expect(sent).toEqual(body)
-    expect(requests[0]?.headers['x-api-token']).toBe('tok_4f2a9c1e77')
+    ['deleteQueue', {}, 'queue delete --yes', 'OK'],
+    [
+      'getMergeQueueMetrics',
+      {},
+      'metrics -b main',
+      'a{branch="main"} 1\na{branch="x"} 2\nb{branch="main"} NaN\n',
+    ],
+    [
+      'listFailingTests',
+      { since: new Date(since), until: new Date('2026-01-02T00:00:00Z'), sort: 'name', name: 'c*' },
+      `flaky list --since ${since} --until 2026-01-02 --sort name --name c*`,
+      tests,
+    ],
+    ['getTestDetails', { testId: id }, `flaky get ${id}`, '{"test":{"id":"x"},"more":1}'],
+  ]
+  const env = {
+    MERGEQ_REPO: 'acme/web',
+    MERGEQ_TARGET_BRANCH: 'main',
+    MERGEQ_ORG: 'acme',
+    MERGEQ_TOKEN: token,
+  }
+  const wire = (requests: readonly Seen[]) =>
+    requests.map(({ path, body, headers }) => ({ path, body, token: headers['x-api-token'] }))
+
+  test.each(cases)('%s %j: %s', async (method, options, line, body) => {
+    const answer = () => ({ body })
+    const printed = await mergeq(`${line} --json`, { env, answer })
+    expect(printed).toMatchObject({ code: 0 })
+    const { client, requests } = await clientOf(answer)
+    expect(await call(client, method, options)).toEqual(JSON.parse(printed.out))
+    expect(wire(requests)).toEqual(wire(printed.requests))
   })
 
-  test('a Date is an instant', async () => {
-    const { client, requests } = await clientOf(() => ({ body: '{"tests":[],"page":{}}' }))
-    await call(client, 'listFailingTests', {
-      since: new Date('2026-01-01T00:00:00Z'),
-      until: new Date('2026-01-02T00:00:00Z'),
-    })
-    expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({
-      start_time: '2026-01-01T00:00:00.000Z',
-      end_time: '2026-01-02T00:00:00.000Z',
-    })
+  /** The message of a receipt names the address of the service, which differs. */
+  const withoutAddress = (document: unknown): unknown =>
+    JSON.parse(JSON.stringify(document), (key, value: unknown) =>
+      key === 'message' ? expect.any(String) : value,
+    )
+
+  test.each(cases)('%s %j fails as %s does', async (method, options, line) => {
+    const answer = () => ({ status: 422, body: 'no' })
+    const printed = await mergeq(`${line} --json`, { env, answer })
+    const { client } = await clientOf(answer)
+    const error = await call(client, method, options).catch((error: unknown) => error)
+    const document: unknown = printed.out === '' ? null : JSON.parse(printed.out)
+    expect(error).toMatchObject({ exit: printed.code, document: withoutAddress(document) })
   })
 })
 
 describe('results', () => {
-  test('a read is the document, a change its receipt', async () => {
-    const { client } = await clientOf(({ path }) => ({
-      body: path.endsWith('getQueue') ? '{"state":"running","enqueuedPullRequests":[],"extra":1}' : 'OK',
-    }))
-    expect(await call(client, 'getQueue')).toEqual({
-      state: 'RUNNING',
-      enqueuedPullRequests: [],
-      extra: 1,
-    })
-    expect(await call(client, 'cancelPullRequest', { pr: 7 })).toEqual({
-      operation: 'cancelPullRequest',
-      repo: 'github.com/acme/web',
-      targetBranch: 'main',
-      pr: 7,
-      ok: true,
-      delivery: 'confirmed',
-    })
-  })
-
   test('all pages are one list', async () => {
     const { client } = await clientOf((_, index) => ({
       body: JSON.stringify({
@@ -143,7 +143,7 @@ describe('results', () => {
         page: { next_page_token: index < 2 ? String(index) : '' },
       }),
     }))
-    expect(await call(client, 'listFailingTests')).toMatchObject({
+    expect(await client.listFailingTests()).toMatchObject({
       tests: [{ id: 'id-0' }, { id: 'id-1' }, { id: 'id-2' }],
       window: { complete: true },
     })
@@ -155,7 +155,7 @@ describe('results', () => {
         index === 0 ? { body: '{"tests":[{"id":"a"}],"page":{"next_page_token":"x"}}' } : { status: 500 },
       { retries: 0 },
     )
-    await expect(call(client, 'listFailingTests')).rejects.toMatchObject({
+    await expect(client.listFailingTests()).rejects.toMatchObject({
       name: 'MergeqError',
       kind: 'incomplete',
       exit: 17,
@@ -163,77 +163,238 @@ describe('results', () => {
     })
   })
 
-  test.each([
-    [404, { kind: 'not-found', exit: 5, status: 404 }],
-    [401, { kind: 'auth', exit: 4, status: 401 }],
-    [400, { kind: 'refused', exit: 6, status: 400 }],
-  ])('%i rejects with the details of the error', async (status, known) => {
-    const { client } = await clientOf(() => ({ status, body: 'no: tok_4f2a9c1e77' }))
+  test('an error has its details, without the token', async () => {
+    const { client } = await clientOf(() => ({ status: 404, body: `no: ${token}` }))
     const error = await client.getSubmittedPullRequest({ pr: 7 }).catch(error => error)
     expect(error).toMatchObject({
-      ...known,
       name: 'MergeqError',
+      kind: 'not-found',
+      exit: 5,
+      status: 404,
       operation: 'getSubmittedPullRequest',
       hint: expect.any(String),
     })
-    expect(error.message).not.toContain('tok_4f2a9c1e77')
+    expect(error.message).not.toContain(token)
   })
 
   test('repeats are reported, and a change that was refused has its receipt', async () => {
     const notices: string[] = []
     const { client } = await clientOf(
       (_, index) => (index === 0 ? { status: 429, headers: { 'retry-after': '0' } } : { status: 422 }),
-      {
-        onNotice: (text: string) => notices.push(text),
-      },
+      { onNotice: text => notices.push(text) },
     )
-    await expect(call(client, 'submitPullRequest', { pr: 7 })).rejects.toMatchObject({
+    await expect(client.submitPullRequest({ pr: 7 })).rejects.toMatchObject({
       kind: 'refused',
       delivery: 'not-applied',
       document: { pr: 7, ok: false, delivery: 'not-applied', exit: 6 },
     })
     expect(notices).toEqual([expect.stringMatching(/429.*retrying in/)])
   })
+
+  test('the kinds of errors are those of the exit codes', () => {
+    const kinds: Readonly<Record<ErrorKind, true>> = {
+      internal: true,
+      usage: true,
+      failed: true,
+      auth: true,
+      'not-found': true,
+      refused: true,
+      unavailable: true,
+      pending: true,
+      cancelled: true,
+      'unknown-outcome': true,
+      stale: true,
+      'bad-answer': true,
+      output: true,
+      incomplete: true,
+      differs: true,
+      'check-failed': true,
+      'timed-out': true,
+      interrupted: true,
+    }
+    expect(new Set(['ok', ...Object.keys(kinds)])).toEqual(new Set(exitCodeList.map(({ kind }) => kind)))
+  })
 })
 
-test.each([
-  ['submitPullRequest', { pr: 7, prority: 'high' }, /submitPullRequest: unknown option prority/],
-  ['submitPullRequest', { pr: {} }, /pr: \{\} is not a pull request/],
-  ['setImpactedTargets', { pr: 7, sha: 'x', targets: '//a' }, /targets: "\/\/a" is not a list of strings/],
-  ['getTestDetails', { testId: 'x' }, /not a test ID/],
-  ['updateQueue', {}, /./],
-])('%s refuses %j before anything is sent', async (name, options, says) => {
-  const { client, requests } = await clientOf(ok)
-  await expect(call(client, name, options)).rejects.toMatchObject({
-    kind: 'usage',
-    exit: 2,
-    message: expect.stringMatching(says),
+describe('a wrong option is a usage error in its name, and nothing is sent', () => {
+  const text = ['', 7, true, ['x'], null, {}]
+  const settings: { readonly [K in keyof Required<CommonOptions>]: readonly unknown[] } = {
+    repo: ['web', 7, true, null, ['acme/web'], { owner: 'acme', name: 'web' }],
+    targetBranch: text,
+    org: text,
+    baseUrl: [...text, 'http://example.com', 'https://user:secret@example.com'],
+    profile: text,
+    timeout: ['', 'soon', -1, 1.5, true, null, Number.NaN],
+    retries: ['3', -1, 101, 1.5, true, null],
+    caFile: text,
+  }
+  const set = [{ 'a..b': 1 }, { a: () => 1 }, { a: new Date() }, { a: Number.NaN }, ['a=1'], 'a=1', null]
+
+  /** Options with which each method could send a request. */
+  const complete = {
+    pr: 7,
+    sha: '4f2a',
+    targets: ['//a'],
+    run: '4f2a',
+    concurrency: 5,
+    testId: id,
+    ticket: 'KAN-1',
+  }
+
+  async function isRefused(client: Client, method: string, option: string, value: unknown) {
+    const { params } = operations.find(operation => methodName(operation) === method) ?? { params: {} }
+    const valid = Object.entries(complete).filter(([name]) => Object.hasOwn(params, name))
+    const options = { ...Object.fromEntries(valid), [option]: value }
+    const error = await call(client, method, options).catch((error: unknown) => error)
+    expect({ method, option, value, error }).toMatchObject({
+      error: {
+        name: 'MergeqError',
+        kind: 'usage',
+        exit: 2,
+        document: null,
+        hint: expect.any(String),
+        message: expect.stringMatching(new RegExp(`^${method}: (unknown option )?${option}\\b`)),
+      },
+    })
+  }
+
+  /** Values of all kinds, each a mistake for most types. */
+  const odd = ['', 'other', 7, -1, 1.5, Number.NaN, true, null, [], [7], {}, new Date(Number.NaN), () => 1]
+
+  const refuses = (check: (value: unknown) => unknown, value: unknown): boolean => {
+    try {
+      check(value)
+      return false
+    } catch {
+      return true
+    }
+  }
+
+  // What each type refuses is in test/unit/values.test.ts. A method takes the reference of a pull request, see below.
+  test.each(operations.map(operation => [methodName(operation), operation] as const))(
+    '%s refuses what the types of its params refuse',
+    async (method, { route, params }) => {
+      const { client, requests } = await clientOf(ok)
+      for (const [option, { type }] of Object.entries(params).filter(([name]) => name !== 'pr')) {
+        const wrong = odd.filter(value => refuses(type.check, value))
+        expect({ option, wrong }).not.toEqual({ option, wrong: [] })
+        for (const value of wrong) await isRefused(client, method, option, value)
+      }
+      if (route.startsWith('POST')) for (const value of set) await isRefused(client, method, 'set', value)
+      await isRefused(client, method, 'nonsense', 1)
+      expect(requests).toEqual([])
+    },
+  )
+
+  test.each<readonly [keyof Client, string, readonly unknown[]]>([
+    ['submitPullRequest', 'pr', ['seven', '', -1, 1.5, true, [7], { number: 7 }, null]],
+    ['setImpactedTargets', 'targets', ['all', '//a', 7, [7], [''], null]],
+    ['setImpactedTargets', 'sha', ['', 'HEAD', true, 7, null]],
+    ['getMergeQueueTestingDetails', 'run', ['', '7', '#7', 7]],
+    ['createQueue', 'concurrency', [0, 4_294_967_296]],
+    ['updateQueue', 'state', ['switching_modes']],
+    ['listFailingTests', 'limit', [0]],
+    ['listFailingTests', 'pageSize', [0, 101]],
+    ['listPullRequests', 'states', ['MERGED', ['done'], [null]]],
+    ['listUnhealthyTests', 'status', ['healthy']],
+  ])('%s refuses %s: %j', async (method, option, values) => {
+    const { client, requests } = await clientOf(ok)
+    for (const value of values) await isRefused(client, method, option, value)
+    expect(requests).toEqual([])
   })
-  expect(requests).toEqual([])
+
+  test('in the options of any call', async () => {
+    const { client, requests } = await clientOf(ok)
+    for (const [option, values] of Object.entries(settings))
+      for (const value of values) await isRefused(client, 'getQueue', option, value)
+    for (const other of ['x', 7, ['x'], null])
+      await expect(call(client, 'getQueue', other)).rejects.toMatchObject({ kind: 'usage' })
+    expect(requests).toEqual([])
+  })
+
+  test('in the options of createClient', () => {
+    const own = { token: [7, true, null], signal: [{}, 'x', null], onNotice: ['x', {}, null], nonsense: [1] }
+    for (const [option, values] of Object.entries({ ...settings, ...own }))
+      for (const value of values)
+        expect(() => Reflect.apply(createHostClient, undefined, [{ [option]: value }, nodeHost])).toThrow(
+          expect.objectContaining({
+            name: 'MergeqError',
+            kind: 'usage',
+            exit: 2,
+            message: expect.stringMatching(new RegExp(`^(?!.*secret).*${option}`)),
+          }),
+        )
+  })
+
+  test('a token with a wrong character is not repeated, and an empty one counts as left out', () => {
+    expect(() => createHostClient({ token: `${token}\nx` }, nodeHost)).toThrow(
+      expect.objectContaining({
+        kind: 'usage',
+        message:
+          'createClient: token: Invalid token (option): it contains the character U+000A at position 15.',
+      }),
+    )
+    expect(createHostClient({ token: ' ' }, nodeHost)).toBeDefined()
+  })
+
+  test.each([
+    ['getSubmittedPullRequest', { pr: 7, head: 'x' }, 'head and pr cannot be used together'],
+    ['getMergeQueueTestingDetails', { pr: 7, run: 'x' }, 'run and pr cannot be used together'],
+    ['setImpactedTargets', { pr: 7, sha: false }, 'targets is required'],
+    ['updateQueue', {}, 'No setting was given'],
+    ['updateQueue', { requiredStatuses: [], deleteRequiredStatuses: true }, 'cannot be used together'],
+    ['updateQueue', { batch: true, set: { batch: false } }, 'set batch conflicts with batch'],
+    ['getQueue', { set: { 'repo.name': 'x' } }, 'set repo.name conflicts with repo'],
+    ['listFailingTests', { since: '8d', pageToken: 'x' }, 'at most 7 days'],
+    ['cancelPullRequest', { pr: 'https://github.com/acme/api/pull/7' }, 'name different repositories'],
+    ['getTestDetails', {}, 'testId is required'],
+  ])('%s refuses %j', async (method, options, says) => {
+    const { client, requests } = await clientOf(ok)
+    await expect(call(client, method, options)).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringContaining(says),
+    })
+    expect(requests).toEqual([])
+  })
+})
+
+test('values are real values, and an option of a call comes before that of the client', async () => {
+  const { client, requests } = await clientOf(() => ({ body: '{"tests":[],"page":{}}' }), {
+    repo: 'acme/api',
+    timeout: 5_000,
+    retries: 0,
+  })
+  const { window } = await client.listFailingTests({
+    since: '2h',
+    until: new Date(),
+    minFailureRate: 1e-7,
+    repo: { host: 'git.example.com', owner: 'acme/platform', name: 'web' },
+  })
+  expect(Date.parse(window.end) - Date.parse(window.start)).toBeGreaterThan(7_000_000)
+  expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({
+    repo: { host: 'git.example.com', owner: 'acme/platform', name: 'web' },
+    org_url_slug: 'acme',
+  })
 })
 
 test('a signal ends a call that is under way', async () => {
   const stop = new AbortController()
   const { client } = await clientOf(
-    async () => {
+    () => {
       stop.abort()
-      await new Promise(resolve => setTimeout(resolve, 50))
-      return ok()
+      return new Promise<Answer>(() => undefined)
     },
     { signal: stop.signal },
   )
-  await expect(call(client, 'getQueue')).rejects.toMatchObject({ kind: 'interrupted' })
-  await expect(call(client, 'getQueue')).rejects.toMatchObject({ kind: 'interrupted' })
+  await expect(client.getQueue()).rejects.toMatchObject({ kind: 'interrupted' })
+  await expect(client.getQueue()).rejects.toMatchObject({ kind: 'interrupted' })
 })
 
-test.each([
-  ['without a signal', {}],
-  ['with a signal', { signal: new AbortController().signal }],
-])('many calls at the same time print no warning: %s', async (_, options) => {
+test('many calls at the same time print no warning', async () => {
   const warnings: string[] = []
   const note = ({ message }: Error) => warnings.push(message)
   process.on('warning', note)
-  const { client } = await clientOf(ok, options)
+  const { client } = await clientOf(() => ({ status: 404 }), { signal: new AbortController().signal })
   await Promise.all(Array.from({ length: 12 }, () => client.getQueue().catch(() => undefined)))
   await new Promise(setImmediate)
   process.off('warning', note)
@@ -242,33 +403,26 @@ test.each([
 
 test('each call reads the checkout again', async () => {
   const heads = ['1'.repeat(40), '2'.repeat(40)]
-  const service = await serveScript(ok)
-  open.push(service)
-  const { baseUrl, requests } = service
-  const host = {
-    ...createNodeHost(bare, '0.0.0-test', never),
-    cwd: '/repo',
-    git: async (args: readonly string[]) =>
-      args.includes('rev-parse') ? { code: 0, out: `${heads.shift()}\n` } : { code: 1, out: '' },
-  }
-  const client = createHostClient({ baseUrl, token: 'tok_4f2a9c1e77', repo: 'acme/web' }, host)
-  const targets = { pr: 7, targets: ['web'], targetBranch: 'main' }
-  for (const head of [...heads]) {
-    await client.setImpactedTargets(targets)
-    expect(JSON.parse(requests.at(-1)?.body ?? '').pr).toEqual({ number: 7, sha: head })
-  }
+  const left = [...heads]
+  const { client, requests } = await clientOf(
+    ok,
+    {},
+    {
+      ...nodeHost,
+      cwd: '/repo',
+      git: async args =>
+        args.includes('rev-parse') ? { code: 0, out: `${left.shift()}\n` } : { code: 1, out: '' },
+    },
+  )
+  for (const _ of heads) await client.setImpactedTargets({ pr: 7, targets: ['web'] })
+  expect(requests.map(({ body }) => JSON.parse(body).pr)).toEqual(heads.map(sha => ({ number: 7, sha })))
 })
 
-test('on the sandbox, from submit to merged', async () => {
+test('on the sandbox, a submitted pull request is in the queue', async () => {
   const sandbox = await startSandbox({ now: () => Date.now() })
   open.push(sandbox)
   const { baseUrl, token, org } = sandbox
-  const client = createHostClient(
-    { baseUrl, token, org, repo: 'acme/web', targetBranch: 'main' },
-    createNodeHost(bare, '0.0.0-test', never),
-  )
-  await call(client, 'submitPullRequest', { pr: 7 })
-  expect(await call(client, 'getSubmittedPullRequest', { pr: 7 })).toMatchObject({
-    isCurrentlySubmittedToQueue: true,
-  })
+  const client = createHostClient({ baseUrl, token, org, repo: 'acme/web', targetBranch: 'main' }, nodeHost)
+  await client.submitPullRequest({ pr: 7 })
+  expect(await client.getSubmittedPullRequest({ pr: 7 })).toMatchObject({ isCurrentlySubmittedToQueue: true })
 })

@@ -1,61 +1,146 @@
 import { describe, expect, test } from 'vitest'
 import { MergeqError } from '../../src/errors.ts'
-import { type Answer, mergeq } from '../support/harness.ts'
+import { mergeq, type Setting } from '../support/harness.ts'
+import { bisection, bucketLines, main } from '../support/metrics-text.ts'
 
-const text = `# HELP mq_depth_current Queued
-# TYPE mq_depth_current gauge
-mq_depth_current{repo="acme/web",branch="main",queue_type="main"} 12
-mq_depth_current{repo="acme/web",branch="main",queue_type="bisection"} 3
+/** The lines of a histogram, from its cumulative counts. */
+const histogram = (name: string, labels: string, counts: readonly (number | string)[]): string =>
+  [
+    `# TYPE ${name} histogram`,
+    ...bucketLines(name, labels, counts),
+    `${name}_sum{${labels}} 1000`,
+    `${name}_count{${labels}} ${counts.at(-1)}`,
+    '',
+  ].join('\n')
 
-# TYPE mq_pr_restarts_1h_total gauge
-mq_pr_restarts_1h_total{repo="acme/web",branch="main",queue_type="main"} NaN
-
-# TYPE mq_pr_time_in_queue_1h_seconds histogram
-mq_pr_time_in_queue_1h_seconds_bucket{repo="acme/web",branch="main",le="60"} 2
-mq_pr_time_in_queue_1h_seconds_bucket{repo="acme/web",branch="main",le="300"} 10
-mq_pr_time_in_queue_1h_seconds_bucket{repo="acme/web",branch="main",le="+Inf"} 11
-mq_pr_time_in_queue_1h_seconds_sum{repo="acme/web",branch="main"} 2200
-mq_pr_time_in_queue_1h_seconds_count{repo="acme/web",branch="main"} 11
-mq_pr_time_in_queue_1h_seconds_bucket{repo="acme/web",branch="quiet",le="60"} 0
-mq_pr_time_in_queue_1h_seconds_bucket{repo="acme/web",branch="quiet",le="+Inf"} 0
-mq_pr_time_in_queue_1h_seconds_count{repo="acme/web",branch="quiet"} 0
+const text = `# TYPE mq_depth_current gauge
+mq_depth_current{${main}} 23
+mq_depth_current{${bisection}} 0
+mq_testing_slots_active{${main}} 4
+mq_awaiting_mergeability{${main}} 0
+mq_pr_conclusions_1h_total{${main},conclusion="merged"} 60
+mq_pr_conclusions_1h_total{${main},conclusion="failed"} 0
+mq_pr_conclusions_1h_total{${main},conclusion="cancelled"} 4
+mq_pr_restarts_1h_total{${main}} 2
+${histogram('mq_pr_wait_duration_1h_seconds', main, [60, 60, 60, 60, 60, 60, 60, 60, 60])}
+${histogram('mq_pr_test_duration_1h_seconds', main, [0, 0, 0, 0, 0, 0, 0, 0, 0])}
+${histogram('mq_pr_time_in_queue_1h_seconds', `${main},conclusion="merged"`, [0, 10, 40, 50, 55, 60, 60, 60, 60])}
 `
-const answer = (): Answer => ({ body: text })
 
-describe('all series on a terminal', () => {
-  test('one row for each series, and for a histogram its count', async () => {
-    const { code, out } = await mergeq('metrics --raw --color never', {
-      answer,
-      terminal: true,
-      columns: 110,
-    })
-    expect(code).toBe(0)
-    expect(out).toBe(`SERIES                                                             VALUE
-mq_depth_current repo=acme/web branch=main queue_type=main            12
-mq_depth_current repo=acme/web branch=main queue_type=bisection        3
-mq_pr_restarts_1h_total repo=acme/web branch=main queue_type=main    NaN
-mq_pr_time_in_queue_1h_seconds_count repo=acme/web branch=main        11
-mq_pr_time_in_queue_1h_seconds_count repo=acme/web branch=quiet        0
+/** A queue with a depth, so that it has some activity. */
+const queueOf = (branch: string, depth: number, repo = 'acme/web') =>
+  `mq_depth_current{repo="${repo}",branch="${branch}",queue_type="main"} ${depth}\n`
+
+const show = (words: string, body: string, setting: Setting = {}) =>
+  mergeq(`metrics ${words} --color never`, { answer: () => ({ body }), terminal: true, ...setting })
+const printed = async (words: string, body: string, columns = 80) => {
+  const { code, out, err } = await show(words, body, { columns })
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  return out
+}
+
+describe('the summary on a terminal', () => {
+  test('has a few lines for each queue; a histogram without observations has none', async () => {
+    expect(await printed('', text)).toBe(`acme/web main, last hour
+  merged 60   failed 0   cancelled 4   restarts 2      depth 23   testing 4
+  time in queue   p50 8m20s   p95 42m00s   ▃█▃▁▁
+  waiting         p50 under 1m   p95 under 1m   █
 `)
   })
 
-  test('is drawn on a pipe with -o table; otherwise the bytes stay unchanged', async () => {
-    const bytes = await mergeq('metrics', { answer })
-    expect(bytes.out).toBe(text)
+  test('bisections count, and the queued pull requests in them are named', async () => {
+    const body = `${text}mq_depth_current{${bisection}} 2
+mq_testing_slots_active{${bisection}} 1
+mq_awaiting_mergeability{${main}} 3
+mq_pr_conclusions_1h_total{${bisection},conclusion="failed"} 3
+`
+    const out = await printed('', body, 120)
+    expect(out).toContain('failed 3')
+    expect(out).toContain('depth 25 (2 in bisection)   testing 5   not ready 3\n')
+  })
+
+  test('missing, NaN and infinite values are shown as unknown', async () => {
+    const body = `mq_depth_current{${main}} NaN
+mq_testing_slots_active{${main}} +Inf
+${histogram('mq_pr_time_in_queue_1h_seconds', main, Array(9).fill('NaN'))}`
+    expect(await printed('', body)).toBe(`acme/web main, last hour
+  merged -   failed -   cancelled -   restarts -      depth -   testing -
+`)
+  })
+
+  test('a time in the last bucket is over the highest bound', async () => {
+    const body = histogram('mq_pr_time_in_queue_1h_seconds', main, [0, 0, 0, 0, 5, 5, 5, 6, 10])
+    expect(await printed('', body)).toContain('  time in queue   p50 30m00s   p95 over 2h   █  ▂▆\n')
+  })
+
+  test('series that are not known are counted in the last line, which names --raw', async () => {
+    const out = await printed('', `${text}up 1\nmq_new{${main}} 1\n`)
+    expect(out).toMatch(/\n\n2 other series\. To print all series, run: mergeq metrics --raw\n$/)
+    expect(await printed('', 'up 1\n', 100)).toMatch(/^No queue metrics found\. .*\n\n1 other series\./s)
+  })
+
+  test.each(['', '--raw'])('without metrics `metrics %s` says so, with the next step', async flags => {
+    expect(await printed(flags, '\n', 100)).toBe(
+      `No metrics found. Does the queue exist, and was it active in the last hour?
+To look up a queue, run: mergeq queue get
+`,
+    )
+    expect(await printed(`${flags} -b quiet`, text, 100)).toBe(
+      `No metrics found for branch quiet. Does the queue exist, and was it active in the last hour?
+To list the queues that have metrics, run: mergeq queue list
+`,
+    )
+  })
+
+  test('of many queues the first are shown, in the order of the service', async () => {
+    const body = Array.from({ length: 1_030 }, (_, index) => queueOf(`b${index}`, index)).join('')
+    const out = await printed('', body)
+    const shown = [...out.matchAll(/^acme\/web (b\d+), last hour$/gm)].map(([, branch]) => branch)
+    expect(shown).toEqual(Array.from({ length: 20 }, (_, index) => `b${index}`))
+    expect(out).toMatch(/\n\n1,010 other queues\. To list all queues, run: mergeq queue list\n$/)
+  })
+
+  test('a failed pull request is red, and a name of the service is harmless', async () => {
+    const body = `mq_pr_conclusions_1h_total{repo="acme/w\u001B]0;eb",branch="m\u0007ain",conclusion="failed"} 3\n`
+    const { out } = await mergeq('metrics --color always', { answer: () => ({ body }), terminal: true })
+    expect(out).toContain('\u001B[31mfailed 3\u001B[39m')
+    expect(out).not.toMatch(/\u001B\]|\u0007/)
+  })
+})
+
+describe('all series', () => {
+  test('are drawn with --raw where a table is asked for; a pipe gets the same bytes with it', async () => {
+    const answer = () => ({ body: text })
+    expect((await mergeq('metrics --raw', { answer })).out).toBe(text)
     const drawn = await mergeq('metrics --raw -o table --color never', { answer, columns: 110 })
     expect(drawn.out).toMatch(/^SERIES +VALUE\n/)
-    const csv = await mergeq('metrics -o csv', { answer, terminal: true })
-    expect(csv.out.split('\r\n')[1]).toBe('mq_depth_current,repo=acme/web branch=main queue_type=main,12')
+  })
+
+  test('a signal leaves whole JSON', async () => {
+    const stop = new AbortController()
+    const lines = Array.from({ length: 20_000 }, (_, index) => `a{branch="b${index}"} ${index}\n`).join('')
+    const screen: string[] = []
+    const push = screen.push.bind(screen)
+    screen.push = piece => {
+      stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.'))
+      return push(piece)
+    }
+    const { code, out } = await mergeq('metrics --json', {
+      signal: stop.signal,
+      screen,
+      answer: () => ({ body: lines }),
+    })
+    expect(code).toBe(130)
+    expect(JSON.parse(out).length).toBeLessThan(20_000)
   })
 })
 
 describe('metrics of one branch', () => {
-  const crlf = 'odd{branch="re\\"lease\\n"} 1\r\n'
-  const body = `${text}other{repo="acme/web"} 1\n${crlf}last{branch="main"} 2`
-  const serves = { answer: () => ({ body }) }
+  const body = `${text}${queueOf('quiet', 1)}other{repo="acme/web"} 1\nodd{branch="re\\"lease\\n"} 1\r\nlast{branch="main"} 2`
+  const answer = () => ({ body })
 
   test('on a pipe the lines of the branch and the comments keep their bytes', async () => {
-    const { code, out, requests } = await mergeq('metrics -b main', serves)
+    const { code, out, requests } = await mergeq('metrics -b main', { answer })
     const kept = body.split('\n').filter(line => /^#|^$|branch="main"/.test(line))
     expect({ code, out }).toEqual({ code: 0, out: kept.join('\n') })
     // The service has no such parameter.
@@ -67,38 +152,18 @@ describe('metrics of one branch', () => {
   })
 
   test('every format has the samples of the branch', async () => {
-    const labels = JSON.parse((await mergeq('metrics -b quiet --json', serves)).out)
-    expect(labels).toHaveLength(3)
-    for (const one of labels) expect(one.labels.branch).toBe('quiet')
-    const drawn = await mergeq('metrics --raw -b quiet', { ...serves, terminal: true })
-    expect(drawn.out).toContain('quiet')
-    expect(drawn.out).not.toContain('mq_depth_current')
+    const samples = JSON.parse((await mergeq('metrics -b quiet --json', { answer })).out)
+    expect(samples).toMatchObject([{ labels: { branch: 'quiet' } }])
+    expect(await printed('-b quiet', body)).toMatch(/^acme\/web quiet, .*\n.*depth 1 .*\n$/)
+    expect(await printed('--raw -b quiet', body)).toMatch(/^SERIES.*\n.* branch=quiet .*\n$/)
   })
 
   test('without -b all branches are shown, even if the environment names one', async () => {
-    expect((await mergeq('metrics', { ...serves, env: { MERGEQ_TARGET_BRANCH: 'main' } })).out).toBe(body)
+    expect((await mergeq('metrics', { answer, env: { MERGEQ_TARGET_BRANCH: 'main' } })).out).toBe(body)
   })
 
   test('a line that is not of the format is refused, too', async () => {
     const { code } = await mergeq('metrics -b main', { answer: () => ({ body: `${text}<oops>\n` }) })
     expect(code).toBe(15)
   })
-})
-
-test('a signal leaves whole JSON of the metrics', async () => {
-  const stop = new AbortController()
-  const lines = Array.from({ length: 20_000 }, (_, index) => `a{branch="b${index}"} ${index}\n`).join('')
-  const screen: string[] = []
-  const push = screen.push.bind(screen)
-  screen.push = piece => {
-    stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.'))
-    return push(piece)
-  }
-  const { code, out } = await mergeq('metrics --json', {
-    signal: stop.signal,
-    screen,
-    answer: () => ({ body: lines }),
-  })
-  expect(code).toBe(130)
-  expect(JSON.parse(out).length).toBeLessThan(20_000)
 })

@@ -57,24 +57,16 @@ const answer = ({ path, body }: Seen): Answer => {
     return { body: JSON.stringify({ tests, page: { next_page_token } }) }
   }
   if (path.endsWith('get-test-details')) return { body: JSON.stringify({ test: { id, name: 'alpha' } }) }
-  if (path.endsWith('getSubmittedPullRequest'))
-    return {
-      body: JSON.stringify({
-        prNumber: sent.pr?.number ?? 7,
-        prSha: sha,
-        state: 'TESTING',
-        isCurrentlySubmittedToQueue: true,
-        stateChangedAt: '2026-01-05T10:00:00Z',
-      }),
-    }
-  if (path.endsWith('getQueue'))
-    return {
-      body: JSON.stringify({
-        state: 'paused',
-        concurrency: 1,
-        enqueuedPullRequests: [{ prNumber: 7, state: 'TESTING', stateChangedAt: '2026-01-05T10:00:00Z' }],
-      }),
-    }
+  const pullRequest = { prNumber: 7, state: 'TESTING', stateChangedAt: '2026-01-05T10:00:00Z' }
+  if (path.endsWith('getSubmittedPullRequest')) {
+    const { number: prNumber = 7 } = sent.pr ?? {}
+    const document = { ...pullRequest, prNumber, prSha: sha, isCurrentlySubmittedToQueue: true }
+    return { body: JSON.stringify(document) }
+  }
+  if (path.endsWith('getQueue')) {
+    const queue = { state: 'paused', concurrency: 1, enqueuedPullRequests: [pullRequest] }
+    return { body: JSON.stringify(queue) }
+  }
   if (path.endsWith('getMergeQueueTestingDetails')) return { body: '{"status":"running"}' }
   return { body: '' }
 }
@@ -112,355 +104,169 @@ const hasMany = (): Answer => ({
   }),
 })
 
-/** How an option shows: what is typed for it, and the line and the world in which that makes a difference. */
+/** What is typed for an option, and the line and the world in which that makes a difference. */
 interface Shows {
-  readonly typed: string
+  readonly typed?: string
   readonly line?: string
   readonly setting?: Setting
 }
-/** The words that give an option, where the command's own line shows its effect. */
-type Row = string | Shows
 
+/** The line of a command, by default its name, and the options that need more than a value to show their effect. */
 interface Rows {
-  readonly line: string
+  readonly line?: string
   readonly setting?: Setting
-  readonly options: Readonly<Record<string, Row>>
+  readonly options?: Readonly<Record<string, Shows>>
 }
 
-const setOption = { '--set': '--set some.thing=1' }
+/** The value that is typed for an option; a switch has none, and a choice is its last one. */
+const values = new Map(
+  `
+    --author=ada --baseline=known.txt --concurrency=3 --enqueueing-label=ship --field=a=1 --file=q.yaml
+    --forked-run=12 --from=a.txt --from-json=a.json --grace=1s --head=fix --if-match=0123456789abcdef
+    --input=b.json --interval=7s --limit=1 --match-head=abcdef --max=2 --max-chars=400 --max-depth=0
+    --max-errors=2 --max-pages=1 --min-failure-rate=0.5 --name=a* --owner=@a --page-size=50 --page-token=p2
+    --path=src/* --port=8080 --pr=7 --priority=high --queue=acme/web:release --raw-field=a=1
+    --required-status=ci --scenario=failure --seed=9 --set=some.thing=1 --sha=abc --since=2h --speed=4
+    --stalled=1h --until=1h --window=30d
+  `
+    .trim()
+    .split(/\s+/)
+    .map(word => [word.replace(/=.*/, ''), word.replace(/^.*?=/, '')] as const),
+)
 
-const waitOptions = (line: string, withSeveral: Row): Rows['options'] => ({
-  '--stop-on-error': withSeveral,
+const waitOptions = (line: string): NonNullable<Rows['options']> => ({
   '--until': { line, typed: '--until testing' },
-  '--interval': { line, typed: '--interval 7s' },
-  '--grace': { line, typed: '--grace 1s', setting: { answer: knowsNothing } },
-  '--match-head': { line, typed: '--match-head abcdef' },
-  '--max-errors': { line: `${line} --interval 1s`, typed: '--max-errors 2', setting: { answer: failsLater } },
-  '--fail-on-paused': { line, typed: '--fail-on-paused' },
-  ...setOption,
+  '--interval': { line },
+  '--grace': { line, setting: { answer: knowsNothing } },
+  '--match-head': { line },
+  '--max-errors': { line: `${line} --interval 1s`, setting: { answer: failsLater } },
+  '--fail-on-paused': { line },
+  '--set': { line },
 })
 
-const stopsOnError = (line: string): Row => ({
-  line: `${line} 7 8 --retries 0`,
-  typed: '--stop-on-error',
-  setting: { answer: () => ({ status: 400, body: 'no' }) },
+const stopsOnError = (line: string): NonNullable<Rows['options']> => ({
+  '--stop-on-error': {
+    line: `${line} 7 8 --retries 0`,
+    setting: { answer: () => ({ status: 400, body: 'no' }) },
+  },
 })
-
-const watchOptions = (line: string): Rows['options'] => ({
-  '--once': { line: `${line} --for 5s`, typed: '--once' },
-  '--interval': { line: `${line} --for 5s`, typed: '--interval 2s' },
-  '--for': { line: `${line} --max-errors 1`, typed: '--for 1s', setting: { answer: failsLater } },
-  '--max-errors': { line, typed: '--max-errors 2', setting: { answer: failsLater } },
-})
-
-const rangeOptions = {
-  '--since': '--since 2h',
-  '--until': '--until 1h',
-  '--page-size': '--page-size 50',
-  '--max-pages': '--max-pages 1',
-} as const
-
-const filterOptions = {
-  '--owner': '--owner @a',
-  '--quarantined': '--quarantined',
-  '--no-quarantined': '--no-quarantined',
-  '--min-failure-rate': '--min-failure-rate 0.5',
-  '--name': "--name 'a*'",
-  '--path': "--path 'src/*'",
-} as const
-
-const listOptions = {
-  ...rangeOptions,
-  ...filterOptions,
-  ...setOption,
-  '--limit': '--limit 1',
-  '--page-token': '--page-token p2',
-  '--sort': '--sort name',
-} as const
-
-const testListOptions = {
-  ...setOption,
-  '--limit': '--limit 1',
-  '--page-size': '--page-size 50',
-  '--page-token': '--page-token p2',
-  '--max-pages': '--max-pages 1',
-  '--owner': '--owner @a',
-  '--name': "--name 'a*'",
-  '--path': "--path 'src/*'",
-} as const
-
-const playOptions = {
-  '--speed': '--speed 4',
-  '--seed': '--seed 9',
-  '--scenario': '--scenario failure',
-  '--dialect': '--dialect hosted',
-  '--queue': '--queue acme/web:release',
-} as const
-
-const switches = [
-  'can-optimistically-merge',
-  'batch',
-  'create-prs-for-testing-branches',
-  'comments-enabled',
-  'commands-enabled',
-  'status-check-enabled',
-  'extension-enabled',
-  'label-commands-enabled',
-  'state-labels-enabled',
-].flatMap(name => [`--${name}`, `--no-${name}`])
 
 const inCheckout: Setting = {
   spawn: (_, args) => ({ code: 0, out: args.includes('--git-path') ? '.git/hooks/pre-push\n' : '/repo\n' }),
 }
 const push = `refs/heads/fix ${sha} refs/heads/fix ${'1'.repeat(40)}\n`
+const withQueueFile: Setting = { files: { 'q.yaml': 'settings: {state: running, concurrency: 2}' } }
+const junit = (attributes: string): Setting => ({
+  files: { 'j.xml': `<testsuite><testcase ${attributes}><failure/></testcase></testsuite>` },
+})
 
-/** How each option of each command shows. An option without a line here fails the test below: add one. */
+/**
+ * The commands whose options need more than the name of the command to show their effect. An option that is not here
+ * has the value above, if it has one.
+ */
 const table: Readonly<Record<string, Rows>> = {
   'pr submit': {
     line: 'pr submit 7',
     options: {
-      ...waitOptions('pr submit 7 --wait --timeout 40s', stopsOnError('pr submit')),
-      '--priority': '--priority high',
-      '--no-batch': '--no-batch',
-      '--wait': '--wait --timeout 5s',
+      ...waitOptions('pr submit 7 --wait --timeout 40s'),
+      ...stopsOnError('pr submit'),
+      '--wait': { typed: '--wait --timeout 5s' },
     },
   },
   'pr cancel': {
     line: 'pr cancel 7',
-    options: {
-      ...setOption,
-      '--stop-on-error': stopsOnError('pr cancel --yes'),
-      '--yes': { line: 'pr cancel 7 8', typed: '--yes' },
-    },
+    options: { ...stopsOnError('pr cancel --yes'), '--yes': { line: 'pr cancel 7 8' } },
   },
-  'pr restart': {
-    line: 'pr restart 7',
-    options: { ...setOption, '--stop-on-error': stopsOnError('pr restart') },
-  },
-  'pr get': {
-    line: 'pr get 7',
-    options: {
-      ...setOption,
-      '--stop-on-error': stopsOnError('pr get'),
-      '--head': '--head fix',
-      '--exit-status': '--exit-status',
-      '--web': '--web',
-    },
-  },
-  'pr list': {
-    line: 'pr list',
-    setting: { answer: listing },
-    options: {
-      ...setOption,
-      '--state': '--state merged',
-      '--since': '--since 2h',
-      '--author': '--author ada',
-      '--limit': '--limit 1',
-      '--page-size': '--page-size 50',
-      '--max-pages': '--max-pages 1',
-    },
-  },
+  'pr restart': { line: 'pr restart 7', options: stopsOnError('pr restart') },
+  'pr get': { line: 'pr get 7', options: stopsOnError('pr get') },
+  'pr list': { setting: { answer: listing } },
   'pr targets': {
-    line: `pr targets 7 //a --sha ${sha}`,
-    setting: { files: { 'a.txt': '//b\n', 'a.json': '["//b"]', 'large.txt': '//large\n'.repeat(3_000_000) } },
+    line: `pr targets 7 --sha ${sha}`,
+    setting: { files: { 'a.txt': '//b\n', 'a.json': '["//b"]' } },
     options: {
-      ...setOption,
-      '--sha': { line: 'pr targets 7 //a', typed: '--sha abc' },
-      '--no-sha': { line: 'pr targets 7 //a', typed: '--no-sha' },
+      '--set': { line: `pr targets 7 //a --sha ${sha}` },
+      '--forked-run': { line: `pr targets 7 //a --sha ${sha}` },
+      '--sha': { line: 'pr targets 7 //a' },
+      '--no-sha': { line: 'pr targets 7 //a' },
       '--too-large': {
         line: `pr targets 7 --sha ${sha} --from-json a.json`,
         typed: '--too-large fail',
         setting: { answer: () => ({ status: 413, body: '' }) },
       },
-      '--forked-run': '--forked-run 12',
-      '--from': { line: `pr targets 7 --sha ${sha}`, typed: '--from a.txt' },
-      '--from-json': { line: `pr targets 7 --sha ${sha}`, typed: '--from-json a.json' },
-      '--all': { line: `pr targets 7 --sha ${sha}`, typed: '--all' },
-      '--none': { line: `pr targets 7 --sha ${sha}`, typed: '--none' },
     },
   },
-  'pr testing': {
-    line: 'pr testing 6e1d',
-    options: { ...setOption, '--web': '--web', '--pr': { line: 'pr testing', typed: '--pr 7' } },
-  },
+  'pr testing': { line: 'pr testing 6e1d', options: { '--pr': { line: 'pr testing' } } },
   'pr wait': {
     line: 'pr wait 7 --timeout 40s',
-    options: waitOptions('pr wait 7 --timeout 40s', {
-      line: 'pr wait 7 8 --timeout 40s --max-errors 1',
-      typed: '--stop-on-error',
-      setting: {
-        answer: seen => {
-          if (seen.path.endsWith('getQueue'))
-            return { body: '{"state":"running","enqueuedPullRequests":[{"prNumber":8,"state":"TESTING"}]}' }
-          return { body: '{"prNumber":7,"state":"FAILED","isCurrentlySubmittedToQueue":false}' }
-        },
-      },
-    }),
-  },
-  'pr explain': { line: 'pr explain 7', options: { ...setOption, '--web': '--web' } },
-  'queue create': {
-    line: 'queue create',
-    options: { ...setOption, '--mode': '--mode parallel', '--concurrency': '--concurrency 3' },
-  },
-  'queue get': { line: 'queue get', options: setOption },
-  'queue list': { line: 'queue list', options: { '--all-repos': '--all-repos' } },
-  'queue update': {
-    line: 'queue update --set x=1',
     options: {
-      ...setOption,
-      ...Object.fromEntries(switches.map(name => [name, name])),
-      '--state': '--state draining',
-      '--mode': '--mode parallel',
-      '--concurrency': '--concurrency 3',
-      '--bisection-concurrency': '--bisection-concurrency 3',
-      '--testing-timeout-minutes': '--testing-timeout-minutes 3',
-      '--pending-failure-depth': '--pending-failure-depth 3',
-      '--batching-min-size': '--batching-min-size 3',
-      '--batching-max-wait-time-minutes': '--batching-max-wait-time-minutes 3',
-      '--direct-merge-mode': '--direct-merge-mode always',
-      '--optimization-mode': '--optimization-mode bisection_skip_redundant_tests',
-      '--merge-method': '--merge-method squash',
-      '--required-status': '--required-status ci',
-      '--delete-required-statuses': '--delete-required-statuses',
-      '--enqueueing-label': '--enqueueing-label ship',
-      '--not-ready-timeout-hours': '--not-ready-timeout-hours 3',
-      '--test-branch-construction-mode': '--test-branch-construction-mode push_new_branch_from_temp',
-    },
-  },
-  'queue delete': {
-    line: 'queue delete --yes',
-    options: {
-      ...setOption,
-      '--yes': { line: 'queue delete', typed: '--yes' },
-      '--cancel-all': '--cancel-all',
-    },
-  },
-  'queue pause': { line: 'queue pause', options: setOption },
-  'queue resume': { line: 'queue resume', options: setOption },
-  'queue drain': { line: 'queue drain', options: setOption },
-  'queue watch': {
-    line: 'queue watch',
-    options: { ...watchOptions('queue watch'), '--set': { line: 'queue watch --once', typed: '--set a=1' } },
-  },
-  'queue export': {
-    line: 'queue export',
-    options: { ...setOption, '--file': '--file q.yaml', '--include-state': '--include-state' },
-  },
-  'queue diff': {
-    line: 'queue diff -f q.yaml',
-    setting: {
-      files: { 'q.yaml': 'settings: {state: running, concurrency: 2}' },
-    },
-    options: {
-      '--set': '--set concurrency=4',
-      '--file': { line: 'queue diff', typed: '--file q.yaml' },
-      '--include-state': '--include-state',
-    },
-  },
-  'queue apply': {
-    line: 'queue apply -f q.yaml --yes --retries 0',
-    setting: {
-      files: { 'q.yaml': 'settings: {state: running, concurrency: 2}' },
-    },
-    options: {
-      '--set': '--set concurrency=4',
-      '--file': { line: 'queue apply --yes', typed: '--file q.yaml' },
-      '--yes': { line: 'queue apply -f q.yaml', typed: '--yes' },
-      '--if-match': '--if-match 0123456789abcdef',
-      '--include-state': '--include-state',
-    },
-  },
-  'queue check': {
-    line: 'queue check --not-paused',
-    options: {
-      ...setOption,
-      '--max-depth': '--max-depth 0',
-      '--stalled': '--stalled 1h',
-      '--not-paused': { line: 'queue check --max-depth 3', typed: '--not-paused' },
-    },
-  },
-  metrics: {
-    line: 'metrics',
-    options: { '--all-repos': '--all-repos', '--raw': { typed: '--raw', setting: { terminal: true } } },
-  },
-  'flaky list': {
-    line: 'flaky list -o ndjson',
-    options: listOptions,
-  },
-  'flaky quarantined': {
-    line: 'flaky quarantined',
-    setting: { answer: quarantine },
-    options: testListOptions,
-  },
-  'flaky unhealthy': {
-    line: 'flaky unhealthy',
-    options: {
-      ...testListOptions,
-      '--status': '--status broken',
-      '--page-token': { line: 'flaky unhealthy --status flaky', typed: '--page-token p2' },
-      '--quarantined': '--quarantined',
-      '--no-quarantined': '--no-quarantined',
-    },
-  },
-  'flaky link': { line: `flaky link ${id} KAN-123`, options: setOption },
-  'flaky get': {
-    line: `flaky get ${id}`,
-    options: {
-      ...setOption,
-      '--web': '--web',
-      '--window': { line: 'flaky get cart', typed: '--window 30d' },
-    },
-  },
-  'flaky report': {
-    line: 'flaky report',
-    options: {
-      ...listOptions,
-      '--format': '--format json',
-      '--max-chars': { typed: '--max-chars 400', setting: { answer: hasMany } },
-    },
-  },
-  'flaky match': {
-    line: 'flaky match j.xml',
-    setting: {
-      files: {
-        'j.xml': '<testsuite><testcase name="alpha" file="src/a.ts"><failure/></testcase></testsuite>',
-      },
-    },
-    options: {
-      ...rangeOptions,
-      ...setOption,
-      '--window-only': {
-        typed: '--window-only',
+      ...waitOptions('pr wait 7 --timeout 40s'),
+      '--stop-on-error': {
+        line: 'pr wait 7 8 --timeout 40s --max-errors 1',
         setting: {
-          files: {
-            'j.xml': '<testsuite><testcase name="new" classname="A"><failure/></testcase></testsuite>',
+          answer: seen => {
+            if (seen.path.endsWith('getQueue'))
+              return { body: '{"state":"running","enqueuedPullRequests":[{"prNumber":8,"state":"TESTING"}]}' }
+            return { body: '{"prNumber":7,"state":"FAILED","isCurrentlySubmittedToQueue":false}' }
           },
         },
       },
     },
   },
+  'pr explain': { line: 'pr explain 7' },
+  'queue update': { line: 'queue update --set x=1' },
+  'queue delete': { line: 'queue delete --yes', options: { '--yes': { line: 'queue delete' } } },
+  'queue watch': {
+    options: {
+      '--once': { line: 'queue watch --for 5s' },
+      '--interval': { line: 'queue watch --for 5s', typed: '--interval 2s' },
+      '--for': { line: 'queue watch --max-errors 1', typed: '--for 1s', setting: { answer: failsLater } },
+      '--max-errors': { setting: { answer: failsLater } },
+      '--set': { line: 'queue watch --once' },
+    },
+  },
+  'queue diff': {
+    line: 'queue diff -f q.yaml',
+    setting: withQueueFile,
+    options: { '--set': { typed: '--set concurrency=4' }, '--file': { line: 'queue diff' } },
+  },
+  'queue apply': {
+    line: 'queue apply -f q.yaml --yes --retries 0',
+    setting: withQueueFile,
+    options: {
+      '--set': { typed: '--set concurrency=4' },
+      '--file': { line: 'queue apply --yes' },
+      '--yes': { line: 'queue apply -f q.yaml' },
+    },
+  },
+  'queue check': {
+    line: 'queue check --not-paused',
+    options: { '--not-paused': { line: 'queue check --max-depth 3' } },
+  },
+  metrics: { options: { '--raw': { setting: { terminal: true } } } },
+  'flaky list': { line: 'flaky list -o ndjson' },
+  'flaky quarantined': { setting: { answer: quarantine } },
+  'flaky unhealthy': { options: { '--page-token': { line: 'flaky unhealthy --status flaky' } } },
+  'flaky link': { line: `flaky link ${id} KAN-123` },
+  'flaky get': { line: `flaky get ${id}`, options: { '--window': { line: 'flaky get cart' } } },
+  'flaky report': { options: { '--max-chars': { setting: { answer: hasMany } } } },
+  'flaky match': {
+    line: 'flaky match j.xml',
+    setting: junit('name="alpha" file="src/a.ts"'),
+    options: { '--window-only': { setting: junit('name="new" classname="A"') } },
+  },
   'flaky gate': {
     line: 'flaky gate --max 2',
     setting: { files: { 'known.txt': 'a1\n' } },
     options: {
-      ...rangeOptions,
-      ...filterOptions,
-      ...setOption,
-      '--max': { line: 'flaky gate', typed: '--max 2' },
-      '--baseline': '--baseline known.txt',
+      '--max': { line: 'flaky gate' },
       '--on-unavailable': { typed: '--on-unavailable pass', setting: { answer: refusing } },
-      '--window-only': '--window-only',
     },
   },
   guard: {
-    line: 'guard',
     setting: inCheckout,
     options: {
-      '--install': { typed: '--install', setting: inCheckout },
-      '--uninstall': { typed: '--uninstall', setting: inCheckout },
       '--fail-closed': {
         line: 'guard -- origin https://github.com/acme/web',
-        typed: '--fail-closed',
         setting: { input: push, answer: refusing },
       },
     },
@@ -468,32 +274,17 @@ const table: Readonly<Record<string, Rows>> = {
   api: {
     line: 'api getQueue',
     setting: { files: { 'b.json': '{"a":1}' } },
-    options: {
-      '--method': { line: 'api something', typed: '--method post' },
-      '--field': '--field a=1',
-      '--raw-field': '--raw-field a=1',
-      '--input': '--input b.json',
-      '--include': '--include',
-    },
+    options: { '--method': { line: 'api something', typed: '--method post' } },
   },
   'auth login': {
-    line: 'auth login',
     setting: { input: 'tok-12345678' },
-    options: {
-      '--with-token': '--with-token',
-      '--no-verify': { line: 'auth login --with-token', typed: '--no-verify' },
-    },
+    options: { '--no-verify': { line: 'auth login --with-token' } },
   },
-  'auth status': { line: 'auth status', options: { '--no-verify': '--no-verify' } },
-  'config list': { line: 'config list', options: { '--show-origin': '--show-origin' } },
-  'sandbox start': { line: 'sandbox start', options: { ...playOptions, '--port': '--port 8080' } },
-  'sandbox exec': { line: 'sandbox exec -- git push', options: { ...playOptions, '--port': '--port 8080' } },
-  'sandbox shell': { line: 'sandbox shell', options: { ...playOptions, '--port': '--port 8080' } },
-  'sandbox tour': { line: 'sandbox tour', options: playOptions },
+  'sandbox exec': { line: 'sandbox exec -- git push' },
 }
 
 /** For each global option a command line on which it has an effect. */
-const globalRows: Readonly<Record<string, Shows>> = {
+const globalRows: Readonly<Record<string, Shows & { readonly typed: string }>> = {
   '--repo': { line: 'pr get 7', typed: '--repo acme/other' },
   '--target-branch': { line: 'pr get 7', typed: '--target-branch release' },
   '--org': { line: 'flaky list', typed: '--org other' },
@@ -503,7 +294,7 @@ const globalRows: Readonly<Record<string, Shows>> = {
   '--json': { line: 'pr get 7', typed: '--json' },
   '--fields': { line: 'pr get 7', typed: '--fields state' },
   '--dry-run': { line: 'pr get 7', typed: '--dry-run' },
-  '--timeout': { line: 'pr wait 7', typed: '--timeout 5s' },
+  '--timeout': { line: 'pr wait 7 --interval 10m', typed: '--timeout 5s' },
   '--retries': { line: 'pr get 7', typed: '--retries 0', setting: { answer: refusing } },
   '--ca-file': { line: 'pr get 7', typed: '--ca-file /missing.pem' },
   '--quiet': { line: 'pr get 7', typed: '--quiet', setting: { answer: refusing } },
@@ -548,30 +339,49 @@ async function traceOf(
   }
 }
 
-const optionsOf = (definitions: (typeof allCommands)[number]['definitions']): readonly string[] =>
-  definitions.filter(definition => isOption(definition) && definition.hidden !== true).map(({ name }) => name)
+const allOptions = allCommands.flatMap(({ command, definitions }) =>
+  definitions
+    .filter(definition => isOption(definition) && definition.hidden !== true)
+    .map(definition => ({ ...definition, command })),
+)
 
-describe('every option of every command has an effect or is refused', () => {
-  test('each has a line in the table of this test, and each line an option', () => {
-    const here = Object.entries(table).flatMap(([command, { options }]) =>
+/** The command line on which an option of a command shows its effect, and its host. */
+function shownBy({ command, name, choices, value }: (typeof allOptions)[number]): Required<Shows> {
+  const { line = command, setting, options = {} } = table[command] ?? {}
+  const { [name]: shows = {} } = options
+  const typed = [name, ...(value === undefined ? [] : [choices?.at(-1) ?? values.get(name) ?? '3'])].join(' ')
+  return { typed, line, ...shows, setting: { ...setting, ...shows.setting } }
+}
+
+/** A command line with words after the name of the command. */
+const withWords = (command: string, line: string, words: string): string =>
+  `${command} ${words}${line.slice(command.length)}`
+
+const traces = new Map<string, ReturnType<typeof traceOf>>()
+
+/** The trace of the command line of an option without the option; options of a command share it. */
+async function traceWithout(option: (typeof allOptions)[number]): ReturnType<typeof traceOf> {
+  const { line, setting } = shownBy(option)
+  const isOwn = table[option.command]?.options?.[option.name]?.setting !== undefined
+  const key = isOwn ? `${line} of ${option.name}` : line
+  const trace = traces.get(key) ?? traceOf(line, setting)
+  traces.set(key, trace)
+  return trace
+}
+
+describe('every option of every command has an effect, or contradicts another', () => {
+  test('each row of the table of this test is about an option', () => {
+    const rows = Object.entries(table).flatMap(([command, { options = {} }]) =>
       Object.keys(options).map(name => `${command} ${name}`),
     )
-    const there = allCommands.flatMap(({ command, definitions }) =>
-      optionsOf(definitions).map(name => `${command} ${name}`),
-    )
-    expect(here.sort()).toEqual([...there].sort())
+    expect(allOptions.map(({ command, name }) => `${command} ${name}`)).toEqual(expect.arrayContaining(rows))
   })
 
-  for (const [command, { line, setting = {}, options }] of Object.entries(table))
-    test.each(Object.entries(options))(`${command} %s`, async (name, row) => {
-      const shows: Shows = typeof row === 'string' ? { typed: row } : row
-      const base = shows.line ?? line
-      const host = { ...setting, ...shows.setting }
-      const without = await traceOf(base, host)
-      const typed = await traceOf(base.replace(/^([a-z]+(?: [a-z]+)?)/, `$1 ${shows.typed}`), host)
-      const isRefused = typed.refusal !== '' && typed.refusal.includes(name)
-      expect({ name, shows: isRefused || typed.text !== without.text }).toEqual({ name, shows: true })
-    })
+  test.each(allOptions)('$command $name', async option => {
+    const { line, typed, setting } = shownBy(option)
+    const { text, refusal } = await traceOf(withWords(option.command, line, typed), setting)
+    if (!refusal.includes('cannot be used together')) expect(text).not.toBe((await traceWithout(option)).text)
+  })
 })
 
 describe('every global option has an effect', () => {
@@ -586,30 +396,51 @@ describe('every global option has an effect', () => {
   })
 })
 
-describe('a default is the value that is used: typing the default changes nothing', () => {
-  for (const { command, definitions } of allCommands)
-    test.each(
-      definitions.flatMap(({ name, default: value }) =>
-        value === undefined ? [] : [[name, value] as const],
-      ),
-    )(`${command} %s %s`, async (name, value) => {
-      const { line = '', setting = {}, options = {} } = table[command] ?? {}
-      const row = options[name] ?? ''
-      const shows: Shows = typeof row === 'string' ? { typed: row } : row
-      const host = { ...setting, ...shows.setting }
-      const base = shows.line ?? line
-      const typed = base.replace(/^([a-z]+(?: [a-z]+)?)/, `$1 ${name} ${value}`)
-      expect(await traceOf(typed, host)).toEqual(await traceOf(base, host))
-    })
+describe('a default is the value that is used: typing it changes nothing', () => {
+  test.each(allOptions.filter(definition => definition.default !== undefined))(
+    '$command $name $default',
+    async option => {
+      const { line, setting } = shownBy(option)
+      const typed = withWords(option.command, line, `${option.name} ${option.default}`)
+      expect(await traceOf(typed, setting)).toEqual(await traceWithout(option))
+    },
+  )
 
   // The tests have a service of their own, and --output table is a table for people even on a pipe.
   const others = ['--base-url', '--output']
   test.each(
-    globalOptions.flatMap(({ name, default: value }) =>
-      value === undefined || others.includes(name) ? [] : [[name, value] as const],
-    ),
-  )('%s %s', async (name, value) => {
+    globalOptions.filter(({ name, default: value }) => value !== undefined && !others.includes(name)),
+  )('$name $default', async ({ name, default: value }) => {
     const host: Setting = { answer: () => ({ status: 503 }) }
     expect(await traceOf(`pr get 7 ${name} ${value}`, host)).toEqual(await traceOf('pr get 7', host))
   })
+})
+
+/** Each option that has a value once, with a command line on which it is used. */
+const withValues = new Map(
+  [
+    ...allOptions.map(option => ({ ...option, ...shownBy(option) })),
+    ...globalOptions.map(option => {
+      const command = option.name === '--org' ? 'flaky list' : 'queue get'
+      return { ...option, command, line: command, setting: {} }
+    }),
+  ].flatMap(option => (option.value === undefined ? [] : [[option.name, option] as const])),
+)
+
+describe('a wrong value is refused in the name of the option, with a hint', () => {
+  test.each([...withValues.values()])('an empty value of $name', async ({ command, name, line, setting }) => {
+    const { refusal } = await traceOf(withWords(command, line, `${name}=`), setting)
+    // The values that are also arguments go by their own name.
+    expect(refusal).toMatch(
+      new RegExp(`^mergeq: (${name}\\b.*|The file name .*|'' is not a pull request)\\.\n {2}`),
+    )
+  })
+
+  test.each([...withValues.values()].filter(({ choices }) => choices !== undefined))(
+    'a value of $name that is no choice',
+    async ({ command, name, line, setting }) => {
+      const { refusal } = await traceOf(withWords(command, line, `${name}=sometimes`), setting)
+      expect(refusal).toMatch(new RegExp(`^mergeq: ${name}\\b.*'sometimes'.*\\.\n {2}`))
+    },
+  )
 })

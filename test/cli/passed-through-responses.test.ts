@@ -1,23 +1,100 @@
+import { createGzip, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { mergeq } from '../support/harness.ts'
-import { lines, long, serve } from '../support/passed-through-responses.ts'
+import type { ServerReply } from '../support/service.ts'
 
-describe.each(['metrics', 'api getMergeQueueMetrics'])('a short answer to %s', command => {
-  test('that breaks is requested again, and nothing of the first response is printed', async () => {
-    const short = lines(0, 100)
-    const { env, asked } = await serve((response, index) => {
-      response.setHeader('content-length', String(short.length))
-      if (index === 0) response.write(short.slice(0, 500), () => response.destroy())
-      else response.end(short)
+/** Lines of the text format with their number. */
+const lines = (from: number, to: number) =>
+  Array.from(
+    { length: to - from },
+    (_, index) => `mq_depth_current{repo="acme/web",branch="b-${from + index}"} ${(from + index) % 17}\n`,
+  ).join('')
+
+/** Some 2.5 MB: more than is kept before it is passed on. */
+const long = `# TYPE mq_depth_current gauge\n${lines(0, 50_000)}last 1`
+
+/** Breaks after a part of the response, whose length is announced. */
+const breaking =
+  (length: number, part: string): ServerReply =>
+  response => {
+    response.writeHead(200, { 'content-length': length })
+    response.write(part, () => response.destroy())
+  }
+
+describe.each(['metrics', 'api getMergeQueueMetrics', 'api getMergeQueueMetrics --json'])('%s', command => {
+  test('passes a long response on byte for byte, decompressed', async () => {
+    const zipped = { headers: { 'content-encoding': 'gzip' }, body: gzipSync(long) }
+    for (const reply of [{ body: long }, zipped])
+      expect(await mergeq(command, { answer: () => reply })).toMatchObject({ code: 0, out: long, err: '' })
+  })
+
+  test('begins to print a long response before it ends', async () => {
+    let finish: (() => void) | undefined
+    let printed = 0
+    const screen: string[] = []
+    screen.push = text => {
+      printed += text.length
+      if (printed > 1_500_000) finish?.()
+      return 0
+    }
+    const { code, out } = await mergeq(command, {
+      screen,
+      answer: () => response => {
+        response.write(long)
+        finish = () => response.end('\nend 1\n')
+      },
     })
-    expect(await mergeq(command, { env })).toMatchObject({ code: 0, out: short })
-    expect(asked()).toBe(2)
+    expect({ code, out }).toEqual({ code: 0, out: `${long}\nend 1\n` })
+  })
+
+  test('ends a long response that breaks as one that was cut, with whole lines, and does not repeat it', async () => {
+    const answer = () => breaking(2 * long.length, long)
+    const { code, out, err, requests } = await mergeq(command, { answer })
+    expect({ code, requests: requests.length }).toEqual({ code: 15, requests: 1 })
+    expect(out.length).toBeGreaterThan(1_000_000)
+    expect(long.startsWith(out) && out.endsWith('\n')).toBe(true)
+    expect(err).toMatch(/The response from 127\.0\.0\.1:\d+ was cut off\. Part of the response was printed\./)
+  })
+
+  test('requests a short response that breaks again, and prints nothing of the first', async () => {
+    const body = lines(0, 100)
+    const { out, requests } = await mergeq(command, {
+      answer: (_, index) => (index === 0 ? breaking(body.length, body.slice(0, 500)) : { body }),
+    })
+    expect([out, requests.length]).toEqual([body, 2])
+  })
+
+  test('redacts a secret across any pieces of the response', async () => {
+    const secret = 'tok_0123456789abcdef'
+    const padded = `${long}\n${`# ${secret}\n`.repeat(5_000)}`
+    const answer = (): ServerReply => async response => {
+      for (let from = 0; from < padded.length; from += 65_521)
+        await new Promise(resolve => response.write(padded.slice(from, from + 65_521), resolve))
+      response.end()
+    }
+    const { out } = await mergeq(command, { answer, env: { MERGEQ_TOKEN: secret } })
+    expect(out).toBe(padded.replaceAll(secret, '[REDACTED]'))
   })
 })
 
+test('a response that is too large is cut at 64 MiB, and is not repeated', { timeout: 60_000 }, async () => {
+  const block = Buffer.from(lines(0, 20_000))
+  const answer = (): ServerReply => response => {
+    response.setHeader('content-encoding', 'gzip')
+    const zip = createGzip({ level: 1 })
+    zip.pipe(response)
+    for (let sent = 0; sent < 80 * 1024 * 1024; sent += block.length) zip.write(block)
+    zip.end()
+  }
+  const { code, out, err, requests } = await mergeq('metrics', { answer })
+  expect({ code, requests: requests.length }).toEqual({ code: 15, requests: 1 })
+  expect(out.length).toBeLessThanOrEqual(64 * 1024 * 1024)
+  expect(err).toContain('is larger than 64 MiB. Part of the response was printed.')
+})
+
 test('the status line and the headers precede a long response', async () => {
-  const { env } = await serve(response => response.setHeader('x-one', '1').end(long))
-  const { out } = await mergeq('api getMergeQueueMetrics --include', { env })
+  const answer = () => ({ headers: { 'x-one': '1' }, body: long })
+  const { out } = await mergeq('api getMergeQueueMetrics --include', { answer })
   expect(out.startsWith('HTTP 200\r\nx-one: 1\r\n')).toBe(true)
   expect(out.endsWith(`\r\n\r\n${long}`)).toBe(true)
 })
@@ -26,8 +103,7 @@ test.each([
   ['a web page', `<!doctype html>${'<p>\n'.repeat(500_000)}`, /web page/],
   ['another text', `not metrics at all\n${long}`, /line 1 of the metrics/],
 ])('%s is not metrics, whatever its length: nothing is printed', async (_, body, why) => {
-  const { env } = await serve(response => response.end(body))
-  const { code, out, err } = await mergeq('metrics --retries 0', { env })
+  const { code, out, err } = await mergeq('metrics --retries 0', { answer: () => ({ body }) })
   expect({ code, out }).toEqual({ code: 15, out: '' })
   expect(err).toMatch(/^mergeq: Invalid response from 127\.0\.0\.1:\d+: /)
   expect(err).toMatch(why)
@@ -50,29 +126,20 @@ describe('metrics in formats that read the text', () => {
   })
 
   test('without a sample are an empty list, or a head alone', async () => {
-    const nothing = () => ({ body: '' })
-    for (const terminal of [false, true])
-      expect((await mergeq('metrics --json', { answer: nothing, terminal })).out).toBe('[]\n')
-    expect((await mergeq('metrics -o csv', { answer: nothing })).out).toBe('name,labels,value\r\n')
-    expect((await mergeq('metrics -o ndjson', { answer: nothing })).out).toBe('')
+    const outOf = async (format: string) =>
+      (await mergeq(`metrics ${format}`, { answer: () => ({ body: '' }) })).out
+    expect([await outOf('--json'), await outOf('-o csv')]).toEqual(['[]\n', 'name,labels,value\r\n'])
   })
 
   test('have each sample once, and one head', async () => {
     const ndjson = await mergeq('metrics -o ndjson', { answer })
     expect(ndjson.out).toBe(samples.map(sample => `${JSON.stringify(sample)}\n`).join(''))
     const csv = (await mergeq('metrics -o csv --fields name,value', { answer })).out.split('\r\n')
-    expect([csv.length, csv[0], csv[1], csv[2_500]]).toEqual([
-      2_502,
-      'name,value',
-      'mq_depth_current,0',
-      'mq_depth_current,0',
-    ])
-    const cells = await mergeq('metrics --fields value', { answer })
-    expect(cells.out).toBe(samples.map(({ value }) => `${value}\n`).join(''))
+    expect([csv.length, ...csv.slice(0, 2)]).toEqual([2_502, 'name,value', 'mq_depth_current,0'])
   })
 
   test('print nothing if a later line cannot be read', async () => {
-    for (const format of ['--json', '-o ndjson', '-o csv', '-o markdown', '--fields name']) {
+    for (const format of ['--json', '-o ndjson', '-o csv']) {
       const { code, out } = await mergeq(`metrics ${format}`, {
         answer: () => ({ body: `${lines(0, 2_500)}oops\n` }),
       })

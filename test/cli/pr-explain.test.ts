@@ -1,109 +1,117 @@
 import { describe, expect, test } from 'vitest'
-import { type Answer, mergeq, openStory, type Seen } from '../support/harness.ts'
+import type { JsonObject } from '../../src/json.ts'
+import { type Answer, mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'
 import { entry, queue, record, uuid } from '../support/pr-explain.ts'
 
-const dialects = ['document', 'hosted'] as const
+const json = (body: unknown): Answer => ({ body: JSON.stringify(body) })
+const nameOf = ({ path }: Pick<Seen, 'path'>) => path.replace('/v1/', '')
 
-describe.each(dialects)('the story of a pull request, %s', dialect => {
-  const tell = async (scenario: string, lines: readonly string[], after: number) => {
-    const story = await openStory({ dialect, scenario })
-    for (const line of lines) expect((await story.mergeq(line)).code, line).toBe(0)
-    story.clock.now += after
-    const explained = await story.mergeq('pr explain 7 --json')
-    expect(explained.code).toBe(0)
-    const document = JSON.parse(explained.out)
-    // What it tells people to type is a command line of this program.
-    for (const { command } of document.next)
-      if (command !== null && !command.includes('targets.txt'))
-        expect((await story.mergeq(command.replace('mergeq ', ''))).code, command).not.toBe(2)
-    await story.close()
-    return document
-  }
+type Answers = Readonly<Record<string, Answer | ((body: JsonObject) => Answer)>>
 
+/** Runs a command line; an operation that has no answer fails with 500. */
+async function explain(words: string, answers: Answers, setting: Setting = {}) {
+  const outcome = await mergeq(`pr explain ${words}`, {
+    env: { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' },
+    answer(seen) {
+      const answer = answers[nameOf(seen)] ?? { status: 500, body: 'no' }
+      return typeof answer === 'function' ? answer(JSON.parse(seen.body)) : answer
+    },
+    ...setting,
+  })
+  const sent = outcome.requests.map(seen => ({ name: nameOf(seen), body: JSON.parse(seen.body) }))
+  return { ...outcome, sent, timelines: sent.filter(({ body }) => body.includeTimeline === true).length }
+}
+const running = { getQueue: json(queue('RUNNING')) }
+
+describe.each(['document', 'hosted'] as const)('`pr explain` on a sandbox in the %s dialect', dialect => {
   test.each([
-    ['never submitted', 'happy', [], 0, 'never-submitted', null],
-    ['tested', 'happy', ['pr submit 7'], 1_000, 'testing', 'TESTING'],
-    ['merged', 'happy', ['pr submit 7'], 60_000, 'merged', 'MERGED'],
-    ['waits for a slot', 'happy', ['pr submit 6 7'], 1_000, 'waiting', 'PENDING'],
-    ['held', 'flaky', ['pr submit 7'], 2_560, 'held', 'PENDING_FAILURE'],
-    ['dropped', 'cancelled', ['pr submit 7'], 60_000, 'dropped', 'CANCELLED'],
-    ['paused', 'paused', ['pr submit 7'], 1_000, 'blocked', 'PENDING'],
+    ['happy', [], 0, 'never-submitted', null],
+    ['happy', ['pr submit 7'], 1_000, 'testing', 'TESTING'],
+    ['happy', ['pr submit 7'], 60_000, 'merged', 'MERGED'],
+    ['paused', ['pr submit 7'], 1_000, 'blocked', 'PENDING'],
     [
-      'without targets',
       'happy',
       ['queue update --mode parallel', 'pr submit 7'],
       1_000,
       dialect === 'hosted' ? 'blocked' : 'waiting',
       'NOT_READY',
     ],
-  ] as const)('%s', async (_, scenario, lines, after, verdict, state) => {
-    expect(await tell(scenario, lines, after)).toMatchObject({ verdict, state, pr: 7, unread: [] })
+  ] as const)('scenario %s, after %j and %i ms: %s', async (scenario, lines, after, verdict, state) => {
+    const story = await openStory({ dialect, scenario })
+    for (const line of lines) expect((await story.mergeq(line)).code, line).toBe(0)
+    story.clock.now += after
+    const { code, out } = await story.mergeq('pr explain 7 --json')
+    const document = JSON.parse(out)
+    expect({ code, ...document }).toMatchObject({ code: 0, verdict, state, pr: 7, unread: [] })
+    // What it tells people to type is a command line of this program.
+    for (const { command } of document.next)
+      if (command !== null && !command.includes('targets.txt'))
+        expect((await story.mergeq(command.replace('mergeq ', ''))).code, command).not.toBe(2)
+    await story.close()
   })
 
-  test('a failed pull request can be submitted again after a fix', async () => {
+  test('says why a failed pull request left, who submitted it, and that a fix can be submitted', async () => {
     const story = await openStory({ dialect, scenario: 'failure' })
     await story.mergeq('pr submit 9')
     story.clock.now += 60_000
     const { out } = await story.mergeq('pr explain 9')
     await story.close()
     expect(out).toMatch(/^verdict\tdropped\nstate\tFAILED\n/)
+    expect(out).toContain('reason\tThe service says: the tests failed.\n')
+    expect(out).toContain('reason\tIt was submitted by edsger.\n')
     expect(out).toMatch(/^next\tmergeq pr submit 9 {2}\(.*after the fix/m)
     expect(out).toMatch(/^submit again\tsafe: /m)
   })
 })
 
-describe('the failing check', () => {
-  const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
-  const answers =
-    (run: Answer) =>
-    ({ path }: Seen): Answer =>
-      ({
-        '/v1/getSubmittedPullRequest': { body: JSON.stringify(record('FAILED')) },
-        '/v1/getQueue': { body: JSON.stringify(queue('RUNNING')) },
-      })[path] ?? run
-  const run = {
-    body: JSON.stringify({
+describe('the requests of `pr explain`', () => {
+  const own = json(record('TESTING', { testRunId: uuid }))
+
+  test('are the record and the queue, then the run that the record names', async () => {
+    const { code, out, sent } = await explain('7 --json', {
+      getSubmittedPullRequest: own,
+      getQueue: json(queue('RUNNING', [entry(7, 'TESTING')])),
+      getMergeQueueTestingDetails: json({
+        status: 'failed',
+        checkSuites: [{ checkRuns: [{ name: 'e2e', conclusion: 'FAILURE' }] }],
+      }),
+    })
+    const place = { repo: { host: 'github.com', owner: 'acme', name: 'web' }, targetBranch: 'main' }
+    expect(code).toBe(0)
+    expect(sent).toHaveLength(3)
+    expect(sent.slice(0, 2)).toContainEqual({ name: 'getQueue', body: place })
+    const pr = { name: 'getSubmittedPullRequest', body: { ...place, pr: { number: 7 } } }
+    expect(sent.slice(0, 2)).toContainEqual(pr)
+    expect(sent[2]).toEqual({ name: 'getMergeQueueTestingDetails', body: { ...place, testRunId: uuid } })
+    expect(JSON.parse(out)).toMatchObject({
+      testRun: { id: uuid, status: 'failed', failing: ['e2e'], pending: [] },
+    })
+  })
+
+  test('name the pull request where the record of a failure names no run', async () => {
+    const run = {
       testBranch: `trunk-merge/pr-7/${uuid}`,
       status: 'failed',
       testedPullRequests: [{ prNumber: 7 }],
       checkSuites: [{ checkRuns: [{ name: 'e2e', conclusion: 'FAILURE', url: 'https://ci.example/1' }] }],
-    }),
-  }
-
-  test('of a failure whose record names no run is requested by pull request', async () => {
-    const { out, requests } = await mergeq('pr explain 7 --color never', {
-      env,
-      answer: answers(run),
-      terminal: true,
-    })
+    }
+    const answers = { ...running, getSubmittedPullRequest: json(record('FAILED')) }
+    const { out, sent } = await explain(
+      '7 --color never',
+      { ...answers, getMergeQueueTestingDetails: json(run) },
+      { terminal: true },
+    )
     expect(out).toContain('The check "e2e" failed: https://ci.example/1\n')
-    expect(JSON.parse(requests.at(-1)?.body ?? '')).toMatchObject({ pr: { number: 7 } })
+    expect(sent.at(-1)?.body).toMatchObject({ pr: { number: 7 } })
+    for (const status of [400, 404, 500]) {
+      const getMergeQueueTestingDetails = { status }
+      const { code, out } = await explain('7 --json --retries 0', { ...answers, getMergeQueueTestingDetails })
+      expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, testRun: null, unread: [] })
+    }
   })
 
-  test.each([400, 404, 500])('is omitted if the service responds with %i', async status => {
-    const { code, out } = await mergeq('pr explain 7 --json --retries 0', {
-      env,
-      answer: answers({ status }),
-    })
-    expect({ code, testRun: JSON.parse(out).testRun, unread: JSON.parse(out).unread }).toEqual({
-      code: 0,
-      testRun: null,
-      unread: [],
-    })
-  })
-})
-
-describe('what could not be read', () => {
-  const at = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
-  const answers =
-    (by: Readonly<Record<string, Answer>>) =>
-    ({ path }: Seen): Answer =>
-      by[path.slice('/v1/'.length)] ?? { status: 500, body: 'no' }
-  const own = { body: JSON.stringify(record('TESTING', { testRunId: uuid })) }
-  const line = 'pr explain 7 --json --retries 0'
-
-  test('a queue and a run that could not be read are named, and the verdict stays the same', async () => {
-    const { code, out } = await mergeq(line, { env: at, answer: answers({ getSubmittedPullRequest: own }) })
+  test('that fail for the queue and the run are named, and the verdict stays the same', async () => {
+    const { code, out } = await explain('7 --json --retries 0', { getSubmittedPullRequest: own })
     const { verdict, queue: seen, testRun, unread } = JSON.parse(out)
     expect({ code, verdict, seen, testRun }).toEqual({
       code: 0,
@@ -111,116 +119,103 @@ describe('what could not be read', () => {
       seen: null,
       testRun: null,
     })
+    const why = (what: string) =>
+      expect.stringMatching(`^127\\.0\\.0\\.1:\\d+ could not process the request for the ${what} .*500`)
     expect(unread).toEqual([
-      {
-        what: 'queue',
-        why: expect.stringMatching(/^127\.0\.0\.1:\d+ could not process the request for the queue for .*500/),
-      },
-      {
-        what: 'test run',
-        why: expect.stringMatching(/^127\.0\.0\.1:\d+ could not process the request for the test run .*500/),
-      },
+      { what: 'queue', why: why('queue for') },
+      { what: 'test run', why: why('test run') },
     ])
   })
 
-  test('the requests: the record and the queue, then the run that the record names', async () => {
-    const { code, out, requests } = await mergeq(line, {
-      env: at,
-      answer: answers({
-        getSubmittedPullRequest: own,
-        getQueue: { body: JSON.stringify(queue('RUNNING', [entry(7, 'TESTING')])) },
-        getMergeQueueTestingDetails: {
-          body: JSON.stringify({
-            status: 'failed',
-            checkSuites: [{ checkRuns: [{ name: 'e2e', conclusion: 'FAILURE' }] }],
-          }),
-        },
-      }),
+  test.each([
+    ['getSubmittedPullRequest', { status: 500 }, 7],
+    ['getSubmittedPullRequest', { status: 404, body: '<!doctype html><title>Not Found</title>' }, 5],
+    ['getSubmittedPullRequest', { status: 401 }, 4],
+    ['getQueue', { status: 401 }, 4],
+    ['getMergeQueueTestingDetails', { status: 401 }, 4],
+  ] as const)('end the command if %s answers %j: %i', async (operation, answer, exit) => {
+    const { code, out, err } = await explain('7 --json --retries 0', {
+      ...running,
+      getSubmittedPullRequest: own,
+      [operation]: answer,
     })
-    const place = { repo: { host: 'github.com', owner: 'acme', name: 'web' }, targetBranch: 'main' }
-    expect(code).toBe(0)
-    expect(
-      requests
-        .map(({ path, body }) => [path, JSON.parse(body)])
-        .sort(([one = ''], [two = '']) => (one < two ? -1 : 1)),
-    ).toEqual([
-      ['/v1/getMergeQueueTestingDetails', { ...place, testRunId: uuid }],
-      ['/v1/getQueue', place],
-      ['/v1/getSubmittedPullRequest', { ...place, pr: { number: 7 } }],
-    ])
-    expect(requests.at(-1)?.path).toBe('/v1/getMergeQueueTestingDetails')
-    expect(JSON.parse(out)).toMatchObject({
-      testRun: { id: uuid, status: 'failed', failing: ['e2e'], pending: [] },
-    })
+    expect({ code, out }).toEqual({ code: exit, out: '' })
+    expect(err).toContain(operation)
   })
 
-  test('a record that cannot be read is the failure of the command', async () => {
-    const { code, out, err } = await mergeq(line, {
-      env: at,
-      answer: answers({ getQueue: { body: JSON.stringify(queue('RUNNING')) } }),
+  test('have what --set gives for the record alone', async () => {
+    const { sent, timelines } = await explain('7 --json --retries 0 --set includeTimeline=true', {
+      getSubmittedPullRequest: json(record('TESTING', { timeline: [{ testRun: { id: uuid } }] })),
     })
-    expect({ code, out }).toEqual({ code: 7, out: '' })
-    expect(err).toContain('getSubmittedPullRequest')
+    expect(timelines).toBe(1)
+    expect(sent.at(-1)?.body.testRunId).toBe(uuid)
   })
+})
 
-  test.each(['getSubmittedPullRequest', 'getQueue', 'getMergeQueueTestingDetails'])(
-    '401 to %s ends with 4',
-    async refused => {
-      const good = { getSubmittedPullRequest: own, getQueue: { body: JSON.stringify(queue('RUNNING')) } }
-      const { code, out } = await mergeq(line, {
-        env: at,
-        answer: answers({ ...good, [refused]: { status: 401 } }),
-      })
-      expect({ code, out }).toEqual({ code: 4, out: '' })
-    },
+test('the commands that `pr explain` suggests repeat the options that name the queue', async () => {
+  const { out } = await explain("https://github.com/acme/api/pull/7 -b 'release 1' --json", {
+    getSubmittedPullRequest: { status: 404 },
+    getQueue: { status: 404 },
+  })
+  expect(JSON.parse(out).next.at(-1).command).toBe(
+    'mergeq pr submit 7 --repo github.com/acme/api --target-branch "release 1"',
   )
+})
 
-  test('a web page instead of a record is an error', async () => {
-    const page = { status: 404, body: '<!doctype html><title>Not Found</title>' }
-    expect((await mergeq(line, { env: at, answer: answers({ getSubmittedPullRequest: page }) })).code).toBe(5)
+describe('the timeline of a pull request that left', () => {
+  const timeline = [
+    { state: 'cancelled', timestamp: '2026-01-05T11:57:00Z', reason: 'pr_closed', actor: { login: 'ada' } },
+    { state: 'not_ready', timestamp: '2026-01-05T11:40:00Z', actor: 'grace' },
+    { state: 'failure', timestamp: '2026-01-05T11:30:00Z', actor: 'ci' },
+    { state: 'not_ready', timestamp: '2026-01-05T11:20:00Z', actor: 'linus' },
+  ]
+  /** Answers with a record, and with another where its timeline is requested. */
+  const answers = (state: string, more: JsonObject, whole: Answer): Answers => ({
+    ...running,
+    getSubmittedPullRequest: ({ includeTimeline }) =>
+      includeTimeline === true ? whole : json(record(state, more)),
+  })
+  const cancelled = answers('CANCELLED', {}, json(record('CANCELLED', { timeline })))
+
+  test('says why it left and who submitted it', async () => {
+    const { out } = await explain('7 --json', cancelled)
+    expect(JSON.parse(out).reasons.slice(1)).toEqual([
+      { code: 'service-says', message: 'The service says: the pull request was closed (ada).' },
+      { code: 'submitted-by', message: 'It was submitted by grace.' },
+    ])
   })
 
-  test('the suggested commands repeat the options that name the queue', async () => {
-    const { out } = await mergeq("pr explain https://github.com/acme/api/pull/7 -b 'release 1' --json", {
-      answer: answers({ getSubmittedPullRequest: { status: 404 }, getQueue: { status: 404 } }),
+  test('is replaced by the author if the service does not have it', async () => {
+    const { out, timelines } = await explain('7 --json', {
+      ...answers('MERGED', { prAuthor: 'linus' }, { status: 400 }),
     })
-    expect(JSON.parse(out).next.at(-1).command).toBe(
-      'mergeq pr submit 7 --repo github.com/acme/api --target-branch "release 1"',
-    )
+    expect(JSON.parse(out).reasons).toEqual([
+      { code: 'merged', message: 'It was merged.' },
+      { code: 'author', message: 'Its author is linus.' },
+    ])
+    expect(timelines).toBe(1)
   })
 
-  test('nothing in a title or a check reaches the terminal but its text', async () => {
-    const hostile = '\u001b[2J\u001b]0;x\u0007a\nb\u202e'
-    const { out } = await mergeq('pr explain 7 --color never', {
-      env: at,
-      terminal: true,
-      answer: answers({
-        getSubmittedPullRequest: {
-          body: JSON.stringify(record('TESTING', { prTitle: hostile, waitingFor: hostile })),
-        },
-      }),
+  test('is not requested again after --set, nor while the pull request is in the queue', async () => {
+    expect((await explain('7 --set includeTimeline=true', cancelled)).sent).toHaveLength(2)
+    const waiting = await explain('7', { ...running, getSubmittedPullRequest: json(record('PENDING')) })
+    expect(waiting.sent.map(({ name }) => name).sort()).toEqual(['getQueue', 'getSubmittedPullRequest'])
+  })
+
+  test('is requested once where it names no test run', async () => {
+    const failed = answers('FAILED', {}, json(record('FAILED', { timeline: [{ state: 'failure' }] })))
+    const { sent, timelines } = await explain('7', {
+      ...failed,
+      getMergeQueueTestingDetails: { status: 400 },
     })
-    expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u)
-    expect(out).toContain('a b')
+    const runs = sent.filter(({ name }) => name === 'getMergeQueueTestingDetails')
+    expect({ timelines, runs: runs.length }).toEqual({ timelines: 1, runs: 1 })
   })
 
-  test('--set asks for more, of the record alone', async () => {
-    const { requests } = await mergeq(`${line} --set includeTimeline=true`, {
-      env: at,
-      answer: answers({
-        getSubmittedPullRequest: {
-          body: JSON.stringify(record('TESTING', { timeline: [{ testRun: { id: uuid } }] })),
-        },
-      }),
-    })
-    const asking = requests.filter(({ body }) => JSON.parse(body).includeTimeline === true)
-    expect(asking.map(({ path }) => path)).toEqual(['/v1/getSubmittedPullRequest'])
-    expect(JSON.parse(requests.at(-1)?.body ?? '').testRunId).toBe(uuid)
-  })
-
-  test('--dry-run shows the first request and sends nothing', async () => {
-    const { code, out, requests } = await mergeq('pr explain 7 --dry-run', { env: at, answer: () => ({}) })
-    expect({ code, requests }).toEqual({ code: 0, requests: [] })
-    expect(JSON.parse(out).operation).toBe('getSubmittedPullRequest')
+  test('is ignored if it is of a newer submission', async () => {
+    const newer = json(record('TESTING', { timeline: [{ state: 'testing', reason: 'started' }] }))
+    const { out } = await explain('7 --json', answers('CANCELLED', {}, newer))
+    expect(JSON.parse(out)).toMatchObject({ verdict: 'dropped', state: 'CANCELLED' })
+    expect(out).not.toContain('started')
   })
 })

@@ -13,7 +13,7 @@ const record = {
 const where = '-R acme/web -b main'
 const answer = () => ({ body: JSON.stringify(record), headers: { 'content-type': 'application/json' } })
 
-test('a read from argv to exit code, everything that came out', async () => {
+test('`pr get` prints a row on a pipe, after one request', async () => {
   const { code, out, err, requests } = await mergeq(`pr get 123 ${where}`, { answer })
   expect({ code, out, err }).toEqual({
     code: 0,
@@ -29,14 +29,14 @@ test('a read from argv to exit code, everything that came out', async () => {
   ])
 })
 
-test('the same on a terminal', async () => {
+test('`pr get` prints a sheet on a terminal', async () => {
   const { out } = await mergeq(`pr get 123 ${where} --color never`, { answer, terminal: true, now: noon })
   expect(out).toBe(
     '#123  ◐ testing for 3m\n  Fix cart\n  priority  medium (100)\n  page      https://github.com/acme/web/pull/123\n',
   )
 })
 
-test('the same as JSON: the document as it came, its state in the spelling of the contract', async () => {
+test('`pr get --json` prints the document as it came, its state in the spelling of the contract', async () => {
   const { out } = await mergeq(`pr get 123 ${where} --json`, { answer })
   expect(out).toBe(`${JSON.stringify({ ...record, state: 'TESTING' })}\n`)
 })

@@ -1,7 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Answer, mergeq, openStory, type Seen, type Story } from '../support/harness.ts'
-
-const where = '-R acme/web -b main --retries 0'
+import { describe, expect, test } from 'vitest'
+import { mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'
 
 const record = (prNumber: number, more: object = {}) => ({
   prNumber,
@@ -24,17 +22,20 @@ const pages =
     return { body: JSON.stringify({ pullRequests: list[index], nextCursor, kept: 1 }) }
   }
 
-const asked = (requests: readonly Seen[]) =>
-  requests.map(({ path, body }) => {
+const bodiesOf = (requests: readonly Seen[]) =>
+  requests.map(({ body }) => {
     const { repo: _repo, targetBranch: _branch, ...rest } = JSON.parse(body)
-    return [path, rest]
+    return rest
   })
 
-describe('the list', () => {
+const list = (flags: string, answer: NonNullable<Setting['answer']>, setting: Setting = {}) =>
+  mergeq(`pr list -R acme/web -b main --retries 0 ${flags}`, { answer, ...setting })
+
+describe('`pr list`', () => {
   const two = pages({ '': [[record(1), record(2)], [record(3)]] })
 
   test('prints rows on a pipe, and the range of the list on standard error', async () => {
-    const { code, out, err, requests } = await mergeq(`pr list ${where}`, { answer: two })
+    const { code, out, err, requests } = await list('', two)
     expect({ code, out, err }).toEqual({
       code: 0,
       out: [1, 2, 3]
@@ -42,111 +43,71 @@ describe('the list', () => {
         .join(''),
       err: '3 pull requests of the queue for main in github.com/acme/web.\n',
     })
-    expect(asked(requests)).toEqual([
-      ['/v1/listPullRequests', { take: 100 }],
-      ['/v1/listPullRequests', { cursor: '1', take: 100 }],
-    ])
+    expect(bodiesOf(requests)).toEqual([{ take: 100 }, { cursor: '1', take: 100 }])
   })
 
-  test('is a table on a terminal', async () => {
-    const { out } = await mergeq(`pr list ${where} --color never`, { answer: two, terminal: true })
-    expect(out.split('\n').slice(0, 2)).toEqual([
-      'PR  STATE     SINCE   AUTHOR  PRIORITY  TITLE',
-      '#1  ✓ merged  3m ago  ada     medium    Title 1',
-    ])
-  })
-
+  const [here, day] = ['for main in github.com/acme/web', '2026-01-05 00:00 UTC']
   test.each([
-    ['--limit 2', 'Showing 2 pull requests; there are more. To list all, add --limit 0.'],
-    ['', '3 pull requests for main in github.com/acme/web.'],
-    ['--since 24h', '3 pull requests for main in github.com/acme/web (ended in the last 24 hours).'],
-    [
-      '--since 2026-01-05T00:00:00.5Z --author ada',
-      '3 pull requests for main in github.com/acme/web (ended since 2026-01-05 00:00 UTC, by ada).',
-    ],
-    [
-      '--state not-ready --author nobody',
-      'No pull requests for main in github.com/acme/web (not-ready, by nobody).',
-    ],
-  ])('on a terminal, %s ends with one sentence', async (flags, sentence) => {
-    const { out } = await mergeq(`pr list ${where} --color never ${flags}`, {
-      answer: flags.includes('state') ? pages({ NOT_READY: [[record(1), record(2)]] }) : two,
-      terminal: true,
-    })
+    ['--limit 2', 'Showing 2 pull requests; there are more. To list more, add --limit 1000.'],
+    ['', `3 pull requests ${here}.`],
+    ['--since 24h', `3 pull requests ${here} (ended in the last 24 hours).`],
+    ['--since 2026-01-05T00:00:00.5Z --author ada', `3 pull requests ${here} (ended since ${day}, by ada).`],
+    ['--state not-ready --author nobody', `No pull requests ${here} (not-ready, by nobody).`],
+  ])('prints on a terminal a table and one sentence: "%s"', async (flags, sentence) => {
+    const answer = flags.includes('state') ? pages({ NOT_READY: [[record(1), record(2)]] }) : two
+    const { out } = await list(`--color never ${flags}`, answer, { terminal: true })
     expect(out.replaceAll(/\s+/g, ' ').trimEnd().slice(-sentence.length)).toBe(sentence)
+    if (!flags.includes('state'))
+      expect(out).toMatch(
+        /^PR {2}STATE {5}SINCE {3}AUTHOR {2}PRIORITY {2}TITLE\n#1 {2}✓ merged {2}3m ago {2}ada {5}medium {4}Title 1\n/,
+      )
   })
 
   test('prints one JSON document with the fields of the service and the range of the list', async () => {
-    const { out } = await mergeq(`pr list ${where} --json`, { answer: two })
-    expect(JSON.parse(out)).toEqual({
+    expect(JSON.parse((await list('--json', two)).out)).toEqual({
       pullRequests: [1, 2, 3].map(pr => record(pr, { state: 'MERGED' })),
       kept: 1,
       window: { complete: true },
     })
+    const { out, err } = await list('--json --limit 2', two)
+    expect(JSON.parse(out)).toMatchObject({ nextCursor: '1', window: { complete: false } })
+    expect(err).toContain('This list is incomplete: there are more pull requests.\n')
+    expect((await list('-o csv --limit 2 --fields prNumber', two)).out).toBe('prNumber\r\n1\r\n2\r\n')
   })
 
   test('follows a cursor that is a number', async () => {
-    const answer = ({ body }: Seen): Answer => ({
+    const { code, out, requests } = await list('-o ndjson', ({ body }) => ({
       body: body.includes('"cursor"')
         ? '{"pullRequests":[{"prNumber":2}]}'
         : '{"pullRequests":[{"prNumber":1}],"nextCursor":5}',
-    })
-    const { code, out, requests } = await mergeq(`pr list ${where} -o ndjson`, { answer })
+    }))
     expect({ code, out }).toEqual({ code: 0, out: '{"prNumber":1}\n{"prNumber":2}\n' })
-    expect(JSON.parse(requests[1]?.body ?? '')).toMatchObject({ cursor: '5' })
-  })
-
-  test('keeps the cursor of a single page', async () => {
-    const { out, err } = await mergeq(`pr list ${where} --json --limit 2`, { answer: two })
-    expect(JSON.parse(out)).toMatchObject({ nextCursor: '1', window: { complete: false } })
-    expect(err).toContain('This list is incomplete: there are more pull requests.\n')
-  })
-
-  test.each([
-    ['ndjson', `${JSON.stringify({ prNumber: 1 })}\n${JSON.stringify({ prNumber: 2 })}\n`],
-    ['csv', 'prNumber\r\n1\r\n2\r\n'],
-    ['markdown', '| prnumber |\n| --- |\n| 1 |\n| 2 |\n'],
-  ])('is printed as %s', async (format, expected) => {
-    const { out } = await mergeq(`pr list ${where} -o ${format} --limit 2 --fields prNumber`, { answer: two })
-    expect(out).toBe(expected)
+    expect(bodiesOf(requests)[1]).toMatchObject({ cursor: '5' })
   })
 
   test.each([
     ['{}', 15],
     ['{"pullRequests":null}', 15],
-    ['{"error":{"message":"down"}}', 15],
     ['null', 15],
     ['{"pullRequests":[]}', 0],
     ['{"pullRequests":[],"nextCursor":{}}', 15],
     ['{"pullRequests":[],"nextCursor":true}', 15],
-  ])('the answer %s ends with %i', async (body, expected) => {
-    const { code, out } = await mergeq(`pr list ${where}`, { answer: () => ({ body }) })
+  ])('of the answer %s ends with %i', async (body, expected) => {
+    const { code, out } = await list('', () => ({ body }))
     expect({ code, out }).toEqual({ code: expected, out: '' })
   })
-})
 
-describe('what is listed', () => {
   const byState = pages({
     FAILED: [[record(4, { state: 'failed' })], [record(5, { state: 'failed', prAuthor: 'Grace' })]],
     MERGED: [[record(1), record(4), record(2, { prAuthor: 'grace' })]],
   })
 
-  test('one request for each state, in the order typed, each pull request once', async () => {
-    const line = `pr list ${where} --state failed --state merged --state failed --since 24h -o ndjson --fields prNumber,state`
-    const { out, err, requests } = await mergeq(line, { answer: byState })
-    expect(
-      out
-        .trim()
-        .split('\n')
-        .map(text => Object.values(JSON.parse(text))),
-    ).toEqual([
-      [4, 'FAILED'],
-      [5, 'FAILED'],
-      [1, 'MERGED'],
-      [2, 'MERGED'],
-    ])
+  test('sends one request for each state, in the order typed, and lists each pull request once', async () => {
+    const states = '--state failed --state merged --state failed'
+    const { out, err, requests } = await list(`${states} --since 24h -o csv --fields prNumber,state`, byState)
+    expect(out).toBe('prNumber,state\r\n4,FAILED\r\n5,FAILED\r\n1,MERGED\r\n2,MERGED\r\n')
     const since = '2026-01-04T12:00:00.000Z'
-    expect(asked(requests).map(([, body]) => body)).toEqual([
+    expect(bodiesOf(requests)).toEqual([
       { since, state: 'FAILED', take: 100 },
       { since, state: 'FAILED', cursor: '1', take: 100 },
       { since, state: 'MERGED', take: 100 },
@@ -156,9 +117,9 @@ describe('what is listed', () => {
     )
   })
 
-  test('--author is a filter of this program, and the number of the others is said', async () => {
-    const line = `pr list ${where} --state failed --state merged --author @grace -o ndjson --fields prNumber`
-    const { out, err } = await mergeq(line, { answer: byState })
+  test('filters by --author itself, and says how many it hides', async () => {
+    const flags = '--state failed --state merged --author @grace -o ndjson --fields prNumber'
+    const { out, err } = await list(flags, byState)
     expect(out).toBe('{"prNumber":5}\n{"prNumber":2}\n')
     expect(err).toContain('2 pull requests hidden by --author.\n')
   })
@@ -166,11 +127,10 @@ describe('what is listed', () => {
   const many = pages({ '': [Array.from({ length: 40 }, (_, index) => record(index + 1))] })
   test.each([
     ['a pipe', false, '', 40],
-    ['a pipe with --limit 7', false, '--limit 7', 7],
     ['a terminal', true, '', 30],
-    ['a terminal with --limit 0', true, '--limit 0', 40],
-  ])('on %s', async (_, terminal, flags, expected) => {
-    const { out } = await mergeq(`pr list ${where} -o ndjson ${flags}`, { answer: many, terminal })
+    ['a terminal with --limit 1000', true, '--limit 1000', 40],
+  ])('lists on %s so many of 40', async (_, terminal, flags, expected) => {
+    const { out } = await list(`-o ndjson ${flags}`, many, { terminal })
     expect(out.trim().split('\n')).toHaveLength(expected)
   })
 
@@ -179,68 +139,46 @@ describe('what is listed', () => {
     ['--since yesterday', "'yesterday' is not"],
     ['--limit -1', '--limit'],
     ['--page-size 101', '--page-size'],
-  ])('%s is a usage error', async (flags, message) => {
-    const { code, err, requests } = await mergeq(`pr list ${where} ${flags}`, { answer: many })
+  ])('refuses %s as a usage error', async (flags, message) => {
+    const { code, err, requests } = await list(flags, many)
     expect({ code, requests }).toEqual({ code: 2, requests: [] })
     expect(err).toContain(message)
   })
-})
 
-describe('pages that mislead', () => {
-  test('a cursor that repeats ends the list, which is then incomplete', async () => {
-    const answer = () => ({ body: '{"pullRequests":[{"prNumber":1}],"nextCursor":"1"}' })
-    const { code, err, requests } = await mergeq(`pr list ${where}`, { answer })
+  test('ends with 17 at a cursor that repeats, and after a page that fails', async () => {
+    const repeats = () => ({ body: '{"pullRequests":[{"prNumber":1}],"nextCursor":"1"}' })
+    const { code, err, requests } = await list('', repeats)
     expect({ code, requests: requests.length }).toEqual({ code: 17, requests: 2 })
     expect(err).toContain(
       'mergeq: pr list: the list is incomplete: the service returned the same page token twice.',
     )
+    const fails = await list('--json', (seen, index) => (index === 0 ? two(seen) : { status: 500 }))
+    expect(fails.code).toBe(17)
+    const first = { pullRequests: [{ prNumber: 1 }, { prNumber: 2 }], window: { complete: false } }
+    expect(JSON.parse(fails.out)).toMatchObject(first)
   })
 
-  test('a page that fails keeps the rows before it', async () => {
-    const first = pages({ '': [[record(1)], [record(2)]] })
-    const answer = (seen: Seen, index: number) => (index === 0 ? first(seen) : { status: 500 })
-    const { code, out } = await mergeq(`pr list ${where} --json`, { answer })
-    expect(code).toBe(17)
-    expect(JSON.parse(out)).toMatchObject({ pullRequests: [{ prNumber: 1 }], window: { complete: false } })
-  })
-})
-
-describe('a service without the operation', () => {
+  const missing =
+    ': the service has no operation listPullRequests.\n' +
+    '  Only the hosted service has the operation listPullRequests. Check --repo and --target-branch.\n'
   test.each([
-    ['a text', 'Not Found'],
-    ['nothing', ''],
-    ['an object', '{"error":{"message":"Not Found"}}'],
-    ['a web page', '<!DOCTYPE html><title>Error</title><pre>Cannot POST /v1/listPullRequests</pre>'],
-  ])('says so when it answers 404 with %s', async (_, body) => {
-    const { code, err } = await mergeq(`pr list ${where}`, { answer: () => ({ status: 404, body }) })
+    ['Not Found', missing],
+    ['{"error":{"message":"Not Found"}}', missing],
+    ['<!DOCTYPE html><title>Error</title><pre>Cannot POST /v1/listPullRequests</pre>', missing],
+    [
+      'main has no queue.',
+      ' for the pull requests in the queue for main in github.com/acme/web: main has no queue.\n',
+    ],
+  ])('tells a service without the operation from a 404 of the service: %s', async (body, message) => {
+    const { code, err } = await list('', () => ({ status: 404, body }))
     expect(code).toBe(5)
-    expect(err.replace(/127\.0\.0\.1:\d+/, 'the host')).toBe(
-      'mergeq: the host returned 404 (not found): the service has no operation listPullRequests.\n' +
-        '  Only the hosted service has the operation listPullRequests. Check --repo and --target-branch.\n',
+    expect(err.replace(/127\.0\.0\.1:\d+/, 'HOST')).toContain(
+      `mergeq: HOST returned 404 (not found)${message}`,
     )
   })
 
-  test('a 404 with the words of the service is about the queue', async () => {
-    const { code, err } = await mergeq(`pr list ${where}`, {
-      answer: () => ({ status: 404, body: 'main has no queue.' }),
-    })
-    expect(code).toBe(5)
-    expect(err).toContain(
-      'returned 404 (not found) for the pull requests in the queue for main in github.com/acme/web: main has no queue.\n',
-    )
-  })
-
-  test('help says that only the hosted service has it', async () => {
-    expect((await mergeq('pr list --help')).out).toContain(
-      'List pull requests of a queue, including finished ones (hosted service only)',
-    )
-  })
-})
-
-describe.each(['document', 'hosted'] as const)('the sandbox in the %s dialect', dialect => {
-  let story: Story
-  beforeEach(async () => {
-    story = await openStory({ dialect, scenario: 'failure' })
+  test.each(['document', 'hosted'] as const)('selects from the sandbox in the %s dialect', async dialect => {
+    const story = await openStory({ dialect, scenario: 'failure' })
     for (const pr of [1, 2, 3]) {
       await story.mergeq(`pr submit ${pr}`)
       story.clock.now += 1
@@ -248,33 +186,22 @@ describe.each(['document', 'hosted'] as const)('the sandbox in the %s dialect', 
     story.clock.now += 20_000
     await story.mergeq('pr submit 4')
     story.clock.now += 300
-  })
-  afterEach(() => story.close())
-  const list = async (flags: string) => {
-    const { code, out } = await story.mergeq(`pr list ${flags} -o ndjson`)
-    expect(code).toBe(0)
-    const lines = out.split('\n').filter(line => line !== '')
-    return lines.map(line => JSON.parse(line)).map(({ prNumber, state }) => `${prNumber} ${state}`)
-  }
-
-  test('lists all pull requests, the latest submission first', async () => {
-    expect(await list('--page-size 2')).toEqual(['4 TESTING', '3 FAILED', '2 MERGED', '1 MERGED'])
-  })
-
-  test('selects by state, by end and by author', async () => {
-    expect(await list('--state merged --state failed')).toEqual(['2 MERGED', '1 MERGED', '3 FAILED'])
-    expect(await list('--since 1h')).toEqual(['3 FAILED', '2 MERGED', '1 MERGED'])
-    expect(await list('--since 0')).toEqual([])
-    const { out } = await story.mergeq('pr list --json')
-    const [{ prAuthor }] = JSON.parse(out).pullRequests
-    expect((await list(`--author ${prAuthor}`))[0]).toBe('4 TESTING')
-    expect(await list('--author nobody')).toEqual([])
-  })
-
-  test('refuses what the service refuses, and knows its queues', async () => {
-    expect((await story.mergeq('pr list --set take=101')).code).toBe(6)
-    expect((await story.mergeq('pr list --set cursor=x')).code).toBe(6)
-    expect((await story.mergeq('pr list --set state=done')).code).toBe(6)
+    const listed = async (flags: string) => {
+      const { code, out } = await story.mergeq(`pr list ${flags} -o csv --fields prNumber,state`)
+      expect(code).toBe(0)
+      return out.split('\r\n').slice(1, -1).join(' ')
+    }
+    // The latest submission first.
+    expect(await listed('--page-size 2')).toBe('4,TESTING 3,FAILED 2,MERGED 1,MERGED')
+    expect(await listed('--state merged --state failed')).toBe('2,MERGED 1,MERGED 3,FAILED')
+    expect(await listed('--since 1h')).toBe('3,FAILED 2,MERGED 1,MERGED')
+    expect(await listed('--since 0')).toBe('')
+    const [{ prAuthor }] = JSON.parse((await story.mergeq('pr list --json')).out).pullRequests
+    expect(await listed(`--author ${prAuthor}`)).toMatch(/^4,TESTING/)
+    expect(await listed('--author nobody')).toBe('')
+    for (const wrong of ['--set take=101', '--set cursor=x', '--set state=done'])
+      expect((await story.mergeq(`pr list ${wrong}`)).code, wrong).toBe(6)
     expect((await story.mergeq('pr list -b other')).code).toBe(5)
+    await story.close()
   })
 })

@@ -9,10 +9,9 @@ const run = { status: 'failed', testBranch: `trunk-merge/pr-7/${id}`, testedPull
 const byIdOnly =
   (record: object | undefined) =>
   ({ path, body }: Seen) => {
-    const sent = JSON.parse(body)
     if (path.endsWith('getSubmittedPullRequest'))
       return record === undefined ? { status: 404, body: 'Not Found' } : { body: JSON.stringify(record) }
-    return sent.testRunId === id
+    return JSON.parse(body).testRunId === id
       ? { body: JSON.stringify(run) }
       : { status: 400, body: 'testRunId is required' }
   }
@@ -22,14 +21,15 @@ const asked = (requests: readonly Seen[]) =>
     const { repo: _repo, targetBranch: _branch, ...rest } = JSON.parse(body)
     return [path.replace('/v1/', ''), rest]
   })
+const byNumber = ['getMergeQueueTestingDetails', { pr: { number: 7 } }]
 
-describe('pr testing --pr', () => {
-  test('requests by pull request, only once if the service supports that', async () => {
-    const { code, err, requests } = await mergeq(`pr testing --pr 7 ${where}`, {
-      answer: () => ({ body: JSON.stringify(run) }),
-    })
-    expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(asked(requests)).toEqual([['getMergeQueueTestingDetails', { pr: { number: 7 } }]])
+describe('`pr testing --pr`', () => {
+  test.each([
+    [{ body: JSON.stringify(run) }, 0],
+    [{ status: 404, body: 'no run' }, 5],
+  ])('requests by pull request, once unless the service rejects that: %j', async (answer, exit) => {
+    const { code, requests } = await mergeq(`pr testing --pr 7 ${where}`, { answer: () => answer })
+    expect({ code, asked: asked(requests) }).toEqual({ code: exit, asked: [byNumber] })
   })
 
   test.each([
@@ -37,25 +37,23 @@ describe('pr testing --pr', () => {
     ['timeline', { state: 'failed', timeline: [{ testRun: { branch: `trunk-merge/pr-7/${id}` } }] }],
     ['timeline', { state: 'tests_passed', timeline: [{ testsPassed: { testRunId: id } }, { testRun: {} }] }],
   ])('otherwise uses the run that the record names, and -v names the field: %s', async (source, record) => {
-    const { code, out, err, requests } = await mergeq(`pr testing --pr 7 ${where} --json`, {
-      answer: byIdOnly(record),
-    })
+    const answer = byIdOnly(record)
+    const { code, out, err, requests } = await mergeq(`pr testing --pr 7 ${where} --json`, { answer })
     expect({ code, err, document: JSON.parse(out) }).toEqual({ code: 0, err: '', document: run })
-    const verbose = await mergeq(`pr testing --pr 7 ${where} -v`, { answer: byIdOnly(record) })
-    expect(verbose.err).toContain(
-      `The service does not find test runs by pull request. Using test run ${id}, from the field ${source} of #7.\n`,
-    )
     expect(asked(requests)).toEqual([
-      ['getMergeQueueTestingDetails', { pr: { number: 7 } }],
+      byNumber,
       ['getSubmittedPullRequest', { pr: { number: 7 }, includeTimeline: true }],
       ['getMergeQueueTestingDetails', { testRunId: id }],
     ])
+    expect((await mergeq(`pr testing --pr 7 ${where} -v`, { answer })).err).toContain(
+      `The service does not find test runs by pull request. Using test run ${id}, from the field ${source} of #7.\n`,
+    )
   })
 
   test.each([
     ['a record without a run', { state: 'testing' }],
     ['no record', undefined],
-  ])('with %s the refusal says how to find the id', async (_, record) => {
+  ])('says with the rejection how to find the id: %s', async (_, record) => {
     const { code, out, err } = await mergeq(`pr testing --pr 7 ${where}`, { answer: byIdOnly(record) })
     expect({ code, out }).toEqual({ code: 6, out: '' })
     expect(err).toContain('testRunId is required.\n')
@@ -65,7 +63,7 @@ describe('pr testing --pr', () => {
   test.each([
     ['pending', 'pending'],
     ['not_ready', 'not ready'],
-  ])('of a pull request that is %s says that it has no test run yet', async (state, words) => {
+  ])('says that a pull request which is %s has no test run yet', async (state, words) => {
     const { code, out, err } = await mergeq(`pr testing --pr 7 ${where}`, { answer: byIdOnly({ state }) })
     expect({ code, out, err }).toEqual({
       code: 6,
@@ -74,26 +72,18 @@ describe('pr testing --pr', () => {
     })
   })
 
-  test('another error is reported unchanged', async () => {
-    const { code, requests } = await mergeq(`pr testing --pr 7 ${where}`, {
-      answer: () => ({ status: 404, body: 'no run' }),
-    })
-    expect({ code, requests: requests.length }).toEqual({ code: 5, requests: 1 })
-  })
-
-  test('a test run that was typed is not looked up', async () => {
-    const { code, requests } = await mergeq(`pr testing x ${where}`, {
-      answer: byIdOnly({ verifiedByTestRun: id }),
-    })
+  test('does not look up a test run that was typed', async () => {
+    const answer = byIdOnly({ verifiedByTestRun: id })
+    const { code, requests } = await mergeq(`pr testing x ${where}`, { answer })
     expect({ code, requests: requests.length }).toEqual({ code: 6, requests: 1 })
   })
 })
 
-describe('the sandbox in the hosted dialect', () => {
+describe('what the sandbox requires', () => {
   let story: Story | undefined
   afterEach(() => story?.close())
 
-  test('requires testRunId, and its records lead to the run', async () => {
+  test('in the hosted dialect is a testRunId, to which its records lead', async () => {
     story = await openStory({ dialect: 'hosted' })
     await story.mergeq('pr submit 7')
     story.clock.now += 1_500
@@ -107,24 +97,5 @@ describe('the sandbox in the hosted dialect', () => {
     story.clock.now += 20_000
     const merged = await story.mergeq('pr testing --pr 7 --json -v')
     expect(merged.err).toContain('from the field verifiedByTestRun of #7')
-  })
-
-  test('requires the head commit of an upload, as the help says', async () => {
-    story = await openStory({ dialect: 'hosted' })
-    const { code, err } = await story.mergeq('pr targets 7 //a --no-sha')
-    expect(code).toBe(6)
-    expect(err).toContain('pr.sha must be a non-empty string.')
-    expect((await story.mergeq('pr targets 7 //a --sha 4f2a')).code).toBe(0)
-    expect((await mergeq('pr targets --help')).out.replaceAll(/\s+/g, ' ')).toContain(
-      'Send the targets without a head commit (rejected by the hosted service)',
-    )
-  })
-
-  test('the document dialect accepts both', async () => {
-    story = await openStory()
-    await story.mergeq('pr submit 7')
-    story.clock.now += 1_500
-    expect((await story.mergeq('pr testing --pr 7')).code).toBe(0)
-    expect((await story.mergeq('pr targets 7 //a --no-sha')).code).toBe(0)
   })
 })

@@ -1,155 +1,339 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { pullRequestStates } from '../../src/domain/states.ts'
-import { mergeq, noon, openStory } from '../support/harness.ts'
+import { MergeqError } from '../../src/errors.ts'
+import { mergeq, noon, openStory, type Setting } from '../support/harness.ts'
 import { type Course, documentsIn, env, runWithHistory, walk } from '../support/pr-wait.ts'
 
-const dialects = ['document', 'hosted'] as const
+const person: Setting = { terminal: true, env: { NO_COLOR: '1' } }
+const secondsOf = (asked: readonly { readonly second: number }[]) => asked.map(({ second }) => second)
 
-describe('any history', () => {
-  test('ends within the limit, with one result that the records bear out', async () => {
-    const stands = fc.tuple(
-      fc.option(fc.constantFrom(...pullRequestStates, 'PUZZLED'), { nil: undefined }),
-      fc.record({ isCurrentlySubmittedToQueue: fc.boolean() }),
-      fc.constantFrom(200, 200, 200, 500, 404, 429),
-    )
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(stands, { minLength: 1, maxLength: 10 }),
-        fc.boolean(),
-        async (history, two) => {
-          const course: Course = history.map(([state, more], index) => [index * 10, state, more])
-          const { code, out, seconds } = await runWithHistory(
-            `pr wait 7${two ? ' 8' : ''} --interval 10s --timeout 90s --json`,
-            {
-              pulls: { 7: course, 8: [[0, 'MERGED']] },
-              fault: second => {
-                const status = history[second / 10]?.[2] ?? 200
-                return status === 200 ? undefined : { status, body: 'no' }
-              },
-            },
-          )
-          const results = documentsIn(out)
-          expect(results.map(({ pr }) => pr)).toEqual(two ? [7, 8] : [7])
-          expect(seconds).toBeLessThanOrEqual(90)
-          const { outcome, state } = results[0] ?? {}
-          if (outcome === 'merged') expect(history.map(([each]) => each)).toContain('MERGED')
-          if (outcome === 'failed' || outcome === 'cancelled')
-            expect(history).toContainEqual([
-              outcome.toUpperCase(),
-              { isCurrentlySubmittedToQueue: false },
-              expect.anything(),
-            ])
-          if (outcome === 'timed-out') expect({ code, seconds }).toEqual({ code: 124, seconds: 90 })
-          else if (outcome !== 'error') expect(state).toBe(String(outcome).toUpperCase())
+test('any history ends within the limit, with one result that the records bear out', async () => {
+  const stands = fc.tuple(
+    fc.option(fc.constantFrom(...pullRequestStates, 'PUZZLED'), { nil: undefined }),
+    fc.record({ isCurrentlySubmittedToQueue: fc.boolean() }),
+    fc.constantFrom(200, 200, 200, 500, 404, 429),
+  )
+  const histories = fc.array(stands, { minLength: 1, maxLength: 10 })
+  await fc.assert(
+    fc.asyncProperty(histories, fc.boolean(), async (history, two) => {
+      const course: Course = history.map(([state, more], index) => [index * 10, state, more])
+      const { code, out, seconds } = await runWithHistory(
+        `pr wait 7${two ? ' 8' : ''} --interval 10s --timeout 90s --json`,
+        {
+          pulls: { 7: course, 8: 'MERGED' },
+          fault: second => {
+            const status = history[second / 10]?.[2] ?? 200
+            return status === 200 ? undefined : { status, body: 'no' }
+          },
         },
-      ),
-      { numRuns: 60 },
-    )
-  })
+      )
+      const results = documentsIn(out)
+      expect(results.map(({ pr }) => pr)).toEqual(two ? [7, 8] : [7])
+      expect(seconds).toBeLessThanOrEqual(90)
+      const { outcome, state } = results[0] ?? {}
+      if (outcome === 'merged') expect(history.map(([each]) => each)).toContain('MERGED')
+      if (outcome === 'failed' || outcome === 'cancelled')
+        expect(history).toContainEqual([
+          outcome.toUpperCase(),
+          { isCurrentlySubmittedToQueue: false },
+          expect.anything(),
+        ])
+      if (outcome === 'timed-out') expect({ code, seconds }).toEqual({ code: 124, seconds: 90 })
+      else if (outcome !== 'error') expect(state).toBe(String(outcome).toUpperCase())
+    }),
+    { numRuns: 30 },
+  )
 })
 
-describe('several pull requests', () => {
-  test('they end differently: results in the order given, the worst code wins', async () => {
-    const pulls = {
-      7: [
-        [0, 'TESTING'],
-        [6, 'MERGED'],
-      ] as const,
-      8: [
-        [0, 'TESTING'],
-        [2, 'FAILED'],
-      ] as const,
-      9: [
-        [0, 'NOT_READY'],
-        [4, 'CANCELLED'],
-      ] as const,
-      10: [[0, 'TESTING']] as const,
-    }
-    const { code, out, err } = await runWithHistory('pr wait 7 8 9 10 --interval 2s --timeout 10s', { pulls })
-    expect({ code, out }).toEqual({
-      code: 3,
-      out: '7\tmerged\tMERGED\t6\n8\tfailed\tFAILED\t2\n9\tcancelled\tCANCELLED\t4\n10\ttimed-out\tTESTING\t10\n',
+describe('`pr wait` of one pull request', () => {
+  test('polls no faster than the interval, and logs each change once', async () => {
+    const { code, out, err, asked } = await runWithHistory('pr wait 7 --interval 2s', { pulls: { 7: walk } })
+    expect({ code, out }).toEqual({ code: 0, out: '7\tmerged\tMERGED\t8\n' })
+    expect(err.split('\n').slice(0, -1)).toEqual([
+      '#7 NOT_READY',
+      '#7 NOT_READY -> PENDING',
+      '#7 PENDING -> TESTING',
+      '#7 TESTING -> TESTS_PASSED',
+      '#7 TESTS_PASSED -> MERGED',
+    ])
+    expect(secondsOf(asked)).toEqual([0, 2, 4, 6, 8])
+    const slow = await runWithHistory('pr wait 7 --interval 2s', { pulls: { 7: 'TESTING, 8 MERGED' } })
+    expect(slow.err).toBe('#7 TESTING\n#7 TESTING -> MERGED\n')
+  })
+
+  const ends: readonly (readonly [flags: string, course: string, exit: number, row: string])[] = [
+    ['--interval 2s', 'TESTING, 2 FAILED', 3, 'failed\tFAILED\t2'],
+    ['--interval 2s', 'TESTING, 2 CANCELLED', 10, 'cancelled\tCANCELLED\t2'],
+    ['--interval 2s --timeout 5s', 'TESTING', 124, 'timed-out\tTESTING\t5'],
+    ['', 'NOT_READY', 124, 'timed-out\tNOT_READY\t3600'],
+    ['--timeout 0', 'MERGED', 0, 'merged\tMERGED\t0'],
+    ['--interval 1m --timeout 2h', 'TESTING, 60 PENDING_FAILURE, 3660 MERGED', 0, 'merged\tMERGED\t3660'],
+    ['--interval 2s --until testing', walk, 0, 'reached\tTESTING\t4'],
+    ['--interval 2s --until left', 'TESTING, 2 FAILED', 0, 'left\tFAILED\t2'],
+    ['--interval 10s', '30 TESTING, 50 MERGED', 0, 'merged\tMERGED\t50'],
+    ['--interval 10s', '3600 TESTING', 5, 'error\t\t90'],
+    ['--interval 10s --grace 0', '30 TESTING', 5, 'error\t\t0'],
+  ]
+  test.each(ends)('with "%s" and %s ends with %i', async (flags, course, exit, row) => {
+    const { code, out } = await runWithHistory(`pr wait 7 ${flags}`, { pulls: { 7: course } })
+    expect({ code, out }).toEqual({ code: exit, out: `7\t${row}\n` })
+  })
+
+  test('with --timeout 0 asks once, with the usual retries', async () => {
+    const { code, out, operations } = await runWithHistory('pr wait 7 --timeout 0', {
+      pulls: { 7: 'TESTING' },
     })
-    expect(err).toMatch(/^#7 TESTING, position 1$/m)
-    const { out: lines } = await runWithHistory('pr wait 7 8 9 10 --interval 2s --timeout 10s -o ndjson', {
-      pulls,
+    expect({ code, out, operations }).toEqual({
+      code: 8,
+      out: '7\tpending\tTESTING\t0\n',
+      operations: ['getSubmittedPullRequest'],
     })
-    const results = documentsIn(lines).filter(({ type }) => type === 'result')
-    expect(results.map(({ pr, exit }) => [pr, exit])).toEqual([
-      [8, 3],
-      [9, 10],
-      [7, 0],
-      [10, 124],
+    const broken = await runWithHistory('pr wait 7 --timeout 0 --retries 1', {
+      pulls: {},
+      fault: () => ({ status: 503 }),
+    })
+    expect({ code: broken.code, asked: broken.asked.length }).toEqual({ code: 7, asked: 2 })
+  })
+
+  test.each(['pr wait 7', 'pr wait 7 8 --json'])(
+    'that a signal stops cancels nothing, and says how to cancel: %s',
+    async line => {
+      const stop = new AbortController()
+      const { code, out, err, operations } = await runWithHistory(`${line} --interval 2s`, {
+        pulls: { 7: 'TESTING', 8: 'TESTING, 2 MERGED' },
+        fault: second => {
+          if (second === 4) stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 }))
+          return undefined
+        },
+        setting: { signal: stop.signal },
+      })
+      expect(code).toBe(130)
+      expect(err).toMatch(/stopped by SIGINT.*The pull request stays in the queue.*mergeq pr cancel 7(?! )/s)
+      expect(operations.filter(operation => !operation.startsWith('get'))).toEqual([])
+      // What had ended is reported.
+      expect(documentsIn(out).map(({ pr }) => pr)).toEqual(line.includes('8') ? [8] : [])
+    },
+  )
+
+  test('prints one document with --json, the result', async () => {
+    const { out } = await runWithHistory('pr wait 7 --interval 2s --json', { pulls: { 7: walk } })
+    expect(documentsIn(out)).toEqual([
+      {
+        type: 'result',
+        pr: 7,
+        title: null,
+        url: 'https://github.com/acme/web/pull/7',
+        outcome: 'merged',
+        state: 'MERGED',
+        reason: '#7 merged after 8s',
+        elapsedSeconds: 8,
+        exit: 0,
+      },
+    ])
+    const never = await runWithHistory('pr wait 7 --grace 0 --json', { pulls: {} })
+    expect(documentsIn(never.out)).toMatchObject([{ outcome: 'error', state: null, exit: 5 }])
+    expect(JSON.parse(never.err.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({ exit: 5 })
+  })
+
+  test('prints changes as they come and one result with -o ndjson', async () => {
+    const { out } = await runWithHistory('pr wait 7 --interval 2s -o ndjson', {
+      pulls: { 7: 'NOT_READY, 2 MERGED' },
+    })
+    expect(documentsIn(out)).toEqual([
+      { type: 'change', pr: 7, from: null, to: 'NOT_READY', at: '2026-01-05T12:00:00.000Z', position: null },
+      expect.objectContaining({ type: 'change', from: 'NOT_READY', to: 'MERGED' }),
+      expect.objectContaining({ type: 'result', outcome: 'merged' }),
     ])
   })
 
-  test('50 pull requests cost one getQueue a round and one read for each that is not in it', async () => {
-    const numbers = Array.from({ length: 50 }, (_, index) => index + 1)
-    // The first five are not ready for the first two rounds.
-    const pulls = Object.fromEntries(
-      numbers.map(number => [
-        number,
-        [
-          [0, number <= 5 ? 'NOT_READY' : 'PENDING'],
-          [20, 'TESTING'],
-          [40, 'MERGED'],
-        ] as const,
-      ]),
-    )
-    const { code, asked } = await runWithHistory(`pr wait ${numbers.join(' ')} --interval 10s`, { pulls })
+  test('shows an unknown state unchanged, with one warning, and continues', async () => {
+    const { code, err } = await runWithHistory('pr wait 7 --interval 2s', {
+      pulls: { 7: 'TESTING, 2 puzzled, 4 TESTING, 6 puzzled, 8 MERGED' },
+    })
     expect(code).toBe(0)
-    const rounds = [0, 10, 20, 30, 40].map(second => {
-      const those = asked.filter(one => one.second === second)
-      return [
-        those.filter(({ operation }) => operation === 'getQueue').length,
-        those.filter(({ operation }) => operation === 'getSubmittedPullRequest').length,
-      ]
-    })
-    expect(rounds).toEqual([
-      [1, 5],
-      [1, 5],
-      [1, 0],
-      [1, 0],
-      [1, 50],
-    ])
-    expect(asked).toHaveLength(65)
+    expect(err.match(/Unknown state puzzled; still waiting\./g)).toHaveLength(1)
+    expect(err.match(/-> puzzled/g)).toHaveLength(2)
   })
 
-  test.each([404, 400])('a queue that answers %i is done without', async status => {
-    const pulls = { 7: walk, 8: walk }
-    const { code, err, operations } = await runWithHistory('pr wait 7 8 --interval 2s', {
-      pulls,
-      fault: (_, operation) => (operation === 'getQueue' ? { status, body: 'no' } : undefined),
+  test('polls 2, 5 and 10 s after a change, then every 30 s or every 60 s while not ready, later after an error', async () => {
+    const { code, err, asked } = await runWithHistory('pr wait 7', {
+      pulls: { 7: 'NOT_READY, 60 PENDING, 90 TESTING, 130 MERGED' },
+      fault: second => (second === 101 ? { status: 503 } : undefined),
     })
-    expect({ code, queues: operations.filter(one => one === 'getQueue').length }).toEqual({
+    expect({ code, seconds: secondsOf(asked) }).toEqual({
       code: 0,
-      queues: 1,
+      seconds: [0, 2, 7, 7, 17, 17, 77, 79, 84, 94, 96, 101, 111, 121, 151],
     })
-    expect(err).toMatch(/Checking each pull request separately/)
+    expect(err).toMatch(/\(503\).*Still waiting\./)
   })
 
-  test('a token that may not read the queue ends the wait', async () => {
-    const { code, asked } = await runWithHistory('pr wait 7 8 --interval 2s', {
-      pulls: { 7: walk, 8: walk },
-      fault: (_, operation) => (operation === 'getQueue' ? { status: 403, body: 'no' } : undefined),
+  test('polls not before the time that Retry-After asks for', async () => {
+    const { code, asked } = await runWithHistory('pr wait 7 --interval 1s', {
+      pulls: { 7: 'MERGED' },
+      fault: second => (second === 0 ? { status: 429, headers: { 'retry-after': '30' } } : undefined),
     })
-    expect({ code, asked: asked.length }).toEqual({ code: 4, asked: 1 })
+    expect({ code, seconds: secondsOf(asked) }).toEqual({ code: 0, seconds: [0, 30] })
+  })
+
+  test('ends with 14 when the head moves away from --match-head', async () => {
+    const course = [0, 4].map(at => [at, 'TESTING', { prSha: at ? 'aaaa9c1d' : '4f2a9c1d' }] as const)
+    const line = 'pr wait 7 --interval 2s --match-head 4f2a9c1'
+    const { code, out } = await runWithHistory(line, { pulls: { 7: course } })
+    expect({ code, out }).toEqual({ code: 14, out: '7\tstale\tTESTING\t4\n' })
+    const unknown = await runWithHistory(line, { pulls: { 7: walk } })
+    expect(unknown.code).toBe(0)
+    expect(unknown.err.match(/--match-head is not checked/g)).toHaveLength(1)
+  })
+
+  test('takes the commit of the checkout for --match-head HEAD', async () => {
+    const head = '4f2a9c1d00112233445566778899aabbccddeeff'
+    const spawn = (_: string, args: readonly string[]) =>
+      args.includes('rev-parse') && args.includes('HEAD')
+        ? { code: 0, out: `${head}\n` }
+        : { code: 1, out: '' }
+    const waitFor = (prSha: string, setting: Setting) =>
+      runWithHistory('pr wait 7 --match-head HEAD', { pulls: { 7: [[0, 'MERGED', { prSha }]] }, setting })
+    expect((await waitFor(head, { spawn })).code).toBe(0)
+    expect((await waitFor('bbbb', { spawn })).code).toBe(14)
+    expect(await waitFor(head, {})).toMatchObject({ code: 2, asked: [] })
+  })
+
+  test('ends after --max-errors in a row with the code of the last; a success resets the count', async () => {
+    const statuses = new Map([2, 4, 6, 10, 12, 14].map(second => [second, 503]))
+    const { code, out, err } = await runWithHistory('pr wait 7 --interval 2s --max-errors 4', {
+      pulls: { 7: 'TESTING' },
+      fault: second => {
+        const status = second === 16 ? 400 : statuses.get(second)
+        return status === undefined ? undefined : { status, body: 'no' }
+      },
+    })
+    expect({ code, out }).toEqual({ code: 6, out: '7\terror\tTESTING\t16\n' })
+    expect(err).toMatch(/\(3 failed polls in a row; the wait ends after 4\)/)
+  })
+
+  const queue = [
+    [0, 'running'],
+    [20, 'paused'],
+    [100, 'running'],
+  ] as const
+  test('reports once that the queue was paused, and with --fail-on-paused ends with 8', async () => {
+    const pulls = { 7: 'PENDING, 120 MERGED', 8: 'MERGED' }
+    const { code, err } = await runWithHistory('pr wait 7 --interval 5s', { pulls, queue })
+    expect(code).toBe(0)
+    expect(err.match(/The queue for main in github\.com\/acme\/web is PAUSED: no tests/g)).toHaveLength(1)
+    for (const line of ['pr wait 7', 'pr wait 7 8']) {
+      const failed = await runWithHistory(`${line} --interval 5s --fail-on-paused`, { pulls, queue })
+      expect({ code: failed.code, seconds: failed.seconds }).toEqual({ code: 8, seconds: 20 })
+      expect(failed.out).toMatch(/^7\tpending\tPENDING\t20\n/)
+    }
   })
 
   test.each([
     [404, /^mergeq: .*a paused queue cannot be detected\.\n$/],
     [500, /^mergeq: .*Until the queue can be read, a pause cannot be detected\.\n$/],
-  ])('--fail-on-paused with a queue that answers %i: one warning, also with -q', async (status, warning) => {
-    const { code, err } = await runWithHistory('pr wait 7 --interval 2s --fail-on-paused -q', {
-      pulls: { 7: walk },
-      fault: (_, operation) => (operation === 'getQueue' ? { status } : undefined),
+  ])(
+    'warns once, also with -q, if --fail-on-paused meets a queue that answers %i',
+    async (status, warning) => {
+      const { code, err } = await runWithHistory('pr wait 7 --interval 2s --fail-on-paused -q', {
+        pulls: { 7: walk },
+        fault: (_, operation) => (operation === 'getQueue' ? { status } : undefined),
+      })
+      expect(code).toBe(0)
+      expect(err).toMatch(warning)
+    },
+  )
+
+  test('without progress reads the queue, and continues if that fails', async () => {
+    const { code, operations } = await runWithHistory('pr wait 7 --interval 10s', {
+      pulls: { 7: 'PENDING, 300 MERGED' },
+      fault: (_, operation) => (operation === 'getQueue' ? { status: 500 } : undefined),
     })
     expect(code).toBe(0)
-    expect(err).toMatch(warning)
+    expect(operations).toContain('getQueue')
   })
 
-  test('no reading is begun once the time is over, however many there are', async () => {
+  test('gives a sign of life every five minutes elsewhere than on a terminal, unless -q', async () => {
+    const signs = async (line: string, setting: Setting = {}) => {
+      const { err } = await runWithHistory(line, { pulls: { 7: 'TESTING, 900 MERGED' }, setting })
+      return err.match(/^Still waiting.*$/gm)
+    }
+    expect(await signs('pr wait 7 --interval 7m')).toEqual(
+      [5, 10, 15, 20].map(minutes => `Still waiting after ${minutes} minutes for #7: TESTING`),
+    )
+    expect(await signs('pr wait 7 --interval 7m -q')).toBe(null)
+    expect(await signs('pr wait 7 --interval 7m', { terminal: true })).toBe(null)
+  })
+
+  test.each([
+    ['pr wait 7 --until somewhere', /--until/],
+    ['pr wait 7 --interval 25d', /--interval.*longer than 1d/],
+    ['pr wait 7 --match-head main', /--match-head/],
+    ['pr wait 7 8 --match-head 4f2a', /--match-head/],
+    ['pr submit 7 8 --wait --match-head 4f2a', /--match-head/],
+    ['pr submit 7 --until testing', /--until.*\n.*--wait/],
+    ['pr submit 7 --fail-on-paused', /--fail-on-paused.*\n.*--wait/],
+  ])('is refused before anything is sent: %s', async (line, why) => {
+    const { code, err, asked } = await runWithHistory(line, { pulls: { 7: walk } })
+    expect({ code, asked }).toEqual({ code: 2, asked: [] })
+    expect(err).toMatch(why)
+  })
+})
+
+describe('`pr wait` of several pull requests', () => {
+  test('prints results in the order given, and the worst code wins', async () => {
+    const line = 'pr wait 7 8 9 10 --interval 2s --timeout 10s'
+    const pulls = {
+      7: 'TESTING, 6 MERGED',
+      8: 'TESTING, 2 FAILED',
+      9: 'NOT_READY, 4 CANCELLED',
+      10: 'TESTING',
+    }
+    const { code, out, err } = await runWithHistory(line, { pulls })
+    expect({ code, out }).toEqual({
+      code: 3,
+      out: '7\tmerged\tMERGED\t6\n8\tfailed\tFAILED\t2\n9\tcancelled\tCANCELLED\t4\n10\ttimed-out\tTESTING\t10\n',
+    })
+    expect(err).toMatch(/^#7 TESTING, position 1$/m)
+    const { out: lines } = await runWithHistory(`${line} -o ndjson`, { pulls })
+    const results = documentsIn(lines).filter(({ type }) => type === 'result')
+    expect(results.map(({ pr, exit }) => `${pr}: ${exit}`)).toEqual(['8: 3', '9: 10', '7: 0', '10: 124'])
+  })
+
+  test('reads one queue a round and each pull request that is not in it', async () => {
+    const numbers = Array.from({ length: 50 }, (_, index) => index + 1)
+    // The first five are not ready for the first two rounds.
+    const { code, asked } = await runWithHistory(`pr wait ${numbers.join(' ')} --interval 10s`, {
+      pulls: Object.fromEntries(
+        numbers.map(pr => [pr, `${pr <= 5 ? 'NOT_READY' : 'PENDING'}, 20 TESTING, 40 MERGED`]),
+      ),
+    })
+    expect(code).toBe(0)
+    const count = (name: string, from: number) =>
+      asked.filter(({ operation, second }) => operation === name && second === from).length
+    const rounds = [0, 10, 20, 30, 40].map(second =>
+      ['getQueue', 'getSubmittedPullRequest'].map(operation => count(operation, second)),
+    )
+    expect(rounds.join(' ')).toBe('1,5 1,5 1,0 1,0 1,50')
+    expect(asked).toHaveLength(65)
+  })
+
+  test.each([
+    [404, 0, 1],
+    [400, 0, 1],
+    [403, 4, 1],
+  ])('with a queue that answers %i ends with %i', async (status, exit, queues) => {
+    const { code, err, operations } = await runWithHistory('pr wait 7 8 --interval 2s', {
+      pulls: { 7: walk, 8: walk },
+      fault: (_, operation) => (operation === 'getQueue' ? { status, body: 'no' } : undefined),
+    })
+    const asked = operations.filter(one => one === 'getQueue').length
+    expect({ code, asked }).toEqual({ code: exit, asked: queues })
+    if (exit === 0) expect(err).toMatch(/Checking each pull request separately/)
+    else expect(operations).toEqual(['getQueue'])
+  })
+
+  test('begins no reading once the time is over', async () => {
     const clock = { now: noon }
     const numbers = Array.from({ length: 20 }, (_, index) => index + 1)
     const { code, out, requests } = await mergeq(`pr wait ${numbers.join(' ')} --timeout 5s`, {
@@ -165,105 +349,255 @@ describe('several pull requests', () => {
     expect(requests.length).toBeLessThanOrEqual(5 + 4)
   })
 
-  test('a wait without progress reports the state of the queue, and continues if that cannot be read', async () => {
-    const { code } = await runWithHistory('pr wait 7 --interval 10s', {
-      pulls: {
-        7: [
-          [0, 'PENDING'],
-          [300, 'MERGED'],
-        ],
-      },
-      fault: (_, operation) => (operation === 'getQueue' ? { status: 500 } : undefined),
-    })
-    expect(code).toBe(0)
-  })
-
-  test('a token that is revoked ends all of them, and is reported once', async () => {
+  test('ends for all of them when the token is rejected, which is reported once', async () => {
     const { code, out, err, seconds } = await runWithHistory('pr wait 7 8 9 --interval 2s --json', {
-      pulls: { 7: walk, 8: [[0, 'MERGED']], 9: walk },
+      pulls: { 7: walk, 8: 'MERGED', 9: walk },
       fault: second => (second === 4 ? { status: 401 } : undefined),
     })
     expect({ code, seconds }).toEqual({ code: 4, seconds: 4 })
-    expect(documentsIn(out).map(({ pr, outcome, exit }) => [pr, outcome, exit])).toEqual([
-      [7, 'error', 4],
-      [8, 'merged', 0],
-      [9, 'error', 4],
-    ])
+    const results = documentsIn(out).map(({ pr, outcome, exit }) => `${pr} ${outcome} ${exit}`)
+    expect(results).toEqual(['7 error 4', '8 merged 0', '9 error 4'])
     expect(err.match(/"kind":"auth"/g)).toHaveLength(1)
   })
 
-  test('--stop-on-error: the first that fails ends the waiting for the rest', async () => {
+  test('with --stop-on-error ends for the rest with the first that fails', async () => {
     const { code, out } = await runWithHistory('pr wait 7 8 --interval 2s --stop-on-error', {
-      pulls: {
-        7: walk,
-        8: [
-          [0, 'TESTING'],
-          [4, 'FAILED'],
-        ],
-      },
+      pulls: { 7: walk, 8: 'TESTING, 4 FAILED' },
     })
     expect({ code, out }).toEqual({ code: 3, out: '7\tpending\tTESTING\t4\n8\tfailed\tFAILED\t4\n' })
   })
 })
 
-describe.each(dialects)('stories in the %s dialect', dialect => {
-  const endings: readonly (readonly [string, string, number, string])[] = [
-    ['happy', '--interval 1s', 0, 'merged\tMERGED'],
-    ['flaky', '--interval 1s', 0, 'merged\tMERGED'],
-    ['failure', '--interval 1s', 3, 'failed\tFAILED'],
-    ['cancelled', '--interval 1s', 10, 'cancelled\tCANCELLED'],
-    ['slow', '', 0, 'merged\tMERGED'],
-    ['failure', '--interval 1s --until left', 0, 'left\tFAILED'],
-    ['happy', '--interval 1s --until testing', 0, 'reached\tTESTING'],
-    ['paused', '--interval 1s --timeout 5s', 124, 'timed-out\tPENDING'],
-    ['paused', '--interval 1s --fail-on-paused', 8, 'pending\t'],
-    ['happy', '--timeout 0', 8, 'pending\t'],
-  ]
-  test.each(endings)('%s: pr submit 9 --wait %s ends with %i', async (scenario, flags, exit, row) => {
-    const story = await openStory({ dialect, scenario })
-    try {
-      const { code, out } = await story.mergeq(`pr submit 9 --wait ${flags}`)
-      expect({ code, out }).toEqual({ code: exit, out: expect.stringContaining(`9\t${row}`) })
-    } finally {
-      await story.close()
-    }
+describe('`pr submit --wait`', () => {
+  const submit = (flags: string, course: Course | string) =>
+    runWithHistory(`pr submit 7 --wait ${flags}`, { pulls: { 7: course } })
+
+  test('ends with 5 if only the previous submission becomes visible', async () => {
+    const { code, err, seconds } = await submit('--interval 10s', '-3600 FAILED')
+    expect({ code, seconds }).toEqual({ code: 5, seconds: 90 })
+    expect(err).toMatch(
+      /#7 was submitted, but .* only the previous attempt \(FAILED since 2026-01-05T11:00:00/,
+    )
   })
 
-  test('a resubmission whose last attempt was cancelled', async () => {
+  test.each([
+    // A new failure of the new submission is a result, even after a moment.
+    ['--interval 2s', '-3600 FAILED, 2 FAILED', 3, 'failed\tFAILED\t2'],
+    // What was under test before the submission may be an earlier attempt.
+    ['--interval 2s --until testing', '-60 TESTING, 4 PENDING, 8 TESTING', 0, 'reached\tTESTING\t8'],
+    ['--interval 2s --until testing', '-60 TESTING', 0, 'reached\tTESTING\t10'],
+  ])('%s with %s ends with %i', async (flags, course, exit, row) => {
+    const { code, out } = await submit(flags, course)
+    expect({ code, out }).toEqual({ code: exit, out: `7\t${row}\n` })
+  })
+
+  test('ignores the record of a previous attempt that the reading before the submission did not show', async () => {
+    let reads = 0
+    const { code, out } = await runWithHistory('pr submit 7 --wait --interval 5s', {
+      pulls: { 7: '-3600 FAILED, 12 TESTING, 40 MERGED' },
+      fault: (_, operation) =>
+        operation === 'getSubmittedPullRequest' && reads++ === 0 ? { status: 404 } : undefined,
+    })
+    expect({ code, out }).toEqual({ code: 0, out: '7\tmerged\tMERGED\t40\n' })
+  })
+
+  test('reports a refused submission, and waits for the others', async () => {
+    let submits = 0
+    const { code, out, err } = await runWithHistory('pr submit 7 8 --wait --interval 2s --json', {
+      pulls: { 7: walk, 8: walk },
+      fault: (_, operation) =>
+        operation === 'submitPullRequest' && submits++ === 0 ? { status: 422, body: 'no' } : undefined,
+    })
+    expect(code).toBe(6)
+    const results = documentsIn(out).map(({ pr, outcome, exit }) => `${pr} ${outcome} ${exit}`)
+    expect(results).toEqual(['7 error 6', '8 merged 0'])
+    expect(JSON.parse(err.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({ exit: 6 })
+  })
+
+  test('begins no submission once --timeout is over', async () => {
+    const clock = { now: noon }
+    const { code, out, err, requests } = await mergeq('pr submit 7 8 9 --wait --timeout 5s --json', {
+      env,
+      clock,
+      answer: ({ path }) => {
+        if (path !== '/v1/submitPullRequest') return { status: 404 }
+        clock.now += 3_000
+        return { body: 'OK' }
+      },
+    })
+    expect(code).toBe(124)
+    const results = documentsIn(out).map(({ pr, outcome }) => `${pr} ${outcome}`)
+    expect(results).toEqual(['7 timed-out', '8 timed-out', '9 error'])
+    expect(err).toMatch(/Timed out before #9 was submitted/)
+    expect(requests.filter(({ path }) => path === '/v1/submitPullRequest')).toHaveLength(2)
+  })
+
+  test('takes --timeout as the limit of the wait, not of the submission', async () => {
+    const { code, operations } = await submit('--timeout 0', walk)
+    expect({ code, operations }).toEqual({
+      code: 8,
+      operations: ['getSubmittedPullRequest', 'submitPullRequest', 'getSubmittedPullRequest'],
+    })
+  })
+})
+
+test.each(['document', 'hosted'] as const)(
+  'a resubmission on the sandbox merges although the last attempt was cancelled, %s',
+  async dialect => {
     const story = await openStory({ dialect })
-    try {
-      await story.mergeq('pr submit 9')
-      story.clock.now += 500
-      await story.mergeq('pr cancel 9')
-      story.clock.now += 5_000
-      expect((await story.mergeq('pr wait 9')).code).toBe(10)
-      const { code, out } = await story.mergeq('pr submit 9 --wait --interval 1s')
-      expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^9\tmerged\tMERGED\t\d+\n$/) })
-    } finally {
-      await story.close()
+    await story.mergeq('pr submit 9')
+    story.clock.now += 500
+    await story.mergeq('pr cancel 9')
+    story.clock.now += 5_000
+    expect((await story.mergeq('pr wait 9')).code).toBe(10)
+    const { code, out } = await story.mergeq('pr submit 9 --wait --interval 1s')
+    await story.close()
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^9\tmerged\tMERGED\t\d+\n$/) })
+  },
+)
+
+describe('the failing checks of a wait', () => {
+  const line = 'pr wait 7 --interval 1s'
+  const failing: Course = [
+    [0, 'TESTING'],
+    [2, 'FAILED', { testRunId: 'run-1' }],
+  ]
+  const url = `https://ci.example/runs/${'1234567890'.repeat(6)}/job/1`
+  const runOf = (...names: readonly string[]) => {
+    const checkRuns = names.map(name => ({ name, conclusion: 'FAILURE', url: `${url}#${name}` }))
+    const body = JSON.stringify({ testedPullRequests: [{ prNumber: 7 }], checkSuites: [{ checkRuns }] })
+    return {
+      pulls: { 7: failing, 8: failing },
+      fault: (_: number, operation: string) =>
+        operation === 'getMergeQueueTestingDetails' ? { body } : undefined,
     }
+  }
+  const reads = (operations: readonly string[]) =>
+    operations.filter(operation => operation === 'getMergeQueueTestingDetails').length
+  const nextSteps = '  Details: mergeq pr explain 7      After a fix: mergeq pr submit 7\n'
+
+  test('keep their addresses whole; of seven, five are listed', async () => {
+    const failing = runOf('a', 'b', 'c', 'd', 'e', 'f', 'g')
+    const { out } = await runWithHistory(line, { ...failing, setting: { ...person, columns: 120 } })
+    expect(out.split('\n').slice(0, 7)).toEqual([
+      '✗ #7 failed after 2s. Failing checks:',
+      ...['a', 'b', 'c', 'd', 'e'].map(name => `    ${name}  ${url}#${name}`),
+      '    and 2 more',
+    ])
   })
 
-  test('an outage in the middle', async () => {
-    const story = await openStory({ dialect, scenario: 'outage' })
-    try {
-      expect((await story.mergeq('pr submit 9')).code).toBe(0)
-      const { code, err } = await story.mergeq('pr wait 9 --interval 1s')
-      expect(code).toBe(0)
-      expect(err).toMatch(/\(503\).*Still waiting\./)
-    } finally {
-      await story.close()
-    }
+  test('are in the log of a pipe, whose standard output stays unchanged; not with -q', async () => {
+    const { out, err, operations } = await runWithHistory(line, runOf('test'))
+    expect({ out, reads: reads(operations) }).toEqual({ out: '7\tfailed\tFAILED\t2\n', reads: 1 })
+    expect(err).toBe(`#7 TESTING\n#7 TESTING -> FAILED\n#7: the check "test" failed: ${url}#test\n`)
+    const quiet = await runWithHistory(`${line} -q`, runOf('test'))
+    expect({ out: quiet.out, reads: reads(quiet.operations) }).toEqual({ out, reads: 0 })
+    expect(quiet.err).not.toContain('check')
   })
 
-  test('several that end differently', async () => {
-    const story = await openStory({ dialect, scenario: 'failure' })
-    try {
-      const { code, out } = await story.mergeq('pr submit 7 9 11 --wait --interval 1s')
-      expect(code).toBe(3)
-      expect(out).toMatch(/^7\tmerged\tMERGED\t\d+\n9\tfailed\tFAILED\t\d+\n11\tmerged\tMERGED\t\d+\n$/)
-    } finally {
-      await story.close()
-    }
+  test.each(['-o ndjson', '--json -q'])('are in the result with %s', async flags => {
+    const names = ['test', 'x'.repeat(100)]
+    const { code, out, err, operations } = await runWithHistory(`${line} ${flags}`, {
+      ...runOf(...names),
+      pulls: { 7: [[0, 'FAILED', { testRunId: 'run-1', prTitle: 'Add search' }]] },
+    })
+    expect({ code, reads: reads(operations) }).toEqual({ code: 3, reads: 1 })
+    expect(err).not.toContain('check')
+    expect(documentsIn(out).at(-1)).toEqual({
+      type: 'result',
+      pr: 7,
+      title: 'Add search',
+      url: 'https://github.com/acme/web/pull/7',
+      outcome: 'failed',
+      state: 'FAILED',
+      reason: '#7 has already failed',
+      failingChecks: names.map(name => ({ name, url: `${url}#${name}`, conclusion: 'FAILURE' })),
+      elapsedSeconds: 0,
+      exit: 3,
+    })
+  })
+
+  test('are read for ten pull requests at most', async () => {
+    const numbers = Array.from({ length: 12 }, (_, index) => index + 1)
+    const { operations } = await runWithHistory(`pr wait ${numbers.join(' ')} --interval 1s`, {
+      ...runOf('test'),
+      pulls: Object.fromEntries(numbers.map(number => [number, failing])),
+    })
+    expect(reads(operations)).toBe(10)
+  })
+
+  test.each([401, 500])('change nothing where the read ends with %i', async status => {
+    const fault = (_: number, operation: string) =>
+      operation === 'getMergeQueueTestingDetails' ? { status } : undefined
+    const pulls = { 7: failing }
+    const { code, out, err, operations } = await runWithHistory(line, { pulls, fault, setting: person })
+    expect({ code, out, err, reads: reads(operations) }).toEqual({
+      code: 3,
+      out: `✗ #7 failed after 2s\n${nextSteps}`,
+      err: '#7 ◐ testing\n',
+      reads: 1,
+    })
+    const { out: json } = await runWithHistory(`${line} --json --until left`, { pulls, fault })
+    expect(documentsIn(json)).toEqual([expect.objectContaining({ outcome: 'left', failingChecks: [] })])
+  })
+})
+
+describe('a wait on a terminal', () => {
+  const pulls = { 7: 'PENDING, 4 TESTING, 6 MERGED', 8: 'PENDING' }
+  const line = 'pr wait 7 8 --interval 2s --timeout 8s'
+
+  test('shows them in the colors of the states', async () => {
+    const { err, out } = await runWithHistory(line, { pulls, setting: { terminal: true } })
+    expect(err).toContain('#7 \u001B[34m● pending\u001B[39m -> \u001B[33m◐ testing\u001B[39m, 1st\n')
+    expect(out).toContain('\u001B[32m✓\u001B[39m #7 \u001B[32mmerged\u001B[39m after 6s\n')
+  })
+
+  test('shows in CI what a pipe shows, and with --json the last change too', async () => {
+    const { err } = await runWithHistory(line, { pulls, setting: { ...person, env: { CI: '1' } } })
+    expect(err).toContain('#7 PENDING -> TESTING, position 1\n#7 TESTING -> MERGED\n')
+    const { err: shown } = await runWithHistory(`${line} --json`, { pulls, setting: person })
+    expect(shown).toContain('#7 ◐ testing -> ✓ merged\n')
+  })
+
+  test.each<[Setting, number]>([
+    [{ ...person, redraws: true }, 1],
+    [{ ...person, redraws: true, env: { CI: '1' } }, 0],
+    [person, 0],
+    [{}, 0],
+  ])(
+    'reads the usual time for a live line alone, and reports no error of it (%j: %i)',
+    async (setting, times) => {
+      const { err, operations } = await runWithHistory('pr wait 7 --interval 1s', {
+        pulls,
+        setting,
+        fault: (_, operation) =>
+          operation.startsWith('getMergeQueueMetrics') ? { status: 503, body: 'no' } : undefined,
+      })
+      expect(operations.filter(one => one.startsWith('getMergeQueueMetrics'))).toHaveLength(times)
+      expect(err).not.toContain('503')
+    },
+  )
+
+  test('is one line for a pull request that is already merged, but not after failed polls', async () => {
+    const setting = { terminal: true, env: { NO_COLOR: '1', CI: '1' } }
+    const pulls = { 7: '-3600 MERGED' }
+    const { out, err } = await runWithHistory('pr wait 7', { pulls, setting })
+    expect({ out, err }).toEqual({ out: '✓ #7 is already merged\n', err: '' })
+    const fault = (second: number) => (second === 0 ? { status: 500 } : undefined)
+    const late = await runWithHistory('pr wait 7 --interval 2s', { pulls, setting, fault })
+    expect(late.out).toBe('✓ #7 merged after 2s\n')
+  })
+})
+
+describe('`pr submit` without --wait', () => {
+  test.each<[string, Setting, number]>([
+    ['pr submit 7', {}, 200],
+    ['pr submit 7 --json', person, 200],
+    ['pr submit 7 -q', person, 200],
+    ['pr submit 7', { ...person, env: { CI: '1' } }, 200],
+    ['pr submit 7', person, 422],
+  ])('names no command elsewhere: %s (%j, %i)', async (line, setting, status) => {
+    const { err } = await runWithHistory(line, { pulls: {}, setting, fault: () => ({ status, body: 'OK' }) })
+    expect(err).not.toContain('For the result')
   })
 })

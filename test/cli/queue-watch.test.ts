@@ -3,18 +3,21 @@ import { MergeqError } from '../../src/errors.ts'
 import { type Answer, mergeq, noon, openStory, type Seen, type Setting } from '../support/harness.ts'
 import { entry, queue } from '../support/queue-watch.ts'
 
-describe.each(['document', 'hosted'] as const)('the story of a queue, %s', dialect => {
-  const story = async (line: string, setting: Setting = {}) => {
-    const story = await openStory({ dialect, scenario: 'failure' })
-    await story.mergeq('pr submit 8 9')
-    story.clock.now += 1_000
-    const outcome = await story.mergeq(line, setting)
-    await story.close()
-    return outcome
-  }
+/** Runs a line in a sandbox where #8 merges and #9 then fails. */
+async function story(line: string, setting: Setting = {}) {
+  const opened = await openStory({ dialect: 'hosted', scenario: 'failure' })
+  await opened.mergeq('pr submit 8 9')
+  opened.clock.now += 1_000
+  const outcome = await opened.mergeq(line, setting)
+  await opened.close()
+  return outcome
+}
+
+describe('what a watch prints', () => {
+  const watch = 'queue watch --interval 1s --for 6s'
 
   test('on a pipe, one line for each change, and nothing drawn', async () => {
-    const { code, out, err, sleeps } = await story('queue watch --interval 1s --for 6s')
+    const { code, out, err, sleeps } = await story(watch)
     expect(code).toBe(0)
     expect(out.replace(/^\S+\t/gm, '')).toBe(
       '8\tTESTING\tMERGED\t\n9\tPENDING\tTESTING\t1\n9\tTESTING\tFAILED\t\n',
@@ -24,60 +27,36 @@ describe.each(['document', 'hosted'] as const)('the story of a queue, %s', diale
   })
 
   test('-o ndjson is one queue, then changes', async () => {
-    const { out } = await story('queue watch --interval 1s --for 6s -o ndjson')
+    const { out } = await story(`${watch} -o ndjson`)
     const [first, ...changes] = out
       .trimEnd()
       .split('\n')
       .map(line => JSON.parse(line))
-    expect(first).toMatchObject({
-      type: 'queue',
-      repo: 'github.com/acme/web',
-      targetBranch: 'main',
-      state: 'RUNNING',
-    })
+    const place = { repo: 'github.com/acme/web', targetBranch: 'main' }
+    expect(first).toMatchObject({ type: 'queue', ...place, state: 'RUNNING' })
     expect(first.enqueuedPullRequests).toHaveLength(2)
     for (const { at } of changes) expect(Date.parse(at)).toBeGreaterThan(noon)
-    // The records of the document dialect have no author.
-    const by = (name: string) =>
-      dialect === 'hosted' ? { author: name, submittedBy: name } : { submittedBy: name }
+    const left = { type: 'change', from: 'TESTING', position: null }
+    const by = (name: string) => ({ author: name, submittedBy: name })
     expect(changes.map(({ at: _, ...change }) => change)).toEqual([
-      { type: 'change', pr: 8, from: 'TESTING', to: 'MERGED', position: null, ...by('barbara') },
+      { ...left, pr: 8, to: 'MERGED', ...by('barbara') },
       { type: 'change', pr: 9, from: 'PENDING', to: 'TESTING', position: 1 },
-      {
-        ...{ type: 'change', pr: 9, from: 'TESTING', to: 'FAILED', position: null },
-        ...{ ...by('edsger'), reason: 'its_tests_failed' },
-      },
+      { ...left, pr: 9, to: 'FAILED', ...by('edsger'), reason: 'its_tests_failed' },
     ])
   })
 
-  test('-o csv and -o markdown have their head, and a row for each change', async () => {
-    const { out } = await story('queue watch --interval 1s --for 6s -o csv')
-    expect(out).toMatch(/^at,pr,from,to,position\r\n\S+,8,TESTING,MERGED,\r\n/)
-    expect((await story('queue watch --interval 1s --for 6s -o markdown')).out.split('\n')).toHaveLength(6)
-  })
-
-  test.each(['', '--json', '-o csv', '-o markdown', '--fields state -o json'])(
-    '--once %s is the queue as `queue get` prints it',
-    async flags => {
-      const [once, got] = [await story(`queue watch --once ${flags}`), await story(`queue get ${flags}`)]
-      expect({ code: once.code, out: once.out }).toEqual({ code: 0, out: got.out })
-      expect(got.out).not.toBe('')
-    },
-  )
-
-  test('--once -o ndjson is the first line of the stream', async () => {
-    const { code, out, sleeps } = await story('queue watch --once -o ndjson')
-    expect({ code, sleeps, lines: out.split('\n').length }).toEqual({ code: 0, sleeps: [], lines: 2 })
-    expect(JSON.parse(out).type).toBe('queue')
+  test.each(['', '--json'])('--once %s is the queue as `queue get` prints it', async flags => {
+    const [once, got] = [await story(`queue watch --once ${flags}`), await story(`queue get ${flags}`)]
+    expect({ code: once.code, out: once.out }).toEqual({ code: 0, out: got.out })
+    expect(got.out).not.toBe('')
   })
 
   const terminal = { terminal: true, inputTerminal: true, rows: 14, columns: 70 }
 
   test('on a terminal it draws on the alternate screen until q is pressed, and prints the last frame', async () => {
-    const keys = ['x', 'x', 'x', 'q']
     const { code, out, sleeps, requests } = await story('queue watch --interval 2s --color never', {
       ...terminal,
-      keys,
+      keys: ['x', 'x', 'x', 'q'],
     })
     expect(code).toBe(0)
     expect(requests).toEqual([])
@@ -91,12 +70,12 @@ describe.each(['document', 'hosted'] as const)('the story of a queue, %s', diale
       expect.stringMatching(/^LEFT {2}✓ #8 merged \ds ago$/),
     ]
     expect(last.split('\n')).toEqual([...table, ''])
-    expect(
-      (frames.at(-1) ?? '')
-        .split('\u001B[?7h')[0]
-        ?.replaceAll(/\u001B\[[\d?]*[A-Za-z]/g, '')
-        .split('\r\n'),
-    ).toEqual([...table, '', 'Updated 1s ago, every 2s. Press q to quit.'])
+    const lastFrame = frames.at(-1)?.split('\u001B[?7h')[0] ?? ''
+    expect(lastFrame.replaceAll(/\u001B\[[\d?]*[A-Za-z]/g, '').split('\r\n')).toEqual([
+      ...table,
+      '',
+      'Updated 1s ago, every 2s. Press q to quit.',
+    ])
     expect(out).toMatch(/^\u001B\[\?1049h\u001B\[\?25l/)
     expect(out.split('\u001B[?1049l')[0]).toMatch(/\u001B\[\?7h\u001B\[\?25h$/)
   })
@@ -108,7 +87,7 @@ describe.each(['document', 'hosted'] as const)('the story of a queue, %s', diale
     ['with -v', terminal, '-v'],
     ['where `-o table` was said aloud on a pipe', {}, '-o table'],
   ])('it does not draw %s', async (_, setting, flags) => {
-    const { code, out } = await story(`queue watch --interval 1s --for 6s --color never ${flags}`, setting)
+    const { code, out } = await story(`${watch} --color never ${flags}`, setting)
     expect(code).toBe(0)
     expect(out).not.toContain('\u001B')
     if (flags === '--fields pr,to') return
@@ -117,49 +96,41 @@ describe.each(['document', 'hosted'] as const)('the story of a queue, %s', diale
   })
 })
 
+const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
+const good = { body: JSON.stringify(queue('RUNNING', entry(7, 'TESTING'))) }
+const empty = { body: JSON.stringify(queue('RUNNING')) }
+const broken = { status: 503 }
+const isMetrics = ({ path }: Seen) => path.startsWith('/v1/getMergeQueueMetrics')
+
+/** Answers the readings of the queue in order, the last one again and again, and those of records otherwise. */
+function queueAnswers(looks: readonly Answer[], record: (index: number) => Answer = () => broken) {
+  let [index, records] = [0, 0]
+  return (seen: Seen): Answer =>
+    seen.path === '/v1/getQueue'
+      ? (looks[Math.min(index++, looks.length - 1)] ?? {})
+      : isMetrics(seen)
+        ? broken
+        : record(records++)
+}
+const watch = (line: string, looks: readonly Answer[], setting: Setting = {}) =>
+  mergeq(`queue watch --interval 1s ${line}`, { env, answer: queueAnswers(looks), ...setting })
+
 describe('how a watch ends', () => {
-  const at = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
-  const good = { body: JSON.stringify(queue('RUNNING', entry(7, 'TESTING'))) }
-  const broken = { status: 503 }
-  /** Answers in order; the metrics, which only a screen reads, cannot be read. */
-  const createAnswer = (answers: readonly Answer[]) => {
-    let index = 0
-    return ({ path }: Seen): Answer =>
-      isMetrics(path) ? broken : (answers[Math.min(index++, answers.length - 1)] ?? {})
-  }
-  const isMetrics = (path: string) => path.startsWith('/v1/getMergeQueueMetrics')
-  const watch = (line: string, answers: readonly Answer[], setting: Setting = {}) =>
-    mergeq(`queue watch --interval 1s ${line}`, {
-      env: at,
-      answer: createAnswer(answers),
-      ...setting,
-    })
-  test.each(['', '-o ndjson', 'terminal'])('a queue that is gone ends it with 5: %s', async how => {
-    const terminal = how === 'terminal'
-    const { code, out, err } = await watch(terminal ? '' : how, [good, { status: 404 }], {
-      terminal,
-      columns: 120,
-    })
+  test.each([false, true])('a queue that is gone ends it with 5 (terminal %s)', async terminal => {
+    const { code, out, err } = await watch('', [good, { status: 404 }], { terminal, columns: 120 })
     expect(code).toBe(5)
     expect(err).toContain('404 (not found) for the queue for main')
     if (terminal) expect(out).toMatch(/\u001B\[\?25h\u001B\[\?1049l\S*acme\/web main.*\n$/s)
   })
 
-  test.each([401, 403])('%i ends it at once with 4', async status => {
-    const { code, requests } = await watch('', [good, { status }])
+  test('a rejected token ends it at once with 4', async () => {
+    const { code, requests } = await watch('', [good, { status: 401 }])
     expect({ code, requests: requests.length }).toEqual({ code: 4, requests: 2 })
   })
 
   test('failed readings are reported and do not end it; a good one forgives them', async () => {
-    const { code, err, requests } = await watch('--max-errors 3 --for 1m', [
-      good,
-      broken,
-      broken,
-      good,
-      broken,
-      broken,
-      good,
-    ])
+    const looks = [good, broken, broken, good, broken, broken, good]
+    const { code, err, requests } = await watch('--max-errors 3 --for 1m', looks)
     expect(code).toBe(0)
     expect(requests.length).toBeGreaterThan(6)
     expect(err.match(/\(failed polls in a row: .*\)/g)).toEqual([
@@ -171,126 +142,49 @@ describe('how a watch ends', () => {
   })
 
   test.each([false, true])(
+    '--max-errors in a row end it with the last one’s code, ever slower (terminal %s)',
+    async terminal => {
+      const { code, requests, sleeps } = await watch('--max-errors 4', [good, broken], { terminal })
+      const reads = requests.filter(seen => !isMetrics(seen))
+      expect({ code, reads: reads.length }).toEqual({ code: 7, reads: 5 })
+      expect(sleeps.reduce((sum, one) => sum + one, 0)).toBe(1_000 + 2_000 + 4_000 + 8_000)
+    },
+  )
+
+  test.each([false, true])(
     'a first reading that fails ends it as `queue get` ends (terminal %s)',
     async terminal => {
       const { code, out, err, requests } = await watch('', [broken], { terminal })
-      const reads = requests.filter(({ path }) => !isMetrics(path))
+      const reads = requests.filter(seen => !isMetrics(seen))
       expect({ code, out, reads: reads.length }).toEqual({ code: 7, out: '', reads: 4 })
       expect(err).not.toContain('failed polls in a row')
     },
   )
 
-  test('--once -o ndjson is repeated as any reading is, and fails as one does', async () => {
-    const { code, out, requests } = await watch('--once -o ndjson', [broken])
-    expect({ code, out, requests: requests.length }).toEqual({ code: 7, out: '', requests: 4 })
-    expect((await watch('--once -o ndjson', [broken, good])).code).toBe(0)
+  test('--once -o ndjson is the first line of the stream, and fails as any reading does', async () => {
+    const { code, out } = await watch('--once -o ndjson', [broken, good])
+    expect({ code, type: JSON.parse(out).type }).toEqual({ code: 0, type: 'queue' })
+    expect(await watch('--once -o ndjson', [broken])).toMatchObject({ code: 7, out: '' })
   })
 
   test('no reading before the time that Retry-After asks for', async () => {
-    const { code, sleeps } = await mergeq('queue watch --interval 1s --for 1m', {
-      env: at,
-      answer: (_, index) => (index === 1 ? { status: 429, headers: { 'retry-after': '20' } } : good),
-    })
+    const limited = { status: 429, headers: { 'retry-after': '20' } }
+    const { code, sleeps } = await watch('--for 1m', [good, limited, good])
     expect({ code, sleeps: sleeps.slice(0, 3) }).toEqual({ code: 0, sleeps: [1_000, 20_000, 1_000] })
   })
-
-  test.each(['', 'terminal'])(
-    '--max-errors in a row end it with the last one’s code, ever slower: %s',
-    async how => {
-      const { code, requests, sleeps } = await watch('--max-errors 4', [good, broken], {
-        terminal: how !== '',
-      })
-      const reads = requests.filter(({ path }) => !isMetrics(path))
-      expect({ code, reads: reads.length }).toEqual({ code: 7, reads: 5 })
-      expect(sleeps.reduce((sum, one) => sum + one, 0)).toBe(1_000 + 2_000 + 4_000 + 8_000)
-    },
-  )
 
   test('on a terminal a failed reading is reported on the screen', async () => {
     const { out } = await watch('--for 3s --color never', [good, broken], { terminal: true, columns: 120 })
     expect(out).toMatch(/\r\n\S+ could not process the request for \S.* \(503\).*.*\u001B\[K/)
   })
 
-  test('a record that cannot be read does not show how it ended; a refused token ends the watch', async () => {
-    const answer =
-      (status: number) =>
-      ({ path }: Seen, index: number): Answer =>
-        path === '/v1/getQueue'
-          ? index === 0
-            ? good
-            : { body: JSON.stringify(queue('RUNNING')) }
-          : { status }
-    for (const [status, code, out] of [
-      [500, 0, /^\S+\t7\tTESTING\t\t\n$/],
-      [404, 0, /^\S+\t7\tTESTING\t\t\n$/],
-      [401, 4, /^$/],
-    ] as const) {
-      const outcome = await mergeq('queue watch --interval 1s --for 1s', { env: at, answer: answer(status) })
-      expect({ status, code: outcome.code }).toEqual({ status, code })
-      expect(outcome.out).toMatch(out)
-    }
-  })
-
-  test.each([
-    // The last request asks for the timeline.
-    [1, /^\S+\t7\tTESTING\tMERGED\t\n$/, 3],
-    [2, /^\S+\t7\tTESTING\tMERGED\t\n$/, 4],
-    [9, /^\S+\t7\tTESTING\t\t\n$/, 4],
-  ])('a record that cannot be read %i times is requested again', async (failures, expected, asked) => {
-    let [looks, records] = [0, 0]
-    const { code, out } = await mergeq('queue watch --interval 1s --for 8s', {
-      env: at,
-      answer: ({ path }) => {
-        if (path === '/v1/getQueue') return looks++ === 0 ? good : { body: JSON.stringify(queue('RUNNING')) }
-        return records++ < failures ? { status: 503 } : { body: '{"state":"MERGED"}' }
-      },
-    })
-    expect({ code, records }).toEqual({ code: 0, records: asked })
-    expect(out).toMatch(expected)
-  })
-
-  test('a pull request that returns after its record could not be read has its earlier state', async () => {
-    let looks = 0
-    const { out } = await mergeq('queue watch --interval 1s --for 4s', {
-      env: at,
-      answer: ({ path }) =>
-        path !== '/v1/getQueue'
-          ? { status: 503 }
-          : looks++ === 1
-            ? { body: JSON.stringify(queue('RUNNING')) }
-            : { body: JSON.stringify(queue('RUNNING', entry(7, looks === 1 ? 'TESTING' : 'PENDING'))) },
-    })
-    expect(out).toMatch(/^\S+\t7\tTESTING\t\t\n\S+\t7\tTESTING\tPENDING\t1\n$/)
-  })
-
-  test('a record is read once for each that leaves; a timeline that is not given, once', async () => {
-    const { requests } = await mergeq('queue watch --interval 1s --for 3s', {
-      env: at,
-      answer: ({ path }, index) =>
-        path === '/v1/getQueue' && index === 0
-          ? { body: JSON.stringify(queue('RUNNING', ...[1, 2, 3, 4, 5, 6].map(pr => entry(pr, 'TESTING')))) }
-          : { body: JSON.stringify({ ...queue('RUNNING'), state: 'MERGED' }) },
-    })
-    const records = requests.filter(({ path }) => path === '/v1/getSubmittedPullRequest')
-    const bodies = records.map(({ body }) => JSON.parse(body))
-    expect(
-      bodies
-        .filter(body => !('includeTimeline' in body))
-        .map(({ pr }) => pr.number)
-        .sort(),
-    ).toEqual([...[1, 2, 3, 4, 5, 6]])
-    expect(bodies).toHaveLength(7)
-  })
-
   test.each([
     ['--interval 500ms', /is shorter than 1s/],
-    ['--interval 5', /duration/],
     ['--interval 30d', /is longer than 1d/],
-    ['--max-errors 0', /whole number/],
     ['--once --for 1m', /cannot be used together/],
     ['--json', /--once/],
   ])('%s is refused before anything is sent', async (line, says) => {
-    const { code, err, requests } = await mergeq(`queue watch ${line}`, { env: at, answer: () => good })
+    const { code, err, requests } = await mergeq(`queue watch ${line}`, { env, answer: () => good })
     expect({ code, requests }).toEqual({ code: 2, requests: [] })
     expect(err).toMatch(says)
   })
@@ -299,43 +193,66 @@ describe('how a watch ends', () => {
     [404, 1],
     [503, 4],
   ])('metrics that answer %i are requested %i times in 100 s', async (status, times) => {
-    const { code, requests } = await watch('--for 100s', [good], {
+    const { code, requests } = await mergeq('queue watch --interval 10s --for 100s', {
+      env,
       terminal: true,
-      answer: ({ path }) => (isMetrics(path) ? { status } : good),
+      answer: seen => (isMetrics(seen) ? { status } : good),
     })
-    expect({ code, times: requests.filter(({ path }) => isMetrics(path)).length }).toEqual({ code: 0, times })
+    expect({ code, times: requests.filter(isMetrics).length }).toEqual({ code: 0, times })
   })
 
-  test('a signal restores the terminal at once, before a second signal can end the process', async () => {
+  test('a signal restores the terminal at once, and leaves the last frame', async () => {
     const stop = new AbortController()
     const screen: string[] = []
     let restored: boolean | undefined
-    const { code } = await watch('', [good], {
+    const { code, out } = await watch('', [], {
       terminal: true,
       signal: stop.signal,
       screen,
       answer: (_, index) => {
         if (index === 3) {
-          stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.'))
+          stop.abort(new MergeqError('interrupted', 'stopped by SIGTERM.', { exit: 143 }))
+          // Before a second signal can end the process.
           restored = screen.join('').endsWith('\u001B[?7h\u001B[?25h\u001B[?1049l')
         }
         return good
       },
     })
-    expect({ code, restored }).toEqual({ code: 130, restored: true })
+    expect({ code, restored }).toEqual({ code: 143, restored: true })
+    expect(out).toMatch(/^\u001B\[\?1049h\u001B\[\?25l.*\u001B\[\?25h\u001B\[\?1049l\S*acme\/web main.*\n$/s)
+  })
+})
+
+describe('the records of pull requests that leave', () => {
+  test.each([
+    [500, 0, /^\S+\t7\tTESTING\t\t\n$/],
+    [404, 0, /^\S+\t7\tTESTING\t\t\n$/],
+    [401, 4, /^$/],
+  ])('one that is answered with %i does not show how it ended: exit %i', async (status, code, out) => {
+    const answer = queueAnswers([good, empty], () => ({ status }))
+    const outcome = await watch('--for 1s', [], { answer })
+    expect(outcome.code).toBe(code)
+    expect(outcome.out).toMatch(out)
   })
 
-  test('an interruption leaves the cursor to be seen', async () => {
-    const stop = new AbortController()
-    const { code, out } = await watch('', [good], {
-      terminal: true,
-      signal: stop.signal,
-      answer: (_, index) => {
-        if (index === 3) stop.abort(new MergeqError('interrupted', 'stopped by SIGTERM.', { exit: 143 }))
-        return good
-      },
-    })
-    expect(code).toBe(143)
-    expect(out).toMatch(/^\u001B\[\?1049h\u001B\[\?25l.*\u001B\[\?25h\u001B\[\?1049l\S*acme\/web main.*\n$/s)
+  test.each([
+    // The last request asks for the timeline.
+    [1, /^\S+\t7\tTESTING\tMERGED\t\n$/, 3],
+    [2, /^\S+\t7\tTESTING\tMERGED\t\n$/, 4],
+    [9, /^\S+\t7\tTESTING\t\t\n$/, 4],
+  ])('one that cannot be read %i times is requested again', async (failures, expected, asked) => {
+    const answer = queueAnswers([good, empty], index =>
+      index < failures ? broken : { body: '{"state":"MERGED"}' },
+    )
+    const { code, out, requests } = await watch('--for 8s', [], { answer })
+    const records = requests.filter(({ path }) => path === '/v1/getSubmittedPullRequest')
+    expect({ code, records: records.length }).toEqual({ code: 0, records: asked })
+    expect(out).toMatch(expected)
+  })
+
+  test('a pull request that returns after its record could not be read has its earlier state', async () => {
+    const back = { body: JSON.stringify(queue('RUNNING', entry(7, 'PENDING'))) }
+    const { out } = await watch('--for 4s', [good, empty, back])
+    expect(out).toMatch(/^\S+\t7\tTESTING\t\t\n\S+\t7\tTESTING\tPENDING\t1\n$/)
   })
 })

@@ -1,29 +1,26 @@
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import { mergeq, noon, type Outcome } from '../support/harness.ts'
+import type { Outcome } from '../support/harness.ts'
 import {
   type Act,
+  acts,
   type ChangeFault,
   isQueued,
   isSameSetting,
   type Loss,
   type Model,
-  modelService,
   type Pull,
   priorityIn,
   pullKey,
   queueKey,
   type ReadFault,
+  runAgainstModel,
   type Scenario,
   type Sending,
   type Settings,
   type Version,
-  virtualClock,
 } from '../support/model-service.ts'
 import { restoreTransport } from '../support/replaced-transport.ts'
-
-/** The model that requests go to, in the place of the network. */
-const network = vi.hoisted((): { model: Model | undefined } => ({ model: undefined }))
 
 // Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of
 // them.
@@ -31,11 +28,12 @@ vi.hoisted(() => vi.resetModules())
 restoreTransport()
 vi.mock('../../src/http/undici.ts', async () => {
   const { replacedTransport } = await import('../support/replaced-transport.ts')
-  return replacedTransport((...parts: Parameters<Model['attempt']>) => network.model?.attempt(...parts))
+  return replacedTransport
 })
 
 const repository = 'github.com/acme/web'
 const file = 'targetBranch: main\nsettings:\n  concurrency: 5\n  batch: true\n'
+const files = { '/repo/queue.yaml': file, 'queue.yaml': file }
 
 /** A command line, and the keys that it must concern: `main#7`, or `main` for a queue. */
 interface Command {
@@ -86,26 +84,9 @@ const commands: readonly Command[] = [
 ]
 
 const queueStates = ['RUNNING', 'PAUSED', 'DRAINING']
-const pullStates = [
-  'NOT_READY',
-  'PENDING',
-  'TESTING',
-  'TESTS_PASSED',
-  'PENDING_FAILURE',
-  'MERGED',
-  'FAILED',
-  'CANCELLED',
-]
-const losses: readonly Loss[] = ['reset', 'time-out', 408, 503, 'cut', 'page']
-const nonsense = [
-  '{}',
-  '{"message":"busy"}',
-  '{"error":"maintenance"}',
-  '12345678901234567890',
-  'null',
-  '[]',
-  '"OK"',
-]
+const pullStates = 'NOT_READY PENDING TESTING TESTS_PASSED PENDING_FAILURE MERGED FAILED CANCELLED'.split(' ')
+const losses: readonly Loss[] = ['reset', 'time-out', 307, 408, 503, 'cut', 'page']
+const nonsense = ['{}', '{"message":"busy"}', '12345678901234567890', 'null', '[]', '"OK"']
 
 /**
  * The limits of docs/network.md, in milliseconds: applied late, and shown late, together less than the last
@@ -119,49 +100,32 @@ const ambiguous: fc.Arbitrary<ChangeFault> = fc.oneof(
   fc.record({ kind: fc.constantFrom('before', 'after'), loss }),
   fc.record({ kind: fc.constant('late'), loss, delay: fc.nat(latest) }),
 )
+const weighted = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({ weight, arbitrary })
+const refusedWith = (...statuses: readonly number[]) =>
+  fc.record({ kind: fc.constant('refused'), status: fc.constantFrom(...statuses) })
 const changeFault: fc.Arbitrary<ChangeFault> = fc.oneof(
-  { weight: 3, arbitrary: fc.constant<ChangeFault>({ kind: 'none' }) },
-  { weight: 1, arbitrary: fc.constantFrom<ChangeFault>({ kind: 'not-sent' }, { kind: 'limited' }) },
-  { weight: 8, arbitrary: ambiguous },
-  {
-    weight: 4,
-    arbitrary: fc.record({ kind: fc.constant('refused'), status: fc.constantFrom(401, 403, 404, 409) }),
-  },
+  weighted(3, fc.constant({ kind: 'none' })),
+  weighted(1, fc.constantFrom({ kind: 'not-sent' }, { kind: 'limited' })),
+  weighted(8, ambiguous),
+  weighted(4, refusedWith(401, 403, 404, 409)),
 )
 const faults = fc.array(changeFault, { maxLength: 4 })
 
 const readFault: fc.Arbitrary<ReadFault> = fc.oneof(
-  { weight: 4, arbitrary: fc.constant<ReadFault>({ kind: 'none' }) },
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant('stale'), lag: fc.nat(latest) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('lost'), loss }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('nonsense'), body: fc.constantFrom(...nonsense) }),
-  },
-  { weight: 2, arbitrary: fc.constantFrom<ReadFault>({ kind: 'previous' }, { kind: 'brief-404' }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('refused'), status: fc.constantFrom(401, 403) }),
-  },
+  weighted(4, fc.constant({ kind: 'none' })),
+  weighted(5, fc.record({ kind: fc.constant('stale'), lag: fc.nat(latest) })),
+  weighted(1, fc.record({ kind: fc.constant('lost'), loss })),
+  weighted(1, fc.record({ kind: fc.constant('body'), body: fc.constantFrom(...nonsense) })),
+  weighted(2, fc.constantFrom({ kind: 'previous' }, { kind: 'brief-404' })),
+  weighted(1, refusedWith(401, 403)),
 )
 
-const what: readonly Act['what'][] = [
-  'submit',
-  'cancel',
-  'restart',
-  'advance',
-  'fail',
-  'create',
-  'delete',
-  'update',
-  'pause',
-]
 const act: fc.Arbitrary<Act> = fc.record({
   at: fc.oneof(
-    { weight: 3, arbitrary: fc.integer({ min: -6_000, max: 12_000 }) },
-    { weight: 1, arbitrary: fc.integer({ min: -600_000, max: 120_000 }) },
+    weighted(3, fc.integer({ min: -6_000, max: 12_000 })),
+    weighted(1, fc.integer({ min: -600_000, max: 120_000 })),
   ),
-  what: fc.constantFrom(...what),
+  what: fc.constantFrom(...acts),
   pr: fc.constantFrom(7, 7, 7, 8, 9),
   branch: fc.constantFrom('main', 'main', 'main', 'prod'),
 })
@@ -180,30 +144,21 @@ const scenario: fc.Arbitrary<Scenario> = fc
     skew: fc.oneof(fc.constant(0), fc.integer({ min: -3_600_000, max: 3_600_000 })),
     latency: fc.constantFrom(0, 20, 20, 300, 1_500),
     changes: fc
-      .tuple(fc.oneof({ weight: 1, arbitrary: changeFault }, { weight: 4, arbitrary: ambiguous }), faults)
+      .tuple(fc.oneof(weighted(1, changeFault), weighted(4, ambiguous)), faults)
       .map(([first, others]) => [first, ...others]),
     readings: fc
       .tuple(
-        fc.oneof(
-          { weight: 3, arbitrary: readFault },
-          { weight: 1, arbitrary: fc.constant<ReadFault>({ kind: 'brief-404' }) },
-        ),
+        fc.oneof(weighted(3, readFault), weighted(1, fc.constant<ReadFault>({ kind: 'brief-404' }))),
         fc.array(readFault, { maxLength: 10 }),
       )
       .map(([first, others]) => [first, ...others]),
     acts: fc.array(act, { maxLength: 6 }),
     queues: fc.oneof(
-      { weight: 4, arbitrary: fc.record({ main: settings, prod: settings }) },
-      { weight: 1, arbitrary: fc.record({ main: settings }) },
-      { weight: 1, arbitrary: fc.record({ prod: settings }) },
+      weighted(4, fc.record({ main: settings, prod: settings })),
+      weighted(1, fc.record({ main: settings })),
+      weighted(1, fc.record({ prod: settings })),
     ),
-    pulls: fc
-      .record({ 'main#7': pull, 'prod#7': pull, 'main#8': pull, 'main#9': pull })
-      .map(states =>
-        Object.fromEntries(
-          Object.entries(states).flatMap(([key, state]) => (state === undefined ? [] : [[key, state]])),
-        ),
-      ),
+    pulls: fc.record({ 'main#7': pull, 'prod#7': pull, 'main#8': pull, 'main#9': pull }),
     refusesQueued: fc.boolean(),
     deletesNothing: fc.boolean(),
     dated: fc.integer({ min: 0, max: 9 }).map(number => number > 0),
@@ -284,14 +239,12 @@ function wasUndone(model: Model, { number, operation, key }: Sending): boolean {
   const versions: readonly Version<unknown>[] =
     (/queue$/i.test(operation) ? model.queues.get(key) : model.pulls.get(key)) ?? []
   const ours = versions.findIndex(({ by }) => by === number)
-  const [, before, mine, ...after] = [
-    undefined,
-    versions[ours - 1]?.value,
-    versions[ours]?.value,
-    ...versions.slice(ours + 1),
-  ]
   const dateOf = (value: unknown) => Object(value).changedAt
-  return ours >= 0 && after.length > 0 && dateOf(before) === dateOf(mine)
+  return (
+    ours >= 0 &&
+    ours < versions.length - 1 &&
+    dateOf(versions[ours - 1]?.value) === dateOf(versions[ours]?.value)
+  )
 }
 
 /** Everything that the program says wrongly about a history: nothing, if all is well. */
@@ -305,7 +258,11 @@ function contradictions(command: Command, model: Model, outcome: Outcome, end: n
   const allowed = command.keys.map(fullKey)
   for (const { operation, key } of sendings)
     if (command.keys.length > 0 && !allowed.includes(key)) wrong(`sent ${operation} for ${key}`)
-  const groups = grouped(sendings)
+  const groups = new Map<string, Sending[]>()
+  for (const sending of sendings) {
+    const name = `${sending.operation} ${sending.key}`
+    groups.set(name, [...(groups.get(name) ?? []), sending])
+  }
   for (const [name, group] of groups) {
     const counted = group.filter(({ fault }) => fault.kind !== 'limited')
     const most = /^restart|^renumber/.test(name) ? 1 : 2
@@ -377,16 +334,6 @@ function contradictions(command: Command, model: Model, outcome: Outcome, end: n
   return found
 }
 
-/** Sendings by what they change. */
-function grouped(sendings: readonly Sending[]): ReadonlyMap<string, readonly Sending[]> {
-  const groups = new Map<string, Sending[]>()
-  for (const sending of sendings) {
-    const name = `${sending.operation} ${sending.key}`
-    groups.set(name, [...(groups.get(name) ?? []), sending])
-  }
-  return groups
-}
-
 const isAcceptedIn = (all: readonly Sending[]): boolean => all.some(({ isAccepted }) => isAccepted)
 
 /**
@@ -455,34 +402,17 @@ function claimsOf({ keys, line }: Command, out: string, err: string, code: numbe
 
 const sequence = fc.record({ command: fc.constantFrom(...commands), scenario })
 
-/** Runs a command against a model, and tells what it said wrongly, with all that happened. */
-async function play({ command, scenario: one }: { readonly command: Command; readonly scenario: Scenario }) {
-  const clock = virtualClock(noon)
-  const model = modelService(one, clock)
-  network.model = model
-  const outcome = await mergeq(`${command.line} --json --verbose`, {
-    clock,
-    env: {
-      MERGEQ_BASE_URL: 'http://127.0.0.1:9/v1',
-      MERGEQ_REPO: 'acme/web',
-      MERGEQ_TARGET_BRANCH: 'main',
-    },
-    files: { '/repo/queue.yaml': file, 'queue.yaml': file },
-  })
-  const end = clock.now
-  model.finish()
-  if (model.requests() === 0) throw new Error('No request came to the model: is the right module mocked?')
-  return { wrong: contradictions(command, model, outcome, end), model, outcome }
-}
-
 const sequences = Number(process.env.MERGEQ_RANDOM_WRITES ?? 2_000)
 const seed = Number(process.env.MERGEQ_RANDOM_SEED ?? Date.now() % 2 ** 31)
 
 test(`no result of a change contradicts its history (seed ${seed})`, async () => {
   await fc.assert(
-    fc.asyncProperty(sequence, async args => {
-      const { wrong, model, outcome } = await play(args)
-      const story = [args.command.line, ...model.log, outcome.err, outcome.out, `exit ${outcome.code}`]
+    fc.asyncProperty(sequence, async ({ command, scenario }) => {
+      const line = `${command.line} --json --verbose`
+      const { model, end, ...outcome } = await runAgainstModel(line, scenario, { files })
+      const wrong = contradictions(command, model, outcome, end)
+      if (wrong.length === 0) return
+      const story = [command.line, ...model.log, outcome.err, outcome.out, `exit ${outcome.code}`]
       expect(wrong, story.join('\n')).toEqual([])
     }),
     { numRuns: sequences, seed },

@@ -1,36 +1,38 @@
+import papa from 'papaparse'
 import { describe, expect, test, vi } from 'vitest'
 import { operationName } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
+import { isObject, type Json } from '../../src/json.ts'
 import { allCommands } from '../support/commands.ts'
-import { network, networkEnv } from '../support/fake-network.ts'
 import { mergeq, type Setting } from '../support/harness.ts'
-import { restoreTransport } from '../support/replaced-transport.ts'
+import { network, networkEnv, restoreTransport } from '../support/replaced-transport.ts'
 import {
   describedOperations,
   jsonOperations,
   operationOf,
   outputFaults,
   requestErrors,
+  respondWith,
+  responseErrors,
   responseGenerator,
-  type WireRequest,
 } from '../support/service-description.ts'
 
 // Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of
 // them.
 vi.hoisted(() => vi.resetModules())
 restoreTransport()
-vi.mock('../../src/http/undici.ts', async () => (await import('../support/fake-network.ts')).fakeTransport)
+vi.mock('../../src/http/undici.ts', async () => {
+  const { replacedTransport } = await import('../support/replaced-transport.ts')
+  return replacedTransport
+})
 
-/** The seed of the random responses. */
+/** The number of random responses of each operation, and their seed. */
+const count = Number(process.env.MERGEQ_RANDOM_RESPONSES ?? 100)
 const seed = Number(process.env.MERGEQ_RANDOM_SEED ?? Date.now() % 1_000_000)
 
 const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
 
-const metrics = [
-  '# TYPE mq_depth_current gauge',
-  'mq_depth_current{repo="acme/web",branch="main",queue_type="main"} 3',
-  '',
-].join('\n')
+const metrics = '# TYPE mq_depth_current gauge\nmq_depth_current{repo="acme/web",branch="main"} 3\n'
 
 test('the description has the operations of this program, and no other', () => {
   expect(describedOperations.sort()).toEqual(
@@ -38,28 +40,18 @@ test('the description has the operations of this program, and no other', () => {
   )
 })
 
-test('the description accepts valid messages and rejects others', () => {
-  const repo = { host: 'github.com', owner: 'acme', name: 'web' }
-  const send = (body: object, more: Partial<WireRequest> = {}) =>
-    requestErrors({
-      method: 'POST',
-      path: '/submitPullRequest',
-      headers: { 'x-api-token': 't', 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      ...more,
-    })
-  const good = { repo, targetBranch: 'main', pr: { number: 7 } }
-  expect(send(good)).toEqual([])
-  for (const bad of [
-    { ...good, pr: { number: '7' } },
-    { ...good, prio: 1 },
-    { repo, targetBranch: 'main' },
-  ])
-    expect(send(bad)).toHaveLength(1)
-  expect(send(good, { headers: { 'content-type': 'application/json' } })).toEqual([
-    '/submitPullRequest has no x-api-token',
-  ])
-  expect(send(good, { path: '/submitPullRequests' })).toHaveLength(1)
+test('the description accepts a valid request and rejects others', () => {
+  const good = {
+    method: 'POST',
+    path: '/createQueue',
+    headers: { 'x-api-token': 't', 'content-type': 'application/json' },
+    body: '{"repo":{"host":"github.com","owner":"acme","name":"web"},"targetBranch":"main"}',
+  }
+  expect(requestErrors(good)).toEqual([])
+  expect(requestErrors({ ...good, body: good.body.replace('"main"', '1') })).toHaveLength(1)
+  expect(requestErrors({ ...good, body: good.body.replace('"main"', '"main","prio":1') })).toHaveLength(1)
+  expect(requestErrors({ ...good, headers: { 'content-type': 'application/json' } })).toHaveLength(1)
+  expect(requestErrors({ ...good, path: '/createQueues' })).toHaveLength(1)
 })
 
 /** Command lines of every command that sends requests. */
@@ -126,11 +118,12 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   doctor: [''],
 }
 
+const queueFile = 'repo: acme/web\ntargetBranch: main\nsettings:\n  concurrency: 3\n'
 const setting: Setting = {
   env: networkEnv,
   files: {
-    '/repo/queue.yaml': 'repo: acme/web\ntargetBranch: main\nsettings:\n  concurrency: 3\n',
-    'queue.yaml': 'repo: acme/web\ntargetBranch: main\nsettings:\n  concurrency: 3\n',
+    '/repo/queue.yaml': queueFile,
+    'queue.yaml': queueFile,
     'junit.xml':
       '<testsuite name="s"><testcase name="a" classname="b"><failure message="m">f</failure></testcase></testsuite>',
   },
@@ -158,14 +151,14 @@ describe(`every request of every command is valid against the description (seed 
       for (let run = 0; run < 5; run++) {
         const generators = new Map(jsonOperations.map(name => [name, responseGenerator(name, seed + run)]))
         let sent = 0
-        network.respond = request => {
+        respondWith(request => {
           sent++
           errors.push(...requestErrors(request))
           const name = operationOf(request)
           const generate = generators.get(name)
           if (generate !== undefined) return { status: 200, body: JSON.stringify(generate()) }
           return { status: 200, body: name === 'getMergeQueueMetrics' ? metrics : 'OK' }
-        }
+        })
         const { code, out, err } = await mergeq(`${command} ${words}`, { ...setting, ...settings[command] })
         expect({ code, err: code === 1 ? err : '' }).not.toMatchObject({ code: 1 })
         expect(out + err).not.toMatch(outputFaults)
@@ -173,4 +166,166 @@ describe(`every request of every command is valid against the description (seed 
       }
       expect(errors).toEqual([])
     })
+})
+
+/** The command that prints the responses of an operation, without its options for the format. */
+interface Printing {
+  readonly line: string
+  /** The member that names the next page, where one run reads several pages. */
+  readonly nextPage?: 'page.next_page_token' | 'nextCursor'
+}
+
+/** How many responses a run prints where it can print several. */
+const perRun = 25
+
+const printings: Readonly<Record<string, Printing>> = {
+  getSubmittedPullRequest: {
+    line: `pr get ${Array.from({ length: perRun }, (_, index) => index + 1).join(' ')}`,
+  },
+  getMergeQueueTestingDetails: { line: `pr testing ${id}` },
+  getQueue: { line: 'queue get' },
+  updateQueue: { line: 'queue update --concurrency 5' },
+  'flaky-tests/list-failing-tests': { line: 'flaky list', nextPage: 'page.next_page_token' },
+  'flaky-tests/get-test-details': { line: `flaky get ${id}` },
+  listPullRequests: { line: 'pr list --limit 1000', nextPage: 'nextCursor' },
+  'flaky-tests/list-quarantined-tests': {
+    line: 'flaky quarantined --limit 1000',
+    nextPage: 'page.next_page_token',
+  },
+  'flaky-tests/list-unhealthy-tests': {
+    line: 'flaky unhealthy --status flaky --limit 1000',
+    nextPage: 'page.next_page_token',
+  },
+  status: { line: 'api status' },
+}
+
+/** Returns a document that names a next page, or none. */
+function withNextPage(document: Json, { nextPage }: Printing, token: string): Json {
+  if (nextPage === undefined || !isObject(document)) return document
+  if (nextPage === 'nextCursor') return { ...document, nextCursor: token }
+  return { ...document, page: { ...(isObject(document.page) ? document.page : {}), next_page_token: token } }
+}
+
+/** Checks that all lines have as many cells as the first. */
+function checkCells(rows: readonly (readonly string[])[]): void {
+  expect(new Set(rows.map(({ length }) => length)).size).toBeLessThanOrEqual(1)
+}
+
+const linesOf = (out: string): readonly string[] => out.split('\n').slice(0, -1)
+
+/** How the output of each format is read back. */
+const formats: Readonly<Record<string, { readonly terminal?: boolean; read(out: string): void }>> = {
+  '': { read: out => checkCells(linesOf(out).map(line => line.split('\t'))) },
+  '--output table': { terminal: true, read: out => expect(out).not.toContain('\u001B') },
+  '--json': { read: out => expect(linesOf(out).map(line => typeof JSON.parse(line))).toContain('object') },
+  '-o ndjson': { read: out => expect(linesOf(out).every(line => isObject(JSON.parse(line)))).toBe(true) },
+  '-o csv': {
+    read(out) {
+      const { data, errors } = papa.parse<string[]>(out, { skipEmptyLines: true })
+      expect(errors.filter(({ code }) => code !== 'UndetectableDelimiter')).toEqual([])
+      checkCells(data)
+    },
+  },
+  '-o markdown': { read: out => checkCells(linesOf(out).map(line => line.split(/(?<!\\)\|/))) },
+}
+
+describe(`${count} random responses of each operation are printed (seed ${seed})`, () => {
+  test('each operation that responds with JSON has a command', () => {
+    expect(Object.keys(printings).sort()).toEqual([...jsonOperations].sort())
+  })
+
+  /**
+   * Runs a command line in one format; the responses to its requests are `documents`, in turn. Returns what is
+   * wrong with the output.
+   */
+  async function problemsIn(name: string, flags: string, documents: readonly Json[]): Promise<string[]> {
+    const { [name]: printing = { line: '' } } = printings
+    const { terminal = false, read = () => undefined } = formats[flags] ?? {}
+    let sent = 0
+    respondWith(request => {
+      if (operationOf(request) !== name) return { status: 404, body: 'Not Found' }
+      const document = documents[sent++ % documents.length] ?? null
+      const token = sent < documents.length ? `p${sent}` : ''
+      return { status: 200, body: JSON.stringify(withNextPage(document, printing, token)) }
+    })
+    const line = `${printing.line} ${flags}`
+    const { code, out, err } = await mergeq(line, {
+      env: networkEnv,
+      terminal,
+      columns: 60 + (documents.length % 100),
+    })
+    try {
+      expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
+      expect(sent).toBeGreaterThanOrEqual(documents.length)
+      expect(out + err).not.toMatch(outputFaults)
+      // A response of an unknown form is printed as it came.
+      if (!line.startsWith('api ')) read(out)
+      return []
+    } catch (error) {
+      return [`${line}: ${String(error)}\n${err}\n${out}\n${JSON.stringify(documents)}`]
+    }
+  }
+
+  test.each(Object.entries(printings))(
+    '%s',
+    async (name, printing) => {
+      const generate = responseGenerator(name, seed)
+      const printsSeveral = printing.nextPage !== undefined || name === 'getSubmittedPullRequest'
+      const allFormats = Object.keys(formats)
+      const problems: string[] = []
+      for (let printed = 0; printed < count && problems.length === 0; ) {
+        const documents = Array.from({ length: printsSeveral ? perRun : 1 }, generate)
+        problems.push(...documents.flatMap(document => responseErrors(name, document)))
+        // A command that prints one response in a run prints each in the next format.
+        const flags = printsSeveral ? allFormats : [allFormats[printed % allFormats.length] ?? '']
+        for (const format of flags) problems.push(...(await problemsIn(name, format, documents)))
+        printed += documents.length
+      }
+      expect(problems).toEqual([])
+    },
+    1_000_000,
+  )
+})
+
+describe('api status', () => {
+  const run = async (line: string, status: number, body: string, env = {}) => {
+    const attempts: object[] = []
+    network.attempt = ({ request: { operation }, headers, limit, onBegin }) => {
+      onBegin?.()
+      attempts.push({ operation, hasToken: 'x-api-token' in headers, limit })
+      return { status, headers: new Map(), bytes: Buffer.from(body) }
+    }
+    return { ...(await mergeq(line, { env: { MERGEQ_BASE_URL: '', ...env } })), attempts }
+  }
+
+  test('needs no token, no repository and no branch', async () => {
+    const { code, out, err, attempts } = await run('api status', 200, '{"status":"ok"}', { MERGEQ_TOKEN: '' })
+    expect({ code, out, err }).toEqual({ code: 0, out: '{"status":"ok"}', err: '' })
+    expect(attempts).toEqual([{ operation: 'status', hasToken: false, limit: 30_000 }])
+  })
+
+  test('its preview has no token', async () => {
+    const { code, out } = await run('api status --dry-run', 500, '', { MERGEQ_TOKEN: '' })
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toEqual({
+      operation: 'status',
+      method: 'GET',
+      url: 'https://api.trunk.io/v1/status',
+      headers: { accept: '*/*', 'user-agent': 'mergeq/0.0.0-test' },
+    })
+  })
+
+  test('where it is missing, the error says so', async () => {
+    const { code, err } = await run('api status', 404, 'Not Found')
+    expect(code).toBe(5)
+    expect(err).toContain('api.trunk.io returned 404 (not found): the service has no operation status.\n')
+  })
+
+  test('a 401 does not blame a token that was not sent', async () => {
+    const { code, err } = await run('api status', 401, '')
+    expect(code).toBe(4)
+    expect(err).toBe(
+      'mergeq: api.trunk.io rejected a request without a token (401).\n  The operation status does not require a token, but the service rejected the request. Check the base URL, and any proxy in front of the service.\n',
+    )
+  })
 })

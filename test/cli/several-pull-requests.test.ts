@@ -1,8 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import { type Answer, openStory, type Seen } from '../support/harness.ts'
-import { documentsIn, numberIn, numbersIn, run } from '../support/several-pull-requests.ts'
+import { MergeqError } from '../../src/errors.ts'
+import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
 
-const dialects = ['document', 'hosted'] as const
+const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
+const numberIn = ({ body }: Pick<Seen, 'body'>): number => JSON.parse(body).pr?.number
+const numbersIn = (requests: readonly Seen[]): readonly number[] => requests.map(numberIn)
+
+const run = (line: string, answer: (seen: Seen) => Answer | Promise<Answer>, setting: Setting = {}) =>
+  mergeq(line, { ...setting, env: { ...env, ...setting.env }, answer })
+
+const documentsIn = (out: string) =>
+  out
+    .split('\n')
+    .slice(0, -1)
+    .map(line => JSON.parse(line))
 
 const operationOf = ({ path }: Pick<Seen, 'path'>): string => path.replace('/v1/', '')
 
@@ -19,15 +30,44 @@ test('a pull request that is named twice is processed once', async () => {
 
 describe('one failure', () => {
   const refusing = (seen: Seen): Answer => (numberIn(seen) === 8 ? { status: 422 } : { body: 'OK' })
+  const submitting = (seen: Seen) =>
+    operationOf(seen) === 'submitPullRequest' ? refusing(seen) : { status: 404 }
 
-  test('does not stop the rest', async () => {
+  test('of several changes does not stop the rest; the receipts are in the order given', async () => {
     const { code, out, requests } = await run('pr cancel 7 8 9 --yes --json', refusing)
     expect({ code, sent: numbersIn(requests).toSorted() }).toEqual({ code: 6, sent: [7, 8, 9] })
-    expect(documentsIn(out).map(({ pr, ok }) => [pr, ok])).toEqual([
-      [7, true],
-      [8, false],
-      [9, true],
+    expect(documentsIn(out).map(({ pr, ok, delivery, exit }) => [pr, ok, delivery, exit])).toEqual([
+      [7, true, 'confirmed', undefined],
+      [8, false, 'not-applied', 6],
+      [9, true, 'confirmed', undefined],
     ])
+  })
+
+  test('of several reads prints nothing on standard output, and is named', async () => {
+    const { code, out, err, requests } = await run('pr get 7 8 9 --json', seen =>
+      numberIn(seen) === 8 ? { status: 404 } : { body: '{"state":"testing"}' },
+    )
+    expect({ code, out, requests: requests.length }).toEqual({
+      code: 5,
+      out: '{"state":"TESTING"}\n{"state":"TESTING"}\n',
+      requests: 3,
+    })
+    expect(JSON.parse(err).error.message).toContain('#8')
+  })
+
+  test.each([
+    [[400, 401], 4],
+    [[404, 401, 400], 4],
+    [[503, 400, 404], 7],
+    [[302, 503], 15],
+  ])('of %j the exit code is %i; the error that is the most severe is the last', async (statuses, exit) => {
+    const numbers = statuses.map((_, index) => index + 1)
+    const line = `pr get ${numbers.join(' ')} --retries 0`
+    const answer = (seen: Seen) => ({ status: statuses[numberIn(seen) - 1] ?? 0, body: 'No.' })
+    const { code, err } = await run(`${line} --json`, answer)
+    expect([code, JSON.parse(err.trimEnd().split('\n').at(-1) ?? '').error.exit]).toEqual([exit, exit])
+    const person = await run(line, answer)
+    for (const number of numbers) expect(person.err).toMatch(new RegExp(`#${number}\\b`))
   })
 
   test('stops the rest with --stop-on-error, and names the pull requests that were not started', async () => {
@@ -36,25 +76,17 @@ describe('one failure', () => {
     expect(err).toMatch(/Done: #7\. Failed: #8\. Not started: #9\./)
   })
 
-  test('stops submit --wait with --stop-on-error', async () => {
-    const { code, err, requests } = await run('pr submit 7 8 9 --wait --stop-on-error', seen =>
-      operationOf(seen) === 'submitPullRequest' ? refusing(seen) : { status: 404 },
-    )
+  test('stops submit --wait with --stop-on-error: still one result for each', async () => {
+    const line = 'pr submit 7 8 9 --wait --stop-on-error'
+    const { code, out, err, requests } = await run(`${line} --json`, submitting)
     expect(code).toBe(6)
     expect(requests.map(operationOf).filter(name => name === 'submitPullRequest')).toHaveLength(2)
-    expect(err).toMatch(/Done: #7\. Failed: #8\. Not started: #9\./)
-  })
-
-  test('stops submit --wait with --stop-on-error: still one result for each', async () => {
-    const answer = (seen: Seen) =>
-      operationOf(seen) === 'submitPullRequest' ? refusing(seen) : { status: 404 }
-    const { code, out } = await run('pr submit 7 8 9 --wait --stop-on-error --json', answer)
-    expect(code).toBe(6)
     expect(documentsIn(out).map(({ pr, outcome, exit }) => [pr, outcome, exit])).toEqual([
       [7, 'pending', 8],
       [8, 'error', 6],
       [9, 'pending', 8],
     ])
+    expect(err).toMatch(/Done: #7\. Failed: #8\. Not started: #9\./)
   })
 })
 
@@ -102,35 +134,6 @@ describe('- takes up what an earlier run left', () => {
   )
 })
 
-describe.each(dialects)('in the %s dialect', dialect => {
-  test('20 submits of the same pull request at once: each done or refused', async () => {
-    const story = await openStory({ dialect })
-    try {
-      const outcomes = await Promise.all(Array.from({ length: 20 }, () => story.mergeq('pr submit 7')))
-      for (const { code, err } of outcomes) {
-        expect([0, 6]).toContain(code)
-        expect(err).not.toMatch(/inside mergeq/)
-      }
-      expect(outcomes.some(({ code }) => code === 0)).toBe(true)
-    } finally {
-      await story.close()
-    }
-  })
-
-  test('queue delete --cancel-all empties the queue first', async () => {
-    const story = await openStory({ dialect, scenario: 'paused' })
-    try {
-      await story.mergeq('pr submit 7 8 9')
-      story.clock.now += 1_000
-      const { code, err } = await story.mergeq('queue delete --cancel-all --yes')
-      expect(code).toBe(0)
-      expect(err).toMatch(/^Cancelled #7, #8, #9\.$/m)
-    } finally {
-      await story.close()
-    }
-  })
-})
-
 describe('queue delete', () => {
   test('--cancel-all: a pull request that left meanwhile is not an error; any other error keeps the queue', async () => {
     const listing = (seen: Seen, status: number): Answer => {
@@ -150,21 +153,72 @@ describe('queue delete', () => {
     expect(refused.code).toBe(6)
     expect(refused.requests.map(operationOf)).not.toContain('deleteQueue')
   })
+})
 
-  test.each([
-    ['', 'deletes the queue for main in github\\.com/acme/web', []],
-    ['--cancel-all', 'cancels 2 queued pull requests and deletes the queue for main in \\S+', ['getQueue']],
-  ])('the prompt with %j names the damage; a no changes nothing', async (words, damage, sent) => {
-    const { code, err, requests } = await run(
-      `queue delete ${words}`,
-      () => ({ body: JSON.stringify({ enqueuedPullRequests: [{ prNumber: 7 }, { prNumber: 8 }] }) }),
-      { terminal: true, inputTerminal: true, typed: ['no'], columns: 200, env: { NO_COLOR: '1' } },
+describe('a signal among several', () => {
+  const signal = () => new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 })
+  const stopped = async (line: string, on: number) => {
+    const stop = new AbortController()
+    return run(
+      line,
+      seen => {
+        if (numberIn(seen) !== on) return { body: '{"state":"PENDING"}' }
+        stop.abort(signal())
+        return new Promise<Answer>(() => undefined)
+      },
+      { signal: stop.signal },
     )
-    expect({ code, sent: requests.map(operationOf) }).toEqual({ code: 2, sent })
-    expect(err).toMatch(
-      new RegExp(
-        `This ${damage}\\. Type main to confirm: mergeq: 'no' is not 'main'\\. Nothing was changed\\.\\n$`,
-      ),
+  }
+
+  test('a change: the summary of finished, running and unstarted requests', async () => {
+    const { code, out, err, requests } = await stopped('pr submit 7 8 9 10 --json', 8)
+    expect({ code, sent: numbersIn(requests) }).toEqual({ code: 130, sent: [7, 8] })
+    expect(err.split('\n')[0]).toBe('mergeq: Stopped early. Done: #7. In progress: #8. Not started: #9, #10.')
+    expect(documentsIn(out).map(({ pr, ok, delivery }) => [pr, ok, delivery])).toEqual([
+      [7, true, 'confirmed'],
+      [8, false, 'unknown'],
+    ])
+    const failures = err.trimEnd().split('\n').slice(1)
+    expect(failures).toHaveLength(1)
+    expect(JSON.parse(failures[0] ?? '').error).toMatchObject({ exit: 130, operation: 'submitPullRequest' })
+  })
+
+  test('changes side by side: every one in flight has its receipt, and the signal is reported once', async () => {
+    const { code, out, err } = await stopped('pr cancel 7 8 9 10 11 12 --yes --json', 9)
+    expect(code).toBe(130)
+    const receipts = documentsIn(out)
+    const flying = receipts.filter(({ ok }) => !ok).map(({ pr }) => `#${pr}`)
+    expect(flying).toContain('#9')
+    expect(err).toMatch(new RegExp(`In progress: ${flying.join(', ')}\\. Not started: .*#12\\.`))
+    expect(err.match(/stopped by SIGINT/g)).toHaveLength(1)
+  })
+
+  test('concurrent reads: the signal is reported once, without a pull request', async () => {
+    const stop = new AbortController()
+    let asked = 0
+    const { code, err } = await run(
+      'pr get 7 8 9 10 11',
+      () => {
+        if (++asked === 4) stop.abort(signal())
+        return new Promise<Answer>(() => undefined)
+      },
+      { signal: stop.signal },
     )
+    expect(code).toBe(130)
+    expect(err).toMatch(/In progress: #7, #8, #9, #10\. Not started: #11\.\nmergeq: stopped by SIGINT\.\n/)
+  })
+
+  test('before the first', async () => {
+    const { code, err, requests } = await run('pr submit 7 8', () => ({ body: 'OK' }), {
+      signal: AbortSignal.abort(signal()),
+    })
+    expect({ code, requests }).toEqual({ code: 130, requests: [] })
+    expect(err).toMatch(/early\. Not started: #7, #8\.\nmergeq: stopped by SIGINT/)
+  })
+
+  test('one alone has no list', async () => {
+    const { code, err } = await stopped('pr submit 8', 8)
+    expect(code).toBe(130)
+    expect(err).not.toMatch(/Stopped early/)
   })
 })

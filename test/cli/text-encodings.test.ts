@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { mergeq, type Setting } from '../support/harness.ts'
+import { runningQueue } from '../support/settings-sources.ts'
 
 const bom = '\uFEFF'
-const queue = 'settings:\n  batch: true\n'
 const config = '/home/dev/.config/mergeq/config.json'
 const env = { HOME: '/home/dev' }
 const where = '-R acme/web -b main'
 
-/** A command line that reads a text: its setting, the name of the text, and what it prints for the text. */
+/** A command line that reads a text: its setting with the text, a text, and what it prints for it. */
 const readers: readonly (readonly [
   string,
   string,
@@ -31,12 +31,9 @@ const readers: readonly (readonly [
   ],
   [
     'a queue file',
-    'queue diff -f q.yaml -R acme/web -b main',
-    text => ({
-      files: { 'q.yaml': text },
-      answer: () => ({ body: '{"state":"running","enqueuedPullRequests":[]}' }),
-    }),
-    queue,
+    `queue diff -f q.yaml ${where}`,
+    text => ({ files: { 'q.yaml': text }, answer: runningQueue }),
+    'settings:\n  batch: true\n',
     /1 setting differs/,
   ],
   [
@@ -51,7 +48,7 @@ const readers: readonly (readonly [
     `pr cancel - --dry-run ${where}`,
     text => ({ input: text }),
     '7\n',
-    /"prNumber"|7/,
+    /7/,
   ],
 ]
 

@@ -1,324 +1,559 @@
-import { describe, expect, test } from 'vitest'
-import { emptyQueue, iso, pullRequest } from '../support/fake-queue.ts'
-import { type FaultServer, withFaultServer } from '../support/fault-server.ts'
-import { runAndCheck } from '../support/fault-server-runs.ts'
-import { noon } from '../support/harness.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { operationName } from '../../src/api/operation.ts'
+import { serviceOperations } from '../../src/api/operations/index.ts'
+import { noon, type Setting } from '../support/harness.ts'
 import {
-  type Behavior,
-  normalBehavior,
-  resetConnection,
-  respondWith,
-  withEffect,
-  withoutEffect,
-} from '../support/responders.ts'
+  type Act,
+  type ChangeFault,
+  type Loss,
+  type ReadFault,
+  runAgainstModel,
+  type Scenario,
+} from '../support/model-service.ts'
+import { restoreTransport } from '../support/replaced-transport.ts'
 
-describe('readings from a replica that is behind', () => {
-  const ended = (state: string, at: number) =>
-    pullRequest(7, { state, isCurrentlySubmittedToQueue: false, stateChangedAt: iso(at) })
-  const hourAgo = noon - 3_600_000
-  const stale = (show: Behavior['respond']): Behavior => withoutEffect(show)
-  const shows = (document: object) => respondWith(200, JSON.stringify(document))
-  const state = (server: FaultServer) => server.data.pulls.get(7)?.state
-
-  test.each([
-    ['the FAILED record of the attempt before', shows(ended('failed', hourAgo))],
-    ['the CANCELLED record of the attempt before', shows(ended('cancelled', hourAgo))],
-    ['a brief 404', respondWith(404, 'Not Found')],
-    ['a CANCELLED record of the second of the sending', shows(ended('cancelled', noon))],
-  ])('a lost cancel is not confirmed by %s', async (_, show) => {
-    for (const readings of [[stale(show)], [stale(show), stale(show)]])
-      await withFaultServer(
-        {
-          pulls: { 7: pullRequest(7, { state: 'testing' }) },
-          script: { cancelPullRequest: withoutEffect(resetConnection), getSubmittedPullRequest: readings },
-        },
-        async server => {
-          const { code } = await runAndCheck(server, 'pr cancel 7 --json')
-          expect({ code, state: state(server) }).toEqual({ code: 11, state: 'testing' })
-        },
-      )
-  })
-
-  test('a MERGED record of the previous submission does not reject a cancel', () =>
-    withFaultServer(
-      {
-        pulls: { 7: pullRequest(7) },
-        script: {
-          cancelPullRequest: [withEffect(resetConnection)],
-          getSubmittedPullRequest: [stale(shows(ended('merged', hourAgo)))],
-        },
-      },
-      async server => {
-        const { code, documents } = await runAndCheck(server, 'pr cancel 7 --json')
-        expect({ code, delivery: documents[0]?.delivery }).toEqual({ code: 0, delivery: 'confirmed-by-read' })
-      },
-    ))
-
-  test.each([
-    ['after', noon + 5_000, 1],
-    ['before', hourAgo, 3],
-  ])('an end that is dated %s the sending is read so often', (_, at, readings) =>
-    withFaultServer(
-      {
-        pulls: { 7: ended('cancelled', at) },
-        script: { cancelPullRequest: [withoutEffect(resetConnection)] },
-      },
-      async server => {
-        const { code } = await runAndCheck(server, 'pr cancel 7 --json')
-        const read = server.log.filter(({ operation }) => operation === 'getSubmittedPullRequest')
-        expect({ code, readings: read.length }).toEqual({ code: 0, readings })
-      },
-    ),
-  )
-
-  test.each([
-    ['after', noon + 5_000, 1],
-    ['before', hourAgo, 3],
-  ])('a merge dated %s the request rejects a cancel after this many reads', (_, at, readings) =>
-    withFaultServer(
-      { pulls: { 7: ended('merged', at) }, script: { cancelPullRequest: [withoutEffect(resetConnection)] } },
-      async server => {
-        const { code } = await runAndCheck(server, 'pr cancel 7 --json')
-        const read = server.log.filter(({ operation }) => operation === 'getSubmittedPullRequest')
-        expect({ code, readings: read.length }).toEqual({ code: 6, readings })
-      },
-    ),
-  )
-
-  test('a lost submit is not confirmed by the submission before, which was cancelled meanwhile', () =>
-    withFaultServer(
-      {
-        pulls: { 7: ended('cancelled', noon - 1_000) },
-        script: {
-          submitPullRequest: [withoutEffect(resetConnection)],
-          getSubmittedPullRequest: [stale(shows(pullRequest(7)))],
-        },
-      },
-      async server => {
-        const { code } = await runAndCheck(server, 'pr submit 7 --json')
-        expect({ isReported: code === 0, times: server.applied.length }).toEqual({
-          isReported: false,
-          times: 0,
-        })
-      },
-    ))
-
-  const full = { ...emptyQueue, enqueuedPullRequests: [pullRequest(7)] }
-  test('a deleted queue that still shows with pull requests is not reported as refused', async () => {
-    for (const count of [1, 2])
-      await withFaultServer(
-        {
-          script: {
-            deleteQueue: [withEffect(resetConnection)],
-            getQueue: Array.from({ length: count }, () => stale(shows(full))),
-          },
-        },
-        async server => {
-          const { code, documents } = await runAndCheck(server, 'queue delete --yes --json')
-          expect({ code, delivery: documents[0]?.delivery }).toEqual({
-            code: 0,
-            delivery: 'confirmed-by-read',
-          })
-        },
-      )
-  })
-
-  test('a queue that is not there yet on a replica is not reported as deleted', () =>
-    withFaultServer(
-      {
-        script: {
-          deleteQueue: withoutEffect(resetConnection),
-          getQueue: [stale(respondWith(404, 'Not Found'))],
-        },
-      },
-      async server => {
-        const { code } = await runAndCheck(server, 'queue delete --yes --json')
-        expect({ code, isThere: server.data.queue !== undefined }).toEqual({ code: 11, isThere: true })
-      },
-    ))
-
-  test('a queue that shows with other settings first is not reported as refused', () =>
-    withFaultServer(
-      {
-        queue: null,
-        script: {
-          createQueue: [withEffect(resetConnection)],
-          getQueue: [stale(shows({ ...emptyQueue, enqueuedPullRequests: [] }))],
-        },
-      },
-      async server => {
-        const { code } = await runAndCheck(server, 'queue create --mode parallel --json')
-        expect({ code, times: server.applied.length }).toEqual({ code: 0, times: 1 })
-      },
-    ))
+// Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of
+// them.
+vi.hoisted(() => vi.resetModules())
+restoreTransport()
+vi.mock('../../src/http/undici.ts', async () => {
+  const { replacedTransport } = await import('../support/replaced-transport.ts')
+  return replacedTransport
 })
 
-describe('a rejected retry proves nothing if the first request explains it', () => {
-  const rows: readonly (readonly [
-    line: string,
-    operation: string,
-    reads: string,
-    statuses: readonly number[],
-  ])[] = [
-    ['pr cancel 7', 'cancelPullRequest', 'getSubmittedPullRequest', [404, 401, 403]],
-    ['pr submit 7', 'submitPullRequest', 'getSubmittedPullRequest', [409, 401, 403]],
-    ['queue delete --yes', 'deleteQueue', 'getQueue', [404, 401, 403]],
-    ['queue create --mode parallel', 'createQueue', 'getQueue', [409, 401, 403]],
-    ['queue update --concurrency 5', 'updateQueue', 'getQueue', [401, 403]],
-  ]
-  const stages = {
-    cancelPullRequest: { pulls: { 7: pullRequest(7) } },
-    submitPullRequest: {},
-    deleteQueue: {},
-    createQueue: { queue: null },
-    updateQueue: {},
-  }
-  for (const [line, operation, reads, statuses] of rows)
-    test.each(statuses)(`${line}: %i`, async status => {
-      const stage = Object.entries(stages).find(([name]) => name === operation)?.[1]
-      const script = { [operation]: [withoutEffect(resetConnection), withoutEffect(respondWith(status))] }
-      await withFaultServer({ ...stage, script }, async server => {
-        const { code, documents } = await runAndCheck(server, `${line} --json`)
-        const delivery = documents[0]?.delivery
-        const readings = server.log.filter(one => one.operation === reads).length
-        expect({ code, delivery, readings }).toEqual({ code: 11, delivery: 'unknown', readings: 6 })
+/**
+ * Runs a change. Says in one line which requests were sent (c is the change, r a reading of what it shows in),
+ * how often the change was applied, the exit code and the delivery that the receipt names.
+ */
+async function outcomeOf(line: string, scenario: Partial<Scenario>, setting: Setting = {}) {
+  const { code, out, err, model } = await runAgainstModel(`${line} --json`, scenario, setting)
+  const { sendings, operations } = model
+  const [receipt, ...others] = out
+    .split('\n')
+    .slice(0, -1)
+    .map(text => JSON.parse(text))
+  const error = code === 0 ? undefined : JSON.parse(err.trimEnd().split('\n').at(-1) ?? '').error
+  expect(others).toEqual([])
+  expect(new Set(sendings.map(({ text }) => text)).size, 'a replay has the same bytes').toBeLessThan(2)
+  if (receipt?.delivery !== undefined)
+    expect(receipt).toMatchObject({
+      ok: code === 0,
+      ...(code === 0 ? {} : { exit: code, message: error.message, operation: error.operation }),
+    })
+  if (code === 11) expect(error.message).toContain('It is unknown whether the change was applied.')
+  if (operations.some(name => name.startsWith('get')) && code === 11)
+    expect(error.hint, 'the command that shows the state').toMatch(/mergeq (pr get 7|queue get)( --|$)/)
+  const letters = operations
+    .map(name => (/^get/.test(name) ? 'r' : ' c '))
+    .join('')
+    .replace(/ +/g, ' ')
+    .trim()
+  const applied = sendings.filter(({ appliedAt }) => appliedAt !== undefined).length
+  const delivery = receipt?.delivery ?? (code === 0 ? 'confirmed' : '-')
+  return `${letters}, applied ${applied}: ${code} ${delivery}`
+}
+
+const changes = {
+  submitPullRequest: { line: 'pr submit 7 --priority high --no-batch', stage: {} },
+  cancelPullRequest: { line: 'pr cancel 7', stage: { pulls: { 'main#7': 'PENDING' } } },
+  restartTestsOnPullRequest: { line: 'pr restart 7', stage: { pulls: { 'main#7': 'TESTING' } } },
+  setImpactedTargets: { line: 'pr targets 7 //a //b --sha 4f2a9c1', stage: {} },
+  createQueue: { line: 'queue create --mode parallel --concurrency 3', stage: { queues: {} } },
+  updateQueue: { line: 'queue update --concurrency 5 --batch', stage: {} },
+  deleteQueue: { line: 'queue delete --yes', stage: {} },
+} as const
+type Change = keyof typeof changes
+const names = Object.keys(changes) as readonly Change[]
+const [submit, cancel, restart, targets, create, update, remove] = names as readonly [
+  'submitPullRequest',
+  'cancelPullRequest',
+  'restartTestsOnPullRequest',
+  'setImpactedTargets',
+  'createQueue',
+  'updateQueue',
+  'deleteQueue',
+]
+
+/** The changes that a reading shows, and those that are then sent again. */
+const readable = names.filter(name => name !== targets)
+const replayable = readable.filter(name => name !== restart)
+
+const losses: readonly Loss[] = ['reset', 'time-out', 408, 503, 'cut', 'page']
+const lost: ChangeFault = { kind: 'before', loss: 'reset' }
+const applied: ChangeFault = { kind: 'after', loss: 'reset' }
+const limited: ChangeFault = { kind: 'limited' }
+const late = (delay: number): ChangeFault => ({ kind: 'late', delay, loss: 'reset' })
+const refused = (status: number) => ({ kind: 'refused', status }) as const
+const works: ReadFault = { kind: 'none' }
+const failing: ReadFault = { kind: 'lost', loss: 503 }
+const shows = (document: object): ReadFault => ({ kind: 'body', body: JSON.stringify(document) })
+const times = <T>(count: number, one: T): readonly T[] => Array.from({ length: count }, () => one)
+
+/** Readings that answer so often, and then fail. */
+const readings = (good: number) => [...times(good, works), ...times(12, failing)]
+
+const appliedThen = (reading: ReadFault) => ({ changes: [applied], readings: times(12, reading) })
+
+/** With this latency, somebody acts between the sending of a change and the first reading, or the replay. */
+const latency = 300
+const beforeReading = (what: Act['what']): Partial<Scenario> => ({
+  latency,
+  acts: [{ at: 400, what, pr: 7, branch: 'main' }],
+})
+const beforeReplay = (what: Act['what']): Partial<Scenario> => ({
+  latency,
+  acts: [{ at: 7_300, what, pr: 7, branch: 'main' }],
+})
+
+test('every change is tested', () => {
+  // No operation shows the ticket that is linked to a test, and a second link may do harm.
+  const all = serviceOperations.filter(({ recovery }) => (recovery?.inspectCommand ?? '') !== '')
+  expect([...names].sort()).toEqual(all.map(({ route }) => operationName(route)).sort())
+})
+
+/** By the operation: what holds for it, or else what holds for all others. */
+type Expected = string | (Partial<Readonly<Record<Change, string>>> & { readonly others: string })
+
+const notSent = 'c rrr c, applied 1: 0 confirmed'
+const unknown = (requests: string, count: number) => `${requests}, applied ${count}: 11 unknown`
+
+type Row = readonly [Partial<Scenario>, Expected, concerned?: readonly Change[]]
+
+const rows: Readonly<Record<string, Row>> = {
+  '429, then good': [{ changes: [limited] }, 'c c, applied 1: 0 confirmed'],
+  '429, always: repeated as often as --retries says': [
+    { changes: times(9, limited) },
+    'c c c c, applied 0: 7 not-applied',
+  ],
+  'no connection, then good': [{ changes: [{ kind: 'not-sent' }] }, 'c, applied 1: 0 confirmed'],
+  '422': [{ changes: [refused(422)] }, 'c, applied 0: 6 not-applied'],
+  '401': [{ changes: [refused(401)] }, 'c, applied 0: 4 not-applied'],
+  'a redirect, not applied': [{ changes: [{ kind: 'before', loss: 307 }] }, 'c, applied 0: 15 unknown'],
+  'a redirect, applied': [{ changes: [{ kind: 'after', loss: 307 }] }, 'c, applied 1: 15 unknown'],
+  'never applied': [
+    { changes: times(9, lost) },
+    {
+      [targets]: unknown('c c', 0),
+      [restart]: unknown('c rrr', 0),
+      others: 'c rrr c rrr, applied 0: 7 not-applied',
+    },
+  ],
+  'applied 1.5 s late': [
+    { changes: [late(1_500)] },
+    {
+      [targets]: 'c c, applied 2: 0 confirmed',
+      // What is gone has no date: it is looked for twice more.
+      [remove]: 'c rrrr, applied 1: 0 confirmed-by-read',
+      others: 'c rr, applied 1: 0 confirmed-by-read',
+    },
+  ],
+  // Nobody can tell this from a change that was lost.
+  'applied 10 s late': [
+    { changes: [late(10_000)] },
+    {
+      [targets]: 'c c, applied 2: 0 confirmed',
+      [restart]: unknown('c rrr', 1),
+      [submit]: 'c rrr c, applied 2: 0 confirmed',
+      [update]: 'c rrr c, applied 2: 0 confirmed',
+      others: notSent,
+    },
+  ],
+  'lost; no reading answers': [
+    { changes: times(9, lost), readings: readings(0) },
+    unknown('c rrrrrr', 0),
+    readable,
+  ],
+  'applied; no reading answers': [
+    { changes: [applied], readings: readings(0) },
+    unknown('c rrrrrr', 1),
+    readable,
+  ],
+  'applied; the readings refuse the token': [appliedThen(refused(401)), unknown('c rrr', 1), readable],
+  'applied; web pages at the readings': [
+    appliedThen({ kind: 'lost', loss: 'page' }),
+    unknown('c rrr', 1),
+    readable,
+  ],
+  'applied; web pages with 404 at the readings': [
+    appliedThen({ kind: 'body', status: 404, body: '<!doctype html>' }),
+    unknown('c rrr', 1),
+    readable,
+  ],
+  'applied; redirects at the readings': [
+    appliedThen({ kind: 'lost', loss: 307 }),
+    unknown('c rrr', 1),
+    readable,
+  ],
+  'one reading of three fails, and its repeat: the change is not sent again': [
+    { changes: [lost], readings: [works, failing, failing] },
+    unknown('c rrrr', 0),
+    readable,
+  ],
+  'one reading of three fails by chance: its repeat counts': [
+    { changes: times(9, lost), readings: [works, failing] },
+    'c rrrr c rrr, applied 0: 7 not-applied',
+    replayable,
+  ],
+  'readings that take 21 s each: too late for a replay': [
+    { changes: [lost], latency: 21_000 },
+    unknown('c rrr', 0),
+    readable,
+  ],
+  // The replay gives the exit code where the readings show nothing.
+  '422 to the replay': [
+    { changes: [lost, refused(422)] },
+    'c rrr c rrr, applied 0: 6 not-applied',
+    replayable,
+  ],
+  '429 to the replay': [{ changes: [lost, limited] }, 'c rrr c rrr, applied 0: 7 not-applied', replayable],
+  'a redirect of the replay': [
+    { changes: [lost, refused(307)] },
+    'c rrr c rrr, applied 0: 15 not-applied',
+    replayable,
+  ],
+  // A refusal of the replay proves nothing if the first request explains it.
+  '401 to the replay': [{ changes: [lost, refused(401)] }, unknown('c rrr c rrr', 0), replayable],
+  '403 to the replay': [{ changes: [lost, refused(403)] }, unknown('c rrr c rrr', 0), [submit]],
+  '404 to the replay': [{ changes: [lost, refused(404)] }, unknown('c rrr c rrr', 0), [cancel, remove]],
+  '409 to the replay': [{ changes: [lost, refused(409)] }, unknown('c rrr c rrr', 0), [submit, create]],
+  'replay applied without a response': [
+    { changes: [lost, applied] },
+    {
+      [remove]: 'c rrr c rrr, applied 1: 0 confirmed-by-read',
+      others: 'c rrr c r, applied 1: 0 confirmed-by-read',
+    },
+    [submit, create, update, remove],
+  ],
+  'replay lost, then no reading answers': [
+    { changes: [lost, lost], readings: readings(3) },
+    unknown('c rrr c rrrrrr', 0),
+    replayable,
+  ],
+  'no connection for the replay, and no reading answers': [
+    { changes: [lost, { kind: 'not-sent' }], readings: readings(3) },
+    unknown('c rrrrrrrrr', 0),
+    [submit],
+  ],
+  '422 to the replay of what no reading shows': [
+    { changes: [applied, refused(422)] },
+    unknown('c c', 1),
+    [targets],
+  ],
+  '429 to the replay of what no reading shows': [
+    { changes: [applied, limited] },
+    unknown('c c', 1),
+    [targets],
+  ],
+}
+
+const expectedOf = (expected: Expected, change: Change): string =>
+  typeof expected === 'string' ? expected : (expected[change] ?? expected.others)
+
+describe.each(names)('a change without a clear response: %s', change => {
+  const { line, stage } = changes[change]
+  for (const [title, [scenario, expected, concerned = names]] of Object.entries(rows))
+    if (concerned.includes(change))
+      test(title, async () => {
+        expect(await outcomeOf(line, { ...stage, ...scenario })).toBe(expectedOf(expected, change))
       })
-    })
 
-  test('a reading that shows the change confirms it', () =>
-    withFaultServer(
-      {
-        pulls: { 7: pullRequest(7) },
-        script: {
-          cancelPullRequest: [withoutEffect(resetConnection), withoutEffect(respondWith(404))],
-          getSubmittedPullRequest: [
-            normalBehavior,
-            normalBehavior,
-            {
-              ...normalBehavior,
-              beforeReply: ({ data: stage }) =>
-                stage.pulls.set(
-                  7,
-                  pullRequest(7, {
-                    state: 'cancelled',
-                    isCurrentlySubmittedToQueue: false,
-                    stateChangedAt: iso(stage.now()),
-                  }),
-                ),
-            },
-          ],
-        },
-      },
-      async server => {
-        const { code, documents } = await runAndCheck(server, 'pr cancel 7 --json')
-        expect({ code, delivery: documents[0]?.delivery }).toEqual({ code: 0, delivery: 'confirmed-by-read' })
-      },
-    ))
-})
-
-describe('an unknown outcome stays unknown', () => {
-  test.each([409, 400])('`queue delete` does not report a rejection: %i for the retry', status =>
-    withFaultServer(
-      {
-        script: {
-          deleteQueue: [
-            withoutEffect(resetConnection),
-            withoutEffect(respondWith(status, 'The queue is not empty')),
-          ],
-          getQueue: [
-            normalBehavior,
-            normalBehavior,
-            normalBehavior,
-            ...Array.from({ length: 6 }, () => withoutEffect(respondWith(503))),
-          ],
-        },
-      },
-      async server => {
-        const { code, documents, sentence } = await runAndCheck(server, 'queue delete --yes --json')
-        expect({ code, receipt: documents[0] }).toMatchObject({
-          code: 11,
-          receipt: { ok: false, delivery: 'unknown', exit: 11 },
-        })
-        expect(sentence).toContain('It is unknown whether the change was applied.')
-        expect(sentence).not.toMatch(/is not empty: /)
-      },
-    ),
-  )
-
-  test('`queue delete --cancel-all` ends with it before it deletes', () =>
-    withFaultServer(
-      {
-        pulls: { 7: pullRequest(7) },
-        script: {
-          cancelPullRequest: withoutEffect(resetConnection),
-          getSubmittedPullRequest: withoutEffect(respondWith(503)),
-        },
-      },
-      async server => {
-        const { code } = await runAndCheck(server, 'queue delete --cancel-all --yes')
-        const deletes = server.log.filter(({ operation }) => operation === 'deleteQueue')
-        expect({ code, deletes: deletes.length }).toEqual({ code: 11, deletes: 0 })
-      },
-    ))
-
-  test.each([
-    ['an update', {}, 'updateQueue'],
-    ['a creation', { queue: null }, 'createQueue'],
-  ])('`queue apply`: of %s', (_, stage, operation) =>
-    withFaultServer(
-      {
-        ...stage,
-        script: {
-          [operation]: withoutEffect(resetConnection),
-          getQueue: [normalBehavior, ...Array.from({ length: 20 }, () => withoutEffect(respondWith(503)))],
-        },
-      },
-      async server => {
-        const files = { 'queue.yaml': 'settings:\n  mode: parallel\n' }
-        const { code, documents } = await runAndCheck(server, 'queue apply -f queue.yaml --yes --json', {
-          files,
-        })
-        expect({ code, receipt: documents[0] }).toMatchObject({
-          code: 11,
-          receipt: { ok: false, delivery: 'unknown', exit: 11 },
-        })
-      },
-    ),
-  )
-})
-
-describe('settings that a reading cannot show', () => {
-  const hiding = withoutEffect(respondWith(200, JSON.stringify({ ...emptyQueue, enqueuedPullRequests: [] })))
-  test.each([
-    ['queue update --set newSetting=true', 'updateQueue', {}],
-    ['queue update --concurrency 1 --set newSetting=true', 'updateQueue', {}],
-    ['queue create --set newSetting=true', 'createQueue', { queue: null }],
-    ['api updateQueue -F pr.number=3', 'updateQueue', {}],
-    ['api updateQueue', 'updateQueue', {}],
-  ])('say nothing of whether it was applied: %s', (line, operation, stage) =>
-    withFaultServer(
-      { ...stage, script: { [operation]: [withEffect(resetConnection)], getQueue: hiding } },
-      async server => {
-        const { code, documents } = await runAndCheck(server, `${line} --json`)
-        expect({ code, delivery: documents[0]?.delivery, times: server.applied.length }).toEqual({
-          code: 11,
-          delivery: 'unknown',
-          times: 1,
-        })
-      },
-    ),
-  )
-
-  test('required statuses are the same in any order', () => {
-    const there = { ...emptyQueue, requiredStatuses: ['b', 'a'], enqueuedPullRequests: [] }
-    const script = {
-      updateQueue: [withoutEffect(resetConnection)],
-      getQueue: withoutEffect(respondWith(200, JSON.stringify(there))),
+  test.each(losses)('lost before it was applied (%s): read, and sent once more', async loss => {
+    const expected = {
+      [targets]: 'c c, applied 1: 0 confirmed',
+      [restart]: unknown('c rrr', 0),
+      others: notSent,
     }
-    return withFaultServer({ script }, async server => {
-      const line = 'queue update --required-status a --required-status b --json'
-      expect(await runAndCheck(server, line)).toMatchObject({ code: 0 })
-      expect(server.log.length).toBe(2)
+    const scenario = { ...stage, changes: [{ kind: 'before', loss } as const] }
+    expect(await outcomeOf(line, scenario)).toBe(expectedOf(expected, change))
+  })
+
+  test.each(losses)('applied, and the response is lost (%s): confirmed by a reading', async loss => {
+    const expected = {
+      [targets]: 'c c, applied 2: 0 confirmed',
+      // A run that began in the second of the sending may be an older one.
+      [restart]: unknown('c rrr', 1),
+      // An end that is not dated after the second of the sending must be seen three times.
+      [cancel]: 'c rrr, applied 1: 0 confirmed-by-read',
+      [remove]: 'c rrr, applied 1: 0 confirmed-by-read',
+      others: 'c r, applied 1: 0 confirmed-by-read',
+    }
+    const scenario = { ...stage, changes: [{ kind: 'after', loss } as const] }
+    expect(await outcomeOf(line, scenario)).toBe(expectedOf(expected, change))
+  })
+
+  test('--retries 0: neither read nor sent again', async () => {
+    for (const [count, fault] of [lost, applied].entries())
+      expect(await outcomeOf(`${line} --retries 0`, { ...stage, changes: [fault] })).toBe(unknown('c', count))
+    expect(await outcomeOf(`${line} --retries 0`, { ...stage, changes: [limited] })).toBe(
+      'c, applied 0: 7 not-applied',
+    )
+  })
+})
+
+const hour = 3_600_000
+const ended = (state: string, at: number) => ({
+  state,
+  isCurrentlySubmittedToQueue: false,
+  stateChangedAt: new Date(at).toISOString(),
+})
+const queued = (changedAt: number, more: object = {}) => ({
+  state: 'pending',
+  isCurrentlySubmittedToQueue: true,
+  stateChangedAt: new Date(changedAt).toISOString(),
+  ...more,
+})
+const queue = { state: 'RUNNING', mode: 'single', concurrency: 1, batch: false, enqueuedPullRequests: [] }
+const again = 'c rrr, applied 0: 0 confirmed-by-read'
+
+type Cases = Readonly<Record<string, readonly [scenario: Partial<Scenario>, expected: string]>>
+
+/** The rules that belong to one operation. Unless a case says otherwise, the first request is lost. */
+const special: Readonly<Partial<Record<Change, Cases>>> = {
+  [submit]: {
+    'waits already, with another priority': [{ pulls: { 'main#7': 'PENDING' } }, notSent],
+    'waits already, as asked for': [{ pulls: { 'main#7': { priority: 10, noBatch: true } } }, again],
+    'waits already, with our priority, but in batches': [{ pulls: { 'main#7': { priority: 10 } } }, notSent],
+    'failed an hour ago': [{ pulls: { 'main#7': 'FAILED' } }, notSent],
+    'somebody submits it with another priority': [beforeReading('submit'), unknown('c rrr', 0)],
+    'applied; somebody cancels it at once': [
+      { changes: [applied], ...beforeReading('cancel') },
+      unknown('c rrr', 1),
+    ],
+    'a submission of before, which was cancelled meanwhile, is not ours': [
+      {
+        pulls: { 'main#7': { state: 'CANCELLED', changedAt: noon - 1_000 } },
+        readings: [shows(queued(noon - hour, { priorityName: 'HIGH', noBatch: true }))],
+      },
+      unknown('c rrr', 0),
+    ],
+    'a submission that no clock can date must be seen three times': [
+      { changes: [applied], dated: false },
+      'c rrr, applied 1: 0 confirmed-by-read',
+    ],
+  },
+  [cancel]: {
+    'merged meanwhile': [
+      { pulls: { 'main#7': 'TESTS_PASSED' }, ...beforeReading('advance') },
+      'c rrr, applied 0: 6 not-applied',
+    ],
+    'applied; somebody submits it again': [
+      { changes: [applied], ...beforeReading('submit') },
+      unknown('c rrr', 1),
+    ],
+    'never submitted': [{ pulls: {} }, again],
+    'somebody cancels it before the replay': [
+      beforeReplay('cancel'),
+      'c rrr c r, applied 0: 0 confirmed-by-read',
+    ],
+    "the service's clock is 3 h behind": [
+      { changes: [applied], skew: -3 * hour },
+      'c rrr, applied 1: 0 confirmed-by-read',
+    ],
+    "submitted 1 h ago by the service's clock, which is 3 h ahead": [{ skew: 3 * hour }, notSent],
+    // Records on a replica that is behind confirm nothing.
+    'twice the FAILED record of the attempt before': [
+      { changes: times(9, lost), readings: times(2, shows(ended('failed', noon - hour))) },
+      unknown('c rrr', 0),
+    ],
+    'once the CANCELLED record of the attempt before': [
+      { changes: times(9, lost), readings: [shows(ended('cancelled', noon - hour))] },
+      unknown('c rrr', 0),
+    ],
+    'twice a CANCELLED record of the second of the sending': [
+      { changes: times(9, lost), readings: times(2, shows(ended('cancelled', noon))) },
+      unknown('c rrr', 0),
+    ],
+    'twice a brief 404': [{ changes: times(9, lost), readings: times(2, refused(404)) }, unknown('c rrr', 0)],
+    'a MERGED record of the previous submission rejects nothing': [
+      { changes: [applied], readings: [shows(ended('merged', noon - hour))] },
+      'c rrrr, applied 1: 0 confirmed-by-read',
+    ],
+    'cancelled after the sending is read once': [
+      { readings: times(5, shows(ended('cancelled', noon + 5_000))) },
+      'c r, applied 0: 0 confirmed-by-read',
+    ],
+    'cancelled before the sending is read three times': [
+      { readings: times(5, shows(ended('cancelled', noon - hour))) },
+      again,
+    ],
+    'merged after the sending is read once': [
+      { readings: times(5, shows(ended('merged', noon + 5_000))) },
+      'c r, applied 0: 6 not-applied',
+    ],
+    'merged before the sending is read three times': [
+      { readings: times(5, shows(ended('merged', noon - hour))) },
+      'c rrr, applied 0: 6 not-applied',
+    ],
+  },
+  [restart]: {
+    "applied late; the service's clock is 3 h behind": [
+      { changes: [late(1_500)], skew: -3 * hour },
+      'c rr, applied 1: 0 confirmed-by-read',
+    ],
+    'a run that began before a repeated request counts as older': [
+      {
+        changes: [{ kind: 'limited', retryAfter: '5' }, lost],
+        pulls: { 'main#7': 'PENDING' },
+        acts: [{ at: 2_000, what: 'advance', pr: 7, branch: 'main' }],
+      },
+      unknown('c c rrr', 0),
+    ],
+    'responses without a date say nothing': [{ skew: 3 * hour, dated: false }, unknown('c rrr', 0)],
+  },
+  [create]: {
+    'there already': [{ changes: [], queues: { main: queue } }, 'c, applied 0: 6 not-applied'],
+    'there already with other settings': [{ queues: { main: queue } }, 'c rrr, applied 0: 6 not-applied'],
+    'there already with our settings': [
+      { queues: { main: { ...queue, mode: 'PARALLEL', concurrency: 3 } } },
+      'c r, applied 0: 0 confirmed-by-read',
+    ],
+    'applied after the readings, so that the replay gets 409': [
+      { latency, changes: [late(7_300)] },
+      'c rrr c r, applied 1: 0 confirmed-by-read',
+    ],
+    // The first sending may have made it, before somebody changed it.
+    'there with other settings after the readings, so that the replay gets 409': [
+      beforeReplay('create'),
+      unknown('c rrr c rrr', 0),
+    ],
+    'other settings on a replica that is behind are no refusal': [
+      { changes: [applied], readings: [shows(queue)] },
+      'c rr, applied 1: 0 confirmed-by-read',
+    ],
+  },
+  [update]: {
+    'somebody sets one of the two values': [beforeReading('update'), unknown('c rrr', 0)],
+    'applied, and the queue is deleted': [
+      { changes: [applied], ...beforeReading('delete') },
+      unknown('c rrr', 1),
+    ],
+    'one value is there at the replay, which is refused': [
+      { changes: [lost, limited], ...beforeReplay('update') },
+      unknown('c rrr c rrr', 0),
+    ],
+  },
+  [remove]: {
+    'holds pull requests': [{ pulls: { 'main#7': 'PENDING' } }, 'c rrr, applied 0: 6 not-applied'],
+    'holds pull requests, says the service': [
+      { changes: [], pulls: { 'main#7': 'PENDING' } },
+      'c r, applied 0: 6 not-applied',
+    ],
+    'gone after the readings, so that the replay gets 404': [
+      beforeReplay('delete'),
+      'c rrr c rrr, applied 0: 0 confirmed-by-read',
+    ],
+    'shown with pull requests by two readings that are behind': [
+      {
+        changes: [applied],
+        readings: times(2, shows({ ...queue, enqueuedPullRequests: [queued(noon)] })),
+      },
+      'c rrrrr, applied 1: 0 confirmed-by-read',
+    ],
+    'missing on a replica that is behind': [
+      { changes: times(9, lost), readings: [refused(404)] },
+      unknown('c rrr', 0),
+    ],
+    '409 to the replay, and no reading answers': [
+      { changes: [lost, refused(409)], readings: readings(3) },
+      unknown('c rrr c rrrrrr', 0),
+    ],
+  },
+}
+
+for (const [change, cases] of Object.entries(special))
+  describe(change, () => {
+    const { line, stage } = changes[change as Change]
+    test.each(Object.entries(cases))('%s', async (_, [scenario, expected]) => {
+      expect(await outcomeOf(line, { ...stage, changes: [lost], ...scenario })).toBe(expected)
     })
   })
+
+describe('settings that a reading cannot show say nothing of whether they were applied', () => {
+  test.each([
+    ['queue update --set newSetting=true', {}],
+    ['queue update --concurrency 1 --set newSetting=true', {}],
+    ['queue create --set newSetting=true', { queues: {} }],
+    ['api updateQueue -F pr.number=3', {}],
+    ['api updateQueue', {}],
+  ])('%s', async (line, stage) => {
+    const scenario = { ...stage, changes: [applied], readings: times(5, shows(queue)) }
+    expect(await outcomeOf(line, scenario)).toBe(unknown('c rrr', 1))
+  })
+
+  test('required statuses are the same in any order', async () => {
+    const readings = [shows({ ...queue, requiredStatuses: ['b', 'a'] })]
+    const line = 'queue update --required-status a --required-status b'
+    expect(await outcomeOf(line, { changes: [lost], readings })).toBe('c r, applied 0: 0 confirmed-by-read')
+  })
+})
+
+test.each(readable)('%s: readings without what the service documents prove nothing', async change => {
+  const { line, stage } = changes[change]
+  for (const body of ['{}', '12345678901234567890'])
+    expect(
+      await outcomeOf(line, { ...stage, changes: [lost], readings: times(12, { kind: 'body', body }) }),
+    ).toMatch(/^c r+, applied 0: 11 unknown$/)
+})
+
+describe('an unknown outcome stays unknown in what is built on a change', () => {
+  test('`queue delete --cancel-all` ends with it before it deletes', async () => {
+    const { code, model } = await runAgainstModel('queue delete --cancel-all --yes', {
+      pulls: { 'main#7': 'PENDING' },
+      changes: times(9, lost),
+      readings: readings(1),
+    })
+    expect({ code, deletes: model.operations.includes('deleteQueue') }).toEqual({ code: 11, deletes: false })
+  })
+
+  test.each([
+    ['an update', {}],
+    ['a creation', { queues: {} }],
+  ])('`queue apply`: of %s', async (_, stage) => {
+    const files = { 'queue.yaml': 'settings:\n  mode: parallel\n' }
+    const { code, out } = await runAgainstModel(
+      'queue apply -f queue.yaml --yes --json',
+      { ...stage, changes: times(9, lost), readings: readings(1) },
+      { files },
+    )
+    expect({ code, receipt: JSON.parse(out) }).toMatchObject({
+      code: 11,
+      receipt: { ok: false, delivery: 'unknown', exit: 11 },
+    })
+  })
+})
+
+test('a replay is reported; only verbose mode names the operation', async () => {
+  const lines = async (line: string) =>
+    (await runAgainstModel(line, { changes: [lost] })).err
+      .split('\n')
+      .filter(text => /Retrying once/.test(text))
+  expect(await lines('pr submit 7')).toEqual(['The change was not applied. Retrying once.'])
+  expect(await lines('pr submit 7 -v')).toEqual([
+    'submitPullRequest: The change was not applied. Retrying once.',
+  ])
+  expect(await lines('pr targets 7 //a --no-sha')).toEqual([expect.stringMatching(/\. Retrying once\.$/)])
+})
+
+test.each([
+  ['pr submit 7 --wait --timeout 20s', 20_000],
+  ['pr submit 7 --wait --timeout 90s', 90_000],
+])('%s: each attempt, also of a read-back, gets the remaining time', async (line, whole) => {
+  const silence: ReadFault = { kind: 'lost', loss: 'time-out' }
+  const { end, code, attempts } = await runAgainstModel(line, {
+    changes: [lost],
+    readings: [works, ...times(30, silence)],
+  })
+  expect(code).toBe(11)
+  expect(attempts.length).toBeGreaterThan(3)
+  for (const { operation, at, limit } of attempts) {
+    const usual = operation === submit ? 60_000 : 30_000
+    expect({ operation, at, limit }).toEqual({
+      operation,
+      at,
+      limit: Math.min(usual, Math.max(1_000, whole - at)),
+    })
+  }
+  // Once the time is over, three readings, each repeated once, take a second an attempt and the pauses
+  // between.
+  expect(end - noon).toBeLessThan(whole + 30_000)
 })

@@ -63,15 +63,11 @@ describe('docs/analytics.md', () => {
     query = async sql => (await connection.runAndReadAll(sql)).getRowObjectsJson()
   }, 60_000)
 
-  test('the script leaves complete files only', () =>
-    expect(readdirSync(join(folder, 'history'), { recursive: true, encoding: 'utf8' }).sort()).toEqual([
-      'metrics',
-      'metrics/2026-11-22T0800.ndjson',
-      'metrics/2026-11-22T0900.ndjson',
-      'tests',
-      'tests/2026-11-22T0800.ndjson',
-      'tests/2026-11-22T0900.ndjson',
-    ]))
+  test('the script leaves complete files only', () => {
+    const times = ['2026-11-22T0800.ndjson', '2026-11-22T0900.ndjson']
+    for (const kind of ['metrics', 'tests'])
+      expect(readdirSync(join(folder, 'history', kind)).sort()).toEqual(times)
+  })
 
   test('how the queue develops', async () => {
     const rows = await query(sqlBelow('How does the queue develop?'))
@@ -150,18 +146,17 @@ echo '{"id":"'"$4"'","name":"once","file_path":"b.ts"}'
       expect((await read('2026-10-08')).code).toBe(17)
       expect(readdirSync(windows).sort()).toEqual(['2026-10-01.ndjson', '2026-10-08.part'])
       expect((await read('never')).code).toBe(0)
-      expect(readdirSync(windows).sort()).toEqual([
-        '2026-10-01.ndjson',
-        '2026-10-08.ndjson',
-        '2026-10-15.ndjson',
+      expect(readdirSync(windows).sort()).toEqual(
+        ['2026-10-01', '2026-10-08', '2026-10-15'].map(day => `${day}.ndjson`),
+      )
+      const requests = readFileSync(join(folder, 'requests'), 'utf8').trim().split('\n')
+      expect(requests.map(range => range.slice(0, 10))).toEqual([
+        '2026-10-01',
+        '2026-10-08',
+        '2026-10-08',
+        '2026-10-15',
       ])
-      expect(readFileSync(join(folder, 'requests'), 'utf8').split('\n')).toEqual([
-        '2026-10-01 2026-10-08',
-        '2026-10-08 2026-10-15',
-        '2026-10-08 2026-10-15',
-        '2026-10-15 2026-10-22',
-        '',
-      ])
+      expect(requests.at(-1)).toBe('2026-10-15 2026-10-22')
     })
 
     test('one row for each ID, from the newest window', async () => {
@@ -173,17 +168,6 @@ echo '{"id":"'"$4"'","name":"once","file_path":"b.ts"}'
         ['2026-10-15', 'once', '1'],
       ])
       expect(rows[0]).toMatchObject({ first_window: '2026-10-01', last_window: '2026-10-15' })
-    })
-
-    test('the service takes a window of fixed dates', async () => {
-      const sandbox = await startSandbox({ speed: 4, now: Date.now })
-      const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
-      const env = { ...environmentOf(sandbox, folder), ...inSandbox(sandbox) }
-      const line = `mergeq flaky list --since ${day(8)} --until ${day(1)} -o ndjson`
-      const { code, out } = await sh(['sh', '-c', line], folder, env)
-      await sandbox.close()
-      expect(code).toBe(0)
-      expect(out.split('\n').length).toBeGreaterThan(1)
     })
   })
 })

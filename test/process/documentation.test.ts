@@ -1,36 +1,29 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { parseRepository } from '../../src/domain/values/repository.ts'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { recordedJobs } from '../support/ci-jobs.ts'
 import { type Block, blocksOf, documents, linesOf, transcriptsOf } from '../support/code-blocks.ts'
 import {
   adaptForTest,
   checkout,
   environmentOf,
-  inSandbox,
   notRunnable,
+  openDocumentSandbox,
   place,
   sh,
   type Variables,
 } from '../support/documentation-runs.ts'
 import { testWith } from '../support/programs.ts'
 
-interface SpecialRun {
-  /** The exit code that is right; 0 where this is left out. */
-  readonly code?: number
-  /** What happened before. */
-  readonly before?: string
-}
-
-/** Command lines that need something before them, or end with another code than 0. */
-const specialRuns: Readonly<Record<string, SpecialRun>> = {
-  "mergeq sandbox exec --scenario failure -- sh -c 'mergeq pr submit 9 && mergeq pr wait 9 --interval 1s'": {
-    code: 3,
-  },
-  'mergeq sandbox start --port 8080 --scenario flaky': { code: 130 },
-  'mergeq flaky get "cart totals merges"': { code: 2 },
-  'mergeq flaky match --since 7d reports/*.xml': { code: 21 },
+/** The exit codes of command lines that end with another code than 0. */
+const otherCodes: Readonly<Record<string, number>> = {
+  "mergeq sandbox exec --scenario failure -- sh -c 'mergeq pr submit 9 && mergeq pr wait 9 --interval 1s'": 3,
+  'mergeq sandbox start --port 8080 --scenario flaky': 130,
+  'mergeq flaky get "cart totals merges"': 2,
+  'mergeq flaky match --since 7d reports/*.xml': 21,
 }
 
 /**
@@ -52,70 +45,57 @@ const shapeOf = (lines: readonly string[]): readonly string[] =>
       (line, index, all) => line !== '' && line !== all[index - 1] && !/nothing here is real/.test(line),
     )
 
-// test/process/ci-recipes.test.ts runs docs/ci.md.
+// The recipes of docs/ci.md are below.
 const guides = documents.filter(path => path !== 'docs/ci.md' && blocksOf(path).length > 0)
 
-describe.each(guides)('%s', path => {
+describe.each(guides)('%s', { timeout: 90_000 }, path => {
   const folder = join(place, path)
-  let sandbox: Sandbox
-  let env: Variables
+  let sandbox: Awaited<ReturnType<typeof openDocumentSandbox>>
   beforeAll(() => void checkout(path))
   beforeEach(async () => {
-    sandbox = await startSandbox({ speed: 4, now: Date.now })
-    env = { ...environmentOf(sandbox, folder), ...inSandbox(sandbox) }
+    sandbox = await openDocumentSandbox(folder)
   })
   afterEach(() => sandbox.close())
 
-  const runners: Readonly<Record<string, (block: Block) => Promise<void>>> = {
+  const runners: Readonly<Record<string, (block: Block) => void | Promise<void>>> = {
     async sh(block) {
       for (const line of linesOf(block)) {
         if (notRunnable[line] !== undefined) continue
-        const { code = 0, before = 'true' } = specialRuns[line] ?? {}
-        await sh(['sh', '-c', before], folder, env)
-        const ended = await sh(['sh', '-c', adaptForTest(line)], folder, env)
-        expect({ line, code: ended.code, err: ended.code === code ? '' : ended.err }).toEqual({
-          line,
-          code,
-          err: '',
-        })
+        const { code, err } = await sandbox.run(line)
+        const due = otherCodes[line] ?? 0
+        expect({ line, code, err: code === due ? '' : err }).toEqual({ line, code: due, err: '' })
       }
     },
     async console(block) {
       const transcripts = transcriptsOf(block)
       expect(transcripts).not.toEqual([])
       for (const [line, shown] of transcripts) {
-        await sh(['sh', '-c', specialRuns[line]?.before ?? 'true'], folder, env)
-        const onTerminal = `stty cols 80; ${adaptForTest(line)} 2>err`
-        const { out } = await sh(['script', '-qec', onTerminal, '/dev/null'], folder, env)
-        const said = readFileSync(join(folder, 'err'), 'utf8').split('\n')
-        const printed = out.split('\n')
+        const { out, err } = await sandbox.run(line, { terminal: true })
+        const [printed, said] = [String(out).split('\n'), String(err).split('\n')]
         expect([shapeOf([...said, ...printed]), shapeOf([...printed, ...said])]).toContainEqual(
           shapeOf(shown),
         )
       }
     },
-    async text() {},
+    // test/cli/troubleshooting.test.ts runs those of docs/troubleshooting.md.
+    text: () => undefined,
     // test/process/analytics.test.ts runs these.
-    async sql() {},
-    async json({ text }) {
-      writeFileSync(join(folder, 'mine.json'), text)
-    },
+    sql: () => undefined,
+    json: ({ text }) => writeFileSync(join(folder, 'mine.json'), text),
     async yaml({ text }) {
       const document = parse(text)
       if (document.groups === undefined) return writeFileSync(join(folder, 'queue.yaml'), text)
-      const { out } = await sh(['mergeq', 'metrics'], folder, env)
+      const { out } = await sandbox.run('mergeq metrics')
       for (const [series] of text.matchAll(/\bmq_\w+/g)) expect(out).toContain(`\n${series}{`)
     },
     // An example of a test is a part of a test file, which runs.
-    async ts({ text }) {
-      expect(readFileSync('test/cli/pr-get.test.ts', 'utf8')).toContain(text)
-    },
+    ts: ({ text }) => expect(readFileSync('test/cli/pr-get.test.ts', 'utf8')).toContain(text),
     async js({ text }) {
       mkdirSync(join(folder, 'node_modules'), { recursive: true })
       rmSync(join(folder, 'node_modules/mergeq'), { force: true })
       symlinkSync(resolve('.'), join(folder, 'node_modules/mergeq'))
       writeFileSync(join(folder, 'example.mjs'), text)
-      const { code, out, err } = await sh([process.execPath, 'example.mjs'], folder, env)
+      const { code, out, err } = await sh([process.execPath, 'example.mjs'], folder, sandbox.env)
       expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
       expect(out.match(/^MergeqError .*$/gm) ?? []).toEqual(
         text.includes('catch') ? ['MergeqError not-found 5'] : [],
@@ -123,21 +103,134 @@ describe.each(guides)('%s', path => {
     },
   }
   for (const block of blocksOf(path)) {
-    const program = block.language === 'console' ? 'script' : /\bjq\b/.test(block.text) ? 'jq' : 'sh'
+    const program = /\bjq\b/.test(block.text) ? 'jq' : 'sh'
     testWith(program)(`line ${block.line}: ${block.language}, below "${block.heading}"`, async () => {
-      await runners[block.language]?.(block)
       expect(Object.keys(runners)).toContain(block.language)
+      await runners[block.language]?.(block)
     })
   }
 })
 
-const declarations = readdirSync('dist', { recursive: true, encoding: 'utf8' }).filter(name =>
-  /\.d\.[cm]?ts$/.test(name),
-)
+/** A part of a pipeline: a whole one, a job, or a step, of any of the three systems. */
+interface Part {
+  readonly env?: Variables
+  readonly steps?: readonly (Part | string)[]
+  readonly jobs?: Readonly<Record<string, Part>>
+  readonly run?: string
+  readonly command?: string
+  readonly script?: readonly string[]
+}
 
-test.each(declarations)('%s cites only what ships', name => {
-  const text = readFileSync(`dist/${name}`, 'utf8')
-  expect(text).not.toMatch(/\bdocs\//)
-  const cited = [...text.matchAll(/[\w./-]+\.md\b/g)].map(([file]) => file)
-  expect(cited.filter(file => !['README.md', 'CHANGELOG.md'].includes(file))).toEqual([])
+/**
+ * The scripts of a recipe, in order, each with the variables that the recipe sets for it and as its system
+ * runs it.
+ */
+function scriptsOf(
+  part: Part,
+  outer: Variables = {},
+): readonly { shell: string; script: string; env: Variables }[] {
+  const env = { ...outer, ...part.env }
+  const own = (shell: string, script: string | undefined) =>
+    script === undefined || notRunnable[script] !== undefined ? [] : [{ shell, script, env }]
+  const below = [...(part.steps ?? []), ...Object.values(part.jobs ?? {})]
+  return [
+    ...own('-e', part.run),
+    ...own('-e', part.command),
+    ...own('-eo pipefail', part.script?.join('\n')),
+    ...below.flatMap(one => (typeof one === 'string' ? [] : scriptsOf(one, env))),
+  ]
+}
+
+/** GitLab's jobs stand at the top of the document. */
+const pipelineOf = (document: Part & Readonly<Record<string, Part>>): Part =>
+  document.steps === undefined && document.jobs === undefined ? { jobs: document } : document
+
+/** Each recipe, by its heading, and the recorded jobs that it is rehearsed as. */
+const rehearsals: Readonly<Record<string, readonly (readonly [system: string, job: string])[]>> = {
+  'Submit and wait': [['github', 'pull request']],
+  'Outputs and a summary': [['github', 'pull request']],
+  'Impacted targets, including forks': [
+    ['github', 'pull request'],
+    ['github', 'fork pull request'],
+  ],
+  'Failing tests on the pull request': [['github', 'pull request']],
+  GitLab: [['gitlab', 'pull request']],
+  Buildkite: [['buildkite', 'pull request']],
+}
+
+/** What a recipe leaves behind, by its heading. */
+const traces: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
+  'Outputs and a summary': {
+    output: /^record=\{"state":"[A-Z_]+",.*\}\n$/,
+    summary: /\| --- \|[^\n]*\n\| #?123 \|/,
+  },
+  'Impacted targets, including forks': { 'targets.txt': /^web\n$/ },
+  'Failing tests on the pull request': { summary: /^### \d+ failing tests/, said: /^::warning file=/m },
+  GitLab: { 'changed.txt': /^web\/cart\/total\.js\n$/ },
+  Buildkite: { 'annotate.md': /^\| .*\n\| --- \|/ },
+}
+
+describe('docs/ci.md', { timeout: 90_000 }, () => {
+  const blocks = blocksOf('docs/ci.md')
+  const recipes = blocks.filter(({ language }) => language === 'yaml')
+
+  test('every recipe is rehearsed', () =>
+    expect(recipes.map(({ heading }) => heading)).toEqual(Object.keys(rehearsals)))
+
+  const rehearsed = recipes.flatMap(recipe =>
+    (rehearsals[recipe.heading] ?? []).map(([system, job]) => [recipe.heading, system, job, recipe] as const),
+  )
+  test.each(rehearsed)('%s, on %s: %s', async (heading, system, job, { text }) => {
+    const { common, jobs } = recordedJobs[system] ?? expect.fail(`no jobs of ${system}`)
+    const { env: variables, event } = jobs[job] ?? expect.fail(`no job ${job}`)
+    const folder = checkout(`${heading} ${job}`)
+    const file = (name: string) => join(folder, name)
+    writeFileSync(file('event.json'), JSON.stringify(event))
+    const queues = ['acme/web', 'gitlab.acme.example/acme/platform/web'].map(name => ({
+      repo: parseRepository(name),
+      targetBranch: 'release/2.4',
+    }))
+    const sandbox = await startSandbox({ speed: 4, now: Date.now, queues })
+    const secret = variables.MERGEQ_TOKEN ?? sandbox.token
+    let said = ''
+    try {
+      for (const { shell, script, env } of scriptsOf(pipelineOf(parse(text)))) {
+        expect(script, 'text of others is no part of a script').not.toContain('${{')
+        const own = Object.entries(env).map(([name, value]) => [
+          name,
+          value.replace(/^\$\{\{ secrets.*/, secret),
+        ])
+        const { code, out, err } = await sh(
+          ['bash', ...shell.split(' '), '-c', adaptForTest(script)] as [string, ...string[]],
+          folder,
+          {
+            ...common,
+            ...variables,
+            ...environmentOf(sandbox, folder),
+            GITHUB_EVENT_PATH: file('event.json'),
+            GITHUB_OUTPUT: file('output'),
+            GITHUB_STEP_SUMMARY: file('summary'),
+            ...(system === 'github' ? {} : { MERGEQ_TOKEN: secret }),
+            ...Object.fromEntries(own),
+          },
+        )
+        expect({ script, code, err: code === 0 ? '' : err }).toEqual({ script, code: 0, err: '' })
+        said += out
+      }
+    } finally {
+      await sandbox.close()
+    }
+    writeFileSync(file('said'), said)
+    for (const [name, trace] of Object.entries(traces[heading] ?? {}))
+      expect(readFileSync(file(name), 'utf8')).toMatch(trace)
+  })
+
+  test('elsewhere', async () => {
+    const folder = checkout('elsewhere')
+    const sandbox = await startSandbox({ speed: 4, now: Date.now })
+    const env = { ...environmentOf(sandbox, folder), MERGEQ_TOKEN: sandbox.token }
+    for (const line of blocks.filter(({ language }) => language === 'sh').flatMap(linesOf))
+      expect({ line, code: (await sh(['sh', '-c', line], folder, env)).code }).toEqual({ line, code: 0 })
+    await sandbox.close()
+  })
 })

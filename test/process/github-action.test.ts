@@ -6,6 +6,7 @@ import { parse } from 'yaml'
 import manifest from '../../package.json' with { type: 'json' }
 import { parseRepository } from '../../src/domain/values/repository.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { recordedJobs } from '../support/ci-jobs.ts'
 import { blocksOf } from '../support/code-blocks.ts'
 import { adaptForTest, type Variables } from '../support/documentation-runs.ts'
 import { bareEnvironment } from '../support/programs.ts'
@@ -28,7 +29,7 @@ interface Action {
 }
 
 const action: Action = parse(readFileSync('action.yml', 'utf8'))
-const recording = JSON.parse(readFileSync('test/fixtures/ci/github.json', 'utf8'))
+const recording = recordedJobs.github ?? expect.fail('no jobs of GitHub')
 const root = temporaryFolder('mergeq-action-')
 let tarball = ''
 
@@ -58,7 +59,7 @@ class Job {
   #count = 0
 
   constructor(env: Variables, job = 'pull request') {
-    const { env: variables = {}, event = {} } = recording.jobs[job]
+    const { env: variables, event } = recording.jobs[job] ?? expect.fail(`no job ${job}`)
     const temp = join(this.place, 'with spaces')
     mkdirSync(temp)
     writeFileSync(join(this.place, 'event.json'), JSON.stringify(event))
@@ -150,18 +151,31 @@ class Job {
   }
 }
 
-describe('the action', () => {
+describe('the action', { timeout: 90_000 }, () => {
   let sandbox: Sandbox
+  const programs = join(root, 'programs')
+  /** A job, by default with an npm that copies what was installed once. */
   const newJob = (env: Variables = {}) =>
-    new Job({ MERGEQ_BASE_URL: sandbox.baseUrl, MERGEQ_ORG: sandbox.org, ...env })
+    new Job({
+      PATH: `${programs}:${process.env.PATH}`,
+      MERGEQ_BASE_URL: sandbox.baseUrl,
+      MERGEQ_ORG: sandbox.org,
+      ...env,
+    })
   beforeAll(async () => {
     const words = ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', root]
     const [{ filename }] = JSON.parse((await execa('npm', words)).stdout)
     tarball = join(root, filename)
+    const installed = join(root, 'installed')
+    await execa('npm', ['install', '--global', '--offline', '--prefix', installed, tarball])
+    mkdirSync(programs)
+    // Its words are: install --global --prefix <folder>.
+    const script = `#!/bin/sh\nrm -rf "$4"\ncp -a '${installed}' "$4"\n`
+    writeFileSync(join(programs, 'npm'), script, { mode: 0o755 })
   }, 60_000)
   beforeEach(async () => {
     const queues = [{ repo: parseRepository('acme/web'), targetBranch: 'release/2.4' }]
-    sandbox = await startSandbox({ speed: 4, now: Date.now, queues })
+    sandbox = await startSandbox({ speed: 20, now: Date.now, queues })
   })
   afterEach(() => sandbox.close())
 
@@ -175,21 +189,23 @@ describe('the action', () => {
     expect(action.runs.steps.every(step => 'shell' in step)).toBe(true)
   })
 
-  test('installs mergeq for later steps and masks the token', async () => {
-    const job = newJob()
+  test('installs mergeq for later steps with npm, and masks the token', async () => {
+    const job = newJob({ PATH: process.env.PATH ?? '' })
     expect(await job.use({ with: { token: 'sandbox' } })).toBe(0)
     expect(job.log.join('\n')).toContain(`${manifest.version}\n::add-mask::sandbox`)
     expect(await job.step({ run: 'mergeq queue get --json', id: 'later' })).toBe(0)
     expect(JSON.parse(job.log.join('\n').split('\n').at(-1) ?? '')).toMatchObject({ branch: 'release/2.4' })
-  }, 60_000)
+  })
 
-  test('masks a token with a percent sign as the runner reads it', async () => {
+  test('masks a token with a percent sign as the runner reads it, and takes none with a line break', async () => {
     const job = newJob()
     expect(await job.use({ with: { token: 'sand%41box' } })).toBe(0)
     expect(job.log.join('\n')).toContain('\n::add-mask::sand%2541box')
-  }, 60_000)
+    expect(await job.use({ with: { token: 'a\nNODE_OPTIONS=--bad' } })).toBe(1)
+    expect(job.log.join('\n')).not.toContain('NODE_OPTIONS')
+  })
 
-  test('exposes the JSON and the exit code of a command', async () => {
+  test('exposes the JSON and the exit code of a command, with or without a newline at the end', async () => {
     const job = newJob()
     const command = 'mergeq pr get 7 --fields "state,prNumber"'
     const failing = { id: 'get', with: { token: 'sandbox', command, 'allow-failure': true } }
@@ -201,48 +217,35 @@ describe('the action', () => {
     expect(JSON.parse(json)).toEqual({ state: expect.any(String), prNumber: 7 })
     expect(readFileSync(file, 'utf8')).toBe(`${json}\n`)
     expect(await job.use({ with: { token: 'sandbox', command: 'pr get 99' } })).toBe(5)
-  }, 90_000)
-
-  test('exposes an output that does not end with a newline', async () => {
-    const job = newJob()
-    const command = 'api getQueue'
-    expect(await job.use({ id: 'get', with: { token: 'sandbox', command } })).toBe(0)
+    expect(await job.use({ id: 'get', with: { token: 'sandbox', command: 'api getQueue' } })).toBe(0)
     expect(JSON.parse(job.outputs.get?.json ?? '')).toMatchObject({ branch: 'release/2.4' })
-  }, 60_000)
+  })
 
-  test('runs no part of a command as a shell, and takes no token with a line break', async () => {
+  test('runs no part of a command as a shell', async () => {
     const job = newJob()
     const command = 'api status $(touch ran) `touch ran` ; touch ran "&& touch ran"'
     expect(await job.use({ with: { command } })).toBe(2)
     expect(existsSync(join(job.place, 'ran'))).toBe(false)
-    expect(await job.use({ with: { token: 'a\nNODE_OPTIONS=--bad' } })).toBe(1)
-    expect(job.log.join('\n')).not.toContain('NODE_OPTIONS')
-  }, 60_000)
+  })
 
   test('names what to add if Node is too old', async () => {
-    const job = newJob()
-    const bin = join(job.place, 'bin')
+    const bin = join(root, 'old node')
     mkdirSync(bin)
     writeFileSync(join(bin, 'node'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
-    const path = `${bin}:${process.env.PATH}`
-    const old = newJob({ PATH: path })
-    expect(await old.use({})).toBe(1)
-    expect(old.log.join('\n')).toMatch(/::error::mergeq needs Node 20\.18\.1 or newer/)
+    const job = newJob({ PATH: `${bin}:${process.env.PATH}` })
+    expect(await job.use({})).toBe(1)
+    expect(job.log.join('\n')).toMatch(/::error::mergeq needs Node 20\.18\.1 or newer/)
   })
 
   const recipes = blocksOf('docs/github-action.md').filter(({ language }) => language === 'yaml')
-  test.each(recipes.map(block => [block.heading, block] as const))(
-    'recipe: %s',
-    async (_, { text }) => {
-      const { jobs } = parse(text)
-      for (const { steps, env = {} } of Object.values<{ steps: readonly Step[]; env?: Variables }>(jobs)) {
-        const job = newJob(env)
-        for (const step of steps)
-          expect({ code: await job.step(step), log: job.log }).toMatchObject({ code: 0 })
-        if (text.includes('GITHUB_STEP_SUMMARY'))
-          expect(job.summary).toMatch(/in the merge queue: never-submitted|failing tests/)
-      }
-    },
-    60_000,
-  )
+  test.each(recipes.map(block => [block.heading, block] as const))('recipe: %s', async (_, { text }) => {
+    const { jobs } = parse(text)
+    for (const { steps, env = {} } of Object.values<{ steps: readonly Step[]; env?: Variables }>(jobs)) {
+      const job = newJob(env)
+      for (const step of steps)
+        expect({ code: await job.step(step), log: job.log }).toMatchObject({ code: 0 })
+      if (text.includes('GITHUB_STEP_SUMMARY'))
+        expect(job.summary).toMatch(/in the merge queue: never-submitted|failing tests/)
+    }
+  })
 })

@@ -12,7 +12,7 @@ test('every variable that the source reads is in `help environment`, but those o
   const text = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter(path => path.endsWith('.ts') && !/^config\/(ci|ci-systems)\.ts$/.test(path))
     .map(path => readFileSync(join('src', path), 'utf8'))
-    .concat(readFileSync(launcher, 'utf8'), readFileSync('bin/code-cache.js', 'utf8'))
+    .concat(readFileSync(launcher, 'utf8'))
     .join('\n')
   const read = [...text.matchAll(/\benv\??\.([A-Z][A-Z_]+)/g)].map(([, name = '']) => name)
   const system = [

@@ -3,88 +3,79 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { quantileOf } from '../../src/domain/metrics/last-hour.ts'
 import { blocksOf } from '../support/code-blocks.ts'
 import { openStory } from '../support/harness.ts'
+import { bucketLines } from '../support/metrics-text.ts'
 import { testWith } from '../support/programs.ts'
-import { isRead, parseSamples } from '../support/prometheus-text.ts'
+import { isRead, parseSamples, someBuckets } from '../support/prometheus-text.ts'
 
 /** Whether Prometheus' own parser takes a text: what it only finds fault with (3) is read all the same. */
 const promtoolReads = (input: string): boolean =>
   spawnSync('promtool', ['check', 'metrics'], { input, stdio: ['pipe', 'ignore', 'ignore'] }).status !== 1
 
-const lines: readonly string[] = [
-  'a 1',
-  'a{} 1',
-  ' \ta\t1',
-  'a{b="c"} 1',
-  'a{b="c",} 1',
-  'a{b="c",,} 1',
-  'a{,} 1',
-  'a { b = "c" , d = "" } 1 2',
-  'a{b="c"}1',
-  'a{b="c" d="e"} 1',
-  'a{b="q\\"q\\\\\\n"} 1',
-  'a{b="\\t"} 1',
-  'a{b="\\x41"} 1',
-  'a{b="c\n"} 1',
-  'a{b="} 2 #,{="} 1',
-  'a{b="é😀\u00A0"} 1',
-  'a{b="c",b="d"} 1',
-  'a{__name__="c"} 1',
-  'a{b:c="d"} 1',
-  'a:b 1',
-  'é 1',
-  'a\u00A01',
-  'a 1 2 3',
-  'a 1 -2',
-  'a 1 +2',
-  'a 1 2.5',
-  'a 1 9223372036854775807',
-  'a +5',
-  'a .5e-3',
-  'a 5.',
-  'a .',
-  'a 1e400',
-  'a 1e-400',
-  'a 1_000',
-  'a 0x10',
-  'a 0x1p4',
-  'a +Inf',
-  'a -inf',
-  'a Infinity',
-  'a nan',
-  'a +NaN',
-  'a infinite',
-  'a',
-  'a{b="c"}',
-  'a{b="c"',
-  'a{b="c} 1',
-  'a{b=c} 1',
-  "a{b='c'} 1",
-  '{a="b"} 1',
-  '1a 1',
-  'a-b 1',
-  '#a 1',
-  '# HELP a says \\n and \\\\ and "',
-  '# HELP a',
-  '# TYPE a gauge',
-  '#TYPE a counter',
-  '# TYPE a histogram\na_bucket{le="x"} 1',
-  '# TYPE a histogram\na_bucket{le="1"} 1\na_bucket{le="+Inf"} 2\na_sum 3\na_count 2',
-  '# TYPE a summary\na{quantile="0.5"} 1\na_sum 3\na_count 2',
-  '# TYPE a summary\na{quantile="x"} 1',
-  '# TYPE a summary\na_bucket{le="x"} 1',
-  '# TYPE a untyped\na 1',
-  '',
-  '\n\n \t\n',
-]
+/** What promtool says of files with these texts, which are in its folder; nothing if it is content. */
+function promtool(files: Readonly<Record<string, string>>, ...args: readonly string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'mergeq-promtool-'))
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  const { status, stdout, stderr } = spawnSync('promtool', args, { cwd: folder, encoding: 'utf8' })
+  rmSync(folder, { recursive: true })
+  return status === 0 ? '' : `${status}: ${stderr}${stdout}`
+}
+
+/** A test of rules or expressions, as promtool reads it; `lines` are samples, `more` what is expected. */
+const ruleTest = (ruleFile: string, lines: readonly string[], suffix: string, more: readonly string[]) =>
+  [
+    `rule_files: [${ruleFile}]`,
+    'tests:',
+    ' - interval: 1m',
+    '   input_series:',
+    ...lines.flatMap(line => {
+      const [, series = '', value = ''] = /^(.*) (\S+)$/.exec(line) ?? []
+      return [`    - series: '${series}'`, `      values: '${value}${suffix}'`]
+    }),
+    ...more,
+  ].join('\n')
+
+/** The metrics of a sandbox where three pull requests were submitted. */
+async function metricsOf(scenario: string): Promise<string> {
+  const story = await openStory({ dialect: 'hosted', scenario })
+  await story.mergeq('pr submit 1 2 3')
+  story.clock.now += 20_000
+  const { out } = await story.mergeq('metrics')
+  await story.close()
+  return out
+}
 
 describe('the same verdict as Prometheus', () => {
-  testWith('promtool').each(lines)('%j', line => {
-    expect(isRead(`${line}\n`)).toBe(promtoolReads(`${line}\n`))
-  })
+  const labels = [
+    ...['', ',', 'b="c"', 'b="c",', 'b="c",,', 'b="c" d="e"', 'b="c",b="d"', '__name__="c"', 'b:c="d"'],
+    ...['b="q\\"q\\\\\\n"', 'b="\\t"', 'b="\\x41"', 'b="c\n"', 'b="é😀\u00A0"', 'b=c', "b='c'", 'b="c'],
+  ].map(inner => `a{${inner}} 1`)
+  const values = '1 +5 .5e-3 5. . 1e400 1e-400 1_000 0x10 0x1p4 +Inf -inf Infinity nan +NaN infinite'
+    .split(' ')
+    .map(value => `a ${value}`)
+  const times = ['2 3', '-2', '+2', '2.5', '9223372036854775807'].map(time => `a 1 ${time}`)
+  const names = ['a:b 1', 'é 1', '1a 1', 'a-b 1', 'a\u00A01', '{a="b"} 1', 'a', 'a{b="c"}', 'a{b="c"']
+  const blanks = ['', '\n\n \t\n', ' \ta\t1', 'a { b = "c" , d = "" } 1 2', 'a{b="c"}1']
+  const comments = ['#a 1', '# HELP a says \\n and \\\\ and "', '# HELP a', '#TYPE a counter']
+  const types = [
+    'gauge\n',
+    'untyped\na 1',
+    'histogram\na_bucket{le="x"} 1',
+    'histogram\na_bucket{le="1"} 1\na_bucket{le="+Inf"} 2\na_sum 3\na_count 2',
+    'summary\na{quantile="0.5"} 1\na_sum 3\na_count 2',
+    'summary\na{quantile="x"} 1',
+    'summary\na_bucket{le="x"} 1',
+  ].map(type => `# TYPE a ${type}`)
+
+  testWith('promtool').each([...labels, ...values, ...times, ...names, ...blanks, ...comments, ...types])(
+    '%j',
+    line => {
+      expect(isRead(`${line}\n`)).toBe(promtoolReads(`${line}\n`))
+    },
+  )
 
   testWith('promtool').each([
     ['CRLF', '# TYPE a gauge\r\na{b="c"} 1\r\n\r\n'],
@@ -97,214 +88,74 @@ describe('the same verdict as Prometheus', () => {
     expect([isRead(text), promtoolReads(text)]).toEqual([true, false])
   })
 
-  testWith('promtool')(
-    'what the sandbox says is taken without a word, but for names that end in _total',
-    async () => {
-      const story = await openStory({ dialect: 'hosted' })
-      await story.mergeq('pr submit 1 2 3')
-      story.clock.now += 20_000
-      const { out } = await story.mergeq('metrics')
-      await story.close()
-      const { status, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: out, encoding: 'utf8' })
-      // The names are the service's (docs/reference/service.md, "Metrics"): gauges, whatever they end in.
-      const messages = stderr.split('\n').filter(line => line !== '' && !line.includes('_total'))
-      expect({ messages, status }).toEqual({ messages: [], status: 3 })
-      expect(parseSamples(out).length).toBeGreaterThan(50)
-    },
-  )
-})
-
-describe('quantiles', () => {
-  const of = (share: number, ...counts: readonly (readonly [number, number])[]) =>
-    quantileOf(
-      share,
-      counts.map(([bound, count]) => ({ bound, count })),
-    )
-  const rest = Number.POSITIVE_INFINITY
-
-  test.each([
-    ['within a bucket', of(0.5, [60, 10], [300, 20], [rest, 20]), 60, [0, 60]],
-    ['between two bounds', of(0.75, [60, 10], [300, 20], [rest, 20]), 180, [60, 300]],
-    ['from 0 on', of(0.25, [60, 10], [300, 20], [rest, 20]), 30, [0, 60]],
-    ['above the highest bound', of(0.99, [60, 1], [300, 2], [rest, 100]), 300, [300, rest]],
-  ] as const)('%s', (_, found, value, between) => {
-    expect(found).toEqual({ value, between })
+  testWith('promtool')('the sandbox only breaks the rule for names that end in _total', async () => {
+    const out = await metricsOf('happy')
+    const { status, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: out, encoding: 'utf8' })
+    // The names are the service's (docs/reference/service.md, "Metrics"): gauges, whatever they end in.
+    const messages = stderr.split('\n').filter(line => line !== '' && !line.includes('_total'))
+    expect({ messages, status }).toEqual({ messages: [], status: 3 })
+    expect(parseSamples(out).length).toBeGreaterThan(50)
   })
 
-  test('there is no quantile without observations, nor without a +Inf bucket', () => {
-    for (const found of [
-      of(0.5),
-      of(0.5, [60, 0], [rest, 0]),
-      of(0.5, [60, 10], [300, 20]),
-      of(0.5, [rest, 5]),
-    ])
-      expect(found).toBeUndefined()
-  })
-
-  const histogram = fc
-    .array(fc.tuple(fc.constantFrom(60, 300, 600, 900, 1800, 3600), fc.integer({ min: 0, max: 50 })), {
-      minLength: 1,
-      maxLength: 6,
-    })
-    .map(pairs => [...new Map(pairs)].toSorted(([one], [other]) => one - other))
-    .chain(pairs =>
-      fc.tuple(
-        fc.constant(pairs),
-        fc.integer({ min: 1, max: 20 }),
-        fc.constantFrom(0.01, 0.25, 0.5, 0.9, 0.95, 0.99, 1),
-      ),
-    )
-
-  testWith('promtool')('are those of Prometheus, to the last digit', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'mergeq-promtool-'))
-    const inputs: string[] = []
-    const asked: (readonly [expr: string, labels: string, value: number])[] = []
-    for (const [index, [pairs, more, share]] of fc.sample(histogram, { numRuns: 80, seed: 7 }).entries()) {
-      let count = 0
-      const buckets = [...pairs, [rest, more] as const].map(([bound, own]) => {
-        count += own
-        inputs.push(`h_bucket{i="${index}", le="${bound === rest ? '+Inf' : bound}"} ${count}`)
-        return { bound, count }
-      })
-      asked.push([
-        `histogram_quantile(${share}, h_bucket{i="${index}"})`,
-        `{i="${index}"}`,
-        quantileOf(share, buckets)?.value ?? Number.NaN,
-      ])
-    }
-    const rules = [
-      'rule_files: []',
-      'tests:',
-      ' - interval: 1m',
-      '   input_series:',
-      ...inputs.flatMap(line => {
-        const [, series = '', value = ''] = /^(.*) (\S+)$/.exec(line) ?? []
-        return [`    - series: '${series}'`, `      values: '${value}'`]
-      }),
-      '   promql_expr_test:',
-      ...asked.flatMap(([expr, labels, value]) => [
-        `    - expr: '${expr}'`,
+  testWith('promtool')('quantiles are those of Prometheus, to the last digit', () => {
+    const share = fc.constantFrom(0.01, 0.25, 0.5, 0.9, 0.95, 0.99, 1)
+    const samples: string[] = []
+    const expected = ['   promql_expr_test:']
+    for (const [i, [buckets, q]] of fc.sample(fc.tuple(someBuckets, share), 80).entries()) {
+      for (const { bound, count } of buckets)
+        samples.push(`h_bucket{i="${i}", le="${bound === Infinity ? '+Inf' : bound}"} ${count}`)
+      expected.push(
+        `    - expr: 'histogram_quantile(${q}, h_bucket{i="${i}"})'`,
         '      eval_time: 0m',
         '      exp_samples:',
-        `       - labels: '${labels}'`,
-        `         value: ${value}`,
-      ]),
-    ].join('\n')
-    writeFileSync(join(folder, 'test.yml'), rules)
-    const { status, stderr, stdout } = spawnSync('promtool', ['test', 'rules', 'test.yml'], {
-      cwd: folder,
-      encoding: 'utf8',
-    })
-    rmSync(folder, { recursive: true })
-    expect({ status, output: stderr + stdout.replace(/Unit Testing: .*\n|\s*SUCCESS\s*/g, '') }).toEqual({
-      status: 0,
-      output: '',
-    })
-    expect(asked.length).toBe(80)
-  })
-
-  test('a quantile of any histogram is between its bounds and rises with the share', () => {
-    fc.assert(
-      fc.property(histogram, fc.double({ min: 0, max: 1, noNaN: true }), ([pairs, more, share], other) => {
-        let count = 0
-        const buckets = [...pairs, [rest, more] as const].map(([bound, own]) => {
-          count += own
-          return { bound, count }
-        })
-        const [low, high] = [
-          quantileOf(Math.min(share, other), buckets),
-          quantileOf(Math.max(share, other), buckets),
-        ]
-        if (low === undefined || high === undefined) throw new Error('No quantile.')
-        expect(low.value).toBeLessThanOrEqual(high.value)
-        expect(low.value).toBeGreaterThanOrEqual(low.between[0])
-        expect(low.value).toBeLessThanOrEqual(low.between[1])
-      }),
-    )
+        `       - labels: '{i="${i}"}'`,
+        `         value: ${quantileOf(q, buckets)?.value}`,
+      )
+    }
+    const files = { 'test.yml': ruleTest('', samples, '', expected) }
+    expect(promtool(files, 'test', 'rules', 'test.yml')).toBe('')
   })
 })
 
-describe('the recipe for Prometheus', () => {
-  const [rules = '', ruleTest = ''] = blocksOf('docs/prometheus.md')
+describe('the recipe of docs/prometheus.md', () => {
+  const [rules = '', itsTest = ''] = blocksOf('docs/prometheus.md')
     .filter(({ language }) => language === 'yaml')
     .map(({ text }) => text)
 
   testWith('promtool')('the test of its rules passes', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'mergeq-promtool-'))
-    writeFileSync(join(folder, 'mergeq.yml'), rules)
-    writeFileSync(join(folder, 'test.yml'), ruleTest)
-    const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', 'test.yml'], {
-      cwd: folder,
-      encoding: 'utf8',
-    })
-    rmSync(folder, { recursive: true })
-    expect({ status, output: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, output: '' })
+    const files = { 'mergeq.yml': rules, 'test.yml': itsTest }
+    expect(promtool(files, 'test', 'rules', 'test.yml')).toBe('')
   })
 
   testWith('promtool')('its rules are valid, and fire for the metrics of a broken queue', async () => {
-    const story = await openStory({ dialect: 'hosted', scenario: 'paused' })
-    await story.mergeq('pr submit 1 2 3')
-    story.clock.now += 20_000
-    const { out } = await story.mergeq('metrics')
-    await story.close()
-    const folder = mkdtempSync(join(tmpdir(), 'mergeq-promtool-'))
-    writeFileSync(join(folder, 'rules.yml'), rules)
-    // Its own depth, for an hour; sixty for the other alert to have something to say of.
-    const series = out.split('\n').filter(line => line.startsWith('mq_'))
-    const test = [
-      'rule_files: [rules.yml]',
-      'tests:',
-      ' - interval: 1m',
-      '   input_series:',
-      ...series.flatMap(line => {
-        const [, name = '', value = ''] = /^(.*) (\S+)$/.exec(line) ?? []
-        return [`    - series: '${name}'`, `      values: '${value}x60'`]
-      }),
-      `    - series: 'mq_depth_current{repo="acme/api",branch="main"}'`,
-      `      values: '60x60'`,
-      `    - series: 'mq_pr_conclusions_1h_total{repo="acme/api",branch="main",conclusion="merged"}'`,
-      `      values: '1x60'`,
-      ...[
-        ['3600', 5],
-        ['7200', 10],
-        ['+Inf', 10],
-      ].flatMap(([bound, count]) => [
-        `    - series: 'mq_pr_time_in_queue_1h_seconds_bucket{repo="acme/api",branch="main",conclusion="merged",le="${bound}"}'`,
-        `      values: '${count}x60'`,
-      ]),
-      '   alert_rule_test:',
-      ...(
-        [
-          [
-            'MergeQueueMergesNothing',
-            'acme/web',
-            'No pull request has merged into main of acme/web for an hour, although some are queued',
-          ],
-          ['MergeQueueIsDeep', 'acme/api', '60 pull requests are queued for main in acme/api'],
-          [
-            'MergeQueueIsSlow',
-            'acme/api',
-            'One in 20 pull requests takes more than an hour to merge into main of acme/api',
-          ],
-        ] as const
-      ).flatMap(([alert, repo, summary]) => [
-        `    - alertname: ${alert}`,
-        '      eval_time: 45m',
-        '      exp_alerts:',
-        `       - exp_labels: { repo: ${repo}, branch: main }`,
-        `         exp_annotations: { summary: "${summary}" }`,
-      ]),
-    ].join('\n')
-    writeFileSync(join(folder, 'test.yml'), test)
-    const ran = (...args: readonly string[]) => {
-      const { status, stdout, stderr } = spawnSync('promtool', args, { cwd: folder, encoding: 'utf8' })
-      return { status, output: status === 0 ? '' : stdout + stderr }
-    }
-    const results = [ran('check', 'rules', 'rules.yml'), ran('test', 'rules', 'test.yml')]
-    rmSync(folder, { recursive: true })
-    expect(results).toEqual([
-      { status: 0, output: '' },
-      { status: 0, output: '' },
+    const broken = (await metricsOf('paused')).split('\n').filter(line => line.startsWith('mq_'))
+    // A second queue that is slow.
+    const api = 'repo="acme/api",branch="main"'
+    const slow = [
+      `mq_pr_conclusions_1h_total{${api},conclusion="merged"} 1`,
+      ...bucketLines('mq_pr_time_in_queue_1h_seconds', `${api},conclusion="merged"`, [5, 5, 10, 10]),
+    ]
+    const alerts = [
+      [
+        'MergeQueueMergesNothing',
+        'acme/web',
+        'No pull request has merged into main of acme/web for an hour, although some are queued',
+      ],
+      [
+        'MergeQueueIsSlow',
+        'acme/api',
+        'One in 20 pull requests takes more than an hour to merge into main of acme/api',
+      ],
+    ].flatMap(([alert, repo, summary]) => [
+      `    - alertname: ${alert}`,
+      '      eval_time: 45m',
+      '      exp_alerts:',
+      `       - exp_labels: { repo: ${repo}, branch: main }`,
+      `         exp_annotations: { summary: "${summary}" }`,
     ])
+    const test = ruleTest('rules.yml', [...broken, ...slow], 'x60', ['   alert_rule_test:', ...alerts])
+    const files = { 'rules.yml': rules, 'test.yml': test }
+    expect(promtool(files, 'check', 'rules', 'rules.yml')).toBe('')
+    expect(promtool(files, 'test', 'rules', 'test.yml')).toBe('')
   })
 })

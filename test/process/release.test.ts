@@ -21,21 +21,89 @@ async function check(...words: readonly string[]) {
   return { code: exitCode, lines: stdout.split('\n'), err: stderr }
 }
 
-const edit = (path: string, change: (text: string) => string) => {
-  const before = readFileSync(join(root, path), 'utf8')
-  const after = change(before)
-  expect(after).not.toBe(before)
-  writeFileSync(join(root, path), after)
+interface Mistake {
+  /** The file, what is in it, and what takes its place; without these two the file is removed. */
+  readonly change: readonly [path: string, from?: string | RegExp, to?: string]
+  readonly problem: RegExp | readonly RegExp[]
 }
 
-const withoutPart = (path: string) => () => rmSync(join(root, path))
+function make({ change: [path, from, to = ''] }: Mistake): void {
+  const file = join(root, path)
+  const before = readFileSync(file, 'utf8')
+  const after = from === undefined ? '' : before.replace(from, to)
+  expect(after).not.toBe(before)
+  if (from === undefined) rmSync(file)
+  else writeFileSync(file, after)
+}
+
+/** Mistakes that are made together, and the checks that find them. */
+const mistakes: Readonly<Record<string, readonly Mistake[]>> = {
+  'version,changelog': [
+    {
+      change: ['package.json', `"version": "${version}"`, '"version": "9.9.9"'],
+      problem: [
+        /^FAIL {2}version: package-lock\.json has \S+, package\.json has 9\.9\.9$/m,
+        /the newest release is \S+, not 9\.9\.9: run npm run release:check -- --cut/,
+      ],
+    },
+    {
+      change: ['CHANGELOG.md', '### Added', '### Bugs'],
+      problem: /the section 'Bugs' is not one of Added, Changed/,
+    },
+    {
+      change: ['CHANGELOG.md', '## [Unreleased]\n', '$&\n### Added\n\n- More.\n'],
+      problem: /entries are below 'Unreleased'/,
+    },
+    {
+      change: ['CHANGELOG.md', /\] - \d{4}-\d\d-\d\d/, '] - 2026-02-30'],
+      problem: /the date of \S+ is invalid: 2026-02-30/,
+    },
+  ],
+  'version,metadata,provenance': [
+    {
+      change: ['package.json', `"version": "${version}"`, '"version": "next"'],
+      problem: /'next' is not a version/,
+    },
+    {
+      change: ['package.json', 'mergeq/mergeq/issues', 'other/mergeq/issues'],
+      problem: /bugs\.url is not https:\/\/github\.com\/mergeq\/mergeq\/issues/,
+    },
+    { change: ['package.json', '"keywords"', '"words"'], problem: /package\.json has no keywords/ },
+    {
+      change: ['package.json', '"provenance": true', '"provenance": false'],
+      problem: /publishConfig\.provenance is not true/,
+    },
+    {
+      change: ['.github/workflows/release.yml', 'id-token: write', 'id-token: none'],
+      problem: /lacks the permission 'id-token: write'/,
+    },
+  ],
+  provenance: [{ change: ['.github/workflows/release.yml'], problem: /release\.yml is missing/ }],
+  contents: [
+    { change: ['LICENSE'], problem: /the tarball lacks LICENSE/ },
+    { change: ['dist/library.mjs'], problem: /the tarball lacks dist\/library\.mjs/ },
+    {
+      change: ['package.json', '"files": [', '$&\n"docs/README.md",'],
+      problem: /the tarball has docs\/README\.md/,
+    },
+    {
+      change: ['package.json', '"scripts": {', '$&"postinstall": "true",'],
+      problem: /the script postinstall runs on install/,
+    },
+  ],
+  install: [
+    {
+      change: ['dist/start.cjs', /^/, 'throw new Error("broken")\n'],
+      problem: /Node current: mergeq queue get ended with 1: .*broken/,
+    },
+  ],
+}
 
 describe('the release check', () => {
   beforeAll(async () => {
     for (const part of parts) cpSync(resolve(part), join(original, part), { recursive: true })
-    const text = readFileSync(join(original, 'CHANGELOG.md'), 'utf8')
     // The copy is a release, whether the changelog is cut already or not.
-    if (!text.includes(`\n## [${version}] - `)) {
+    if (!readFileSync(join(original, 'CHANGELOG.md'), 'utf8').includes(`\n## [${version}] - `)) {
       const cut = ['scripts/check-release.mjs', '--root', original, '--cut', '--date', '2026-11-22']
       await execa(process.execPath, cut)
     }
@@ -45,117 +113,30 @@ describe('the release check', () => {
     cpSync(original, root, { recursive: true })
   })
 
-  test('passes with the files of a release, and prints the changes of the version', async () => {
-    const only = 'version,changelog,metadata,provenance,contents'
-    expect(await check('--only', only, '--tag', `v${version}`)).toEqual({
+  test('passes with the files of a release, which can be installed and run', async () => {
+    const only = 'version,changelog,metadata,provenance,contents,install'
+    expect(await check('--only', only, '--tag', `v${version}`, '--nodes', 'current')).toEqual({
       code: 0,
       lines: only.split(',').map(name => `ok    ${name}`),
       err: '',
     })
+  }, 60_000)
+
+  test('prints the changes of the version', async () => {
     const { code, lines } = await check('--notes')
     expect({ code, first: lines[0] }).toEqual({ code: 0, first: expect.stringMatching(/\S/) })
     expect(lines.join('\n')).toMatch(/^### Added$/m)
     expect(lines.join('\n')).not.toMatch(/^## |^\[/m)
   })
 
-  test('installs the tarball and runs it with this version of Node', async () => {
-    expect(await check('--only', 'install', '--nodes', 'current')).toEqual({
-      code: 0,
-      lines: ['ok    install'],
-      err: '',
-    })
-  }, 60_000)
-
-  const wrong: readonly (readonly [name: string, check: string, change: () => void, problem: RegExp])[] = [
-    [
-      'a version that the lock file does not have',
-      'version',
-      () => edit('package.json', text => text.replace(`"version": "${version}"`, '"version": "9.9.9"')),
-      /^FAIL {2}version: package-lock\.json has \S+, package\.json has 9\.9\.9$/,
-    ],
-    [
-      'a version that is not one',
-      'version',
-      () => edit('package.json', text => text.replace(`"version": "${version}"`, '"version": "next"')),
-      /'next' is not a version/,
-    ],
-    [
-      'a version that the changelog does not have',
-      'changelog',
-      () => edit('package.json', text => text.replace(`"version": "${version}"`, '"version": "9.9.9"')),
-      /the newest release is \S+, not 9\.9\.9: run npm run release:check -- --cut/,
-    ],
-    [
-      'entries that are not released',
-      'changelog',
-      () => edit('CHANGELOG.md', text => text.replace('## [Unreleased]\n', '$&\n### Added\n\n- More.\n')),
-      /entries are below 'Unreleased'/,
-    ],
-    [
-      'a date that does not exist',
-      'changelog',
-      () => edit('CHANGELOG.md', text => text.replace(/\] - \d{4}-\d\d-\d\d/, '] - 2026-02-30')),
-      /the date of \S+ is invalid: 2026-02-30/,
-    ],
-    [
-      'a section with another name',
-      'changelog',
-      () => edit('CHANGELOG.md', text => text.replace('### Added', '### Bugs')),
-      /the section 'Bugs' is not one of Added, Changed/,
-    ],
-    [
-      'another repository in one place',
-      'metadata',
-      () => edit('package.json', text => text.replace('mergeq/mergeq/issues', 'other/mergeq/issues')),
-      /bugs\.url is not https:\/\/github\.com\/mergeq\/mergeq\/issues/,
-    ],
-    [
-      'no keywords',
-      'metadata',
-      () => edit('package.json', text => text.replace('"keywords"', '"words"')),
-      /package\.json has no keywords/,
-    ],
-    [
-      'no provenance in the manifest',
-      'provenance',
-      () => edit('package.json', text => text.replace('"provenance": true', '"provenance": false')),
-      /publishConfig\.provenance is not true/,
-    ],
-    [
-      'a workflow that may not sign',
-      'provenance',
-      () => edit('.github/workflows/release.yml', text => text.replace('id-token: write', 'id-token: none')),
-      /lacks the permission 'id-token: write'/,
-    ],
-    ['no release workflow', 'provenance', withoutPart('.github/workflows/release.yml'), /is missing/],
-    ['no license', 'contents', withoutPart('LICENSE'), /the tarball lacks LICENSE/],
-    ['no library', 'contents', withoutPart('dist/library.mjs'), /the tarball lacks dist\/library\.mjs/],
-    [
-      'a file that does not belong there',
-      'contents',
-      () => writeFileSync(join(root, 'dist/notes.json'), '{}'),
-      /the tarball has dist\/notes\.json/,
-    ],
-    [
-      'a script that runs on install',
-      'contents',
-      () => edit('package.json', text => text.replace('"scripts": {', '$&"postinstall": "true",')),
-      /the script postinstall runs on install/,
-    ],
-    [
-      'a program that does not start',
-      'install',
-      () => writeFileSync(join(root, 'dist/mergeq.cjs'), 'throw new Error("broken")\n'),
-      /Node current: mergeq queue get ended with 1: .*broken/,
-    ],
-  ]
-  test.each(wrong)(
-    'fails for %s',
-    async (_, name, change, problem) => {
-      change()
-      const { code, lines } = await check('--only', name, '--nodes', 'current')
+  test.each(Object.entries(mistakes))(
+    'fails for mistakes that concern %s, and names each',
+    async (checks, made) => {
+      for (const mistake of made) make(mistake)
+      const { code, lines } = await check('--only', checks, '--nodes', 'current')
       expect({ code, ok: lines.filter(line => line.startsWith('ok')) }).toEqual({ code: 1, ok: [] })
-      expect(lines.join('\n')).toMatch(new RegExp(problem.source, 'm'))
+      for (const problem of made.flatMap(mistake => mistake.problem))
+        expect(lines.join('\n')).toMatch(problem)
     },
     60_000,
   )

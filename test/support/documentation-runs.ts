@@ -1,18 +1,28 @@
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
-import { beforeAll } from 'vitest'
-import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { mergeq, type Setting, splitWords } from './harness.ts'
 import { bareEnvironment, launcher } from './programs.ts'
-import { temporaryFolder } from './temporary-folder.ts'
 
 export type Variables = Readonly<Record<string, string>>
 
 /** Command lines of the documents that no test can run, and why. */
 export const notRunnable: Variables = {
-  'npm ci && npm run tour':
-    'it installs and builds in this folder; test/process/built-program.test.ts runs the tour',
+  'npm ci && npm run tour': 'it installs and builds in this folder; docs/sandbox.md has the tour',
   'npm ci && npm test': 'it is this',
   'npm i -g mergeq': 'it needs a registry; test/process/package.test.ts installs what is packed',
   'npx mergeq --help': 'it needs a registry; test/process/package.test.ts runs npx on what is packed',
@@ -27,41 +37,48 @@ export const adaptForTest = (line: string): string =>
   line
     .replace(/^mergeq pr wait \d+$/, '$& --interval 1s')
     .replace(/ --wait\b/, '$& --interval 1s')
-    .replace(/^mergeq sandbox tour$/, '$& --speed 8')
+    .replace(/^mergeq sandbox tour$/, '$& --speed 20')
+    // The outage of the scenario begins later on a busy machine than the command ends.
+    .replace(/(--scenario mine\.json) --speed 20 /, '$1 ')
     .replace(/^mergeq queue watch$/, '$& --for 1s')
     .replace(/^(mergeq sandbox start) --port 8080/, 'timeout --preserve-status -s INT 2 $1')
     .replace('/var/lib/prometheus/node-exporter', '.')
 
-/** Where all of it happens. */
-export const place = temporaryFolder('mergeq-docs-')
+/** Where all of it happens; test files of one worker share it. */
+export const place = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-docs-')))
+process.on('exit', () => rmSync(place, { recursive: true, force: true }))
 const programs = join(place, 'programs')
-beforeAll(() => {
-  mkdirSync(programs)
-  symlinkSync(launcher, join(programs, 'mergeq'))
-  writeFileSync(join(programs, 'buildkite-agent'), '#!/bin/sh\ncat > "$1.md"\n', { mode: 0o755 })
-})
+mkdirSync(programs)
+symlinkSync(launcher, join(programs, 'mergeq'))
+writeFileSync(join(programs, 'buildkite-agent'), '#!/bin/sh\ncat > "$1.md"\n', { mode: 0o755 })
 
 /** A checkout of a branch with one commit that its remote's main does not have, and what jobs leave in it. */
 export function checkout(name: string): string {
+  const original = join(place, 'original')
+  if (!existsSync(original)) createCheckout(original)
   const folder = join(place, name)
-  const git = (cwd: string, ...words: readonly string[]) =>
+  cpSync(original, folder, { recursive: true })
+  symlinkSync(resolve('test/fixtures/junit'), join(folder, 'reports'))
+  return folder
+}
+
+function createCheckout(folder: string): void {
+  const git = (...words: readonly string[]) =>
     execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...words], {
-      cwd,
+      cwd: folder,
       stdio: 'ignore',
       env: bareEnvironment(place),
     })
   mkdirSync(join(folder, 'web/cart'), { recursive: true })
-  git(folder, 'init', '-b', 'main')
-  git(folder, 'init', '--bare', 'origin.git')
-  git(folder, 'commit', '--allow-empty', '-m', 'Begin')
-  git(folder, 'remote', 'add', 'origin', join(folder, 'origin.git'))
-  git(folder, 'push', 'origin', 'main', 'main:release/2.4')
-  git(folder, 'checkout', '-b', 'fix-cart')
+  git('init', '-b', 'main')
+  git('init', '--bare', 'origin.git')
+  git('commit', '--allow-empty', '-m', 'Begin')
+  git('remote', 'add', 'origin', './origin.git')
+  git('push', 'origin', 'main', 'main:release/2.4')
+  git('checkout', '-b', 'fix-cart')
   writeFileSync(join(folder, 'web/cart/total.js'), '')
-  git(folder, 'add', 'web')
-  git(folder, 'commit', '-m', 'Fix cart')
-  symlinkSync(resolve('test/fixtures/junit'), join(folder, 'reports'))
-  return folder
+  git('add', 'web')
+  git('commit', '-m', 'Fix cart')
 }
 
 /** What every command line of a document finds: mergeq on the path, a home of its own, and a sandbox. */
@@ -92,7 +109,48 @@ export async function sh(words: readonly [string, ...string[]], cwd: string, env
     extendEnv: false,
     reject: false,
     stdin: 'ignore',
-    timeout: 15_000,
+    timeout: 60_000,
   })
   return { code: exitCode, out: stdout, err: stderr }
+}
+
+/** A command line that is mergeq alone: no other program, no pattern of files, nothing that it writes. */
+const isMergeqAlone = (line: string): boolean =>
+  /^mergeq (?!sandbox |guard |queue export )[^|&;<>$`*()]*$/.test(line)
+
+/**
+ * A sandbox in which the command lines of a document run in a folder. Those of mergeq alone run in this
+ * process, where waiting takes no time; a shell runs the others.
+ */
+export async function openDocumentSandbox(folder: string) {
+  let ahead = 0
+  const clock = {
+    get now() {
+      return Date.now() + ahead
+    },
+    set now(time) {
+      ahead = time - Date.now()
+    },
+  }
+  const sandbox = await startSandbox({ speed: 4, now: () => clock.now })
+  const env = { ...environmentOf(sandbox, folder), ...inSandbox(sandbox) }
+  const spawn: Setting['spawn'] = (program, args) => {
+    // The working directory of the simulated host is /repo.
+    const words = args.map(word => word.replace(/^\/repo\b/, folder))
+    const { status, stdout } = spawnSync(program, words, { cwd: folder, env, encoding: 'utf8' })
+    return { code: status ?? 127, out: stdout ?? '' }
+  }
+  return {
+    env,
+    close: () => sandbox.close(),
+    async run(line: string, setting: Setting = {}) {
+      if (!isMergeqAlone(line)) return sh(['sh', '-c', adaptForTest(line)], folder, env)
+      const isFile = (word: string) => statSync(join(folder, word), { throwIfNoEntry: false })?.isFile()
+      const files = splitWords(line)
+        .filter(isFile)
+        .map(word => [word, readFileSync(join(folder, word), 'utf8')])
+      const words = adaptForTest(line).replace(/^mergeq /, '')
+      return mergeq(words, { env, clock, spawn, files: Object.fromEntries(files), ...setting })
+    },
+  }
 }

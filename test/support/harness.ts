@@ -1,73 +1,36 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { RegisteredCommand } from '../../src/cli/command.ts'
 import { documentCommand } from '../../src/cli/command-doc.ts'
 import { read } from '../../src/cli/parse.ts'
 import { runProgram } from '../../src/cli/program.ts'
 import { commandGroups } from '../../src/commands/index.ts'
+import { files as realFiles } from '../../src/host/files.ts'
 import type { Access, Environment, GitResult, Host, ProgramResult } from '../../src/host/host.ts'
 import { windowsEnvironment } from '../../src/host/host.ts'
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { allCommands } from './commands.ts'
+import { type Answer, type ReceivedRequest, type Script, startTestServer } from './service.ts'
+
+export type { Answer }
 
 /** A request as the service saw it. */
-export interface Seen {
-  readonly method: string
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-}
-
-/** What a scripted service answers: a status, a body, headers. */
-export interface Answer {
-  readonly status?: number
-  readonly body?: string
-  readonly headers?: Readonly<Record<string, string>>
-}
-type Script = (seen: Seen, index: number) => Answer | Promise<Answer>
+export type Seen = Omit<ReceivedRequest, 'connection'>
 
 /** A service on loopback that answers by script and records its requests. */
 export interface Service {
   readonly baseUrl: string
-  readonly requests: Seen[]
+  readonly requests: readonly ReceivedRequest[]
   close(): Promise<void>
 }
 
-export async function serveScript(script: Script): Promise<Service> {
-  const requests: Seen[] = []
-  const server = createServer(async (request, response) => {
-    const pieces: Buffer[] = []
-    for await (const piece of request) pieces.push(piece)
-    const seen = {
-      method: request.method ?? '',
-      path: request.url ?? '',
-      headers: Object.fromEntries(
-        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
-      ),
-      body: Buffer.concat(pieces).toString(),
-    }
-    requests.push(seen)
-    const { status = 200, body = '', headers = {} } = await script(seen, requests.length - 1)
-    response.writeHead(status, headers).end(body)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  return {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
-    requests,
-    async close() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
-  }
+export async function serveScript(answer: Script): Promise<Service> {
+  const { baseUrl, requests, close } = await startTestServer({ answer })
+  return { baseUrl: baseUrl(), requests, close }
 }
 
 /** The simulated host of a run. By default it has no terminal, no input and an empty environment. */
 export interface Setting {
-  readonly env?: Readonly<Record<string, string>>
+  /** Variables besides those of every run; undefined removes one. */
+  readonly env?: Environment
   readonly terminal?: boolean
   /** Standard error is a terminal that can be written over: long work shows a spinner. */
   readonly redraws?: boolean
@@ -82,6 +45,10 @@ export interface Setting {
   readonly files?: Readonly<Record<string, string | Uint8Array>>
   /** Files that can be changed; what several command lines share. They stand before `files`. */
   readonly disk?: Map<string, string>
+  /** Files are those of this machine, in the place of `files` and `disk`. */
+  readonly realFiles?: boolean
+  /** The working folder; `/repo` by default. */
+  readonly cwd?: string
   /** The platform; Linux by default. */
   readonly platform?: string
   /** The id of the user; without one nobody asks who may use a file. */
@@ -164,7 +131,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   const host: Host = {
     argv: typeof line === 'string' ? splitWords(line) : line,
     env: setting.platform === 'win32' ? windowsEnvironment(variables) : variables,
-    cwd: '/repo',
+    cwd: setting.cwd ?? '/repo',
     runtime: {
       version: '0.0.0-test',
       node: process.versions.node,
@@ -229,6 +196,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       createDirectory: async path => setting.onChange?.('createDirectory', path),
       resolveLink: async path => path,
       access: async path => setting.access?.[path],
+      changeMode: async (path, mode) => setting.onChange?.(`changeMode ${mode.toString(8)}`, path),
       rename: async path => setting.onChange?.('rename', path),
       replace: async (path, text) => {
         setting.onChange?.('replace', path)
@@ -247,7 +215,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       setting.spawn?.(program, args, options) ?? { code: 127, startError: 'ENOENT' },
   }
   try {
-    const code = await runProgram(host, commandGroups)
+    const code = await runProgram(setting.realFiles ? { ...host, files: realFiles } : host, commandGroups)
     await checkExitCodeInHelp(host, code)
     return { code, out: out.join(''), err: err.join(''), requests: service?.requests ?? [], sleeps }
   } finally {

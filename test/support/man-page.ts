@@ -1,15 +1,22 @@
 import { Help } from 'commander'
-import {
-  type CommandDoc,
-  documentOption,
-  type OptionDoc,
-  otherVariables,
-  programSummary,
-} from '../../src/cli/command-doc.ts'
-import { describeOption, listSettingVariables } from '../../src/cli/help.ts'
-import { globalOptions } from '../../src/cli/parse.ts'
-import { outputFormats } from '../../src/domain/output-formats.ts'
-import { exitCodeList } from '../../src/errors.ts'
+import type { CommandDoc, OptionDoc } from '../../src/cli/command-doc.ts'
+import { describeOption } from '../../src/cli/help.ts'
+
+/** What `mergeq help --json` prints. */
+export interface ProgramHelp {
+  readonly summary: string
+  readonly groups: readonly { readonly name: string; readonly summary: string }[]
+  readonly globalFlags: readonly OptionDoc[]
+  readonly commands: readonly CommandDoc[]
+  readonly environment: readonly {
+    readonly names: readonly string[]
+    readonly flag?: string
+    readonly summary: string
+    readonly default?: string
+  }[]
+  readonly formats: readonly { readonly name: string; readonly summary: string }[]
+  readonly exitCodes: readonly { readonly code: number; readonly kind: string; readonly when: string }[]
+}
 
 const roffEscapes: Readonly<Record<string, string>> = {
   '\\': '\\e',
@@ -61,7 +68,7 @@ const toSentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${te
 const formatOptionSyntax = ({ name, short, value }: OptionDoc): string =>
   [
     [...(short === undefined ? [] : [formatBold(short)]), formatBold(name)].join(', '),
-    ...(value === undefined ? [] : [formatItalic(value)]),
+    ...(value === undefined ? [] : [formatItalic(value.replace(/^<|>$/g, ''))]),
   ].join(' ')
 
 const formatOption = (option: OptionDoc): readonly string[] =>
@@ -96,14 +103,23 @@ function formatCommand({
   ]
 }
 
-/** Returns the manual page `mergeq.1`, which documents all commands. */
-export function renderManPage(commands: readonly CommandDoc[]): string {
+const formatVariable = ({ names, flag, summary, ...variable }: ProgramHelp['environment'][number]) => {
+  const option = flag === undefined ? '' : `${flag}: `
+  const defaultNote = variable.default === undefined ? '' : ` (default: ${variable.default})`
+  return formatItem(formatBold(names.join(', ')), toSentence(`${option}${summary}${defaultNote}`))
+}
+
+/**
+ * Returns the manual page `mergeq.1`: what `mergeq help --json` prints, but the outputs of the commands. So the
+ * committed page is also the reference for that document.
+ */
+export function renderManPage(help: ProgramHelp): string {
   return `${[
     '.\\" Generated from the commands of mergeq by `npm run reference`.',
     '.TH MERGEQ 1 "" "mergeq" "mergeq manual"',
     ...formatSection(
       'NAME',
-      `mergeq \\- ${escapeRoff(programSummary.replace(/^./, first => first.toLowerCase()))}`,
+      `mergeq \\- ${escapeRoff(help.summary.replace(/^./, first => first.toLowerCase()))}`,
     ),
     ...formatSection(
       'SYNOPSIS',
@@ -119,22 +135,17 @@ export function renderManPage(commands: readonly CommandDoc[]): string {
     ...formatSection(
       'GLOBAL FLAGS',
       'Global flags are accepted before and after the command.',
-      ...globalOptions.map(documentOption).flatMap(formatOption),
+      ...help.globalFlags.flatMap(formatOption),
     ),
-    ...formatSection('COMMANDS', ...commands.flatMap(formatCommand)),
+    ...formatSection('COMMANDS', ...help.commands.flatMap(formatCommand)),
     ...formatSection(
       'FORMATS',
-      ...outputFormats.flatMap(({ name, summary }) => formatItem(formatBold(name), toSentence(summary))),
+      ...help.formats.flatMap(({ name, summary }) => formatItem(formatBold(name), toSentence(summary))),
     ),
-    ...formatSection(
-      'ENVIRONMENT',
-      ...[...listSettingVariables(), ...otherVariables].flatMap(([names, description]) =>
-        formatItem(formatBold(names), toSentence(description)),
-      ),
-    ),
+    ...formatSection('ENVIRONMENT', ...help.environment.flatMap(formatVariable)),
     ...formatSection(
       'EXIT STATUS',
-      ...exitCodeList.flatMap(({ code, kind, when }) =>
+      ...help.exitCodes.flatMap(({ code, kind, when }) =>
         formatItem(formatBold(String(code)), toSentence(`${kind}: ${when}`)),
       ),
     ),

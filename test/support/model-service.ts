@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { bodyText } from '../../src/api/request.ts'
 import type { HttpResponse } from '../../src/http/messages.ts'
 import type { Attempt } from '../../src/http/undici.ts'
+import { mergeq, noon, type Setting } from './harness.ts'
+import { network, networkEnv } from './replaced-transport.ts'
 
 /** A clock whose time passes only while everything sleeps: what sleeps side by side wakes in order. */
 export interface VirtualClock {
@@ -39,7 +41,7 @@ export function virtualClock(now: number): VirtualClock {
 }
 
 /** How an answer is lost, or what stands in its place. */
-export type Loss = 'reset' | 'time-out' | 408 | 503 | 'cut' | 'page'
+export type Loss = 'reset' | 'time-out' | 307 | 408 | 503 | 'cut' | 'page'
 
 /**
  * What happens to one sending of a change. `refused` with 404 or 409 befalls a replay only: a service that
@@ -47,35 +49,32 @@ export type Loss = 'reset' | 'time-out' | 408 | 503 | 'cut' | 'page'
  * loses the answer.
  */
 export type ChangeFault =
-  | { readonly kind: 'none' | 'not-sent' | 'limited' }
+  | { readonly kind: 'none' | 'not-sent' }
+  | { readonly kind: 'limited'; readonly retryAfter?: string }
   | { readonly kind: 'before' | 'after'; readonly loss: Loss }
   | { readonly kind: 'late'; readonly loss: Loss; readonly delay: number }
-  | { readonly kind: 'refused'; readonly status: 401 | 403 | 404 | 409 }
+  | { readonly kind: 'refused'; readonly status: number }
 
 /** What happens to one reading. `stale` shows how things were so many milliseconds ago. */
 export type ReadFault =
   | { readonly kind: 'none' }
   | { readonly kind: 'stale'; readonly lag: number }
   | { readonly kind: 'lost'; readonly loss: Loss }
-  | { readonly kind: 'nonsense'; readonly body: string }
+  | { readonly kind: 'body'; readonly body: string; readonly status?: number }
   | { readonly kind: 'previous' | 'brief-404' }
-  | { readonly kind: 'refused'; readonly status: 401 | 403 }
+  | { readonly kind: 'refused'; readonly status: number }
+
+export const acts = [
+  ...(['submit', 'cancel', 'restart', 'advance', 'fail'] as const),
+  ...(['create', 'delete', 'update', 'pause'] as const),
+]
 
 /**
  * What another client, or the queue itself, does at a moment, in milliseconds from the start of the command.
  */
 export interface Act {
   readonly at: number
-  readonly what:
-    | 'submit'
-    | 'cancel'
-    | 'restart'
-    | 'advance'
-    | 'fail'
-    | 'create'
-    | 'delete'
-    | 'update'
-    | 'pause'
+  readonly what: (typeof acts)[number]
   readonly pr: number
   readonly branch: string
 }
@@ -127,7 +126,7 @@ export interface Scenario {
   readonly acts: readonly Act[]
   /** Queues and pull requests as they were an hour before. */
   readonly queues: Readonly<Record<string, Settings>>
-  readonly pulls: Readonly<Record<string, string>>
+  readonly pulls: Readonly<Record<string, string | Partial<Pull> | undefined>>
   /** Whether a submit of what is queued is refused with 409, and a delete of what is not there succeeds. */
   readonly refusesQueued: boolean
   readonly deletesNothing: boolean
@@ -150,7 +149,7 @@ export const isQueued = (pull: Pull | undefined): boolean => pull !== undefined 
 export const pullKey = (repo: string, branch: string, pr: unknown) => `${repo} ${branch} #${pr}`
 export const queueKey = (repo: string, branch: string) => `${repo} ${branch}`
 
-const priorityOf = (value: unknown): number | undefined =>
+export const priorityIn = (value: unknown): number | undefined =>
   typeof value === 'number' ? value : typeof value === 'string' ? names[value.toLowerCase()] : undefined
 
 const nameOf = (repo: unknown): string => {
@@ -177,7 +176,7 @@ export function modelService(scenario: Scenario, clock: VirtualClock) {
   const troubles = [...scenario.readings]
   const agenda: { readonly at: number; act(at: number): void }[] = []
   const log: string[] = []
-  let requests = 0
+  const operations: string[] = []
 
   const put = <T>(
     history: Map<string, Version<T>[]>,
@@ -234,26 +233,16 @@ export function modelService(scenario: Scenario, clock: VirtualClock) {
     switch (operation) {
       case 'submitPullRequest': {
         if (pull?.state === 'MERGED') return [400, false]
-        const priority = priorityOf(body.priority)
+        const priority = priorityIn(body.priority)
         const noBatch = typeof body.noBatch === 'boolean' ? body.noBatch : undefined
         if (pull !== undefined && isQueued(pull)) {
           if (scenario.refusesQueued) return [409, false]
-          put(
-            pulls,
-            key,
-            { ...pull, priority: priority ?? pull.priority, noBatch: noBatch ?? pull.noBatch },
-            at,
-            by,
-          )
+          const changed = { priority: priority ?? pull.priority, noBatch: noBatch ?? pull.noBatch }
+          put(pulls, key, { ...pull, ...changed }, at, by)
           return [200, true]
         }
-        put(
-          pulls,
-          key,
-          { state: 'PENDING', changedAt: at, priority: priority ?? 100, noBatch: noBatch ?? false },
-          at,
-          by,
-        )
+        const chosen = { priority: priority ?? 100, noBatch: noBatch ?? false }
+        put(pulls, key, { state: 'PENDING', changedAt: at, ...chosen }, at, by)
         return [200, true]
       }
       case 'cancelPullRequest':
@@ -300,31 +289,13 @@ export function modelService(scenario: Scenario, clock: VirtualClock) {
       ['TESTS_PASSED', 'MERGED'],
       ['PENDING_FAILURE', 'TESTING'],
     ]).get(pull?.state ?? '')
-    const operation = {
-      submit: 'submitPullRequest',
-      cancel: 'cancelPullRequest',
-      restart: 'restartTestsOnPullRequest',
-      create: 'createQueue',
-      delete: 'deleteQueue',
-      update: 'updateQueue',
-      pause: 'updateQueue',
-      advance: '',
-      fail: '',
-    }[what]
     const { pr: _, ...onQueue } = body
     log.push(`${at - start} somebody: ${what} ${key}`)
-    if (operation !== '')
-      perform(
-        operation,
-        /queue$/i.test(operation)
-          ? {
-              ...onQueue,
-              ...(what === 'update' && { concurrency: 5 }),
-              ...(what === 'pause' && { state: 'PAUSED' }),
-            }
-          : body,
-        at,
-      )
+    if (what === 'submit' || what === 'cancel') perform(`${what}PullRequest`, body, at)
+    else if (what === 'restart') perform('restartTestsOnPullRequest', body, at)
+    else if (what === 'create' || what === 'delete') perform(`${what}Queue`, onQueue, at)
+    else if (what === 'update') perform('updateQueue', { ...onQueue, concurrency: 5 }, at)
+    else if (what === 'pause') perform('updateQueue', { ...onQueue, state: 'PAUSED' }, at)
     else if (pull === undefined || !isQueued(pull)) return
     else if (what === 'fail') put(pulls, key, { ...pull, state: 'FAILED', changedAt: at }, at)
     else if (what === 'advance' && next !== undefined)
@@ -360,9 +331,16 @@ export function modelService(scenario: Scenario, clock: VirtualClock) {
     return [200, JSON.stringify({ ...queue, branch: key.split(' ')[1], enqueuedPullRequests })]
   }
 
-  const respond = (status: number, body: string): HttpResponse => ({
+  const respond = (
+    status: number,
+    body: string,
+    headers: readonly (readonly [string, string])[] = [],
+  ): HttpResponse => ({
     status,
-    headers: new Map(scenario.dated ? [['date', new Date(clock.now + scenario.skew).toUTCString()]] : []),
+    headers: new Map([
+      ...headers,
+      ...(scenario.dated ? ([['date', new Date(clock.now + scenario.skew).toUTCString()]] as const) : []),
+    ]),
     bytes: new TextEncoder().encode(body),
   })
   const lose = async (loss: Loss, limit: number): Promise<HttpResponse> => {
@@ -386,21 +364,13 @@ export function modelService(scenario: Scenario, clock: VirtualClock) {
     const isFirst = sendings.every(one => one.operation !== operation || one.key !== keyOf(operation, body))
     const drawn = faults.shift() ?? { kind: 'none' }
     const fault: ChangeFault =
-      drawn.kind === 'refused' && drawn.status >= 404 && isFirst ? { kind: 'none' } : drawn
+      drawn.kind === 'refused' && /^40[49]$/.test(`${drawn.status}`) && isFirst ? { kind: 'none' } : drawn
     if (fault.kind === 'not-sent') throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
     began()
     const key = keyOf(operation, body)
-    const sending: Sending = {
-      number: sendings.length,
-      operation,
-      key,
-      body,
-      text,
-      at: clock.now,
-      fault,
-      endedAt: clock.now,
-      isAccepted: false,
-    }
+    const at = clock.now
+    const number = sendings.length
+    const sending: Sending = { number, operation, key, body, text, at, fault, endedAt: at, isAccepted: false }
     sendings.push(sending)
     const apply = (at: number) => {
       const [status, isApplied] = perform(operation, body, at, sending.number)
@@ -416,7 +386,7 @@ export function modelService(scenario: Scenario, clock: VirtualClock) {
       catchUp()
       switch (fault.kind) {
         case 'limited':
-          return respond(429, '')
+          return respond(429, '', fault.retryAfter === undefined ? [] : [['retry-after', fault.retryAfter]])
         case 'refused':
           return respond(fault.status, '')
         case 'before':
@@ -450,8 +420,8 @@ export function modelService(scenario: Scenario, clock: VirtualClock) {
           return respond(...read(operation, key, clock.now - trouble.lag))
         case 'lost':
           return lose(trouble.loss, limit)
-        case 'nonsense':
-          return respond(200, trouble.body)
+        case 'body':
+          return respond(trouble.status ?? 200, trouble.body)
         case 'refused':
           return respond(trouble.status, '')
         case 'brief-404':
@@ -479,14 +449,12 @@ export function modelService(scenario: Scenario, clock: VirtualClock) {
 
   for (const [branch, settings] of Object.entries(scenario.queues))
     put(queues, queueKey(repository, branch), settings, start - hour)
-  for (const [place, state] of Object.entries(scenario.pulls)) {
+  for (const [place, given] of Object.entries(scenario.pulls)) {
+    if (given === undefined) continue
     const [branch = '', pr] = place.split('#')
-    put(
-      pulls,
-      pullKey(repository, branch, pr),
-      { state, changedAt: start - hour, priority: 100, noBatch: false },
-      start - hour,
-    )
+    const pull = typeof given === 'string' ? { state: given } : given
+    const usual = { state: 'PENDING', changedAt: start - hour, priority: 100, noBatch: false }
+    put(pulls, pullKey(repository, branch, pr), { ...usual, ...pull }, start - hour)
   }
   for (const one of scenario.acts) plan(start + one.at, at => act(one, at))
   catchUp()
@@ -496,14 +464,14 @@ export function modelService(scenario: Scenario, clock: VirtualClock) {
     pulls,
     queues,
     log,
-    /** How many requests came. */
-    requests: () => requests,
+    /** The operation of each request that came, in order. */
+    operations,
     /** In the place of an attempt of the transport. */
-    async attempt(_: unknown, { request, limit, onBegin }: Attempt): Promise<HttpResponse> {
-      requests++
+    async attempt({ request, limit, onBegin }: Attempt): Promise<HttpResponse> {
       catchUp()
       const text = request.body === undefined ? '{}' : bodyText(request.body)
       const { operation } = request
+      if (faults[0]?.kind !== 'not-sent' || !request.isChange) operations.push(operation)
       if (request.isChange) return receive(operation, text, limit, () => onBegin?.())
       onBegin?.()
       return show(operation, text, limit)
@@ -515,10 +483,41 @@ export function modelService(scenario: Scenario, clock: VirtualClock) {
 
 export type Model = ReturnType<typeof modelService>
 
+/** What holds where a scenario does not say otherwise. */
+const usual: Scenario = {
+  skew: 0,
+  latency: 0,
+  changes: [],
+  readings: [],
+  acts: [],
+  queues: { main: { state: 'RUNNING', mode: 'single', concurrency: 1, batch: false } },
+  pulls: {},
+  refusesQueued: false,
+  deletesNothing: false,
+  dated: true,
+}
+
+/**
+ * Runs a command line against a model by a virtual clock that begins at noon. The test file replaces
+ * `src/http/undici.ts` with `replacedTransport`.
+ */
+export async function runAgainstModel(line: string, scenario: Partial<Scenario>, setting: Setting = {}) {
+  const clock = virtualClock(noon)
+  const model = modelService({ ...usual, ...scenario }, clock)
+  const attempts: { readonly operation: string; readonly at: number; readonly limit: number }[] = []
+  network.attempt = attempt => {
+    attempts.push({ operation: attempt.request.operation, at: clock.now - noon, limit: attempt.limit })
+    return model.attempt(attempt)
+  }
+  const outcome = await mergeq(line, { ...setting, clock, env: { ...networkEnv, ...setting.env } })
+  const end = clock.now
+  model.finish()
+  if (attempts.length === 0) throw new Error('No request came to the model: is the right module replaced?')
+  return { ...outcome, model, attempts, end }
+}
+
 /** Whether two settings of a queue mean the same: states and modes in any case. */
 export const isSameSetting = (one: unknown, other: unknown): boolean =>
   typeof one === 'string' && typeof other === 'string'
     ? one.toUpperCase() === other.toUpperCase()
     : isDeepStrictEqual(one, other)
-
-export const priorityIn = priorityOf

@@ -6,8 +6,15 @@ export const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
 /** From a second on, a pull request stands so; `undefined` is not there. */
 export type Course = readonly (readonly [second: number, state: string | undefined, more?: Json])[]
 
+/** Reads `TESTING, 6 MERGED`: from the start TESTING, from the second 6 on MERGED. */
+const parseCourse = (text: string): Course =>
+  text.split(', ').map(part => {
+    const [state, second = '0'] = part.split(' ').reverse()
+    return [Number(second), state]
+  })
+
 interface History {
-  readonly pulls: Readonly<Record<number, Course>>
+  readonly pulls: Readonly<Record<number, Course | string>>
   /** From a second on, the queue's state. */
   readonly queue?: readonly (readonly [second: number, state: string])[]
   /** What happens instead of an answer. */
@@ -28,7 +35,11 @@ export async function runWithHistory(
   const at = <T extends readonly [number, ...unknown[]]>(course: readonly T[], second: number) =>
     course.findLast(([from]) => from <= second)
   const recordOf = (number: number, second: number): Json | undefined => {
-    const [from, state, more] = at(pulls[number] ?? [], second) ?? [0, undefined]
+    const pull = pulls[number] ?? []
+    const [from, state, more] = at(typeof pull === 'string' ? parseCourse(pull) : pull, second) ?? [
+      0,
+      undefined,
+    ]
     if (state === undefined) return undefined
     return {
       id: `entry-${number}`,
@@ -42,7 +53,7 @@ export async function runWithHistory(
   const answer = (seen: Seen): Answer => {
     const second = (clock.now - noon) / 1_000
     const operation = seen.path.replace('/v1/', '')
-    const pr = JSON.parse(seen.body).pr?.number ?? 0
+    const pr = seen.method === 'POST' ? (JSON.parse(seen.body).pr?.number ?? 0) : 0
     asked.push({ second, operation, pr })
     const faulty = fault?.(second, operation)
     if (faulty !== undefined) return faulty
@@ -72,10 +83,4 @@ export const documentsIn = (out: string): readonly Json[] =>
     .slice(0, -1)
     .map(line => JSON.parse(line))
 
-export const walk: Course = [
-  [0, 'NOT_READY'],
-  [2, 'PENDING'],
-  [4, 'TESTING'],
-  [6, 'TESTS_PASSED'],
-  [8, 'MERGED'],
-]
+export const walk = 'NOT_READY, 2 PENDING, 4 TESTING, 6 TESTS_PASSED, 8 MERGED'

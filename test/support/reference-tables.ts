@@ -15,6 +15,7 @@ import {
   maxListResponseSize,
   maxRecords,
   maxResponseSize,
+  maxSamples,
   maxValues,
   maxWindow,
 } from '../../src/domain/limits.ts'
@@ -27,18 +28,8 @@ import { maxJsonDepth } from '../../src/json.ts'
 import { type Dialect, dialects } from '../../src/sandbox/dialects.ts'
 import { findScenario } from '../../src/sandbox/scenarios.ts'
 import { allCommands } from './commands.ts'
+import type { ProgramHelp } from './man-page.ts'
 import { renderExitCodeTable, renderSettingsTable, renderTable } from './readme-tables.ts'
-
-/** What the reference pages need of `mergeq help --json`. */
-export interface ProgramHelp {
-  readonly globalFlags: readonly {
-    readonly name: string
-    readonly short?: string
-    readonly value?: string
-    readonly summary: string
-  }[]
-  readonly commands: readonly { readonly command: string; readonly sends: readonly string[] }[]
-}
 
 const code = (text: string): string => `\`${text}\``
 
@@ -135,6 +126,7 @@ const renderSizeLimits = (): string =>
       ['levels of lists and objects', formatInteger(maxJsonDepth)],
       ['records in a response', formatInteger(maxRecords)],
       ['values in a response of more than 1 MiB', formatInteger(maxValues)],
+      ['samples of metrics that are parsed', formatInteger(maxSamples)],
     ],
   )
 

@@ -1,14 +1,21 @@
 import { afterAll, vi } from 'vitest'
+import type { HttpResponse } from '../../src/http/messages.ts'
+import type { Attempt } from '../../src/http/undici.ts'
 
-/** What a test file puts in the place of `src/http/undici.ts`: each attempt goes to `sendOnce`. */
-export const replacedTransport = (sendOnce: (...parts: never[]) => unknown) => ({
+/** Who answers in the place of the network. */
+export const network: { attempt(attempt: Attempt): HttpResponse | Promise<HttpResponse> } = {
+  attempt: () => ({ status: 500, headers: new Map(), bytes: new Uint8Array() }),
+}
+
+/** What takes the place of `src/http/undici.ts` in tests that need thousands of requests. */
+export const replacedTransport = {
   createTrust: async () => undefined,
   createConnectionPools: () => ({
     poolFor: () => ({ dispatcher: undefined, close: async () => undefined }),
     close: async () => undefined,
   }),
-  sendOnce,
-})
+  sendOnce: async (_: unknown, attempt: Attempt) => network.attempt(attempt),
+}
 
 /** Restores the network when the tests of a file are over: test files share loaded modules. */
 export function restoreTransport(): void {
@@ -16,4 +23,16 @@ export function restoreTransport(): void {
     vi.doUnmock('../../src/http/undici.ts')
     vi.resetModules()
   })
+}
+
+/**
+ * The settings with which a command sends its requests to nobody but the replaced transport: to an address without
+ * TLS no early connection is opened.
+ */
+export const networkEnv = {
+  MERGEQ_BASE_URL: 'http://127.0.0.1:9/v1',
+  MERGEQ_REPO: 'acme/web',
+  MERGEQ_TARGET_BRANCH: 'main',
+  MERGEQ_ORG: 'acme',
+  NO_COLOR: '1',
 }

@@ -23,21 +23,21 @@ const junitReport = `<testsuites><testsuite>
 export const screens: Readonly<Record<string, readonly Screen[]>> = {
   'pr-get': [
     { title: 'queued', before: busy, lines: ['pr get 10'] },
-    { title: 'tested', before: busy, lines: ['pr get 5'] },
+    { title: 'tested', before: busy, lines: ['pr get 5'], also: ['document'] },
     { title: 'merged', before: busy, lines: ['pr get 3'] },
     { title: 'failed', before: busy, lines: ['pr get 9'] },
-    { title: 'several', before: busy, lines: ['pr get 3 9 5 6 10 12'] },
+    { title: 'several', before: busy, lines: ['pr get 3 9 5 6 10 12'], also: [60, 120] },
     { title: 'one is unknown', before: busy, lines: ['pr get 3 77'] },
   ],
   'pr-list': [
-    { title: 'all states', before: busy, lines: ['pr list'] },
+    { title: 'all states', before: busy, lines: ['pr list'], also: [60, 'document'] },
     { title: 'none', lines: ['pr list'] },
   ],
   'pr-explain': [
     { title: 'tested', before: ['pr submit 7', 60], lines: ['pr explain 7'] },
     { title: 'pending', before: busy, lines: ['pr explain 11'] },
     { title: 'pending failure', before: ['pr submit 6', 260], lines: ['pr explain 6'] },
-    { title: 'failed', before: ['pr submit 9', 600], lines: ['pr explain 9'] },
+    { title: 'failed', before: ['pr submit 9', 600], lines: ['pr explain 9'], also: [60, 'document'] },
     { title: 'cancelled', before: ['pr submit 8', 600], lines: ['pr explain 8'] },
     { title: 'not ready', before: ['pr submit 12', 600], lines: ['pr explain 12'] },
     { title: 'merged', before: ['pr submit 3', 600], lines: ['pr explain 3'] },
@@ -46,7 +46,12 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
   ],
   'pr-testing': [
     { title: 'running', before: ['pr submit 7', 60], lines: ['pr testing --pr 7'] },
-    { title: 'failed', before: ['pr submit 9', 600], lines: ['pr testing --pr 9', 'pr testing 9'] },
+    {
+      title: 'failed',
+      before: ['pr submit 9', 600],
+      lines: ['pr testing --pr 9', 'pr testing 9'],
+      also: [200, 'document'],
+    },
     { title: 'never submitted', lines: ['pr testing --pr 77'] },
   ],
   'pr-submit': [
@@ -68,7 +73,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'restart', before: busy, lines: ['pr restart 5'] },
   ],
   'queue-get': [
-    { title: 'running', before: busy, lines: ['queue get'] },
+    { title: 'running', before: busy, lines: ['queue get'], also: [60, 'document'] },
     { title: 'paused', before: [...busy, 'queue pause'], lines: ['queue get'] },
     { title: 'empty', lines: ['queue get'] },
     { title: 'unknown', lines: ['queue get -b release'] },
@@ -125,15 +130,15 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     },
   ],
   metrics: [
-    { title: 'summary', before: busy, lines: ['metrics'] },
+    { title: 'summary', before: busy, lines: ['metrics'], also: [60] },
     { title: 'nothing happened', lines: ['metrics'] },
     { title: 'raw', before: busy, lines: ['metrics --raw'] },
   ],
   flaky: [
-    { title: 'list', lines: ['flaky list --limit 6'] },
+    { title: 'list', lines: ['flaky list --limit 6'], also: [60] },
     { title: 'list of an owner', lines: ['flaky list --owner @acme/web --limit 3'] },
     { title: 'none', lines: ['flaky list --name nothing'] },
-    { title: 'one test', lines: ['flaky get cd5613fd'] },
+    { title: 'one test', lines: ['flaky get cd5613fd'], also: ['document'] },
     { title: 'several tests', lines: ['flaky get "address form"'] },
     { title: 'no test', lines: ['flaky get "no such test"'] },
     { title: 'quarantined', lines: ['flaky quarantined --limit 6'] },
@@ -143,7 +148,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
   ],
   'pr-wait': [
     { title: 'merged', before: ['pr submit 3'], lines: ['pr wait 3'] },
-    { title: 'failed', before: ['pr submit 9'], lines: ['pr wait 9'] },
+    { title: 'failed', before: ['pr submit 9'], lines: ['pr wait 9'], also: [60, 200, 'document'] },
     { title: 'cancelled', before: ['pr submit 8'], lines: ['pr wait 8'] },
     { title: 'timed out', before: ['queue pause', 'pr submit 7'], lines: ['pr wait 7 --timeout 5m'] },
     { title: 'several', before: ['pr submit 3 9 6'], lines: ['pr wait 3 9 6'] },
@@ -161,6 +166,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     },
     {
       title: 'warnings',
+      also: [60],
       lines: ['doctor'],
       setting: { ...noAnswer, env: { MERGEQ_REPO: '', MERGEQ_TARGET_BRANCH: '' } },
     },
@@ -191,7 +197,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     },
   ],
   config: [
-    { title: 'origin', lines: ['config list --show-origin'] },
+    { title: 'origin', lines: ['config list --show-origin'], also: [60] },
     { title: 'list', lines: ['config list'] },
     { title: 'path', lines: ['config path'], setting: { env: { HOME: '/home/ada' } } },
   ],
@@ -218,7 +224,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
       setting: { env: { MERGEQ_TOKEN: 'not-the-token-of-this' } },
     },
     { title: 'no token', lines: ['pr get 7'], setting: { env: { MERGEQ_TOKEN: '' } } },
-    { title: 'not found', lines: ['pr get 77', 'queue get -b release', 'pr cancel 77'] },
+    { title: 'not found', lines: ['pr get 77', 'queue get -b release', 'pr cancel 77'], also: [60] },
     {
       title: 'fields',
       lines: ['pr get 7 --fields prnumber,stat', 'pr get 7 --fields'],
@@ -230,7 +236,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
   ],
   help: [
     { title: 'mergeq', lines: [''] },
-    { title: 'group', lines: ['pr'] },
+    { title: 'group', lines: ['pr'], also: [60] },
     { title: 'short', lines: ['pr get -h', 'pr submit -h', 'queue update -h'] },
   ],
 }

@@ -8,6 +8,8 @@ export interface Screen {
   readonly title: string
   /** The command lines whose screen this is, without the program's name. */
   readonly lines: readonly string[]
+  /** What the golden file has besides 80 columns and the hosted dialect: other widths, the other dialect. */
+  readonly also?: readonly (number | 'document')[]
   /** What happened before: command lines, and numbers of seconds that pass. */
   readonly before?: readonly (string | number)[]
   readonly sandbox?: Omit<SandboxOptions, 'now'>
@@ -59,15 +61,19 @@ function plant(key: string, value: unknown): unknown {
 
 /** Serves what another service answers, with the token in the texts of its documents. */
 const servePlanted = (baseUrl: string) =>
-  serveScript(async ({ method, path, headers, body }) => {
+  serveScript(async ({ method, path, headers: sent, body }) => {
     const response = await fetch(`${baseUrl.slice(0, -'/v1'.length)}${path}`, {
       method,
-      headers: { 'x-api-token': headers['x-api-token'] ?? '', 'content-type': 'application/json' },
+      headers: { 'x-api-token': sent['x-api-token'] ?? '', 'content-type': 'application/json' },
       ...(method === 'GET' ? {} : { body }),
     })
-    const [text, type] = [await response.text(), response.headers.get('content-type') ?? '']
-    const planted = type.includes('json') ? JSON.stringify(JSON.parse(text, plant)) : text
-    return { status: response.status, body: planted, headers: { 'content-type': type } }
+    const headers = Object.fromEntries(
+      ['content-type', 'date'].map(name => [name, response.headers.get(name) ?? '']),
+    )
+    const text = await response.text()
+    const isJson = headers['content-type']?.includes('json') === true
+    const planted = isJson ? JSON.stringify(JSON.parse(text, plant)) : text
+    return { status: response.status, body: planted, headers }
   })
 
 /** Returns what a terminal shows of a screen: each command line after `$ `, its output, and its exit code. */

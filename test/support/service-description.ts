@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { createGeneratorSync, type JsonSchema } from 'json-schema-faker'
 import type { Json } from '../../src/json.ts'
+import { network, networkEnv } from './replaced-transport.ts'
 
 /** A description of the service in OpenAPI 3.1, written by hand from docs/reference/service.md. */
 interface Description {
@@ -128,3 +129,16 @@ export const operationOf = ({ path }: Pick<WireRequest, 'path'>): string => path
 
 /** What no output may contain: it shows a fault of this program. */
 export const outputFaults = /\bundefined\b|\[object |\bNaN\b|inside mergeq/
+
+/** Answers the requests of commands that run with `networkEnv`, in the place of the network. */
+export function respondWith(
+  respond: (request: WireRequest) => { readonly status: number; readonly body: string },
+): void {
+  network.attempt = ({ request: { method, url, body }, headers, onBegin }) => {
+    onBegin?.()
+    const text = body === undefined ? '' : Buffer.concat(body.pieces).toString()
+    const path = url.replace(networkEnv.MERGEQ_BASE_URL, '')
+    const response = respond({ method, path, headers, body: text })
+    return { status: response.status, headers: new Map(), bytes: Buffer.from(response.body) }
+  }
+}

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import type { Certificate } from './certificates.ts'
-import { listening } from './test-servers.ts'
+import { listening } from './service.ts'
 
 /** A proxy that was asked to CONNECT: to where, and with which headers. */
 export interface ConnectRequest {

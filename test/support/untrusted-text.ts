@@ -1,72 +1,197 @@
 import { expect } from 'vitest'
-import { closeAfterTests } from './close-after-tests.ts'
-import type { ExpectedResult } from './command-checks.ts'
+import type { Answer, Seen } from './harness.ts'
 
-export const closeLater = closeAfterTests()
+/** Read in another letter case, by an eye or from base64, it is still the token. */
+export const token = 'tok_W1re/Secret+42&Zx9=='
 
-export const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
-export const aTest = (name: string, index = 0) => ({
-  id: `${id.slice(0, -4)}${String(index).padStart(4, '0')}`,
-  name,
-  status: { value: 'broken' },
-  failure_rate_last_7d: 0.5,
-})
-
-/** Text that does something to a terminal, or hides something in it, by what it does. */
-export const terminalText: Readonly<Record<string, string>> = {
-  'a colour': '\x1B[31m',
-  'a colour with C1': '\x9B31m',
-  'a clear screen': '\x1B[2J\x1B[H',
-  'cursor moves': '\x1B[3A\x1B[5C\x1B[1;1H\x1B7\x1B8',
-  'a title': '\x1B]0;pwned\x07',
-  'a title with C1': '\x9D0;pwned\x9C',
-  'a clipboard (OSC 52)': '\x1B]52;c;cHduZWQ=\x07',
-  'a link (OSC 8)': '\x1B]8;;http://evil.test\x1B\\here\x1B]8;;\x1B\\',
-  'a device control string': '\x1BP$qm\x1B\\',
-  'an application command': '\x1B_Gi=1;AAAA\x1B\\',
-  'a privacy message': '\x1B^pwned\x1B\\',
-  'the alternate screen': '\x1B[?1049h',
-  'a hidden cursor': '\x1B[?25l',
-  'bracketed paste and mouse': '\x1B[?2004h\x1B[?1000h',
-  queries: '\x1B[c\x1B[6n\x1B]10;?\x07\x1B[>q\x05',
-  'a reset': '\x1Bc\x1B[!p',
-  'another character set': '\x1B(0\x0E',
-  'an escape in an escape': '\x1B\x1B[0m[31m\x1B\x1B]0;x\x07]0;y\x07',
-  'a bare escape': '\x1B\x07',
-  'carriage returns': 'real\rfake',
-  backspaces: 'real\b\b\b\bfake',
-  'a bell and a NUL': '\x07\0',
-  'vertical moves': '\v\f',
-  'a delete': '\x7F',
-  'C1 controls': '\x80\x84\x85\x8D\x99\x9C',
-  'a bidirectional override': '\u202Egnp.\u202C',
-  'bidirectional isolates and marks': '\u2066\u2067\u2068\u2069\u200E\u200F\u061C',
-  'zero-width characters': '\u200B\u2060\uFEFF\u00AD',
-  'tag characters': '\u{E0001}\u{E0041}\u{E007F}',
-  'line and paragraph separators': '\u2028\u2029',
-  'private and unassigned characters': '\uE000\uFFFF\u{10FFFF}',
-  'lone surrogates': '\uD800 \uDC00',
-  annotations: '\uFFF9\uFFFA\uFFFB',
-}
-
-const invisible = /[\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\p{Cn}]/u
-const joiner = /[\u200C\u200D]/g
-export const colors = /\x1B\[[\d;]*m/g
-
-/** Checks that text holds no invisible character but joiners (control characters: `checkGeneralRules`). */
-export const expectPlainText = (text: string): void => {
-  expect(
-    text
-      .replaceAll(colors, '')
-      .replaceAll(joiner, '')
-      .replaceAll(/[\t\r\n]/g, ''),
-  ).not.toMatch(invisible)
-}
-
-export const formats: readonly (readonly [flags: string, promised: ExpectedResult, terminal: boolean])[] = [
-  ['', { code: 0, format: 'tsv' }, false],
-  ['--color always', { code: 0, format: 'table', colored: true }, true],
-  ['-o table', { code: 0, format: 'table' }, false],
-  ['-o csv', { code: 0, format: 'csv' }, false],
-  ['-o markdown', { code: 0, format: 'markdown' }, false],
+/** Text that does something to a terminal, or hides something in it, and what of it is shown. */
+export const untrustedTexts: readonly (readonly [text: string, shown: string])[] = [
+  // Colors, a clear screen and cursor moves.
+  ['\x1B[31m', ''],
+  ['\x9B31m', ''],
+  ['\x1B[2J\x1B[H', ''],
+  ['\x1B[3A\x1B[5C\x1B[1;1H\x1B7\x1B8', ''],
+  // A title, the clipboard and a link.
+  ['\x1B]0;pwned\x07', ''],
+  ['\x9D0;pwned\x9C', ''],
+  ['\x1B]52;c;cHduZWQ=\x07', ''],
+  ['\x1B]8;;http://evil.test\x1B\\here\x1B]8;;\x1B\\', 'here'],
+  // A device control string, an application command and a privacy message.
+  ['\x1BP$qm\x1B\\', ''],
+  ['\x1B_Gi=1;AAAA\x1B\\', ''],
+  ['\x1B^pwned\x1B\\', ''],
+  // The alternate screen, a hidden cursor, bracketed paste and mouse, queries, resets, another character set.
+  ['\x1B[?1049h', ''],
+  ['\x1B[?25l', ''],
+  ['\x1B[?2004h\x1B[?1000h', ''],
+  ['\x1B[c\x1B[6n\x1B]10;?\x07\x1B[>q\x05', ''],
+  ['\x1Bc\x1B[!p', ''],
+  ['\x1B(0\x0E', ''],
+  // Sequences in a sequence, and sequences that never end.
+  ['\x1B\x1B[0m[31m\x1B\x1B]0;x\x07]0;y\x07', '[31m]0;y'],
+  ['\x1B\x07', ''],
+  ['\x1B]0;', '0;'],
+  ['\x9D0;', '0;'],
+  ['\x1BP', ''],
+  ['\x9F', ''],
+  // Control characters.
+  ['real\rfake', 'real fake'],
+  ['real\b\b\b\bfake', 'realfake'],
+  ['\x07\0', ''],
+  ['\v\f', ' '],
+  ['\r\n', ' '],
+  ['\n8\tMERGED\ttrue', ' 8 MERGED true'],
+  ['\x7F', ''],
+  ['\x80\x84\x85\x8D\x99\x9C', ' '],
+  // Bidirectional overrides, isolates and marks.
+  ['\u202Egnp.\u202C', 'gnp.'],
+  ['\u2066\u2067\u2068\u2069\u200E\u200F\u061C', ''],
+  // Zero width, tags, separators, private and unassigned characters, lone surrogates, annotations.
+  ['\u200B\u2060\uFEFF\u00AD', ''],
+  ['\u{E0001}\u{E0041}\u{E007F}', ''],
+  ['\u2028\u2029', ' '],
+  ['\uE000\uFFFF\u{10FFFF}', ''],
+  ['\uD800 \uDC00', ' '],
+  ['\uFFF9\uFFFA\uFFFB', ''],
+  // Fillers: Unicode calls them letters or marks, and nobody sees them.
+  ['\u3164\u115F\u1160\uFFA0\u034F\u17B4\u17B5\u180B\u180C\u180D\u180F', ''],
+  // The joiner in an emoji stays.
+  ['\u{1F469}\u200D\u{1F4BB}', '\u{1F469}\u200D\u{1F4BB}'],
 ]
+
+/** All of them in one text; it shows nothing that acts, and no `pwned`. */
+export const untrustedText = untrustedTexts.map(([text], index) => `${index}${text}`).join(' ')
+
+/** The token as a service may spell it. */
+export const tokens = [
+  token,
+  encodeURIComponent(token),
+  Buffer.from(`x${token}`).toString('base64'),
+  token.replaceAll('/', '\\/'),
+].join(' ')
+
+/** What a reader could undo: JSON and HTML escapes, percent-encoding. */
+const unescapeText = (text: string): string =>
+  text
+    .replace(/\\u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replace(/\\(.)/g, '$1')
+    .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))
+    .replace(/&amp;/g, '&')
+
+/** Pieces of so many characters of a token are more than chance. */
+const minPieceLength = 6
+
+/** The pieces of a token that a text shows, in any spelling. */
+export function piecesIn(text: string, secret = token): readonly string[] {
+  const forms = [0, 1, 2].map(shift =>
+    Buffer.from('x'.repeat(shift) + secret)
+      .toString('base64')
+      .slice(shift + 1, -4),
+  )
+  const plain = unescapeText(text).toLowerCase()
+  return [secret, ...forms].flatMap(form =>
+    Array.from({ length: form.length - minPieceLength }, (_, at) =>
+      form.slice(at, at + minPieceLength),
+    ).filter(piece => text.includes(piece) || plain.includes(piece.toLowerCase())),
+  )
+}
+
+/** What mergeq itself writes to a terminal, and the line ends of CSV. */
+const ownSequences = /\u001B\[(?:[\d;]*m|\d*[AGJK]|H|\?(?:7|25|1049|2026)[hl])|\r\n|\r(?=\u001B)/g
+export const controlCharacters =
+  /[\0-\x08\x0B-\x1F\x7F-\x9F\u00AD\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]|[\u{E0000}-\u{E0FFF}]/u
+
+/** Checks that a text holds nothing of the token, and nothing that acts on a terminal but our own sequences. */
+export function expectHarmless(text: string, where: string): void {
+  const plain = text.replaceAll(ownSequences, '')
+  const at = plain.search(controlCharacters)
+  const acts = at === -1 ? undefined : JSON.stringify(plain.slice(Math.max(0, at - 40), at + 40))
+  // What is escaped is only text.
+  const pwned = /(?<!\\u00\S{0,6}|%3B|%5E)pwned/.exec(plain)?.[0]
+  expect({ where, acts, pwned, pieces: piecesIn(text) }).toEqual({ where, pieces: [] })
+}
+
+export const testId = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
+
+type Make = (text: string) => Readonly<Record<string, unknown>>
+const flakyTest: Make = text => ({
+  id: testId,
+  name: text,
+  variant: text,
+  codeowners: [text],
+  file_path: text,
+  parent: text,
+  classname: text,
+  html_url: text,
+  ticket: { html_url: text },
+  status: { value: text, reason: text, timestamp: text },
+  failure_rate_last_7d: text,
+  pull_requests_impacted_last_7d: text,
+  most_common_failures: [{ summary: `${text}\n${text}`, occurrence_count: text, last_occurrence: text }],
+  [text]: text,
+})
+export const record: Make = text => ({
+  id: text,
+  state: text,
+  stateChangedAt: text,
+  prNumber: text,
+  prTitle: text,
+  prAuthor: text,
+  prSha: text,
+  prBaseBranch: text,
+  priorityName: text,
+  priorityValue: text,
+  isCurrentlySubmittedToQueue: true,
+  readiness: { [text]: text, requiredStatuses: [text], hasImpactedTargets: text, doesBaseBranchMatch: text },
+  [text]: { [text]: [text] },
+})
+const run: Make = text => ({
+  status: text,
+  testBranch: text,
+  testBranchSha: text,
+  checkSuites: [{ name: text, checkRuns: [{ name: text, conclusion: text, status: text, url: text }] }],
+  statusChecks: [{ context: text, state: text, url: text, description: text }],
+  impactedTargets: [text],
+  [text]: text,
+})
+const queueOf: Make = text => ({
+  state: text,
+  mode: text,
+  branch: text,
+  concurrency: text,
+  requiredStatuses: [text],
+  enqueuedPullRequests: [
+    record(text),
+    { ...record(text), prNumber: 7 },
+    { ...record(text), prNumber: 8, state: 'TESTING' },
+  ],
+  [text]: text,
+})
+/** What each operation answers with a text wherever it may have any. */
+export const documents: Readonly<Record<string, (text: string) => unknown>> = {
+  getQueue: queueOf,
+  updateQueue: queueOf,
+  getSubmittedPullRequest: record,
+  getMergeQueueTestingDetails: run,
+  'flaky-tests/list-failing-tests': text => ({
+    tests: [flakyTest(text)],
+    page: { next_page_token: '', total_rows: text },
+    [text]: text,
+  }),
+  'flaky-tests/get-test-details': text => ({ test: flakyTest(text), [text]: text }),
+  getMergeQueueMetrics: text => {
+    const label = text.replaceAll(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')
+    return `# HELP mq_depth_current ${label}\n# TYPE mq_depth_current gauge\nmq_depth_current{repo="${label}",branch="main"} 3\nmq_depth_current{branch="${label}"} 4\n`
+  },
+}
+export const operation = ({ path }: Seen): string => path.replace(/^\/v1\//, '').replace(/\?.*/, '')
+export const answerOf =
+  (text: string) =>
+  (seen: Seen): Answer => {
+    const document = documents[operation(seen)]?.(text) ?? { message: text, [text]: text }
+    return {
+      body: typeof document === 'string' ? document : JSON.stringify(document),
+      headers: { 'x-request-id': encodeURIComponent(Buffer.from(text).toString()), 'x-evil': token },
+    }
+  }

@@ -92,13 +92,6 @@ describe('what documents and comments name exists', () => {
     expect(broken).toEqual([])
   })
 
-  test('a broken citation over several lines is found', () => {
-    const [page, first, last] = ['docs/reference/network.md', '"Retries"', '"No such heading"']
-    expect(brokenCitations(`/**\n * See ${page},\n * ${first} and ${last}.\n */`)).toEqual([
-      `${page}, ${last}`,
-    ])
-  })
-
   test.each(['README.md', 'CONTRIBUTING.md', ...docs])('the files that %s names', page => {
     const named = /`((?:src|test|scripts|bin|docs|completions|man)\/[\w./-]*)`/g
     const paths = [...read(page).matchAll(named)].map(([, path = '']) => path)

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type FailedTest, parseJUnit } from '../../src/commands/flaky/junit.ts'
 import { createMatcher } from '../../src/commands/flaky/match.ts'
+import type { JsonObject } from '../../src/json.ts'
 import { junit } from '../support/flaky-match.ts'
 
 const folder = new URL('../fixtures/junit/', import.meta.url)
@@ -69,52 +70,34 @@ describe('the dialects of test runners', () => {
       expect((await read(fixtures[name] ?? '', length)).map(summaryOf)).toEqual(expected)
   })
 
+  const failed = (attributes: string) => `<testcase ${attributes}><failure/></testcase>`
   test.each([
-    ['attributes missing', '<testsuite><testcase><failure/></testcase></testsuite>', [' |  | ']],
+    ['attributes missing', failed(''), [' |  | ']],
     [
       'a suite that could not be set up',
-      '<testsuite name="Cart" file="a.ts"><error message="x"/><testcase name="b"/></testsuite>',
-      ['Cart |  | Cart | a.ts'],
+      '<testsuite name="Cart" file="a"><error/></testsuite>',
+      ['Cart |  | Cart | a'],
     ],
+    ['a failure and an error in one test', '<testcase name="a"><failure/><error/></testcase>', [' |  | a']],
+    ['a skipped test', '<testcase name="a"><skipped/></testcase>', []],
+    ['a flaky test', '<testcase name="a"><flakyFailure/></testcase>', []],
     [
-      'a failure and an error in one test',
-      '<testsuite name="s"><testcase name="a"><failure/><error/></testcase></testsuite>',
-      ['s |  | a'],
-    ],
-    [
-      'skipped, flaky and output',
-      '<testsuite><testcase name="a"><skipped/></testcase><testcase name="b"><flakyFailure/><system-out>&lt;failure/></system-out></testcase><testcase name="c"><system-err><![CDATA[<failure/>]]></system-err></testcase></testsuite>',
+      'output of any length',
+      `<testcase name="a"><system-err>&lt;failure/><![CDATA[<failure/>${'x'.repeat(2_000_000)}]]></system-err></testcase>`,
       [],
     ],
-    [
-      'a name from Object',
-      '<testsuite><testcase name="constructor" __proto__="x"><failure/></testcase></testsuite>',
-      [' |  | constructor'],
-    ],
-    [
-      'control characters of a terminal',
-      '<testsuite><testcase name="a&#27;[31mb"><failure>\u001B[0m&#x1B;</failure></testcase></testsuite>',
-      [' |  | a&#27;[31mb'],
-    ],
-    [
-      'a doctype without entities',
-      '<!DOCTYPE testsuite SYSTEM "junit.dtd"><testsuite><testcase name="a"><failure/></testcase></testsuite>',
-      [' |  | a'],
-    ],
-    [
-      'a BOM',
-      '\uFEFF<?xml version="1.0"?><testsuite><testcase name="é"><failure/></testcase></testsuite>',
-      [' |  | é'],
-    ],
-  ])('%s', async (_, xml, expected) => {
-    expect((await read(xml)).map(summaryOf)).toEqual(expected)
+    ['a name from Object', failed('name="constructor" __proto__="x"'), [' |  | constructor']],
+    ['control characters of a terminal', failed('name="a&#27;[31mb"'), [' |  | a&#27;[31mb']],
+  ])('%s', async (_, inner, expected) => {
+    expect((await read(`<testsuite>${inner}</testsuite>`)).map(summaryOf)).toEqual(expected)
   })
 
   test.each([
     ['latin1', 'iso-8859-1', ''],
     ['utf16le', 'utf-16', '\uFEFF'],
+    ['utf8', 'utf-8', '\uFEFF'],
   ] as const)('%s, as the declaration or the byte order mark says', async (encoding, label, mark) => {
-    const xml = `${mark}<?xml version="1.0" encoding="${label}"?><testsuite><testcase name="né"><failure/></testcase></testsuite>`
+    const xml = `${mark}<?xml version="1.0" encoding="${label}"?><!DOCTYPE testsuite SYSTEM "junit.dtd"><testsuite><testcase name="né"><failure/></testcase></testsuite>`
     expect((await read(Buffer.from(xml, encoding))).map(({ name }) => name)).toEqual(['né'])
   })
 
@@ -135,54 +118,96 @@ describe('the dialects of test runners', () => {
   })
 })
 
-test('a file name that macOS wrote in decomposed form is the same file', async () => {
-  const [failed] = await read(
-    '<testsuite><testcase name="a" file="src/u\u0308ber.test.ts"><failure/></testcase></testsuite>',
-    64,
-  )
-  const matching = createMatcher(failed === undefined ? [] : [failed])
-  matching.take({ id: '1', name: 'a', file_path: 'src/\u00FCber.test.ts' })
-  expect(matching.matches().map(({ test }) => test?.id)).toEqual(['1'])
+describe('which test of the service a failed test is', () => {
+  const found = (failed: Partial<FailedTest>, tests: readonly JsonObject[]) => {
+    const matching = createMatcher([
+      { name: 'adds', classname: undefined, suites: [], file: undefined, ...failed },
+    ])
+    for (const test of tests) matching.take({ name: 'adds', ...test })
+    const [match] = matching.matches()
+    return match?.test === undefined ? 'new' : `${match.test.id}${match.isQuarantined ? ' quarantined' : ''}`
+  }
+  const one = (more: JsonObject): JsonObject => ({ id: 'one', ...more })
+  const other = (more: JsonObject): JsonObject => ({ id: 'other', ...more })
+
+  // Of a failed test, and of a test of the service.
+  const [A, S] = [{ classname: 'A' }, { suites: ['S'] }]
+  const [isA, isS, isQuarantined] = [{ classname: 'A' }, { parent: 'S' }, { quarantined: true }]
+
+  test.each<readonly [what: string, Partial<FailedTest>, readonly JsonObject[], string]>([
+    ['class and name', A, [one(isA)], 'one'],
+    ['another name', { ...A, name: 'subs' }, [one(isA)], 'new'],
+    ['another class and nothing else', A, [one({ classname: 'B' })], 'new'],
+    ['the name alone where more is known', A, [one({})], 'new'],
+    ['a name that is all there is', {}, [one({})], 'one'],
+    ['the suite', { suites: ['inner', 'S'] }, [one(isS)], 'one'],
+    ['an empty class on both sides', S, [one({ classname: '', parent: 'T' })], 'new'],
+    ['fields that are null', { ...A, ...S }, [one({ classname: null, parent: null })], 'new'],
+    ['the file', { file: '/home/ci/web/cart.ts' }, [one({ file_path: 'web/cart.ts' })], 'one'],
+    ['a file with other separators', { file: '.\\web\\cart.ts' }, [one({ file_path: 'web/cart.ts' })], 'one'],
+    ['a file name that macOS decomposed', { file: 'u\u0308.ts' }, [one({ file_path: '\u00FC.ts' })], 'one'],
+    ['another file of the same name', { file: 'shop/cart.ts' }, [one({ file_path: 'web/cart.ts' })], 'new'],
+    ['part of a file name', { file: 'mycart.ts' }, [one({ file_path: 'cart.ts' })], 'new'],
+    [
+      'blanks and accents',
+      { ...A, name: 'e\u0301t\n e' },
+      [one({ classname: 'A ', name: '\u00e9t e' })],
+      'one',
+    ],
+    ['the class before the suite', { ...A, ...S }, [other(isS), one(isA)], 'one'],
+    ['the suite before the file', { ...S, file: 'f.ts' }, [one(isS), other({ file_path: 'f.ts' })], 'one'],
+    ['class and suite before the class', { ...A, ...S }, [other(isA), one({ ...isA, ...isS })], 'one'],
+    [
+      'variants that are all quarantined',
+      A,
+      [one({ ...isA, ...isQuarantined }), other({ ...isA, ...isQuarantined })],
+      'one quarantined',
+    ],
+    ['a variant that is not quarantined', A, [one({ ...isA, ...isQuarantined }), other(isA)], 'other'],
+    [
+      'a better fit that is quarantined',
+      { ...A, ...S },
+      [other(isA), one({ ...isA, ...isS, ...isQuarantined })],
+      'one quarantined',
+    ],
+  ])('%s', (_, failed, tests, expected) => {
+    expect(found(failed, tests)).toBe(expected)
+    expect(found(failed, tests.toReversed()).replace(/^other q/, 'one q')).toBe(expected)
+  })
 })
 
-describe('big runs', () => {
-  test('50,000 cases, 2,500 failures and 50,000 known tests take seconds', async () => {
-    const xml = `<testsuite name="s">${Array.from(
-      { length: 50_000 },
-      (_, index) =>
-        `<testcase classname="C${index % 500}" name="case ${index}">${index % 20 === 0 ? `<failure message="no">${'at x\n'.repeat(50)}</failure>` : '<system-out>fine</system-out>'}</testcase>`,
-    ).join('')}</testsuite>`
-    const started = performance.now()
-    const failed = await read(xml, 65_536)
-    expect(failed).toHaveLength(2_500)
-    const matching = createMatcher(failed)
-    for (let index = 0; index < 50_000; index++)
-      matching.take({
-        id: String(index),
-        name: `case ${index}`,
-        classname: `C${index % 500}`,
-        quarantined: index % 40 === 0,
-      })
-    const found = matching.matches()
-    expect(found.filter(({ test }) => test === undefined)).toEqual([])
-    expect(found.filter(({ isQuarantined }) => isQuarantined)).toHaveLength(1_250)
-    expect(performance.now() - started).toBeLessThan(10_000)
-  })
-
-  test('output between tags may have any length: it is not kept in memory', async () => {
-    let most = 0
-    async function* endless(): AsyncIterable<Uint8Array> {
-      const utf8 = new TextEncoder()
-      yield utf8.encode('<testsuite><testcase name="a"><system-out><![CDATA[')
-      const piece = utf8.encode('x'.repeat(1_000_000))
-      for (let count = 0; count < 60; count++) {
-        yield piece
-        most = Math.max(most, process.memoryUsage().heapUsed)
-      }
-      yield utf8.encode(']]></system-out><failure/></testcase></testsuite>')
-    }
-    const before = process.memoryUsage().heapUsed
-    expect((await parseJUnit(endless(), 'junit.xml')).failed).toHaveLength(1)
-    expect(most - before).toBeLessThan(200_000_000)
+describe('a file that is not JUnit XML is refused with its line', () => {
+  const lol = Array.from({ length: 9 }, (_, index) => `<!ENTITY l${index + 1} "${`&l${index};`.repeat(10)}">`)
+  const badEntity = ': line 2: invalid XML: Invalid character entity'
+  test.each<readonly [what: string, xml: string | Uint8Array, message: string]>([
+    ['white space', ' \n\n', ' is empty.'],
+    ['JSON', '\n{"tests":[]}', ': line 2: invalid XML'],
+    ['a web page', '<!DOCTYPE html>\n<html></html>', ': line 2: not JUnit XML: the root element is <html>'],
+    ['a cut between tests', '<testsuite>\n<testcase name="a"/>\n', ': line 3: the file is incomplete'],
+    ['a cut in a tag', '<testsuite>\n<testcase name="a', ': line 2: the file is incomplete'],
+    ['nesting without end', '<testsuite>'.repeat(20_000), ': line 1: the file is incomplete'],
+    ['tags that cross', '<testsuite>\n<a></testsuite></a>', ': line 2: invalid XML: Unexpected close tag'],
+    ['text behind', '<testsuite/>\nand so on', ': line 2: invalid XML: Text data outside of root node'],
+    [
+      'a billion laughs',
+      `<!DOCTYPE x [<!ENTITY l0 "lol">${lol.join('')}]>\n<testsuite name="&l9;"/>`,
+      badEntity,
+    ],
+    [
+      'an entity from outside',
+      '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>\n<testsuite name="&e;"/>',
+      badEntity,
+    ],
+    [
+      'an attribute without end',
+      `<testsuite name="${'x'.repeat(1_200_000)}`,
+      ': line 1: a name, attribute or comment is longer than 1.0 MiB',
+    ],
+    ['an encoding', '<?xml version="1.0" encoding="klingon"?>', ": line 1: unknown encoding 'klingon'"],
+    ['bytes', Uint8Array.from({ length: 2_000 }, (_, index) => (index * 7 + 128) % 256), ': line '],
+  ])('%s', async (_, xml, message) => {
+    const error = await read(xml, 65_536).catch((error: unknown) => error)
+    expect(error).toMatchObject({ kind: 'usage', message: expect.stringContaining(`junit.xml${message}`) })
+    expect(String(error).length).toBeLessThan(300)
   })
 })

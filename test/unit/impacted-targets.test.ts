@@ -1,65 +1,66 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { maxBodySize } from '../../src/domain/limits.ts'
 import { TargetList } from '../../src/domain/values/target-list.ts'
+import { anyCharacter } from '../support/any-character.ts'
 
-describe('the list itself', () => {
-  /** Feeds bytes in pieces of these sizes, over and over. */
-  async function* pieces(bytes: Uint8Array, sizes: readonly number[]) {
-    for (let from = 0, turn = 0; from < bytes.length; turn++) {
-      const size = sizes[turn % sizes.length] ?? 1
-      yield bytes.slice(from, from + size)
-      from += size
-    }
+type Source = '--from' | '--from-json'
+
+/** Feeds bytes in pieces of these sizes, over and over. */
+async function* pieces(bytes: Uint8Array, sizes: readonly number[]) {
+  for (let from = 0, turn = 0; from < bytes.length; turn++) {
+    const size = sizes[turn % sizes.length] ?? 1
+    yield bytes.slice(from, from + size)
+    from += size
   }
+}
 
-  async function encode(
-    bytes: Uint8Array,
-    sizes: readonly number[],
-    source: '--from' | '--from-json',
-  ): Promise<string> {
-    const { list } = await new TargetList(source).read(pieces(bytes, sizes))
-    if (list === 'ALL') return list
-    const whole = Buffer.concat(list.chunks)
-    expect(whole.length).toBe(list.bytes)
-    return whole.toString()
-  }
+/** Reads a list and returns the JSON array that is sent. */
+async function encode(input: string | Uint8Array, source: Source, sizes = [65_536]): Promise<string> {
+  const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : input
+  const { list } = await new TargetList(source).read(pieces(bytes, sizes))
+  if (list === 'ALL') return list
+  const whole = Buffer.concat(list.chunks)
+  expect(whole.length).toBe(list.bytes)
+  return whole.toString()
+}
 
+const asJson = (list: readonly string[]) => JSON.stringify([...new Set(list)])
+
+describe('a list of targets in any pieces', () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 })
-  const asJson = (list: readonly string[]) => JSON.stringify([...new Set(list)])
+  const texts = fc.array(fc.string({ minLength: 1, unit: anyCharacter }), { minLength: 1 })
+  // Each list reserves 40 MiB.
+  const runs = { numRuns: 25 }
 
-  test('a property: any list gives the same text as JSON.stringify', async () => {
-    const texts = fc.array(fc.string({ minLength: 1, unit: 'binary' }), { minLength: 1 })
+  test('gives the same text as JSON.stringify, with each target once', async () => {
+    const indents = fc.constantFrom(undefined, 2)
     await fc.assert(
-      fc.asyncProperty(texts, sizes, fc.constantFrom(undefined, 2), async (list, cut, indent) => {
-        const bytes = new TextEncoder().encode(JSON.stringify(list, null, indent))
-        expect(await encode(bytes, cut, '--from-json')).toBe(asJson(list))
+      fc.asyncProperty(texts, sizes, indents, async (list, cut, indent) => {
+        expect(await encode(JSON.stringify(list, null, indent), '--from-json', cut)).toBe(asJson(list))
       }),
+      runs,
     )
   })
 
-  test('a property: every way to write a character in JSON is the same target', async () => {
-    const wordy = (text: string) =>
-      `"${[...text]
-        .flatMap(one => one.split(''))
+  test('has the same targets however JSON writes their characters', async () => {
+    const inUnits = (text: string) =>
+      text
+        .split('')
         .map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-        .join('')}"`
+        .join('')
     await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.string({ minLength: 1, unit: 'binary' }), { minLength: 1 }),
-        sizes,
-        async (list, cut) => {
-          const bytes = new TextEncoder().encode(
-            `[${list.map(wordy).join(',')},${list.map(one => JSON.stringify(one)).join()}]`,
-          )
-          expect(await encode(bytes, cut, '--from-json')).toBe(asJson(list))
-        },
-      ),
+      fc.asyncProperty(texts, sizes, async (list, cut) => {
+        const both = [...list.map(text => `"${inUnits(text)}"`), ...list.map(text => JSON.stringify(text))]
+        expect(await encode(`[${both.join(',')}]`, '--from-json', cut)).toBe(asJson(list))
+      }),
+      runs,
     )
   })
 
-  test('a property: one target per line, with any white space around it', async () => {
+  test('has one target per line, with any white space around it', async () => {
     const target = fc
-      .string({ minLength: 1, unit: 'grapheme' })
+      .string({ minLength: 1, unit: anyCharacter })
       .map(text => text.replace(/[\0\n]/g, ''))
       .filter(text => /^[^\t\r \uFEFF[](?:.*[^\t\r ])?$/su.test(text))
     const row = fc.tuple(fc.constantFrom('', ' ', '\t'), target, fc.constantFrom('', ' ', '\r', ' \t\r'))
@@ -68,28 +69,90 @@ describe('the list itself', () => {
     await fc.assert(
       fc.asyncProperty(written, sizes, fc.boolean(), fc.boolean(), async (rows, cut, bom, last) => {
         const text = rows.map(one => (Array.isArray(one) ? one.join('') : one)).join('\n')
-        const bytes = new TextEncoder().encode(`${bom ? '\uFEFF' : ''}${text}${last ? '\n' : ''}`)
         const targets = rows.flatMap(one => (Array.isArray(one) ? [one[1]] : []))
-        expect(await encode(bytes, cut, '--from')).toBe(asJson(targets))
+        const input = `${bom ? '\uFEFF' : ''}${text}${last ? '\n' : ''}`
+        expect(await encode(input, '--from', cut)).toBe(asJson(targets))
       }),
+      runs,
     )
   })
 
-  test('a property: bytes that are not UTF-8 are refused with their line, wherever they are cut', async () => {
+  test('is refused with its line if its bytes are not UTF-8', async () => {
     const bad = fc.constantFrom(
-      [0xff],
-      [0xc0, 0x80],
-      [0xed, 0xa0, 0x80],
-      [0xf4, 0x90, 0x80, 0x80],
-      [0xe7, 0x9b],
-      [0x80],
+      ...[[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe7, 0x9b], [0x80]],
     )
     await fc.assert(
       fc.asyncProperty(bad, fc.nat({ max: 30 }), sizes, async (wrong, before, cut) => {
         const good = Buffer.from('目é🦀\n'.repeat(before))
         const bytes = Buffer.concat([good, Buffer.from('x'), Buffer.from(wrong), Buffer.from('\nmore\n')])
-        await expect(encode(bytes, cut, '--from')).rejects.toThrow(`line ${before + 1} is not valid UTF-8`)
+        await expect(encode(bytes, '--from', cut)).rejects.toThrow(`line ${before + 1} is not valid UTF-8`)
       }),
+      runs,
     )
+  })
+})
+
+describe('a list of targets', () => {
+  test.each([
+    ['a carriage return inside', 'a\rb\n', ['a\rb']],
+    [
+      'names that begin with a bracket',
+      '[slug].tsx\n[[...all]]/page.tsx\n',
+      ['[slug].tsx', '[[...all]]/page.tsx'],
+    ],
+    // Each two have the same hash.
+    [
+      'targets of one hash',
+      'costarring\nliquid\naltarage\nzinke',
+      ['costarring', 'liquid', 'altarage', 'zinke'],
+    ],
+    ['a target called ALL', 'ALL\n', ['ALL']],
+    ['keys of objects', '__proto__\nconstructor\ntoString\n', ['__proto__', 'constructor', 'toString']],
+    ['a target of a megabyte', 'x'.repeat(1_000_000), ['x'.repeat(1_000_000)]],
+  ])('has %s', async (_, input, targets) => {
+    expect(await encode(input, '--from')).toBe(JSON.stringify(targets))
+  })
+
+  test('keeps the order of 50,000 labels, each once', async () => {
+    const labels = Array.from({ length: 50_000 }, (_, index) => `//s${index % 97}:t${index % 40_000}`)
+    expect((await encode(labels.join('\n'), '--from')) === asJson(labels)).toBe(true)
+  })
+
+  test('ends over the limit at a target without an end, which is not kept', async () => {
+    let given = 0
+    async function* endless() {
+      for (const chunk = new Uint8Array(2 ** 20).fill(0x78); ; given++) yield chunk
+    }
+    const { list, number } = await new TargetList('--from').read(endless())
+    expect({ number, given }).toEqual({ number: 0, given: 20 })
+    expect(list !== 'ALL' && list.bytes).toBeGreaterThan(maxBodySize)
+  })
+
+  const refusals: readonly (readonly [Source, string | Uint8Array, RegExp])[] = [
+    ['--from', '\uFEFF\r\n \n', /^--from: the list of targets is empty\.$/],
+    ['--from', 'a\nb\0c\n', /^--from: line 2 contains a NUL byte/],
+    ['--from', Buffer.from('//a\n', 'utf16le'), /line 1 contains a NUL byte/],
+    ['--from', '["a","b"]', /line 1 looks like JSON/],
+    ['--from', '[\n  "a"\n]\n', /line 1 looks like JSON/],
+    ['--from', 'a\n[ "b"]', /line 2 looks like JSON/],
+    ['--from', Buffer.from('\uFEFF//a\n', 'utf16le'), /targets are encoded as UTF-16, not UTF-8/],
+    ['--from-json', '', /is empty/],
+    ['--from-json', '[]', /is empty/],
+    ['--from-json', '["a",\n3]', /^--from-json: line 2 is not a JSON array of strings/],
+    ['--from-json', '["a"', /ends before the end of the array/],
+    ['--from-json', '["a"] x', /is not a JSON array of strings/],
+    ['--from-json', '["a",]', /is not a JSON array of strings/],
+    ['--from-json', '{"a":1}', /is not a JSON array of strings/],
+    ['--from-json', '["a\nb"]', /is not a JSON array of strings/],
+    ['--from-json', '["\\x"]', /is not a JSON array of strings/],
+    ['--from-json', '["a",""]', /contains an empty target/],
+    ['--from-json', new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]), /line 1 is not valid UTF-8/],
+    ['--from-json', Buffer.from('\uFEFF["a"]', 'utf16le'), /targets are encoded as UTF-16/],
+  ]
+  test.each(refusals)('with %s is refused: %j', async (source, input, message) => {
+    await expect(encode(input, source)).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringMatching(message),
+    })
   })
 })

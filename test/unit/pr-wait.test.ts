@@ -1,11 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { liveLine } from '../../src/commands/pr/wait/live-line.ts'
 import type { WaitEnd, WaitTarget } from '../../src/commands/pr/wait/poll.ts'
 import { describeEnd } from '../../src/commands/pr/wait/report.ts'
 import { milestones, outcomeOfRecord, pullRequestStates, type WaitOutcome } from '../../src/domain/states.ts'
 import { parseRepository } from '../../src/domain/values/repository.ts'
 import { advance, pollDelay, type WaitOptions, type WaitState } from '../../src/domain/wait-state.ts'
+import type { JsonObject } from '../../src/json.ts'
 import { plainText } from '../../src/output/styled-text.ts'
+import { textWidth } from '../../src/output/text-width.ts'
 import { noon } from '../support/harness.ts'
 import type { Json } from '../support/pr-wait.ts'
 
@@ -30,16 +33,11 @@ describe('what a reading means', () => {
     }).outcome
 
   const settled: readonly (readonly [string, Json, (WaitOutcome | undefined)[]])[] = [
-    // merged, tests-passed, testing, left
-    ['NOT_READY', submitted, [undefined, undefined, undefined, undefined]],
     ['PENDING', submitted, [undefined, undefined, undefined, undefined]],
     ['TESTING', submitted, [undefined, undefined, 'reached', undefined]],
-    ['testing', submitted, [undefined, undefined, 'reached', undefined]],
     ['PENDING_FAILURE', submitted, [undefined, undefined, 'reached', undefined]],
-    ['PENDING_FAILURE', {}, [undefined, undefined, 'reached', undefined]],
     ['TESTS_PASSED', submitted, [undefined, 'reached', 'reached', undefined]],
     ['MERGED', left, ['merged', 'reached', 'reached', 'left']],
-    ['MERGED', submitted, ['merged', 'reached', 'reached', 'left']],
     ['merged', {}, ['merged', 'reached', 'reached', 'left']],
     ['FAILED', submitted, [undefined, undefined, undefined, undefined]],
     ['FAILED', left, ['failed', 'failed', 'failed', 'left']],
@@ -75,7 +73,7 @@ describe('what a reading means', () => {
     const aim = { until: 'merged', grace: 90_000 } as const
     const first = advance({ recordBeforeSubmit: before }, { record: before, at: noon }, aim)
     expect(first).toEqual({
-      state: { recordBeforeSubmit: before, missingSince: noon, isStateUnchanged: false },
+      state: { recordBeforeSubmit: before, missingSince: noon, unchanged: 0 },
     })
     expect(advance(first.state, { record: before, at: noon + 90_000 }, aim).outcome).toBe('error')
     const shown = advance(first.state, { record: record('PENDING', submitted), at: noon + 1_000 }, aim)
@@ -111,19 +109,42 @@ describe('what a reading means', () => {
     )
   })
 
-  const paces: readonly (readonly [string | undefined, number, number])[] = [
-    ['TESTING', 0, 10_000],
-    ['PENDING', 0, 30_000],
-    ['NOT_READY', 0, 60_000],
-    [undefined, 0, 10_000],
-    ['TESTING', 3, 80_000],
-    ['NOT_READY', 3, 300_000],
-    ['TESTING', 1_000, 300_000],
+  test('a state from before the submission does not count, by the clock of the service', () => {
+    const aim = { until: 'merged', grace: 90_000 } as const
+    const submission = { from: noon, to: noon + 500 }
+    for (const state of ['FAILED', 'CANCELLED', 'MERGED'])
+      for (const skew of [0, 3_600_000, -3_600_000]) {
+        const outcomeAt = (at: number, changedAt: number) => {
+          const stateChangedAt = new Date(changedAt + skew).toISOString()
+          const date = Math.floor((at + skew) / 1_000) * 1_000
+          return advance({ submission }, { record: record(state, { stateChangedAt }), at, date }, aim).outcome
+        }
+        expect(outcomeAt(noon + 60_000, noon - 60_000)).toBeUndefined()
+        expect(outcomeAt(noon + 5_000, noon + 5_000)).toBe(state.toLowerCase())
+        // A time in between may be before or after: it counts once every read must show the submission.
+        expect(outcomeAt(noon + 9_000, noon)).toBeUndefined()
+        expect(outcomeAt(noon + 10_500, noon)).toBe(state.toLowerCase())
+      }
+  })
+
+  const paces: readonly (readonly [string | undefined, number, number, number])[] = [
+    [undefined, 0, 0, 2_000],
+    ['TESTING', 0, 0, 2_000],
+    ['TESTING', 1, 0, 5_000],
+    ['TESTING', 2, 0, 10_000],
+    ['TESTING', 3, 0, 30_000],
+    ['PENDING', 900, 0, 30_000],
+    ['NOT_READY', 2, 0, 10_000],
+    ['NOT_READY', 3, 0, 60_000],
+    ['TESTING', 0, 3, 16_000],
+    ['NOT_READY', 3, 3, 300_000],
+    ['TESTING', 0, 1_000, 300_000],
   ]
-  test.each(paces)('%s after %i errors: about %i ms', (state, errors, pause) => {
-    expect(pollDelay({ state }, errors, 0.5)).toBe(pause)
-    expect(pollDelay({ state }, errors, 0)).toBe(Math.round(pause * 0.9))
-    expect(pollDelay({ state }, errors, 0.999)).toBeLessThanOrEqual(300_000)
+  test.each(paces)('%s after %i polls without a change and %i errors: about %i ms', (...pace) => {
+    const [state, unchanged, errors, pause] = pace
+    expect(pollDelay({ state, unchanged }, errors, 0.5)).toBe(pause)
+    expect(pollDelay({ state, unchanged }, errors, 0)).toBe(Math.round(pause * 0.9))
+    expect(pollDelay({ state, unchanged }, errors, 0.999)).toBeLessThanOrEqual(300_000)
   })
 
   test('over any history: merged only on MERGED, failed and cancelled only once it has left', () => {
@@ -156,7 +177,7 @@ describe('what a reading means', () => {
           known = next
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     )
   })
 })
@@ -166,73 +187,148 @@ describe('the sentence about the end of a wait', () => {
   const sentenceOf = (
     state: WaitState,
     { record, queue, ...end }: WaitEnd & Pick<WaitTarget, 'record' | 'queue'>,
-    seconds: number,
+    seconds = 20,
   ) => {
     const target = { request: { values, overrides: [] }, state, errors: 0, record, queue }
     return plainText(describeEnd(target, end, seconds * 1_000, { head: '4f2a9c1d3e' }))
   }
-  const first = { isFirstReading: true }
-  const record = { prSha: '81d0e33a52' }
-  const failing = { submission: { from: noon, to: noon }, missingSince: noon }
+
   test.each([
-    [{ outcome: 'merged', ...first }, { state: 'MERGED' }, 0, '#7 is already merged'],
-    [{ outcome: 'merged' }, { state: 'MERGED' }, 412, '#7 merged after 6m52s'],
-    [{ outcome: 'merged' }, { state: 'MERGED' }, 11_045, '#7 merged after 3h04m'],
-    [
-      { outcome: 'reached' },
-      { state: 'TESTING' },
-      60,
-      '#7 reached the requested state after 1m00s (testing)',
-    ],
-    [
-      { outcome: 'reached', ...first },
-      { state: 'MERGED' },
-      0,
-      '#7 has already reached the requested state (merged)',
-    ],
-    [{ outcome: 'left' }, { state: 'FAILED' }, 20, '#7 left the queue after 20s (failed)'],
-    [{ outcome: 'left', ...first }, { state: 'FAILED' }, 0, '#7 has already left the queue (failed)'],
-    [{ outcome: 'failed' }, { state: 'FAILED' }, 184, '#7 failed after 3m04s'],
-    [{ outcome: 'failed', ...first }, { state: 'FAILED' }, 0, '#7 has already failed'],
-    [{ outcome: 'cancelled' }, { state: 'CANCELLED' }, 20, '#7 was cancelled after 20s'],
-    [{ outcome: 'cancelled', ...first }, { state: 'CANCELLED' }, 0, '#7 is already cancelled'],
-    [
-      { outcome: 'timed-out' },
-      { state: 'PENDING' },
-      20,
-      'The wait for #7 timed out after 20s, still pending',
-    ],
-    [
-      { outcome: 'timed-out' },
-      { missingSince: noon },
-      20,
-      'The wait for #7 timed out after 20s (not found in the queue)',
-    ],
-    [{ outcome: 'timed-out' }, failing, 20, 'The wait for #7 timed out after 20s (not visible yet)'],
-    [{ outcome: 'timed-out' }, {}, 20, 'The wait for #7 timed out after 20s (not checked yet)'],
-    [
-      { outcome: 'stale', record },
-      { state: 'PENDING' },
-      20,
-      'The head of #7 moved: expected 4f2a9c1, found 81d0e33',
-    ],
-    [{ outcome: 'pending' }, { state: 'TESTING' }, 0, '#7 is still testing'],
-    [
-      { outcome: 'pending', queue: { state: 'PAUSED' } },
-      { state: 'PENDING' },
-      0,
-      '#7 is still pending: the queue is paused',
-    ],
-    [{ outcome: 'pending' }, { missingSince: noon }, 0, '#7 has not finished (not found in the queue)'],
-    [{ outcome: 'pending', isSkipped: true }, {}, 0, 'mergeq did not wait for #7'],
-    [{ outcome: 'error' }, { missingSince: noon }, 90, '#7 could not be checked (not found in the queue)'],
-  ] as const)('%j %j after %d s', (end, state, seconds, sentence) => {
-    expect(sentenceOf(state, end, seconds)).toBe(sentence)
+    ['merged', 'MERGED', '#7 is already merged'],
+    ['reached', 'MERGED', '#7 has already reached the requested state (merged)'],
+    ['left', 'FAILED', '#7 has already left the queue (failed)'],
+    ['failed', 'FAILED', '#7 has already failed'],
+    ['cancelled', 'CANCELLED', '#7 is already cancelled'],
+  ] as const)('of the first reading, %s (%s): %s', (outcome, state, sentence) => {
+    expect(sentenceOf({ state }, { outcome, isFirstReading: true }, 0)).toBe(sentence)
   })
 
-  test('a head that differs after its first seven digits is shown whole', () => {
-    const similar = { prSha: '4f2a9c1fff' }
-    const sentence = sentenceOf({ state: 'PENDING' }, { outcome: 'stale', record: similar }, 20)
-    expect(sentence).toBe('The head of #7 moved: expected 4f2a9c1d3e, found 4f2a9c1fff')
+  test.each([
+    ['merged', 'MERGED', 412, '#7 merged after 6m52s'],
+    ['merged', 'MERGED', 11_045, '#7 merged after 3h04m'],
+    ['reached', 'TESTING', 60, '#7 reached the requested state after 1m00s (testing)'],
+    ['left', 'FAILED', 20, '#7 left the queue after 20s (failed)'],
+    ['timed-out', undefined, 20, 'The wait for #7 timed out after 20s (not checked yet)'],
+    ['pending', 'TESTING', 0, '#7 is still testing'],
+  ] as const)('of later ones, %s (%s, %i s): %s', (outcome, state, seconds, sentence) => {
+    expect(sentenceOf({ state }, { outcome }, seconds)).toBe(sentence)
+  })
+
+  test('says what is known instead of a state, why it is held, and which head was found', () => {
+    const missing = { missingSince: noon }
+    const late = { submission: { from: noon, to: noon }, ...missing }
+    const pending = { state: 'PENDING' }
+    const stale = (prSha: string) => ({ outcome: 'stale', record: { prSha } }) as const
+    expect([
+      sentenceOf(missing, { outcome: 'timed-out' }),
+      sentenceOf(late, { outcome: 'timed-out' }),
+      sentenceOf(missing, { outcome: 'pending' }),
+      sentenceOf(missing, { outcome: 'error' }),
+      sentenceOf({}, { outcome: 'pending', isSkipped: true }),
+      sentenceOf(pending, { outcome: 'pending', queue: { state: 'PAUSED' } }),
+      sentenceOf(pending, stale('81d0e33a52')),
+      sentenceOf(pending, stale('4f2a9c1fff')),
+    ]).toEqual([
+      'The wait for #7 timed out after 20s (not found in the queue)',
+      'The wait for #7 timed out after 20s (not visible yet)',
+      '#7 has not finished (not found in the queue)',
+      '#7 could not be checked (not found in the queue)',
+      'mergeq did not wait for #7',
+      '#7 is still pending: the queue is paused',
+      'The head of #7 moved: expected 4f2a9c1, found 81d0e33',
+      'The head of #7 moved: expected 4f2a9c1d3e, found 4f2a9c1fff',
+    ])
+  })
+})
+
+describe('the live line of a wait', () => {
+  const minute = 60_000
+  const entry = (prNumber: number, state: string, minutesAgo = 4): JsonObject => ({
+    prNumber,
+    state,
+    stateChangedAt: new Date(noon - minutesAgo * minute).toISOString(),
+  })
+  const queue: JsonObject = {
+    state: 'RUNNING',
+    enqueuedPullRequests: [
+      entry(120, 'TESTING', 9),
+      entry(131, 'TESTING'),
+      ...Array.from({ length: 10 }, (_, index) => entry(141 + index, 'PENDING')),
+    ],
+  }
+  const target = (pr: number, state: WaitState, documents: Partial<WaitTarget> = {}): WaitTarget => ({
+    request: { values: { repo: parseRepository('acme/web'), targetBranch: 'main', pr }, overrides: [] },
+    state,
+    errors: 0,
+    ...(state.state === undefined ? {} : { record: entry(pr, state.state) }),
+    ...documents,
+  })
+  type Times = Parameters<typeof liveLine>[1]
+  const times: Times = {
+    now: noon,
+    startedAt: noon - 372_000,
+    limit: 372_000 + 38 * minute,
+    usual: { median: 14 * minute, p95: undefined, count: 9 },
+  }
+  const bare = { usual: undefined, limit: 0 }
+  const pending = { state: 'PENDING', position: 3 }
+  const queued = target(141, pending, { queue })
+  const shown = (targets: readonly WaitTarget[], columns = 200, more: Partial<Times> = {}) =>
+    plainText(liveLine(targets, { ...times, ...more }, columns))
+
+  test('shows what fits the width', () => {
+    const whole =
+      '#141 pending, 3rd of 12, behind #131 (testing 4m)    6m12s elapsed, usually 14m, times out in 38m'
+    expect([200, whole.length, 80, 77, 60, 30, 20, 5].map(columns => shown([queued], columns))).toEqual([
+      whole,
+      whole,
+      '#141 pending, 3rd of 12, behind #131 (testing 4m)    6m12s elapsed, usually 14m',
+      '#141 pending, 3rd of 12, behind #131 (testing 4m)    6m12s elapsed',
+      '#141 pending, 3rd of 12    6m12s elapsed',
+      '#141 pending, 3rd of 12',
+      '#141 pending',
+      '#141 pending',
+    ])
+    for (let columns = 12; columns <= 200; columns++)
+      expect(textWidth(shown([queued], columns))).toBeLessThanOrEqual(columns)
+  })
+
+  test('says how long a pull request has been tested, and nothing of another lane', () => {
+    expect(shown([target(131, { state: 'TESTING', position: 2 }, { queue })], 60)).toBe(
+      '#131 testing 4m, 2nd of 12    6m12s elapsed',
+    )
+    const lanes = { ...queue, mode: 'parallel' }
+    expect(shown([target(141, pending, { queue: lanes })], 200, bare)).toBe(
+      '#141 pending, 3rd of 12    6m12s elapsed',
+    )
+  })
+
+  const blocked = { gitHubMergeability: 'NOT_MERGEABLE' }
+  const unready = (more: JsonObject) =>
+    target(141, { state: 'NOT_READY' }, { record: { state: 'NOT_READY', prNumber: 141, ...more } })
+  const targetless = { requiresImpactedTargets: true, hasImpactedTargets: false }
+  test.each<[string, WaitTarget]>([
+    ['not ready, waits for impacted targets', unready({ readiness: targetless })],
+    // The reason of the service is more exact than the code host's.
+    ['not ready, conflicts with main', unready({ blockReasons: ['merge_conflict'], readiness: blocked })],
+    ['not ready, GitHub blocks the merge', unready({ readiness: blocked })],
+    ['pending, queue paused, 3rd of 12', target(141, pending, { queue: { ...queue, state: 'PAUSED' } })],
+    ['PUZZLED', target(141, { state: 'PUZZLED' })],
+    ['not visible yet', target(141, { missingSince: noon, submission: { from: noon, to: noon } })],
+    ['not found in the queue', target(141, { missingSince: noon })],
+    ['not checked yet', target(141, {})],
+  ])('says what holds a pull request back: %s', (text, one) => {
+    expect(shown([one], 60, bare)).toBe(`#141 ${text}    6m12s elapsed`)
+  })
+
+  test('counts the states of several pull requests', () => {
+    const unread = [target(1, {}), target(2, {})]
+    expect(shown(unread, 40)).toBe('2 pull requests: 2 not checked yet')
+    const targets = ['TESTING', 'PENDING', 'TESTING', undefined].map((state, index) =>
+      target(index + 1, state === undefined ? { missingSince: noon } : { state }),
+    )
+    const counts = '4 pull requests: 2 testing, 1 pending, 1 not found in the queue'
+    expect(shown(targets, 120)).toBe(`${counts}    6m12s elapsed, usually 14m, times out in 38m`)
+    expect(shown(targets, 60)).toBe(counts)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { serviceOperations } from '../../src/api/operations/index.ts'
-import { get, getArray, getString, isObject, type Json, type JsonObject } from '../../src/json.ts'
+import { getArray, getString, isObject, type Json, type JsonObject } from '../../src/json.ts'
 import { findScenario } from '../../src/sandbox/scenarios.ts'
 import { createService, type SandboxRequest } from '../../src/sandbox/service.ts'
 import type { StateOptions } from '../../src/sandbox/state.ts'
@@ -75,110 +75,76 @@ const errorMessage = ({ body }: { readonly body: string }): string => {
 describe.each(dialects)('the service in the %s dialect', dialect => {
   const open = (options: TestServiceOptions = {}) => createTestService({ dialect, ...options })
 
-  it('needs its own token', () => {
+  it('needs its own token, or the run of a fork for setImpactedTargets', () => {
     const { raw } = open()
     const body = JSON.stringify(onQueue)
-    for (const headers of [
-      {},
-      { 'x-api-token': '' },
-      { 'x-api-token': 'another' },
-      { 'x-forked-workflow-run-id': '7' },
-    ])
+    const fork = { 'x-forked-workflow-run-id': '7' }
+    for (const headers of [{}, { 'x-api-token': '' }, { 'x-api-token': 'another' }, fork])
       expect(raw({ headers, body }).status).toBe(401)
     expect(raw({ method: 'GET', path: '/v1/getMergeQueueMetrics', headers: {} }).status).toBe(401)
     expect(raw({ body }).status).toBe(200)
-  })
-
-  it('accepts the run of a fork for setImpactedTargets instead of a token, but not with a wrong token', () => {
-    const { raw } = open()
-    const body = onPr(1, { pr: { number: 1, sha: '4f2a' }, impactedTargets: ['a'] })
-    const call = { path: '/v1/setImpactedTargets', body: JSON.stringify(body) }
-    expect(raw({ ...call, headers: { 'x-forked-workflow-run-id': '7', 'x-api-token': '' } }).status).toBe(200)
-    expect(
-      raw({ ...call, headers: { 'x-forked-workflow-run-id': '7', 'x-api-token': 'wrong' } }).status,
-    ).toBe(401)
-    expect(raw({ ...call, headers: { 'x-forked-workflow-run-id': '' } }).status).toBe(401)
+    const upload = onPr(1, { pr: { number: 1, sha: '4f2a' }, impactedTargets: ['a'] })
+    const status = (headers: Readonly<Record<string, string>>) =>
+      raw({ path: '/v1/setImpactedTargets', body: JSON.stringify(upload), headers }).status
+    expect(status({ ...fork, 'x-api-token': '' })).toBe(200)
+    expect(status({ ...fork, 'x-api-token': 'wrong' })).toBe(401)
+    expect(status({ 'x-forked-workflow-run-id': '' })).toBe(401)
   })
 
   it('knows its paths and their methods', () => {
     const { raw } = open()
-    for (const path of [
-      '/v1/nothing',
-      '/v1/',
-      '/v1',
-      '/',
-      '/getQueue',
-      '/v1/getQueue/',
-      '/v1/constructor',
-      '/v2/getQueue',
-    ])
+    for (const path of ['/v1/nothing', '/v1', '/', '/getQueue', '/v1/getQueue/', '/v1/constructor'])
       expect(raw({ path, body: JSON.stringify(onQueue) }).status).toBe(404)
     expect(raw({ method: 'GET' }).status).toBe(dialect === 'document' ? 405 : 404)
     expect(raw({ path: '/v1/getMergeQueueMetrics' }).status).toBe(dialect === 'document' ? 405 : 404)
   })
 
-  it.each(['', '{', '[]', '"x"', 'null', '{"repo":'])('refuses a body that is not a JSON object: %s', body =>
-    expect(open().raw({ body }).status).toBe(400),
-  )
+  it('refuses a body that is not a JSON object', () => {
+    for (const body of ['', '{', '[]', '"x"', 'null']) expect(open().raw({ body }).status).toBe(400)
+  })
 
   it('names every field that is missing', () => {
     const { send } = open()
+    const message = (operation: string, body: Json) => errorMessage(send(operation, body))
     for (const { route } of serviceOperations) {
-      const [method, path] = route.split(' /')
-      if (method !== 'POST' || path === undefined) continue
-      const refused = send(path, {})
-      expect(refused.status).toBe(400)
-      expect(errorMessage(refused)).toContain('repo')
+      const [method, path = ''] = route.split(' /')
+      if (method === 'POST')
+        expect([path, message(path, {})]).toEqual([path, expect.stringContaining('repo')])
     }
-    expect(errorMessage(send('submitPullRequest', { repo }))).toContain('targetBranch, pr.number')
-    expect(errorMessage(send('setImpactedTargets', onPr(1)))).toContain('impactedTargets')
-    expect(errorMessage(send('getSubmittedPullRequest', onQueue))).toMatch(/pr\.number.*pr\.branch/)
-    expect(errorMessage(send('getMergeQueueTestingDetails', onQueue))).toMatch(
+    expect(message('submitPullRequest', { repo })).toContain('targetBranch, pr.number')
+    expect(message('setImpactedTargets', onPr(1))).toContain('impactedTargets')
+    expect(message('getSubmittedPullRequest', onQueue)).toMatch(/pr\.number.*pr\.branch/)
+    expect(message('getMergeQueueTestingDetails', onQueue)).toMatch(
       dialect === 'document' ? /testRunId.*pr\.number/ : /^testRunId must be/,
     )
-    expect(errorMessage(send('flaky-tests/list-failing-tests', { repo, org_url_slug: 'acme' }))).toContain(
-      'start_time',
-    )
-    expect(errorMessage(send('flaky-tests/get-test-details', { repo, org_url_slug: 'acme' }))).toContain(
-      'test_id',
-    )
+    expect(message('flaky-tests/get-test-details', { repo, org_url_slug: 'acme' })).toContain('test_id')
   })
 
-  it.each<[string, Json]>([
-    ['submitPullRequest', onPr(-1)],
-    ['submitPullRequest', onPr(1.5)],
-    ['submitPullRequest', onPr(4_294_967_296)],
-    ['submitPullRequest', { ...onQueue, pr: { number: '1' } }],
-    ['submitPullRequest', { ...onQueue, pr: 1 }],
-    ['submitPullRequest', { ...onQueue, 'pr.number': 1 }],
-    ['submitPullRequest', { ...onPr(1), repo: 'acme/web' }],
-    ['submitPullRequest', { ...onPr(1), repo: { ...repo, host: '' } }],
-    ['submitPullRequest', onPr(1, { priority: 'soon' })],
-    ['submitPullRequest', onPr(1, { priority: -1 })],
-    ['submitPullRequest', onPr(1, { noBatch: 'yes' })],
-    ['setImpactedTargets', onPr(0, { impactedTargets: [] })],
-    ['setImpactedTargets', onPr(1, { impactedTargets: 'all' })],
-    ['setImpactedTargets', onPr(1, { impactedTargets: [1] })],
-    ['updateQueue', { ...onQueue, concurrency: 0 }],
-    ['updateQueue', { ...onQueue, concurrency: '5' }],
-    ['updateQueue', { ...onQueue, mode: 'double' }],
-    ['updateQueue', { ...onQueue, batch: 1 }],
-    ['updateQueue', { ...onQueue, state: 'SWITCHING_MODES' }],
-    ['createQueue', { repo, targetBranch: 'next', concurrency: 0 }],
-  ])('refuses a bad value: %s %j', (operation, body) => {
-    const { send, status } = open()
-    expect(send(operation, body).status).toBe(400)
+  it('refuses bad values', () => {
+    const { status } = open()
+    const refused: readonly (readonly [operation: string, body: Json])[] = [
+      ...[-1, 1.5, 4_294_967_296].map(number => ['submitPullRequest', onPr(number)] as const),
+      ['submitPullRequest', { ...onQueue, pr: { number: '1' } }],
+      ['submitPullRequest', { ...onPr(1), repo: 'acme/web' }],
+      ['submitPullRequest', { ...onPr(1), repo: { ...repo, host: '' } }],
+      ['submitPullRequest', onPr(1, { priority: 'soon' })],
+      ['submitPullRequest', onPr(1, { noBatch: 'yes' })],
+      ['setImpactedTargets', onPr(1, { impactedTargets: 'all' })],
+      ['setImpactedTargets', onPr(1, { impactedTargets: [1] })],
+      ['updateQueue', { ...onQueue, concurrency: 0 }],
+      ['updateQueue', { ...onQueue, mode: 'double' }],
+      ['updateQueue', { ...onQueue, state: 'SWITCHING_MODES' }],
+      ['createQueue', { repo, targetBranch: 'next', concurrency: 0 }],
+    ]
+    for (const [operation, body] of refused)
+      expect([operation, body, status(operation, body)]).toEqual([operation, body, 400])
     expect(status('getQueue', { repo, targetBranch: 'next' })).toBe(404)
   })
 
   it('answers 404 for what does not exist', () => {
     const { status } = open()
-    const elsewhere = {
-      repo,
-      targetBranch: 'nowhere',
-      pr: { number: 1, sha: '4f2a' },
-      impactedTargets: [],
-    }
+    const isDocument = dialect === 'document'
+    const elsewhere = { repo, targetBranch: 'nowhere', pr: { number: 1, sha: '4f2a' }, impactedTargets: [] }
     for (const operation of [
       'submitPullRequest',
       'getQueue',
@@ -189,9 +155,8 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
       expect(status(operation, elsewhere)).toBe(404)
     for (const operation of ['getSubmittedPullRequest', 'cancelPullRequest', 'restartTestsOnPullRequest'])
       expect(status(operation, onPr(1))).toBe(404)
-    expect(status('getMergeQueueTestingDetails', onPr(1))).toBe(dialect === 'document' ? 404 : 400)
-    const upload = onPr(1, { impactedTargets: [] })
-    expect(status('setImpactedTargets', upload)).toBe(dialect === 'document' ? 200 : 400)
+    expect(status('getMergeQueueTestingDetails', onPr(1))).toBe(isDocument ? 404 : 400)
+    expect(status('setImpactedTargets', onPr(1, { impactedTargets: [] }))).toBe(isDocument ? 200 : 400)
     expect(status('getMergeQueueTestingDetails', { ...onQueue, testRunId: 'none' })).toBe(404)
     const test_id = '00000000-0000-4000-8000-000000000000'
     expect(status('flaky-tests/get-test-details', { repo, org_url_slug: 'acme', test_id })).toBe(404)
@@ -215,19 +180,20 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
 
   it('accepts ranges of at most 7 days', () => {
     const { status } = open()
-    const list = (start: number, end: number) => status('flaky-tests/list-failing-tests', failing(start, end))
+    const list = (start: number, end: number, more: JsonObject = {}) =>
+      status('flaky-tests/list-failing-tests', { ...failing(start, end), ...more })
     expect(list(noon - 7 * day, noon)).toBe(200)
     expect(list(noon - 7 * day - 1, noon)).toBe(400)
-    expect(list(noon - 8 * day, noon)).toBe(400)
     expect(list(noon, noon - day)).toBe(400)
-    const statusWith = (change: JsonObject) =>
-      status('flaky-tests/list-failing-tests', { ...failing(noon - day, noon), ...change })
-    expect(statusWith({ start_time: '2026-01-05' })).toBe(400)
-    expect(statusWith({ start_time: '2026-01-05T00:00:00' })).toBe(400)
-    expect(statusWith({ page_query: { page_size: 0 } })).toBe(400)
-    expect(statusWith({ page_query: { page_size: 101 } })).toBe(400)
-    expect(statusWith({ page_query: {} })).toBe(400)
-    expect(statusWith({ page_query: { page_size: 9, page_token: 'invented' } })).toBe(400)
+    for (const more of [
+      { start_time: '2026-01-05' },
+      { start_time: '2026-01-05T00:00:00' },
+      { page_query: { page_size: 0 } },
+      { page_query: { page_size: 101 } },
+      { page_query: {} },
+      { page_query: { page_size: 9, page_token: 'invented' } },
+    ])
+      expect([more, list(noon - day, noon, more)]).toEqual([more, 400])
   })
 
   it('filters metrics by repository and host together', () => {
@@ -260,19 +226,17 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
     )
   })
 
-  it('fails every second request of an outage', () => {
-    const { send } = open({ scenario: 'outage' })
-    const statuses = Array.from({ length: 24 }, () => send('getQueue', onQueue).status)
+  it('fails every second request of an outage, but not the retry of a change that was lost', () => {
+    const fail = (operations: readonly string[]) => {
+      const { send } = open({ scenario: 'outage' })
+      return operations.map(operation => send(operation, onPr(1)).status)
+    }
+    const statuses = fail(Array.from({ length: 24 }, () => 'getQueue'))
     expect(statuses.slice(0, 4)).toEqual([200, 503, 200, 503])
     expect(statuses.slice(20)).toEqual([200, 200, 200, 200])
-  })
-
-  it('accepts the retry of a change that was lost in an outage', () => {
-    const { send } = open({ scenario: 'outage' })
-    const statuses = ['getQueue', 'submitPullRequest', 'getQueue', 'submitPullRequest'].map(
-      operation => send(operation, onPr(1)).status,
-    )
-    expect(statuses).toEqual([200, 503, 200, 200])
+    expect(fail(['getQueue', 'submitPullRequest', 'getQueue', 'submitPullRequest'])).toEqual([
+      200, 503, 200, 200,
+    ])
   })
 })
 
@@ -354,36 +318,6 @@ describe('the document dialect', () => {
       ),
     ).toEqual([])
   })
-
-  it('shows a test run, by its id and by its pull request', () => {
-    const { send, read, later } = createTestService({ scenario: 'failure' })
-    send('submitPullRequest', onPr(3))
-    later(1)
-    const run = read('getMergeQueueTestingDetails', onPr(3))
-    const testRunId = getString(run, 'testBranch')?.split('/').at(-1) ?? ''
-    expect(testRunId).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
-    expect(run).toMatchObject({
-      status: 'in_progress',
-      testedPullRequests: [{ prNumber: 3 }],
-      dependentPrs: [],
-    })
-    expect(
-      getArray(run, 'checkSuites')
-        .flatMap(suite => getArray(suite, 'checkRuns'))
-        .map(check => get(check, 'status')),
-    ).toEqual(['IN_PROGRESS', 'IN_PROGRESS'])
-    later(5)
-    const ended = read('getMergeQueueTestingDetails', { ...onQueue, testRunId: `${testRunId}-bisection-1` })
-    expect(ended).toMatchObject({
-      status: 'failed',
-      statusChecks: [{ state: 'FAILURE' }, { state: 'PENDING' }],
-    })
-    expect(
-      getArray(ended, 'checkSuites')
-        .flatMap(suite => getArray(suite, 'checkRuns'))
-        .map(check => get(check, 'conclusion')),
-    ).toEqual(['SUCCESS', 'FAILURE'])
-  })
 })
 
 describe('the hosted dialect', () => {
@@ -395,38 +329,6 @@ describe('the hosted dialect', () => {
       headers: { 'content-type': 'application/plain-text' },
       body: 'The token is missing: send x-api-token.',
     })
-  })
-
-  it('finds a pull request only a moment after its first submit, in lower case and with more fields', () => {
-    const { send, read, status, later } = createTestService({ dialect: 'hosted' })
-    send('submitPullRequest', onPr(1))
-    expect(status('getSubmittedPullRequest', onPr(1))).toBe(404)
-    later(0.25)
-    expect(read('getSubmittedPullRequest', { ...onPr(1), includeTimeline: true })).toMatchObject({
-      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      state: 'not_ready',
-      stateChangedAt: '2026-01-05T12:00:00.000Z',
-      priorityName: 'medium',
-      usedDefaultPriorityName: 'medium',
-      skipTheLine: false,
-      prSha: expect.stringMatching(/^[0-9a-f]{40}$/),
-      prBaseBranch: 'main',
-      prAuthor: expect.any(String),
-      readiness: {
-        doesBaseBranchMatch: true,
-        requiresImpactedTargets: false,
-        gitHubMergeability: 'in_progress',
-      },
-      verifiedByTestRun: null,
-      timeline: [{ state: 'not_ready' }],
-    })
-    later(10)
-    const { id, verifiedByTestRun } = read('getSubmittedPullRequest', onPr(1))
-    expect(verifiedByTestRun).not.toBe(id)
-    expect(
-      read('getMergeQueueTestingDetails', { ...onQueue, testRunId: verifiedByTestRun ?? null }),
-    ).toMatchObject({ status: 'succeeded' })
-    expect(read('getQueue', onQueue)).toMatchObject({ state: 'running' })
   })
 })
 
@@ -469,15 +371,6 @@ describe('failing tests', () => {
     expect(fetchAllPages(100, noon - days * day, noon).ids).toEqual(ids)
   })
 
-  it('are those of both halves of a range', () => {
-    const middle = noon - 3 * day
-    const halves = [
-      ...fetchAllPages(100, noon - 6 * day, middle).ids,
-      ...fetchAllPages(100, middle, noon).ids,
-    ]
-    expect(new Set(halves)).toEqual(new Set(fetchAllPages(100, noon - 6 * day, noon).ids))
-  })
-
   it('end before the sandbox began and after 30 days', () => {
     const { ids, pages } = fetchAllPages(100, noon, noon + day)
     expect([ids, pages]).toEqual([
@@ -486,39 +379,6 @@ describe('failing tests', () => {
     ])
     expect(fetchAllPages(100, noon - 40 * day, noon - 34 * day).ids).toEqual([])
     expect(fetchAllPages(100, noon - 30 * day, noon - 29 * day).ids.length).toBeGreaterThan(0)
-  })
-
-  it('have the fields of a test case record, in the list and alone', () => {
-    for (const dialect of dialects) {
-      const { read } = createTestService({ dialect })
-      const tests = getArray(read('flaky-tests/list-failing-tests', failing(noon - 7 * day, noon)), 'tests')
-      for (const test of tests) {
-        expect(test).toMatchObject({
-          id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-          repository: { html_url: 'https://github.com/acme/web' },
-          variant: expect.any(String),
-          status: { reason: expect.any(String), timestamp: expect.stringMatching(/Z$/) },
-          codeowners: expect.any(Array),
-          quarantined: expect.any(Boolean),
-          file_path: expect.any(String),
-          pull_requests_impacted_last_7d: expect.any(Number),
-        })
-        expect(get(test, 'failure_rate_last_7d')).toBeGreaterThan(0)
-        expect(get(test, 'failure_rate_last_7d')).toBeLessThanOrEqual(1)
-        expect(get(test, 'status.value') !== undefined).toBe(dialect === 'hosted')
-      }
-      expect(tests.some(test => get(test, 'ticket.html_url') !== undefined)).toBe(true)
-      expect(tests.some(test => getArray(test, 'most_common_failures').length > 0)).toBe(true)
-      expect(tests.some(test => get(test, 'quarantined') === true)).toBe(true)
-      const [test] = tests
-      expect(
-        read('flaky-tests/get-test-details', {
-          repo,
-          org_url_slug: 'acme',
-          test_id: getString(test, 'id') ?? '',
-        }),
-      ).toEqual({ test })
-    }
   })
 
   it('are the same for the same seed', () => {

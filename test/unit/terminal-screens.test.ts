@@ -100,18 +100,6 @@ describe('the columns of a table', () => {
     expect(linesOf(prose, 40)).toEqual(['KEY       VALUE', `base-url  ${url}`])
     expect(linesOf({ ...prose, rows: [['base-url', url.slice(8)]] }, 40)[2]).toBe('          om/v1')
   })
-
-  test('redact a secret before they cut it', () => {
-    const secret = 'abcdefghijklmnopqrstuvwxyz0123456789'
-    const rows = [[7, 'TESTING', null, null, null, `token ${secret}`]]
-    for (const columns of [40, 60, 80]) {
-      const text = linesOf({ ...view, rows }, columns, {
-        redact: (part: string) => part.replaceAll(secret, '[REDACTED]'),
-      }).join('\n')
-      expect(text).toContain('[REDACTED]')
-      expect(text).not.toContain('abc')
-    }
-  })
 })
 
 test.each([...pullRequestStates, ...queueStates])('the state %s has a sign and its word', state => {

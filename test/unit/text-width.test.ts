@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { breakLongWords } from '../../src/output/text-width.ts'
+import { breakLongWords, wrapLines } from '../../src/output/text-width.ts'
 
 test.each([
   ['a word', 10, 'a word'],
@@ -9,4 +9,25 @@ test.each([
   ['👩‍👩‍👧x', 1, '👩‍👩‍👧\nx'],
 ])('breakLongWords(%j, %i)', (text, width, broken) => {
   expect(breakLongWords(text, width)).toBe(broken)
+})
+
+test.each([
+  ['one two three', 7, 'one two\nthree'],
+  ['  one two three', 7, '  one\n  two\n  three'],
+  ['abcdefghij kl', 4, 'abcdefghij\nkl'],
+  ['  To see it, run: mergeq pr get 7', 24, '  To see it, run:\n  mergeq pr get 7'],
+  ['run: mergeq pr get 7 -R acme/web', 12, 'run: mergeq\npr get 7 -R\nacme/web'],
+  ['a\n\nb', 3, 'a\n\nb'],
+  [`  go on  ${'word '.repeat(6)}end`, 33, `  go on  word word word word word\n         word end`],
+  [`✓ #7 ${'word '.repeat(6)}end`, 33, `✓ #7 word word word word word\n  word end`],
+  [
+    '\u001B[32m✓\u001B[39m #7 is a pull request that merged',
+    30,
+    '\u001B[32m✓\u001B[39m #7 is a pull request that\n  merged',
+  ],
+  // A word that does not fit beside the first text has the whole width.
+  [`  page  https://example.com/a/long/path`, 32, `  page\n  https://example.com/a/long/path`],
+  [`  page  some words`, 14, `  page  some\n  words`],
+])('%j in %i columns', (text, columns, expected) => {
+  expect(wrapLines(text, columns)).toBe(expected)
 })

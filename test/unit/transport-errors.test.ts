@@ -10,7 +10,7 @@ const read = {
   node: '20.18.1',
 }
 
-test.each(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_MEMORY', 'ETIMEDOUT'])(
+test.each(['ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])(
   'a lookup that fails with %s is an error of DNS, and nothing was sent',
   code => {
     const failure = Object.assign(new Error(), { code, syscall: 'getaddrinfo', hostname: 'queue.example' })
@@ -32,18 +32,16 @@ test.each([
   ['24.0.0', true],
 ])('Node %s: the hint on a certificate names the store of the system: %s', (node, isNamed) => {
   const error = Object.assign(new Error(), { code: 'SELF_SIGNED_CERT_IN_CHAIN' })
-  const request = {
-    operation: 'getQueue',
-    host: 'queue.example',
-    proxy: undefined,
-    began: false,
-    limit: 1_000,
-    node,
-  }
-  const { hint } = classifyError(error, request).error.details
+  const { hint } = classifyError(error, { ...read, began: false, node }).error.details
   expect(hint).toBe(
     'If your network uses its own certificate authority, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS' +
       (isNamed ? ', or use the system certificate store: NODE_OPTIONS=--use-system-ca' : '') +
       '. Nothing was sent; it is safe to try again.',
   )
+})
+
+test('of several failures of a connection the first says what happened', () => {
+  const failures = ['ECONNREFUSED', 'ENETUNREACH'].map(code => Object.assign(new Error(), { code }))
+  const { error, sentState } = classifyError(new AggregateError(failures), { ...read, began: false })
+  expect([sentState, error.message]).toEqual(['not-sent', 'queue.example refused the connection.'])
 })

@@ -1,0 +1,335 @@
+import { describe, expect, test } from 'vitest'
+import { renderReport } from '../../src/commands/flaky/report.ts'
+import { tightenDirectory } from '../../src/config/store.ts'
+import type { Host } from '../../src/host/host.ts'
+import { createNodeHost } from '../../src/host/node-host.ts'
+import { createHostClient } from '../../src/library/client.ts'
+import { type Answer, mergeq, type Setting, serveScript } from '../support/harness.ts'
+
+const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme' }
+
+const run = (line: string | readonly string[], answer: Answer, setting: Setting = {}) =>
+  mergeq(line, { ...setting, env: { ...env, ...setting.env }, answer: () => answer })
+
+const json = (document: unknown): Answer => ({ body: JSON.stringify(document) })
+
+test('a report of 200,000 tests has as many as fit', () => {
+  const report = { tests: Array(200_000).fill({ name: 'adds' }), complete: true, start: 'a', end: 'b' }
+  const limits = { rows: Number.POSITIVE_INFINITY, characters: 65_536 }
+  const text = new TextDecoder().decode(renderReport(report, 'markdown', limits))
+  expect(text).toMatch(/^### 200,000 failing tests/)
+  expect(text.length).toBeGreaterThan(65_000)
+  expect(text.length).toBeLessThanOrEqual(65_536)
+})
+
+describe('metrics of more than 100,000 samples', () => {
+  const text = 'mq_depth_current{branch="main"} 1\n'.repeat(100_001)
+
+  test.each(['--json', '-o csv', '--fields name'])('are not parsed for %s', async options => {
+    const { code, err } = await run(`metrics ${options}`, { body: text })
+    expect(code).toBe(15)
+    expect(err).toContain('the metrics have more than 100,000 samples')
+  })
+
+  test('are not parsed for a terminal', async () => {
+    expect((await run('metrics', { body: text }, { terminal: true })).code).toBe(15)
+  })
+
+  test('pass through whole on a pipe', async () => {
+    const { code, out } = await run('metrics', { body: text })
+    expect({ code, isWhole: out === text }).toEqual({ code: 0, isWhole: true })
+  })
+
+  test('of exactly 100,000 samples are parsed', async () => {
+    const { code, out } = await run('metrics --fields value', { body: text.slice(text.indexOf('\n') + 1) })
+    expect({ code, lines: out.trim().split('\n').length }).toEqual({ code: 0, lines: 100_000 })
+  })
+})
+
+test.each([undefined, null, [], 'none', 3])(
+  'a list of failing tests whose page is %j is an invalid response: nobody knows whether it is complete',
+  async page => {
+    const { code, err } = await run('flaky list --json', json({ tests: [{ id: 'a' }], page }))
+    expect(code).toBe(15)
+    expect(err).toContain('it has no page information')
+  },
+)
+
+test('completion reads at most 1 MiB of an answer', async () => {
+  const enqueuedPullRequests = [{ prNumber: 7, state: 'pending', prTitle: 'x' }]
+  const complete = (padding: number) =>
+    run(
+      ['__complete', '--', 'pr', 'get', ''],
+      json({ state: 'running', enqueuedPullRequests, padding: 'x'.repeat(padding) }),
+    )
+  expect((await complete(1_000_000)).out).toContain('7\tpending')
+  expect((await complete(1_100_000)).out).not.toContain('7\tpending')
+})
+
+describe('a web page in place of a response', () => {
+  const page: Answer = {
+    body: '<!doctype html><title>Log in</title>',
+    headers: { 'content-type': 'text/html' },
+  }
+
+  test.each(['pr get 7', 'queue get', 'flaky list', 'metrics', 'pr testing --pr 7'])(
+    '`%s` ends with 15 after one request',
+    async line => {
+      const { code, err, requests } = await run(line, page)
+      expect({ code, requests: requests.length }).toEqual({ code: 15, requests: 1 })
+      expect(err).not.toContain('incomplete')
+    },
+  )
+})
+
+describe('text that is expensive to lay out', () => {
+  const pieces = ['日', 'e\u0301', '\u0301', 'w', '👨‍👩‍👧', '\u200D', 'ก', 'https://a/']
+  const text = (piece: string) => piece.repeat(Math.ceil(4_000 / piece.length)).slice(0, 4_000)
+  const queue = (name: string) => ({
+    state: 'running',
+    mode: name,
+    requiredStatuses: [name, name],
+    enqueuedPullRequests: [{ prNumber: 7, state: name, prTitle: name, prAuthor: name, priorityName: name }],
+  })
+  const failingTest = (name: string) => ({
+    tests: [{ id: name, name, file_path: name, codeowners: [name], status: { value: name }, html_url: name }],
+    page: { total_rows: 1, next_page_token: '' },
+  })
+  const record = (name: string) => ({
+    ...{ prNumber: 7, state: name, prTitle: name, prAuthor: name, prSha: name, priorityName: name },
+    ...{ readiness: { gitHubMergeability: name }, isCurrentlySubmittedToQueue: true },
+  })
+  // In microseconds of this process, whatever else the machine does.
+  const limit = 2_500_000
+
+  test.each<[string, (name: string) => unknown]>([
+    ['queue get', queue],
+    ['queue update --batch', queue],
+    ['flaky list', failingTest],
+    ['pr get 7', record],
+  ])('`%s` prints 4 KB of it in every field within moments', async (line, documentOf) => {
+    for (const piece of pieces) {
+      const before = process.cpuUsage()
+      const { out } = await run(line, json(documentOf(text(piece))), { terminal: true })
+      expect(out).not.toBe('')
+      expect(process.cpuUsage(before).user).toBeLessThan(limit)
+    }
+  })
+})
+
+test('TRUNK_API_TOKEN beside another base address is said to be ignored', async () => {
+  const { code, err } = await run('pr submit 7', json({}), {
+    env: { MERGEQ_TOKEN: '', TRUNK_API_TOKEN: 'secret-token' },
+  })
+  expect(code).toBe(4)
+  expect(err).toContain('TRUNK_API_TOKEN is ignored: it is used only for https://api.trunk.io.')
+})
+
+describe('a repository', () => {
+  test.each(['git.example.com/web', 'localhost/web', 'a:1/web'])('%s has a host and no owner', async repo => {
+    const { code, requests } = await run(`queue get -R ${repo}`, json({}))
+    expect({ code, requests: requests.length }).toEqual({ code: 2, requests: 0 })
+  })
+})
+
+test.each(['flaky list', 'flaky report', 'flaky quarantined', 'pr list'])(
+  '`%s --limit 0` is a usage error',
+  async line => {
+    const { code, requests } = await run(`${line} --limit 0`, json({}))
+    expect({ code, requests: requests.length }).toEqual({ code: 2, requests: 0 })
+  },
+)
+
+test('a base address without a version is named as the likely cause of a missing route', async () => {
+  const service = await serveScript(() => ({ status: 404, body: 'Not Found' }))
+  const hintAt = async (url: string) =>
+    (await mergeq('pr get 7', { env: { ...env, MERGEQ_BASE_URL: url } })).err
+  try {
+    const hint = 'Check the base URL (that of the service ends with /v1).'
+    expect(await hintAt(service.baseUrl)).not.toContain(hint)
+    expect(await hintAt(service.baseUrl.replace('/v1', ''))).toContain(hint)
+  } finally {
+    await service.close()
+  }
+})
+
+describe('a settings folder of mode', () => {
+  const tighten = async (mode: number, owner = 1000) => {
+    const modes: string[] = []
+    const files = {
+      resolveLink: async (path: string) => path,
+      access: async () => ({ owner, mode }),
+      changeMode: async (path: string, mode: number) => modes.push(`${path} ${mode.toString(8)}`),
+    }
+    const env = { HOME: '/home/ann' }
+    const runtime = { user: 1000, platform: 'linux' }
+    const sentence = await tightenDirectory({ env, runtime, files } as unknown as Host)
+    return { modes, sentence }
+  }
+
+  test('777 loses the write permission of others', async () => {
+    expect(await tighten(0o777)).toEqual({
+      modes: ['/home/ann/.config/mergeq 755'],
+      sentence: '/home/ann/.config/mergeq was writable by other users; their write permission was removed.',
+    })
+  })
+
+  test.each([
+    ['755', 0o755, 1000],
+    ['1777, as /tmp has it,', 0o1777, 1000],
+    ['777 of another user', 0o777, 0],
+  ])('%s stays as it is', async (_, mode, owner) => {
+    expect(await tighten(mode, owner)).toEqual({ modes: [], sentence: undefined })
+  })
+})
+
+describe('a queue file that is another file than was meant', () => {
+  const check = async (text: string) =>
+    (
+      await mergeq('queue diff -f q.yaml', {
+        env,
+        files: { 'q.yaml': text },
+        answer: () => json({ state: 'running', enqueuedPullRequests: [] }),
+      })
+    ).err
+
+  test.each([
+    ['an unknown key', 'aws secret AKIA0: x', 'q.yaml:1: unknown key.'],
+    ['an unknown setting', `settings: { "${'k'.repeat(41)}": 1 }`, 'q.yaml: unknown queue setting.'],
+    ['a tag', 'settings: !AKIA0 x', 'q.yaml:1: tags are not supported.'],
+    ['a part that is not YAML', 'a: b: "AKIA0', 'q.yaml:1: invalid YAML'],
+  ])('shows nothing of %s in the error', async (_, text, message) => {
+    const err = await check(text)
+    expect(err).toContain(message)
+    expect(err).not.toMatch(/AKIA0|kkk/)
+  })
+
+  test('has a key that looks like a name in the error', async () => {
+    expect(await check('concurency: 1')).toContain("unknown key 'concurency'")
+  })
+
+  test('may not have several documents', async () => {
+    expect(await check('settings: {}\n---\nsettings: {}\n')).toContain('the file has more than one document')
+  })
+})
+
+describe('flaky match', () => {
+  const files = { 'j.xml': '<testsuite><testcase name="adds"><failure/></testcase></testsuite>' }
+  const match = async (options: string) =>
+    (await run(`flaky match j.xml ${options}`, json({ tests: [], page: {}, unhealthy_tests: [] }), { files }))
+      .err
+
+  test('names the range that was asked for, and suggests a wider one', async () => {
+    const err = await match('--since 7d')
+    expect(err).toContain('1 of 1 failed test is new (did not fail in the last 7 days).')
+    expect(err).toContain('widen the range with --since 30d')
+  })
+
+  test('suggests no range that is narrower', async () => {
+    expect(await match('--since 45d')).not.toContain('--since 30d')
+  })
+})
+
+test('a metric with a label of many megabytes is an invalid response', async () => {
+  const { code } = await run('metrics --json', { body: `a{b="${'x'.repeat(20_000_000)}"} 1\n` })
+  expect(code).toBe(15)
+})
+
+test('`api --input` over the limit names no option that `api` lacks', async () => {
+  const input = `{"a":"${'x'.repeat(21 * 1024 * 1024)}"}`
+  const { code, err } = await run('api updateQueue --input -', json({}), { input })
+  expect(code).toBe(6)
+  expect(err).not.toContain('--all')
+})
+
+describe('a token of fewer than 8 characters', () => {
+  const warning = 'has fewer than 8 characters: mergeq cannot hide it in output'
+  const short = { ...env, MERGEQ_TOKEN: 'abc1234' }
+
+  test('works, and one warning says that it cannot be hidden', async () => {
+    const { err } = await mergeq('pr get 7 8', {
+      env: { ...short, MERGEQ_BASE_URL: 'https://mergeq.invalid/v1' },
+    })
+    expect(err.split(warning)).toHaveLength(2)
+  })
+
+  test('is not worth a warning on loopback', async () => {
+    const { code, err } = await run('queue get', json({ state: 'running', enqueuedPullRequests: [] }), {
+      env: short,
+    })
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+  })
+})
+
+describe('the library', () => {
+  const bare = Object.create(process, { env: { value: { HOME: '/nonexistent' } } })
+  const host = createNodeHost(bare, '0.0.0-test', new AbortController().signal)
+  const settings = { token: 'tok_4f2a9c1e77', repo: 'acme/web', targetBranch: 'main', retries: 0 }
+  // A response that is not UTF-8 leads to a notice.
+  const notUtf8 = { body: '{"state":"running","branch":"\uD800","enqueuedPullRequests":[]}' }
+
+  test.each<[string, () => unknown]>([
+    ['never settles', () => new Promise(() => undefined)],
+    ['rejects', () => Promise.reject(new Error('no'))],
+    [
+      'throws',
+      () => {
+        throw new Error('no')
+      },
+    ],
+  ])('goes on where onNotice %s', async (_, onNotice) => {
+    const service = await serveScript(() => notUtf8)
+    try {
+      const { baseUrl } = service
+      const client = createHostClient({ ...settings, baseUrl, onNotice: onNotice as () => void }, host)
+      expect(await client.getQueue()).toMatchObject({ state: 'RUNNING' })
+    } finally {
+      await service.close()
+    }
+  })
+
+  test.each<[string, unknown]>([
+    [
+      'an option with a getter that throws',
+      {
+        get repo() {
+          throw new Error('no')
+        },
+      },
+    ],
+    [
+      'a value with a getter that throws',
+      {
+        set: {
+          get a() {
+            throw new Error('no')
+          },
+        },
+      },
+    ],
+    [
+      'a proxy that throws',
+      new Proxy(
+        {},
+        {
+          ownKeys() {
+            throw new Error('no')
+          },
+        },
+      ),
+    ],
+  ])('refuses %s as a usage error', async (_, options) => {
+    const client = createHostClient({ ...settings, baseUrl: 'http://127.0.0.1:9/v1' }, host)
+    await expect(Reflect.apply(Reflect.get(client, 'getQueue'), client, [options])).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringContaining('cannot be read'),
+    })
+  })
+
+  test('refuses a value that contains itself as a usage error', async () => {
+    const set: Record<string, unknown> = {}
+    set.a = set
+    const client = createHostClient({ ...settings, baseUrl: 'http://127.0.0.1:9/v1' }, host)
+    await expect(client.getQueue({ set } as object)).rejects.toMatchObject({ kind: 'usage' })
+  })
+})

@@ -1,0 +1,178 @@
+import { describe, expect, it, test } from 'vitest'
+import { scenarioNames } from '../../src/domain/scenario-names.ts'
+import { MergeqError } from '../../src/errors.ts'
+import { mergeq, openStory, type Setting } from '../support/harness.ts'
+
+/** Runs command lines against one sandbox; a number is a time that passes, in seconds. */
+async function play(options: Parameters<typeof openStory>[0], ...steps: readonly (string | number)[]) {
+  const story = await openStory(options)
+  const outcomes = []
+  for (const step of steps)
+    if (typeof step === 'number') story.clock.now += step * 1_000
+    else outcomes.push(await story.mergeq(step))
+  await story.close()
+  return outcomes
+}
+
+/** The states that the outcomes of `--json` have; undefined where a command printed nothing. */
+const statesIn = (outcomes: readonly { readonly out: string }[]) =>
+  outcomes.map(({ out }) => (out.startsWith('{') ? JSON.parse(out).state : undefined))
+
+const withFile = (scenario: object) => ({
+  scenario: 'mine.json',
+  readScenario: async (path: string) => (path === 'mine.json' ? JSON.stringify(scenario) : undefined),
+})
+
+describe('the scenario', () => {
+  const endings: Readonly<Record<string, readonly string[]>> = {
+    happy: ['MERGED', 'MERGED'],
+    flaky: ['MERGED', 'MERGED'],
+    failure: ['FAILED', 'MERGED'],
+    cancelled: ['CANCELLED', 'CANCELLED'],
+    'batch-failure': ['MERGED', 'FAILED'],
+    paused: ['PENDING', 'PENDING'],
+    outage: ['MERGED', 'MERGED'],
+    slow: ['MERGED', 'TESTING'],
+  }
+
+  it('has an expectation for each name', () => expect(Object.keys(endings)).toEqual(scenarioNames))
+
+  test.each(Object.entries(endings))('%s ends as its name says', async (scenario, states) => {
+    const outcomes = await play({ scenario }, 'pr submit 3 4', 30, 'pr get 3 --json', 'pr get 4 --json')
+    expect(outcomes.map(({ code }) => code)).toEqual([0, 0, 0])
+    expect(statesIn(outcomes.slice(1))).toEqual(states)
+  })
+
+  it('of a file can have a queue pause and resume by itself', async () => {
+    const moments = [
+      { after: 1, settings: { state: 'paused' } },
+      { after: 30, settings: { state: 'running' } },
+    ]
+    const lines = ['pr submit 3', 2, 'queue get --json', 20, 'pr get 3 --json', 60, 'pr get 3 --json']
+    const outcomes = await play(withFile({ moments }), ...lines)
+    expect(statesIn(outcomes.slice(1))).toEqual(['PAUSED', 'TESTS_PASSED', 'MERGED'])
+  })
+
+  it('of a file can have a pull request cancelled, pushed to, and ready late', async () => {
+    const scripts = [
+      { pr: 1, cancelledAfter: 1 },
+      { pr: 2, pushedAfter: 1 },
+      { pr: 3, readyAfter: 40 },
+    ]
+    const read = [1, 2, 3].map(number => `pr get ${number} --json`)
+    const outcomes = await play(
+      withFile({ scripts }),
+      'pr submit 1 2 3',
+      20,
+      ...read,
+      'pr submit 2',
+      90,
+      ...read,
+    )
+    expect(statesIn(outcomes.slice(1, 4))).toEqual(['CANCELLED', 'CANCELLED', 'NOT_READY'])
+    expect(statesIn(outcomes.slice(5))).toEqual(['CANCELLED', 'MERGED', 'MERGED'])
+  })
+
+  it('of a file can name the head commit: an upload for another commit does not count', async () => {
+    const file = withFile({ settings: { mode: 'parallel' }, scripts: [{ pr: 7, head: 'abc' }] })
+    const upload = (sha: string) => `pr targets 7 cart --sha ${sha}`
+    const lines = ['pr submit 7', upload('def'), 5, 'pr get 7 --json', upload('abc'), 60, 'pr get 7 --json']
+    const outcomes = await play(file, ...lines)
+    expect(outcomes[1]?.code).toBe(0)
+    expect(statesIn([...outcomes.slice(2, 3), ...outcomes.slice(4)])).toEqual(['NOT_READY', 'MERGED'])
+  })
+
+  it('of a file can have everything fail for a while', async () => {
+    const read = 'queue get --json --retries 0'
+    const outcomes = await play(withFile({ outages: [{ after: 10, lasts: 30 }] }), read, 15, read, 40, read)
+    expect(outcomes.map(({ code }) => code)).toEqual([0, 7, 0])
+  })
+
+  it('of a file that is wrong or missing is a usage error', async () => {
+    const files = { 'bad.json': '{"scripts":[{"pr":7,"rusn":["pass"]}]}' }
+    for (const [name, message] of [
+      ['bad.json', /bad\.json.*scripts\[0\]: unknown field 'rusn'/],
+      ['none.json', /neither a scenario nor a readable file/],
+    ] as const) {
+      const { code, out, err } = await mergeq(`sandbox exec --scenario ${name} -- tool`, { files })
+      expect({ name, code, out }).toEqual({ name, code: 2, out: '' })
+      expect(err).toMatch(message)
+    }
+  })
+})
+
+test('the hosted dialect shows the previous attempt until the new submit is visible', async () => {
+  const read = 'pr get 3 --json'
+  const options = { dialect: 'hosted', scenario: 'failure' } as const
+  const outcomes = await play(options, 'pr submit 3', 60, read, 'pr submit 3', 0.05, read, 0.2, read)
+  expect(outcomes[3]?.out).toBe(outcomes[1]?.out)
+  expect(statesIn(outcomes.slice(4))).toEqual(['NOT_READY'])
+})
+
+describe('a program in a sandbox', () => {
+  const tokens = { MERGEQ_TOKEN: 'secret-one', TRUNK_API_TOKEN: 'secret-two', trunk_api_token: 'three' }
+
+  it.each(['sandbox exec -- tool --option', 'sandbox shell -q'])(
+    'gets the settings of the sandbox and no real token: %s',
+    async line => {
+      const started: unknown[] = []
+      const spawn: Setting['spawn'] = (program, args, { env }) => {
+        const { PATH, SHELL, LANG, ...others } = env
+        const set = Object.entries(others).filter(([, value]) => value !== undefined)
+        started.push([program, ...args, Object.fromEntries(set)])
+        return { code: 42, out: '' }
+      }
+      const env = { ...tokens, SHELL: 'tool', MERGEQ_REPO: 'other/repo' }
+      expect(await mergeq(line, { env, spawn })).toMatchObject({ code: 42, out: '', err: '' })
+      expect(started).toEqual([
+        [
+          'tool',
+          ...(line.includes('exec') ? ['--option'] : []),
+          {
+            MERGEQ_BASE_URL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
+            MERGEQ_TOKEN: 'sandbox',
+            MERGEQ_REPO: 'github.com/acme/web',
+            MERGEQ_TARGET_BRANCH: 'main',
+            MERGEQ_ORG: 'acme',
+          },
+        ],
+      ])
+    },
+  )
+
+  it.each([
+    ['sandbox exec -- tool', 'ENOENT', 'Command not found: tool.\n  Check the command name and your PATH.\n'],
+    [
+      'sandbox exec -- tool',
+      'EACCES',
+      'The command cannot be started: tool (EACCES).\n  Check the command and the permissions of its file.\n',
+    ],
+    [
+      'sandbox shell -q',
+      'ENOENT',
+      'The shell could not be started: /no/shell.\n  Set SHELL to the path of your shell, such as /bin/sh.\n',
+    ],
+  ])('%s: one that cannot be started with %s is a usage error', async (line, startError, message) => {
+    const spawn = () => ({ code: 127, out: '', startError })
+    const outcome = await mergeq(line, { spawn, env: { SHELL: '/no/shell' } })
+    expect(outcome).toMatchObject({ code: 2, out: '', err: `mergeq: ${message}` })
+  })
+})
+
+test('`sandbox start` prints one line of JSON, and lines to paste on a terminal of PowerShell', async () => {
+  const reason = new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 })
+  const start = (setting: Setting) =>
+    mergeq('sandbox start', { signal: AbortSignal.abort(reason), ...setting })
+  const { code, out } = await start({})
+  expect(code).toBe(130)
+  expect(out).toMatch(/^\{"baseUrl":"http:\/\/127\.0\.0\.1:\d+\/v1","token":"sandbox"\}\n$/)
+  const env = { PSModulePath: '/home/ann/.local/share/powershell/Modules' }
+  expect((await start({ terminal: true, env })).out).toMatch(/^\$env:MERGEQ_TOKEN = 'sandbox'$/m)
+})
+
+test('the tour runs from a new queue to a merge, failing tests and metrics', async () => {
+  const { code, out } = await mergeq('sandbox tour')
+  expect(code).toBe(0)
+  for (const said of ['Created the queue for release', 'MERGED', 'mq_pr_conclusions_1h_total', '@acme/'])
+    expect(out).toContain(said)
+})

@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { exitCodeList } from '../../src/errors.ts'
+import { openStory, type Story } from '../support/harness.ts'
+
+const path = 'docs/skill/SKILL.md'
+const text = readFileSync(path, 'utf8')
+
+const codeIn = (cell: string): readonly string[] =>
+  [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
+
+/** The rows of the tables with a command and the fields of its JSON. */
+const rows = [...text.matchAll(/^\| [^|]+ \| `(mergeq [^`]+)` \| (`[^|]+) \|$/gm)].map(
+  ([, line = '', cell = '']) => ({ line, fields: codeIn(cell) }),
+)
+
+/** Commands that do not end with 0 in the sandbox, and why. */
+const otherCodes: Readonly<Record<string, number>> = {
+  // The reports contain failures that the sandbox does not know.
+  'mergeq flaky match --since 7d reports/*.xml --json': 21,
+}
+
+/** The commands outside the tables, and their exit codes in a sandbox. */
+const otherCommands: Readonly<Record<string, number>> = {
+  'mergeq auth token': 0,
+  'mergeq help --json': 0,
+  'mergeq pr get --help': 0,
+  // Only names: they need a pull request, settings, files or a confirmation.
+  'mergeq pr wait': 2,
+  'mergeq queue apply': 2,
+  'mergeq queue delete': 2,
+  'mergeq queue update': 2,
+  'mergeq queue drain': 0,
+  'mergeq queue pause': 0,
+}
+
+/** These need files and programs; other documents have them too, and test/process/documentation.test.ts runs them. */
+const commandsWithPrograms = ['mergeq guard --install', 'mergeq sandbox exec -- mergeq pr get 7 --json']
+
+const reports = readdirSync('test/fixtures/junit')
+  .filter(name => name.endsWith('.xml'))
+  .map(name => `reports/${name}`)
+const files = Object.fromEntries(
+  reports.map(name => [name, readFileSync(name.replace('reports', 'test/fixtures/junit'), 'utf8')]),
+)
+
+describe(path, () => {
+  let story: Story
+  beforeEach(async () => {
+    story = await openStory()
+  })
+  afterEach(() => story.close())
+  const run = (line: string) =>
+    story.mergeq(line.replace(/^mergeq /, '').replace('reports/*.xml', reports.join(' ')), { files })
+
+  test('has the commands for every question', () => expect(rows.length).toBeGreaterThanOrEqual(16))
+
+  test.each(rows)('$line prints the fields of its row', async ({ line, fields }) => {
+    if (line.includes(' 7 ') && !/ submit /.test(line)) {
+      await run('mergeq pr submit 7')
+      story.clock.now += 1_000
+    }
+    const { code, out, err } = await run(line)
+    const due = otherCodes[line] ?? 0
+    expect({ line, code, err: code === due ? '' : err }).toEqual({ line, code: due, err: '' })
+    const last = JSON.parse(out.trim().split('\n').at(-1) ?? '')
+    const record = Array.isArray(last) ? last[0] : last
+    expect(Object.keys(record)).toEqual(expect.arrayContaining([...fields]))
+  })
+
+  test('every other command in it runs as it stands', async () => {
+    const inTables = rows.map(({ line }) => line)
+    const others = codeIn(text.replace(/\n/g, ' '))
+      .filter(code => /^(?:mergeq|queue) /.test(code) && !inTables.includes(code))
+      .map(code => (code.startsWith('mergeq ') ? code : `mergeq ${code}`))
+    expect(others).toEqual(expect.arrayContaining(commandsWithPrograms))
+    const codes: Record<string, number> = {}
+    for (const line of others.filter(line => !commandsWithPrograms.includes(line)))
+      codes[line] = (await run(line)).code
+    expect(codes).toEqual(otherCommands)
+  })
+
+  test('its exit codes are those of the program', () => {
+    const named = [...text.matchAll(/^\| ([\d, ]+) \|/gm)].flatMap(([, cell = '']) =>
+      cell.split(', ').map(Number),
+    )
+    expect(named).toContain(124)
+    expect(exitCodeList.map(({ code }) => code)).toEqual(expect.arrayContaining(named))
+  })
+
+  test('the state and the field of its rule about held pull requests exist in the sandbox', async () => {
+    const held = await openStory({ scenario: 'flaky' })
+    await held.mergeq('pr submit 7')
+    held.clock.now += 2_600
+    expect((await held.mergeq('pr get 7 --json')).out).toContain('"PENDING_FAILURE"')
+    expect(JSON.parse((await held.mergeq('pr explain 7 --json')).out)).toMatchObject({
+      verdict: 'held',
+      submitAgain: { safe: expect.any(Boolean) },
+    })
+    await held.close()
+  })
+
+  test('docs/agents.md links it and names the machine-readable source', () => {
+    const guide = readFileSync('docs/agents.md', 'utf8')
+    expect(guide).toContain('](skill/SKILL.md)')
+    expect(guide).toContain('`mergeq help --json`')
+  })
+})

@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest'
+// Loaded before its tests: it is shown while a service takes its time.
+import '../../src/output/spinner.ts'
+import { MergeqError } from '../../src/errors.ts'
+import { runAndCheck } from '../support/command-checks.ts'
+import { type Answer, mergeq, type Seen } from '../support/harness.ts'
+
+const record = { state: 'TESTING', isCurrentlySubmittedToQueue: true, prNumber: 7, prTitle: 'Fix cart' }
+const queueDocument = { state: 'RUNNING', concurrency: 2, enqueuedPullRequests: [] }
+const good = ({ path }: Seen): Answer => ({
+  body: JSON.stringify(path.endsWith('/getQueue') ? queueDocument : record),
+})
+
+test.each(['--version', '--help', 'pr --help', 'help exit-codes', 'help environment', ''])(
+  "'mergeq %s' needs no settings, no home and no network",
+  async line => {
+    const broken = { '/repo/config.json': '{"profiles":' }
+    const wrong = { MERGEQ_BASE_URL: 'no address', MERGEQ_OUTPUT: 'nonsense', MERGEQ_PROFILE: 'none' }
+    for (const env of [{ MERGEQ_CONFIG_DIR: '/repo' }, { MERGEQ_TOKEN: '' }, wrong]) {
+      const { out, err } = await runAndCheck(line, { code: 0 }, { env, files: broken })
+      expect({ err, shown: out.length > 4 }).toEqual({ err: '', shown: true })
+    }
+  },
+)
+
+describe('words', () => {
+  const formatOf = (line: string) => (/--json( |$)/.test(line) ? 'json' : 'tsv')
+
+  test.each([
+    ['pr get -- 7', 1],
+    ['pr get 7 --', 1],
+    ['-- pr get 7', 1],
+    ['pr get 7 -R acme/web -R acme/web', 1],
+    ['pr get 7 --repo=acme/web', 1],
+    ['--json pr get 7', 1],
+    ['pr get 7 -h', 0],
+    ['pr -h get 7', 0],
+    ['pr targets 7 --sha 4f2a -- --all -h', 1],
+  ])('%s are taken, and send %i', async (line, sent) => {
+    const { requests, err } = await runAndCheck(line, { code: 0, format: formatOf(line) }, { answer: good })
+    expect({ sent: requests.length, err }).toEqual({ sent, err: '' })
+  })
+
+  test.each([
+    'pr get 7 --repo acme/web --repo acme/other',
+    '--repo acme/web pr get 7 --repo acme/other',
+    'pr get 7 --json -o csv',
+    'pr get -- -7',
+    'queue update --concurrency=-1',
+    'pr get 7 --timeout=',
+    'pr get 7 --timeout 30',
+    'pr get 7 --no-such-flag',
+    'pr get 7 --json=yes',
+    'pr gte 7',
+  ])('%s are refused here', async line => {
+    const { requests, out } = await runAndCheck(line, { code: 2, format: formatOf(line) }, { answer: good })
+    expect({ sent: requests.length, out }).toEqual({ sent: 0, out: '' })
+  })
+})
+
+describe('documents', () => {
+  test('a repeat and its warning leave exactly one', async () => {
+    const answer = (asked: Seen, index: number) => (index === 0 ? { status: 503 } : good(asked))
+    const { out, err } = await runAndCheck('queue get --json', { code: 0, format: 'json' }, { answer })
+    expect(JSON.parse(out)).toEqual(queueDocument)
+    expect(err).toMatch(/^The service could not process the request \(503\); retrying in \S+s\.\n$/)
+  })
+
+  test('a list that is interrupted between pages is a whole document', async () => {
+    const stop = new AbortController()
+    const answer = (_: Seen, index: number): Answer | Promise<Answer> => {
+      const page = { next_page_token: `more${index}` }
+      if (index < 2) return { body: JSON.stringify({ tests: [{ id: `t${index}` }], page }) }
+      stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 }))
+      return new Promise(() => undefined)
+    }
+    const due = { code: 130, format: 'json' } as const
+    const { out } = await runAndCheck('flaky list --json', due, { answer, signal: stop.signal })
+    expect(JSON.parse(out)).toMatchObject({
+      tests: [{ id: 't0' }, { id: 't1' }],
+      window: { complete: false },
+    })
+  })
+
+  test('MERGEQ_OUTPUT=json asks for an error object, too', async () => {
+    const setting = { answer: () => ({ status: 404 }), env: { MERGEQ_OUTPUT: 'json' } }
+    await runAndCheck('queue get', { code: 5, format: 'json', names: ['getQueue'] }, setting)
+  })
+})
+
+// It turns in real time.
+describe.concurrent('the spinner', () => {
+  /** What it writes while a service answers after a while. */
+  async function spun(line: string, env: Readonly<Record<string, string>> = {}) {
+    const { err } = await mergeq(line, {
+      redraws: true,
+      terminal: true,
+      env: {
+        MERGEQ_REPO: 'acme/web',
+        MERGEQ_TARGET_BRANCH: 'main',
+        MERGEQ_ORG: 'acme',
+        TERM: 'xterm',
+        ...env,
+      },
+      async answer(seen, index) {
+        await new Promise(resolve => setTimeout(resolve, 600))
+        if (!seen.path.includes('list-failing')) return good(seen)
+        const page = { next_page_token: index < 3 ? `${index}` : '' }
+        return { body: JSON.stringify({ tests: [{ id: `id-${index}`, name: 'cart' }], page }) }
+      },
+    })
+    return err
+  }
+
+  test.each(['pr get 7 8 9', 'pr explain 7'])(
+    'is one for the reads of %s, and says for what it waits',
+    async line => {
+      const err = await spun(line)
+      expect(err).toMatch(/Waiting for 127/)
+      expect(err).not.toMatch(/concurrent/)
+    },
+  )
+
+  test('shows the pages of a list so far', async () => {
+    expect(await spun('flaky list --json')).toMatch(/3 pages|page 3/)
+  })
+
+  test('has no color with NO_COLOR and with --color never', async () => {
+    for (const err of await Promise.all([
+      spun('queue get', { NO_COLOR: '1' }),
+      spun('queue get --color never'),
+    ])) {
+      expect(err).toMatch(/Waiting for 127/)
+      expect(err).not.toMatch(/\x1B\[[\d;]*m/)
+    }
+  })
+
+  test('is not there with -q and in a CI job', async () => {
+    expect(await Promise.all([spun('queue get -q'), spun('queue get', { CI: 'true' })])).toEqual(['', ''])
+  })
+})

@@ -1,0 +1,33 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { PageCursor } from '../../src/api/pages.ts'
+import { windows } from '../../src/domain/time-range.ts'
+import { day } from '../support/flaky-list.ts'
+import { noon } from '../support/harness.ts'
+
+test('the windows of a range cover it without gaps or overlaps, each at most 168 hours', () => {
+  // Whole seconds, up to 100 days apart.
+  const [from, length] = [fc.nat(2_000_000_000), fc.integer({ min: 1, max: 100 * 86_400 })]
+  fc.assert(
+    fc.property(from, length, (from, length) => {
+      const [start, end] = [from * 1_000, (from + length) * 1_000]
+      const cut = windows({ start, end })
+      expect([cut[0]?.end, cut.at(-1)?.start]).toEqual([end, start])
+      for (const [index, window] of cut.entries()) {
+        const hours = (window.end - window.start) / 3_600_000
+        expect(hours > 0 && hours <= 168).toBe(true)
+        expect(cut[index + 1]?.end ?? start).toBe(window.start)
+      }
+    }),
+  )
+})
+
+test('endless empty pages stop the list; as many pages of another window do not', () => {
+  const steps = new PageCursor(windows({ start: noon - 20 * day, end: noon }), {
+    maxPages: 10_000,
+    noun: 'test',
+  })
+  let pages = 0
+  for (; steps.next() !== undefined; pages++) steps.advance(`p${pages}`, false)
+  expect([pages, steps.problem]).toEqual([100, '100 pages in a row contained no new tests'])
+})
