@@ -116,13 +116,14 @@ test.each([
 const variables = { PS1: 'in> ', M: launcher, TRUNK_API_TOKEN: 'tok_real', MERGEQ_BASE_URL: undefined }
 const loopback = /http:\/\/127\.0\.0\.1:\d+\/v1/
 
-/** Opens `sandbox shell` in a terminal and waits for its first lines. */
-async function openShell(shell: string, words: readonly string[] = []) {
+/** Opens `sandbox shell` in a terminal and waits for its prompt, as a person does before each line that is typed. */
+async function openShell(shell: string, words: readonly string[] = [], prompt = /(?:in>|[#$])$/) {
   const env = { ...variables, SHELL: shell }
   const screen = kept(openTmuxScreen(home, ['sandbox', 'shell', ...words], { env, terminal: 120 }))
   await screen.waitForLine(/To leave the shell, type: exit$/)
   const baseUrl = loopback.exec(screen.lines().join('\n'))?.[0] ?? ''
   const type = async (line: string, due: RegExp) => {
+    await expect.poll(() => screen.lines().at(-1), { timeout: 10_000 }).toMatch(prompt)
     screen.press(line, 'Enter')
     await screen.waitForLine(due)
   }
@@ -164,7 +165,7 @@ describe('`sandbox shell` in a real terminal', () => {
     const shell = home.path('plain-shell')
     writeFileSync(shell, '#!/bin/sh\ntrap "echo caught" INT\necho ready\nuntil read a; do :; done\nexit 3\n')
     chmodSync(shell, 0o755)
-    const { screen, baseUrl, type } = await openShell(shell)
+    const { screen, baseUrl, type } = await openShell(shell, [], /./)
     await screen.waitForLine(/^ready$/)
     screen.press('C-c')
     await screen.waitForLine(/^caught$/)
