@@ -46,8 +46,8 @@ export interface Param<T> {
   readonly settingFrom?: 'option' | 'option-or-environment'
   /** The name of the option, without dashes, where it is not the name of the param: `state` for `states`. */
   readonly option?: string
-  /** What `--no-x` does, where that is not the opposite of the summary. */
-  readonly opposite?: string
+  /** Whether few need the option: `-h` leaves it out, and `--help` lists it last. */
+  readonly advanced?: boolean
   /** The text that the command line uses where the option is not typed. */
   readonly default?: string
   /** Describes a default that depends on other things. */
@@ -333,8 +333,10 @@ export const pageParams = (noun: string, pageSizePaths: readonly string[]) => ({
   pageSize: param(integer(1, 100), `${noun.charAt(0).toUpperCase()}${noun.slice(1)} per page, 1 to 100`, {
     default: String(defaultPageSize),
     setsBodyPaths: pageSizePaths,
+    advanced: true,
   }),
   maxPages: param(integer(1, Number.MAX_SAFE_INTEGER), 'Maximum number of pages to fetch', {
     default: String(defaultMaxPages),
+    advanced: true,
   }),
 })

@@ -16,6 +16,7 @@ export const documentOption = (definition: OptionDefinition) => ({
   default: definition.default ?? definition.defaultText,
   required: isOption(definition) ? undefined : definition.required === true,
   repeatable: definition.variadic === true ? true : undefined,
+  advanced: definition.advanced,
 })
 
 export type OptionDoc = ReturnType<typeof documentOption>

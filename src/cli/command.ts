@@ -1,6 +1,7 @@
 import type { CallResult } from '../api/call.ts'
 import {
   type BodyOverride,
+  isChange,
   type Operation,
   operationMethod,
   type Params,
@@ -249,7 +250,7 @@ function register(command: Command): RegisteredCommand {
     summary: isOwn && operation.isHostedOnly === true ? `${summary} (hosted service only)` : summary,
     definitions: [
       ...Object.values(requestInputs(command)).flatMap(({ definitions }) => definitions),
-      ...(sendsBody ? setOption.definitions : []),
+      ...(sendsBody ? setOption.definitions.map(each => ({ ...each, advanced: !isChange(operation) })) : []),
     ],
     operations:
       operations === 'any' ? 'any' : [...(operation === undefined ? [] : [operation]), ...operations],

@@ -84,7 +84,7 @@ export async function openPage(url: string, { host, logger, options }: CommandCo
 export const maxErrorsOption = option(
   integer(1, 1_000_000),
   'Give up after this many failed polls in a row',
-  { default: String(defaultMaxErrors) },
+  { default: String(defaultMaxErrors), advanced: true },
 )
 
 const maxPullRequests = 10_000

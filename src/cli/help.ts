@@ -133,16 +133,11 @@ function formatOption({ name, short, value }: OptionDoc): string {
   return value === undefined ? names : `${names} <${value}>`
 }
 
-/**
- * Returns options with each pair of `--batch` and `--no-batch` as one: `--[no-]batch`. In complete help, an
- * opposite with a summary of its own keeps its row.
- */
-function joinOpposites(options: readonly OptionDoc[], isShort: boolean): readonly OptionDoc[] {
+/** Returns options with each pair of `--batch` and `--no-batch` as one: `--[no-]batch`. */
+function joinOpposites(options: readonly OptionDoc[]): readonly OptionDoc[] {
   const names = options.map(({ name }) => name)
   const joined = options
-    .filter(
-      ({ name, summary }) => name.startsWith('--no-') && (isShort || summary.startsWith('Opposite of ')),
-    )
+    .filter(({ name }) => name.startsWith('--no-'))
     .map(({ name }) => oppositeOf(name))
     .filter(name => names.includes(name))
   return options
@@ -170,6 +165,10 @@ const maxShortExamples = 2
 /** The number of lines that a short help has at most, where the command allows it. */
 const maxShortLines = 24
 
+/** The rows of the options that many need, or of the advanced ones. */
+const flagsOf = ({ flags }: CommandDoc, advanced = false): readonly OptionDoc[] =>
+  joinOpposites(flags.filter(flag => (flag.advanced ?? false) === advanced))
+
 function renderCommandHelp(doc: CommandDoc, layout: Layout): string {
   const alias = doc.alias === undefined ? '' : `Alias: mergeq ${doc.alias}\n`
   const globalNames = globalOptions.map(({ name, short }) =>
@@ -183,15 +182,12 @@ function renderCommandHelp(doc: CommandDoc, layout: Layout): string {
   return [
     layout.start(doc.summary, doc.usage) + alias,
     ...layout.section('Arguments', layout.options(doc.arguments)),
-    ...layout.section(
-      'Flags',
-      layout.options([...joinOpposites(doc.flags, false), documentOption(helpOption)]),
-    ),
+    ...layout.section('Flags', layout.options([...flagsOf(doc), documentOption(helpOption)])),
     ...layout.section('Global flags', layout.indented(globalNames.join(', '))),
-    ...layout.section('Requests', layout.lines(doc.sends)),
     ...layout.section('Output', output),
     ...layout.section('Examples', layout.lines(examples)),
     ...layout.section('Exit codes', formatExitCodes(doc.exitCodes, layout)),
+    ...layout.section('Advanced', layout.options(flagsOf(doc, true))),
     ...layout.section(
       'Learn more',
       layout.indented(
@@ -214,9 +210,10 @@ function renderShortCommandHelp(doc: CommandDoc, layout: Layout): string {
       ),
       layout.paragraph(`Learn more: mergeq ${doc.command} --help`),
     ].join('\n')
-  const text = renderWith(layout.options(doc.flags))
+  const flags = flagsOf(doc)
+  const text = renderWith(layout.options(flags))
   const isScreen = text.trimEnd().split('\n').length <= maxShortLines
-  return isScreen ? text : renderWith(layout.options(joinOpposites(doc.flags, true), true))
+  return isScreen ? text : renderWith(layout.options(flags, true))
 }
 
 function renderGroupHelp(

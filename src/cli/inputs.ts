@@ -31,6 +31,8 @@ export interface OptionDefinition {
   readonly variadic?: boolean
   /** Accepted only for a good error message: neither help nor completion shows it. */
   readonly hidden?: boolean
+  /** Whether few need it: `-h` leaves it out, and `--help` lists it last. */
+  readonly advanced?: boolean | undefined
   /** Whether the value is a file name, for completion. */
   readonly file?: boolean | undefined
   /** Whether the value is a program and its arguments, for completion. */
@@ -84,13 +86,12 @@ export interface TypedInput<T> extends Input<T> {
 }
 
 /** An option or a required argument of a command that is never sent; its key gives its name. */
-export interface CommandOption<T>
-  extends Pick<Param<T>, 'type' | 'summary' | 'required' | OptionDetail | 'opposite'> {
+export interface CommandOption<T> extends Pick<Param<T>, 'type' | 'summary' | 'required' | OptionDetail> {
   /** The short name, without the dash: `y`. */
   readonly short?: string
 }
 
-type OptionDetail = 'option' | 'default' | 'defaultText' | 'values'
+type OptionDetail = 'option' | 'default' | 'defaultText' | 'values' | 'advanced'
 
 type OptionDetails = Pick<CommandOption<unknown>, OptionDetail | 'short'>
 
@@ -151,7 +152,13 @@ export function typedInput(key: string, option: CommandOption<unknown>): TypedIn
   const { type, summary, short, required } = option
   const name = optionName(key, option)
   const dashed = `--${name}`
-  const described = { name: dashed, summary, ...(short === undefined ? {} : { short: `-${short}` }) }
+  const { advanced } = option
+  const described = {
+    name: dashed,
+    summary,
+    advanced,
+    ...(short === undefined ? {} : { short: `-${short}` }),
+  }
   switch (type.form) {
     case 'switch':
       return {
@@ -164,7 +171,7 @@ export function typedInput(key: string, option: CommandOption<unknown>): TypedIn
     case 'flag': {
       const opposite = `--no-${name}`
       return {
-        definitions: [described, { name: opposite, summary: option.opposite ?? `Opposite of ${dashed}` }],
+        definitions: [described, { name: opposite, summary: `Opposite of ${dashed}`, advanced }],
         read(args) {
           const isTyped = args.has(dashed)
           const isRefused = args.has(opposite)

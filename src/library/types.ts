@@ -571,7 +571,7 @@ export interface ListFailingTestsOptions extends BodyOptions {
   readonly pageToken?: string | undefined
   /** Maximum number of pages to fetch, from 1 to 9007199254740991. */
   readonly maxPages?: number | undefined
-  /** Only quarantined tests. */
+  /** Only tests that are (or are not) quarantined. */
   readonly quarantined?: boolean | undefined
   /** Only tests with at least this failure rate in the last 7 days. */
   readonly minFailureRate?: number | undefined
@@ -637,7 +637,7 @@ export interface ListUnhealthyTestsOptions extends BodyOptions {
   readonly pageToken?: string | undefined
   /** Maximum number of pages to fetch, from 1 to 9007199254740991. */
   readonly maxPages?: number | undefined
-  /** Only quarantined tests. */
+  /** Only tests that are (or are not) quarantined. */
   readonly quarantined?: boolean | undefined
   /** Only tests of this code owner. */
   readonly owner?: string | undefined

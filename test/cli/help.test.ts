@@ -13,10 +13,10 @@ describe('the order of help is the same for every command', () => {
     'Arguments',
     'Flags',
     'Global flags',
-    'Requests',
     'Output',
     'Examples',
     'Exit codes',
+    'Advanced',
     'Learn more',
   ]
 
@@ -95,7 +95,6 @@ describe('-h is short help', () => {
   /** Commands whose short help is longer, with the reason. */
   const longer = new Map([
     ['queue update', 'has an option for each setting of a queue'],
-    ['flaky report', 'has 15 options'],
   ])
 
   test.each(commandDocs.map(doc => [doc.command, doc] as const))('%s -h', async (command, doc) => {
@@ -105,7 +104,10 @@ describe('-h is short help', () => {
     else expect(lines.length, text).toBeLessThanOrEqual(maxLines)
     expect(lines.slice(0, 2)).toEqual([doc.summary, `Usage: ${doc.usage}`])
     expect(lines.at(-1)).toBe(`Learn more: mergeq ${command} --help`)
-    for (const { name } of [...doc.arguments, ...doc.flags])
+    const basic = doc.flags.filter(({ advanced }) => advanced !== true)
+    for (const { name } of doc.flags.filter(flag => !basic.includes(flag)))
+      expect(text).not.toContain(`  ${name} `)
+    for (const { name } of [...doc.arguments, ...basic])
       expect(text.replaceAll('--[no-]', '--').replaceAll('--no-', '--')).toContain(
         `  ${name.replace(/^--no-/, '--')}`.slice(name.startsWith('-') ? 1 : 0),
       )
@@ -132,6 +134,17 @@ describe('-h is short help', () => {
     expect(lines.filter(line => line.startsWith('  mergeq '))).toHaveLength(4)
     expect(lines.at(-1)).toBe('Learn more: mergeq <command> -h, mergeq help <topic>, mergeq --help')
   })
+})
+
+test('options that few need are at the end of complete help, and marked in JSON', async () => {
+  const { out } = await mergeq('flaky list --help')
+  const advanced = out.slice(out.indexOf('\nAdvanced:'), out.indexOf('\nLearn more:'))
+  const names = ['--page-size', '--page-token', '--max-pages', '--set']
+  expect([...advanced.matchAll(/^ +(--[\w-]+) </gm)].map(([, name]) => name)).toEqual(names)
+  const { flags } = JSON.parse((await mergeq('help flaky list --json')).out)
+  const marked = flags.filter((flag: { advanced?: boolean }) => flag.advanced === true)
+  expect(marked.map(({ name }: { name: string }) => name)).toEqual(names)
+  expect((await mergeq('pr submit -h')).out).toContain('--set <path=value>')
 })
 
 describe('help as data', () => {

@@ -230,7 +230,7 @@ describe('the sentence about the end of a wait', () => {
       sentenceOf(pending, stale('4f2a9c1fff')),
     ]).toEqual([
       'The wait for #7 timed out after 20s (not found in the queue)',
-      'The wait for #7 timed out after 20s (not visible yet)',
+      'The wait for #7 timed out after 20s (just submitted)',
       '#7 has not finished (not found in the queue)',
       '#7 could not be checked (not found in the queue)',
       'mergeq did not wait for #7',
@@ -314,7 +314,7 @@ describe('the live line of a wait', () => {
     ['not ready, GitHub blocks the merge', unready({ readiness: blocked })],
     ['pending, queue paused, 3rd of 12', target(141, pending, { queue: { ...queue, state: 'PAUSED' } })],
     ['PUZZLED', target(141, { state: 'PUZZLED' })],
-    ['not visible yet', target(141, { missingSince: noon, submission: { from: noon, to: noon } })],
+    ['just submitted', target(141, { missingSince: noon, submission: { from: noon, to: noon } })],
     ['not found in the queue', target(141, { missingSince: noon })],
     ['not checked yet', target(141, {})],
   ])('says what holds a pull request back: %s', (text, one) => {

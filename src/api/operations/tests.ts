@@ -55,13 +55,12 @@ const testPageParams = {
   pageSize,
   pageToken: param(text('page token', 'token'), 'Fetch only the page with this token', {
     setsBodyPaths: ['page_query.page_token'],
+    advanced: true,
   }),
   maxPages,
 }
 
-const quarantined = param(boolean, 'Only quarantined tests', {
-  opposite: 'Only tests that are not quarantined',
-})
+const quarantined = param(boolean, 'Only tests that are (or are not) quarantined')
 
 const testFilterParams = {
   owner: param(text('owner', 'name'), 'Only tests of this code owner'),

@@ -102,7 +102,7 @@ function pullRequestSheet(
 export const prGetCommand = defineCommand({
   command: 'pr get',
   alias: 'status',
-  summary: 'Show the state and priority of submitted pull requests',
+  summary: 'Show the state of pull requests',
   operation: getSubmittedPullRequest,
   inputs: { pr: pullRequestOrHead },
   options: {

@@ -32,7 +32,11 @@ const onePullRequest: Input<number> = {
 const commit: Input<string | undefined> = {
   definitions: [
     { name: '--sha', value: 'sha', summary: 'Head commit that the targets belong to' },
-    { name: '--no-sha', summary: 'Send the targets without a head commit (rejected by the hosted service)' },
+    {
+      name: '--no-sha',
+      summary: 'Send the targets without a head commit (rejected by the hosted service)',
+      advanced: true,
+    },
   ],
   setting: 'sha',
   async read(args, context) {

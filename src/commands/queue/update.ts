@@ -87,7 +87,7 @@ export function describeUpdate(sent: Settings, before: JsonObject, after: JsonOb
 
 export const queueUpdateCommand = defineCommand({
   command: 'queue update',
-  summary: 'Change queue settings; settings that are not given stay unchanged',
+  summary: 'Change queue settings; other settings stay as they are',
   operation: updateQueue,
   fields: { ...receiptRecord, names: [...fieldNames(queueSettingsRecord), ...receiptRecord.names] },
   output: {

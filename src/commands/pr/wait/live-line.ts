@@ -26,7 +26,7 @@ function stateWithAge(record: JsonObject | undefined, state: string, now: number
 /** Returns what is known of a pull request without a state: nothing was read, or it was not found. */
 export function missingState({ missingSince, submission }: WaitState): string {
   if (missingSince === undefined) return 'not checked yet'
-  return submission === undefined ? 'not found in the queue' : 'not visible yet'
+  return submission === undefined ? 'not found in the queue' : 'just submitted'
 }
 
 function targetParts({ request, state, record, queue = {} }: WaitTarget, now: number): readonly Part[] {

@@ -37,8 +37,8 @@ export const waitInputs = {
     { default: 'merged' },
   ),
   interval: option(intervalOrAuto, 'Time between polls, at least 1s', { default: 'auto' }),
-  grace: option(duration, 'Treat "not found" as "not visible yet" for this long', { default: '90s' }),
-  matchHead: option(commit, 'Exit 14 if the head of the pull request is not this commit'),
+  grace: option(duration, 'How long to wait for a new submission to appear', { default: '90s' }),
+  matchHead: option(commit, 'Fail if the head of the pull request is not this commit'),
   maxErrors: maxErrorsOption,
   failOnPaused: flag('Exit 8 if the queue is paused'),
 }

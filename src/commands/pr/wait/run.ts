@@ -175,7 +175,7 @@ async function runPollRound(targets: readonly WaitTarget[], wait: Wait, reporter
   )
   if (missing.length > 0)
     await logger.info(
-      `${joinTruncated(missing)} ${missing.length === 1 ? 'is' : 'are'} not visible yet; waiting up to ${formatDuration(options.grace)} (--grace).`,
+      `${joinTruncated(missing)} ${missing.length === 1 ? 'is' : 'are'} not in the queue yet; waiting up to ${formatDuration(options.grace)} (--grace).`,
     )
   const hasUnknownHead = readings.some(
     ({ observation }) =>
