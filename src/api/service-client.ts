@@ -1,5 +1,6 @@
 import { minSecretLength } from '../domain/limits.ts'
 import type { CommandLine } from '../domain/suggested-command.ts'
+import type { Repository } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { HttpClient, HttpClientOptions } from '../http/http-client.ts'
@@ -30,11 +31,13 @@ export interface ServiceLogger {
 }
 
 export interface ServiceClient {
-  readonly host: Pick<Host, 'clock' | 'interrupted' | 'runtime'>
+  readonly host: Pick<Host, 'clock' | 'interrupted' | 'random' | 'runtime'>
   readonly options: ServiceClientOptions
   readonly maxRetries: number
   readonly settings: {
     require(name: 'baseUrl'): Promise<string>
+    read(name: 'repo'): Promise<Repository | undefined>
+    read(name: 'caFile' | 'testRun'): Promise<string | undefined>
     used(): ReadonlyMap<unknown, { readonly value: string; readonly origin: string }>
     /** A command line to suggest in a hint, about the same service and queue. */
     readonly commandLine: CommandLine
@@ -61,7 +64,6 @@ export const withoutMessages = (client: ServiceClient): ServiceClient => {
 
 interface ClientParts extends Omit<ServiceClient, 'httpClient'> {
   readonly host: Host
-  readonly settings: ServiceClient['settings'] & { read(name: 'caFile'): Promise<string | undefined> }
 }
 
 /**

@@ -3,6 +3,7 @@ import { createReceipt, type Operation, operationName, type Params, type Resourc
 import { resourceOfParams, resourceOfRequest } from '../api/request.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 import { joinList } from '../domain/format.ts'
+import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
 import { exitCodeOf, extendError, MergeqError, mostSevere, stackTraceOf, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { rawText, singleRecord } from '../output/printer.ts'
@@ -79,9 +80,6 @@ export async function runOperation<P extends Params, I extends Inputs, X extends
   return runRequests(command, requests, context)
 }
 
-/** How many requests are sent at a time (docs/reference/cli.md, "Several pull requests"). */
-export const maxConcurrent = 4
-
 /**
  * Sends every request, `atOnce` at a time, and prints the responses in the order of the requests, or all pages
  * of a list. An error stops the rest only with --stop-on-error, a signal always: then requests in flight are
@@ -112,28 +110,6 @@ export async function runRequests<V extends Values>(
 
 /** The values of a request, by the names of params and options. */
 type Values = Readonly<Record<string, unknown>>
-
-/** Processes `width` items at a time, and yields the results in their order until `mayStart` is false. */
-export async function* mapConcurrent<T, R>(
-  items: readonly T[],
-  width: number,
-  work: (item: T) => Promise<R>,
-  mayStart = () => true,
-): AsyncGenerator<R> {
-  const started: Promise<R>[] = []
-  for (let index = 0; ; index++) {
-    if (mayStart())
-      for (const item of items.slice(started.length, index + width)) {
-        const result = work(item)
-        // It may reject before its turn: the rejection is handled where the result is awaited.
-        result.catch(() => undefined)
-        started.push(result)
-      }
-    const next = started[index]
-    if (next === undefined) return
-    yield await next
-  }
-}
 
 /** Sends a request and returns its response or its error; a person is told more about a rejection. */
 export async function sendOne<V extends Values>(

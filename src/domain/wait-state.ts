@@ -190,3 +190,22 @@ export function pollDelay(
   const doubled = Math.min(maxPollDelay, delay * 2 ** Math.min(errors, 10))
   return Math.min(maxPollDelay, Math.round(doubled * (0.9 + 0.2 * random)))
 }
+
+/** How the wait for a pull request ended. */
+export interface WaitEnd {
+  readonly outcome: WaitOutcome
+  /** The error that ended the wait, for the outcome `error`. */
+  readonly failure?: MergeqError | undefined
+  /** Whether the wait was ruled out before it began. */
+  readonly isSkipped?: boolean
+  /** Whether the first reading ended the wait: nothing changed while it lasted. */
+  readonly isFirstReading?: boolean
+}
+
+export const isPaused = (queue: JsonObject | undefined): boolean => getString(queue, 'state') === 'PAUSED'
+
+/** Returns what is known of a pull request without a state: nothing was read, or it was not found. */
+export function missingState({ missingSince, submission }: WaitState): string {
+  if (missingSince === undefined) return 'not checked yet'
+  return submission === undefined ? 'not found in the queue' : 'just submitted'
+}

@@ -93,9 +93,7 @@ describe('-h is short help', () => {
   }
   const maxLines = 24
   /** Commands whose short help is longer, with the reason. */
-  const longer = new Map([
-    ['queue update', 'has an option for each setting of a queue'],
-  ])
+  const longer = new Map([['queue update', 'has an option for each setting of a queue']])
 
   test.each(commandDocs.map(doc => [doc.command, doc] as const))('%s -h', async (command, doc) => {
     const lines = await linesOf(`${command} -h`)

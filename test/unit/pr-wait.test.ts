@@ -1,11 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { WaitTarget } from '../../src/api/wait/poll.ts'
+import { describeEnd } from '../../src/api/wait/result.ts'
 import { liveLine } from '../../src/commands/pr/wait/live-line.ts'
-import type { WaitEnd, WaitTarget } from '../../src/commands/pr/wait/poll.ts'
-import { describeEnd } from '../../src/commands/pr/wait/report.ts'
 import { milestones, outcomeOfRecord, pullRequestStates, type WaitOutcome } from '../../src/domain/states.ts'
 import { parseRepository } from '../../src/domain/values/repository.ts'
-import { advance, pollDelay, type WaitOptions, type WaitState } from '../../src/domain/wait-state.ts'
+import {
+  advance,
+  pollDelay,
+  type WaitEnd,
+  type WaitOptions,
+  type WaitState,
+} from '../../src/domain/wait-state.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { textWidth } from '../../src/output/text-width.ts'
@@ -190,7 +196,7 @@ describe('the sentence about the end of a wait', () => {
     seconds = 20,
   ) => {
     const target = { request: { values, overrides: [] }, state, errors: 0, record, queue }
-    return plainText(describeEnd(target, end, seconds * 1_000, { head: '4f2a9c1d3e' }))
+    return describeEnd(target, end, seconds * 1_000, { head: '4f2a9c1d3e' })
   }
 
   test.each([

@@ -3,6 +3,7 @@ import {
   getPartialPullRequest,
   getSubmittedPullRequest,
 } from '../../api/operations/pull-requests.ts'
+import { readDocument } from '../../api/test-run-reads.ts'
 import { type CommandRequest, defineCommand, type RunContext } from '../../cli/command.ts'
 import { argsForPullRequest, webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
@@ -16,7 +17,6 @@ import { extendError, type MergeqError, usageError } from '../../errors.ts'
 import { get, getArray, getString, type JsonObject } from '../../json.ts'
 import { linkSpan, type Span, stateSpan, stateStyle } from '../../output/styled-text.ts'
 import { type ColumnSpec, table, type View } from '../../output/view.ts'
-import { readDocument } from './reads.ts'
 
 const { run: runParam } = getMergeQueueTestingDetails.params
 
@@ -125,7 +125,7 @@ async function printTestRun<V extends TestRunValues>(
   const { document: record = {} } = await readDocument(
     getPartialPullRequest,
     { repo, targetBranch, pr },
-    context,
+    context.client(),
     { overrides: [{ path: ['includeTimeline'], value: true }] },
   )
   const run = testRunOf(record)

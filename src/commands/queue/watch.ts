@@ -9,9 +9,9 @@ import { maxErrorsOption } from '../../cli/common-inputs.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { combineFields, type RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
-import { mapConcurrent, maxConcurrent } from '../../cli/run.ts'
 import { describeDeparture } from '../../domain/departure.ts'
 import { formatAge } from '../../domain/format.ts'
+import { mapConcurrent, maxConcurrent } from '../../domain/map-concurrent.ts'
 import {
   departedEntries,
   departureChange,

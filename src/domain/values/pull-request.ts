@@ -1,6 +1,13 @@
 import { usageError } from '../../errors.ts'
 import { looksLikeHost, type Repository, repositoryName } from './repository.ts'
 
+/** The values of a request that name its pull request. */
+export type RequestedPullRequest = {
+  readonly repo: Repository
+  readonly targetBranch: string
+  readonly pr: number
+}
+
 /** The largest pull request number that the service accepts (docs/reference/service.md, "Common fields"). */
 export const maxPullRequestNumber = 4_294_967_295
 

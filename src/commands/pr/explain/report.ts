@@ -1,6 +1,7 @@
 import { withTimeline } from '../../../api/extra-reads.ts'
 import { getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
+import { readDocument, readTestRun } from '../../../api/test-run-reads.ts'
 import type { CommandRequest } from '../../../cli/command.ts'
 import { openPage } from '../../../cli/common-inputs.ts'
 import type { CommandContext } from '../../../cli/context.ts'
@@ -10,13 +11,14 @@ import {
   type UnreadSource,
 } from '../../../domain/explain/explain-pull-request.ts'
 import { describeSince, formatOrdinal, joinTruncated, shorten } from '../../../domain/format.ts'
+import type { RequestedPullRequest } from '../../../domain/values/pull-request.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { isNotFound } from '../../../errors.ts'
 import type { Json, JsonObject } from '../../../json.ts'
 import { singleRecord } from '../../../output/printer.ts'
 import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
 import { linesView, type View } from '../../../output/view.ts'
-import { type RequestedPullRequest, readDocument, readRecord, readTestRun } from '../reads.ts'
+import { readRecord } from '../reads.ts'
 
 type ExplainRequest = CommandRequest<RequestedPullRequest>
 
@@ -24,14 +26,14 @@ export async function printExplanation(request: ExplainRequest, context: Command
   const { pr, repo, targetBranch } = request.values
   const reads = [
     readRecord(request.values, context, request, getPartialPullRequest),
-    readDocument(getQueue, { repo, targetBranch }, context),
+    readDocument(getQueue, { repo, targetBranch }, context.client()),
   ] as const
   // Both reads finish before an error is thrown: otherwise the other would lose its connection and retry.
   await Promise.allSettled(reads)
   const [submitted, queue] = await Promise.all(reads)
   const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
   const record = submitted && (await withTimeline(context.client(), submitted, request.values, request))
-  const testRun = record === undefined ? {} : await readTestRun(record, request.values, context)
+  const testRun = record === undefined ? {} : await readTestRun(record, request.values, context.client())
   const unread: UnreadSource[] = []
   if (queue.failure !== undefined && !hasNoQueue) unread.push({ what: 'queue', why: queue.failure.message })
   if (testRun.unread !== undefined) unread.push(testRun.unread)

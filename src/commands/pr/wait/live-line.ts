@@ -1,15 +1,16 @@
+import type { Wait, WaitTarget } from '../../../api/wait/poll.ts'
+import type { CommandContext } from '../../../cli/context.ts'
 import { shortReason } from '../../../domain/explain/findings.ts'
 import { formatAge, formatDuration, formatOrdinal, pluralize } from '../../../domain/format.ts'
 import { type UsualTimeInQueue, usualTimeText } from '../../../domain/metrics/last-hour.ts'
 import { queueEntries } from '../../../domain/queue-entries.ts'
 import { isUnderTest } from '../../../domain/states.ts'
 import { queueName } from '../../../domain/values/repository.ts'
-import type { WaitState } from '../../../domain/wait-state.ts'
+import { missingState } from '../../../domain/wait-state.ts'
 import { get, getString, type JsonObject } from '../../../json.ts'
 import { type Pieces, plainText, type StyledLine, wordsSpan } from '../../../output/styled-text.ts'
 import { textWidth } from '../../../output/text-width.ts'
 import { readQueueActivity } from '../../queue/screen.ts'
-import type { Wait, WaitTarget } from './poll.ts'
 
 /** A part of the live line. On a narrow terminal the parts with the highest `rank` are left out first. */
 interface Part {
@@ -21,12 +22,6 @@ interface Part {
 function stateWithAge(record: JsonObject | undefined, state: string, now: number): Pieces {
   const age = now - Date.parse(getString(record, 'stateChangedAt') ?? '')
   return isUnderTest(state) && age >= 0 ? [wordsSpan(state), ` ${formatAge(age)}`] : [wordsSpan(state)]
-}
-
-/** Returns what is known of a pull request without a state: nothing was read, or it was not found. */
-export function missingState({ missingSince, submission }: WaitState): string {
-  if (missingSince === undefined) return 'not checked yet'
-  return submission === undefined ? 'not found in the queue' : 'just submitted'
 }
 
 function targetParts({ request, state, record, queue = {} }: WaitTarget, now: number): readonly Part[] {
@@ -111,7 +106,8 @@ const metricsTime = 3_000
  */
 export async function withLiveLine(
   targets: () => readonly WaitTarget[],
-  { context, startedAt, options: { limit } }: Wait,
+  { startedAt, options: { limit } }: Wait,
+  context: CommandContext,
   work: () => Promise<void>,
 ): Promise<void> {
   const { logger, host } = context

@@ -4,13 +4,12 @@ import type { RecordFields } from '../../../cli/fields.ts'
 import { flag, type OptionValues, option } from '../../../cli/inputs.ts'
 import { milestones } from '../../../domain/states.ts'
 import type { CommandLine } from '../../../domain/suggested-command.ts'
-import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
+import { type RequestedPullRequest, urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
 import { parseDuration, parseInterval } from '../../../domain/values/time.ts'
 import { choice, duration, textual } from '../../../domain/values/types.ts'
 import type { WaitOptions } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
-import type { RequestedPullRequest } from '../reads.ts'
 
 const intervalOrAuto = textual({
   expected: 'auto, or a duration from 1s to 1d',

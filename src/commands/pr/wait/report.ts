@@ -1,13 +1,21 @@
+import type { Wait, WaitTarget } from '../../../api/wait/poll.ts'
+import { createResult, shortCommits, type WaitResult } from '../../../api/wait/result.ts'
+import type { WaitObserver } from '../../../api/wait/run.ts'
+import type { CommandContext } from '../../../cli/context.ts'
 import { reportErrors } from '../../../cli/run.ts'
 import { isContinuousIntegration } from '../../../config/ci-systems.ts'
-import { formatDuration, formatOrdinal, shorten } from '../../../domain/format.ts'
-import { kindOfOutcome, type WaitOutcome } from '../../../domain/states.ts'
+import { formatOrdinal, shorten } from '../../../domain/format.ts'
 import type { CommandLine } from '../../../domain/suggested-command.ts'
 import type { FailingCheck } from '../../../domain/test-run.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
-import { repositoryName } from '../../../domain/values/repository.ts'
-import type { StateChange, WaitOptions } from '../../../domain/wait-state.ts'
-import { exitCodeOf, mostSevere } from '../../../errors.ts'
+import {
+  isPaused,
+  missingState,
+  type StateChange,
+  type WaitEnd,
+  type WaitOptions,
+} from '../../../domain/wait-state.ts'
+import { mostSevere } from '../../../errors.ts'
 import { getString, type JsonObject } from '../../../json.ts'
 import { type Printable, singleRecord } from '../../../output/printer.ts'
 import {
@@ -23,26 +31,19 @@ import {
 } from '../../../output/styled-text.ts'
 import { textWidth } from '../../../output/text-width.ts'
 import { linesView, table } from '../../../output/view.ts'
-import { readTestRun } from '../reads.ts'
-import { countsOf, missingState } from './live-line.ts'
+import { countsOf, withLiveLine } from './live-line.ts'
 import { waitCommand, waitRecord } from './options.ts'
-import { isPaused, type Wait, type WaitEnd, type WaitTarget } from './poll.ts'
 
 /** The largest number of failing checks that a terminal shows for a pull request. */
 const maxChecks = 5
-
-/** The largest number of pull requests whose failing checks are read: each costs a request. */
-const maxFailingReads = 10
-
-/** The time for all requests that read failing checks, in milliseconds: the result is known already. */
-const failingChecksTime = 5_000
 
 /** How long a wait stays without output, in milliseconds. */
 const maxSilence = 5 * 60_000
 
 /** The output of a wait: state changes, heartbeats, and exactly one result for each pull request. */
-export class WaitReporter {
+export class WaitReporter implements WaitObserver {
   private readonly wait: Wait
+  private readonly context: CommandContext
   private readonly requests: readonly WaitTarget['request'][]
   private readonly isStream: boolean
   private readonly showsLines: boolean
@@ -52,12 +53,12 @@ export class WaitReporter {
     { readonly end: WaitEnd; readonly exit: number; readonly printable: Printable }
   >()
   private readonly unprinted: Set<WaitTarget['request']>
-  private failingReads = 0
   private lastOutputAt: number
 
-  constructor(requests: readonly WaitTarget['request'][], wait: Wait) {
-    const { options, presentation, hasReader } = wait.context
+  constructor(requests: readonly WaitTarget['request'][], wait: Wait, context: CommandContext) {
+    const { options, presentation, hasReader } = context
     this.wait = wait
+    this.context = context
     this.requests = requests
     this.unprinted = new Set(requests)
     this.isStream = options.format === 'ndjson'
@@ -71,7 +72,7 @@ export class WaitReporter {
    * change ends the wait: where a person reads the result, it is shown alone.
    */
   async reportChange({ request }: WaitTarget, change: StateChange, isEnd: boolean): Promise<void> {
-    const { printer, logger, host } = this.wait.context
+    const { printer, logger, host } = this.context
     const { pr, repo } = request.values
     const { from, to, position } = change
     const now = host.clock.now()
@@ -96,7 +97,7 @@ export class WaitReporter {
 
   /** Sleeps; elsewhere than on a terminal, a message every five minutes without output says that it waits. */
   async sleep(delay: number, waiting: readonly WaitTarget[]): Promise<void> {
-    const { host, logger } = this.wait.context
+    const { host, logger } = this.context
     const { clock, err, interrupted } = host
     const wakeAt = clock.now() + delay
     for (;;) {
@@ -112,38 +113,24 @@ export class WaitReporter {
     }
   }
 
+  during(waiting: () => readonly WaitTarget[], work: () => Promise<void>): Promise<void> {
+    return withLiveLine(waiting, this.wait, this.context, work)
+  }
+
   /** Records the result of a pull request, and prints it as soon as the results before it are printed. */
   async reportEnd(target: WaitTarget, end: WaitEnd): Promise<void> {
-    const { context, options, startedAt } = this.wait
-    const { host, logger, settings, presentation } = context
-    const { pr, repo } = target.request.values
-    const { outcome, failure } = end
-    const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
-    const elapsed = host.clock.now() - startedAt
-    const isDefaultRepository = await settings.read('repo').then(
-      given => given !== undefined && repositoryName(given) === repositoryName(repo),
-      () => false,
-    )
-    const isFailed = outcome === 'failed' || (outcome === 'left' && target.state.state === 'FAILED')
-    const failingChecks = isFailed ? await this.readFailingChecks(target) : []
-    const sentence = describeEnd(target, end, elapsed, options)
-    // The row and the lines on a terminal show the same.
-    const record = {
-      type: 'result',
-      pr,
-      // A script needs the repository to pass such a result to another command.
-      ...(isDefaultRepository ? {} : { repo: repositoryName(repo) }),
-      title: getString(target.record, 'prTitle') ?? null,
-      url: urlOfPullRequest(repo, pr),
-      outcome,
-      state: target.state.state ?? null,
-      reason: plainText(sentence),
-      ...(isFailed && {
-        failingChecks: failingChecks.map(({ name, url = null, conclusion }) => ({ name, url, conclusion })),
-      }),
-      elapsedSeconds: Math.round(elapsed / 1_000),
-      exit,
-    }
+    const { options } = this.wait
+    const {
+      host,
+      logger,
+      settings,
+      presentation,
+      options: { quiet },
+    } = this.context
+    const { pr } = target.request.values
+    const showsChecks = presentation !== 'rows' || !quiet
+    const result = await createResult(target, end, this.wait, showsChecks)
+    const { failingChecks, exit, record } = result
     if (presentation === 'rows' || isContinuousIntegration(host.env))
       for (const { name, url } of failingChecks)
         await logger.info(
@@ -156,7 +143,7 @@ export class WaitReporter {
       commandLine: settings.commandLine,
     }
     const lines = () => [
-      ...checkLines([signOfEnd(target, end), ' ', ...sentence], failingChecks, columns),
+      ...checkLines([signOfEnd(target, end), ' ', ...styleReason(result)], failingChecks, columns),
       ...stepLines(nextSteps(target, end, stepOptions), columns),
     ]
     this.results.set(target.request, { end, exit, printable: printable(record, lines) })
@@ -166,7 +153,7 @@ export class WaitReporter {
   /** Prints every recorded result, even if results before it are missing. */
   async flush(): Promise<void> {
     await this.print(true)
-    await this.wait.context.printer.end()
+    await this.context.printer.end()
   }
 
   private async print(skipsMissing: boolean): Promise<void> {
@@ -174,14 +161,14 @@ export class WaitReporter {
       const result = this.results.get(request)
       if (result !== undefined) {
         this.unprinted.delete(request)
-        await this.wait.context.printer.print(result.printable)
+        await this.context.printer.print(result.printable)
       } else if (!skipsMissing) return
     }
   }
 
   /** Logs the errors, the most severe last, and returns the most severe exit code. */
   async close(): Promise<number> {
-    const { context } = this.wait
+    const { context } = this
     const results = [...this.results.values()]
     const unfinished = this.requests.filter(request => {
       const outcome = this.results.get(request)?.end.outcome
@@ -199,25 +186,21 @@ export class WaitReporter {
     )
     return mostSevere(results.map(({ exit }) => exit))
   }
+}
 
-  /**
-   * Reads the failing checks of a pull request that failed, unless nothing shows them: once, within the limits
-   * of a poll and five seconds. Empty if they are not known or if a request fails.
-   */
-  private async readFailingChecks({ request, record }: WaitTarget): Promise<readonly FailingCheck[]> {
-    const { context, pollLimits } = this.wait
-    const { presentation, options, host } = context
-    const isShown = presentation !== 'rows' || !options.quiet
-    if (!isShown || record === undefined || !this.wait.hasTime()) return []
-    if (this.failingReads >= maxFailingReads) return []
-    this.failingReads++
-    const deadline = host.clock.now() + failingChecksTime
-    const timeout = (usual: number) =>
-      Math.min(pollLimits.timeout?.(usual) ?? usual, Math.max(1, deadline - host.clock.now()))
-    const limits = { ...pollLimits, timeout }
-    const testRun = await readTestRun(record, request.values, context, { limits }).catch(() => undefined)
-    return testRun?.run?.failingChecks ?? []
-  }
+/** Returns the sentence about the end of a wait with its link and the color of the state. */
+function styleReason({ target: { request, state }, reason }: WaitResult): Pieces {
+  const { repo, pr } = request.values
+  const spans = [linkSpan(`#${pr}`, urlOfPullRequest(repo, pr)), wordsSpan(state.state ?? '')]
+  return spans.reduce<Pieces>(
+    (pieces, span) =>
+      pieces.flatMap(piece => {
+        const start = typeof piece === 'string' && span.text !== '' ? piece.indexOf(span.text) : -1
+        if (typeof piece !== 'string' || start < 0) return piece
+        return [piece.slice(0, start), span, piece.slice(start + span.text.length)]
+      }),
+    [reason],
+  )
 }
 
 /** Wraps a record for the printer; `lines` replace its row on a terminal. Of a change, only NDJSON is printed. */
@@ -248,87 +231,6 @@ function signOfEnd({ state: { state = '' } }: WaitTarget, { outcome, isSkipped =
       return sign.text === '' ? signSpan('WARN') : sign
     }
   }
-}
-
-/** Returns the first seven digits of two commits, or more if these are equal. */
-function shortCommits(expected: string, found: string): readonly [expected: string, found: string] {
-  const length = expected.slice(0, 7) === found.slice(0, 7) ? 64 : 7
-  return [expected.slice(0, length), found.slice(0, length)]
-}
-
-type Sentences = Readonly<
-  Record<
-    WaitOutcome,
-    (words: {
-      /** The pull request, `#7`. */
-      readonly pr: Span
-      /** Its state, or what is known instead. */
-      readonly state: Span | string
-      /** How long the wait lasted: ` after 6m52s`. */
-      readonly after: string
-      /** The head commit that was expected, and that of the record. */
-      readonly commits: readonly [expected: string, found: string]
-    }) => Pieces
-  >
->
-
-const sentences: Sentences = {
-  merged: ({ pr, after }) => [pr, ' ', styled('merged', 'green'), after],
-  reached: ({ pr, state, after }) => [pr, ' reached the requested state', after, ' (', state, ')'],
-  left: ({ pr, state, after }) => [pr, ' left the queue', after, ' (', state, ')'],
-  failed: ({ pr, after }) => [pr, ' ', styled('failed', 'red'), after],
-  cancelled: ({ pr, after }) => [pr, ' was cancelled', after],
-  'timed-out': ({ pr, state, after }) => ['The wait for ', pr, ' timed out', after, ', still ', state],
-  stale: ({ pr, commits: [expected, found] }) => [
-    'The head of ',
-    pr,
-    ` moved: expected ${expected}, found ${found}`,
-  ],
-  pending: ({ pr, state }) => [pr, ' is still ', state],
-  error: ({ pr, state }) => [pr, ' could not be checked (', state, ')'],
-}
-
-/** The sentences about what the first reading showed: nothing changed while the command waited. */
-const sentencesAtFirst: Partial<Sentences> = {
-  merged: ({ pr }) => [pr, ' is already ', styled('merged', 'green')],
-  reached: ({ pr, state }) => [pr, ' has already reached the requested state (', state, ')'],
-  left: ({ pr, state }) => [pr, ' has already left the queue (', state, ')'],
-  failed: ({ pr }) => [pr, ' has already ', styled('failed', 'red')],
-  cancelled: ({ pr }) => [pr, ' is already cancelled'],
-}
-
-/** The sentences about a pull request without a state. */
-const sentencesWithoutState: Partial<Sentences> = {
-  'timed-out': ({ pr, state, after }) => ['The wait for ', pr, ' timed out', after, ' (', state, ')'],
-  pending: ({ pr, state }) => [pr, ' has not finished (', state, ')'],
-}
-
-/**
- * Returns the sentence about the end of a wait: `#7 merged after 6m52s`, `#7 is already merged`. `elapsed` is
- * how long the wait lasted, in milliseconds.
- */
-export function describeEnd(
-  target: WaitTarget,
-  { outcome, isSkipped = false, isFirstReading = false }: WaitEnd,
-  elapsed: number,
-  { head = '' }: Pick<WaitOptions, 'head'>,
-): Pieces {
-  const { values } = target.request
-  const { state } = target.state
-  const pr = linkSpan(`#${values.pr}`, urlOfPullRequest(values.repo, values.pr))
-  if (isSkipped) return ['mergeq did not wait for ', pr]
-  const sentenceOf =
-    (isFirstReading ? sentencesAtFirst[outcome] : undefined) ??
-    (state === undefined ? sentencesWithoutState[outcome] : undefined) ??
-    sentences[outcome]
-  const sentence = sentenceOf({
-    pr,
-    state: state === undefined ? missingState(target.state) : wordsSpan(state),
-    after: ` after ${formatDuration(elapsed)}`,
-    commits: shortCommits(head, getString(target.record, 'prSha') ?? ''),
-  })
-  const isHeld = (outcome === 'timed-out' || outcome === 'pending') && isPaused(target.queue)
-  return isHeld ? [...sentence, ': the queue is paused'] : sentence
 }
 
 /**

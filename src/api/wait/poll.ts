@@ -1,28 +1,28 @@
-import { callOperation } from '../../../api/call.ts'
-import { getSubmittedPullRequest } from '../../../api/operations/pull-requests.ts'
-import { getQueue } from '../../../api/operations/queues.ts'
-import type { RequestLimits } from '../../../api/service-client.ts'
-import type { CommandRequest } from '../../../cli/command.ts'
-import type { CommandContext } from '../../../cli/context.ts'
-import { mapConcurrent, maxConcurrent } from '../../../cli/run.ts'
-import { attemptLimit } from '../../../domain/limits.ts'
-import { queueEntries } from '../../../domain/queue-entries.ts'
-import type { WaitOutcome } from '../../../domain/states.ts'
-import { queueName } from '../../../domain/values/repository.ts'
+import { attemptLimit } from '../../domain/limits.ts'
+import { mapConcurrent, maxConcurrent } from '../../domain/map-concurrent.ts'
+import { queueEntries } from '../../domain/queue-entries.ts'
+import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
+import { queueName } from '../../domain/values/repository.ts'
 import {
   advance,
+  isPaused,
   type StateChange,
+  type WaitEnd,
   type WaitObservation,
   type WaitOptions,
   type WaitState,
-} from '../../../domain/wait-state.ts'
-import { isNotFound, isPermanent, MergeqError, toMergeqError, withPeriod } from '../../../errors.ts'
-import { getString, type JsonObject } from '../../../json.ts'
-import type { RequestedPullRequest } from '../reads.ts'
+} from '../../domain/wait-state.ts'
+import { isNotFound, isPermanent, MergeqError, toMergeqError, withPeriod } from '../../errors.ts'
+import { getString, type JsonObject } from '../../json.ts'
+import { callOperation } from '../call.ts'
+import type { BodyOverride } from '../operation.ts'
+import { getSubmittedPullRequest } from '../operations/pull-requests.ts'
+import { getQueue } from '../operations/queues.ts'
+import type { RequestLimits, ServiceClient } from '../service-client.ts'
 
 export interface Wait {
   readonly options: WaitOptions
-  readonly context: CommandContext
+  readonly client: ServiceClient
   /** Milliseconds since 1970. */
   readonly startedAt: number
   /** The milliseconds until the time limit; negative after it. */
@@ -40,6 +40,8 @@ export interface Wait {
   limitsBeforeChange(): RequestLimits
   /** The queues that the service refused to show, by name: they are not read again. */
   readonly unreadableQueues: Set<string>
+  /** The pull requests whose failing checks were read. */
+  readonly failingReads: Set<WaitTarget['request']>
 }
 
 /** Every attempt has at least this much time, in milliseconds. */
@@ -47,28 +49,24 @@ const minAttemptTime = 1_000
 
 /**
  * Starts a wait. No attempt takes longer than the time that remains when it begins, but at least a second: so
- * a silent service delays the command by at most a second beyond the wait. `--timeout` limits the wait and not
- * its attempts, which the environment and the settings still limit. The limit 0 limits no attempt.
+ * a silent service delays the caller by at most a second beyond the wait. The limit 0 limits no attempt.
+ *
+ * @param configured the time limit of an attempt in milliseconds; undefined is that of the operation
  */
-export async function startWait(options: WaitOptions, context: CommandContext): Promise<Wait> {
-  const { clock } = context.host
+export function startWait(options: WaitOptions, client: ServiceClient, configured?: number): Wait {
+  const { clock } = client.host
   const { limit } = options
   const startedAt = clock.now()
-  const args = new Map(context.args)
-  args.delete('--timeout')
-  const configured = (await context.settings.withArgs(args).read('timeout')) || undefined
   const remaining = () => startedAt + limit - clock.now()
   const timeout = (usual: number) => {
     const attempt = configured ?? usual
     return limit === 0 ? attempt : Math.min(attempt, Math.max(remaining(), minAttemptTime))
   }
   const withRetries = (retries: number) =>
-    limit === 0
-      ? { timeout }
-      : { timeout, maxRetries: Math.min(context.client().maxRetries, Math.max(0, retries)) }
+    limit === 0 ? { timeout } : { timeout, maxRetries: Math.min(client.maxRetries, Math.max(0, retries)) }
   return {
     options,
-    context,
+    client,
     startedAt,
     remaining,
     hasTime: () => limit === 0 || remaining() > 0,
@@ -76,11 +74,15 @@ export async function startWait(options: WaitOptions, context: CommandContext): 
     changeLimits: { timeout },
     limitsBeforeChange: () => withRetries(Math.floor(remaining() / (configured ?? attemptLimit)) - 1),
     unreadableQueues: new Set(),
+    failingReads: new Set(),
   }
 }
 
 export interface WaitTarget {
-  readonly request: CommandRequest<RequestedPullRequest>
+  readonly request: {
+    readonly values: RequestedPullRequest
+    readonly overrides: readonly BodyOverride[]
+  }
   readonly state: WaitState
   readonly errors: number
   /** The record of the last reading; undefined if the service did not know the pull request. */
@@ -139,15 +141,15 @@ export async function readTargets(
 async function readListing(
   name: string,
   targets: readonly WaitTarget[],
-  { context, options: { failOnPaused }, pollLimits, unreadableQueues }: Wait,
+  { client, options: { failOnPaused }, pollLimits, unreadableQueues }: Wait,
 ): Promise<readonly (readonly [WaitTarget, TargetReading])[]> {
-  const { host, logger } = context
+  const { host, logger } = client
   const [first] = targets
   if (first === undefined) return []
   const { repo, targetBranch } = first.request.values
   try {
     const options = { limits: pollLimits }
-    const { response } = await callOperation(context.client(), getQueue, { repo, targetBranch }, options)
+    const { response } = await callOperation(client, getQueue, { repo, targetBranch }, options)
     const [queue = {}] = response.records
     const at = host.clock.now()
     const observations = new Map(
@@ -175,13 +177,13 @@ async function readListing(
 /** Reads the record of a pull request. An unknown pull request is an observation without a record. */
 async function readTargetRecord(
   { request: { values, overrides } }: WaitTarget,
-  { context, pollLimits }: Wait,
+  { client, pollLimits }: Wait,
 ): Promise<TargetReading> {
-  const { clock } = context.host
+  const { clock } = client.host
   const askedAt = clock.now()
   try {
     const options = { limits: pollLimits, overrides }
-    const { response, date } = await callOperation(context.client(), getSubmittedPullRequest, values, options)
+    const { response, date } = await callOperation(client, getSubmittedPullRequest, values, options)
     const [record = {}] = response.records
     return { observation: { record, at: clock.now(), askedAt, date } }
   } catch (error) {
@@ -198,18 +200,6 @@ function toReadingError(error: unknown): MergeqError {
   return failure
 }
 
-export interface WaitEnd {
-  readonly outcome: WaitOutcome
-  /** The error that ended the wait, for the outcome `error`. */
-  readonly failure?: MergeqError | undefined
-  /** Whether the wait was ruled out before it began. */
-  readonly isSkipped?: boolean
-  /** Whether the first reading ended the wait: nothing changed while the command waited. */
-  readonly isFirstReading?: boolean
-}
-
-export const isPaused = (queue: JsonObject | undefined): boolean => getString(queue, 'state') === 'PAUSED'
-
 /**
  * Returns a target after a reading, what changed, and the end of its wait, if it is over. `isMissing` is
  * whether the service did not find the pull request for the first time; a submission by this command is
@@ -218,7 +208,7 @@ export const isPaused = (queue: JsonObject | undefined): boolean => getString(qu
 export function updateTarget(
   target: WaitTarget,
   reading: TargetReading | undefined,
-  { options, context }: Wait,
+  { options, client }: Wait,
 ): {
   readonly target: WaitTarget
   readonly change?: StateChange | undefined
@@ -240,7 +230,7 @@ export function updateTarget(
   const { state, change, outcome } = advance(target.state, observation, options)
   const updated = { ...target, state, errors: 0, record, queue }
   if (outcome === 'error') {
-    const cause = failure ?? submissionNotVisibleError(updated, context)
+    const cause = failure ?? submissionNotVisibleError(updated, client)
     return { target: updated, change, end: { outcome, failure: cause } }
   }
   const isStuck = options.failOnPaused && isPaused(queue)
@@ -257,7 +247,7 @@ export function updateTarget(
 /** Creates the error for a submission that did not show within the grace period, only an earlier attempt. */
 function submissionNotVisibleError(
   { request: { values }, state: { recordBeforeSubmit = {}, ignoredRecord = recordBeforeSubmit } }: WaitTarget,
-  { settings }: CommandContext,
+  { settings }: ServiceClient,
 ): MergeqError {
   const [state, since] = ['state', 'stateChangedAt'].map(key => getString(ignoredRecord, key))
   const time = since === undefined ? '' : ` since ${since}`

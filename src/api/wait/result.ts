@@ -1,0 +1,165 @@
+import { formatDuration } from '../../domain/format.ts'
+import { isKnownState, kindOfOutcome, type WaitOutcome } from '../../domain/states.ts'
+import type { FailingCheck } from '../../domain/test-run.ts'
+import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
+import { isPaused, missingState, type WaitEnd, type WaitOptions } from '../../domain/wait-state.ts'
+import { exitCodeOf } from '../../errors.ts'
+import { getString, type JsonObject } from '../../json.ts'
+import { readTestRun } from '../test-run-reads.ts'
+import type { Wait, WaitTarget } from './poll.ts'
+
+/** The largest number of pull requests whose failing checks are read: each costs a request. */
+const maxFailingReads = 10
+
+/** The time for all requests that read failing checks, in milliseconds: the result is known already. */
+const failingChecksTime = 5_000
+
+/** The result of a wait for a pull request (docs/reference/cli.md, "Waiting"). */
+export interface WaitResult {
+  readonly target: WaitTarget
+  readonly end: WaitEnd
+  readonly exit: number
+  /** The sentence about the end. */
+  readonly reason: string
+  readonly failingChecks: readonly FailingCheck[]
+  readonly record: JsonObject
+}
+
+/** Returns the result of a pull request whose wait has ended; it may read the failing checks. */
+export async function createResult(
+  target: WaitTarget,
+  end: WaitEnd,
+  wait: Wait,
+  readsFailingChecks = true,
+): Promise<WaitResult> {
+  const { client, options, startedAt } = wait
+  const { pr, repo } = target.request.values
+  const { outcome, failure } = end
+  const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
+  const elapsed = client.host.clock.now() - startedAt
+  const isDefaultRepository = await client.settings.read('repo').then(
+    given => given !== undefined && repositoryName(given) === repositoryName(repo),
+    () => false,
+  )
+  const isFailed = outcome === 'failed' || (outcome === 'left' && target.state.state === 'FAILED')
+  const failingChecks = isFailed && readsFailingChecks ? await readFailingChecks(target, wait) : []
+  const reason = describeEnd(target, end, elapsed, options)
+  const record = {
+    type: 'result',
+    pr,
+    // A script needs the repository to pass such a result to another command.
+    ...(isDefaultRepository ? {} : { repo: repositoryName(repo) }),
+    title: getString(target.record, 'prTitle') ?? null,
+    url: urlOfPullRequest(repo, pr),
+    outcome,
+    state: target.state.state ?? null,
+    reason,
+    ...(isFailed && {
+      failingChecks: failingChecks.map(({ name, url = null, conclusion }) => ({ name, url, conclusion })),
+    }),
+    elapsedSeconds: Math.round(elapsed / 1_000),
+    exit,
+  }
+  return { target, end, exit, reason, failingChecks, record }
+}
+
+/**
+ * Reads the failing checks of a pull request that failed: once, within the limits of a poll and five seconds.
+ * Empty if they are not known or if a request fails.
+ */
+async function readFailingChecks(
+  { request, record }: WaitTarget,
+  { client, pollLimits, hasTime, failingReads }: Wait,
+): Promise<readonly FailingCheck[]> {
+  if (record === undefined || !hasTime() || failingReads.size >= maxFailingReads) return []
+  failingReads.add(request)
+  const { clock } = client.host
+  const deadline = clock.now() + failingChecksTime
+  const timeout = (usual: number) =>
+    Math.min(pollLimits.timeout?.(usual) ?? usual, Math.max(1, deadline - clock.now()))
+  const limits = { ...pollLimits, timeout }
+  const testRun = await readTestRun(record, request.values, client, { limits }).catch(() => undefined)
+  return testRun?.run?.failingChecks ?? []
+}
+
+/** Returns the first seven digits of two commits, or more if these are equal. */
+export function shortCommits(expected: string, found: string): readonly [expected: string, found: string] {
+  const length = expected.slice(0, 7) === found.slice(0, 7) ? 64 : 7
+  return [expected.slice(0, length), found.slice(0, length)]
+}
+
+type Sentences = Readonly<
+  Record<
+    WaitOutcome,
+    (words: {
+      /** The pull request, `#7`. */
+      readonly pr: string
+      /** Its state, or what is known instead. */
+      readonly state: string
+      /** How long the wait lasted: ` after 6m52s`. */
+      readonly after: string
+      /** The head commit that was expected, and that of the record. */
+      readonly commits: readonly [expected: string, found: string]
+    }) => string
+  >
+>
+
+const sentences: Sentences = {
+  merged: ({ pr, after }) => `${pr} merged${after}`,
+  reached: ({ pr, state, after }) => `${pr} reached the requested state${after} (${state})`,
+  left: ({ pr, state, after }) => `${pr} left the queue${after} (${state})`,
+  failed: ({ pr, after }) => `${pr} failed${after}`,
+  cancelled: ({ pr, after }) => `${pr} was cancelled${after}`,
+  'timed-out': ({ pr, state, after }) => `The wait for ${pr} timed out${after}, still ${state}`,
+  stale: ({ pr, commits: [expected, found] }) =>
+    `The head of ${pr} moved: expected ${expected}, found ${found}`,
+  pending: ({ pr, state }) => `${pr} is still ${state}`,
+  error: ({ pr, state }) => `${pr} could not be checked (${state})`,
+}
+
+/** The sentences about what the first reading showed: nothing changed while the wait lasted. */
+const sentencesAtFirst: Partial<Sentences> = {
+  merged: ({ pr }) => `${pr} is already merged`,
+  reached: ({ pr, state }) => `${pr} has already reached the requested state (${state})`,
+  left: ({ pr, state }) => `${pr} has already left the queue (${state})`,
+  failed: ({ pr }) => `${pr} has already failed`,
+  cancelled: ({ pr }) => `${pr} is already cancelled`,
+}
+
+/** The sentences about a pull request without a state. */
+const sentencesWithoutState: Partial<Sentences> = {
+  'timed-out': ({ pr, state, after }) => `The wait for ${pr} timed out${after} (${state})`,
+  pending: ({ pr, state }) => `${pr} has not finished (${state})`,
+}
+
+/**
+ * Returns the sentence about the end of a wait: `#7 merged after 6m52s`, `#7 is already merged`. `elapsed` is
+ * how long the wait lasted, in milliseconds.
+ */
+export function describeEnd(
+  target: Pick<WaitTarget, 'request' | 'state' | 'record' | 'queue'>,
+  { outcome, isSkipped = false, isFirstReading = false }: WaitEnd,
+  elapsed: number,
+  { head = '' }: Pick<WaitOptions, 'head'>,
+): string {
+  const { state } = target.state
+  const pr = `#${target.request.values.pr}`
+  if (isSkipped) return `mergeq did not wait for ${pr}`
+  const sentenceOf =
+    (isFirstReading ? sentencesAtFirst[outcome] : undefined) ??
+    (state === undefined ? sentencesWithoutState[outcome] : undefined) ??
+    sentences[outcome]
+  const sentence = sentenceOf({
+    pr,
+    state: state === undefined ? missingState(target.state) : stateWords(state),
+    after: ` after ${formatDuration(elapsed)}`,
+    commits: shortCommits(head, getString(target.record, 'prSha') ?? ''),
+  })
+  const isHeld = (outcome === 'timed-out' || outcome === 'pending') && isPaused(target.queue)
+  return isHeld ? `${sentence}: the queue is paused` : sentence
+}
+
+/** `pending failure`; an unknown state is returned unchanged. */
+const stateWords = (state: string): string =>
+  isKnownState(state) ? state.toLowerCase().replaceAll('_', ' ') : state

@@ -1,0 +1,154 @@
+import { formatDuration, joinTruncated } from '../../domain/format.ts'
+import { isKnownState, kindOfOutcome } from '../../domain/states.ts'
+import { commandLinesByQueue } from '../../domain/suggested-command.ts'
+import { queueName } from '../../domain/values/repository.ts'
+import { pollDelay, requestedDelay, type StateChange, type WaitEnd } from '../../domain/wait-state.ts'
+import { extendError, type MergeqError, toMergeqError, withPeriod } from '../../errors.ts'
+import { getString } from '../../json.ts'
+import type { ServiceClient } from '../service-client.ts'
+import { readTargets, updateTarget, type Wait, type WaitTarget } from './poll.ts'
+
+/** What a caller does with the events of a wait. */
+export interface WaitObserver {
+  /** `isEnd` is whether the change ends the wait of the pull request. */
+  reportChange(target: WaitTarget, change: StateChange, isEnd: boolean): Promise<void>
+  reportEnd(target: WaitTarget, end: WaitEnd): Promise<void>
+  /** Sleeps between two rounds; rejects when the wait is interrupted. */
+  sleep(delay: number, waiting: readonly WaitTarget[]): Promise<void>
+  /** Runs the rounds after the first; `waiting` returns the pull requests that the wait still waits for. */
+  during(waiting: () => readonly WaitTarget[], work: () => Promise<void>): Promise<void>
+}
+
+/**
+ * Waits until every pull request has reached the requested state or a final state
+ * (docs/reference/cli.md, "Waiting"). After the time limit no reading begins. With `stopsOnError` the first
+ * end without success ends the whole wait. Throws an `interrupted` error after a signal; the pull requests
+ * stay in the queue.
+ */
+export async function waitForTargets(
+  targets: readonly WaitTarget[],
+  wait: Wait,
+  observer: WaitObserver,
+): Promise<void> {
+  const { options, remaining, client } = wait
+  let waiting = targets
+  /** Runs a round; returns the milliseconds until the next round, or undefined when the wait is over. */
+  const runRound = async (): Promise<number | undefined> => {
+    const round = await runPollRound(waiting, wait, observer)
+    waiting = round.waiting
+    const isOver = remaining() <= 0
+    if (isOver || (round.hasFailure && options.stopsOnError)) {
+      const outcome = isOver && options.limit > 0 ? 'timed-out' : 'pending'
+      for (const target of waiting) await observer.reportEnd(target, { outcome })
+      return undefined
+    }
+    return waiting.length === 0 ? undefined : Math.min(round.delay, remaining())
+  }
+  try {
+    let delay = waiting.length === 0 ? undefined : await runRound()
+    if (delay !== undefined)
+      await observer.during(
+        () => waiting,
+        async () => {
+          while (delay !== undefined) {
+            await observer.sleep(delay, waiting)
+            delay = await runRound()
+          }
+        },
+      )
+  } catch (error) {
+    const failure = toMergeqError(error)
+    throw failure.kind === 'interrupted' ? interruptedWaitError(failure, waiting, client) : failure
+  }
+}
+
+/** What a queue state that holds pull requests back means for them. */
+const queueStateEffects = new Map([
+  ['PAUSED', 'no tests start and nothing merges until the queue is resumed'],
+  ['DRAINING', 'no new tests start'],
+])
+
+/**
+ * Runs one round of a wait: reads the pull requests, reports state changes, and reports the end of each wait
+ * that is over. Returns the pull requests to wait for, the milliseconds until the next round, and whether a
+ * wait ended without success. Throws only when a signal interrupts it.
+ */
+async function runPollRound(targets: readonly WaitTarget[], wait: Wait, observer: WaitObserver) {
+  const { options, client } = wait
+  const { logger, host } = client
+  const readings = await readTargets(targets, wait)
+  const updates = targets.map((target, index) => updateTarget(target, readings[index], wait))
+  for (const [index, { request }] of targets.entries()) {
+    const queueState = getString(readings[index]?.queue, 'state') ?? ''
+    const effect = queueStateEffects.get(queueState)
+    if (effect !== undefined)
+      await logger.warnOnce(`The queue for ${queueName(request.values)} is ${queueState}: ${effect}.`)
+  }
+  for (const { target, change, end } of updates) {
+    if (change !== undefined && !isKnownState(change.to))
+      await logger.warnOnce(`Unknown state ${change.to}; still waiting.`)
+    if (change !== undefined) await observer.reportChange(target, change, end !== undefined)
+    if (end !== undefined) await observer.reportEnd(target, end)
+  }
+  const continued = updates.filter(({ end }) => end === undefined)
+  const missing = continued.flatMap(({ target, isMissing }) =>
+    isMissing ? [`#${target.request.values.pr}`] : [],
+  )
+  if (missing.length > 0)
+    await logger.info(
+      `${joinTruncated(missing)} ${missing.length === 1 ? 'is' : 'are'} not in the queue yet; waiting up to ${formatDuration(options.grace)} (--grace).`,
+    )
+  const hasUnknownHead = readings.some(
+    ({ observation }) =>
+      observation?.record !== undefined && (getString(observation.record, 'prSha') ?? '') === '',
+  )
+  if (options.head !== undefined && hasUnknownHead)
+    await logger.warnOnce('The service does not report the head commit; --match-head is not checked.')
+  const waiting = continued.map(({ target }) => target)
+  const failures = readings.flatMap(({ observation, failure = [] }) =>
+    observation === undefined ? failure : [],
+  )
+  if (waiting.length > 0) await reportPollErrors(failures, waiting, wait)
+  const random = host.random()
+  const delays = waiting.map(({ state, errors }) =>
+    options.interval === 'auto' ? pollDelay(state, errors, random) : options.interval,
+  )
+  return {
+    waiting,
+    delay: Math.max(Math.min(...delays), requestedDelay(failures)),
+    hasFailure: updates.some(
+      ({ end }) => end !== undefined && (end.outcome === 'error' || kindOfOutcome[end.outcome] !== 'ok'),
+    ),
+  }
+}
+
+/** Logs the errors of failed polls, each message once in a round. */
+async function reportPollErrors(
+  failures: readonly MergeqError[],
+  waiting: readonly WaitTarget[],
+  { client, options: { maxErrors } }: Wait,
+): Promise<void> {
+  const errors = Math.max(...waiting.map(target => target.errors))
+  const count = errors > 1 ? ` (${errors} failed polls in a row; the wait ends after ${maxErrors})` : ''
+  for (const message of new Set(failures.map(failure => failure.message)))
+    await client.logger.info(`${withPeriod(message)} Still waiting${count}.`)
+}
+
+/** Creates the error for a wait that a signal ended, with the commands that cancel the pull requests. */
+function interruptedWaitError(
+  failure: MergeqError,
+  waiting: readonly WaitTarget[],
+  { settings }: ServiceClient,
+): MergeqError {
+  const pullRequests = waiting.map(({ request }) => request.values)
+  const cancelCommands = commandLinesByQueue(['pr', 'cancel'], pullRequests, settings.commandLine)
+  const isSeen = waiting.every(({ state }) => state.state !== undefined)
+  const subject = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'
+  const note = isSeen ? `${subject} in the queue.` : 'Queued pull requests stay in the queue.'
+  const hint = `${note} To cancel, run:\n${cancelCommands.join('\n')}`
+  return extendError(
+    failure,
+    { hint },
+    `${failure.message} Only the wait has ended; mergeq cancelled nothing.`,
+  )
+}
