@@ -97,6 +97,8 @@ export interface ErrorDetails {
   readonly hint?: string
   readonly exit?: number
   readonly status?: number
+  /** Where the request was sent, with the port unless it is that of the scheme. */
+  readonly host?: string
   readonly operation?: string
   /** The response, for a command that prints it on standard output in addition to the error. */
   readonly rawResponse?: Uint8Array

@@ -65,6 +65,7 @@ export function errorFromResponse<P extends Params>(
     ...(request.isChange && !isUnclear ? { delivery: isRefused ? 'not-applied' : 'unknown' } : {}),
     ...(request.isChange && isUnclear ? { sentState: 'ambiguous' } : {}),
     status,
+    host,
     operation: request.operation,
     ...(requestId === undefined ? {} : { requestId }),
     ...(serviceMessage === undefined ? {} : { serviceMessage }),

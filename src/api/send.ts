@@ -56,8 +56,8 @@ export async function exchange<P extends Params>(
     return toResult(operation.trimResponse?.(params)?.(decoded) ?? decoded)
   } catch (error) {
     const failure = toMergeqError(error)
-    const details = { attempts, sentAt, operation: request.operation, sentState: 'ambiguous' } as const
     const { host } = new URL(request.url)
+    const details = { attempts, sentAt, host, operation: request.operation, sentState: 'ambiguous' } as const
     throw extendError(failure, details, `Invalid response from ${host}: ${failure.message}`)
   }
 }
@@ -204,6 +204,7 @@ function findExcess({ isDeep, values, records }: JsonScan, bytes: number): strin
 
 const tooCostly = (excess: string, operation: string, host: string): MergeqError =>
   new MergeqError('bad-answer', `The response from ${host} ${excess}.`, {
+    host,
     operation,
     hint: 'Check the base URL, and any proxy in front of the service. If the response is correct, request less data.',
     sentState: 'ambiguous',

@@ -122,7 +122,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
         return {
           sentState: 'ambiguous',
           retryable: error.details.overLimit !== true,
-          error: extendError(error, { operation: request.operation }),
+          error: extendError(error, { host: url.host, operation: request.operation }),
         }
       return classifyError(error, {
         node: runtime.node,
@@ -185,6 +185,7 @@ function truncatedResponseError(error: unknown, operation: string, host: string)
   if (isMergeqError(error) && error.kind !== 'bad-answer') return error
   const message = isMergeqError(error) ? error.message : `The response from ${host} was cut off.`
   return new MergeqError('bad-answer', `${message} Part of the response was printed.`, {
+    host,
     operation,
     hint: 'The output is incomplete: do not use it. Try again later.',
     sentState: 'ambiguous',

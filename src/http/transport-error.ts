@@ -82,10 +82,11 @@ export function classifyError(error: unknown, info: RequestInfo): TransportError
       ? (failureToConnect(cause, info) ?? failureAfterwards(cause, info))
       : proxyRefusal(proxyStatus, info)
   const { kind = 'unavailable', message, retryable = true, sentState, ...details } = failure
+  const { host, operation } = info
   return {
     sentState,
     retryable,
-    error: new MergeqError(kind, `${message}.`, { operation: info.operation, sentState, ...details }),
+    error: new MergeqError(kind, `${message}.`, { host, operation, sentState, ...details }),
   }
 }
 

@@ -113,6 +113,8 @@ export interface MergeqError extends Error {
   readonly hint?: string
   /** The HTTP status of the response. */
   readonly status?: number
+  /** Where the request was sent. */
+  readonly host?: string
   readonly operation?: string
   /** How many times the request was sent. */
   readonly attempts?: number

@@ -158,10 +158,10 @@ function errorText(error: MergeqError, verbose: boolean, terminal: boolean): str
  * in the response.
  */
 function errorJson({ kind, exit, message, details }: MergeqError): string {
-  const { hint, status, operation, attempts, requestId, serviceMessage } = details
+  const { hint, status, host, operation, attempts, requestId, serviceMessage } = details
   const words = serviceMessage === undefined ? undefined : sanitizeLines(serviceMessage)
   const error: Record<string, Json> = { kind, exit, message }
-  const optional = { hint, status, operation, attempts, requestId, details: words }
+  const optional = { hint, status, host, operation, attempts, requestId, details: words }
   for (const [key, value] of Object.entries(optional)) if (value !== undefined) error[key] = value
   return `${stringifyJson({ error })}\n`
 }

@@ -556,6 +556,7 @@ describe('errors for scripts', () => {
         kind: 'not-found',
         exit: 5,
         status: 404,
+        host: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
         operation: 'getSubmittedPullRequest',
         requestId: 'abc-1',
         details: 'No',
