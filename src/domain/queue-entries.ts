@@ -49,3 +49,7 @@ export function testSlotsText(queue: Json, separator: string): string {
     ? `testing ${testing.length} in batches, ${pluralize(concurrency, 'run')} at a time`
     : `testing ${testing.length}${separator}${concurrency}`
 }
+
+/** Formats the state of a queue and its counts: `RUNNING, testing 1 of 2, 5 queued`. */
+export const queueSummary = (queue: Json): string =>
+  `${stateOf(queue) || '-'}, ${testSlotsText(queue, ' of ')}, ${getArray(queue, 'enqueuedPullRequests').length} queued`

@@ -215,6 +215,15 @@ const table: Readonly<Record<string, Rows>> = {
   'pr explain': { line: 'pr explain 7' },
   'queue update': { line: 'queue update --set x=1' },
   'queue delete': { line: 'queue delete --yes', options: { '--yes': { line: 'queue delete' } } },
+  'queue wait': {
+    line: 'queue wait --timeout 0',
+    options: {
+      '--until': {
+        setting: { answer: () => ({ body: '{"enqueuedPullRequests":[{"prNumber":8,"state":"PENDING"}]}' }) },
+      },
+      '--interval': { line: 'queue wait --timeout 9s' },
+    },
+  },
   'queue watch': {
     options: {
       '--once': { line: 'queue watch --for 5s' },

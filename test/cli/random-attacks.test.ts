@@ -173,6 +173,7 @@ const reads = [
   ],
   ...[
     'queue watch',
+    'queue wait --timeout 9s',
     'queue check',
     'queue export',
     'flaky list',

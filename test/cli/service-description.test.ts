@@ -92,6 +92,7 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   'queue pause': [''],
   'queue resume': [''],
   'queue drain': [''],
+  'queue wait': ['--timeout 3s --interval 1s'],
   'queue watch': ['--for 3s --interval 1s -o ndjson', '--once'],
   'queue export': [''],
   'queue diff': ['-f queue.yaml'],

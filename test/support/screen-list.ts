@@ -82,6 +82,14 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'the last frame, which stays', before: busy, lines: ['queue watch --for 3m'] },
     { title: 'of an empty queue', lines: ['queue watch --for 1m'] },
   ],
+  'queue-wait': [
+    { title: 'idle', before: ['pr submit 7 10', 60, 'queue drain'], lines: ['queue wait'] },
+    {
+      title: 'held',
+      before: [...busy, 'queue pause'],
+      lines: ['queue wait --timeout 0', 'queue wait --until empty'],
+    },
+  ],
   'queue-list': [
     {
       title: 'several queues',

@@ -20,8 +20,8 @@ import { getSubmittedPullRequest } from '../operations/pull-requests.ts'
 import { getQueue } from '../operations/queues.ts'
 import type { RequestLimits, ServiceClient } from '../service-client.ts'
 
-export interface Wait {
-  readonly options: WaitOptions
+export interface Wait<O = WaitOptions> {
+  readonly options: O
   readonly client: ServiceClient
   /** Milliseconds since 1970. */
   readonly startedAt: number
@@ -53,7 +53,11 @@ const minAttemptTime = 1_000
  *
  * @param configured the time limit of an attempt in milliseconds; undefined is that of the operation
  */
-export function startWait(options: WaitOptions, client: ServiceClient, configured?: number): Wait {
+export function startWait<O extends Pick<WaitOptions, 'limit'>>(
+  options: O,
+  client: ServiceClient,
+  configured?: number,
+): Wait<O> {
   const { clock } = client.host
   const { limit } = options
   const startedAt = clock.now()

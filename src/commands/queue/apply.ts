@@ -212,7 +212,7 @@ async function checkDigest(
 
 export const queueApplyCommand = defineCommand({
   command: 'queue apply',
-  summary: 'Apply queue settings from files; settings that a file omits stay unchanged',
+  summary: 'Apply queue settings from files; other settings stay as they are',
   operation: updateQueue,
   params: ['repo', 'targetBranch'],
   isComposition: true,

@@ -13,6 +13,7 @@ import {
   queueResumeCommand,
   queueUpdateCommand,
 } from './update.ts'
+import { queueWaitCommand } from './wait.ts'
 import { queueWatchCommand } from './watch.ts'
 
 export const queueCommands: readonly Command[] = [
@@ -24,6 +25,7 @@ export const queueCommands: readonly Command[] = [
   queuePauseCommand,
   queueResumeCommand,
   queueDrainCommand,
+  queueWaitCommand,
   queueWatchCommand,
   queueExportCommand,
   queueDiffCommand,

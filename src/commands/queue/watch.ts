@@ -21,13 +21,13 @@ import {
   queueChanges,
   snapshotOf,
 } from '../../domain/queue-changes.ts'
-import { type QueueEntry, testSlotsText } from '../../domain/queue-entries.ts'
+import { type QueueEntry, queueSummary } from '../../domain/queue-entries.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { duration, interval } from '../../domain/values/types.ts'
 import { maxPollDelay, requestedDelay } from '../../domain/wait-state.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
-import { getArray, getString, type JsonObject } from '../../json.ts'
+import type { JsonObject } from '../../json.ts'
 import { singleRecord } from '../../output/printer.ts'
 import { table } from '../../output/view.ts'
 import { printQueue, queueRecord } from './get.ts'
@@ -172,10 +172,7 @@ function createStreamView({ repo, targetBranch }: QueueParams, context: CommandC
     async show({ queue, changes }) {
       if (changes !== undefined) for (const change of changes) await printChange(change)
       else if (context.options.format === 'ndjson') await printQueueEvent(queue)
-      else
-        await logger.info(
-          `Queue for ${targetBranch} in ${repositoryName(repo)}: ${getString(queue, 'state') ?? '-'}, ${testSlotsText(queue, ' of ')}, ${getArray(queue, 'enqueuedPullRequests').length} queued.`,
-        )
+      else await logger.info(`Queue for ${targetBranch} in ${repositoryName(repo)}: ${queueSummary(queue)}.`)
     },
     notify: text => logger.info(text),
     sleep: milliseconds => host.clock.sleep(milliseconds, host.interrupted),

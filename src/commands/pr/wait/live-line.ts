@@ -13,7 +13,7 @@ import { textWidth } from '../../../output/text-width.ts'
 import { readQueueActivity } from '../../queue/screen.ts'
 
 /** A part of the live line. On a narrow terminal the parts with the highest `rank` are left out first. */
-interface Part {
+export interface Part {
   readonly pieces: Pieces
   readonly rank: number
 }
@@ -55,32 +55,36 @@ export function countsOf(targets: readonly WaitTarget[]): Pieces {
 
 const gap = '    '
 
+interface Times {
+  /** In milliseconds since 1970. */
+  readonly now: number
+  readonly startedAt: number
+  /** The milliseconds for the whole wait; 0 if it has no time limit. */
+  readonly limit: number
+  readonly usual?: UsualTimeInQueue | undefined
+}
+
 /**
  * Returns the line that a terminal shows during a wait: `#141 pending, 3rd of 12, behind #131 (testing 4m)
  * 6m12s elapsed, usually 14m, times out in 38m`. It fits `columns` columns, unless the state alone is wider.
  */
-export function liveLine(
-  targets: readonly WaitTarget[],
-  {
-    now,
-    startedAt,
-    limit,
-    usual,
-  }: {
-    /** In milliseconds since 1970. */
-    readonly now: number
-    readonly startedAt: number
-    /** The milliseconds for the whole wait; 0 if it has no time limit. */
-    readonly limit: number
-    readonly usual?: UsualTimeInQueue | undefined
-  },
-  columns: number,
-): StyledLine {
+export function liveLine(targets: readonly WaitTarget[], times: Times, columns: number): StyledLine {
   const [target, ...others] = targets
   if (target === undefined) return ''
+  const parts =
+    others.length === 0 ? targetParts(target, times.now) : [{ pieces: countsOf(targets), rank: 0 }]
+  return withTimes(parts, times, columns)
+}
+
+/** Returns the line of what is waited for, with the times of the wait as far as they fit. */
+export function withTimes(
+  what: readonly Part[],
+  { now, startedAt, limit, usual }: Times,
+  columns: number,
+): StyledLine {
   const elapsed = now - startedAt
   let parts: readonly Part[] = [
-    ...(others.length === 0 ? targetParts(target, now) : [{ pieces: countsOf(targets), rank: 0 }]),
+    ...what,
     { pieces: [`${gap}${formatDuration(elapsed)} elapsed`], rank: 3 },
     ...(usual === undefined ? [] : [{ pieces: [`, ${usualTimeText(usual)}`], rank: 5 }]),
     ...(limit > 0

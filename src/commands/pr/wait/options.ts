@@ -2,6 +2,7 @@ import { maxErrorsOption } from '../../../cli/common-inputs.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import type { RecordFields } from '../../../cli/fields.ts'
 import { flag, type OptionValues, option } from '../../../cli/inputs.ts'
+import type { ParsedArgs } from '../../../config/settings.ts'
 import { milestones } from '../../../domain/states.ts'
 import type { CommandLine } from '../../../domain/suggested-command.ts'
 import { type RequestedPullRequest, urlOfPullRequest } from '../../../domain/values/pull-request.ts'
@@ -10,6 +11,9 @@ import { parseDuration, parseInterval } from '../../../domain/values/time.ts'
 import { choice, duration, textual } from '../../../domain/values/types.ts'
 import type { WaitOptions } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
+
+/** Returns the limit of a whole wait in milliseconds: `--timeout` is a global option. */
+export const waitLimit = (args: ParsedArgs): number => parseDuration(args.get('--timeout')?.[0] ?? '1h')
 
 const intervalOrAuto = textual({
   expected: 'auto, or a duration from 1s to 1d',
@@ -77,8 +81,7 @@ export async function readWaitOptions(
       '--match-head: the commit of HEAD is unknown.',
       'Run the command in a git checkout, or specify the commit: --match-head 4f2a9c1',
     )
-  const [timeout = '1h'] = args.get('--timeout') ?? []
-  return { ...values, head, limit: parseDuration(timeout), stopsOnError: args.has('--stop-on-error') }
+  return { ...values, head, limit: waitLimit(args), stopsOnError: args.has('--stop-on-error') }
 }
 
 /** Returns the command that continues the wait for pull requests; those of several repositories have URLs. */

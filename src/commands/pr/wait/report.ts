@@ -31,14 +31,12 @@ import {
 } from '../../../output/styled-text.ts'
 import { textWidth } from '../../../output/text-width.ts'
 import { linesView, table } from '../../../output/view.ts'
+import { sleepWithMessages } from './command-wait.ts'
 import { countsOf, withLiveLine } from './live-line.ts'
 import { waitCommand, waitRecord } from './options.ts'
 
 /** The largest number of failing checks that a terminal shows for a pull request. */
 const maxChecks = 5
-
-/** How long a wait stays without output, in milliseconds. */
-const maxSilence = 5 * 60_000
 
 /** The output of a wait: state changes, heartbeats, and exactly one result for each pull request. */
 export class WaitReporter implements WaitObserver {
@@ -95,22 +93,13 @@ export class WaitReporter implements WaitObserver {
     return logger.info(`#${pr} ${before}${to}${position === undefined ? '' : `, position ${position}`}`)
   }
 
-  /** Sleeps; elsewhere than on a terminal, a message every five minutes without output says that it waits. */
   async sleep(delay: number, waiting: readonly WaitTarget[]): Promise<void> {
-    const { host, logger } = this.context
-    const { clock, err, interrupted } = host
-    const wakeAt = clock.now() + delay
-    for (;;) {
-      const now = clock.now()
-      if (!err.terminal && now - this.lastOutputAt >= maxSilence) {
-        this.lastOutputAt = now
-        const minutes = Math.round((now - this.wait.startedAt) / 60_000)
-        await logger.info(`Still waiting after ${minutes} minutes for ${describeTargets(waiting)}`)
-      }
-      if (now >= wakeAt) return
-      const silence = err.terminal ? delay : this.lastOutputAt + maxSilence - now
-      await clock.sleep(Math.min(wakeAt - now, silence), interrupted)
-    }
+    const describe = () => describeTargets(waiting)
+    this.lastOutputAt = await sleepWithMessages(
+      delay,
+      { startedAt: this.wait.startedAt, lastOutputAt: this.lastOutputAt, describe },
+      this.context,
+    )
   }
 
   during(waiting: () => readonly WaitTarget[], work: () => Promise<void>): Promise<void> {

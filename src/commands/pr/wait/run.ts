@@ -1,5 +1,5 @@
 import { submitPullRequest } from '../../../api/operations/pull-requests.ts'
-import { startWait, type Wait, type WaitTarget } from '../../../api/wait/poll.ts'
+import type { Wait, WaitTarget } from '../../../api/wait/poll.ts'
 import { waitForTargets } from '../../../api/wait/run.ts'
 import type { CommandRequest, RequestResult, RunContext } from '../../../cli/command.ts'
 import type { CommandContext } from '../../../cli/context.ts'
@@ -9,6 +9,7 @@ import type { WaitOptions } from '../../../domain/wait-state.ts'
 import { MergeqError, toMergeqError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
 import { readRecord } from '../reads.ts'
+import { startCommandWait } from './command-wait.ts'
 import { WaitReporter } from './report.ts'
 
 /**
@@ -94,14 +95,6 @@ export async function waitForAll(
   const wait = await startCommandWait(options, context)
   const targets = requests.map(request => ({ request, state: {}, errors: 0 }))
   return waitFor(targets, wait, new WaitReporter(requests, wait, context))
-}
-
-/** Starts a wait whose attempts have the time limit of the environment and the settings, not `--timeout`. */
-async function startCommandWait(options: WaitOptions, context: CommandContext): Promise<Wait> {
-  const args = new Map(context.args)
-  args.delete('--timeout')
-  const configured = await context.settings.withArgs(args).read('timeout')
-  return startWait(options, context.client(), configured || undefined)
 }
 
 /** Waits for pull requests and reports them. Returns the most severe exit code. */

@@ -1,0 +1,42 @@
+import { startWait, type Wait } from '../../../api/wait/poll.ts'
+import type { CommandContext } from '../../../cli/context.ts'
+import type { WaitOptions } from '../../../domain/wait-state.ts'
+
+/** Starts a wait whose attempts have the time limit of the environment and the settings, not `--timeout`. */
+export async function startCommandWait<O extends Pick<WaitOptions, 'limit'>>(
+  options: O,
+  context: CommandContext,
+): Promise<Wait<O>> {
+  const args = new Map(context.args)
+  args.delete('--timeout')
+  const configured = await context.settings.withArgs(args).read('timeout')
+  return startWait(options, context.client(), configured || undefined)
+}
+
+/** How long a wait stays without output, in milliseconds. */
+const maxSilence = 5 * 60_000
+
+/**
+ * Sleeps; elsewhere than on a terminal, a message every five minutes without output says what the wait is for.
+ * Returns when the last output was; times are in milliseconds since 1970.
+ */
+export async function sleepWithMessages(
+  delay: number,
+  wait: { readonly startedAt: number; readonly lastOutputAt: number; describe(): string },
+  { host, logger }: CommandContext,
+): Promise<number> {
+  const { clock, err, interrupted } = host
+  const wakeAt = clock.now() + delay
+  let { lastOutputAt } = wait
+  for (;;) {
+    const now = clock.now()
+    if (!err.terminal && now - lastOutputAt >= maxSilence) {
+      lastOutputAt = now
+      const minutes = Math.round((now - wait.startedAt) / 60_000)
+      await logger.info(`Still waiting after ${minutes} minutes for ${wait.describe()}`)
+    }
+    if (now >= wakeAt) return lastOutputAt
+    const silence = err.terminal ? delay : lastOutputAt + maxSilence - now
+    await clock.sleep(Math.min(wakeAt - now, silence), interrupted)
+  }
+}

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest'
+import { MergeqError } from '../../src/errors.ts'
+import { runWithHistory } from '../support/pr-wait.ts'
+
+const draining = {
+  queue: [[0, 'draining']] as const,
+  pulls: { 7: 'TESTING, 4 TESTS_PASSED, 7 MERGED', 8: 'PENDING' },
+}
+const result = {
+  type: 'result',
+  repo: 'github.com/acme/web',
+  targetBranch: 'main',
+  until: 'idle',
+  outcome: 'reached',
+  depth: 1,
+  testing: 0,
+  elapsedSeconds: 8,
+  exit: 0,
+}
+
+describe('`queue wait`', () => {
+  test('waits until nothing is tested or about to merge, and logs each change once', async () => {
+    const { code, out, err, asked } = await runWithHistory('queue wait --interval 2s', draining)
+    expect({ code, out }).toEqual({ code: 0, out: 'github.com/acme/web\tmain\treached\t1\t0\t8\n' })
+    const queue = 'The queue for main in github.com/acme/web: DRAINING, testing'
+    expect(err).toBe(`${queue} 1, 2 queued.\n${queue} 0, 2 queued.\n${queue} 0, 1 queued.\n`)
+    expect(asked.map(({ second, operation }) => [second, operation])).toEqual(
+      [0, 2, 4, 6, 8].map(second => [second, 'getQueue']),
+    )
+  })
+
+  test.each(['--json', '-o ndjson'])('prints its result with %s', async format => {
+    const { out } = await runWithHistory(`queue wait --interval 2s ${format}`, draining)
+    expect(JSON.parse(out)).toEqual(result)
+  })
+
+  test('says on a terminal what it reached', async () => {
+    const setting = { terminal: true, env: { NO_COLOR: '1' } }
+    const { out, err } = await runWithHistory('queue wait --interval 2s', { ...draining, setting })
+    expect({ out, err }).toEqual({
+      out: '✓ main is idle after 8s: draining, testing 0, 1 queued\n',
+      err: '',
+    })
+  })
+
+  test.each([
+    ['idle', 'TESTING', 'running', '--timeout 0', 8, 'pending', 0],
+    ['idle', 'TESTING', 'running', '--timeout 90s', 124, 'timed-out', 90],
+    ['empty', 'MERGED', 'running', '', 0, 'reached', 0],
+    ['empty', 'TESTING, 9 MERGED', 'draining', '--interval 3s', 0, 'reached', 9],
+    ['empty', 'PENDING', 'draining', '', 8, 'pending', 0],
+    ['empty', 'TESTING, 2 TESTS_PASSED', 'paused', '', 8, 'pending', 2],
+  ])(
+    'until %s: #7 %s in a queue that is %s, with %j, is exit %i',
+    async (until, course, state, flags, exit, outcome, elapsed) => {
+      const { code, out, seconds } = await runWithHistory(`queue wait --until ${until} ${flags} --json`, {
+        pulls: { 7: course },
+        queue: [[0, state]],
+      })
+      expect({ code, seconds }).toEqual({ code: exit, seconds: elapsed })
+      expect(JSON.parse(out)).toMatchObject({ until, outcome, elapsedSeconds: elapsed, exit })
+    },
+  )
+
+  test.each([
+    [401, 4, 1],
+    [404, 5, 1],
+    [503, 7, 10],
+  ])(
+    'a queue that is always answered with %i is exit %i after %i readings',
+    async (status, exit, readings) => {
+      const { code, out, err, asked } = await runWithHistory('queue wait --timeout 1d -o ndjson', {
+        pulls: {},
+        fault: () => ({ status }),
+      })
+      expect({ code, readings: asked.length }).toEqual({ code: exit, readings })
+      expect(JSON.parse(out)).toMatchObject({ outcome: 'error', depth: null, testing: null, exit })
+      expect(JSON.parse(err.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ error: { exit, status } })
+    },
+  )
+
+  test('one failed reading is reported and waited out', async () => {
+    const { code, err } = await runWithHistory('queue wait --interval 5s', {
+      pulls: { 7: 'TESTING, 9 MERGED' },
+      fault: second => (second === 5 ? { status: 503 } : undefined),
+    })
+    expect(code).toBe(0)
+    expect(err).toMatch(/\(503\).*\. Still waiting\.\n/)
+  })
+
+  test('reads soon after a change, and ever less often while nothing changes', async () => {
+    const { asked } = await runWithHistory('queue wait', { pulls: { 7: 'TESTING, 60 MERGED' } })
+    expect(asked.map(({ second }) => Math.round(second))).toEqual([0, 2, 7, 17, 47, 77])
+  })
+
+  test('says every five minutes in a job that it still waits', async () => {
+    const { err } = await runWithHistory('queue wait --timeout 12m', { pulls: { 7: 'TESTING' } })
+    expect(
+      err.match(/^Still waiting after \d+ minutes for The queue for main .* 1 queued\.$/gm),
+    ).toHaveLength(2)
+  })
+
+  test('a signal ends it without a result', async () => {
+    const stop = new AbortController()
+    const { code, out } = await runWithHistory('queue wait --json', {
+      pulls: { 7: 'TESTING' },
+      fault(second) {
+        if (second > 5) stop.abort(new MergeqError('interrupted', 'stopped by SIGTERM.', { exit: 143 }))
+        return undefined
+      },
+      setting: { signal: stop.signal },
+    })
+    expect({ code, out }).toEqual({ code: 143, out: '' })
+  })
+})
