@@ -112,7 +112,7 @@ export function scanJson(text: string): JsonScan {
 }
 
 /** The index of the quote that ends the string that begins at an index, or of the end of the text. */
-export function endOfString(text: string, start: number): number {
+function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let before = end - 1
     while (text.charCodeAt(before) === backslash) before--

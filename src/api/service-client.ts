@@ -21,7 +21,7 @@ export interface RequestLimits {
   timeout?(usual: number): number
 }
 
-export interface ServiceLogger {
+interface ServiceLogger {
   debug(text: string): Promise<void>
   info(text: string): Promise<void>
   warn(text: string): Promise<void>

@@ -103,6 +103,7 @@ export async function createContext(
     quiet,
     verbose,
     json: isJson,
+    stack: env.MERGEQ_DEBUG === '1',
     color: shouldColor({ color, env, terminal: err.terminal }),
     screen: hasSpinner ? err : undefined,
   })

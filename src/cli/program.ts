@@ -1,10 +1,10 @@
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 import { isJsonFormat } from '../domain/output-formats.ts'
-import { isMergeqError, stackTraceOf, toMergeqError } from '../errors.ts'
+import { isMergeqError, toMergeqError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'
 import { createRedactor } from '../output/redactor.ts'
-import { escapeWorkflowCommands, forTerminal, isJson, sanitizeLines } from '../output/sanitize.ts'
+import { escapeWorkflowCommands, forTerminal, isJson } from '../output/sanitize.ts'
 import { hasUnicode, shouldColor, toAscii } from '../output/styled-text.ts'
 import type { CommandGroup } from './command.ts'
 import type { CommandRunner } from './context.ts'
@@ -55,8 +55,6 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     return 0
   } catch (error) {
     await flush().catch(() => undefined)
-    if (host.env.MERGEQ_DEBUG === '1')
-      await host.err.write(`${sanitizeLines(stackTraceOf(error))}\n`).catch(() => undefined)
     const { aborted, reason } = host.interrupted
     const failure = toMergeqError(
       aborted && !(isMergeqError(error) && error.kind === 'interrupted') ? reason : error,
@@ -64,7 +62,8 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     // The settings are not read for this, so that errors in the settings can be reported too.
     const json = isJsonFormat(typedFormat(args, host.env.MERGEQ_OUTPUT))
     const { createLogger } = await import('../output/logger.ts')
-    const options = { quiet: false, verbose: false, json, color: hasColor(host.err) }
+    const stack = host.env.MERGEQ_DEBUG === '1'
+    const options = { quiet: false, verbose: false, json, stack, color: hasColor(host.err) }
     await createLogger(host.err, options).error(failure)
     return failure.exit
   }

@@ -4,10 +4,9 @@ import { resourceOfParams, resourceOfRequest } from '../api/request.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 import { joinList } from '../domain/format.ts'
 import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
-import { exitCodeOf, extendError, MergeqError, mostSevere, stackTraceOf, toMergeqError } from '../errors.ts'
+import { exitCodeOf, extendError, MergeqError, mostSevere, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { rawText, singleRecord } from '../output/printer.ts'
-import { sanitizeLines } from '../output/sanitize.ts'
 import { receiptView, table, type View } from '../output/view.ts'
 import {
   type Command,
@@ -347,10 +346,8 @@ async function interruptionOf(
  */
 export async function reportErrors(
   all: readonly MergeqError[],
-  { host, logger }: Pick<CommandContext, 'host' | 'logger'>,
+  { logger }: Pick<CommandContext, 'logger'>,
 ): Promise<void> {
-  if (host.env.MERGEQ_DEBUG === '1')
-    for (const error of all) await host.err.write(`${sanitizeLines(stackTraceOf(error))}\n`)
   const failures = all.filter(
     ({ message }, index) => all.findIndex(other => other.message === message) === index,
   )

@@ -24,7 +24,7 @@ export const positionEntries = (queue: Json): readonly Json[] =>
     isObject(entry) ? { ...entry, position: index + 1 } : entry,
   )
 
-export interface TestSlots {
+interface TestSlots {
   /** The pull requests in the state TESTING; several of them may share a test run if the queue batches. */
   readonly testing: readonly QueueEntry[]
   readonly concurrency: number | undefined

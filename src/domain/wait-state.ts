@@ -52,7 +52,7 @@ export interface StateChange {
   readonly position: number | undefined
 }
 
-export interface WaitTransition {
+interface WaitTransition {
   readonly state: WaitState
   readonly change?: StateChange
   /** The outcome, if the wait is over; `error` means that the pull request is still not found. */

@@ -1,4 +1,4 @@
-import { type MergeqError, withPeriod } from '../errors.ts'
+import { type MergeqError, stackTraceOf, withPeriod } from '../errors.ts'
 import { type Json, stringifyJson } from '../json.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import type { Screen, Spinner, SpinnerText } from './spinner.ts'
@@ -43,6 +43,8 @@ export interface LoggerOptions {
   readonly quiet: boolean
   readonly verbose: boolean
   readonly json: boolean
+  /** Whether the stack trace of an error is written before it. */
+  readonly stack?: boolean
   /** Whether errors are colored, and the spinner. */
   readonly color?: boolean
   /** The terminal for the spinner; undefined shows no spinner. */
@@ -63,7 +65,7 @@ const refreshInterval = 100
 /** Creates a logger. A write that fails is ignored, because the command does not depend on its log. */
 export function createLogger(
   sink: LogWriter,
-  { quiet, verbose, json, color = false, screen }: LoggerOptions,
+  { quiet, verbose, json, stack = false, color = false, screen }: LoggerOptions,
 ): Logger {
   let spinner: Spinner | undefined
   let isSpinning = false
@@ -92,7 +94,8 @@ export function createLogger(
     debug: async text => {
       if (verbose) await write(`${sanitizeLines(text)}\n`)
     },
-    error: error => {
+    error: async error => {
+      if (stack) await writeUnwrapped(`${sanitizeLines(stackTraceOf(error))}\n`)
       if (json) return writeUnwrapped(errorJson(error))
       const text = wrap(errorText(error, verbose, sink.terminal === true))
       return writeUnwrapped(color ? colorizeError(text) : text)

@@ -151,7 +151,7 @@ export const restartTestsOnPullRequest = defineOperation({
 })
 
 /** Targets as a program gives them, or as they were read and encoded. */
-export type TargetsValue = 'ALL' | readonly string[] | ImpactedTargets
+type TargetsValue = 'ALL' | readonly string[] | ImpactedTargets
 
 /** Whether targets are encoded: those of the command line, and of a call after its options were checked. */
 const isEncoded = (targets: TargetsValue): targets is ImpactedTargets =>

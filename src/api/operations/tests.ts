@@ -149,7 +149,7 @@ const orders = {
 export type TestOrder = keyof typeof orders
 
 /** A range in messages: `<start> to <end>` in ISO 8601. */
-export const describeRange = ({ start, end }: TimeRange): string => `${toIso(start)} to ${toIso(end)}`
+const describeRange = ({ start, end }: TimeRange): string => `${toIso(start)} to ${toIso(end)}`
 
 /**
  * Lists the tests that failed in a range of time, each test once; without a start the range is 24 hours long, and
