@@ -10,6 +10,7 @@ import {
   adaptForTest,
   checkout,
   environmentOf,
+  git,
   notRunnable,
   openDocumentSandbox,
   place,
@@ -114,6 +115,8 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
 /** A part of a pipeline: a whole one, a job, or a step, of any of the three systems. */
 interface Part {
   readonly env?: Variables
+  /** What GitLab calls `env`. */
+  readonly variables?: Variables
   readonly steps?: readonly (Part | string)[]
   readonly jobs?: Readonly<Record<string, Part>>
   readonly run?: string
@@ -129,7 +132,7 @@ function scriptsOf(
   part: Part,
   outer: Variables = {},
 ): readonly { shell: string; script: string; env: Variables }[] {
-  const env = { ...outer, ...part.env }
+  const env = { ...outer, ...part.env, ...part.variables }
   const own = (shell: string, script: string | undefined) =>
     script === undefined || notRunnable[script] !== undefined ? [] : [{ shell, script, env }]
   const below = [...(part.steps ?? []), ...Object.values(part.jobs ?? {})]
@@ -145,16 +148,18 @@ function scriptsOf(
 const pipelineOf = (document: Part & Readonly<Record<string, Part>>): Part =>
   document.steps === undefined && document.jobs === undefined ? { jobs: document } : document
 
+const targets = 'Impacted targets, including forks'
+
 /** Each recipe, by its heading, and the recorded jobs that it is rehearsed as. */
 const rehearsals: Readonly<Record<string, readonly (readonly [system: string, job: string])[]>> = {
   'Submit and wait': [['github', 'pull request']],
   'Outputs and a summary': [['github', 'pull request']],
-  'Impacted targets, including forks': [
+  [targets]: [
     ['github', 'pull request'],
     ['github', 'fork pull request'],
   ],
   'Failing tests on the pull request': [['github', 'pull request']],
-  GitLab: [['gitlab', 'pull request']],
+  GitLab: [['gitlab', 'push']],
   Buildkite: [['buildkite', 'pull request']],
 }
 
@@ -164,9 +169,9 @@ const traces: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     output: /^record=\{"state":"[A-Z_]+",.*\}\n$/,
     summary: /\| --- \|[^\n]*\n\| #?123 \|/,
   },
-  'Impacted targets, including forks': { 'targets.txt': /^web\n$/ },
+  [targets]: { 'targets.txt': /^web\n$/ },
   'Failing tests on the pull request': { summary: /^### \d+ failing tests/, said: /^::warning file=/m },
-  GitLab: { 'changed.txt': /^web\/cart\/total\.js\n$/ },
+  GitLab: { 'failing-tests.md': /^### \d+ failing tests/, 'failing-tests.csv': /^name,/ },
   Buildkite: { 'annotate.md': /^\| .*\n\| --- \|/ },
 }
 
@@ -180,12 +185,14 @@ describe('docs/ci.md', { timeout: 90_000 }, () => {
   const rehearsed = recipes.flatMap(recipe =>
     (rehearsals[recipe.heading] ?? []).map(([system, job]) => [recipe.heading, system, job, recipe] as const),
   )
-  test.each(rehearsed)('%s, on %s: %s', async (heading, system, job, { text }) => {
+  /** Runs a recipe as a recorded job, in a new checkout; what it printed, beside the folder. */
+  async function rehearse(recipe: Block, system: string, job: string, prepare = (_folder: string) => {}) {
     const { common, jobs } = recordedJobs[system] ?? expect.fail(`no jobs of ${system}`)
     const { env: variables, event } = jobs[job] ?? expect.fail(`no job ${job}`)
-    const folder = checkout(`${heading} ${job}`)
+    const folder = checkout(`${recipe.heading} ${job} ${prepare.name}`)
     const file = (name: string) => join(folder, name)
     writeFileSync(file('event.json'), JSON.stringify(event))
+    prepare(folder)
     const queues = ['acme/web', 'gitlab.acme.example/acme/platform/web'].map(name => ({
       repo: parseRepository(name),
       targetBranch: 'release/2.4',
@@ -194,7 +201,7 @@ describe('docs/ci.md', { timeout: 90_000 }, () => {
     const secret = variables.MERGEQ_TOKEN ?? sandbox.token
     let said = ''
     try {
-      for (const { shell, script, env } of scriptsOf(pipelineOf(parse(text)))) {
+      for (const { shell, script, env } of scriptsOf(pipelineOf(parse(recipe.text)))) {
         expect(script, 'text of others is no part of a script').not.toContain('${{')
         const own = Object.entries(env).map(([name, value]) => [
           name,
@@ -221,16 +228,45 @@ describe('docs/ci.md', { timeout: 90_000 }, () => {
       await sandbox.close()
     }
     writeFileSync(file('said'), said)
+    return { said, file }
+  }
+
+  test.each(rehearsed)('%s, on %s: %s', async (heading, system, job, recipe) => {
+    const { file } = await rehearse(recipe, system, job)
     for (const [name, trace] of Object.entries(traces[heading] ?? {}))
       expect(readFileSync(file(name), 'utf8')).toMatch(trace)
+  })
+
+  test('the targets are ALL after a change of the build, and none without a directory', async () => {
+    const recipe = recipes.find(({ heading }) => heading === targets) ?? expect.fail(targets)
+    const commit = (folder: string, name: string) => {
+      writeFileSync(join(folder, name), '')
+      git(folder, 'add', name)
+      git(folder, 'commit', '-m', name)
+    }
+    const build = await rehearse(recipe, 'github', 'pull request', function build(folder) {
+      commit(folder, 'package.json')
+    })
+    expect(build.said).toContain(': all targets.')
+    const page = await rehearse(recipe, 'github', 'pull request', function page(folder) {
+      git(folder, 'reset', '--hard', 'origin/main')
+      commit(folder, 'README.md')
+    })
+    expect(page.said).toContain(': no targets.')
   })
 
   test('elsewhere', async () => {
     const folder = checkout('elsewhere')
     const sandbox = await startSandbox({ speed: 4, now: Date.now })
-    const env = { ...environmentOf(sandbox, folder), MERGEQ_TOKEN: sandbox.token }
-    for (const line of blocks.filter(({ language }) => language === 'sh').flatMap(linesOf))
+    const env = { ...environmentOf(sandbox, folder), MERGEQ_TOKEN: sandbox.token, GITHUB_BASE_REF: 'main' }
+    writeFileSync(join(folder, 'changed.txt'), 'web/cart/total.js\nweb/a b.js\n')
+    for (const line of blocks.filter(({ language }) => language === 'sh').flatMap(linesOf)) {
       expect({ line, code: (await sh(['sh', '-c', line], folder, env)).code }).toEqual({ line, code: 0 })
+      if (line.includes('> targets.txt'))
+        expect(readFileSync(join(folder, 'targets.txt'), 'utf8')).toMatch(/^(?:\/\/web:)?cart\n$/)
+    }
     await sandbox.close()
+    const query = 'kind(rule, rdeps(//..., set("web/cart/total.js"\n"web/a b.js")))\n'
+    expect(readFileSync(join(folder, 'query.txt'), 'utf8')).toBe(query)
   })
 })

@@ -1,8 +1,10 @@
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import manifest from '../../package.json' with { type: 'json' }
+import { testWith } from '../support/programs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const { version } = manifest
@@ -98,6 +100,62 @@ const mistakes: Readonly<Record<string, readonly Mistake[]>> = {
     },
   ],
 }
+
+interface Job {
+  readonly steps: readonly { readonly run?: string; readonly 'working-directory'?: string }[]
+}
+
+testWith('jq')(
+  'the steps that publish run in a shell, with programs that only record their words',
+  async () => {
+    const folder = join(place, 'publishing')
+    mkdirSync(join(folder, 'bin'), { recursive: true })
+    mkdirSync(join(folder, 'assets'))
+    for (const name of [`mergeq-${version}.tgz`, 'assets/mergeq-linux-x64', 'assets/notes.md'])
+      writeFileSync(join(folder, name), name)
+    const answers = `case "$*" in *--version) echo ${version};; *inspect*) echo '{"digest":"sha256:1"}';; esac`
+    for (const name of ['docker', 'gh', 'npm']) {
+      const script = `#!/bin/sh\necho ${name} "$@" >> ${folder}/log\n${answers}\n`
+      writeFileSync(join(folder, 'bin', name), script, { mode: 0o755 })
+    }
+    const { jobs }: { jobs: Readonly<Record<string, Job>> } = parse(
+      readFileSync('.github/workflows/release.yml', 'utf8'),
+    )
+    for (const job of ['npm', 'image', 'images', 'github'])
+      for (const { run, 'working-directory': cwd = '.' } of jobs[job]?.steps ?? [])
+        if (run !== undefined)
+          await execa('bash', ['-ec', run], {
+            cwd: join(folder, cwd),
+            env: {
+              PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+              ARCHITECTURE: 'arm64',
+              GH_TOKEN: 'secret',
+              GITHUB_ACTOR: 'ada',
+              GITHUB_OUTPUT: join(folder, 'output'),
+              GITHUB_REF_NAME: `v${version}`,
+              IMAGE: 'ghcr.io/acme/mergeq',
+            },
+          })
+    const image = `ghcr.io/acme/mergeq:${version}`
+    expect(readFileSync(join(folder, 'log'), 'utf8').split('\n')).toEqual([
+      `npm publish ./mergeq-${version}.tgz --provenance --access public`,
+      `docker build --tag ${image}-arm64 .`,
+      `docker run --rm ${image}-arm64 --version`,
+      `docker run --rm ${image}-arm64 sandbox tour --speed 8`,
+      'docker login ghcr.io --username ada --password-stdin',
+      `docker push ${image}-arm64`,
+      'docker login ghcr.io --username ada --password-stdin',
+      `docker buildx imagetools create --tag ${image} --tag ghcr.io/acme/mergeq:latest ${image}-amd64 ${image}-arm64`,
+      `docker buildx imagetools inspect ${image} --format {{json .Manifest}}`,
+      `gh release create v${version} --verify-tag --title v${version} --notes-file notes.md assets/SHA256SUMS assets/mergeq-linux-x64`,
+      '',
+    ])
+    expect(readFileSync(join(folder, 'output'), 'utf8')).toBe('digest=sha256:1\n')
+    expect(readFileSync(join(folder, 'assets/SHA256SUMS'), 'utf8')).toMatch(
+      /^[\da-f]{64} {2}mergeq-linux-x64\n$/,
+    )
+  },
+)
 
 describe('the release check', () => {
   beforeAll(async () => {

