@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { quantileOf } from '../../src/domain/metrics/last-hour.ts'
 import { blocksOf } from '../support/code-blocks.ts'
-import { openStory } from '../support/harness.ts'
+import { mergeq, openStory } from '../support/harness.ts'
 import { bucketLines } from '../support/metrics-text.ts'
 import { testWith } from '../support/programs.ts'
 import { isRead, parseSamples, someBuckets } from '../support/prometheus-text.ts'
@@ -118,9 +119,29 @@ describe('the same verdict as Prometheus', () => {
 })
 
 describe('the recipe of docs/prometheus.md', () => {
-  const [rules = '', itsTest = ''] = blocksOf('docs/prometheus.md')
+  const [scrape = '', rules = '', itsTest = ''] = blocksOf('docs/prometheus.md')
     .filter(({ language }) => language === 'yaml')
     .map(({ text }) => text)
+
+  test('its scrape configuration sends the request of mergeq metrics', async () => {
+    const [job] = parse(scrape).scrape_configs
+    const { url, headers } = JSON.parse(
+      (await mergeq('metrics --dry-run --base-url https://api.trunk.io/v1')).out,
+    )
+    expect(`${job.scheme}://${job.static_configs[0].targets[0]}${job.metrics_path}`).toBe(url)
+    expect(Object.keys(headers)).toEqual(expect.arrayContaining(Object.keys(job.http_headers)))
+    expect(job.follow_redirects).toBe(false)
+  })
+
+  testWith('promtool')('its scrape configuration is valid', () => {
+    const [, major = 0, minor = 0] =
+      /version (\d+)\.(\d+)/.exec(spawnSync('promtool', ['--version'], { encoding: 'utf8' }).stdout) ?? []
+    const hasHeaders = Number(major) > 2 || Number(minor) >= 55
+    const configuration = hasHeaders ? scrape : scrape.replace(/ {4}http_headers:\n(?: {6}.*\n)+/, '')
+    expect(configuration.includes('x-api-token')).toBe(hasHeaders)
+    const files = { 'mergeq.yml': rules, 'prometheus.yml': configuration }
+    expect(promtool(files, 'check', 'config', 'prometheus.yml')).toBe('')
+  })
 
   testWith('promtool')('the test of its rules passes', () => {
     const files = { 'mergeq.yml': rules, 'test.yml': itsTest }
