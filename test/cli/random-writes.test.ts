@@ -89,7 +89,7 @@ const losses: readonly Loss[] = ['reset', 'time-out', 307, 408, 503, 'cut', 'pag
 const nonsense = ['{}', '{"message":"busy"}', '12345678901234567890', 'null', '[]', '"OK"']
 
 /**
- * The limits of docs/network.md, in milliseconds: applied late, and shown late, together less than the last
+ * The limits of docs/lost-responses.md, in milliseconds: applied late, and shown late, together less than the last
  * reading comes after the failure.
  */
 const [latest, latestShown] = [4_000, 5_500]
@@ -222,7 +222,7 @@ function wasSo(model: Model, sending: Sending, end: number): boolean {
     case 'createQueue':
     case 'updateQueue':
       // Settings have no date: a reading that is behind may show what another client changed right before
-      // (docs/network.md).
+      // (docs/lost-responses.md).
       return queues(hasSettings, at - latestShown)
     case 'deleteQueue':
       return queues(queue => queue === undefined)
