@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { createGeneratorSync, type JsonSchema } from 'json-schema-faker'
+import { parse } from 'yaml'
 import type { Json } from '../../src/json.ts'
 import { network, networkEnv } from './replaced-transport.ts'
 
@@ -9,27 +10,51 @@ interface Description {
   readonly paths: Readonly<
     Record<string, { readonly get?: OperationObject; readonly post?: OperationObject }>
   >
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
+  readonly components: {
+    readonly parameters: Readonly<Record<string, Parameter>>
+    readonly responses: Readonly<Record<string, Response>>
+    readonly schemas: Readonly<Record<string, JsonSchema>>
+  }
 }
 
 interface Content {
   readonly [type: string]: { readonly schema: JsonSchema }
 }
 
-interface OperationObject {
-  readonly parameters: readonly {
-    readonly name: string
-    readonly in: 'header' | 'query'
-    readonly required: boolean
-    readonly schema: JsonSchema
-  }[]
-  readonly requestBody?: { readonly content: Content }
-  readonly responses: { readonly '200': { readonly content: Content } }
+interface Parameter {
+  readonly name: string
+  readonly in: 'header' | 'query'
+  readonly required: boolean
+  readonly schema: JsonSchema
 }
 
-const description: Description = JSON.parse(
-  readFileSync(new URL('../fixtures/service/openapi.json', import.meta.url), 'utf8'),
+interface Response {
+  readonly content: Content
+}
+
+interface Reference {
+  /** `#/components/responses/Done` */
+  readonly $ref: string
+}
+
+interface OperationObject {
+  readonly parameters?: readonly (Parameter | Reference)[]
+  readonly requestBody?: { readonly content: Content }
+  readonly responses: { readonly '200': Response | Reference }
+}
+
+const description: Description = parse(
+  readFileSync(new URL('../fixtures/service/openapi.yaml', import.meta.url), 'utf8'),
 )
+const { components } = description
+
+/** Returns what an object of the description is or refers to. */
+function resolve<T extends object>(one: T | Reference, named: Readonly<Record<string, T>>): T {
+  if (!('$ref' in one)) return one
+  const found = named[one.$ref.replace(/.*\//, '')]
+  if (found === undefined) throw new Error(`${one.$ref} is not in the description`)
+  return found
+}
 
 const formats: Readonly<Record<string, RegExp>> = {
   uuid: /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i,
@@ -40,7 +65,7 @@ const ajv = new Ajv2020({ allErrors: true, strict: false, formats })
 
 /** Puts the named schemas into a schema, so that it stands alone. */
 const alone = (schema: JsonSchema): JsonSchema =>
-  typeof schema === 'boolean' ? schema : { ...schema, components: description.components }
+  typeof schema === 'boolean' ? schema : { ...schema, components }
 
 const validators = new Map<string, ValidateFunction>()
 
@@ -70,7 +95,8 @@ export function requestErrors({ method, path, headers, body }: WireRequest): rea
   const item = description.paths[pathname]
   const operation = method === 'GET' ? item?.get : item?.post
   if (operation === undefined) return [`${method} ${pathname} is not in the description`]
-  const { parameters, requestBody } = operation
+  const { requestBody } = operation
+  const parameters = (operation.parameters ?? []).map(one => resolve(one, components.parameters))
   const known = parameters.filter(parameter => parameter.in === 'query').map(({ name }) => name)
   const parameterErrors = parameters.flatMap(({ name, in: place, required, schema }) => {
     const value = place === 'query' ? searchParams.get(name) : headers[name]
@@ -96,7 +122,9 @@ export function requestErrors({ method, path, headers, body }: WireRequest): rea
 /** The schema of the JSON that an operation responds with; undefined if it responds with text. */
 const responseSchema = (name: string): JsonSchema | undefined => {
   const { get, post } = description.paths[`/${name}`] ?? {}
-  return (get ?? post)?.responses['200'].content['application/json']?.schema
+  const operation = get ?? post
+  if (operation === undefined) return undefined
+  return resolve(operation.responses['200'], components.responses).content['application/json']?.schema
 }
 
 /** The names of the operations of the description, and of those that respond with JSON. */
