@@ -245,13 +245,20 @@ function register(command: Command): RegisteredCommand {
   const { summary, operation, operations = [], isComposition } = command
   const isOwn = operation !== undefined && isComposition !== true
   const sendsBody = operation !== undefined && operationMethod(operation.route) === 'POST'
+  let definitions: readonly OptionDefinition[] | undefined
   return {
     ...command,
     summary: isOwn && operation.isHostedOnly === true ? `${summary} (hosted service only)` : summary,
-    definitions: [
-      ...Object.values(requestInputs(command)).flatMap(({ definitions }) => definitions),
-      ...(sendsBody ? setOption.definitions.map(each => ({ ...each, advanced: !isChange(operation) })) : []),
-    ],
+    // Made when they are asked for: most runs need them of one command.
+    get definitions() {
+      definitions ??= [
+        ...Object.values(requestInputs(command)).flatMap(each => each.definitions),
+        ...(sendsBody
+          ? setOption.definitions.map(each => ({ ...each, advanced: !isChange(operation) }))
+          : []),
+      ]
+      return definitions
+    },
     operations:
       operations === 'any' ? 'any' : [...(operation === undefined ? [] : [operation]), ...operations],
     ...(isOwn ? { route: operation.route } : {}),
