@@ -23,6 +23,7 @@ export default defineConfig({
         : []),
     ],
     maxWorkers: '100%',
+    experimental: { fsModuleCache: true },
     reporters: ['default', './scripts/tally.mjs'],
     testTimeout: 20_000,
     env: { NODE_EXTRA_CA_CERTS: '' },

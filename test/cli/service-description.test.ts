@@ -27,7 +27,7 @@ vi.mock('../../src/http/undici.ts', async () => {
 })
 
 /** The number of random responses of each operation, and their seed. */
-const count = Number(process.env.MERGEQ_RANDOM_RESPONSES ?? 100)
+const count = Number(process.env.MERGEQ_RANDOM_RESPONSES ?? 50)
 const seed = Number(process.env.MERGEQ_RANDOM_SEED ?? Date.now() % 1_000_000)
 
 const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'

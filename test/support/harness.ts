@@ -223,17 +223,18 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   }
 }
 
-/** Returns the exit codes that the help of a command names; undefined where it names none. */
-const documentedExitCodes = (command: Parameters<typeof documentCommand>[0]) =>
-  documentCommand(command).exitCodes
+/** The exit codes that the help of each command names; undefined where it names none. */
+const documentedExitCodes = new Map(
+  allCommands.map(each => [each.command, documentCommand(each).exitCodes] as const),
+)
 
-if (allCommands.some(command => documentedExitCodes(command)?.includes(0) === false))
+if ([...documentedExitCodes.values()].some(codes => codes?.includes(0) === false))
   throw new Error('The help of every command names the exit code 0.')
 
 /** Fails where a command ended with an exit code that its help does not name; 0 is checked above. */
 async function checkExitCodeInHelp(host: Host, code: number): Promise<void> {
   const command = code === 0 ? undefined : await findCommand(host)
-  if (command !== undefined && documentedExitCodes(command)?.includes(code) === false)
+  if (command !== undefined && documentedExitCodes.get(command.command)?.includes(code) === false)
     throw new Error(
       `\`mergeq ${command.command}\` ended with ${code}, which its help does not name (\`exitKinds\`).`,
     )

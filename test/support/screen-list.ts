@@ -79,8 +79,8 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'unknown', lines: ['queue get -b release'] },
   ],
   'queue-watch': [
-    { title: 'the last frame, which stays', before: busy, lines: ['queue watch --for 3m'] },
-    { title: 'of an empty queue', lines: ['queue watch --for 1m'] },
+    { title: 'the last frame, which stays', before: busy, lines: ['queue watch --for 30s'] },
+    { title: 'of an empty queue', lines: ['queue watch --for 10s'] },
   ],
   'queue-wait': [
     { title: 'idle', before: ['pr submit 7 10', 60, 'queue drain'], lines: ['queue wait'] },
