@@ -79,7 +79,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'unknown', lines: ['queue get -b release'] },
   ],
   'queue-watch': [
-    { title: 'the last frame, which stays', before: busy, lines: ['queue watch --for 30s'] },
+    { title: 'the last frame, which stays', before: [...busy, 95], lines: ['queue watch --for 30s'] },
     { title: 'of an empty queue', lines: ['queue watch --for 10s'] },
   ],
   'queue-wait': [
