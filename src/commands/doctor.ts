@@ -1,14 +1,20 @@
 import { callOperation } from '../api/call.ts'
-import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
+import { firstPageQuery } from '../api/operation.ts'
+import { getMergeQueueMetrics, readSamplesIn } from '../api/operations/metrics.ts'
+import { getQueue } from '../api/operations/queues.ts'
 import { getServiceStatus } from '../api/operations/status.ts'
+import { listFailingTests } from '../api/operations/tests.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import { defineCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { readGitVersion } from '../config/git.ts'
 import { isLoopback, type SettingKey } from '../config/setting-definitions.ts'
-import { pluralize } from '../domain/format.ts'
+import { joinTruncated, pluralize } from '../domain/format.ts'
 import { memoize } from '../domain/memoize.ts'
+import { summarizeMetrics } from '../domain/metrics/last-hour.ts'
+import { queueSummary } from '../domain/queue-entries.ts'
+import { type Repository, shortRepositoryName } from '../domain/values/repository.ts'
 import { exitCodeOf, isMergeqError, isNotFound, type MergeqError, toMergeqError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { type StyledLine, signSpan, stateSpan } from '../output/styled-text.ts'
@@ -94,6 +100,8 @@ interface ServiceProbe {
   readonly endedAt: number
   /** The time of the response by the service's clock, in milliseconds since 1970. */
   readonly date?: number | undefined
+  /** The metrics of all queues that the token may read. */
+  readonly metrics?: Uint8Array
   /** Why the request failed; undefined for a response with a status of 2xx. */
   readonly error?: MergeqError
 }
@@ -108,8 +116,8 @@ async function probeService(context: CommandContext): Promise<ServiceProbe> {
   try {
     const client = context.client()
     const limits = { maxRetries: 0 }
-    const { date } = await callOperation(client, getMergeQueueMetrics, {}, { limits })
-    return { sentAt, endedAt: clock.now(), date }
+    const { date, response } = await callOperation(client, getMergeQueueMetrics, {}, { limits })
+    return { sentAt, endedAt: clock.now(), date, metrics: response.bytes }
   } catch (caught) {
     const error = toMergeqError(caught)
     if (error.kind === 'interrupted') throw error
@@ -249,6 +257,56 @@ async function checkSetting(name: SettingKey, missing: Outcome, { settings }: Se
   }
 }
 
+/** Reads a setting that an earlier check has judged. */
+const readUsable = <N extends 'repo' | 'targetBranch' | 'org'>(name: N, { settings }: Session) =>
+  settings.read(name).catch(() => undefined)
+
+/** A failure because the service does not have what the settings name; says which queues there are. */
+async function notFound(what: string, { probe }: Session): Promise<Outcome> {
+  const { metrics = new Uint8Array() } = await probe()
+  const { queues } = summarizeMetrics(readSamplesIn(metrics))
+  const names = queues.map(({ repo = '?', branch }) => `${repo} ${branch}`)
+  const list = names.length === 0 ? 'The metrics name no queues.' : `Queues: ${joinTruncated(names)}.`
+  return { result: 'fail', found: `${what}. ${list}`, fix: 'To list the queues, run: mergeq queue list' }
+}
+
+async function checkQueue(session: Session): Promise<Outcome> {
+  const repo: Repository | undefined = await readUsable('repo', session)
+  const targetBranch = await readUsable('targetBranch', session)
+  if (repo === undefined || targetBranch === undefined) return skip('the settings name no queue')
+  const name = shortRepositoryName(repo)
+  try {
+    const limits = { maxRetries: 0 }
+    const { response } = await callOperation(session.client(), getQueue, { repo, targetBranch }, { limits })
+    return pass(`${name} ${targetBranch}: ${queueSummary(response.records[0] ?? {})}`)
+  } catch (error) {
+    if (!isNotFound(toMergeqError(error))) throw error
+    return notFound(`${name} has no queue for ${targetBranch}`, session)
+  }
+}
+
+/** Checks the organization: with a repository, by a page of failing tests, the only read that needs it. */
+async function checkOrganization(session: Session): Promise<Outcome> {
+  const missing = { ...skip('needed only for flaky commands'), fix: 'mergeq config set org <slug>' }
+  const outcome = await checkSetting('org', missing, session)
+  const [org, repo] = [await readUsable('org', session), await readUsable('repo', session)]
+  const { error } = await session.probe()
+  if (outcome.result !== 'pass' || org === undefined || repo === undefined || error !== undefined)
+    return outcome
+  const params = { org, repo, since: '1h', pageSize: 1 }
+  const pageQuery = firstPageQuery(listFailingTests, params, session.host.clock.now())
+  try {
+    await callOperation(session.client(), listFailingTests, params, { pageQuery, limits: { maxRetries: 0 } })
+    return outcome
+  } catch (error) {
+    const failure = toMergeqError(error)
+    const { status, hint = '' } = failure.details
+    if (status === 401 || status === 403) return warn(failure.message, hint)
+    if (!isNotFound(failure)) throw failure
+    return notFound(`${org} has no tests of ${shortRepositoryName(repo)}`, session)
+  }
+}
+
 /** All checks, in their order: the setup, the service, then the directory and the machine. */
 const checks: readonly Check[] = [
   { check: 'versions', run: checkVersions },
@@ -307,13 +365,8 @@ const checks: readonly Check[] = [
       return checkSetting('targetBranch', warn('none', fix), session)
     },
   },
-  {
-    check: 'organization',
-    run(session) {
-      const missing = { ...skip('needed only for flaky commands'), fix: 'mergeq config set org <slug>' }
-      return checkSetting('org', missing, session)
-    },
-  },
+  { check: 'organization', run: checkOrganization },
+  { check: 'queue', needs: ['service'], run: checkQueue },
 ]
 
 /** Runs a check. Throws only the error of a signal, and errors of mergeq itself. */
@@ -411,7 +464,7 @@ function checklistView(reports: readonly Report[], verbose: boolean): View {
 export const doctorCommand = defineCommand({
   command: 'doctor',
   summary: 'Check the setup and suggest fixes',
-  operations: [getMergeQueueMetrics, getServiceStatus],
+  operations: [getMergeQueueMetrics, getServiceStatus, listFailingTests, getQueue],
   toleratesErrors: true,
   exitKinds: ['check-failed'],
   output: {

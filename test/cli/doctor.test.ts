@@ -1,14 +1,29 @@
 import { describe, expect, test, vi } from 'vitest'
-import { type Answer, mergeq, noon, type Setting, serveScript } from '../support/harness.ts'
+import { type Answer, mergeq, noon, type Seen, type Setting, serveScript } from '../support/harness.ts'
 import { closedPort, stubHostNames } from '../support/service.ts'
 
 const date = (offset: number) => ({ date: new Date(noon + offset).toUTCString() })
 const working: Answer = { body: '', headers: date(0) }
+const metrics = ['web', 'api'].map(name => `mq_depth_current{repo="acme/${name}",branch="main"} 1\n`).join('')
+const queue = { state: 'RUNNING', concurrency: 2, enqueuedPullRequests: [] }
+
+/** Answers each operation of a healthy service, but `instead` those that it has. */
+const healthyBut =
+  (instead: Readonly<Record<string, Answer>> = {}) =>
+  ({ path }: Seen): Answer => {
+    const operation = path.replace(/^.*\/([^/?]+)(\?.*)?$/, '$1')
+    const bodies = new Map([
+      ['getMergeQueueMetrics', metrics],
+      ['getQueue', JSON.stringify(queue)],
+      ['list-failing-tests', '{"tests":[],"page":{"next_page_token":""}}'],
+    ])
+    return instead[operation] ?? { ...working, body: bodies.get(operation) ?? '' }
+  }
 
 /** A machine where every check passes. */
 const healthy: Setting = {
   env: { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme', HOME: '/home/ada' },
-  answer: () => working,
+  answer: healthyBut(),
   spawn: (_, args) => ({ code: args[0] === '--version' ? 0 : 1, out: 'git version 2.39.5\n' }),
 }
 
@@ -49,7 +64,9 @@ test('on a healthy machine every check passes', async () => {
     'repository',
     'target branch',
     'organization',
+    'queue',
   ])
+  expect(row('queue')?.found).toBe('acme/web main: RUNNING, testing 0 of 2, 0 queued')
   expect(row('TLS')?.found).toBe('not used: the base URL is http')
   expect(row('git')?.found).toBe('git version 2.39.5')
 })
@@ -71,6 +88,7 @@ describe('a check that cannot run because another failed is skipped, and says wh
     expect(skipped(rows)).toEqual([
       'service (warn) skipped: the token check failed',
       'clock (warn) skipped: the token check failed',
+      'queue (warn) skipped: the token check failed',
     ])
   })
 
@@ -78,7 +96,7 @@ describe('a check that cannot run because another failed is skipped, and says wh
     const { code, rows, row } = await doctor({ env: { MERGEQ_BASE_URL: 'ftp://example.com' } })
     expect({ code, result: row('base URL')?.result }).toEqual({ code: 21, result: 'fail' })
     expect(skipped(rows)[0]).toBe('token (warn) skipped: the base URL check failed')
-    expect(skipped(rows)).toHaveLength(6)
+    expect(skipped(rows)).toHaveLength(7)
   })
 
   test('with a host name that does not exist', async () => {
@@ -95,7 +113,7 @@ describe('a check that cannot run because another failed is skipped, and says wh
     expect({ code, dns: row('DNS')?.result }).toEqual({ code: 21, dns: 'fail' })
     expect(row('DNS')?.found).toMatch(/^The host name of mergeq\.invalid could not be resolved/)
     const reason = 'skipped: the DNS check failed'
-    const names = ['TLS', 'service', 'clock', 'service status']
+    const names = ['TLS', 'service', 'clock', 'service status', 'queue']
     expect(skipped(rows)).toEqual(names.map(name => `${name} (warn) ${reason}`))
   })
 
@@ -112,6 +130,7 @@ describe('a check that cannot run because another failed is skipped, and says wh
       'TLS (warn) skipped: no connection to 127.0.0.1',
       'clock (warn) skipped: the service check failed',
       `service status (warn) skipped: 127.0.0.1:${port} refused the connection.`,
+      'queue (warn) skipped: the service check failed',
     ])
   })
 
@@ -122,7 +141,7 @@ describe('a check that cannot run because another failed is skipped, and says wh
     await plain.close()
     expect({ code, tls: row('TLS')?.result }).toEqual({ code: 21, tls: 'fail' })
     expect(row('TLS')?.fix).toContain('--ca-file')
-    const names = ['service', 'clock', 'service status']
+    const names = ['service', 'clock', 'service status', 'queue']
     expect(skipped(rows)).toEqual(names.map(name => `${name} (warn) skipped: the TLS check failed`))
   })
 })
@@ -133,7 +152,7 @@ describe('what the checks find', () => {
     [90_000, 'warn', '90s behind the service'],
     [-50_000, 'pass', '50s ahead of the service'],
   ])('a clock that is off by %d ms', async (offset, result, found) => {
-    const { code, row } = await doctor({ answer: () => ({ body: '', headers: date(offset) }) })
+    const { code, row } = await doctor({ answer: seen => ({ ...healthyBut()(seen), headers: date(offset) }) })
     expect(code).toBe(0)
     expect(row('clock')).toMatchObject({ result, found })
     expect(row('clock')?.fix).toBe(
@@ -174,16 +193,54 @@ describe('what the checks find', () => {
     ['no', 500, 'warn', /^skipped: /],
   ])('the status of the service: %s', async (body, status, result, found) => {
     const { code, row } = await doctor({
-      answer: ({ path }) => (path.endsWith('/status') ? { status, body } : working),
+      answer: healthyBut({ status: { status, body } }),
     })
     expect({ code, result: row('service status')?.result }).toEqual({ code: 0, result })
     expect(row('service status')?.found).toMatch(found)
   })
 })
 
+describe('the queue and the organization that the settings name', () => {
+  const where = { MERGEQ_REPO: 'acme/nope', MERGEQ_TARGET_BRANCH: 'develop', MERGEQ_ORG: 'acme' }
+  const list = { fix: 'To list the queues, run: mergeq queue list' }
+
+  test.each([404, 503])('a queue that is answered with %i is a failure', async status => {
+    const { code, row } = await doctor({ env: where, answer: healthyBut({ getQueue: { status } }) })
+    expect({ code, queue: row('queue') }).toMatchObject({ code: 21, queue: { result: 'fail' } })
+    if (status === 404)
+      expect(row('queue')).toMatchObject({
+        found: 'acme/nope has no queue for develop. Queues: acme/web main, acme/api main.',
+        ...list,
+      })
+  })
+
+  test.each([
+    [404, 21, 'fail', /^acme has no tests of acme\/nope\. Queues: acme\//],
+    [401, 0, 'warn', /401/],
+    [403, 0, 'warn', /403/],
+  ])('an organization that is answered with %i: exit %i, %s', async (status, exit, result, found) => {
+    const answer = healthyBut({ 'list-failing-tests': { status } })
+    const { code, row } = await doctor({ env: where, answer })
+    expect({ code, result: row('organization')?.result }).toEqual({ code: exit, result })
+    expect(row('organization')?.found).toMatch(found)
+  })
+
+  test('nothing is requested that the settings do not name', async () => {
+    const { code, requests, row } = await doctor({
+      env: { MERGEQ_REPO: '', MERGEQ_TARGET_BRANCH: '', MERGEQ_ORG: '' },
+    })
+    expect({ code, paths: requests.map(({ path }) => path) }).toEqual({
+      code: 0,
+      paths: ['/v1/getMergeQueueMetrics', '/v1/status'],
+    })
+    expect(row('queue')?.found).toBe('skipped: the settings name no queue')
+    expect(row('organization')?.found).toBe('skipped: needed only for flaky commands')
+  })
+})
+
 test('on a pipe there is one row per check', async () => {
   const { out } = await mergeq('doctor', healthy)
-  expect(out.split('\n')).toHaveLength(16)
+  expect(out.split('\n')).toHaveLength(17)
   expect(out).toContain('\ngit\tpass\tgit version 2.39.5\t\n')
 })
 

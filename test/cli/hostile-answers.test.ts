@@ -113,12 +113,16 @@ describe('text that is expensive to lay out', () => {
   })
 })
 
-test('TRUNK_API_TOKEN beside another base address is said to be ignored', async () => {
-  const { code, err } = await run('pr submit 7', json({}), {
-    env: { MERGEQ_TOKEN: '', TRUNK_API_TOKEN: 'secret-token' },
-  })
-  expect(code).toBe(4)
-  expect(err).toContain('TRUNK_API_TOKEN is ignored: it is used only for https://api.trunk.io.')
+test.each([
+  ['pr submit 7', ''],
+  ['pr submit 7', undefined],
+  ['auth status', undefined],
+  ['doctor', ''],
+])('TRUNK_API_TOKEN beside another base address is said to be ignored: %s', async (line, MERGEQ_TOKEN) => {
+  const env = { MERGEQ_TOKEN, TRUNK_API_TOKEN: 'secret-token' }
+  const { code, out, err } = await run(line, json({}), { env })
+  expect(code).toBe(line === 'doctor' ? 21 : 4)
+  expect(out + err).toContain('TRUNK_API_TOKEN is ignored: it is used only for https://api.trunk.io.')
 })
 
 describe('a repository', () => {

@@ -179,6 +179,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
       setting: { ...noAnswer, env: { MERGEQ_REPO: '', MERGEQ_TARGET_BRANCH: '' } },
     },
     { title: 'failures', lines: ['doctor'], setting: { ...noAnswer, env: { MERGEQ_TOKEN: '' } } },
+    { title: 'no such queue', lines: ['doctor -b develop'], setting: noAnswer },
     {
       title: 'refused token',
       lines: ['doctor'],

@@ -12,7 +12,7 @@ import { positionEntries, queueEntries, testSlotsText } from '../../domain/queue
 import { canResume, queueStateMessage } from '../../domain/states.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
-import { type Repository, repositoryName } from '../../domain/values/repository.ts'
+import { shortRepositoryName } from '../../domain/values/repository.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { type ColumnSpec, pullRequestColumns, table, type View, withLinks } from '../../output/view.ts'
@@ -54,10 +54,6 @@ interface QueueScreenOptions extends QueueParams {
   readonly commandLine: CommandLine
 }
 
-/** The name of a repository as people write it: with its host only if that is not github.com. */
-const shortName = (repo: Repository): string =>
-  repo.host === 'github.com' ? `${repo.owner}/${repo.name}` : repositoryName(repo)
-
 /** A piece of a line that is never broken. */
 type Piece = readonly (string | Span)[]
 
@@ -94,7 +90,7 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
   const count = (name: string) => entries.filter(entry => entry.state === name).length
   const notReady = count('NOT_READY') || (activity?.notReady ?? 0)
   const pieces: readonly Piece[] = [
-    [styled(`${shortName(repo)} ${targetBranch}`, 'bold'), '  ', stateSpan(state)],
+    [styled(`${shortRepositoryName(repo)} ${targetBranch}`, 'bold'), '  ', stateSpan(state)],
     [testSlotsText(queue, '/')],
     [`waiting ${count('PENDING')}`],
     ...(notReady > 0 ? [[`not ready ${notReady}`]] : []),

@@ -10,6 +10,10 @@ export interface Repository {
 /** Returns `host/owner/name`, the form in which receipts and messages name a repository. */
 export const repositoryName = ({ host, owner, name }: Repository): string => `${host}/${owner}/${name}`
 
+/** Returns the name as people write it: with its host only if that is not github.com. */
+export const shortRepositoryName = (repo: Repository): string =>
+  repo.host === 'github.com' ? `${repo.owner}/${repo.name}` : repositoryName(repo)
+
 /** Returns the name of a queue as messages show it: `main in github.com/acme/web`. */
 export const queueName = ({
   repo,
