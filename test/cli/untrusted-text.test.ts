@@ -190,6 +190,7 @@ const lines: Readonly<Record<string, string>> = {
   'queue pause': 'queue pause',
   'queue resume': 'queue resume',
   'queue drain': 'queue drain',
+  'queue wait': 'queue wait --timeout 3s --interval 1s',
   'queue watch': 'queue watch --for 3s --interval 1s',
   'queue export': 'queue export',
   'queue diff': 'queue diff -f queue.yaml',
