@@ -140,6 +140,10 @@ function findField(
   return known === undefined ? undefined : byName(known)
 }
 
+/** Whether a name selects a field or a column of records. */
+export const isNameIn = (fields: RecordFields, name: string): boolean =>
+  findField(name, fields, false) !== undefined
+
 const valueIn = (record: JsonObject | undefined, { path, column }: SelectedField): Json | undefined =>
   get(record, path ?? column?.path ?? '')
 

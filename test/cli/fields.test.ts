@@ -59,7 +59,7 @@ describe('a name that no record can have is a usage error', () => {
     ['the last part of a name', 'pr get 7', 'hasImpactedTarget', 'readiness.hasImpactedTargets'],
     ['a heading', 'pr get 7', 'titel', 'TITLE'],
     ['a field for its name with gh', 'pr get 7', 'number', 'prNumber'],
-    ['a heading for the name of a field with gh', 'queue get', 'number', 'PR'],
+    ['a field of a pull request for its name with gh', 'queue get', 'number', 'prNumber'],
     ['the field of each name', 'pr get 7', 'headRefOid,mergedAt,updatedAt', 'prSha, stateChangedAt'],
     ['a field that only the response has', 'pr get 7', 'newFeild', 'newField'],
   ])('that suggests %s', async (_, line, name, suggestion) => {
@@ -197,13 +197,33 @@ describe('the headings of the table are names', () => {
     expect((await mergeq(`queue get ${where} --fields STATE`, { answer })).out).toBe('TESTING\nPENDING\n')
   })
 
-  test('a heading gives the rows of the table, and a field of the record is in each', async () => {
-    const line = `queue get ${where} --fields position,pr,title,mode`
-    expect((await mergeq(line, { answer })).out).toBe('1\t7\tFix cart\tsingle\n2\t8\tAdd search\tsingle\n')
-    const { out } = await mergeq(`queue get ${where} --fields pr,title --json`, { answer })
-    expect(JSON.parse(out)).toEqual({
-      enqueuedPullRequests: { prNumber: [7, 8], prTitle: ['Fix cart', 'Add search'] },
+  test('the rows of `queue get` are pull requests if a name belongs only to them', async () => {
+    const line = `queue get ${where} --fields`
+    const out = async (flags: string) => (await mergeq(`${line} ${flags}`, { answer })).out
+    expect(await out('position,pr,title')).toBe('1\t7\tFix cart\n2\t8\tAdd search\n')
+    expect(await out('prNumber,state')).toBe('7\tTESTING\n8\tPENDING\n')
+    expect(await out('prNumber,state -o ndjson')).toBe(
+      '{"prNumber":7,"state":"TESTING"}\n{"prNumber":8,"state":"PENDING"}\n',
+    )
+    expect(JSON.parse(await out('pr,title --json'))).toEqual([
+      { prNumber: 7, prTitle: 'Fix cart' },
+      { prNumber: 8, prTitle: 'Add search' },
+    ])
+    expect(await out('state -o ndjson')).toBe('{"state":"RUNNING"}\n')
+    expect(await mergeq(`${line} state,pr,mode`, { answer })).toMatchObject({
+      code: 2,
+      requests: [],
+      err: expect.stringContaining("'pr' is a field of a pull request, and 'mode' is a field of the queue."),
     })
+  })
+
+  test('without names, NDJSON has a pull request on each line, as it came', async () => {
+    const entry = '{"prNumber":7,"id":12345678901234567890}'
+    const body = `{"state":"running","enqueuedPullRequests":[${entry}]}`
+    const { out } = await mergeq(`queue get ${where} -o ndjson`, { answer: () => ({ body }) })
+    expect(out).toBe(`${entry}\n`)
+    const empty = { answer: () => ({ body: '{"state":"running","enqueuedPullRequests":[]}' }) }
+    expect(await mergeq(`queue get ${where} -o ndjson`, empty)).toMatchObject({ code: 0, out: '' })
   })
 
   test('a heading without a field is not a name in JSON', async () => {

@@ -34,6 +34,18 @@ test.each([
   expect(out).toBe(`${printed}\n{"id":"b"}\n`)
 })
 
+test('CSV has variant, file, link and ticket, too', async () => {
+  const more = {
+    variant: 'ios',
+    file_path: 'a.ts',
+    html_url: 'https://app',
+    ticket: { html_url: 'https://t' },
+  }
+  const body = JSON.stringify({ tests: [{ id: 'a', name: 'login', ...more }], page: {} })
+  const { out } = await mergeq(`flaky list ${where} -o csv`, { answer: () => ({ body }) })
+  expect(out.split('\r\n')[1]).toBe('login,,,,,,a,ios,a.ts,https://app,https://t')
+})
+
 test.each([
   [false, 0],
   [true, 2],

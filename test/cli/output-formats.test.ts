@@ -115,7 +115,7 @@ describe('more of the formats', () => {
     ['--json', lines({ ...listDocument, tests: [], page: {} })],
     ['-o ndjson', ''],
     ['', ''],
-    ['-o csv', crlf('name,status,rate_7d,prs_7d,quarantined,owners,id')],
+    ['-o csv', crlf('name,status,rate_7d,prs_7d,quarantined,owners,id,variant,file,link,ticket')],
   ])('an empty list with %j is empty, never a sentence', async (flags, expected) => {
     const { code, out } = await mergeq(`flaky list ${org} ${flags}`, {
       answer: serve({ 'flaky-tests/list-failing-tests': { tests: [], page: {} } }),

@@ -67,7 +67,7 @@ const number = field('number')
 const flag = field('boolean')
 
 /** A pull request in the list of a queue (docs/reference/service.md, "getQueue"). */
-const entryRecord: RecordType = {
+export const entryRecord: RecordType = {
   name: 'EnqueuedPullRequest',
   summary: 'A pull request in the list of a queue.',
   fields: {

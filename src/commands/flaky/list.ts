@@ -132,6 +132,15 @@ const failingColumns: readonly ColumnSpec[] = [
   ['ID', 'id', 'id'],
 ]
 
+/** The columns of CSV: a spreadsheet has room for more. */
+const csvColumns: readonly ColumnSpec[] = [
+  ...failingColumns,
+  ['VARIANT', 'variant'],
+  ['FILE', 'file_path'],
+  ['LINK', 'html_url'],
+  ['TICKET', 'ticket.html_url'],
+]
+
 /** The columns on a terminal: how bad a test is, whose it is, and its name. */
 const failingScreenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
   { title: 'RATE', format: 'rate', path: 'failure_rate_last_7d' },
@@ -157,9 +166,9 @@ export const flakyListCommand = defineCommand({
   summary: 'List the tests that failed in a time range',
   operation: listFailingTests,
   inputs: { limit: listLimit, sort: listSort },
-  fields: serviceRecord(listFailingTests, [...failingColumns, ...specsOf(failingScreenColumns([]))]),
-  view: ({ records }) => ({
-    ...table(records.map(withStatus), failingColumns),
+  fields: serviceRecord(listFailingTests, [...csvColumns, ...specsOf(failingScreenColumns([]))]),
+  view: ({ records }, _, { context: { options } }) => ({
+    ...table(records.map(withStatus), options.format === 'csv' ? csvColumns : failingColumns),
     terminalView: () => testTable(records, failingScreenColumns(records)),
   }),
   listEnding(end, { sort, since, until, pageToken }, { startedAt, settings: { commandLine } }) {

@@ -1,11 +1,15 @@
+import { entryRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { DecodedResponse } from '../../api/response.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { serviceRecord } from '../../cli/fields.ts'
+import { isNameIn, type RecordFields, serviceRecord } from '../../cli/fields.ts'
 import { printResults, sendOne } from '../../cli/run.ts'
+import type { ParsedArgs } from '../../config/settings.ts'
 import { positionEntries } from '../../domain/queue-entries.ts'
+import { usageError } from '../../errors.ts'
+import { getArray, isObject, type Json } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
 import type { QueueParams, QueueRequest } from './plan.ts'
 import { queueScreen, readQueueActivity } from './screen.ts'
@@ -20,39 +24,71 @@ const columns: readonly ColumnSpec[] = [
   ['TITLE', 'prTitle'],
 ]
 
-/** The fields of a queue; the rows of the table are its pull requests. */
-export const queueRecord = serviceRecord(
-  getQueue,
-  [...columns, ['FOR', 'stateChangedAt', 'age']],
-  'enqueuedPullRequests',
-)
+/** The fields of a queue. */
+export const queueRecord = serviceRecord(getQueue, [])
+
+/** The fields of its pull requests, which are the rows of the table. */
+const entryFields = serviceRecord({ response: entryRecord }, [...columns, ['FOR', 'stateChangedAt', 'age']])
+
+/**
+ * Returns the fields of the pull requests if a name that was typed belongs only to them, else those of the queue.
+ * Throws a usage error for names of both.
+ */
+function selectableFields(args: ParsedArgs): RecordFields {
+  const names = (args.get('--fields')?.[0] ?? '').split(',').map(name => name.trim())
+  const ofEntry = names.find(name => !queueRecord.names.includes(name) && isNameIn(entryFields, name))
+  const ofQueue = names.find(name => !isNameIn(entryFields, name) && isNameIn(queueRecord, name))
+  if (ofEntry !== undefined && ofQueue !== undefined)
+    throw usageError(
+      `--fields: '${ofEntry}' is a field of a pull request, and '${ofQueue}' is a field of the queue.`,
+      'Select fields of the pull requests or fields of the queue.',
+    )
+  if (ofEntry !== undefined) return entryFields
+  return {
+    ...queueRecord,
+    // An error about an unknown name lists all names.
+    names: [...new Set([...queueRecord.names, ...entryFields.names])],
+    columns: entryFields.columns.map(([title, path]) => [title, path]),
+  }
+}
 
 /**
  * Prints a queue: a screen on a terminal, with what the metrics say about its last hour, and a table
  * elsewhere. Returns the exit code.
  */
 export async function printQueue(request: QueueRequest, context: CommandContext): Promise<number> {
-  const { host, isWatched, presentation, settings } = context
+  const { args, host, isWatched, options, presentation, settings } = context
   const command = { command: 'queue get', operation: getQueue }
+  const hasEntries =
+    selectableFields(args) === entryFields || (options.format === 'ndjson' && options.fields.length === 0)
   const [sent, activity] = await Promise.all([
     sendOne(command, request, context),
     isWatched ? readQueueActivity(context.client(), request.values) : undefined,
   ])
-  const view = ({ records: [queue = {}] }: DecodedResponse, values: QueueParams) => ({
-    ...table(positionEntries(queue), columns),
-    ...(presentation === 'screen'
-      ? {
-          terminalView: () =>
-            queueScreen(queue, {
-              ...values,
-              activity,
-              columns: host.out.columns,
-              commandLine: settings.commandLine,
-            }),
-        }
-      : {}),
-  })
-  return printResults({ ...command, view }, [request], [sent], context)
+  const view = ({ records }: DecodedResponse, values: QueueParams) => {
+    const queue = hasEntries ? { enqueuedPullRequests: records } : (records[0] ?? {})
+    return {
+      ...table(positionEntries(queue), columns),
+      ...(presentation === 'screen'
+        ? {
+            terminalView: () =>
+              queueScreen(queue, {
+                ...values,
+                activity,
+                columns: host.out.columns,
+                commandLine: settings.commandLine,
+              }),
+          }
+        : {}),
+    }
+  }
+  const { result } = sent
+  if (!hasEntries || result === undefined)
+    return printResults({ ...command, view }, [request], [sent], context)
+  const records = getArray(result.response.records[0], 'enqueuedPullRequests').filter(isObject)
+  const response = { records, document: (all: Json) => all, bytes: result.response.bytes }
+  const shown = { ...sent, result: { ...result, response } }
+  return printResults({ ...command, view }, [request], [shown], context)
 }
 
 export const queueGetCommand = defineCommand({
@@ -60,11 +96,12 @@ export const queueGetCommand = defineCommand({
   summary: 'Show a queue: its state and pull requests',
   operation: getQueue,
   operations: [getMergeQueueMetrics],
-  fields: queueRecord,
+  fields: selectableFields,
   examples: [
     'mergeq queue get',
     'mergeq queue get --json | jq -r .state',
     'mergeq queue get --fields state,mode',
+    'mergeq queue get --fields prNumber,state -o csv',
   ],
   async run(_, context) {
     return printQueue(await context.request(), context)
