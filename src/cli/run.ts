@@ -130,16 +130,19 @@ export async function sendOne<V extends Values>(
     return { request, isOnly, result }
   } catch (error) {
     const failure = await explainRejection(command, request, toMergeqError(error), context)
-    const { pr } = resourceOfRequest(operation, values, request)
-    return { request, isOnly, failure: isOnly ? failure : withPullRequest(failure, pr) }
+    const name = nameOf(resourceOfRequest(operation, values, request))
+    return { request, isOnly, failure: isOnly ? failure : withResource(failure, name) }
   }
 }
 
-/** Returns the error of one of several requests, with its pull request in the message. */
-export const withPullRequest = (failure: MergeqError, pr: number | undefined): MergeqError =>
-  pr === undefined || failure.kind === 'interrupted' || failure.message.includes(`#${pr}`)
+/** Returns the name of what one of several requests is about. */
+export const nameOf = ({ pr }: Resource): string | undefined => (pr === undefined ? undefined : `#${pr}`)
+
+/** Returns the error of one of several requests, with the name of what it is about in the message. */
+export const withResource = (failure: MergeqError, name: string | undefined): MergeqError =>
+  name === undefined || failure.kind === 'interrupted' || failure.message.includes(name)
     ? failure
-    : extendError(failure, {}, failure.message.replace(/\.?$/, ` (#${pr}).`))
+    : extendError(failure, {}, failure.message.replace(/\.?$/, ` (${name}).`))
 
 /** Returns the record that a change replaces, where a person at a terminal sees what changed. */
 async function readBefore<V extends Values>(
@@ -313,7 +316,7 @@ async function warnUnfinished(
   const summary = order.flatMap(progress => {
     const numbers = requests
       .filter((_, index) => progressOf(operation, results[index]) === progress)
-      .map(({ values }) => `#${resourceOfParams(values).pr ?? '?'}`)
+      .map(({ values }) => nameOf(resourceOfParams(values)) ?? '?')
     return numbers.length === 0 ? [] : [`${progress}: ${joinList(numbers)}.`]
   })
   await logger.warn(`Stopped early. ${summary.join(' ')}`)

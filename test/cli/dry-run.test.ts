@@ -184,7 +184,7 @@ describe('queue apply --dry-run', () => {
 
   test('reads the live queue, says so, and prints the plan as queue diff does', async () => {
     const { code, out, err, requests } = await refusing(line, { answer: readQueue })
-    expect({ code, out }).toEqual({ code: 0, out: 'main\tconcurrency\t1\t5\n' })
+    expect({ code, out }).toEqual({ code: 0, out: 'github.com/acme/web\tmain\tconcurrency\t1\t5\n' })
     expect(err).toContain('Dry run: the live queues were read, and nothing was changed.')
     expect(requests.map(({ path }) => path)).toEqual(['/v1/getQueue'])
     const diff = await refusing('queue diff -f /project/q.yaml --json', { answer: readQueue })

@@ -245,6 +245,7 @@ const table: Readonly<Record<string, Rows>> = {
       '--set': { typed: '--set concurrency=4' },
       '--file': { line: 'queue apply --yes' },
       '--yes': { line: 'queue apply -f q.yaml' },
+      '--create': { setting: { answer: () => ({ status: 404, body: 'Not Found' }) } },
     },
   },
   'queue check': {

@@ -11,6 +11,10 @@ import { type Answer, mergeq, openStory, type Seen, type Setting, type Story } f
 import { testOnPosix } from '../support/programs.ts'
 import { asJsonObject, someSettings } from '../support/queue-settings.ts'
 
+/** The rows of queues of acme/web. */
+const rows = (...texts: readonly string[]): string =>
+  texts.map(text => `github.com/acme/web\t${text}\n`).join('')
+
 const withFile = (text: string, more: Setting = {}): Setting => ({ files: { 'q.yaml': text }, ...more })
 
 test.each(['document', 'hosted'] as const)(
@@ -61,7 +65,12 @@ describe('a queue as code', () => {
     expect((await story.mergeq('queue create -b late')).code).toBe(0)
     const diff = await story.mergeq('queue diff -f queues', setting)
     expect(diff.out).toBe(
-      'late\trequiredStatuses\tnull\t["a"]\nlate\tenqueueingLabel\ttrunk-merge-queue-submit\tgo\nmain\tconcurrency\t1\t2\nnext\tconcurrency\tnull\t3\n',
+      rows(
+        'late\trequiredStatuses\tnull\t["a"]',
+        'late\tenqueueingLabel\ttrunk-merge-queue-submit\tgo',
+        'main\tconcurrency\t1\t2',
+        'next\tconcurrency\tnull\t3',
+      ),
     )
     const { queues } = JSON.parse((await story.mergeq('queue diff -f queues --json', setting)).out)
     expect(queues.map(({ exists }: JsonObject) => exists)).toEqual([true, true, false])
@@ -70,9 +79,18 @@ describe('a queue as code', () => {
     const stale = await story.mergeq(`queue apply -f queues/ --yes --if-match ${digest}`, setting)
     expect({ code: stale.code, out: stale.out }).toEqual({ code: 14, out: '' })
     const applied = await story.mergeq('queue apply -f queues/ --yes', setting)
-    expect(applied.out).toBe(
-      'late\ttrue\tupdated\trequiredStatuses, enqueueingLabel\nmain\ttrue\tupdated\tconcurrency\nnext\ttrue\tcreated\tconcurrency\n',
-    )
+    const updated = [
+      'late\ttrue\tupdated\trequiredStatuses, enqueueingLabel',
+      'main\ttrue\tupdated\tconcurrency',
+    ]
+    expect({ code: applied.code, out: applied.out }).toEqual({ code: 5, out: rows(...updated) })
+    expect(applied.err).toContain('The queue for next in github.com/acme/web does not exist.\n')
+    const created = await story.mergeq('queue apply -f queues/ --yes --create', setting)
+    const unchanged = ['late\ttrue\tunchanged\t', 'main\ttrue\tunchanged\t']
+    expect({ code: created.code, out: created.out }).toEqual({
+      code: 0,
+      out: rows(...unchanged, 'next\ttrue\tcreated\tconcurrency'),
+    })
     expect((await story.mergeq('queue diff -f queues', setting)).code).toBe(0)
   })
 
@@ -82,7 +100,7 @@ describe('a queue as code', () => {
     const ignored = await story.mergeq('queue apply -f q.yaml --yes', empty)
     expect({ code: ignored.code, out: ignored.out }).toEqual({
       code: 20,
-      out: 'main\tfalse\tupdated\trequiredStatuses\n',
+      out: rows('main\tfalse\tupdated\trequiredStatuses'),
     })
     expect(ignored.err).toMatch(
       /requiredStatuses is \["ci"\] instead of \[\]\.\n {2}.*To remove the override, write: requiredStatuses: null/,
@@ -129,12 +147,13 @@ describe('a queue as code', () => {
   test('on a terminal the differences are in words, and long values wrap', async () => {
     const names = ['build', 'integration tests of the checkout (ubuntu-latest)', 'lint']
     const text = `settings: {batch: true, requiredStatuses: ${JSON.stringify(names)}}`
-    const terminal = { terminal: true, columns: 60, env: { NO_COLOR: '1' } }
+    const terminal = { terminal: true, columns: 80, env: { NO_COLOR: '1' } }
     const { out } = await story.mergeq('queue diff -f q.yaml', withFile(text, terminal))
-    expect(out).toBe(`SETTING           LIVE  FILE
-batch             no    yes
-requiredStatuses  none  build, integration tests of the
-                        checkout (ubuntu-latest), lint
+    expect(out).toBe(`REPOSITORY           BRANCH  SETTING           LIVE  FILE
+github.com/acme/web  main    batch             no    yes
+github.com/acme/web  main    requiredStatuses  none  build, integration tests of
+                                                     the checkout
+                                                     (ubuntu-latest), lint
 `)
   })
 
@@ -163,7 +182,7 @@ requiredStatuses  none  build, integration tests of the
         expect(applied.code, applied.err).toBe(0)
         expect((await story.mergeq(`queue diff -f ${name}`, { disk })).code).toBe(0)
         const again = await story.mergeq(`queue apply -f ${name} --yes`, { disk })
-        expect(again.out).toBe('main\ttrue\tunchanged\t\n')
+        expect(again.out).toBe(rows('main\ttrue\tunchanged\t'))
         expect((await story.mergeq(`queue export -f ${name}`, { disk })).code).toBe(0)
         expect((await story.mergeq(`queue diff -f ${name}`, { disk })).code).toBe(0)
       }),
@@ -263,8 +282,11 @@ describe('when the live settings move', () => {
 })
 
 describe('what apply reports of a write', () => {
-  const apply = (answer: (seen: Seen, index: number) => Answer) =>
-    mergeq(`queue apply -f q.yaml --yes --json ${where}`, withFile('settings: {batch: true}', { answer }))
+  const apply = (answer: (seen: Seen, index: number) => Answer, flags = '') =>
+    mergeq(
+      `queue apply -f q.yaml --yes --json ${where} ${flags}`,
+      withFile('settings: {batch: true}', { answer }),
+    )
   const unchanged = { body: JSON.stringify(live) }
 
   test('an update without a clear response is confirmed by a read', async () => {
@@ -317,7 +339,7 @@ describe('what apply reports of a write', () => {
       if (path.endsWith('updateQueue')) return { status: 400, body: 'no' }
       if (!exists) return { status: 404, body: 'Not Found' }
       return path.endsWith('getQueue') ? unchanged : { body: 'OK' }
-    })
+    }, '--create')
     expect(code).toBe(6)
     expect(JSON.parse(out)).toMatchObject({ ok: false, outcome: 'created', changed: [] })
   })
@@ -337,8 +359,82 @@ describe('what apply reports of a write', () => {
     const fileOf = (branch: string) => `targetBranch: ${branch}\nsettings: {batch: true, mode: single}`
     const files = { 'd/a.yaml': fileOf('a'), 'd/b.yaml': fileOf('b') }
     const { code, out, err } = await mergeq('queue apply -f d --yes -R acme/web', { files, answer })
-    expect({ code, out }).toEqual({ code: 6, out: 'a\tfalse\tfailed\t\nb\ttrue\tunchanged\t\n' })
+    expect({ code, out }).toEqual({ code: 6, out: rows('a\tfalse\tfailed\t', 'b\ttrue\tunchanged\t') })
     expect(err).toContain('for the queue for a in github.com/acme/web (400): no.')
+  })
+})
+
+/** Files of 40 repositories: r7 is denied, r8 has no queue, r9 is wrong on the service, and all others match. */
+describe('the settings of 40 repositories', () => {
+  const fileOf = (index: number, settings: string) => `repo: acme/r${index}\ntargetBranch: main\n${settings}`
+  const files = Object.fromEntries(
+    Array.from({ length: 40 }, (_, index) => [
+      `queues/r${String(index).padStart(2, '0')}.yaml`,
+      fileOf(index, 'settings: {batch: false}'),
+    ]),
+  )
+  /** A service that remembers which queues were created and updated. */
+  function serve() {
+    const changes: string[] = []
+    const answer = ({ path, body }: Seen): Answer => {
+      const { name } = JSON.parse(body).repo
+      if (name === 'r7') return { status: 403 }
+      const isChanged = changes.includes(name)
+      if (name === 'r8' && !isChanged && path.endsWith('getQueue')) return { status: 404, body: 'Not Found' }
+      if (!path.endsWith('getQueue')) changes.push(name)
+      return { body: JSON.stringify({ ...live, batch: name === 'r9' && !isChanged }) }
+    }
+    return { answer, files, changes }
+  }
+  const row = (name: string, text: string) => `github.com/acme/${name}\tmain\t${text}\n`
+
+  test('diff has a row for each difference and an error for each queue that failed', async () => {
+    const { code, out, err, requests } = await mergeq('queue diff -f queues', serve())
+    expect({ code, out, requests: requests.length }).toEqual({
+      code: 4,
+      out: row('r8', 'batch\tnull\tfalse') + row('r9', 'batch\ttrue\tfalse'),
+      requests: 40,
+    })
+    expect(err).toMatch(/\nmergeq: .* denied access .*\(main in github\.com\/acme\/r7\)\.\n/)
+    const { same, digest, queues } = JSON.parse((await mergeq('queue diff -f queues --json', serve())).out)
+    expect({ same, digest, length: queues.length }).toEqual({ same: false, digest: null, length: 40 })
+    expect(queues.at(-1)).toMatchObject({ repo: 'github.com/acme/r7', targetBranch: 'main', exit: 4 })
+    const { 'queues/r07.yaml': _, ...others } = files
+    expect((await mergeq('queue diff -f queues', { ...serve(), files: others })).code).toBe(20)
+    const csv = (await mergeq('queue diff -f queues -o csv', serve())).out.split('\r\n')
+    expect(csv.slice(0, 2)).toEqual([
+      'repository,branch,setting,live,file',
+      'github.com/acme/r8,main,batch,null,false',
+    ])
+  })
+
+  test('apply changes what it may, creates nothing unasked, and ends with the worst code', async () => {
+    const without = serve()
+    const { code, out, err } = await mergeq('queue apply -f queues --yes', without)
+    expect({ code, changes: without.changes }).toEqual({ code: 4, changes: ['r9'] })
+    expect(out.split('\n')).toHaveLength(39)
+    expect(out).toContain(row('r9', 'true\tupdated\tbatch'))
+    expect(err).toContain('The queue for main in github.com/acme/r8 does not exist.\n')
+    const asked = serve()
+    expect((await mergeq('queue apply -f queues --yes --create', asked)).out).toContain(
+      row('r8', 'true\tcreated\tbatch'),
+    )
+    expect(asked.changes).toEqual(['r8', 'r9'])
+  })
+
+  test.each([
+    [
+      'a setting that nobody knows',
+      '',
+      { ...files, 'queues/z.yaml': fileOf(50, 'settings: {colour: red}') },
+      2,
+    ],
+    ['a digest of which a part is unknown', '--if-match 0123456789abcdef', files, 4],
+  ])('%s changes nothing', async (_, flags, files, exit) => {
+    const service = serve()
+    const { code, out, err } = await mergeq(`queue apply -f queues --yes ${flags}`, { ...service, files })
+    expect({ code, out, changes: service.changes }).toEqual({ code: exit, out: '', changes: [] })
+    expect(err).toContain('Nothing was changed, because not every queue could be compared.')
   })
 })
 
@@ -366,7 +462,7 @@ describe('a file that is refused', () => {
 
   test('standard input is a file, too', async () => {
     const setting = { input: 'settings: {batch: true}', answer: queueThat() }
-    expect((await mergeq(`queue diff -f - ${where}`, setting)).out).toBe('main\tbatch\tfalse\ttrue\n')
+    expect((await mergeq(`queue diff -f - ${where}`, setting)).out).toBe(rows('main\tbatch\tfalse\ttrue'))
     const { err } = await mergeq(`queue diff -f - ${where}`, { ...setting, input: 'a: b' })
     expect(err).toContain("standard input:1: unknown key 'a'.")
   })

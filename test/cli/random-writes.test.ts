@@ -71,7 +71,7 @@ const commands: readonly Command[] = [
   { line: 'queue delete --yes', keys: ['main'] },
   { line: 'queue delete --yes --set targetBranch=prod', keys: ['prod'] },
   { line: 'queue delete --cancel-all --yes', keys: ['main', 'main#7', 'main#8', 'main#9'] },
-  { line: 'queue apply -f queue.yaml --yes', keys: ['main'] },
+  { line: 'queue apply -f queue.yaml --create --yes', keys: ['main'] },
   { line: 'api submitPullRequest -F pr.number=7', keys: ['main#7'] },
   { line: 'api submitPullRequest -F pr.number=7 -F targetBranch=prod -F priority=high', keys: ['prod#7'] },
   { line: 'api cancelPullRequest -F pr.number=7', keys: ['main#7'] },

@@ -511,7 +511,7 @@ describe('an unknown outcome stays unknown in what is built on a change', () => 
   ])('`queue apply`: of %s', async (_, stage) => {
     const files = { 'queue.yaml': 'settings:\n  mode: parallel\n' }
     const { code, out } = await runAgainstModel(
-      'queue apply -f queue.yaml --yes --json',
+      'queue apply -f queue.yaml --create --yes --json',
       { ...stage, changes: times(9, lost), readings: readings(1) },
       { files },
     )

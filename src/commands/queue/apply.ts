@@ -6,8 +6,7 @@ import { yesInput } from '../../cli/common-inputs.ts'
 import { canPrompt, confirm, promptError } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { combineFields, type RecordFields } from '../../cli/fields.ts'
-import { option } from '../../cli/inputs.ts'
-import { reportErrors } from '../../cli/run.ts'
+import { flag, option } from '../../cli/inputs.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import {
   createBody,
@@ -17,9 +16,9 @@ import {
   updateBody,
 } from '../../domain/queue-file.ts'
 import { joinCommandLine } from '../../domain/suggested-command.ts'
-import { queueName, repositoryName } from '../../domain/values/repository.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
 import { textual } from '../../domain/values/types.ts'
-import { extendError, MergeqError, mostSevere, toMergeqError, usageError, withPeriod } from '../../errors.ts'
+import { extendError, MergeqError, toMergeqError, usageError, withPeriod } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { singleRecord } from '../../output/printer.ts'
 import { table } from '../../output/view.ts'
@@ -28,13 +27,16 @@ import {
   combineDigests,
   createPlans,
   describePlan,
+  type Failed,
   fileInput,
   formatValue,
   hasDifferences,
   includeStateInput,
   type Plan,
+  type Reading,
   readItems,
   readLive,
+  reportFailures,
 } from './plan.ts'
 
 /**
@@ -52,7 +54,7 @@ interface ApplyResult {
 const suggestDiff = (path: string): string =>
   `To check the current state, run: ${joinCommandLine(['queue', 'diff', '-f', path])}`
 
-function missingError({ request, path }: Plan, missing: readonly Difference[]): MergeqError {
+function missingError({ name, path }: Plan, missing: readonly Difference[]): MergeqError {
   const problems = missing.map(
     ({ setting, live, file }) => `${setting} is ${formatValue(live)} instead of ${formatValue(file)}`,
   )
@@ -61,7 +63,7 @@ function missingError({ request, path }: Plan, missing: readonly Difference[]): 
   )
   return new MergeqError(
     'differs',
-    `The service accepted the change to the queue for ${queueName(request.values)}, but not all of it took effect: ${joinList(problems)}.`,
+    `The service accepted the change to the queue for ${name}, but not all of it took effect: ${joinList(problems)}.`,
     {
       hint: isEmptyList
         ? 'The service ignores an empty list. To remove the override, write: requiredStatuses: null'
@@ -74,7 +76,11 @@ function missingError({ request, path }: Plan, missing: readonly Difference[]): 
  * Reads the live settings back until every change shows, at most three times. Returns the live settings and
  * the differences that are left. Throws an `unknown-outcome` error if the queue cannot be read.
  */
-async function readBack({ request, path, content }: Plan, includesState: boolean, context: CommandContext) {
+async function readBack(
+  { request, name, path, content }: Plan,
+  includesState: boolean,
+  context: CommandContext,
+) {
   const { clock, interrupted } = context.host
   let settings: JsonObject = {}
   let missing: readonly Difference[] = []
@@ -87,7 +93,7 @@ async function readBack({ request, path, content }: Plan, includesState: boolean
       if (kind === 'interrupted') throw error
       throw new MergeqError(
         'unknown-outcome',
-        `${withPeriod(message)} The change to the queue for ${queueName(request.values)} was accepted, but could not be verified.`,
+        `${withPeriod(message)} The change to the queue for ${name} was accepted, but could not be verified.`,
         { ...details, delivery: 'unknown', hint: suggestDiff(path) },
       )
     }
@@ -104,7 +110,7 @@ async function readBack({ request, path, content }: Plan, includesState: boolean
 async function applyPlan(plan: Plan, includesState: boolean, context: CommandContext): Promise<ApplyResult> {
   const { request, path, content } = plan
   const { values } = request
-  const identity = { file: path, repo: repositoryName(values.repo), targetBranch: values.targetBranch }
+  const identity = { repo: repositoryName(values.repo), targetBranch: values.targetBranch, file: path }
   if (!hasDifferences(plan))
     return { record: { ...identity, ok: true, outcome: 'unchanged', digest: plan.digest } }
   let lastOperation: Operation = updateQueue
@@ -149,6 +155,7 @@ async function applyPlan(plan: Plan, includesState: boolean, context: CommandCon
 const resultRecord: RecordFields = {
   names: [...receiptFields, 'file', 'outcome', 'changed', 'notApplied', 'digest'],
   columns: [
+    ['REPOSITORY', 'repo'],
     ['BRANCH', 'targetBranch'],
     ['OK', 'ok'],
     ['OUTCOME', 'outcome'],
@@ -157,11 +164,10 @@ const resultRecord: RecordFields = {
 }
 
 async function printResult(
-  { request, differences: changes }: Plan,
+  { name, differences: changes }: Plan,
   record: JsonObject,
   { printer }: CommandContext,
 ): Promise<void> {
-  const name = queueName(request.values)
   const changed = changes.length === 0 ? '' : `: ${joinList(changes.map(({ setting }) => setting))}`
   const sentence =
     record.outcome === 'unchanged'
@@ -175,10 +181,15 @@ async function printResult(
   )
 }
 
+const missingQueueError = ({ name }: Plan): MergeqError =>
+  new MergeqError('not-found', `The queue for ${name} does not exist.`, {
+    hint: 'To create the queues that do not exist, add --create.',
+  })
+
 /** Returns the error of a signal that came before these plans were applied. */
 function interruptedApplyError(plans: readonly Plan[], { host }: CommandContext): MergeqError {
   const interruption = toMergeqError(host.interrupted.reason)
-  const names = plans.map(({ request }) => queueName(request.values))
+  const names = plans.map(({ name }) => name)
   return extendError(interruption, {}, `${interruption.message} Not applied: ${joinList(names)}.`)
 }
 
@@ -195,14 +206,10 @@ const digest = textual({
   },
 })
 
-/** Returns the digest of the live settings. Throws a `stale` error if it is not the expected one. */
-async function checkDigest(
-  plans: readonly Plan[],
-  expected: string | undefined,
-  path: string,
-): Promise<string> {
-  const digest = await combineDigests(plans)
-  if (expected === undefined || digest === expected) return digest
+/** Throws a `stale` error if the live settings, where all could be read, do not have the expected digest. */
+async function checkDigest(reading: Reading, expected: string | undefined, path: string): Promise<void> {
+  const digest = await combineDigests(reading)
+  if (expected === undefined || digest === undefined || digest === expected) return
   throw new MergeqError(
     'stale',
     `The live settings have changed: expected digest ${expected}, found ${digest}. Nothing was changed.`,
@@ -219,7 +226,7 @@ export const queueApplyCommand = defineCommand({
   // --dry-run prints the differences.
   fields: combineFields(resultRecord, differenceRecord),
   operations: [getQueue, createQueue],
-  exitKinds: ['differs', 'stale'],
+  exitKinds: ['not-found', 'differs', 'stale'],
   output: {
     table: 'one sentence per queue (on a pipe, one row); the plan goes to standard error',
     json: 'one receipt per changed queue, with the accepted settings that are not visible yet',
@@ -228,46 +235,62 @@ export const queueApplyCommand = defineCommand({
   options: {
     file: fileInput,
     yes: yesInput,
+    create: flag('Create the queues that do not exist'),
     ifMatch: option(digest, 'Apply only if the live settings match this digest'),
     includeState: includeStateInput,
   },
-  examples: ['mergeq queue apply -f queue.yaml', 'mergeq queue apply -f queues/ --yes'],
+  examples: [
+    'mergeq queue apply -f queue.yaml',
+    'mergeq queue apply -f queues/ --yes',
+    'mergeq queue apply -f queue.yaml --create',
+  ],
   async dryRun({ file, ifMatch, includeState }, context) {
     const items = await readItems(file, includeState, context)
     await context.logger.info('Dry run: the live queues were read, and nothing was changed.')
-    const plans = await createPlans(items, includeState, context)
-    await checkDigest(plans, ifMatch, file)
-    await printPlans(plans, context)
-    return 0
+    const reading = await createPlans(items, includeState, context)
+    await checkDigest(reading, ifMatch, file)
+    return printPlans(reading, context)
   },
-  async run({ file, yes, ifMatch, includeState }, context) {
+  async run({ file, yes, create, ifMatch, includeState }, context) {
     const { logger } = context
     const items = await readItems(file, includeState, context)
     if (!yes && !canPrompt(context)) throw promptError('queue apply')
-    let plans = await createPlans(items, includeState, context)
-    const digest = await checkDigest(plans, ifMatch, file)
-    const changedPlans = plans.filter(hasDifferences)
+    const reading = await createPlans(items, includeState, context)
+    const { plans } = reading
+    await checkDigest(reading, ifMatch, file)
+    const failed: Failed[] = [...reading.failed]
+    if (
+      failed.length > 0 &&
+      (ifMatch !== undefined || failed.some(({ failure }) => failure.kind === 'usage'))
+    ) {
+      if (plans.length > 0)
+        await logger.warn('Nothing was changed, because not every queue could be compared.')
+      return reportFailures(failed, context)
+    }
+    const applicable = plans.filter(({ live }) => live !== undefined || create)
+    const changedPlans = applicable.filter(hasDifferences)
     for (const plan of changedPlans) for (const text of describePlan(plan)) await logger.info(text)
     if (changedPlans.length > 0 && !yes) {
       const text = `Apply these changes to ${pluralize(changedPlans.length, 'queue')}? [y/N]`
       await confirm('queue apply', { text, expectedInput: 'y' }, context)
       // The settings may have changed since the plan was shown: only the plan that was confirmed is applied.
-      plans = await createPlans(items, includeState, context)
-      await checkDigest(plans, digest, file)
+      const again = await createPlans(plans, includeState, context)
+      if (again.failed.length > 0) return reportFailures(again.failed, context)
+      await checkDigest(again, await combineDigests({ plans, failed: [] }), file)
     }
-    const failures: MergeqError[] = []
-    for (const [index, plan] of plans.entries()) {
+    for (const plan of plans)
+      if (!applicable.includes(plan)) failed.push({ failure: missingQueueError(plan) })
+    for (const [index, plan] of applicable.entries()) {
       if (context.host.interrupted.aborted) {
-        failures.push(interruptedApplyError(plans.slice(index), context))
+        failed.push({ failure: interruptedApplyError(applicable.slice(index), context) })
         break
       }
       const { record, failure } = await applyPlan(plan, includeState, context)
       if (record !== undefined) await printResult(plan, record, context)
-      if (failure !== undefined) failures.push(failure)
+      if (failure !== undefined) failed.push({ failure })
       if (failure?.kind === 'interrupted') break
     }
     await context.printer.end()
-    await reportErrors(failures, context)
-    return mostSevere(failures.map(({ exit }) => exit))
+    return reportFailures(failed, context)
   },
 })

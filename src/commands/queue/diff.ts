@@ -4,7 +4,7 @@ import type { CommandContext } from '../../cli/context.ts'
 import { printDryRun } from '../../cli/dry-run.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
-import { exitCodeOf } from '../../errors.ts'
+import { exitCodeOf, mostSevere } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
 import {
@@ -17,63 +17,71 @@ import {
   hasDifferences,
   includeStateInput,
   type Plan,
+  type Reading,
   readItems,
+  reportFailures,
 } from './plan.ts'
 
 export const differenceRecord: RecordFields = {
   names: ['repo', 'targetBranch', 'setting', 'live', 'file'],
   columns: [
-    ['BRANCH', 'targetBranch'],
-    ['SETTING', 'setting'],
-    ['LIVE', 'live'],
-    ['FILE', 'file'],
+    ['REPOSITORY', 'repo', 'id'],
+    ['BRANCH', 'targetBranch', 'id'],
+    ['SETTING', 'setting', 'id'],
+    ['LIVE', 'live', 'prose'],
+    ['FILE', 'file', 'prose'],
   ],
 }
 
-const queueRecord = ({ request: { values } }: Plan) => ({
+const queueRecord = ({ request: { values } }: Pick<Plan, 'request'>) => ({
   repo: repositoryName(values.repo),
   targetBranch: values.targetBranch,
 })
 
 /**
- * Prints the differences between queues and their files, and logs the digest of the live settings. Returns
- * whether all queues match their files.
+ * Prints the differences between queues and their files, and logs the digest of the live settings and the errors of
+ * the queues that could not be read. Returns the exit code of the errors.
  */
-export async function printPlans(
-  plans: readonly Plan[],
-  { printer, logger }: CommandContext,
-): Promise<boolean> {
-  const digest = await combineDigests(plans)
-  const isSame = !plans.some(hasDifferences)
+export async function printPlans(reading: Reading, context: CommandContext): Promise<number> {
+  const { printer, logger } = context
+  const { plans, failed } = reading
+  const digest = await combineDigests(reading)
+  const isSame = failed.length === 0 && !plans.some(hasDifferences)
   const records: readonly JsonObject[] = plans.flatMap(plan =>
     plan.differences.map(difference => ({ ...queueRecord(plan), ...difference })),
   )
-  const queues = plans.map(plan => ({
-    file: plan.path,
-    ...queueRecord(plan),
-    exists: plan.live !== undefined,
-    digest: plan.digest,
-  }))
-  const rowsOf = (changes: readonly JsonObject[], format: (value: Json | undefined) => string) =>
-    changes.map(change => ({ ...change, live: format(change.live), file: format(change.file) }))
-  await printer.print({
-    records,
-    document: changes => ({ same: isSame, digest, queues, changes }),
-    view: changes => ({
-      ...table(rowsOf(changes, formatValue), differenceRecord.columns),
-      terminalView: () =>
-        table(rowsOf(records, formatSetting), [
-          ...(plans.length > 1 ? [['BRANCH', 'targetBranch', 'prose'] as const] : []),
-          ['SETTING', 'setting', 'id'],
-          ['LIVE', 'live', 'prose'],
-          ['FILE', 'file', 'prose'],
-        ]),
-    }),
-  })
+  const queues = [
+    ...plans.map(plan => ({
+      ...queueRecord(plan),
+      file: plan.path,
+      exists: plan.live !== undefined,
+      digest: plan.digest,
+    })),
+    ...failed.map(({ failure: { exit, message }, ...item }) => ({
+      ...queueRecord(item),
+      file: item.path,
+      exit,
+      message,
+    })),
+  ]
+  const viewOf = (changes: readonly JsonObject[], format: (value: Json | undefined) => string) =>
+    table(
+      changes.map(change => ({ ...change, live: format(change.live), file: format(change.file) })),
+      differenceRecord.columns,
+    )
+  if (plans.length > 0)
+    await printer.print({
+      records,
+      document: changes => ({ same: isSame, digest: digest ?? null, queues, changes }),
+      view: changes => ({
+        ...viewOf(changes, formatValue),
+        terminalView: () => viewOf(records, formatSetting),
+      }),
+    })
   if (records.length > 0) await printer.end()
   for (const plan of plans) await logger.info(describePlan(plan)[0] ?? '')
-  await logger.info(`The digest of the live settings is ${digest}.`)
-  return isSame
+  if (digest !== undefined) await logger.info(`The digest of the live settings is ${digest}.`)
+  return reportFailures(failed, context)
 }
 
 export const queueDiffCommand = defineCommand({
@@ -85,7 +93,7 @@ export const queueDiffCommand = defineCommand({
   exitKinds: ['differs'],
   output: {
     table: 'one row per setting that differs, with the live value and the value in the file',
-    json: '{"same","digest","queues","changes"}',
+    json: '{"same","digest","queues","changes"}; a queue that could not be read has "exit" and "message"',
     ndjson: 'one difference per line',
   },
   options: { file: fileInput, includeState: includeStateInput },
@@ -97,7 +105,8 @@ export const queueDiffCommand = defineCommand({
   },
   async run({ file, includeState }, context) {
     const items = await readItems(file, includeState, context)
-    const isSame = await printPlans(await createPlans(items, includeState, context), context)
-    return isSame ? 0 : exitCodeOf('differs')
+    const reading = await createPlans(items, includeState, context)
+    const code = await printPlans(reading, context)
+    return mostSevere([code, reading.plans.some(hasDifferences) ? exitCodeOf('differs') : 0])
   },
 })

@@ -6,8 +6,10 @@ import type { CommandContext } from '../../cli/context.ts'
 import { expandFiles, openInput } from '../../cli/input-files.ts'
 import { flag, option, type TypedInput, typedInput } from '../../cli/inputs.ts'
 import { readRequests } from '../../cli/requests.ts'
+import { reportErrors, withResource } from '../../cli/run.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
 import { pluralize } from '../../domain/format.ts'
+import { mapConcurrent, maxConcurrent } from '../../domain/map-concurrent.ts'
 import {
   type Difference,
   differences,
@@ -25,7 +27,15 @@ import { suggestName } from '../../domain/similar-name.ts'
 import { parseRepository, queueName, repositoryName } from '../../domain/values/repository.ts'
 import { readText } from '../../domain/values/text.ts'
 import { fileName } from '../../domain/values/types.ts'
-import { isNotFound, type MergeqError, toMergeqError, usageError, withName } from '../../errors.ts'
+import {
+  isMergeqError,
+  isNotFound,
+  type MergeqError,
+  mostSevere,
+  toMergeqError,
+  usageError,
+  withName,
+} from '../../errors.ts'
 import { type Json, type JsonObject, parseJson, stringifyJson } from '../../json.ts'
 
 export type QueueParams = ParamValues<typeof getQueue.params>
@@ -96,6 +106,8 @@ function readOverride(text: string): readonly [string, Json] {
 interface QueueFileItem {
   /** The path as it was typed or found; `-` is standard input. */
   readonly path: string
+  /** The queue in messages: `main in github.com/acme/web`. */
+  readonly name: string
   readonly content: QueueFile
   readonly request: QueueRequest
 }
@@ -152,12 +164,12 @@ export async function readItems(
     // --set changes the settings of the file, not the request that reads the queue.
     const request = { ...(await resolveQueue(filePath, written, context)), overrides: [] }
     const name = queueName(request.values)
-    const duplicate = items.find(item => queueName(item.request.values) === name)
+    const duplicate = items.find(item => item.name === name)
     if (duplicate !== undefined)
       throw usageError(`${duplicate.path} and ${filePath} describe the same queue: ${name}.`)
     if (Object.hasOwn(written.settings, 'state') && !includesState)
       await context.logger.info(`${filePath}: state is ignored; to include it, add --include-state.`)
-    items.push({ path: filePath, content, request })
+    items.push({ path: filePath, name, content, request })
   }
   return items
 }
@@ -177,25 +189,61 @@ export async function readLive(
   }
 }
 
+export interface Failed {
+  readonly failure: MergeqError
+}
+
+/** The queues of several files: those that were read, and those that failed. */
+export interface Reading {
+  readonly plans: readonly Plan[]
+  readonly failed: readonly (QueueFileItem & Failed)[]
+}
+
 /**
- * Reads every live queue and returns the plans. Throws a usage error for a setting that neither mergeq nor the
- * live queue knows.
+ * Works on several queues at a time; one that fails does not stop the others. Returns the results, and the errors with
+ * their items, both in the order of the items. Throws the error of a signal, and that there is no token.
+ */
+export async function forEachQueue<T extends { readonly name: string }, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<{ readonly results: readonly R[]; readonly failed: readonly (T & Failed)[] }> {
+  const results: R[] = []
+  const failed: (T & Failed)[] = []
+  const attempt = async (item: T) => ({ item, result: await work(item).catch(toMergeqError) })
+  for await (const { item, result } of mapConcurrent(items, maxConcurrent, attempt)) {
+    if (!isMergeqError(result)) results.push(result)
+    else if (result.kind === 'interrupted' || (result.kind === 'auth' && result.details.status === undefined))
+      throw result
+    else failed.push({ ...item, failure: items.length === 1 ? result : withResource(result, item.name) })
+  }
+  return { results, failed }
+}
+
+/** Logs the errors of queues that failed. Returns the most severe exit code. */
+export async function reportFailures(failed: readonly Failed[], context: CommandContext): Promise<number> {
+  const failures = failed.map(({ failure }) => failure)
+  await reportErrors(failures, context)
+  return mostSevere(failures.map(({ exit }) => exit))
+}
+
+/**
+ * Reads every live queue and returns the plans. A setting that neither mergeq nor the live queue knows is the usage
+ * error of its queue.
  */
 export async function createPlans(
   items: readonly QueueFileItem[],
   includesState: boolean,
   context: CommandContext,
-): Promise<readonly Plan[]> {
-  const plans: Plan[] = []
-  for (const item of items) {
+): Promise<Reading> {
+  const { results, failed } = await forEachQueue(items, async (item): Promise<Plan> => {
     const live = await readLive(item.request, includesState, context)
     const liveValues = live?.settings ?? {}
     const unknown = unknownKey(item.content.settings, liveValues)
     if (unknown !== undefined) throw unknownSettingError(unknown, item.path, liveValues, context.args)
     const digest = await settingsDigest(live?.settings ?? null)
-    plans.push({ ...item, live, digest, differences: differences(liveValues, item.content.settings) })
-  }
-  return plans
+    return { ...item, live, digest, differences: differences(liveValues, item.content.settings) }
+  })
+  return { plans: results, failed }
 }
 
 function unknownSettingError(name: string, path: string, live: JsonObject, args: ParsedArgs): MergeqError {
@@ -207,8 +255,12 @@ function unknownSettingError(name: string, path: string, live: JsonObject, args:
   )
 }
 
-/** Returns the digest of a single plan, or a digest of the digests of several plans. */
-export const combineDigests = async (plans: readonly Plan[]): Promise<string> => {
+/**
+ * Returns the digest of a single plan, or a digest of the digests of several plans; undefined if a queue could not be
+ * read.
+ */
+export const combineDigests = async ({ plans, failed }: Reading): Promise<string | undefined> => {
+  if (failed.length > 0) return undefined
   const [first, ...rest] = plans.map(({ digest }) => digest)
   return first !== undefined && rest.length === 0 ? first : settingsDigest([first ?? null, ...rest])
 }
@@ -229,12 +281,11 @@ export function formatSetting(value: Json | undefined): string {
 }
 
 /** Returns a plan as lines of text: a summary, and a line for each difference. */
-export function describePlan({ request, live, differences: allDifferences }: Plan): readonly string[] {
-  const name = queueName(request.values)
+export function describePlan({ name, live, differences: allDifferences }: Plan): readonly string[] {
   const summary = `${pluralize(allDifferences.length, 'setting')} ${allDifferences.length === 1 ? 'differs' : 'differ'}`
   return [
     live === undefined
-      ? `The queue for ${name} does not exist; applying the file creates it.`
+      ? `The queue for ${name} does not exist; \`mergeq queue apply --create\` creates it.`
       : allDifferences.length === 0
         ? `The queue for ${name} is up to date.`
         : `The queue for ${name}: ${summary}.`,

@@ -3,7 +3,7 @@ import type { Wait, WaitTarget } from '../../../api/wait/poll.ts'
 import { waitForTargets } from '../../../api/wait/run.ts'
 import type { CommandRequest, RequestResult, RunContext } from '../../../cli/command.ts'
 import type { CommandContext } from '../../../cli/context.ts'
-import { reportResults, withPullRequest } from '../../../cli/run.ts'
+import { nameOf, reportResults, withResource } from '../../../cli/run.ts'
 import type { RequestedPullRequest } from '../../../domain/values/pull-request.ts'
 import type { WaitOptions } from '../../../domain/wait-state.ts'
 import { MergeqError, toMergeqError } from '../../../errors.ts'
@@ -41,7 +41,7 @@ export async function submitAndWait<V extends RequestedPullRequest>(
       results.push({ code: failure?.exit ?? 0, failure, recordBefore, sentAt })
     } catch (error) {
       const original = toMergeqError(error)
-      const failure = isOnly ? original : withPullRequest(original, request.values.pr)
+      const failure = isOnly ? original : withResource(original, nameOf(request.values))
       results.push({ code: failure.exit, failure })
     }
     if (options.stopsOnError && results.at(-1)?.failure !== undefined) break
