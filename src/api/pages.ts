@@ -120,6 +120,7 @@ export class Paginator {
   #isLimited = false
   #isOnePageOver = false
   #lastEnvelope: JsonObject = {}
+  #end: PaginationEnd | undefined
 
   constructor(list: PagedList, options: PageOptions) {
     const { maxPages = defaultMaxPages, limit = Number.POSITIVE_INFINITY, pageToken } = options
@@ -209,8 +210,13 @@ export class Paginator {
 
   #sorted = () => this.#collected.sort(this.#list.order).slice(0, this.#limit)
 
-  /** Ends the list; `why` is the error that ended it early. */
+  /** Ends the list, once; `why` is the error that ended it early. */
   finish(why?: string): PaginationEnd {
+    this.#end ??= this.#finish(why)
+    return this.#end
+  }
+
+  #finish(why: string | undefined): PaginationEnd {
     const { order, noun } = this.#list
     const cursor = this.#cursor
     const problem = cursor.problem ?? why

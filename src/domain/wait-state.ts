@@ -52,6 +52,10 @@ export interface StateChange {
   readonly position: number | undefined
 }
 
+/** `#7 PENDING -> TESTING, position 1` */
+export const describeChange = (pr: number, { from, to, position }: StateChange): string =>
+  `#${pr} ${from === undefined ? '' : `${from} -> `}${to}${position === undefined ? '' : `, position ${position}`}`
+
 interface WaitTransition {
   readonly state: WaitState
   readonly change?: StateChange

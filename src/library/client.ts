@@ -9,16 +9,17 @@ import {
   operationName,
 } from '../api/operation.ts'
 import { serviceOperations } from '../api/operations/index.ts'
+import { submitPullRequest } from '../api/operations/pull-requests.ts'
 import { incompleteListError, type PageQuery, type Paginator } from '../api/pages.ts'
 import { resourceOfRequest } from '../api/request.ts'
-import type { DecodedResponse } from '../api/response.ts'
 import { createServiceClient, type ServiceClient } from '../api/service-client.ts'
 import { isLoopback } from '../config/setting-definitions.ts'
 import { type Config, resolveSettings } from '../config/settings.ts'
 import { readToken } from '../config/token.ts'
 import { memoize } from '../domain/memoize.ts'
-import { parsePullRequest } from '../domain/values/pull-request.ts'
-import { parseRepository, repositoryName } from '../domain/values/repository.ts'
+import type { SendingTime } from '../domain/service-clock.ts'
+import { parsePullRequest, type RequestedPullRequest } from '../domain/values/pull-request.ts'
+import { parseRepository, queueName, repositoryName } from '../domain/values/repository.ts'
 import { encodeTargets } from '../domain/values/target-list.ts'
 import { MergeqError, toMergeqError, usageError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'
@@ -31,6 +32,7 @@ import {
   type GivenSettings,
   methodReaders,
   readOptions,
+  readWaitOptions,
   settingsIn,
   sourceOf,
 } from './options.ts'
@@ -38,13 +40,23 @@ import type { Client, ClientOptions } from './types.ts'
 
 const createOutput = (write: Output['write']): Output => ({ terminal: false, columns: 80, rows: 24, write })
 
-/** Returns a signal that follows the caller's, if there is one, with an `interrupted` error as its reason. */
-function toInterruption(signal: AbortSignal | undefined): AbortSignal {
+/**
+ * Returns a signal that follows others, with an `interrupted` error as its reason, whose cause is the reason of
+ * the other; `release` ends this.
+ */
+function followSignals(...signals: readonly (AbortSignal | undefined)[]) {
+  const sources = signals.filter(signal => signal !== undefined)
   const interruption = createInterruption()
-  const abort = () => interruption.abort(new MergeqError('interrupted', 'The call was aborted.'))
-  if (signal?.aborted) abort()
-  else signal?.addEventListener('abort', abort, { once: true })
-  return interruption.signal
+  const abort = () => {
+    const reason: unknown = sources.find(({ aborted }) => aborted)?.reason
+    interruption.abort(new MergeqError('interrupted', 'The call was aborted.', {}, reason))
+  }
+  if (sources.some(({ aborted }) => aborted)) abort()
+  for (const source of sources) source.addEventListener('abort', abort)
+  const release = () => {
+    for (const source of sources) source.removeEventListener('abort', abort)
+  }
+  return { signal: interruption.signal, release }
 }
 
 /** The error that the caller receives: its details and the document are members of it. */
@@ -57,6 +69,10 @@ const toPublicError = (error: unknown, redact: (text: string) => string, documen
 /** The name of the method of an operation: `listFailingTests` for `flaky-tests/list-failing-tests`. */
 export const methodName = ({ route }: Operation): string =>
   (operationName(route).split('/').at(-1) ?? '').replace(/-./g, ([, letter = '']) => letter.toUpperCase())
+
+/** The name of the method that iterates a list: `iterateFailingTests`. */
+export const iteratorName = (operation: Operation): string =>
+  methodName(operation).replace(/^list/, 'iterate')
 
 /**
  * Returns a client: a method for each operation of the service, with the settings, retries, limits and errors
@@ -76,22 +92,35 @@ export function createHostClient(options: ClientOptions, host: Host): Client {
     err: createOutput(async text => {
       notify(secrets.redact(String(text)).trimEnd()).catch(() => undefined)
     }),
-    interrupted: toInterruption(signal),
+    interrupted: followSignals(signal).signal,
   }
-  const context = { settings, host: clientHost, secrets }
-  const methods = serviceOperations.map((operation: Operation) => {
-    const method = async (callOptions: unknown = {}): Promise<Json> => {
-      const { document, failure } = await call(operation, callOptions, context).catch((error: unknown) => ({
+  const context = { settings, host: clientHost, signal, secrets, submissions: new Map() }
+  const asMethod =
+    (run: (callOptions: unknown) => Promise<CallOutcome>) =>
+    async (callOptions: unknown = {}): Promise<Json> => {
+      const { document, failure } = await run(callOptions).catch((error: unknown) => ({
         document: null,
         failure: toMergeqError(error),
       }))
       if (failure !== undefined) throw toPublicError(failure, secrets.redact, document)
       return document
     }
-    return [methodName(operation), method] as const
-  })
+  const methods: Record<string, unknown> = {
+    waitForPullRequests: asMethod(callOptions => waitFor(callOptions, context)),
+  }
+  for (const operation of serviceOperations as readonly Operation[]) {
+    methods[methodName(operation)] = asMethod(callOptions => call(operation, callOptions, context))
+    if (operation.pagination !== undefined)
+      methods[iteratorName(operation)] = async function* (callOptions: unknown = {}) {
+        try {
+          yield* iterate(operation, callOptions, context)
+        } catch (error) {
+          throw toPublicError(error, secrets.redact)
+        }
+      }
+  }
   // The types describe the responses of the service; the decoders check what they declare as present.
-  return Object.fromEntries(methods) as unknown as Client
+  return methods as unknown as Client
 }
 
 function readClientOptions(options: ClientOptions, redact: (text: string) => string): ClientOptions {
@@ -111,11 +140,19 @@ interface CallOutcome {
 interface ClientContext {
   readonly settings: GivenSettings
   readonly host: Host
+  /** The signal of the caller, which `host.interrupted` follows. */
+  readonly signal: AbortSignal | undefined
   readonly secrets: Redactor
+  /** When pull requests were submitted: a wait does not take the end of an earlier attempt for the result. */
+  readonly submissions: Map<string, SendingTime>
 }
 
-async function call(operation: Operation, options: unknown, context: ClientContext): Promise<CallOutcome> {
-  const name = methodName(operation)
+const nameOf = (pullRequest: RequestedPullRequest): string => `${queueName(pullRequest)} #${pullRequest.pr}`
+
+type OpenCall = Awaited<ReturnType<typeof openCall>>
+
+/** Checks the options of a call and opens its client, which the caller closes. */
+async function openCall(operation: Operation, name: string, options: unknown, context: ClientContext) {
   const values = readOptions(name, options, methodReaders(operation))
   const given = { ...context.settings, ...settingsIn(values) }
   const overrides = (values.set ?? []) as readonly BodyOverride[]
@@ -130,9 +167,60 @@ async function call(operation: Operation, options: unknown, context: ClientConte
   try {
     const params = await readParams(operation, values, given, client)
     operation.check?.(params, overrides.length > 0)
-    return await send(client, operation, params, overrides)
-  } finally {
+    return { operation, client, params, overrides }
+  } catch (error) {
     await client.close()
+    throw error
+  }
+}
+
+async function call(operation: Operation, options: unknown, context: ClientContext): Promise<CallOutcome> {
+  const opened = await openCall(operation, methodName(operation), options, context)
+  const { clock } = context.host
+  try {
+    const from = clock.now()
+    const outcome = await send(opened)
+    if (operation.route === submitPullRequest.route && outcome.failure === undefined)
+      context.submissions.set(nameOf(opened.params as RequestedPullRequest), { from, to: clock.now() })
+    return outcome
+  } finally {
+    await opened.client.close()
+  }
+}
+
+/** Yields the records of a list; requests a page when the records before it were taken. */
+async function* iterate(operation: Operation, options: unknown, context: ClientContext) {
+  const opened = await openCall(operation, iteratorName(operation), options, context)
+  try {
+    const pages = operation.pagination?.(opened.params, context.host.clock.now())
+    if (pages !== undefined) for await (const records of readRecords(pages, opened)) yield* records
+  } finally {
+    await opened.client.close()
+  }
+}
+
+/** Waits for pull requests; the signal of the call ends the wait as that of the client does. */
+async function waitFor(callOptions: unknown, context: ClientContext): Promise<CallOutcome> {
+  const { prs, signal, settings, options } = readWaitOptions('waitForPullRequests', callOptions)
+  const given = { ...context.settings, ...settings }
+  const { signal: interrupted, release } = followSignals(context.signal, signal)
+  let client: CallClient | undefined
+  try {
+    client = await createCallClient(given, { ...context, host: { ...context.host, interrupted } }, false)
+    const targets = []
+    for (const reference of prs) {
+      const { number: pr, settings } = await findPullRequest(reference, given, client)
+      const [repo, targetBranch] = [await settings.require('repo'), await settings.require('targetBranch')]
+      const values = { repo, targetBranch, pr }
+      const state = { submission: context.submissions.get(nameOf(values)) }
+      targets.push({ request: { values, overrides: [] }, state, errors: 0 })
+    }
+    const { waitForResults } = await import('../api/wait/run.ts')
+    const results = await waitForResults(targets, options, client)
+    return { document: results.map(({ record }) => record) }
+  } finally {
+    release()
+    await client?.close()
   }
 }
 
@@ -234,19 +322,11 @@ async function findPullRequest(
 
 const fullName = (repository: string): string => repositoryName(parseRepository(repository))
 
-async function send(
-  client: CallClient,
-  operation: Operation,
-  params: Values,
-  overrides: readonly BodyOverride[],
-): Promise<CallOutcome> {
+async function send(opened: OpenCall): Promise<CallOutcome> {
+  const { client, operation, params, overrides } = opened
   const { route } = operation
   const pages = operation.pagination?.(params, client.host.clock.now())
-  if (pages !== undefined) {
-    const requestPage = async (pageQuery: PageQuery) =>
-      (await callOperation(client, operation, params, { overrides, pageQuery })).response
-    return collectRecords(pages, requestPage, client)
-  }
+  if (pages !== undefined) return collectRecords(pages, opened)
   try {
     const { response, resource, delivery } = await callOperation(client, operation, params, { overrides })
     return { document: response.document?.(response.records) ?? createReceipt(route, resource, delivery) }
@@ -260,22 +340,34 @@ async function send(
 }
 
 /** Requests page after page until the list ends, and returns all of them as one document. */
-async function collectRecords(
-  pages: Paginator,
-  requestPage: (pageQuery: PageQuery) => Promise<DecodedResponse>,
-  { logger }: ServiceClient,
-): Promise<CallOutcome> {
+async function collectRecords(pages: Paginator, opened: OpenCall): Promise<CallOutcome> {
   const found: JsonObject[] = []
+  const toDocument = () => ({ [pages.key]: found, ...pages.finish().envelope })
+  try {
+    for await (const records of readRecords(pages, opened)) for (const record of records) found.push(record)
+    return { document: toDocument() }
+  } catch (error) {
+    return { document: pages.hasStarted ? toDocument() : null, failure: toMergeqError(error) }
+  }
+}
+
+/** Yields the records of each page. Throws the error of a list that could not be read completely. */
+async function* readRecords(
+  pages: Paginator,
+  { client, operation, params, overrides }: OpenCall,
+): AsyncGenerator<readonly JsonObject[]> {
+  const requestPage = async (pageQuery: PageQuery) =>
+    (await callOperation(client, operation, params, { overrides, pageQuery })).response
   let failure: MergeqError | undefined
   try {
-    for await (const records of pages.read(requestPage)) for (const record of records) found.push(record)
+    yield* pages.read(requestPage)
   } catch (error) {
     failure = toMergeqError(error)
-    if (!pages.hasStarted) return { document: null, failure }
+    if (!pages.hasStarted) throw failure
   }
-  const { records, envelope, notes, isBroken, problem } = pages.finish(failure?.message)
-  const document = { [pages.key]: [...found, ...records], ...envelope }
-  if (failure?.kind === 'interrupted') return { document, failure }
-  for (const note of notes) await logger.info(note)
-  return isBroken ? { document, failure: incompleteListError(failure, problem) } : { document }
+  const { records, notes, isBroken, problem } = pages.finish(failure?.message)
+  yield records
+  if (failure?.kind === 'interrupted') throw failure
+  for (const note of notes) await client.logger.info(note)
+  if (isBroken) throw incompleteListError(failure, problem)
 }

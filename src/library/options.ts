@@ -1,12 +1,15 @@
 import { type BodyOverride, type Operation, operationMethod } from '../api/operation.ts'
 import { type SettingKey, type SettingSource, settingDefinitions } from '../config/setting-definitions.ts'
 import { parseToken } from '../config/token.ts'
+import { defaultMaxErrors } from '../domain/limits.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { repositoryName } from '../domain/values/repository.ts'
 import { pullRequest, repository } from '../domain/values/types.ts'
+import { waitOptions } from '../domain/wait-options.ts'
+import type { WaitOptions } from '../domain/wait-state.ts'
 import { isMergeqError, usageError, withName } from '../errors.ts'
 import type { Json } from '../json.ts'
-import type { ClientOptions, CommonOptions } from './types.ts'
+import type { ClientOptions, CommonOptions, WaitForPullRequestsOptions } from './types.ts'
 
 /** Checks the value of an option and returns what is used for it. Throws a usage error for a wrong value. */
 type OptionReader = (value: unknown) => unknown
@@ -21,6 +24,9 @@ const settingText =
     return value
   }
 
+/** A number is milliseconds. */
+const withUnit = (value: unknown): unknown => (typeof value === 'number' ? `${value}ms` : value)
+
 /** The readers of the settings; each returns the text of its setting. */
 const settingReaders: Readonly<Record<SettingOption, OptionReader>> = {
   repo: value => repositoryName(repository.check(value)),
@@ -28,7 +34,7 @@ const settingReaders: Readonly<Record<SettingOption, OptionReader>> = {
   org: settingText('org'),
   baseUrl: settingText('baseUrl'),
   profile: settingText('profile'),
-  timeout: value => settingText('timeout')(typeof value === 'number' ? `${value}ms` : value),
+  timeout: value => settingText('timeout')(withUnit(value)),
   retries(value) {
     if (typeof value !== 'number') throw usageError('The value must be of type number.')
     return String(settingDefinitions.retries.parse(String(value)))
@@ -50,6 +56,18 @@ export const clientReaders: Readonly<Record<keyof ClientOptions, OptionReader>> 
     if (typeof value !== 'function') throw usageError('The value must be of type (text: string) => void.')
     return value
   },
+}
+
+const waitReaders: Readonly<Record<keyof WaitForPullRequestsOptions, OptionReader>> = {
+  ...settingReaders,
+  prs(value) {
+    if (!Array.isArray(value)) throw usageError('The value must be of type readonly PullRequestReference[].')
+    return value.map(pullRequest.check)
+  },
+  until: waitOptions.until.type.check,
+  timeout: value => waitOptions.timeout.type.check(withUnit(value)),
+  interval: value => waitOptions.interval.type.check(withUnit(value)),
+  signal: clientReaders.signal,
 }
 
 /** The settings that a client or a call gives, as texts. */
@@ -141,4 +159,24 @@ function readValue<T>(read: () => T, what: string): T {
   } catch (error) {
     throw isMergeqError(error) ? error : usageError(`${what} cannot be read.`)
   }
+}
+
+/** The options of a wait after their check. */
+interface WaitValues extends Pick<WaitOptions, 'until' | 'interval' | 'grace'>, GivenSettings {
+  readonly prs?: readonly string[]
+  readonly signal?: AbortSignal
+  readonly timeout: number
+}
+
+/** Returns the checked options of a wait; `settings` are those that the call gives. */
+export function readWaitOptions(caller: string, callOptions: unknown) {
+  const defaults = Object.entries(waitOptions).map(([name, { type, default: text }]) => [
+    name,
+    type.parse(text),
+  ])
+  const values = { ...Object.fromEntries(defaults), ...readOptions(caller, callOptions, waitReaders) }
+  const { prs, signal, until, interval, timeout: limit, grace, ...settings }: WaitValues = values
+  if (prs === undefined) throw usageError(`${caller}: prs is required.`, 'Pass the option prs.')
+  const fixed = { maxErrors: defaultMaxErrors, failOnPaused: false, stopsOnError: false }
+  return { prs, signal, settings, options: { until, interval, limit, grace, ...fixed } }
 }

@@ -182,6 +182,62 @@ export interface BodyOptions extends CommonOptions {
   readonly set?: { readonly [path: string]: Json } | undefined
 }
 
+/** Options of `waitForPullRequests`. */
+export interface WaitForPullRequestsOptions extends CommonOptions {
+  /** The pull requests: numbers, `#123` or URLs. */
+  readonly prs: readonly PullRequestReference[]
+  /**
+   * The state to wait for; a later state also counts. `left` means no longer in the queue. `merged` by default.
+   */
+  readonly until?: 'merged' | 'tests-passed' | 'testing' | 'left' | undefined
+  /**
+   * Time limit for the whole wait: milliseconds, or a duration such as `30m`; `1h` by default. 0 reads the state
+   * once. The time limit for each request is that of the client.
+   */
+  readonly timeout?: number | string | undefined
+  /**
+   * Time between polls: milliseconds or a duration, from 1 second to 1 day. `auto`, the default, is 2 seconds after
+   * a change, and longer while nothing changes.
+   */
+  readonly interval?: number | string | undefined
+  /** Aborts this wait, as the signal of the client does. The pull requests stay in the queue. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A check that failed. */
+export interface FailingCheck extends JsonObject {
+  readonly name: string
+  readonly url: string | null
+  /** The conclusion of a check run, or the state of a status, as the service gives it. */
+  readonly conclusion: string
+}
+
+/** How the wait for a pull request ended. */
+export interface WaitResult extends JsonObject {
+  readonly type: 'result'
+  readonly pr: number
+  /** As `host/owner/name`; only if it is not the repository of the settings. */
+  readonly repo?: string
+  readonly title: string | null
+  /** The address of the pull request. */
+  readonly url: string
+  /**
+   * `reached`: the state of `until`. `pending`: `timeout` was 0, and the pull request has not finished. `error`: the
+   * state could not be read; a notice says why.
+   */
+  readonly outcome: 'merged' | 'reached' | 'left' | 'failed' | 'cancelled' | 'timed-out' | 'pending' | 'error'
+  /** The last state that was read; null if the service did not know the pull request. */
+  readonly state: PullRequestState | null
+  /** The outcome as a sentence without a full stop: `#7 merged after 6m52s`. */
+  readonly reason: string
+  /** Only if the pull request failed; empty if the checks are not known. */
+  readonly failingChecks?: readonly FailingCheck[]
+  /** How long the wait lasted, in seconds. */
+  readonly elapsedSeconds: number
+  /** The exit code of the command line: 0 if the pull request reached the state. */
+  readonly exit: number
+}
+
 // Generated from the operations by `npm run reference`: do not edit below this line.
 
 /** A pull request in the list of a queue. */
@@ -699,4 +755,14 @@ export interface Client {
   linkTicketToTestCase(options: LinkTicketToTestCaseOptions): Promise<Receipt>
   /** Reads the health of the service; needs no token. Hosted service only. */
   status(options?: StatusOptions): Promise<ServiceStatus>
+  /** Iterates over what `listFailingTests` lists. A page is requested when the records before it were taken. */
+  iterateFailingTests(options?: ListFailingTestsOptions): AsyncGenerator<TestCase, void>
+  /** Iterates over what `listPullRequests` lists. A page is requested when the records before it were taken. */
+  iteratePullRequests(options?: ListPullRequestsOptions): AsyncGenerator<PullRequest, void>
+  /** Iterates over what `listQuarantinedTests` lists. A page is requested when the records before it were taken. */
+  iterateQuarantinedTests(options?: ListQuarantinedTestsOptions): AsyncGenerator<QuarantinedTest, void>
+  /** Iterates over what `listUnhealthyTests` lists. A page is requested when the records before it were taken. */
+  iterateUnhealthyTests(options?: ListUnhealthyTestsOptions): AsyncGenerator<TestCase, void>
+  /** Waits until each pull request reached a state, failed or was cancelled, or the time is over. Resolves to a result for each, in the order given. */
+  waitForPullRequests(options: WaitForPullRequestsOptions): Promise<readonly WaitResult[]>
 }

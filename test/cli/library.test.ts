@@ -5,7 +5,7 @@ import { serviceOperations } from '../../src/api/operations/index.ts'
 import { exitCodeList } from '../../src/errors.ts'
 import type { Host } from '../../src/host/host.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
-import { createHostClient, methodName } from '../../src/library/client.ts'
+import { createHostClient, iteratorName, methodName } from '../../src/library/client.ts'
 import type { Client, ClientOptions, CommonOptions, ErrorKind } from '../../src/library/types.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { type Answer, mergeq, type Seen, serveScript } from '../support/harness.ts'
@@ -38,13 +38,15 @@ const ok = () => ({ body: 'OK' })
 const operations: readonly Operation[] = serviceOperations
 const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
 
-test('there is a method for each operation, and docs/library.md names it', () => {
+test('there is a method for each operation and an iterator for each list, and docs/library.md names them', () => {
   const names = operations.map(({ route }) =>
     route.replace(/^.*\//, '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
   )
-  expect(Object.keys(createHostClient({}, nodeHost))).toEqual(names)
+  const paged = operations.filter(({ pagination }) => pagination !== undefined).map(iteratorName)
+  const all = [...names, ...paged, 'waitForPullRequests']
+  expect(Object.keys(createHostClient({}, nodeHost)).sort()).toEqual([...all].sort())
   const guide = readFileSync('docs/library.md', 'utf8')
-  for (const name of names) expect(guide).toContain(`\`${name}\``)
+  for (const name of all) expect(guide).toContain(`\`${name}\``)
 })
 
 describe('a call sends what the command line sends, and returns what --json prints', () => {

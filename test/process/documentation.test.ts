@@ -98,6 +98,7 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
       writeFileSync(join(folder, 'example.mjs'), text)
       const { code, out, err } = await sh([process.execPath, 'example.mjs'], folder, sandbox.env)
       expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
+      if (text.includes('waitFor')) expect(out).toMatch(/^Done: #101 merged .*\nDone: #102 merged .*\nTests /)
       expect(out.match(/^MergeqError .*$/gm) ?? []).toEqual(
         text.includes('catch') ? ['MergeqError not-found 5'] : [],
       )

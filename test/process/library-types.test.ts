@@ -36,6 +36,12 @@ async function useClient(client: Client): Promise<readonly unknown[]> {
   const rows: number | undefined = list.page?.total_rows
   const { test } = await client.getTestDetails({ testId: '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a' })
   const found: readonly TestCase[] = [test, ...list.tests]
+  const [result] = await client.waitForPullRequests({ prs: [7, '#8'], until: 'left', timeout: '30m', interval: 2_000 })
+  const checks: readonly string[] | undefined = result?.failingChecks?.map(({ name }) => name)
+  for await (const { failure_rate_last_7d } of client.iterateFailingTests({ since: '7d' })) return [failure_rate_last_7d]
+  for await (const { prNumber } of client.iteratePullRequests({ states: ['MERGED'] })) return [prNumber, checks]
+  // @ts-expect-error the pull requests are required
+  await client.waitForPullRequests({ until: 'merged' })
   // @ts-expect-error a number is no text
   await client.createQueue({ concurrency: '2' })
   // @ts-expect-error there is no such option

@@ -1,7 +1,7 @@
 import { type Operation, operationMethod } from '../../src/api/operation.ts'
 import type { Field, RecordType } from '../../src/api/operations/fields.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
-import { methodName } from '../../src/library/client.ts'
+import { iteratorName, methodName } from '../../src/library/client.ts'
 
 /** The line of src/library/types.ts below which everything is generated. */
 const marker = '// Generated from the operations by `npm run reference`: do not edit below this line.\n'
@@ -78,6 +78,11 @@ function declareMethod(operation: Operation): string {
   return `${comment(summary, '  ')}  ${methodName(operation)}(options${isOptional ? '?' : ''}: ${optionsName(operation)}): Promise<${resultType(operation)}>\n`
 }
 
+const declareIterator = (operation: Operation): string =>
+  `${comment(`Iterates over what \`${methodName(operation)}\` lists. A page is requested when the records before it were taken.`, '  ')}  ${iteratorName(operation)}(options?: ${optionsName(operation)}): AsyncGenerator<${operation.response?.name}, void>\n`
+
+const waitMethod = `${comment('Waits until each pull request reached a state, failed or was cancelled, or the time is over. Resolves to a result for each, in the order given.', '  ')}  waitForPullRequests(options: WaitForPullRequestsOptions): Promise<readonly WaitResult[]>\n`
+
 /** Returns the published types: those of the file as they are, and the generated types from the operations. */
 export function renderDeclarations(current: string): string {
   const fixed = current.slice(0, current.indexOf(marker) + marker.length)
@@ -91,6 +96,6 @@ export function renderDeclarations(current: string): string {
     fixed,
     ...[...records.values()].map(declareRecord),
     ...operations.map(declareOptions),
-    `${comment('A client of the service: a method for each operation, with the settings, retries, limits and errors of the command line. Every method rejects with a {@link MergeqError}.')}export interface Client {\n${operations.map(declareMethod).join('')}}\n`,
+    `${comment('A client of the service: a method for each operation, with the settings, retries, limits and errors of the command line. Every method rejects with a {@link MergeqError}.')}export interface Client {\n${[...operations.map(declareMethod), ...operations.filter(({ pagination }) => pagination !== undefined).map(declareIterator), waitMethod].join('')}}\n`,
   ].join('\n')
 }

@@ -2,11 +2,19 @@ import { formatDuration, joinTruncated } from '../../domain/format.ts'
 import { isKnownState, kindOfOutcome } from '../../domain/states.ts'
 import { commandLinesByQueue } from '../../domain/suggested-command.ts'
 import { queueName } from '../../domain/values/repository.ts'
-import { pollDelay, requestedDelay, type StateChange, type WaitEnd } from '../../domain/wait-state.ts'
+import {
+  describeChange,
+  pollDelay,
+  requestedDelay,
+  type StateChange,
+  type WaitEnd,
+  type WaitOptions,
+} from '../../domain/wait-state.ts'
 import { extendError, type MergeqError, toMergeqError, withPeriod } from '../../errors.ts'
 import { getString } from '../../json.ts'
 import type { ServiceClient } from '../service-client.ts'
-import { readTargets, updateTarget, type Wait, type WaitTarget } from './poll.ts'
+import { readTargets, startWait, updateTarget, type Wait, type WaitTarget } from './poll.ts'
+import { createResult, type WaitResult } from './result.ts'
 
 /** What a caller does with the events of a wait. */
 export interface WaitObserver {
@@ -60,6 +68,32 @@ export async function waitForTargets(
     const failure = toMergeqError(error)
     throw failure.kind === 'interrupted' ? interruptedWaitError(failure, waiting, client) : failure
   }
+}
+
+/**
+ * Waits for pull requests and returns their results in their order; logs what `pr wait` says on the way. Throws
+ * the error of a reading that shows a mistake of the caller or of mergeq; other errors are results.
+ */
+export async function waitForResults(
+  targets: readonly WaitTarget[],
+  options: WaitOptions,
+  client: ServiceClient,
+): Promise<readonly WaitResult[]> {
+  const { host, logger } = client
+  const wait = startWait(options, client, client.options.timeout)
+  const results = new Map<WaitTarget['request'], WaitResult>()
+  await waitForTargets(targets, wait, {
+    reportChange: ({ request }, change) => logger.info(describeChange(request.values.pr, change)),
+    async reportEnd(target, end) {
+      const { failure } = end
+      if (failure?.kind === 'usage' || failure?.kind === 'internal') throw failure
+      if (failure !== undefined) await logger.warn(failure.message)
+      results.set(target.request, await createResult(target, end, wait))
+    },
+    sleep: delay => host.clock.sleep(delay, host.interrupted),
+    during: (_, work) => work(),
+  })
+  return targets.flatMap(({ request }) => results.get(request) ?? [])
 }
 
 /** What a queue state that holds pull requests back means for them. */

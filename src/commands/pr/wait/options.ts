@@ -3,24 +3,18 @@ import type { CommandContext } from '../../../cli/context.ts'
 import type { RecordFields } from '../../../cli/fields.ts'
 import { flag, type OptionValues, option } from '../../../cli/inputs.ts'
 import type { ParsedArgs } from '../../../config/settings.ts'
-import { milestones } from '../../../domain/states.ts'
 import type { CommandLine } from '../../../domain/suggested-command.ts'
 import { type RequestedPullRequest, urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { repositoryName } from '../../../domain/values/repository.ts'
-import { parseDuration, parseInterval } from '../../../domain/values/time.ts'
-import { choice, duration, textual } from '../../../domain/values/types.ts'
+import { parseDuration } from '../../../domain/values/time.ts'
+import { textual } from '../../../domain/values/types.ts'
+import { waitOptions } from '../../../domain/wait-options.ts'
 import type { WaitOptions } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
 
 /** Returns the limit of a whole wait in milliseconds: `--timeout` is a global option. */
-export const waitLimit = (args: ParsedArgs): number => parseDuration(args.get('--timeout')?.[0] ?? '1h')
-
-const intervalOrAuto = textual({
-  expected: 'auto, or a duration from 1s to 1d',
-  placeholder: 'duration|auto',
-  suggestions: ['auto'],
-  parse: (text): number | 'auto' => (text === 'auto' ? text : parseInterval(text)),
-})
+export const waitLimit = (args: ParsedArgs): number =>
+  parseDuration(args.get('--timeout')?.[0] ?? waitOptions.timeout.default)
 
 const commit = textual({
   expected: 'a commit',
@@ -34,13 +28,9 @@ const commit = textual({
 
 /** The options of a wait (docs/reference/cli.md, "Waiting"), except `--timeout`, which is a global option. */
 export const waitInputs = {
-  until: option(
-    choice(milestones, 'state'),
-    'State to wait for: merged, tests-passed, testing, or left, meaning no longer in the queue',
-    { default: 'merged' },
-  ),
-  interval: option(intervalOrAuto, 'Time between polls, at least 1s', { default: 'auto' }),
-  grace: option(duration, 'How long to wait for a new submission to appear', { default: '90s' }),
+  until: waitOptions.until,
+  interval: waitOptions.interval,
+  grace: waitOptions.grace,
   matchHead: option(commit, 'Fail if the head of the pull request is not this commit'),
   maxErrors: maxErrorsOption,
   failOnPaused: flag('Exit 8 if the queue is paused'),

@@ -9,6 +9,7 @@ import type { CommandLine } from '../../../domain/suggested-command.ts'
 import type { FailingCheck } from '../../../domain/test-run.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import {
+  describeChange,
   isPaused,
   missingState,
   type StateChange,
@@ -89,8 +90,7 @@ export class WaitReporter implements WaitObserver {
         stateSpan(to),
         position === undefined ? '' : `, ${formatOrdinal(position)}`,
       ])
-    const before = from === undefined ? '' : `${from} -> `
-    return logger.info(`#${pr} ${before}${to}${position === undefined ? '' : `, position ${position}`}`)
+    return logger.info(describeChange(pr, change))
   }
 
   async sleep(delay: number, waiting: readonly WaitTarget[]): Promise<void> {
@@ -109,15 +109,9 @@ export class WaitReporter implements WaitObserver {
   /** Records the result of a pull request, and prints it as soon as the results before it are printed. */
   async reportEnd(target: WaitTarget, end: WaitEnd): Promise<void> {
     const { options } = this.wait
-    const {
-      host,
-      logger,
-      settings,
-      presentation,
-      options: { quiet },
-    } = this.context
+    const { host, logger, settings, presentation } = this.context
     const { pr } = target.request.values
-    const showsChecks = presentation !== 'rows' || !quiet
+    const showsChecks = presentation !== 'rows' || !this.context.options.quiet
     const result = await createResult(target, end, this.wait, showsChecks)
     const { failingChecks, exit, record } = result
     if (presentation === 'rows' || isContinuousIntegration(host.env))

@@ -1,0 +1,24 @@
+import { milestones } from './states.ts'
+import { parseInterval } from './values/time.ts'
+import { choice, duration, type Type, textual } from './values/types.ts'
+
+const intervalOrAuto = textual({
+  expected: 'auto, or a duration from 1s to 1d',
+  placeholder: 'duration|auto',
+  suggestions: ['auto'],
+  parse: (text): number | 'auto' => (text === 'auto' ? text : parseInterval(text)),
+})
+
+const definition = <T>(type: Type<T>, summary: string, text: string) => ({ type, summary, default: text })
+
+/** What the command line and the library call the same in a wait; `--timeout` itself is a global option. */
+export const waitOptions = {
+  until: definition(
+    choice(milestones, 'state'),
+    'State to wait for: merged, tests-passed, testing, or left, meaning no longer in the queue',
+    'merged',
+  ),
+  interval: definition(intervalOrAuto, 'Time between polls, at least 1s', 'auto'),
+  grace: definition(duration, 'How long to wait for a new submission to appear', '90s'),
+  timeout: definition(duration, 'Time limit for the whole wait', '1h'),
+}

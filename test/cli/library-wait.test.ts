@@ -1,0 +1,210 @@
+import { getEventListeners } from 'node:events'
+import { afterEach, describe, expect, test } from 'vitest'
+import { createNodeHost } from '../../src/host/node-host.ts'
+import { createHostClient } from '../../src/library/client.ts'
+import type { Client, ClientOptions } from '../../src/library/types.ts'
+import { type Answer, noon, openStory, type Seen, serveScript } from '../support/harness.ts'
+import { documentsIn } from '../support/pr-wait.ts'
+
+const bare = Object.create(process, { env: { value: { HOME: '/nonexistent' } } })
+const nodeHost = createNodeHost(bare, '0.0.0-test', new AbortController().signal)
+
+const open: { close(): Promise<void> }[] = []
+afterEach(() => Promise.all(open.splice(0).map(one => one.close())))
+
+/** A client whose time passes only while it sleeps. */
+const clientAt = (options: ClientOptions, clock: { now: number } = { now: 0 }): Client =>
+  createHostClient(
+    { token: 'test-token', repo: 'acme/web', targetBranch: 'main', org: 'acme', ...options },
+    {
+      ...nodeHost,
+      random: () => 0.5,
+      clock: {
+        now: () => clock.now,
+        async sleep(ms, signal) {
+          await new Promise(setImmediate)
+          signal?.throwIfAborted()
+          clock.now += ms
+        },
+      },
+    },
+  )
+
+async function clientOf(answer: (seen: Seen, index: number) => Answer, options: ClientOptions = {}) {
+  const service = await serveScript(answer)
+  open.push(service)
+  return { client: clientAt({ baseUrl: service.baseUrl, ...options }), requests: service.requests }
+}
+
+const record = (state: string): Answer => ({ body: JSON.stringify({ state, prNumber: 7 }) })
+
+describe('waitForPullRequests', () => {
+  test('resolves to the results of `pr wait --json`, in the order given', async () => {
+    const printed = await openStory({ scenario: 'failure' })
+    const called = await openStory({ scenario: 'failure' })
+    open.push(printed, called)
+    const notices: string[] = []
+    const { MERGEQ_BASE_URL, MERGEQ_TOKEN } = called.env
+    const options = {
+      baseUrl: MERGEQ_BASE_URL,
+      token: MERGEQ_TOKEN,
+      onNotice: (text: string) => notices.push(text),
+    }
+    const client = clientAt(options, called.clock)
+    for (const pr of [9, 7]) {
+      await printed.mergeq(`pr submit ${pr}`)
+      await client.submitPullRequest({ pr })
+    }
+    const { out, err } = await printed.mergeq('pr wait 9 7 --json --interval 1s')
+    const results = await client.waitForPullRequests({ prs: ['#9', 7], interval: 1_000 })
+    expect(results).toEqual(documentsIn(out))
+    expect(results).toMatchObject([
+      { pr: 9, outcome: 'failed', exit: 3, failingChecks: [{ name: expect.any(String) }] },
+      { pr: 7, outcome: 'merged', exit: 0 },
+    ])
+    const changes = err.split('\n').filter(line => line.includes(' -> '))
+    expect(notices).toEqual(expect.arrayContaining(changes))
+  })
+
+  test.each([
+    [{ timeout: 5_000 }, 'timed-out', 124, 5],
+    [{ timeout: '5s', until: 'merged' }, 'timed-out', 124, 5],
+    [{ timeout: 0 }, 'pending', 8, 0],
+    [{ until: 'testing' }, 'reached', 0, 0],
+  ] as const)('with %j it ends with %s', async (options, outcome, exit, elapsedSeconds) => {
+    const { client } = await clientOf(() => record('TESTING'))
+    expect(await client.waitForPullRequests({ prs: [7], interval: '1s', ...options })).toMatchObject([
+      { pr: 7, outcome, exit, elapsedSeconds },
+    ])
+  })
+
+  test('of no pull requests sends nothing, and one of another repository has its name in the result', async () => {
+    const { client, requests } = await clientOf(() => record('MERGED'), { repo: undefined })
+    expect(await client.waitForPullRequests({ prs: [] })).toEqual([])
+    expect(requests).toEqual([])
+    expect(await client.waitForPullRequests({ prs: ['https://github.com/acme/api/pull/7'] })).toMatchObject([
+      { repo: 'github.com/acme/api', url: 'https://github.com/acme/api/pull/7' },
+    ])
+  })
+
+  test('the end of an attempt before the submission by the same client is not a result', async () => {
+    const clock = { now: noon }
+    const at = (state: string, time: number) => ({
+      headers: { date: new Date(clock.now).toUTCString() },
+      body: JSON.stringify({ state, prNumber: 7, stateChangedAt: new Date(time).toISOString() }),
+    })
+    const service = await serveScript(({ path }, index) =>
+      path.includes('submit') ? {} : index < 3 ? at('FAILED', noon - 60_000) : at('MERGED', clock.now),
+    )
+    open.push(service)
+    const client = clientAt({ baseUrl: service.baseUrl }, clock)
+    await client.submitPullRequest({ pr: 7 })
+    expect(await client.waitForPullRequests({ prs: [7] })).toMatchObject([{ outcome: 'merged' }])
+  })
+
+  test('a rejected token is a result, and a notice says why; a wrong setting rejects', async () => {
+    const notices: string[] = []
+    const { client } = await clientOf(() => ({ status: 401 }), { onNotice: text => notices.push(text) })
+    expect(await client.waitForPullRequests({ prs: [7] })).toMatchObject([{ outcome: 'error', exit: 4 }])
+    expect(notices).toEqual([expect.stringContaining('401')])
+    await expect(client.waitForPullRequests({ prs: [7], caFile: '/nonexistent.pem' })).rejects.toMatchObject({
+      name: 'MergeqError',
+      kind: 'usage',
+      document: null,
+    })
+  })
+
+  test('an abort rejects with the reason of the signal as its cause, and leaves no listener', async () => {
+    const stop = new AbortController()
+    const { client, requests } = await clientOf((_, index) => {
+      if (index === 1) stop.abort('shift is over')
+      return record('TESTING')
+    })
+    const error = await client.waitForPullRequests({ prs: [7], signal: stop.signal }).catch(error => error)
+    expect(error).toMatchObject({ kind: 'interrupted', exit: 130, cause: 'shift is over' })
+    expect(error.hint).toContain('mergeq pr cancel 7')
+    const sent = requests.length
+    await expect(client.waitForPullRequests({ prs: [7], signal: stop.signal })).rejects.toMatchObject({
+      kind: 'interrupted',
+    })
+    expect(requests.length).toBe(sent)
+    expect(getEventListeners(stop.signal, 'abort')).toEqual([])
+  })
+
+  test('a wrong option is a usage error in its name, and nothing is sent', async () => {
+    const { client, requests } = await clientOf(() => record('TESTING'))
+    const wrong: Readonly<Record<string, readonly unknown[]>> = {
+      prs: [7, '7', [true], ['seven'], null],
+      until: ['done', 7, null],
+      timeout: ['soon', -1, 1.5, true, null],
+      interval: [999, '0s', 'often', Number.NaN, null],
+      signal: [{}, 'x', null],
+      grace: ['1s'],
+    }
+    for (const [option, values] of Object.entries(wrong))
+      for (const value of values)
+        await expect(
+          Reflect.apply(client.waitForPullRequests, client, [{ prs: [7], [option]: value }]),
+        ).rejects.toMatchObject({
+          kind: 'usage',
+          message: expect.stringMatching(new RegExp(`^waitForPullRequests: (unknown option )?${option}\\b`)),
+        })
+    await expect(Reflect.apply(client.waitForPullRequests, client, [])).rejects.toMatchObject({
+      kind: 'usage',
+    })
+    expect(requests).toEqual([])
+  })
+})
+
+describe('iterators', () => {
+  const page = (_: Seen, index: number): Answer => ({
+    body: JSON.stringify({
+      tests: [{ id: `${index}a` }, { id: `${index}b` }],
+      page: { next_page_token: index < 2 ? String(index) : '' },
+    }),
+  })
+
+  test('request a page when the records before it were taken, and nothing after an early return', async () => {
+    const { client, requests } = await clientOf(page)
+    const seen: string[] = []
+    for await (const { id } of client.iterateFailingTests({ limit: 5 })) seen.push(`${id} ${requests.length}`)
+    expect(seen).toEqual(['0a 1', '0b 1', '1a 2', '1b 2', '2a 3'])
+    for await (const _ of client.iterateFailingTests()) break
+    expect(requests.length).toBe(4)
+  })
+
+  test('read pull requests, and sorted lists at their end', async () => {
+    const { client } = await clientOf(({ path }) => ({
+      body: path.includes('list-failing')
+        ? '{"tests":[{"id":"1","name":"b"},{"id":"2","name":"a"}],"page":{}}'
+        : '{"pullRequests":[{"prNumber":7,"state":"merged"}]}',
+    }))
+    const states: string[] = []
+    for await (const { state } of client.iteratePullRequests({ states: ['MERGED'] })) states.push(state)
+    expect(states).toEqual(['MERGED'])
+    const names: unknown[] = []
+    for await (const { name } of client.iterateFailingTests({ sort: 'name' })) names.push(name)
+    expect(names).toEqual(['a', 'b'])
+  })
+
+  test('throw where the list breaks off, and for a wrong option before anything is sent', async () => {
+    const { client, requests } = await clientOf(
+      (seen, index) => (index === 1 ? { status: 500 } : page(seen, index)),
+      { retries: 0 },
+    )
+    const wrong = client.iterateFailingTests({ limit: 0 })
+    await expect(wrong.next()).rejects.toMatchObject({
+      name: 'MergeqError',
+      kind: 'usage',
+      message: expect.stringMatching(/^iterateFailingTests: limit/),
+    })
+    expect(requests).toEqual([])
+    const tests = client.iterateFailingTests()
+    expect([await tests.next(), await tests.next()]).toMatchObject([
+      { value: { id: '0a' } },
+      { value: { id: '0b' } },
+    ])
+    await expect(tests.next()).rejects.toMatchObject({ kind: 'incomplete', exit: 17 })
+    expect(await tests.next()).toEqual({ done: true, value: undefined })
+  })
+})
