@@ -1,9 +1,9 @@
 import type { CommandLine } from '../domain/suggested-command.ts'
-import { repositoryName } from '../domain/values/repository.ts'
+import { queueName, shortRepositoryName } from '../domain/values/repository.ts'
 import { type ErrorKind, MergeqError, withPeriod } from '../errors.ts'
 import { type Json, stringifyJson } from '../json.ts'
 import { parseUrl } from '../url.ts'
-import type { Operation, Params } from './operation.ts'
+import type { Operation, OperationErrors, Params, Resource } from './operation.ts'
 import type { Request } from './request.ts'
 import { isWebPage, messageIn, type ResponseBody } from './response.ts'
 
@@ -12,7 +12,7 @@ interface ErrorContext extends ErrorOptions {
   readonly host: string
   readonly path: string
   readonly request: Pick<Request, 'operation' | 'isChange' | 'resource'>
-  readonly operation: Pick<Operation, 'errors' | 'isHostedOnly'>
+  readonly operation: Pick<Operation, 'errors' | 'isHostedOnly' | 'recovery'>
 }
 
 interface ErrorOptions {
@@ -57,10 +57,11 @@ export function errorFromResponse<P extends Params>(
   const { host, pathname: path } = new URL(request.url)
   const requestId = headers.get('x-request-id')
   const serviceMessage = serviceMessageOf(response)
+  const reason = reasonIn(response)
   const { summary, hint } = describeResponse(response, { ...options, host, path, request, operation })
   const isRefused = status >= 400 && status <= 499 && status !== 408
   const isUnclear = status === 408 || (status >= 500 && status <= 599)
-  return new MergeqError(kindOf(status), withServiceMessage(summary, serviceMessage), {
+  return new MergeqError(kindOf(status), withReason(summary, reason), {
     // A change was not applied after a refusal; after a redirect it is not known.
     ...(request.isChange && !isUnclear ? { delivery: isRefused ? 'not-applied' : 'unknown' } : {}),
     ...(request.isChange && isUnclear ? { sentState: 'ambiguous' } : {}),
@@ -75,11 +76,14 @@ export function errorFromResponse<P extends Params>(
   })
 }
 
-function withServiceMessage(summary: string, serviceMessage: string | undefined): string {
-  const words = serviceMessage?.replace(/\s+/g, ' ') ?? ''
-  const isKnown = summary.includes(`(${words.replace(/\.$/, '').toLowerCase()})`)
-  return words === '' || isKnown ? withPeriod(summary) : withPeriod(`${summary}: ${words}`)
+/** The words of the service, but of a 404 those that say only that. */
+function reasonIn(response: Response): string | undefined {
+  const words = serviceMessageOf(response)
+  return response.status === 404 && missingRouteWords.test(words ?? '') ? undefined : words
 }
+
+const withReason = (summary: string, reason = ''): string =>
+  withPeriod(reason === '' ? summary : `${summary}: ${reason.replace(/\s+/g, ' ')}`)
 
 interface ResponseDescription {
   readonly summary: string
@@ -90,7 +94,8 @@ function describeResponse(response: Response, context: ErrorContext): ResponseDe
   const { status, headers } = response
   const { host, request, operation } = context
   const credential = credentialOf(context)
-  const subject = subjectOf(context)
+  const { name, place } = subjectOf(request.resource, operation.errors)
+  const subject = [name ?? [], place || []].flat().join(' in ')
   const about = subject === '' ? '' : ` for ${subject}`
   if (status === 401)
     return { summary: `${host} rejected ${credential} (401)`, hint: authenticationHint(context) }
@@ -99,7 +104,7 @@ function describeResponse(response: Response, context: ErrorContext): ResponseDe
       summary: `${host} denied access to ${credential} (403)`,
       hint: `Check the permissions of ${credential}, and any proxy or allow list in front of the service.`,
     }
-  if (status === 404) return describeNotFound(response, context, about)
+  if (status === 404) return describeNotFound(response, context, subject)
   if (status === 407)
     return {
       summary: 'The proxy requires a login (407); the service was not reached',
@@ -123,7 +128,7 @@ function describeResponse(response: Response, context: ErrorContext): ResponseDe
     return { summary: `${host} could not process the request${about} (${status})`, hint: later }
   if (kind === 'refused')
     return {
-      summary: `${host} rejected the request${about} (${status})`,
+      summary: `${changeNotMade(operation, request.resource) ?? `The service rejected the request${about}`}${reasonIn(response) === undefined ? ` (${status})` : ''}`,
       hint:
         operation.errors?.hint?.(status, request.resource, context.commandLine) ??
         `${request.isChange ? 'Nothing was changed. ' : ''}Fix the request and try again.`,
@@ -157,19 +162,28 @@ const isRouteMissing = (response: Pick<ResponseBody, 'text' | 'document'>): bool
 
 function describeNotFound(
   response: Response,
-  { host, path, request, operation: { errors, isHostedOnly }, commandLine }: ErrorContext,
-  about: string,
+  { host, path, request, operation: definition, commandLine }: ErrorContext,
+  subject: string,
 ): ResponseDescription {
   const { operation, resource } = request
+  const { errors, isHostedOnly, recovery } = definition
   const { repo, targetBranch } = resource
   const options = [...(repo ? ['--repo'] : []), ...(targetBranch === undefined ? [] : ['--target-branch'])]
   const check = options.length === 0 ? 'Check the base URL.' : `Check ${options.join(' and ')}.`
   const hint = errors?.hint?.(404, resource, commandLine) ?? check
+  const { name, place } = subjectOf(resource, errors)
+  const summary = (() => {
+    if (subject === '') return `${host} returned 404 (not found)`
+    const rule = recovery?.readBack?.rule
+    if (rule === 'submit' || rule === 'create') return `${changeNotMade(definition, resource)} (404)`
+    if (name === undefined && targetBranch !== undefined) return `There is no ${place.replace('the ', '')}`
+    return name === `#${resource.pr}` ? `${name} is not in ${place}` : `The service did not find ${subject}`
+  })()
   if (isHostedOnly === true)
     return {
       summary: isRouteMissing(response)
-        ? `${host} returned 404 (not found): the service has no operation ${operation}`
-        : `${host} returned 404 (not found)${about}`,
+        ? `${subject === '' ? '' : `${summary}, or `}${host} has no operation ${operation} (404)`
+        : summary,
       hint: `Only the hosted service has the operation ${operation}. ${hint}`,
     }
   if (isWebPage(response.text))
@@ -180,22 +194,39 @@ function describeNotFound(
   // Every address of the service has a version: without one, every request gets this response.
   const isAddressIncomplete = isRouteMissing(response) && !/\/v\d+\//.test(path)
   return {
-    summary: `${host} returned 404 (not found)${about}`,
+    summary,
     hint: isAddressIncomplete ? `Check the base URL (that of the service ends with /v1). ${hint}` : hint,
   }
 }
 
-function subjectOf({ request, operation }: ErrorContext): string {
-  const { pr, head, repo, targetBranch } = request.resource
-  const repository = repo === undefined ? '' : repositoryName(repo)
-  const queue =
-    repository === '' || targetBranch === undefined ? '' : `the queue for ${targetBranch} in ${repository}`
-  const own = operation.errors?.subject
+/** What a request is about, and the queue or repository that has it: `#7`, `the queue for main of acme/web`. */
+function subjectOf(
+  { pr, head, repo, targetBranch }: Resource,
+  errors: OperationErrors | undefined,
+): { readonly name: string | undefined; readonly place: string } {
   const pullRequest = pr === undefined ? head && `the pull request for branch ${head}` : `#${pr}`
-  const name =
-    own === undefined || pullRequest === undefined ? (own ?? pullRequest) : `${own} of ${pullRequest}`
-  const place = queue === '' ? repository : queue
-  return name === undefined || place === '' ? (name ?? place) : `${name} in ${place}`
+  const own = errors?.subject
+  return {
+    name: own === undefined || pullRequest === undefined ? (own ?? pullRequest) : `${own} of ${pullRequest}`,
+    place:
+      repo === undefined
+        ? ''
+        : targetBranch === undefined
+          ? shortRepositoryName(repo)
+          : `the queue for ${queueName({ repo, targetBranch })}`,
+  }
+}
+
+/** Returns that a change was not made, `#7 was not submitted`; undefined where it is not known to what. */
+export function changeNotMade(
+  { errors, recovery }: Pick<Operation, 'errors' | 'recovery'>,
+  resource: Resource,
+): string | undefined {
+  const { name, place } = subjectOf(resource, errors)
+  const subject = name ?? (recovery?.inspectCommand === 'queue get' ? place : '')
+  return recovery?.done === undefined || subject === ''
+    ? undefined
+    : `${subject.charAt(0).toUpperCase()}${subject.slice(1)} was not ${recovery.done}`
 }
 
 function targetOf(headers: ReadonlyMap<string, string>): string {

@@ -189,6 +189,8 @@ interface ReadBack {
 export interface WriteRecovery {
   /** What messages call one such change: `cancellation`; `request` where it is not known. */
   readonly change?: string
+  /** What it does to its pull request or queue, in messages: `cancelled`; left out where it is not known. */
+  readonly done?: string
   /** Left out where no operation shows the change. */
   readonly readBack?: ReadBack
   /** When the same bytes may be sent again. */

@@ -158,12 +158,16 @@ async function replay<P extends Params>(
     if (outcome === 'done') return confirmed
     if (outcome === 'unclear' || isExplained(sent, second)) throw unknownOutcome(sent, second, client)
     if (typeof outcome === 'object') throw refused(sent, outcome.refused, client)
+    const { changeNotMade } = await import('./error-response.ts')
+    const isLost = second.details.sentState === 'ambiguous'
+    const sentence = isLost ? changeNotMade(sent.operation, sent.request.resource) : undefined
     throw new MergeqError(
-      second.details.sentState === 'ambiguous' ? 'unavailable' : second.kind,
-      second.message,
+      isLost ? 'unavailable' : second.kind,
+      sentence === undefined ? second.message : `${sentence} (${second.message.replace(/\.$/, '')}).`,
       {
         ...second.details,
         delivery: 'not-applied',
+        ...(isLost ? { hint: 'It is safe to run the command again.' } : {}),
       },
     )
   }

@@ -21,7 +21,8 @@ export const joinCommandLine = (words: CommandWords): string =>
 
 interface CommandPlace {
   readonly repo?: Repository | undefined
-  readonly targetBranch?: string | undefined
+  /** Null for a command that is about all branches. */
+  readonly targetBranch?: string | null | undefined
 }
 
 /**
@@ -56,9 +57,10 @@ export const createCommandLine =
     const locate = (
       name: string,
       setting: string,
-      wanted: string | undefined,
+      wanted: string | null | undefined,
       canonical = (text: string) => text,
     ): CommandWords => {
+      if (wanted === null) return []
       const isWanted = (text: string | undefined) => text !== undefined && canonical(text) === wanted
       if (wanted === undefined || isWanted(typed.get(name)?.[0])) return repeat(name)
       return isWanted(configured.get(setting)) ? [] : optionWords(name, wanted)

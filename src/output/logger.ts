@@ -1,4 +1,4 @@
-import { type MergeqError, stackTraceOf, withPeriod } from '../errors.ts'
+import { type MergeqError, stackTraceOf } from '../errors.ts'
 import { type Json, stringifyJson } from '../json.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import type { Screen, Spinner, SpinnerText } from './spinner.ts'
@@ -97,7 +97,7 @@ export function createLogger(
     error: async error => {
       if (stack) await writeUnwrapped(`${sanitizeLines(stackTraceOf(error))}\n`)
       if (json) return writeUnwrapped(errorJson(error))
-      const text = wrap(errorText(error, verbose, sink.terminal === true))
+      const text = wrap(errorText(error, verbose))
       return writeUnwrapped(color ? colorizeError(text) : text)
     },
     warnOnce: once(warn),
@@ -132,28 +132,16 @@ export function createLogger(
   }
 }
 
-/** The least number of words that say why the service rejected a request. */
-const minReasonWords = 3
-
-/** Returns the reason that the service gave and the rest of the message; else the message alone. */
-function splitMessage({ kind, message, details }: MergeqError): readonly [string, string?] {
-  const reason = withPeriod(details.serviceMessage?.replace(/\s+/g, ' ') ?? '')
-  const isReason = reason.split(' ').length >= minReasonWords && message.endsWith(`: ${reason}`)
-  return isReason && (kind === 'not-found' || kind === 'refused')
-    ? [reason, `${message.slice(0, -reason.length - 2)}.`]
-    : [message]
-}
-
 /**
  * Returns an error for people: `mergeq: ` and the message, then the indented hint
- * (docs/reference/cli.md, "Error messages"). On a terminal the reason of the service is before the request.
+ * (docs/reference/cli.md, "Error messages").
  */
-function errorText(error: MergeqError, verbose: boolean, terminal: boolean): string {
-  const { hint, operation } = error.details
+function errorText({ message, details: { hint, operation } }: MergeqError, verbose: boolean): string {
   const prefix = verbose && operation !== undefined ? `${operation}: ` : ''
-  const [first, rest] = terminal ? splitMessage(error) : [error.message]
-  const further = [rest, hint].flatMap(text => (text === undefined ? [] : sanitizeLines(text).split('\n')))
-  return [`mergeq: ${sanitizeLine(`${prefix}${first}`)}`, ...further.map(line => `  ${line}`), ''].join('\n')
+  const further = hint === undefined ? [] : sanitizeLines(hint).split('\n')
+  return [`mergeq: ${sanitizeLine(`${prefix}${message}`)}`, ...further.map(line => `  ${line}`), ''].join(
+    '\n',
+  )
 }
 
 /**

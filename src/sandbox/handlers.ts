@@ -169,7 +169,7 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
     const pullRequest = queue.pullRequests.get(pr ?? Number(/^pr-(\d+)$/.exec(head ?? '')?.[1]))
     const isVisible = pullRequest !== undefined && queue.now >= pullRequest.submittedAt + sandbox.readDelay
     const shown = isVisible ? pullRequest : pullRequest?.previousAttempt
-    if (shown === undefined) throw statusError(404, `${head ?? `#${pr}`} was never submitted to this queue.`)
+    if (shown === undefined) throw statusError(404, 'Not Found')
     const record = formatPullRequest(queue, shown, sandbox.dialect)
     if (readOptional(body, 'includeTimeline', boolean) !== true) return record
     return { ...record, timeline: formatTimeline(queue, shown, sandbox.dialect) }

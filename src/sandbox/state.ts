@@ -89,7 +89,7 @@ export class SandboxState {
   /** Throws 404 if there is no such queue. */
   getQueue(ref: QueueRef): Queue {
     const queue = this.#queues.get(queueKey(ref))
-    if (queue === undefined) throw statusError(404, 'There is no queue for this branch.')
+    if (queue === undefined) throw statusError(404, 'Not Found')
     advanceTo(queue, this.now())
     return queue
   }

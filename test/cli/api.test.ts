@@ -118,5 +118,5 @@ test('a hosted operation that is missing says so, whatever its name', async () =
     answer: () => ({ status: 404, body: 'Not Found' }),
   })
   expect(code).toBe(5)
-  expect(err).toContain('the service has no operation listPullRequests.\n')
+  expect(err).toContain(' has no operation listPullRequests (404).\n')
 })

@@ -78,11 +78,7 @@ describe('the final body decides what is read back and named', () => {
   })
 
   test.each([
-    [
-      'queue pause --set targetBranch=prod',
-      { targetBranch: 'prod' },
-      'The queue for prod in github.com/acme/web',
-    ],
+    ['queue pause --set targetBranch=prod', { targetBranch: 'prod' }, 'The queue for prod of acme/web'],
     ['pr restart --set pr.number=8', { pr: 8 }, 'Restarted the tests of #8.'],
   ])('without a fault: %s', async (line, expected, sentence) => {
     const setting = { env: where, answer: accepting }
@@ -92,9 +88,9 @@ describe('the final body decides what is read back and named', () => {
   })
 
   test.each([
-    ['pr get --set pr.number=8', '404 (not found) for #8 in the queue for main in'],
-    ['queue get --set targetBranch=prod', '404 (not found) for the queue for prod in'],
-    ['api cancelPullRequest -F pr.number=8', '404 (not found) for #8 in the queue for main in'],
+    ['pr get --set pr.number=8', '#8 is not in the queue for main of'],
+    ['queue get --set targetBranch=prod', 'There is no queue for prod of'],
+    ['api cancelPullRequest -F pr.number=8', '#8 is not in the queue for main of'],
   ])('in messages: %s', async (line, expected) => {
     const answer = () => ({ status: 404, body: 'Not Found' })
     const { code, err } = await mergeq(line, { env: where, answer })

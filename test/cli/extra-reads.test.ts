@@ -189,7 +189,7 @@ describe('flaky match', () => {
       : { status: 404, body: 'gone' }
   test.each([
     ['fails', 500, { status: 500 }],
-    ['breaks off', 404, breaksOff],
+    ['breaks off', 'gone', breaksOff],
   ])('a list that %s is reported, and all failures stay visible', async (_, status, answer) => {
     const { code, err } = await match('', { ...answers, 'list-unhealthy-tests': answer })
     expect(code).toBe(21)

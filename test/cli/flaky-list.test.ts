@@ -381,7 +381,7 @@ describe.each([
       answer: () => ({ status: 404, body: 'Not Found' }),
     })
     expect(code).toBe(5)
-    expect(err).toContain(`the service has no operation flaky-tests/list-${line.split(' ')[1]}-tests.\n`)
+    expect(err).toContain(` has no operation flaky-tests/list-${line.split(' ')[1]}-tests (404).\n`)
     expect(err).toContain('Check --repo and --org.\n')
   })
 })

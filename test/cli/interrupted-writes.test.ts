@@ -198,7 +198,7 @@ test('queue apply names the queues that a signal left as they were', async () =>
     },
   })
   expect({ code, updates }).toEqual({ code: 130, updates: 1 })
-  expect(err).toMatch(/\nmergeq: stopped by SIGINT\. Not applied: next in github\.com\/acme\/web\.\n$/)
+  expect(err).toMatch(/\nmergeq: stopped by SIGINT\. Not applied: next of acme\/web\.\n$/)
 })
 
 test('an unknown operation has no command', async () => {

@@ -55,7 +55,7 @@ describe('a rejection stays a rejection', () => {
     const answer = (_: Seen, index: number) => ({ status: 400, body: index === 0 ? 'not now' : 'never' })
     const { code, err, requests } = await mergeq(`queue pause ${where}`, { answer })
     expect({ code, states: states(requests) }).toEqual({ code: 6, states: ['PAUSED', 'paused'] })
-    expect(err.split('\n')[0]).toMatch(/\(400\): not now\.$/)
+    expect(err.split('\n')[0]).toMatch(/ was not updated: not now\.$/)
   })
 
   test.each([

@@ -45,5 +45,5 @@ test('an unknown pull request ends with exit code 5', async () => {
   const answer = () => ({ status: 404, body: 'not found' })
   const { code, out, err, requests } = await mergeq('pr get 9 -R acme/web -b main', { answer })
   expect({ code, out, requests: requests.length }).toEqual({ code: 5, out: '', requests: 1 })
-  expect(err).toMatch(/^mergeq: 127\.0\.0\.1:\d+ returned 404 \(not found\) for #9 /)
+  expect(err).toMatch(/^mergeq: #9 is not in the queue for main of acme\/web\./)
 })

@@ -41,12 +41,12 @@ describe('`pr list`', () => {
       out: [1, 2, 3]
         .map(pr => `${pr}\tMERGED\t2026-01-05T11:57:00.000Z\tada\tmedium\tTitle ${pr}\n`)
         .join(''),
-      err: '3 pull requests of the queue for main in github.com/acme/web.\n',
+      err: '3 pull requests of the queue for main of acme/web.\n',
     })
     expect(bodiesOf(requests)).toEqual([{ take: 100 }, { cursor: '1', take: 100 }])
   })
 
-  const [here, day] = ['for main in github.com/acme/web', '2026-01-05 00:00 UTC']
+  const [here, day] = ['for main of acme/web', '2026-01-05 00:00 UTC']
   test.each([
     ['--limit 2', 'Showing 2 pull requests; there are more. To list more, add --limit 1000.'],
     ['', `3 pull requests ${here}.`],
@@ -113,7 +113,7 @@ describe('`pr list`', () => {
       { since, state: 'MERGED', take: 100 },
     ])
     expect(err).toBe(
-      `4 pull requests of the queue for main in github.com/acme/web (FAILED, MERGED, ended since ${since}).\nOmitted 1 duplicate row.\n`,
+      `4 pull requests of the queue for main of acme/web (FAILED, MERGED, ended since ${since}).\nOmitted 1 duplicate row.\n`,
     )
   })
 
@@ -159,21 +159,18 @@ describe('`pr list`', () => {
   })
 
   const missing =
-    ': the service has no operation listPullRequests.\n' +
+    ', or HOST has no operation listPullRequests (404).\n' +
     '  Only the hosted service has the operation listPullRequests. Check --repo and --target-branch.\n'
   test.each([
     ['Not Found', missing],
     ['{"error":{"message":"Not Found"}}', missing],
     ['<!DOCTYPE html><title>Error</title><pre>Cannot POST /v1/listPullRequests</pre>', missing],
-    [
-      'main has no queue.',
-      ' for the pull requests in the queue for main in github.com/acme/web: main has no queue.\n',
-    ],
+    ['main has no queue.', ': main has no queue.\n'],
   ])('tells a service without the operation from a 404 of the service: %s', async (body, message) => {
     const { code, err } = await list('', () => ({ status: 404, body }))
     expect(code).toBe(5)
     expect(err.replace(/127\.0\.0\.1:\d+/, 'HOST')).toContain(
-      `mergeq: HOST returned 404 (not found)${message}`,
+      `mergeq: The service did not find the pull requests in the queue for main of acme/web${message}`,
     )
   })
 

@@ -221,7 +221,7 @@ describe('`pr wait` of one pull request', () => {
     const pulls = { 7: 'PENDING, 120 MERGED', 8: 'MERGED' }
     const { code, err } = await runWithHistory('pr wait 7 --interval 5s', { pulls, queue })
     expect(code).toBe(0)
-    expect(err.match(/The queue for main in github\.com\/acme\/web is PAUSED: no tests/g)).toHaveLength(1)
+    expect(err.match(/The queue for main of acme\/web is PAUSED: no tests/g)).toHaveLength(1)
     for (const line of ['pr wait 7', 'pr wait 7 8']) {
       const failed = await runWithHistory(`${line} --interval 5s --fail-on-paused`, { pulls, queue })
       expect({ code: failed.code, seconds: failed.seconds }).toEqual({ code: 8, seconds: 20 })

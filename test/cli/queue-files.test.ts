@@ -84,7 +84,7 @@ describe('a queue as code', () => {
       'main\ttrue\tupdated\tconcurrency',
     ]
     expect({ code: applied.code, out: applied.out }).toEqual({ code: 5, out: rows(...updated) })
-    expect(applied.err).toContain('The queue for next in github.com/acme/web does not exist.\n')
+    expect(applied.err).toContain('The queue for next of acme/web does not exist.\n')
     const created = await story.mergeq('queue apply -f queues/ --yes --create', setting)
     const unchanged = ['late\ttrue\tunchanged\t', 'main\ttrue\tunchanged\t']
     expect({ code: created.code, out: created.out }).toEqual({
@@ -165,7 +165,7 @@ github.com/acme/web  main    requiredStatuses  none  build, integration tests of
     const yes = await story.mergeq('queue apply -f q.yaml', { ...setting, typed: ['y'] })
     expect({ code: yes.code, out: yes.out }).toEqual({
       code: 0,
-      out: 'Updated the queue for main in github.com/acme/web: concurrency.\n',
+      out: 'Updated the queue for main of acme/web: concurrency.\n',
     })
     expect((await story.mergeq('queue apply -f q.yaml', setting)).out).toContain('is up to date.')
   })
@@ -324,7 +324,7 @@ describe('what apply reports of a write', () => {
       'a refused update has changed nothing',
       queueThat(operation => (operation === 'updateQueue' ? { status: 400, body: 'no' } : undefined)),
       { exit: 6, delivery: 'not-applied', outcome: 'failed', changed: [] },
-      '(400)',
+      'The queue for main of acme/web was not updated: no.',
     ],
   ])('%s', async (_, answer, receipt, said) => {
     const { code, out, err } = await apply(answer)
@@ -360,7 +360,7 @@ describe('what apply reports of a write', () => {
     const files = { 'd/a.yaml': fileOf('a'), 'd/b.yaml': fileOf('b') }
     const { code, out, err } = await mergeq('queue apply -f d --yes -R acme/web', { files, answer })
     expect({ code, out }).toEqual({ code: 6, out: rows('a\tfalse\tfailed\t', 'b\ttrue\tunchanged\t') })
-    expect(err).toContain('for the queue for a in github.com/acme/web (400): no.')
+    expect(err).toContain('The queue for a of acme/web was not updated: no.')
   })
 })
 
@@ -395,7 +395,7 @@ describe('the settings of 40 repositories', () => {
       out: row('r8', 'batch\tnull\tfalse') + row('r9', 'batch\ttrue\tfalse'),
       requests: 40,
     })
-    expect(err).toMatch(/\nmergeq: .* denied access .*\(main in github\.com\/acme\/r7\)\.\n/)
+    expect(err).toMatch(/\nmergeq: .* denied access .*\(main of acme\/r7\)\.\n/)
     const { same, digest, queues } = JSON.parse((await mergeq('queue diff -f queues --json', serve())).out)
     expect({ same, digest, length: queues.length }).toEqual({ same: false, digest: null, length: 40 })
     expect(queues.at(-1)).toMatchObject({ repo: 'github.com/acme/r7', targetBranch: 'main', exit: 4 })
@@ -414,7 +414,7 @@ describe('the settings of 40 repositories', () => {
     expect({ code, changes: without.changes }).toEqual({ code: 4, changes: ['r9'] })
     expect(out.split('\n')).toHaveLength(39)
     expect(out).toContain(row('r9', 'true\tupdated\tbatch'))
-    expect(err).toContain('The queue for main in github.com/acme/r8 does not exist.\n')
+    expect(err).toContain('The queue for main of acme/r8 does not exist.\n')
     const asked = serve()
     expect((await mergeq('queue apply -f queues --yes --create', asked)).out).toContain(
       row('r8', 'true\tcreated\tbatch'),
@@ -447,7 +447,7 @@ describe('a file that is refused', () => {
     ['diff -f q.yaml', { 'q.yaml': latin1 }, 'q.yaml contains bytes that are not UTF-8.'],
     ['diff -f no.yaml', {}, 'no.yaml cannot be read: '],
     ['diff -f d', { 'd/readme.md': '' }, 'd contains no .yaml, .yml, .json file.'],
-    ['diff -f d', twice, 'd/a.yaml and d/b.yml describe the same queue: main in github.com/acme/web'],
+    ['diff -f d', twice, 'd/a.yaml and d/b.yml describe the same queue: main of acme/web'],
     ['diff -f q.json', { 'q.json': 'settings: {} # none' }, 'q.json:1: invalid JSON.'],
     [`${set} a=1 --set a=2`, {}, '--set was given twice for a.'],
     [`${set} a.b=1`, {}, "'a.b=1' is not <setting>=<value>"],
@@ -506,7 +506,7 @@ describe('export', () => {
       '# ours\nrepo: acme/web # mind the name\n\nsettings:\n  # one at a time\n  concurrency: 1 # was 2\n  state: paused\n  requiredStatuses: [ ci, e2e ] # from CI\n\n  mode: "single"\n  batch: false\ntargetBranch: main\n\n# the end\n',
     )
     const again = await exportOf(now, '-f q.yaml', { disk })
-    expect(again.err).toContain('q.yaml is up to date with the queue for main in github.com/acme/web.')
+    expect(again.err).toContain('q.yaml is up to date with the queue for main of acme/web.')
   })
 
   test.each([

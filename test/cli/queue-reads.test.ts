@@ -284,7 +284,7 @@ describe('queue check', () => {
       out: checks.map(({ check, ok, reason }) => `${check}\t${ok}\t${reason}\n`).join(''),
     })
     expect(err).toContain(
-      'Queue check failed for main in github.com/acme/web: 1 pull request queued, over the limit of 0; the queue is PAUSED.\n',
+      'Queue check failed for main of acme/web: 1 pull request queued, over the limit of 0; the queue is PAUSED.\n',
     )
     const json = await check(`${flags} --json`, waiting)
     expect(json.code).toBe(21)

@@ -22,7 +22,7 @@ describe('what a watch prints', () => {
     expect(out.replace(/^\S+\t/gm, '')).toBe(
       '8\tTESTING\tMERGED\t\n9\tPENDING\tTESTING\t1\n9\tTESTING\tFAILED\t\n',
     )
-    expect(err).toContain('Queue for main in github.com/acme/web: RUNNING, testing 1 of 1, 2 queued.\n')
+    expect(err).toContain('Queue for main of acme/web: RUNNING, testing 1 of 1, 2 queued.\n')
     expect(sleeps).toEqual(Array(6).fill(1_000))
   })
 
@@ -119,7 +119,7 @@ describe('how a watch ends', () => {
   test.each([false, true])('a queue that is gone ends it with 5 (terminal %s)', async terminal => {
     const { code, out, err } = await watch('', [good, { status: 404 }], { terminal, columns: 120 })
     expect(code).toBe(5)
-    expect(err).toContain('404 (not found) for the queue for main')
+    expect(err).toContain('There is no queue for main of acme/web.')
     if (terminal) expect(out).toMatch(/\u001B\[\?25h\u001B\[\?1049l\S*acme\/web main.*\n$/s)
   })
 

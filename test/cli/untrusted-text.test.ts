@@ -302,7 +302,7 @@ describe('text of the service in errors', () => {
         for (const terminal of [false, true]) {
           const setting = { answer, terminal, env: { NO_COLOR: '1' } }
           const { err } = await runAndCheck(line, { code: 6 }, setting)
-          expect(err).toContain('(400)')
+          expect(err).toMatch(/ was not submitted: | rejected the request: /)
           expectPlainText(err)
           expect(err).not.toMatch(/pwned|submitPullRequest|getSubmitted|listThings/)
           expect(err.match(/^mergeq: /gm)).toHaveLength(1)
@@ -360,7 +360,7 @@ describe('text of the service in errors', () => {
   const secondPage = (_: Seen, index: number) =>
     index > 0 ? failing() : answered({ tests: [aTest('one')], page: { next_page_token: 'more' } })()
   test.each([
-    ['a 400', 'pr get 7', 6, () => ({ status: 400, body: forged }), /\(400\)/],
+    ['a 400', 'pr get 7', 6, () => ({ status: 400, body: forged }), /rejected the request/],
     ['a 500 of a change', 'pr submit 7', 11, failing, /It is unknown whether the change was applied/],
     ['a 500 between pages', 'flaky list --retries 0', 17, secondPage, /[Tt]he list is incomplete/],
     ['an error in a wait', 'pr wait 7 --interval 1s --timeout 2s --retries 0', 124, failing, /Still waiting/],

@@ -296,7 +296,7 @@ describe('questions', () => {
 
   test('name what would be lost', async () => {
     const { err } = await typed('queue delete -R git.example.com/acme/web -b release', terminal)
-    expect(err).toMatch(/release in git\.example\.com\/acme\/web/)
+    expect(err).toMatch(/release of git\.example\.com\/acme\/web/)
     const many = await typed(`pr cancel 7 8 ${at}`, terminal)
     expect(many.err).toMatch(/#7, #8.*\[y\/N\]/)
   })

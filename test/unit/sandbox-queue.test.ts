@@ -120,8 +120,8 @@ describe('the states of a pull request', () => {
     submit(1)
     end()
     expect(() => submit(1)).toThrow('is already merged')
-    expect(() => cancel(queue, 1)).toThrow('not in the queue')
-    expect(() => restart(queue, 2)).toThrow('not in the queue')
+    expect(() => cancel(queue, 1)).toThrow('Not Found')
+    expect(() => restart(queue, 2)).toThrow('Not Found')
   })
 })
 

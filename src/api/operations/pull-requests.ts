@@ -1,7 +1,7 @@
 import { formatBytes, pluralize, pluralizeFirst } from '../../domain/format.ts'
 import { pullRequestStates, withNormalizedState } from '../../domain/states.ts'
 import { maxPullRequestNumber } from '../../domain/values/pull-request.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
+import { queueName } from '../../domain/values/repository.ts'
 import type { ImpactedTargets } from '../../domain/values/target-list.ts'
 import { parseMoment, toIso } from '../../domain/values/time.ts'
 import {
@@ -94,8 +94,9 @@ const inspectOnError: OperationErrors = {
       : undefined,
 }
 
-const recoveredByRecord = (rule: RecoveryRule, change: string) => ({
+const recoveredByRecord = (rule: RecoveryRule, change: string, done: string) => ({
   change,
+  done,
   readBack: { operation: getSubmittedPullRequest, params: ['repo', 'targetBranch', 'pr'], rule },
   inspectCommand: 'pr get',
 })
@@ -104,7 +105,7 @@ export const submitPullRequest = defineOperation({
   route: 'POST /submitPullRequest',
   summary: 'Submits a pull request to the queue for testing and merging.',
   recovery: {
-    ...recoveredByRecord('submit', 'submission'),
+    ...recoveredByRecord('submit', 'submission', 'submitted'),
     replay: 'if-not-applied',
     alreadyAppliedStatus: 409,
   },
@@ -131,7 +132,7 @@ export const cancelPullRequest = defineOperation({
   route: 'POST /cancelPullRequest',
   summary: 'Removes a pull request from the queue.',
   recovery: {
-    ...recoveredByRecord('cancel', 'cancellation'),
+    ...recoveredByRecord('cancel', 'cancellation', 'cancelled'),
     replay: 'if-not-applied',
     alreadyAppliedStatus: 404,
   },
@@ -144,7 +145,7 @@ export const restartTestsOnPullRequest = defineOperation({
   route: 'POST /restartTestsOnPullRequest',
   summary: 'Restarts the tests of a queued pull request.',
   // A second restart would discard the tests that the first one started.
-  recovery: { ...recoveredByRecord('restart', 'restart'), replay: 'never' },
+  recovery: { ...recoveredByRecord('restart', 'restart', 'restarted'), replay: 'never' },
   params: pullRequestParams,
   decoder: emptyDecoder,
   errors: inspectOnError,
@@ -193,7 +194,7 @@ export const setImpactedTargets = defineOperation({
   summary: 'Sets the impacted targets of a pull request.',
   // No operation shows the targets; the last upload for a commit wins
   // (docs/reference/service.md, "setImpactedTargets").
-  recovery: { change: 'target upload', replay: 'without-reading', inspectCommand: 'pr get' },
+  recovery: { change: 'target upload', done: 'updated', replay: 'without-reading', inspectCommand: 'pr get' },
   params: {
     ...pullRequestParams,
     sha: param(headCommit, 'Head commit that the targets belong to', {
@@ -356,7 +357,7 @@ export const listPullRequests = defineOperation({
   // `cursor` and `take` are members of the body itself.
   pagination({ repo, targetBranch, states = [], author, limit, pageSize, maxPages, ...rest }, now) {
     const since = rest.since === undefined ? undefined : toIso(parseMoment(rest.since, now))
-    const queue = `${targetBranch} in ${repositoryName(repo)}`
+    const queue = `${queueName({ repo, targetBranch })}`
     const conditions = [
       ...new Set(states),
       ...(since === undefined ? [] : [`ended since ${since}`]),

@@ -22,10 +22,10 @@ function withNormalizedStates(document: JsonObject): JsonObject {
     : { ...queue, enqueuedPullRequests: normalized }
 }
 
-const createOnNotFound: OperationErrors = {
+const listOnNotFound: OperationErrors = {
   hint: (status, resource, commandLine) =>
     status === 404
-      ? `Check --repo and --target-branch. To create the queue, run: ${commandLine(['queue', 'create'], resource)}`
+      ? `To list the queues, run: ${commandLine(['queue', 'list'], { targetBranch: null })}\nTo create this queue, run: ${commandLine(['queue', 'create'], resource)}`
       : undefined,
 }
 
@@ -38,12 +38,13 @@ export const getQueue = defineOperation({
     name: 'list of enqueued pull requests (enqueuedPullRequests)',
     isPresent: ({ enqueuedPullRequests }) => Array.isArray(enqueuedPullRequests),
   }),
-  errors: createOnNotFound,
+  errors: listOnNotFound,
 })
 
-const recoveredByQueue = (rule: RecoveryRule, change: string) =>
+const recoveredByQueue = (rule: RecoveryRule, change: string, done: string) =>
   ({
     change,
+    done,
     readBack: { operation: getQueue, params: ['repo', 'targetBranch'], rule },
     replay: 'if-not-applied',
     inspectCommand: 'queue get',
@@ -54,14 +55,14 @@ const { mode, concurrency } = queueSettings
 export const createQueue = defineOperation({
   route: 'POST /createQueue',
   summary: 'Creates a merge queue for a branch.',
-  recovery: { ...recoveredByQueue('create', 'creation'), alreadyAppliedStatus: 409 },
+  recovery: { ...recoveredByQueue('create', 'creation', 'created'), alreadyAppliedStatus: 409 },
   params: { ...queueParams, ...inBody({ mode, concurrency }) },
   decoder: emptyDecoder,
   errors: {
     hint(status, resource, commandLine) {
       if (status === 404) return 'Check --repo and the permissions of the token.'
       return status === 409
-        ? `To change the settings of an existing queue, run: ${commandLine(['queue', 'update'], resource)}`
+        ? `To see the existing queue, run: ${commandLine(['queue', 'get'], resource)}\nTo change its settings, see: mergeq queue update --help`
         : undefined
     },
   },
@@ -71,7 +72,7 @@ export const updateQueue = defineOperation({
   route: 'POST /updateQueue',
   summary: 'Changes settings of a queue. Resolves to its settings, or to a receipt if the service sent none.',
   hasState: true,
-  recovery: recoveredByQueue('update', 'update'),
+  recovery: recoveredByQueue('update', 'update', 'updated'),
   params: { ...queueParams, ...inBody(queueSettings) },
   exclusive: [['requiredStatuses', 'deleteRequiredStatuses']],
   check({ repo, targetBranch, ...settings }, hasOverrides) {
@@ -80,13 +81,13 @@ export const updateQueue = defineOperation({
   },
   response: queueSettingsRecord,
   decoder: recordOrEmptyDecoder(withNormalizedStates),
-  errors: createOnNotFound,
+  errors: listOnNotFound,
 })
 
 export const deleteQueue = defineOperation({
   route: 'POST /deleteQueue',
   summary: 'Deletes a queue, which must be empty.',
-  recovery: { ...recoveredByQueue('delete', 'deletion'), alreadyAppliedStatus: 404 },
+  recovery: { ...recoveredByQueue('delete', 'deletion', 'deleted'), alreadyAppliedStatus: 404 },
   params: queueParams,
   decoder: emptyDecoder,
 })

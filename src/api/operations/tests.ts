@@ -320,7 +320,7 @@ export const linkTicketToTestCase = defineOperation({
   route: 'POST /flaky-tests/link-ticket-to-test-case',
   summary: 'Links a ticket to a test. Never sent again after a lost response.',
   // No operation is known to show the link, and whether a second link is harmless is not known either.
-  recovery: { change: 'linking of the ticket', replay: 'never', inspectCommand: '' },
+  recovery: { change: 'linking of the ticket', done: 'linked', replay: 'never', inspectCommand: '' },
   isHostedOnly: true,
   params: {
     repo: queueParams.repo,

@@ -5,7 +5,7 @@ import { serviceRecord } from '../../cli/fields.ts'
 import { pluralize } from '../../domain/format.ts'
 import { describeWhen } from '../../domain/time-range.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
+import { queueName } from '../../domain/values/repository.ts'
 import { parseMoment } from '../../domain/values/time.ts'
 import { type ColumnSpec, table, withLinks } from '../../output/view.ts'
 
@@ -38,7 +38,7 @@ export const prListCommand = defineCommand({
         : [`ended ${describeWhen({ start: parseMoment(since, startedAt), end: startedAt }, true)}`]),
       ...(author === undefined ? [] : [`by ${author}`]),
     ].join(', ')
-    const queue = `${targetBranch} in ${repositoryName(repo)}${conditions === '' ? '' : ` (${conditions})`}`
+    const queue = `${queueName({ repo, targetBranch })}${conditions === '' ? '' : ` (${conditions})`}`
     if (shown === 0) return { sentence: `No pull requests for ${queue}.` }
     const count = pluralize(shown, 'pull request')
     return { footer: [complete ? `${count} for ${queue}.` : cutListSentence(count)] }

@@ -47,7 +47,5 @@ export async function explainFinished(
   const outcome = outcomes.find(name => name === outcomeOfRecord(record ?? {}))
   if (outcome === undefined) return failure
   const hint = `Nothing was changed. For details, run: ${context.settings.commandLine(['pr', 'get', pr], pullRequest)}`
-  const sentence = `#${pr} ${sentences[outcome]}.`
-  const message = failure.message.includes(sentence) ? failure.message : `${sentence} ${failure.message}`
-  return extendError(failure, { hint }, message)
+  return extendError(failure, { hint }, `#${pr} ${sentences[outcome]}.`)
 }

@@ -6,7 +6,7 @@ import { flag, option } from '../../cli/inputs.ts'
 import { formatAge, pluralize } from '../../domain/format.ts'
 import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
 import { stateOf } from '../../domain/states.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
+import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { duration, integer } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
@@ -146,7 +146,7 @@ export const queueCheckCommand = defineCommand({
     if (failed.length === 0) return 0
     throw new MergeqError(
       'check-failed',
-      `Queue check failed for ${targetBranch} in ${repositoryName(repo)}: ${failed.map(({ reason }) => reason).join('; ')}.`,
+      `Queue check failed for ${queueName({ repo, targetBranch })}: ${failed.map(({ reason }) => reason).join('; ')}.`,
       {
         hint: failed.some(({ check }) => check === 'not-paused')
           ? 'To resume a paused queue, run: mergeq queue resume'

@@ -10,7 +10,7 @@ import { flag } from '../../cli/inputs.ts'
 import { reportResults, sendOne } from '../../cli/run.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
+import { queueName } from '../../domain/values/repository.ts'
 import { MergeqError } from '../../errors.ts'
 import { message } from '../../output/view.ts'
 import type { QueueParams } from './plan.ts'
@@ -83,8 +83,7 @@ export const queueDeleteCommand = defineCommand({
     yes: yesInput,
     cancelAll: flag('Cancel all queued pull requests first, except those that are not ready'),
   },
-  view: (_, { repo, targetBranch }) =>
-    message(`Deleted the queue for ${targetBranch} in ${repositoryName(repo)}.`),
+  view: (_, { repo, targetBranch }) => message(`Deleted the queue for ${queueName({ repo, targetBranch })}.`),
   examples: ['mergeq queue delete --target-branch release --yes', 'mergeq queue delete --cancel-all --yes'],
   dryRun: async ({ cancelAll: cancels }, context) =>
     printDryRun(cancels ? getQueue : deleteQueue, await context.requests(), context),
@@ -99,7 +98,7 @@ export const queueDeleteCommand = defineCommand({
       cancellation = `cancels ${pluralize(queued.length, 'queued pull request')} and `
     }
     const question = {
-      text: `This ${cancellation}deletes the queue for ${targetBranch} in ${repositoryName(repo)}. Type ${targetBranch} to confirm:`,
+      text: `This ${cancellation}deletes the queue for ${queueName({ repo, targetBranch })}. Type ${targetBranch} to confirm:`,
       expectedInput: targetBranch,
     }
     if (!yes) await confirm('queue delete', question, context)

@@ -106,7 +106,7 @@ function readOverride(text: string): readonly [string, Json] {
 interface QueueFileItem {
   /** The path as it was typed or found; `-` is standard input. */
   readonly path: string
-  /** The queue in messages: `main in github.com/acme/web`. */
+  /** The queue in messages: `main of acme/web`. */
   readonly name: string
   readonly content: QueueFile
   readonly request: QueueRequest

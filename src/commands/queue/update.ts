@@ -10,7 +10,7 @@ import { optionName } from '../../cli/inputs.ts'
 import { pluralize } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
 import { isUnderTest, stateOf } from '../../domain/states.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
+import { queueName } from '../../domain/values/repository.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { keyValueTable, message } from '../../output/view.ts'
 import { formatSetting, type QueueParams } from './plan.ts'
@@ -19,8 +19,7 @@ export const queueCreateCommand = defineCommand({
   command: 'queue create',
   summary: 'Create a merge queue for a branch',
   operation: createQueue,
-  view: (_, { repo, targetBranch }) =>
-    message(`Created the queue for ${targetBranch} in ${repositoryName(repo)}.`),
+  view: (_, { repo, targetBranch }) => message(`Created the queue for ${queueName({ repo, targetBranch })}.`),
   examples: ['mergeq queue create --target-branch release --concurrency 2'],
 })
 
@@ -98,7 +97,7 @@ export const queueUpdateCommand = defineCommand({
   },
   readBefore: (values, context) => readQueue(values, context),
   view({ records: [queue] }, { repo, targetBranch, ...options }, { before, overrides }) {
-    const sentence = `Updated the queue for ${targetBranch} in ${repositoryName(repo)}`
+    const sentence = `Updated the queue for ${queueName({ repo, targetBranch })}`
     const changes =
       before && `${targetBranch}: ${describeUpdate(sentSettings(options, overrides), before, queue ?? {})}`
     if (queue === undefined) return message(changes ?? `${sentence}.`)
@@ -158,7 +157,7 @@ const defineStateCommand = ({
     view: (_, { repo, targetBranch }, { before }) =>
       message(
         before === undefined
-          ? `The queue for ${targetBranch} in ${repositoryName(repo)} is now ${state}.`
+          ? `The queue for ${queueName({ repo, targetBranch })} is now ${state}.`
           : describeStateChange(state, targetBranch, before),
       ),
     examples: [`mergeq ${command}`],

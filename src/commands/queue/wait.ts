@@ -11,7 +11,7 @@ import { defaultMaxErrors } from '../../domain/limits.ts'
 import { queueSummary, testSlots } from '../../domain/queue-entries.ts'
 import { type QueueCondition, queueConditions, queueOutcome } from '../../domain/queue-wait.ts'
 import { canResume, kindOfOutcome, stateOf } from '../../domain/states.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
+import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { choice } from '../../domain/values/types.ts'
 import { pollDelay, requestedDelay } from '../../domain/wait-state.ts'
 import { exitCodeOf, isPermanent, type MergeqError, toMergeqError, withPeriod } from '../../errors.ts'
@@ -79,8 +79,7 @@ interface QueueWaitEnd {
   readonly failure?: MergeqError
 }
 
-const queueTitle = ({ targetBranch, repo }: QueueParams): string =>
-  `The queue for ${targetBranch} in ${repositoryName(repo)}`
+const queueTitle = (queue: QueueParams): string => `The queue for ${queueName(queue)}`
 
 /** Reads a queue until a wait is over. Throws only when a signal interrupts the command. */
 async function waitForQueue(

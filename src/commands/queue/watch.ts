@@ -22,7 +22,7 @@ import {
   snapshotOf,
 } from '../../domain/queue-changes.ts'
 import { type QueueEntry, queueSummary } from '../../domain/queue-entries.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
+import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { duration, interval } from '../../domain/values/types.ts'
 import { maxPollDelay, requestedDelay } from '../../domain/wait-state.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
@@ -172,7 +172,7 @@ function createStreamView({ repo, targetBranch }: QueueParams, context: CommandC
     async show({ queue, changes }) {
       if (changes !== undefined) for (const change of changes) await printChange(change)
       else if (context.options.format === 'ndjson') await printQueueEvent(queue)
-      else await logger.info(`Queue for ${targetBranch} in ${repositoryName(repo)}: ${queueSummary(queue)}.`)
+      else await logger.info(`Queue for ${queueName({ repo, targetBranch })}: ${queueSummary(queue)}.`)
     },
     notify: text => logger.info(text),
     sleep: milliseconds => host.clock.sleep(milliseconds, host.interrupted),

@@ -14,14 +14,14 @@ export const repositoryName = ({ host, owner, name }: Repository): string => `${
 export const shortRepositoryName = (repo: Repository): string =>
   repo.host === 'github.com' ? `${repo.owner}/${repo.name}` : repositoryName(repo)
 
-/** Returns the name of a queue as messages show it: `main in github.com/acme/web`. */
+/** Returns the name of a queue as messages show it: `main of acme/web`. */
 export const queueName = ({
   repo,
   targetBranch,
 }: {
   readonly repo: Repository
   readonly targetBranch: string
-}): string => `${targetBranch} in ${repositoryName(repo)}`
+}): string => `${targetBranch} of ${shortRepositoryName(repo)}`
 
 const defaultHost = 'github.com'
 // Patterns with character properties take 0.3 ms to create: they are created where they are used.

@@ -100,8 +100,7 @@ function removeFromList(list: PullRequest[], pullRequest: PullRequest): boolean 
  */
 function getQueued(queue: Queue, number: number): PullRequest {
   const pullRequest = queue.pullRequests.get(number)
-  if (pullRequest === undefined || !isSubmitted(pullRequest))
-    throw statusError(404, `#${number} is not in the queue.`)
+  if (pullRequest === undefined || !isSubmitted(pullRequest)) throw statusError(404, 'Not Found')
   return pullRequest
 }
 
