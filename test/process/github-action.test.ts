@@ -221,6 +221,31 @@ describe('the action', { timeout: 90_000 }, () => {
     expect(JSON.parse(job.outputs.get?.json ?? '')).toMatchObject({ branch: 'release/2.4' })
   })
 
+  test('shows failing checks in the log, and gives them as JSON and as a summary', async () => {
+    await sandbox.close()
+    const queues = [{ repo: parseRepository('acme/web'), targetBranch: 'release/2.4' }]
+    sandbox = await startSandbox({ speed: 20, now: Date.now, queues, scenario: 'failure' })
+    const job = newJob()
+    const run = async (command: string) => {
+      const code = await job.use({ id: 'run', with: { token: 'sandbox', command, 'allow-failure': true } })
+      return { code, outputs: job.outputs.run ?? {} }
+    }
+    const { code, outputs: failed } = await run('pr submit 9 --wait')
+    expect({ code, exit: failed['exit-code'] }).toEqual({ code: 0, exit: '3' })
+    const { reason, failingChecks } = JSON.parse(failed.json ?? '')
+    const [{ name, url }] = failingChecks
+    expect(job.log.join('\n')).toContain(`\n#9: the check "${name}" failed: ${url}\n`)
+    expect(failed.summary).toBe(
+      `${reason}\n- [${name}](<${url}>)\n\nExit code of pr submit 9 --wait --interval 1s: 3`,
+    )
+    const { outputs: shown } = await run('pr get 9')
+    expect(shown).toMatchObject({ 'exit-code': '0', summary: 'Exit code of pr get 9: 0' })
+    expect(JSON.parse(shown.json ?? '')).toMatchObject({ state: 'FAILED' })
+    const { outputs: checked } = await run('queue check --max-depth 0')
+    expect(checked).toMatchObject({ 'exit-code': '0', summary: 'Exit code of queue check --max-depth 0: 0' })
+    expect(JSON.parse(checked.json ?? '')).toMatchObject({ ok: true })
+  })
+
   test('runs no part of a command as a shell', async () => {
     const job = newJob()
     const command = 'api status $(touch ran) `touch ran` ; touch ran "&& touch ran"'
@@ -245,7 +270,7 @@ describe('the action', { timeout: 90_000 }, () => {
       for (const step of steps)
         expect({ code: await job.step(step), log: job.log }).toMatchObject({ code: 0 })
       if (text.includes('GITHUB_STEP_SUMMARY'))
-        expect(job.summary).toMatch(/in the merge queue: never-submitted|failing tests/)
+        expect(job.summary).toMatch(/in the merge queue: never-submitted|failing tests|^#123 merged/)
     }
   })
 })
