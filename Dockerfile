@@ -1,10 +1,9 @@
-# syntax=docker/dockerfile:1
 # The image of mergeq: Debian with git, Node and the files of the npm package, without npm and without root.
 #
 #     docker build --tag mergeq .
 #     docker run --rm --env MERGEQ_TOKEN --volume "$PWD:/work" mergeq pr get 7
 
-FROM node:22.21.1-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS build
 WORKDIR /source
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
@@ -14,7 +13,7 @@ RUN npm run build \
   && mkdir /package \
   && tar --extract --gzip --file /tmp/mergeq-*.tgz --directory /package --strip-components 1 --no-same-owner
 
-FROM debian:bookworm-slim
+FROM debian:bookworm-20260918-slim@sha256:3783cc01769c7b2b1b83a5c5ad96c815348e28ed7da68e2e3687004faa906251
 LABEL org.opencontainers.image.title="mergeq" \
   org.opencontainers.image.description="Command line for a merge queue and its flaky tests" \
   org.opencontainers.image.source="https://github.com/mergeq/mergeq" \

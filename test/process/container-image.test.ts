@@ -44,7 +44,9 @@ describe('Dockerfile', () => {
   test('has two stages with exact Debian bases, no root, no npm and no secret', () => {
     expect(stages.length).toBe(2)
     for (const [base] of stages)
-      expect(base?.value).toMatch(/^(?:node:\d+\.\d+\.\d+-|debian:)bookworm-slim(?: AS \w+)?$/)
+      expect(base?.value).toMatch(
+        /^(?:node:[\d.]+-bookworm|debian:bookworm-\d+)-slim@sha256:[\da-f]{64}(?: AS \w+)?$/,
+      )
     expect(valuesOf(image, 'USER')).toEqual(['1000:1000'])
     expect(image.findIndex(({ name }) => name === 'USER')).toBeGreaterThan(
       image.findLastIndex(({ name }) => name === 'RUN'),

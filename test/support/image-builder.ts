@@ -3,6 +3,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  readFileSync,
   realpathSync,
   rmSync,
   symlinkSync,
@@ -24,6 +25,8 @@ export interface ImageBuilder {
 
 const answers = async (program: string, ...words: readonly string[]): Promise<boolean> =>
   (await execa(program, words, { reject: false, timeout: 10_000 })).exitCode === 0
+
+const digest = /@sha256:[\da-f]{64}/g
 
 const tag = `mergeq-test-${process.pid}`
 
@@ -51,7 +54,16 @@ function withBuildah(place: string, bases: readonly string[]): ImageBuilder {
     name: 'buildah',
     async build() {
       const isReachable = await answers('buildah', ...global, 'pull', '--quiet', bases[0] ?? '')
-      if (!isReachable) await createBases(buildah, place, bases)
+      // A base made here has another digest.
+      const file = join(place, 'Dockerfile')
+      const text = readFileSync('Dockerfile', 'utf8')
+      writeFileSync(file, isReachable ? text : text.replace(digest, ''))
+      if (!isReachable)
+        await createBases(
+          buildah,
+          place,
+          bases.map(base => base.replace(digest, '')),
+        )
       // npm in the build trusts what npm on this machine trusts.
       const trusted = (await execa('npm', ['config', 'get', 'cafile'])).stdout.trim()
       const hasFile = existsSync(trusted)
@@ -60,7 +72,7 @@ function withBuildah(place: string, bases: readonly string[]): ImageBuilder {
       writeFileSync(settings, 'cafile=/etc/npm-certificates.crt\n')
       const volumes = [`${certificates}:/etc/npm-certificates.crt:ro`, `${settings}:/usr/local/etc/npmrc:ro`]
       const options = hasFile ? volumes.flatMap(volume => ['--volume', volume]) : []
-      await buildah('bud', ...isolation, ...options, '--tag', tag, '.')
+      await buildah('bud', ...isolation, ...options, '--tag', tag, '--file', file, '.')
     },
     async run(words, workFolder) {
       const container = await buildah('from', '--pull-never', tag)
