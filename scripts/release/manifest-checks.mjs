@@ -34,8 +34,11 @@ export function checkVersion({ root, run, tag }) {
 export const checkChangelog = ({ root }) =>
   changelogProblems(read(root, 'CHANGELOG.md'), readManifest(root).version)
 
-/** The manifest has what the page of the package shows, and every place names the same repository. */
-export function checkMetadata({ root }) {
+/**
+ * The manifest has what the page of the package shows, every place names the same repository, and a release does not
+ * say that there is none.
+ */
+export function checkMetadata({ root, tag }) {
   const manifest = readManifest(root)
   const page = repositoryPage(manifest)
   const pages = [
@@ -63,6 +66,10 @@ export function checkMetadata({ root }) {
   if (!String(manifest.homepage).startsWith(page)) problems.push(`homepage is not below ${page}`)
   if (manifest.bugs?.url !== `${page}/issues`) problems.push(`bugs.url is not ${page}/issues`)
   if (manifest.private === true) problems.push('the package is private')
+  if (tag !== undefined)
+    for (const path of ['README.md', 'docs/github-action.md'])
+      if (/not published yet|when the package is on npm/.test(read(root, path)))
+        problems.push(`${path} says that the package is not published`)
   for (const path of pages)
     for (const [, found] of read(root, path).matchAll(/(?:github\.com\/|uses: )([\w-]+\/mergeq)\b/g))
       if (found !== name) problems.push(`${path} names the repository ${found}, package.json ${name}`)

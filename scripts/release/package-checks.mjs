@@ -11,7 +11,7 @@ const required = [
 ]
 const permitted =
   /^(?:bin\/|dist\/[\w-]+\.(?:cjs|mjs|d\.[cm]ts|txt)$|man\/|(?:package\.json|README\.md|LICENSE|CHANGELOG\.md)$)/
-const maxPackedBytes = 1_000_000
+const maxPackedBytes = 600_000
 
 /** Packs the package once. Returns the path of the tarball and the paths in it. */
 export function packOnce(context) {

@@ -160,7 +160,11 @@ testWith('jq')(
 describe('the release check', () => {
   beforeAll(async () => {
     for (const part of parts) cpSync(resolve(part), join(original, part), { recursive: true })
-    // The copy is a release, whether the changelog is cut already or not.
+    // The copy is a release, whether the changelog is cut already or not, and says so.
+    for (const path of ['README.md', 'docs/github-action.md']) {
+      const text = readFileSync(join(original, path), 'utf8')
+      writeFileSync(join(original, path), text.replace(/not published yet|when the package is on npm/g, ''))
+    }
     if (!readFileSync(join(original, 'CHANGELOG.md'), 'utf8').includes(`\n## [${version}] - `)) {
       const cut = ['scripts/check-release.mjs', '--root', original, '--cut', '--date', '2026-11-22']
       await execa(process.execPath, cut)
@@ -202,6 +206,10 @@ describe('the release check', () => {
   test('fails for a tag of another version, and for a check that does not exist', async () => {
     expect((await check('--only', 'version', '--tag', 'v9.9.9')).lines).toEqual([
       `FAIL  version: the tag has 9.9.9, package.json has ${version}`,
+    ])
+    writeFileSync(join(root, 'README.md'), 'The package is not published yet.')
+    expect((await check('--only', 'metadata', '--tag', `v${version}`)).lines).toEqual([
+      'FAIL  metadata: README.md says that the package is not published',
     ])
     expect(await check('--only', 'color')).toMatchObject({ code: 2, err: expect.stringMatching(/color/) })
   })
