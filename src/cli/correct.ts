@@ -46,7 +46,11 @@ async function readVocabulary(group: string, groups: Groups): Promise<readonly S
 
 /** Returns what a word means, or the word that is most similar to it; `next` is the word after it. */
 function findMeaning(rows: readonly SynonymRow[], word: string, next = ''): Meaning | undefined {
-  const fitting = rows.filter(([target]) => !target.endsWith(' <pr>') || isPullRequestReference(next))
+  const fitting = rows.filter(
+    ([target]) =>
+      !(target.endsWith(' <pr>') && !isPullRequestReference(next)) &&
+      !(target.endsWith(' <word>') && next === ''),
+  )
   const find = (name: string) => fitting.find(([, words]) => words.split(' ').includes(name))?.[0]
   const exact = word === '' ? undefined : find(word)
   const names = () => fitting.flatMap(([, words]) => words.split(' '))
@@ -54,7 +58,7 @@ function findMeaning(rows: readonly SynonymRow[], word: string, next = ''): Mean
   const target = exact ?? (similar === undefined ? undefined : find(similar))
   return target === undefined
     ? undefined
-    : { target: target.replace(/ <pr>$/, ''), isGuess: exact === undefined }
+    : { target: target.replace(/ <(?:pr|word)>$/, ''), isGuess: exact === undefined }
 }
 
 /**
@@ -221,12 +225,16 @@ function flagFor(flag: string, value: string, definitions: readonly OptionDefini
 }
 
 /** Returns the option that was probably meant, perhaps with its value or as several options. */
-function findOption(option: string, definitions: readonly OptionDefinition[]): Hint {
+function findOption(option: string, value: string, definitions: readonly OptionDefinition[]): Hint {
   const shown = definitions.filter(({ hidden }) => hidden !== true).map(({ name }) => name)
   const names = [...shown, '--help', '--version']
   const rows = [
     ...names.map((name): SynonymRow => [name, name]),
-    ...optionSynonyms.filter(([target]) => names.includes(target.split(/[= ]/)[0] ?? '')),
+    ...optionSynonyms.filter(([target]) => {
+      const [name = ''] = target.split(/[= ]/)
+      const { choices } = definitions.find(each => each.name === name) ?? {}
+      return names.includes(name) && (target.includes('=') || (choices?.includes(value) ?? true))
+    }),
   ]
   const meaning = findMeaning(rows, option)
   if (meaning?.isGuess !== true) return meaning?.target
@@ -239,7 +247,10 @@ function findOption(option: string, definitions: readonly OptionDefinition[]): H
 }
 
 /** Returns the hint for an unknown option: the whole command line with the option that was probably meant. */
-async function hintForOption({ argv, groups, path, command }: Mistake, word: string): Promise<Hint> {
+async function hintForOption(
+  { argv, groups, path, command, commands }: Mistake,
+  word: string,
+): Promise<Hint> {
   const [option = '', value] = word.split(/=(.*)/s)
   const at = argv.indexOf(word)
   if (at < 0) return undefined
@@ -257,19 +268,22 @@ async function hintForOption({ argv, groups, path, command }: Mistake, word: str
   if (option === '--json')
     return askForFields(argv.toSpliced(at, 1, '--json', '--fields', value ?? ''), groups)
   const watch = watchCommands[name]
-  if (watch !== undefined && ['--watch', '-w', '--follow', '--wait'].includes(option)) {
+  const isOfWatch = commands.some(
+    each => each.command === watch && each.definitions.some(definition => definition.name === option),
+  )
+  if (watch !== undefined && (isOfWatch || ['--watch', '-w', '--follow', '--wait'].includes(option))) {
     const correction = { target: watch, replaced: path.length, isGuess: false }
-    const rest = argv.toSpliced(at, 1)
+    const rest = isOfWatch ? argv : argv.toSpliced(at, 1)
     return askForCommand({ ...(await read(rest, groups)), argv: rest, groups }, correction)
   }
   if (value !== undefined && definitions.some(each => each.name === option && each.value === undefined)) {
     const [flag] = flagFor(option, value, definitions)
     return flag === undefined ? undefined : asQuestion(await replace(flag), flag)
   }
-  const found = findOption(option, definitions)
+  const found = findOption(option, value ?? argv[at + 1] ?? '', definitions)
   if (found === undefined) return undefined
   const words = value === undefined ? found.split(' ') : [`${found}=${value}`]
-  return asQuestion(await replace(...words), found)
+  return asQuestion(await replace(...words), option.startsWith('--') ? found : undefined)
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * A command, and the words that people type for it, separated by spaces. A command that ends with `<pr>` is
- * meant only if a pull request follows. Of several rows with the same word, the first is meant. Options after the
+ * meant only if a pull request follows, and one that ends with `<word>` only if a word follows. Of several rows with the same word, the first is meant. Options after the
  * command are a part of it.
  */
 export type SynonymRow = readonly [command: string, words: string]
@@ -40,6 +40,7 @@ export const commandSynonyms: Readonly<Record<string, readonly SynonymRow[]>> = 
   ],
   flaky: [
     ['flaky get', 'show view describe info details'],
+    ['flaky get <word>', 'quarantine unquarantine'],
     ['flaky list', 'ls tests failing failed all status'],
     ['flaky unhealthy', 'broken'],
     ['flaky report', 'summary'],
@@ -130,15 +131,17 @@ export const optionSynonyms: readonly SynonymRow[] = [
   ['--color=never', '--no-color --no-colour'],
   ['--no-input', '--non-interactive --no-prompt'],
   ['--ca-file', '--cacert --cafile'],
-  ['--since', '--start --from'],
-  ['--until', '--end --to'],
+  ['--since', '--start --from --for'],
+  ['--until', '--end --to --for'],
   ['--head', '--branch-name'],
   ['--sha', '--commit'],
   ['--state', '-s'],
   ['--status', '-s'],
   ['--priority', '-p'],
   ['--author', '-a -A'],
-  ['--timeout', '-t'],
+  ['--timeout', '-t --for'],
+  ['--version', '-V'],
+  ['--wait', '--watch --follow'],
   ['--interval', '-i'],
   ['--state=merged', '--merged'],
   ['--state=failed', '--failed'],
@@ -158,5 +161,8 @@ export const optionSynonyms: readonly SynonymRow[] = [
 /** Commands that follow what another command shows once: `pr get 7 --watch` is `pr wait 7`. */
 export const watchCommands: Readonly<Record<string, string>> = {
   'pr get': 'pr wait',
+  'pr explain': 'pr wait',
+  'pr list': 'queue watch',
   'queue get': 'queue watch',
+  'queue list': 'queue watch',
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createUsageError } from '../../src/cli/correct.ts'
-import { globalOptions, read } from '../../src/cli/parse.ts'
+import { globalOptions, read, versionOption } from '../../src/cli/parse.ts'
 import { commandSynonyms, optionSynonyms, watchCommands } from '../../src/cli/synonyms.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { allCommands } from '../support/commands.ts'
@@ -86,6 +86,16 @@ describe('a misspelt command or option is answered with the whole command line',
     ['pr list --all', 'pr list --limit=1000'],
     ['pr cancel 7 -n', 'pr cancel 7 --dry-run'],
     ['pr get 7 --watch', 'pr wait 7'],
+    ['pr explain 7 --watch', 'pr wait 7'],
+    ['pr submit 7 --watch', 'pr submit 7 --wait'],
+    ['queue list --watch', 'queue watch'],
+    ['queue get --for 5m', 'queue watch --for 5m'],
+    ['pr wait 7 --for merged', 'pr wait 7 --until merged'],
+    ['pr wait 7 --for=5m', 'pr wait 7 --timeout=5m'],
+    ['flaky list --for 7d', 'flaky list --since 7d'],
+    ['flaky quarantine abc123', 'flaky get abc123'],
+    ['flaky quarantine', 'flaky quarantined'],
+    ['-V', '--version'],
     ['--versoin', '--version'],
     [`pr view 7 --fields 'a b'`, `pr get 7 --fields "a b"`],
   ])('%s', async (typed, meant) => {
@@ -97,6 +107,8 @@ describe('a misspelt command or option is answered with the whole command line',
     // Other words after `queue set` are not repeated.
     ['queue set speed 4', 'Did you mean: mergeq queue update'],
     ['frobnicate', 'To list the commands, run: mergeq --help'],
+    ['queue get -n foo', 'To see the usage, run: mergeq queue get --help'],
+    ['pr list --author @me -R acme/web -b main', 'Use your login, such as: --author octocat'],
     ['pr frobnicate', 'To list the commands, run: mergeq pr --help'],
     ['pr get 7 --frobnicate', 'To see the usage, run: mergeq pr get --help'],
     ['flaky get', 'To see the usage, run: mergeq flaky get --help'],
@@ -266,7 +278,9 @@ describe('the tables of other words', () => {
         .filter(name => !commandExists(name)),
     ).toEqual([])
     const options = new Set(
-      [...globalOptions, ...allCommands.flatMap(({ definitions }) => definitions)].map(({ name }) => name),
+      [versionOption, ...globalOptions, ...allCommands.flatMap(({ definitions }) => definitions)].map(
+        ({ name }) => name,
+      ),
     )
     const meant = optionSynonyms.flatMap(([target]) => target.split(' '))
     expect(meant.filter(name => !options.has(name.split('=')[0] ?? ''))).toEqual([])

@@ -341,7 +341,11 @@ export const listPullRequests = defineOperation({
     }),
     // The service cannot select by author: other pull requests are dropped here.
     author: param(
-      text('author', 'name'),
+      mapped(text('author', 'name'), name => {
+        if (name === '@me')
+          throw usageError("'@me' is not a login.", 'Use your login, such as: --author octocat')
+        return name
+      }),
       'Only pull requests by this author (filtered by mergeq, not by the service)',
     ),
     ...pageParams('pull requests', ['take']),
