@@ -161,12 +161,15 @@ function parseValue(word: string): Json {
   return value
 }
 
-/** The queue or pull request that a request is about, as far as its params or its body name it. */
+/** The queue, pull request or test that a request is about, as far as its params or its body name it. */
 export interface Resource {
   readonly repo?: Repository | undefined
   readonly targetBranch?: string | undefined
   readonly pr?: number | undefined
   readonly head?: string | undefined
+  /** A test and the ticket that is linked to it. */
+  readonly testId?: string | undefined
+  readonly ticket?: string | undefined
   readonly targets?: { readonly list: unknown; readonly number: number } | undefined
   /** The id of the run of a pull request from a fork, which was sent instead of the token. */
   readonly forkedRun?: string | undefined
@@ -284,6 +287,8 @@ export const receiptFields: readonly string[] = [
   'repo',
   'targetBranch',
   'pr',
+  'testId',
+  'ticket',
   'targets',
   'ok',
   'delivery',
@@ -298,12 +303,14 @@ export function createReceipt(
   delivery: Delivery,
   failure?: MergeqError,
 ): JsonObject {
-  const { repo, targetBranch, pr, targets } = resource
+  const { repo, targetBranch, pr, testId, ticket, targets } = resource
   return {
     operation: operationName(route),
     ...(repo === undefined ? {} : { repo: repositoryName(repo) }),
     ...(targetBranch === undefined ? {} : { targetBranch }),
     ...(pr === undefined ? {} : { pr }),
+    ...(testId === undefined ? {} : { testId }),
+    ...(ticket === undefined ? {} : { ticket }),
     ...(targets === undefined ? {} : { targets: targets.list === 'ALL' ? 'ALL' : targets.number }),
     ok: failure === undefined,
     delivery,

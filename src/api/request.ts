@@ -142,11 +142,15 @@ function resourceOfBody<P extends Params>(
   const pr = jsonIn(body, 'pr')
   const number = get(pr, 'number')
   const head = get(pr, 'branch')
+  const testId = jsonIn(body, 'test_case_id')
+  const ticket = jsonIn(body, 'external_ticket_id')
   return {
     ...(isRepository(repo) ? { repo: { host: repo.host, owner: repo.owner, name: repo.name } } : {}),
     ...(isText(targetBranch) ? { targetBranch } : {}),
     ...(isPullRequestNumber(number) ? { pr: number } : {}),
     ...(isText(head) ? { head } : {}),
+    ...(isText(testId) ? { testId } : {}),
+    ...(isText(ticket) ? { ticket } : {}),
     ...(forkedRun === undefined ? {} : { forkedRun }),
     ...(sent === undefined ? {} : { targets: sent === targets?.list ? targets : targetsIn(sent) }),
   }

@@ -102,6 +102,8 @@ export interface RequestCommand<V = Readonly<Record<string, unknown>>> {
    * at a terminal; if it throws, the original error stays.
    */
   explainRejection?(failure: MergeqError, values: V, context: CommandContext): Promise<MergeqError>
+  /** Whether the first failure stops the rest, as with --stop-on-error. */
+  readonly stopsOnError?: boolean
   /**
    * Returns what ends a list on a terminal, instead of the notes about its range and length on standard
    * error; undefined where the notes say it.

@@ -87,34 +87,42 @@ export const maxErrorsOption = option(
   { default: String(defaultMaxErrors), advanced: true },
 )
 
-const maxPullRequests = 10_000
-
-async function withInput(typed: readonly string[], context: ParseContext): Promise<readonly string[]> {
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const piece of openInput('-', context)) {
-    text += decoder.decode(piece, { stream: true })
-    if (text.length > maxInputLength) throw tooMany()
-  }
-  const lines = requireUtf8(text + decoder.decode(), 'Standard input')
-    .split(/\r?\n/)
-    .filter(line => line.trim() !== '')
-  const words = typed.flatMap(word => (word === '-' ? lines.flatMap(wordsIn) : [word]))
-  if (lines.length === 0)
-    throw usageError(
-      'Standard input was empty; the previous command may have failed.',
-      'Write one pull request per line: a number or a URL.',
-    )
-  if (words.length > maxPullRequests) throw tooMany(words.length)
-  return words
-}
+const maxItems = 10_000
 
 /** Characters of standard input; far more than the receipts of 10,000 pull requests have. */
 const maxInputLength = 16 * 1024 * 1024
 
-const tooMany = (number?: number): MergeqError =>
+/**
+ * Reads what the lines of standard input name, at most 10,000 items; empty lines are ignored.
+ *
+ * @param noun what the items are, in the plural: `pull requests`
+ * @param hint what to write if there are none
+ */
+export async function readInputItems<T>(
+  noun: string,
+  hint: string,
+  readLine: (line: string) => readonly T[],
+  context: ParseContext,
+): Promise<readonly T[]> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const piece of openInput('-', context)) {
+    text += decoder.decode(piece, { stream: true })
+    if (text.length > maxInputLength) throw tooMany(noun)
+  }
+  const lines = requireUtf8(text + decoder.decode(), 'Standard input')
+    .split(/\r?\n/)
+    .filter(line => line.trim() !== '')
+  if (lines.length === 0)
+    throw usageError('Standard input was empty; the previous command may have failed.', hint)
+  const items = lines.flatMap(readLine)
+  if (items.length > maxItems) throw tooMany(noun, items.length)
+  return items
+}
+
+const tooMany = (noun: string, number?: number): MergeqError =>
   usageError(
-    `Too many pull requests${number === undefined ? '' : ` (${formatInteger(number)})`}: the limit is ${formatInteger(maxPullRequests)}.`,
+    `Too many ${noun}${number === undefined ? '' : ` (${formatInteger(number)})`}: the limit is ${formatInteger(maxItems)}.`,
     'Split the list, and run the command once for each part.',
   )
 
@@ -176,7 +184,9 @@ export const pullRequestArguments: Input<number> = {
   setting: 'pr',
   async split(args, context) {
     const typed = args.get('pr') ?? [await context.currentPullRequest()]
-    const words = typed.includes('-') ? await withInput(typed, context) : typed
+    const hint = 'Write one pull request per line: a number or a URL.'
+    const read = typed.includes('-') ? await readInputItems('pull requests', hint, wordsIn, context) : []
+    const words = typed.flatMap(word => (word === '-' ? read : [word]))
     const requests = words.map(word => argsForPullRequest(args, word))
     // A restart that is sent twice would begin twice.
     return [...new Map(requests.map(each => [`${each.get('--repo')} ${each.get('pr')}`, each])).values()]

@@ -102,10 +102,13 @@ export async function runRequests<V extends Values>(
     const before = await readBefore(command, request, context)
     return { ...(await sendOne(command, request, context, { isOnly })), before }
   }
-  const width = context.args.has('--stop-on-error') ? 1 : atOnce
+  const width = stopsOnError(command, context) ? 1 : atOnce
   const sent = mapConcurrent(requests, width, send, () => !context.host.interrupted.aborted)
   return printResults(command, requests, sent, context)
 }
+
+const stopsOnError = (command: RequestCommand<never>, { args }: CommandContext): boolean =>
+  command.stopsOnError === true || args.has('--stop-on-error')
 
 /** The values of a request, by the names of params and options. */
 type Values = Readonly<Record<string, unknown>>
@@ -135,8 +138,9 @@ export async function sendOne<V extends Values>(
   }
 }
 
-/** Returns the name of what one of several requests is about. */
-export const nameOf = ({ pr }: Resource): string | undefined => (pr === undefined ? undefined : `#${pr}`)
+/** Returns the name of what one of several requests is about, as it is typed. */
+export const nameOf = ({ pr, testId, ticket }: Resource): string | undefined =>
+  pr === undefined ? testId && `${testId} ${ticket}` : `#${pr}`
 
 /** Returns the error of one of several requests, with the name of what it is about in the message. */
 export const withResource = (failure: MergeqError, name: string | undefined): MergeqError =>
@@ -186,7 +190,6 @@ export async function printResults<V extends Values>(
   sent: AsyncIterable<SentRequest<V>> | Iterable<SentRequest<V>>,
   context: CommandContext,
 ): Promise<number> {
-  const stopsOnError = context.args.has('--stop-on-error')
   const results: RequestResult[] = []
   for await (const one of sent) {
     const { request, result, failure } = one
@@ -194,7 +197,7 @@ export async function printResults<V extends Values>(
     const code =
       failure?.exit ?? (result === undefined ? 0 : await printResult(command, one, result, context))
     results.push({ code, failure })
-    if (stopsOnError && code !== 0) break
+    if (stopsOnError(command, context) && code !== 0) break
   }
   await context.printer.end()
   return reportResults(operationOf(command), requests, results, context)
@@ -293,17 +296,17 @@ export async function reportResults(
 }
 
 /** How far a request had come when the command ended. */
-type Progress = 'Done' | 'Failed' | 'In progress' | 'Not started'
+type Progress = 'Done' | 'Failed' | 'In progress' | 'Not sent'
 
 /**
  * A request that a signal interrupted was in flight if it had been sent: always for a read; a change, if the
  * error has a delivery.
  */
 function progressOf({ recovery }: Operation, result: RequestResult | undefined): Progress {
-  if (result === undefined) return 'Not started'
+  if (result === undefined) return 'Not sent'
   if (result.failure?.kind !== 'interrupted') return result.failure === undefined ? 'Done' : 'Failed'
   const wasSent = recovery === undefined || result.failure.details.delivery !== undefined
-  return wasSent ? 'In progress' : 'Not started'
+  return wasSent ? 'In progress' : 'Not sent'
 }
 
 async function warnUnfinished(
@@ -312,7 +315,7 @@ async function warnUnfinished(
   results: readonly RequestResult[],
   { logger }: CommandContext,
 ): Promise<void> {
-  const order: readonly Progress[] = ['Done', 'Failed', 'In progress', 'Not started']
+  const order: readonly Progress[] = ['Done', 'Failed', 'In progress', 'Not sent']
   const summary = order.flatMap(progress => {
     const numbers = requests
       .filter((_, index) => progressOf(operation, results[index]) === progress)

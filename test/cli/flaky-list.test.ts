@@ -398,6 +398,8 @@ describe('flaky link', () => {
     expect(JSON.parse((await link('--json', () => ({ body: '{}' }))).out)).toEqual({
       operation: 'flaky-tests/link-ticket-to-test-case',
       repo: 'github.com/acme/web',
+      testId: id,
+      ticket: 'KAN-123',
       ok: true,
       delivery: 'confirmed',
     })
@@ -413,9 +415,106 @@ describe('flaky link', () => {
     if (delivery === 'unknown') expect(err).toContain('The outcome cannot be verified.')
   })
 
-  test('the ticket must not be empty', async () => {
-    const { code, err } = await mergeq(`flaky link ${id} '' -R acme/web`)
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('The ticket must not be empty.') })
+  test('takes the unique beginning of the ID of a test that failed lately', async () => {
+    const tests = ['2b4e8d1c-93f0', '2b4e8d1d-93f0'].map(start => ({
+      id: `${start}-4c57-8a3b-1f2e3d4c5b6a`,
+      name: 'facade',
+    }))
+    const answer = ({ path }: Seen) => ({
+      body: path.endsWith('list-failing-tests') ? JSON.stringify({ tests, page: {} }) : '',
+    })
+    const start = (text: string) => mergeq(`flaky link ${text} KAN-1 -R acme/web --org acme`, { answer })
+    const { code, requests } = await start('2b4e8d1C')
+    expect({ code, sent: asked(requests).at(-1) }).toMatchObject({
+      code: 0,
+      sent: { test_case_id: tests[0]?.id },
+    })
+    for (const [text, exit, said] of [
+      ['2b4e8d', 2, "2 tests match '2b4e8d'.\n  2b4e8d1c  facade\n  2b4e8d1d  facade\n"],
+      // The name of a test is not enough for a change.
+      ['facade', 5, "No test that failed in the last 7 days matches 'facade'."],
+    ] as const) {
+      const { code, err, requests } = await start(text)
+      expect({ code, err, asked: requests.length }).toEqual({
+        code: exit,
+        err: expect.stringContaining(said),
+        asked: 1,
+      })
+    }
+    const dry = await start('2b4e8d1c --dry-run')
+    expect({ operation: JSON.parse(dry.out).operation, sent: dry.requests }).toEqual({
+      operation: 'flaky-tests/list-failing-tests',
+      sent: [],
+    })
+  })
+
+  describe('with - reads links from standard input', () => {
+    const input = `${idOf(1)} KAN-1\r\n\n${idOf(2)}\tKAN 2\n${idOf(1)} KAN-1\n${idOf(3)} KAN-3\n`
+    const read = (flags: string, status: (test: string) => number = () => 200, lines = input) =>
+      mergeq(`flaky link - -R acme/web --org acme ${flags}`, {
+        input: lines,
+        answer: ({ body }) => ({ status: status(JSON.parse(body).test_case_id) }),
+      })
+
+    test('and prints one receipt for each', async () => {
+      const { code, out, requests } = await read('-o ndjson')
+      expect({ code, sent: asked(requests) }).toEqual({
+        code: 0,
+        sent: [
+          [1, 'KAN-1'],
+          [2, 'KAN 2'],
+          [3, 'KAN-3'],
+        ].map(([n, ticket]) => ({ test_case_id: idOf(Number(n)), external_ticket_id: ticket })),
+      })
+      expect(
+        out
+          .trimEnd()
+          .split('\n')
+          .map(line => JSON.parse(line)),
+      ).toMatchObject([
+        { testId: idOf(1), ticket: 'KAN-1', ok: true },
+        { testId: idOf(2), ticket: 'KAN 2', ok: true },
+        { testId: idOf(3), ticket: 'KAN-3', ok: true },
+      ])
+    })
+
+    test.each([
+      [404, 5],
+      [500, 11],
+    ])(
+      'and stops at a failure (%i): what was sent has receipts, and the rest is named',
+      async (status, exit) => {
+        const { code, out, err, requests } = await read('', test => (test === idOf(2) ? status : 200))
+        expect({ code, sent: requests.length }).toEqual({ code: exit, sent: 2 })
+        expect(out.split('\n')).toEqual([
+          `\ttrue\tconfirmed\tLinked ticket KAN-1 to test ${idOf(1)}.`,
+          expect.stringMatching(/^\tfalse\t(not-applied|unknown)\t/),
+          '',
+        ])
+        expect(err).toContain(
+          `Stopped early. Done: ${idOf(1)} KAN-1. Failed: ${idOf(2)} KAN 2. Not sent: ${idOf(3)} KAN-3.`,
+        )
+        expect(err).toContain(`(${idOf(2)} KAN 2).`)
+      },
+    )
+
+    test.each([
+      ['-', `${idOf(1)} KAN-1\n${idOf(2)}\n`, `'${idOf(2)}' is not a link.`],
+      ['-', `${idOf(1)} KAN-1\nabc KAN-2\n`, "'abc' is not a test ID."],
+      ['-', '', 'Standard input was empty'],
+      ['- KAN-1', input, 'A ticket cannot be used with `-`'],
+      [id, '', 'No ticket was given.'],
+      [`${id} ''`, '', 'The ticket must not be empty.'],
+    ])(
+      '`flaky link %s` with the input %j is a usage error that sends nothing',
+      async (words, input, said) => {
+        const { code, err, requests } = await mergeq(`flaky link ${words} -R acme/web`, {
+          input,
+          answer: () => ({}),
+        })
+        expect({ code, err, requests }).toEqual({ code: 2, err: expect.stringContaining(said), requests: [] })
+      },
+    )
   })
 })
 

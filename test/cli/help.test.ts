@@ -224,7 +224,7 @@ test.each(['nothing', 'pr nothing', 'exit-codes more'])('help %s is refused', as
  */
 function ownPart(line: string): string {
   const stage = line.split(/ \| (?=(?:[^']*'[^']*')*[^']*$)/).find(part => /(^|<\()mergeq /.test(part)) ?? ''
-  return stage.replace(/^(source <\()?mergeq /, '').replace(/\)$| >>? .*$/g, '')
+  return stage.replace(/^(source <\()?mergeq /, '').replace(/\)$| (?:>>?|<) .*$/g, '')
 }
 
 /** The files and input that the example of a command needs. */
@@ -253,6 +253,7 @@ const stages: Readonly<Record<string, Stage>> = {
   'queue delete': { before: ['queue create --target-branch release'] },
   'queue apply': { setting: { inputTerminal: true, typed: ['y'] } },
   'queue watch': { setting: { terminal: true, inputTerminal: true, keys: ['x', 'q'] } },
+  'flaky link': { setting: { input: '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a KAN-123\n' } },
   'flaky match': { setting: { input: junit, files: { 'junit.xml': junit } } },
   api: queued,
   'sandbox exec': { setting: { spawn: () => ({ code: 0, out: '' }) } },

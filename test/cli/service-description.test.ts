@@ -108,7 +108,7 @@ const lines: Readonly<Record<string, readonly string[]>> = {
   'flaky get': [id],
   'flaky quarantined': ['', '--page-size 5 --limit 3'],
   'flaky unhealthy': ['', '--status broken --no-quarantined'],
-  'flaky link': [`${id} KAN-123`],
+  'flaky link': [`${id} KAN-123`, `${id.slice(0, 8)} KAN-123`],
   'flaky report': ['', '--format github'],
   'flaky match': ['junit.xml'],
   'flaky gate': ['--max 0', '--max 0 --window-only'],

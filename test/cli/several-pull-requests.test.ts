@@ -73,7 +73,7 @@ describe('one failure', () => {
   test('stops the rest with --stop-on-error, and names the pull requests that were not started', async () => {
     const { code, err, requests } = await run('pr cancel 7 8 9 --yes --stop-on-error', refusing)
     expect({ code, sent: numbersIn(requests) }).toEqual({ code: 6, sent: [7, 8] })
-    expect(err).toMatch(/Done: #7\. Failed: #8\. Not started: #9\./)
+    expect(err).toMatch(/Done: #7\. Failed: #8\. Not sent: #9\./)
   })
 
   test('stops submit --wait with --stop-on-error: still one result for each', async () => {
@@ -86,7 +86,7 @@ describe('one failure', () => {
       [8, 'error', 6],
       [9, 'pending', 8],
     ])
-    expect(err).toMatch(/Done: #7\. Failed: #8\. Not started: #9\./)
+    expect(err).toMatch(/Done: #7\. Failed: #8\. Not sent: #9\./)
   })
 })
 
@@ -173,7 +173,7 @@ describe('a signal among several', () => {
   test('a change: the summary of finished, running and unstarted requests', async () => {
     const { code, out, err, requests } = await stopped('pr submit 7 8 9 10 --json', 8)
     expect({ code, sent: numbersIn(requests) }).toEqual({ code: 130, sent: [7, 8] })
-    expect(err.split('\n')[0]).toBe('mergeq: Stopped early. Done: #7. In progress: #8. Not started: #9, #10.')
+    expect(err.split('\n')[0]).toBe('mergeq: Stopped early. Done: #7. In progress: #8. Not sent: #9, #10.')
     expect(documentsIn(out).map(({ pr, ok, delivery }) => [pr, ok, delivery])).toEqual([
       [7, true, 'confirmed'],
       [8, false, 'unknown'],
@@ -189,7 +189,7 @@ describe('a signal among several', () => {
     const receipts = documentsIn(out)
     const flying = receipts.filter(({ ok }) => !ok).map(({ pr }) => `#${pr}`)
     expect(flying).toContain('#9')
-    expect(err).toMatch(new RegExp(`In progress: ${flying.join(', ')}\\. Not started: .*#12\\.`))
+    expect(err).toMatch(new RegExp(`In progress: ${flying.join(', ')}\\. Not sent: .*#12\\.`))
     expect(err.match(/stopped by SIGINT/g)).toHaveLength(1)
   })
 
@@ -205,7 +205,7 @@ describe('a signal among several', () => {
       { signal: stop.signal },
     )
     expect(code).toBe(130)
-    expect(err).toMatch(/In progress: #7, #8, #9, #10\. Not started: #11\.\nmergeq: stopped by SIGINT\.\n/)
+    expect(err).toMatch(/In progress: #7, #8, #9, #10\. Not sent: #11\.\nmergeq: stopped by SIGINT\.\n/)
   })
 
   test('before the first', async () => {
@@ -213,7 +213,7 @@ describe('a signal among several', () => {
       signal: AbortSignal.abort(signal()),
     })
     expect({ code, requests }).toEqual({ code: 130, requests: [] })
-    expect(err).toMatch(/early\. Not started: #7, #8\.\nmergeq: stopped by SIGINT/)
+    expect(err).toMatch(/early\. Not sent: #7, #8\.\nmergeq: stopped by SIGINT/)
   })
 
   test('one alone has no list', async () => {

@@ -1,4 +1,4 @@
-import { getTestDetails, linkTicketToTestCase, listFailingTests } from '../../api/operations/tests.ts'
+import { getTestDetails, listFailingTests } from '../../api/operations/tests.ts'
 import { incompleteListError } from '../../api/pages.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { webInput } from '../../cli/common-inputs.ts'
@@ -16,7 +16,7 @@ import { get, getArray, getNumber, getString, type JsonObject } from '../../json
 import { sanitizeLines } from '../../output/sanitize.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { truncateCell } from '../../output/text-width.ts'
-import { type ColumnSpec, keyValueTable, linesView, message, type View } from '../../output/view.ts'
+import { type ColumnSpec, keyValueTable, linesView, type View } from '../../output/view.ts'
 import { type FailingTestsRequest, rangeOf, readFailingTests } from './read-tests.ts'
 
 /** A test that matches. */
@@ -36,13 +36,15 @@ const maxListed = 20
 
 const normalize = (text: string): string => text.normalize('NFC').toLowerCase()
 
-const isIdBeginning = (text: string): boolean => text.length >= minIdLength && /^[0-9a-f-]+$/i.test(text)
+/** Whether a text can be the beginning of an ID. */
+export const isIdBeginning = (text: string): boolean =>
+  text.length >= minIdLength && /^[0-9a-f-]+$/i.test(text)
 
 /**
- * Creates a search for the beginning of an ID, for a whole name, or for words of name and variant in any
- * order and case. Matches of the first kind that has any are found.
+ * Creates a search for the beginning of an ID and, unless only IDs count, for a whole name, or for words of name and
+ * variant in any order and case. Matches of the first kind that has any are found.
  */
-function createSearch(text: string) {
+function createSearch(text: string, onlyIds: boolean) {
   const wanted = normalize(text)
   const words = wanted.split(/\s+/)
   const [byId, byName, byWords]: [FoundTest[], FoundTest[], FoundTest[]] = [[], [], []]
@@ -51,9 +53,10 @@ function createSearch(text: string) {
       const [id, name = '', variant = ''] = ['id', 'name', 'variant'].map(key => getString(test, key))
       if (id === undefined) return
       const found = { id, name: variant === '' ? name : `${name} (${variant})` }
-      const searched = normalize(`${name} ${variant}`)
       if (isIdBeginning(text) && id.toLowerCase().startsWith(text.toLowerCase())) byId.push(found)
-      else if (normalize(name) === wanted) byName.push(found)
+      if (onlyIds) return
+      const searched = normalize(`${name} ${variant}`)
+      if (normalize(name) === wanted) byName.push(found)
       else if (words.every(word => searched.includes(word))) byWords.push(found)
     },
     found: (): readonly FoundTest[] => [byId, byName, byWords].find(matches => matches.length > 0) ?? [],
@@ -61,7 +64,7 @@ function createSearch(text: string) {
 }
 
 /** Returns the request for the tests that failed in the last `window` milliseconds. */
-const searchRequest = (
+export const searchRequest = (
   { repo, org }: Pick<FailingTestsRequest['values'], 'repo' | 'org'>,
   window: number,
   { startedAt }: CommandContext,
@@ -71,19 +74,31 @@ const searchRequest = (
 })
 
 /**
- * Returns the ID of the only test that matches a text, of the tests that failed in a range. Throws a usage
- * error that lists the tests if several match, a `not-found` error if none does, and an `incomplete` error if
+ * Returns, for each text, the ID of the only test that matches it, of the tests that failed in a range. Throws a
+ * usage error that lists the tests if several match, a `not-found` error if none does, and an `incomplete` error if
  * the tests could not be read to the end.
  */
-async function findTest(
-  text: string,
+export async function findTests(
+  command: 'flaky get' | 'flaky link',
+  texts: readonly string[],
   request: FailingTestsRequest,
   context: CommandContext,
-): Promise<string> {
-  const { take, found } = createSearch(text)
-  const end = await readFailingTests({ command: 'flaky get', request, take }, context)
-  if (!end.complete) throw incompleteListError(end.failure, end.problem, 'flaky get')
-  const tests = found()
+): Promise<readonly string[]> {
+  const searches = texts.map(text => ({ text, ...createSearch(text, command === 'flaky link') }))
+  const take = (test: JsonObject) => {
+    for (const search of searches) search.take(test)
+  }
+  const end = await readFailingTests({ command, request, take }, context)
+  if (!end.complete) throw incompleteListError(end.failure, end.problem, command)
+  return searches.map(({ text, found }) => onlyMatch(text, found(), request, context))
+}
+
+function onlyMatch(
+  text: string,
+  tests: readonly FoundTest[],
+  request: FailingTestsRequest,
+  context: CommandContext,
+): string {
   const [test] = tests
   if (test === undefined) {
     const { commandLine } = context.settings
@@ -299,17 +314,8 @@ export const flakyGetCommand = defineCommand({
     const request = await context.request()
     const { testId } = request.values
     if (isUuid(testId)) return context.send([request])
-    const found = await findTest(testId, searchRequest(request.values, window, context), context)
+    const search = searchRequest(request.values, window, context)
+    const [found = testId] = await findTests('flaky get', [testId], search, context)
     return context.send([{ ...request, values: { ...request.values, testId: found } }])
   },
-})
-
-export const flakyLinkCommand = defineCommand({
-  command: 'flaky link',
-  summary: 'Link a ticket to a test',
-  operation: linkTicketToTestCase,
-  view: (_, { testId, ticket }) => message(`Linked ticket ${ticket} to test ${testId}.`),
-  examples: [
-    'mergeq flaky link 2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a KAN-123  # exits with 5 if the test is unknown',
-  ],
 })

@@ -1,6 +1,7 @@
 import type { Command } from '../../cli/command.ts'
 import { flakyGateCommand } from './gate.ts'
-import { flakyGetCommand, flakyLinkCommand } from './get.ts'
+import { flakyGetCommand } from './get.ts'
+import { flakyLinkCommand } from './link.ts'
 import { flakyListCommand, flakyQuarantinedCommand, flakyUnhealthyCommand } from './list.ts'
 import { flakyMatchCommand } from './match.ts'
 import { flakyReportCommand } from './report.ts'

@@ -1,0 +1,105 @@
+import type { ParamValues } from '../../api/operation.ts'
+import { linkTicketToTestCase, listFailingTests } from '../../api/operations/tests.ts'
+import { type CommandRequest, defineCommand } from '../../cli/command.ts'
+import { readInputItems } from '../../cli/common-inputs.ts'
+import type { CommandContext } from '../../cli/context.ts'
+import { printDryRun } from '../../cli/dry-run.ts'
+import type { Input } from '../../cli/inputs.ts'
+import { nameOf } from '../../cli/run.ts'
+import { maxWindow } from '../../domain/limits.ts'
+import { isUuid } from '../../domain/values/text.ts'
+import { usageError } from '../../errors.ts'
+import { message } from '../../output/view.ts'
+import { findTests, isIdBeginning, searchRequest } from './get.ts'
+
+type LinkRequest = CommandRequest<ParamValues<typeof linkTicketToTestCase.params>>
+
+const lineHint = 'Write one link per line: <test-id> <ticket>'
+
+/** Reads a line of standard input: the test and, behind white space, its ticket. */
+function readLine(line: string): readonly [test: string, ticket: string] {
+  const [, test = '', ticket] = /^(\S+)\s+(.*)$/.exec(line.trim()) ?? []
+  if (ticket === undefined) throw usageError(`'${line.slice(0, 80)}' is not a link.`, lineHint)
+  return [parseTest(test), linkTicketToTestCase.params.ticket.type.parse(ticket)]
+}
+
+function parseTest(text: string): string {
+  if (isUuid(text) || isIdBeginning(text)) return text
+  throw usageError(
+    `'${text}' is not a test ID.`,
+    'Use an ID or at least its first 6 characters. To list the IDs, run: mergeq flaky list',
+  )
+}
+
+const typedTest: Input<string> = {
+  definitions: [
+    {
+      name: 'test',
+      required: true,
+      summary:
+        'Test ID or its beginning (6 characters or more); - reads lines of <test-id> <ticket> from standard input',
+    },
+  ],
+  async split(args, context) {
+    const [[test = ''] = [], [ticket] = []] = [args.get('test'), args.get('ticket')]
+    if (test !== '-' && ticket === undefined)
+      throw usageError('No ticket was given.', 'For example: mergeq flaky link 2b4e8d1c KAN-123')
+    if (test !== '-') return [args]
+    if (ticket !== undefined)
+      throw usageError('A ticket cannot be used with `-`: each line has its own.', lineHint)
+    const links = await readInputItems('links', lineHint, line => [readLine(line)], context)
+    return links.map(([test, ticket]) => new Map(args).set('test', [test]).set('ticket', [ticket]))
+  },
+  read: args => parseTest(args.get('test')?.[0] ?? ''),
+}
+
+const typedTicket: Input<string> = {
+  definitions: [{ name: 'ticket', summary: linkTicketToTestCase.params.ticket.summary }],
+  read: args => linkTicketToTestCase.params.ticket.type.parse(...(args.get('ticket') ?? [])),
+}
+
+/** Returns the IDs that are not complete, and the request for the tests among which they are searched. */
+async function readSearch(requests: readonly LinkRequest[], context: CommandContext) {
+  const texts = new Set(requests.map(({ values }) => values.testId).filter(id => !isUuid(id)))
+  const [first] = requests
+  if (first === undefined || texts.size === 0) return undefined
+  const org = await context.settings.require('org')
+  return { texts: [...texts], request: searchRequest({ repo: first.values.repo, org }, maxWindow, context) }
+}
+
+export const flakyLinkCommand = defineCommand({
+  command: 'flaky link',
+  summary: 'Link a ticket to a test',
+  operation: linkTicketToTestCase,
+  operations: [listFailingTests],
+  exitKinds: ['not-found', 'incomplete'],
+  inputs: { testId: typedTest, ticket: typedTicket },
+  // A link that was sent is never sent again: what comes after a failure is left to the user.
+  stopsOnError: true,
+  view: (_, { testId, ticket }) => message(`Linked ticket ${ticket} to test ${testId}.`),
+  examples: [
+    'mergeq flaky link 2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a KAN-123  # exits with 5 if the test is unknown',
+    'mergeq flaky link 2b4e8d1c KAN-123  # exits with 5 if no test that failed lately has this ID',
+    'mergeq flaky link - < links.txt  # exits with 5 if a test is unknown',
+  ],
+  async dryRun(_, context) {
+    const requests = await context.requests()
+    const search = await readSearch(requests, context)
+    return search === undefined
+      ? printDryRun(linkTicketToTestCase, requests, context)
+      : printDryRun(listFailingTests, [search.request], context)
+  },
+  async run(_, context) {
+    const requests = await context.requests()
+    const search = await readSearch(requests, context)
+    const found =
+      search === undefined ? [] : await findTests('flaky link', search.texts, search.request, context)
+    const ids = new Map(search?.texts.map((text, index) => [text, found[index]]))
+    const links = requests.map(({ values, overrides }) => ({
+      values: { ...values, testId: ids.get(values.testId) ?? values.testId },
+      overrides,
+    }))
+    // A link that is listed twice is sent once.
+    return context.send([...new Map(links.map(link => [nameOf(link.values), link])).values()])
+  },
+})
