@@ -58,8 +58,6 @@ export async function callIfAvailable<P extends Params>(
   return reading
 }
 
-const timelineOption = 'includeTimeline'
-
 const hasTimeline = ({ timeline }: JsonObject): boolean => Array.isArray(timeline) && timeline.length > 0
 
 type PullRequestParams = Pick<
@@ -94,14 +92,14 @@ export async function addTimeline(
   params: PullRequestParams,
   { overrides = [], limits = {} }: TimelineOptions = {},
 ): Promise<JsonObject> {
-  if (hasTimeline(record) || overrides.some(({ path }) => path[0] === timelineOption)) return record
+  if (hasTimeline(record) || overrides.some(({ path }) => path[0] === 'includeTimeline')) return record
   const { repo, targetBranch, pr } = params
   const { result } = await callIfAvailable(
     client,
     getPartialPullRequest,
-    { repo, targetBranch, pr, head: undefined },
+    { repo, targetBranch, pr, includeTimeline: true },
     {
-      overrides: [...overrides, { path: [timelineOption], value: true }],
+      overrides,
       limits,
       feature: 'timeline',
       // An older service may refuse a member that it does not know.

@@ -193,12 +193,3 @@ export const pullRequestArguments: Input<number> = {
   },
   read: pullRequestNumber,
 }
-
-/** The one pull request of a command: the one that was typed, else the one that the settings give. */
-export const pullRequestArgument: Input<number> = {
-  ...pullRequestArguments,
-  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or a URL', values: 'pull-requests' }],
-  split: async (args, context) => [
-    argsForPullRequest(args, args.get('pr')?.[0] ?? (await context.currentPullRequest())),
-  ],
-}

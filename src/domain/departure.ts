@@ -14,7 +14,7 @@ export interface DepartureDetails {
 }
 
 /** Returns a name: a text, or the first name in an object, whose structure is not documented. */
-function nameIn(value: Json | undefined): string | undefined {
+export function nameIn(value: Json | undefined): string | undefined {
   const name = isObject(value)
     ? ['login', 'name', 'username'].map(key => getString(value, key)).find(text => (text ?? '') !== '')
     : value
@@ -22,7 +22,7 @@ function nameIn(value: Json | undefined): string | undefined {
 }
 
 /** The normalized state of an event; the timeline calls FAILED `failure`. */
-function stateOfEvent(event: JsonObject): string {
+export function stateOfEvent(event: JsonObject): string {
   const state = stateOf(event)
   return /^failure$/i.test(state) ? 'FAILED' : state
 }

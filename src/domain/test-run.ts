@@ -28,6 +28,14 @@ export function readChecks(run: Json): readonly JsonObject[] {
   return [...checkRuns, ...statuses]
 }
 
+/** Returns the names of required statuses that no check of a test run has. */
+export function unreportedStatuses(run: JsonObject): readonly string[] {
+  const reported = readChecks(run).map(({ name }) => name)
+  return getArray(run, 'requiredStatuses').flatMap(name =>
+    typeof name !== 'string' || reported.includes(name) ? [] : [name],
+  )
+}
+
 export interface TestRun {
   readonly id: string
   /** The service's status in lower case; null if the service gives none. */

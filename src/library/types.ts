@@ -517,6 +517,10 @@ export interface GetSubmittedPullRequestOptions extends BodyOptions {
   readonly pr?: PullRequestReference | undefined
   /** Find the pull request by its head branch. */
   readonly head?: string | undefined
+  /** Show the events of the pull request. */
+  readonly includeTimeline?: boolean | undefined
+  /** Show when the service expects the merge. */
+  readonly includeEstimatedTimeToMerge?: boolean | undefined
 }
 
 /** Options of `setImpactedTargets`. */

@@ -4,7 +4,7 @@ import { maxWindow } from '../domain/limits.ts'
 import { pullRequestStates } from '../domain/states.ts'
 import { maxPullRequestNumber } from '../domain/values/pull-request.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
-import { boolean, choice, integer } from '../domain/values/types.ts'
+import { choice, integer } from '../domain/values/types.ts'
 import { get, isObject, type JsonObject } from '../json.ts'
 import { cancel, configure, restart, setTargets, submit } from './engine/actions.ts'
 import { finalStates, type PullRequest, type Queue, type SandboxTestRun } from './engine/queue.ts'
@@ -162,7 +162,7 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
   },
 
   /** The sandbox's own: the head branch of a pull request is `pr-<number>`. */
-  getSubmittedPullRequest(sandbox, { pr, head, ...ref }, { body }) {
+  getSubmittedPullRequest(sandbox, { pr, head, includeTimeline, includeEstimatedTimeToMerge: _, ...ref }) {
     if ((pr === undefined) === (head === undefined))
       throw statusError(400, 'The body must contain exactly one of pr.number and pr.branch.')
     const queue = sandbox.getQueue(ref)
@@ -171,7 +171,7 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
     const shown = isVisible ? pullRequest : pullRequest?.previousAttempt
     if (shown === undefined) throw statusError(404, 'Not Found')
     const record = formatPullRequest(queue, shown, sandbox.dialect)
-    if (readOptional(body, 'includeTimeline', boolean) !== true) return record
+    if (includeTimeline !== true) return record
     return { ...record, timeline: formatTimeline(queue, shown, sandbox.dialect) }
   },
 

@@ -212,7 +212,10 @@ const table: Readonly<Record<string, Rows>> = {
       },
     },
   },
-  'pr explain': { line: 'pr explain 7' },
+  'pr explain': {
+    line: 'pr explain 7',
+    options: stopsOnError('pr explain'),
+  },
   'queue update': { line: 'queue update --set x=1' },
   'queue delete': { line: 'queue delete --yes', options: { '--yes': { line: 'queue delete' } } },
   'queue wait': {

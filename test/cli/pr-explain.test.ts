@@ -219,3 +219,33 @@ describe('the timeline of a pull request that left', () => {
     expect(out).not.toContain('started')
   })
 })
+
+describe('`pr explain` of several pull requests', () => {
+  const answers: Answers = {
+    ...running,
+    getSubmittedPullRequest: ({ pr }) => {
+      const number = (pr as JsonObject).number
+      return number === 8 ? { status: 403 } : json(record('MERGED', { prNumber: number, timeline: [{}] }))
+    },
+  }
+
+  test.each([
+    ['--json', /^\{"pr":7,.*\}\n\{"pr":9,.*\}\n$/],
+    ['', /^pr\t7\nverdict\tmerged\n(?:.*\n)*pr\t9\nverdict\tmerged\n/],
+  ])('prints each in order, and one that fails does not stop the rest: %s', async (flags, printed) => {
+    const { code, out, err } = await explain(`7 8 9 ${flags}`, answers)
+    expect(code).toBe(4)
+    expect(out).toMatch(printed)
+    expect(err).toContain('#8')
+  })
+
+  test('with --stop-on-error ends after the first that fails', async () => {
+    const { code, out } = await explain('7 8 9 -o ndjson --stop-on-error', answers)
+    expect({ code, lines: out.trimEnd().split('\n').length }).toEqual({ code: 4, lines: 1 })
+  })
+
+  test('prints blocks with a line between them on a terminal', async () => {
+    const { out } = await explain('8 7 9 --color never', answers, { terminal: true })
+    expect(out).toMatch(/^✓ #7 merged.*\n( .*\n)*\n✓ #9 merged/)
+  })
+})

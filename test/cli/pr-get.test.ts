@@ -41,6 +41,37 @@ test('`pr get --json` prints the document as it came, its state in the spelling 
   expect(out).toBe(`${JSON.stringify({ ...record, state: 'TESTING' })}\n`)
 })
 
+test('`pr get --timeline --eta` requests both, and a terminal shows what came', async () => {
+  const timeline = [
+    {
+      timestamp: '2026-01-05T11:57:00.000Z',
+      state: 'failure',
+      reason: 'its_tests_failed',
+      actor: { login: 'ada' },
+    },
+    {
+      timestamp: '2026-01-05T11:50:00.000Z',
+      state: 'testing',
+      testRun: { branch: 'trunk-merge/pr-123/6e1d9f0a' },
+    },
+  ]
+  const body = JSON.stringify({ ...record, estimatedTimeToMerge: 840, timeline })
+  const setting = { answer: () => ({ body }), terminal: true, now: noon }
+  const { out, requests } = await mergeq(`pr get 123 ${where} --timeline --eta --color never`, setting)
+  expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({
+    includeTimeline: true,
+    includeEstimatedTimeToMerge: true,
+  })
+  expect(out.split('\n').slice(2, -1)).toEqual([
+    '  priority  medium (100)',
+    '  estimate  840',
+    '  page      https://github.com/acme/web/pull/123',
+    'WHEN     STATE      REASON            ACTOR  TEST RUN',
+    '3m ago   ✗ failed   its tests failed  ada    -',
+    '10m ago  ◐ testing  -                 -      6e1d9f0a',
+  ])
+})
+
 test('an unknown pull request ends with exit code 5', async () => {
   const answer = () => ({ status: 404, body: 'not found' })
   const { code, out, err, requests } = await mergeq('pr get 9 -R acme/web -b main', { answer })

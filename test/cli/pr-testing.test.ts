@@ -79,6 +79,13 @@ describe('`pr testing --pr`', () => {
   })
 })
 
+test('names on a terminal the required statuses that have not reported', async () => {
+  const checkSuites = [{ checkRuns: [{ name: 'build', conclusion: 'SUCCESS' }] }]
+  const body = JSON.stringify({ ...run, requiredStatuses: ['lint', 'build', 'deploy'], checkSuites })
+  const { out } = await mergeq(`pr testing x ${where}`, { answer: () => ({ body }), terminal: true })
+  expect(out.match(/^.*not reported$/gm)).toEqual(['? lint has not reported', '? deploy has not reported'])
+})
+
 describe('what the sandbox requires', () => {
   let story: Story | undefined
   afterEach(() => story?.close())

@@ -27,6 +27,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'merged', before: busy, lines: ['pr get 3'] },
     { title: 'failed', before: busy, lines: ['pr get 9'] },
     { title: 'several', before: busy, lines: ['pr get 3 9 5 6 10 12'], also: [60, 120] },
+    { title: 'timeline', before: busy, lines: ['pr get 9 --timeline'], also: [60, 'document'] },
     { title: 'one is unknown', before: busy, lines: ['pr get 3 77'] },
   ],
   'pr-list': [
@@ -43,6 +44,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'merged', before: ['pr submit 3', 600], lines: ['pr explain 3'] },
     { title: 'never submitted', lines: ['pr explain 77'] },
     { title: 'paused queue', before: ['queue pause', 'pr submit 7', 600], lines: ['pr explain 7'] },
+    { title: 'several', before: busy, lines: ['pr explain 3 9'] },
   ],
   'pr-testing': [
     { title: 'running', before: ['pr submit 7', 60], lines: ['pr testing --pr 7'] },

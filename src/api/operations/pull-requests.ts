@@ -65,6 +65,14 @@ export const getSubmittedPullRequest = defineOperation({
       location: 'body.pr.branch',
       values: 'branches',
     }),
+    includeTimeline: param(toggle, 'Show the events of the pull request', {
+      location: 'body.includeTimeline',
+      option: 'timeline',
+    }),
+    includeEstimatedTimeToMerge: param(toggle, 'Show when the service expects the merge', {
+      location: 'body.includeEstimatedTimeToMerge',
+      option: 'eta',
+    }),
   },
   exclusive: [['head', 'pr']],
   response: pullRequestRecord,

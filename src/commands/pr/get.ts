@@ -3,6 +3,7 @@ import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments, pullRequestNumber, webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { flag, type Input } from '../../cli/inputs.ts'
+import { nameIn, stateOfEvent } from '../../domain/departure.ts'
 import { readinessFindings } from '../../domain/explain/readiness.ts'
 import { describeSince, shorten } from '../../domain/format.ts'
 import {
@@ -12,9 +13,10 @@ import {
   stateOf,
   terminalOutcome,
 } from '../../domain/states.ts'
+import { testRunOf } from '../../domain/test-run.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { usageError } from '../../errors.ts'
-import { getNumber, getString, type JsonObject } from '../../json.ts'
+import { getArray, getNumber, getString, isObject, type JsonObject, stringifyJson } from '../../json.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { type ColumnSpec, linesView, pullRequestColumns, table, withLinks } from '../../output/view.ts'
 
@@ -61,6 +63,33 @@ function submittedText(record: JsonObject, state: string): string | undefined {
   return isSubmitted === true && isFailedOrCancelled(state) ? 'yes' : undefined
 }
 
+const timelineColumns: readonly ColumnSpec[] = [
+  ['WHEN', 'timestamp', 'time'],
+  ['STATE', 'state', 'state'],
+  ['REASON', 'reason', 'text'],
+  ['ACTOR', 'actor', 'plain', 1],
+  ['TEST RUN', 'run', 'id', 2],
+]
+
+/** Returns the events of a pull request, newest first. */
+const eventsOf = (record: JsonObject): readonly JsonObject[] =>
+  getArray(record, 'timeline')
+    .filter(isObject)
+    .map(({ timestamp, reason, actor, testRun = null, testsPassed = null, ...event }) => ({
+      timestamp,
+      state: stateOfEvent(event),
+      reason: nameIn(reason)?.replaceAll('_', ' '),
+      actor: nameIn(actor),
+      run: testRunOf({ testRun, testsPassed }),
+    }))
+
+/** Returns what the service expects: the name and the form of the field are not documented. */
+function estimateText(record: JsonObject): string | undefined {
+  const key = Object.keys(record).find(name => /^estimated/i.test(name))
+  const value = key === undefined ? undefined : record[key]
+  return value == null ? undefined : shorten(typeof value === 'string' ? value : stringifyJson(value))
+}
+
 /**
  * Returns the record of a pull request as lines for a terminal: its state and title, then its properties as
  * far as the record has them. `page` is its URL, `now` is in milliseconds since 1970.
@@ -83,6 +112,7 @@ function pullRequestSheet(
     ['submitted', submittedText(record, state)],
     ['batching', record.noBatch === true ? 'no: it is tested alone' : undefined],
     ...problems.map(({ message }) => ['not ready', message] as const),
+    ['estimate', estimateText(record)],
     ['page', page && linkSpan(page, page)],
   ] as const
   const width = Math.max(...properties.map(([name, value]) => (value === undefined ? 0 : name.length)))
@@ -114,7 +144,11 @@ export const prGetCommand = defineCommand({
     ['FOR', 'stateChangedAt', 'age'],
     ['AUTHOR', 'prAuthor'],
   ]),
-  view({ records: [record = {}] }, { repo, pr, exitStatus }, { isSingle, context }) {
+  view(
+    { records: [record = {}] },
+    { repo, pr, exitStatus, includeTimeline, includeEstimatedTimeToMerge },
+    { isSingle, context },
+  ) {
     const numbered = { prNumber: pr, ...record }
     const number = getNumber(numbered, 'prNumber')
     const page = number === undefined ? undefined : urlOfPullRequest(repo, number)
@@ -122,15 +156,19 @@ export const prGetCommand = defineCommand({
       ...table([numbered], columns),
       ...(page === undefined ? {} : { page }),
       ...(exitStatus ? { exit: outcomeOfRecord(record) } : {}),
-      terminalView: () =>
-        isSingle
-          ? linesView(pullRequestSheet(record, number, page, context.startedAt))
-          : withLinks(table([numbered], pullRequestColumns), number => urlOfPullRequest(repo, number)),
+      terminalView() {
+        if (!isSingle && !includeTimeline && !includeEstimatedTimeToMerge)
+          return withLinks(table([numbered], pullRequestColumns), number => urlOfPullRequest(repo, number))
+        const sheet = linesView(pullRequestSheet(record, number, page, context.startedAt))
+        const events = eventsOf(record)
+        return events.length === 0 ? sheet : { ...sheet, ...table(events, timelineColumns) }
+      },
     }
   },
   examples: [
     'mergeq pr get 123',
     'mergeq pr get --head fix-cart --json',
+    'mergeq pr get 123 --timeline',
     'mergeq pr get 123 --exit-status  # exits with 8 if the pull request is still queued',
   ],
   exitKinds: outcomes,

@@ -8,8 +8,9 @@ import { type CommandRequest, defineCommand, type RunContext } from '../../cli/c
 import { argsForPullRequest, webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, option, typedInput } from '../../cli/inputs.ts'
+import { shorten } from '../../domain/format.ts'
 import { stateOf } from '../../domain/states.ts'
-import { readChecks, testRunOf } from '../../domain/test-run.ts'
+import { readChecks, testRunOf, unreportedStatuses } from '../../domain/test-run.ts'
 import { parsePullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import type { Repository } from '../../domain/values/repository.ts'
 import { textual } from '../../domain/values/types.ts'
@@ -90,6 +91,7 @@ function testRunView(run: JsonObject, checks: readonly JsonObject[], repo: Repos
       ['KIND', 'kind', 'plain', 1],
       ['URL', 'url', 'id'],
     ]),
+    footer: unreportedStatuses(run).map(name => `? ${shorten(name)} has not reported`),
     heading: [
       [
         'Test run ',
@@ -124,9 +126,8 @@ async function printTestRun<V extends TestRunValues>(
   if (pr === undefined || failure?.details.status !== 400) return context.report(sent)
   const { document: record = {} } = await readDocument(
     getPartialPullRequest,
-    { repo, targetBranch, pr },
+    { repo, targetBranch, pr, includeTimeline: true },
     context.client(),
-    { overrides: [{ path: ['includeTimeline'], value: true }] },
   )
   const run = testRunOf(record)
   if (run === undefined) {

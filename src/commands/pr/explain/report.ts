@@ -22,7 +22,8 @@ import { readRecord } from '../reads.ts'
 
 type ExplainRequest = CommandRequest<RequestedPullRequest>
 
-export async function printExplanation(request: ExplainRequest, context: CommandContext): Promise<void> {
+/** Reads what explains a pull request. Throws the error of its record. */
+export async function explain(request: ExplainRequest, context: CommandContext): Promise<Explanation> {
   const { pr, repo, targetBranch } = request.values
   const reads = [
     readRecord(request.values, context, request, getPartialPullRequest),
@@ -37,7 +38,7 @@ export async function printExplanation(request: ExplainRequest, context: Command
   const unread: UnreadSource[] = []
   if (queue.failure !== undefined && !hasNoQueue) unread.push({ what: 'queue', why: queue.failure.message })
   if (testRun.unread !== undefined) unread.push(testRun.unread)
-  const explanation = explainPullRequest({
+  return explainPullRequest({
     pr,
     targetBranch,
     commandLine: words => context.settings.commandLine(words, request.values),
@@ -46,10 +47,23 @@ export async function printExplanation(request: ExplainRequest, context: Command
     run: testRun.run,
     unread,
   })
-  await context.printer.print(
-    singleRecord(explanationJson(explanation), () =>
-      explanationView(explanation, urlOfPullRequest(repo, pr), context.host.clock.now()),
-    ),
+}
+
+/** Prints an explanation: of several pull requests each as a block, with its number in the rows. */
+export async function printExplanation(
+  explanation: Explanation,
+  { values: { repo, pr } }: ExplainRequest,
+  { isOnly, isFirst }: { readonly isOnly: boolean; readonly isFirst: boolean },
+  { printer, host }: CommandContext,
+): Promise<void> {
+  await printer.print(
+    singleRecord(explanationJson(explanation), () => {
+      const [url, now] = [urlOfPullRequest(repo, pr), host.clock.now()]
+      const view = explanationView(explanation, url, now)
+      if (isOnly) return view
+      const lines = () => [...(isFirst ? [] : ['']), ...explanationProse(explanation, url, now)]
+      return { ...view, rows: [['pr', pr], ...view.rows], terminalView: () => linesView(lines()) }
+    }),
   )
 }
 
