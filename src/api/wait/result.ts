@@ -89,50 +89,6 @@ export function shortCommits(expected: string, found: string): readonly [expecte
   return [expected.slice(0, length), found.slice(0, length)]
 }
 
-type Sentences = Readonly<
-  Record<
-    WaitOutcome,
-    (words: {
-      /** The pull request, `#7`. */
-      readonly pr: string
-      /** Its state, or what is known instead. */
-      readonly state: string
-      /** How long the wait lasted: ` after 6m52s`. */
-      readonly after: string
-      /** The head commit that was expected, and that of the record. */
-      readonly commits: readonly [expected: string, found: string]
-    }) => string
-  >
->
-
-const sentences: Sentences = {
-  merged: ({ pr, after }) => `${pr} merged${after}`,
-  reached: ({ pr, state, after }) => `${pr} reached the requested state${after} (${state})`,
-  left: ({ pr, state, after }) => `${pr} left the queue${after} (${state})`,
-  failed: ({ pr, after }) => `${pr} failed${after}`,
-  cancelled: ({ pr, after }) => `${pr} was cancelled${after}`,
-  'timed-out': ({ pr, state, after }) => `The wait for ${pr} timed out${after}, still ${state}`,
-  stale: ({ pr, commits: [expected, found] }) =>
-    `The head of ${pr} moved: expected ${expected}, found ${found}`,
-  pending: ({ pr, state }) => `${pr} is still ${state}`,
-  error: ({ pr, state }) => `${pr} could not be checked (${state})`,
-}
-
-/** The sentences about what the first reading showed: nothing changed while the wait lasted. */
-const sentencesAtFirst: Partial<Sentences> = {
-  merged: ({ pr }) => `${pr} is already merged`,
-  reached: ({ pr, state }) => `${pr} has already reached the requested state (${state})`,
-  left: ({ pr, state }) => `${pr} has already left the queue (${state})`,
-  failed: ({ pr }) => `${pr} has already failed`,
-  cancelled: ({ pr }) => `${pr} is already cancelled`,
-}
-
-/** The sentences about a pull request without a state. */
-const sentencesWithoutState: Partial<Sentences> = {
-  'timed-out': ({ pr, state, after }) => `The wait for ${pr} timed out${after} (${state})`,
-  pending: ({ pr, state }) => `${pr} has not finished (${state})`,
-}
-
 /**
  * Returns the sentence about the end of a wait: `#7 merged after 6m52s`, `#7 is already merged`. `elapsed` is
  * how long the wait lasted, in milliseconds.
@@ -143,19 +99,32 @@ export function describeEnd(
   elapsed: number,
   { head = '' }: Pick<WaitOptions, 'head'>,
 ): string {
-  const { state } = target.state
   const pr = `#${target.request.values.pr}`
   if (isSkipped) return `mergeq did not wait for ${pr}`
-  const sentenceOf =
-    (isFirstReading ? sentencesAtFirst[outcome] : undefined) ??
-    (state === undefined ? sentencesWithoutState[outcome] : undefined) ??
-    sentences[outcome]
-  const sentence = sentenceOf({
-    pr,
-    state: state === undefined ? missingState(target.state) : stateWords(state),
-    after: ` after ${formatDuration(elapsed)}`,
-    commits: shortCommits(head, getString(target.record, 'prSha') ?? ''),
-  })
+  const hasState = target.state.state !== undefined
+  const state = target.state.state === undefined ? missingState(target.state) : stateWords(target.state.state)
+  const after = ` after ${formatDuration(elapsed)}`
+  const [expected, found] = shortCommits(head, getString(target.record, 'prSha') ?? '')
+  const sentences: Readonly<Record<WaitOutcome, string>> = {
+    merged: `${pr} merged${after}`,
+    reached: `${pr} reached the requested state${after} (${state})`,
+    left: `${pr} left the queue${after} (${state})`,
+    failed: `${pr} failed${after}`,
+    cancelled: `${pr} was cancelled${after}`,
+    'timed-out': `The wait for ${pr} timed out${after}${hasState ? `, still ${state}` : ` (${state})`}`,
+    stale: `The head of ${pr} moved: expected ${expected}, found ${found}`,
+    pending: hasState ? `${pr} is still ${state}` : `${pr} has not finished (${state})`,
+    error: `${pr} could not be checked (${state})`,
+  }
+  /** About what the first reading showed: nothing changed while the wait lasted. */
+  const sentencesAtFirst: Partial<typeof sentences> = {
+    merged: `${pr} is already merged`,
+    reached: `${pr} has already reached the requested state (${state})`,
+    left: `${pr} has already left the queue (${state})`,
+    failed: `${pr} has already failed`,
+    cancelled: `${pr} is already cancelled`,
+  }
+  const sentence = (isFirstReading ? sentencesAtFirst[outcome] : undefined) ?? sentences[outcome]
   const isHeld = (outcome === 'timed-out' || outcome === 'pending') && isPaused(target.queue)
   return isHeld ? `${sentence}: the queue is paused` : sentence
 }

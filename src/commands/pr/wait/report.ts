@@ -45,8 +45,6 @@ export class WaitReporter implements WaitObserver {
   private readonly context: CommandContext
   private readonly requests: readonly WaitTarget['request'][]
   private readonly isStream: boolean
-  private readonly showsLines: boolean
-  private readonly hasReader: boolean
   private readonly results = new Map<
     WaitTarget['request'],
     { readonly end: WaitEnd; readonly exit: number; readonly printable: Printable }
@@ -55,14 +53,11 @@ export class WaitReporter implements WaitObserver {
   private lastOutputAt: number
 
   constructor(requests: readonly WaitTarget['request'][], wait: Wait, context: CommandContext) {
-    const { options, presentation, hasReader } = context
     this.wait = wait
     this.context = context
     this.requests = requests
     this.unprinted = new Set(requests)
-    this.isStream = options.format === 'ndjson'
-    this.showsLines = presentation === 'screen'
-    this.hasReader = hasReader
+    this.isStream = context.options.format === 'ndjson'
     this.lastOutputAt = wait.startedAt
   }
 
@@ -71,7 +66,7 @@ export class WaitReporter implements WaitObserver {
    * change ends the wait: where a person reads the result, it is shown alone.
    */
   async reportChange({ request }: WaitTarget, change: StateChange, isEnd: boolean): Promise<void> {
-    const { printer, logger, host } = this.context
+    const { printer, logger, host, presentation, hasReader } = this.context
     const { pr, repo } = request.values
     const { from, to, position } = change
     const now = host.clock.now()
@@ -81,8 +76,8 @@ export class WaitReporter implements WaitObserver {
       const record = { type: 'change', pr, from: from ?? null, to, at, position: position ?? null }
       return printer.print(printable(record))
     }
-    if (isEnd && this.showsLines && (this.hasReader || from === undefined)) return
-    if (this.hasReader)
+    if (isEnd && presentation === 'screen' && (hasReader || from === undefined)) return
+    if (hasReader)
       return logger.infoLine([
         linkSpan(`#${pr}`, urlOfPullRequest(repo, pr)),
         ' ',
@@ -157,7 +152,7 @@ export class WaitReporter implements WaitObserver {
       const outcome = this.results.get(request)?.end.outcome
       return outcome === 'timed-out' || outcome === 'pending'
     })
-    if (this.showsLines && this.requests.length > 1 && unfinished.length > 0) {
+    if (context.presentation === 'screen' && this.requests.length > 1 && unfinished.length > 0) {
       const pullRequests = unfinished.map(({ values }) => values)
       const step = ['To continue waiting', waitCommand(pullRequests, context.settings.commandLine)] as const
       await context.printer.print(printable({}, () => stepLines([step], context.host.out.columns)))
