@@ -41,22 +41,17 @@ import type { Client, ClientOptions } from './types.ts'
 const createOutput = (write: Output['write']): Output => ({ terminal: false, columns: 80, rows: 24, write })
 
 /**
- * Returns a signal that follows others, with an `interrupted` error as its reason, whose cause is the reason of
- * the other; `release` ends this.
+ * Returns a signal that follows others, with an `interrupted` error as its reason, whose cause is their reason;
+ * `release` ends this. The others get no listener: Node 20 would warn of many.
  */
 function followSignals(...signals: readonly (AbortSignal | undefined)[]) {
-  const sources = signals.filter(signal => signal !== undefined)
+  const source = AbortSignal.any(signals.filter(signal => signal !== undefined))
   const interruption = createInterruption()
-  const abort = () => {
-    const reason: unknown = sources.find(({ aborted }) => aborted)?.reason
-    interruption.abort(new MergeqError('interrupted', 'The call was aborted.', {}, reason))
-  }
-  if (sources.some(({ aborted }) => aborted)) abort()
-  for (const source of sources) source.addEventListener('abort', abort)
-  const release = () => {
-    for (const source of sources) source.removeEventListener('abort', abort)
-  }
-  return { signal: interruption.signal, release }
+  const abort = () =>
+    interruption.abort(new MergeqError('interrupted', 'The call was aborted.', {}, source.reason))
+  if (source.aborted) abort()
+  source.addEventListener('abort', abort)
+  return { signal: interruption.signal, release: () => source.removeEventListener('abort', abort) }
 }
 
 /** The error that the caller receives: its details and the document are members of it. */

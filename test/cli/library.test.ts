@@ -396,8 +396,10 @@ test('many calls at the same time print no warning', async () => {
   const warnings: string[] = []
   const note = ({ message }: Error) => warnings.push(message)
   process.on('warning', note)
-  const { client } = await clientOf(() => ({ status: 404 }), { signal: new AbortController().signal })
+  const { signal } = new AbortController()
+  const { client } = await clientOf(() => ({ status: 404 }), { signal })
   await Promise.all(Array.from({ length: 12 }, () => client.getQueue().catch(() => undefined)))
+  await Promise.all(Array.from({ length: 12 }, () => client.waitForPullRequests({ prs: [], signal })))
   await new Promise(setImmediate)
   process.off('warning', note)
   expect(warnings).toEqual([])

@@ -165,7 +165,7 @@ const largest: Readonly<Record<string, number>> = {
 }
 const otherwise = 60
 
-/** Sends a request with the library, or runs `pr get`, and prints the V8 flags that this changed. */
+/** Waits with the library, or runs `pr get`, and prints the V8 flags that this changed. */
 const flagWatcher = `
   const v8 = require('node:v8')
   const flags = []
@@ -181,7 +181,7 @@ test('the command line limits the compilation of WebAssembly on Node 20; the lib
     call,
     `const { createClient } = require(${JSON.stringify(join(process.cwd(), 'dist/library.cjs'))})
 createClient({ baseUrl: process.env.MERGEQ_BASE_URL, repo: 'acme/web', targetBranch: 'main' })
-  .getSubmittedPullRequest({ pr: 7 }).then(({ state }) => console.log(state))`,
+  .waitForPullRequests({ prs: [7], until: 'testing' }).then(([{ state }]) => console.log(state))`,
   )
   const flagsOf = async (words: readonly string[]) => {
     const { stdout, stderr } = await execa(process.execPath, ['--require', file, ...words], {
