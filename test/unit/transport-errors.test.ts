@@ -45,3 +45,25 @@ test('of several failures of a connection the first says what happened', () => {
   const { error, sentState } = classifyError(new AggregateError(failures), { ...read, began: false })
   expect([sentState, error.message]).toEqual(['not-sent', 'queue.example refused the connection.'])
 })
+
+const proxy = 'proxy.example:3128'
+const closed = 'The connection to queue.example was closed before'
+test.each([
+  ['EHOSTUNREACH', { began: false }, 'not-sent', 'queue.example could not be reached.'],
+  ['EHOSTUNREACH', { began: true }, 'ambiguous', `${closed} the response was complete.`],
+  ['ECONNRESET', { began: false }, 'not-sent', `${closed} anything was sent.`],
+  ['ECONNRESET', { began: true }, 'ambiguous', `${closed} the response was complete.`],
+  [
+    'ECONNRESET',
+    { began: false, proxy },
+    'not-sent',
+    `Could not connect to queue.example through the proxy ${proxy}.`,
+  ],
+  ['ECONNRESET', { began: true, proxy }, 'ambiguous', `${closed} the response was complete.`],
+  ['ETIMEDOUT', { began: false }, 'not-sent', 'queue.example did not send a complete response within 1s.'],
+  ['ETIMEDOUT', { began: true }, 'ambiguous', 'queue.example did not send a complete response within 1s.'],
+])('%s of a request with %j is %s', (code, info, sent, message) => {
+  const { error, sentState } = classifyError(Object.assign(new Error(), { code }), { ...read, ...info })
+  expect([sentState, error.message]).toEqual([sent, message])
+  expect(error.details.hint?.includes('Nothing was sent')).toBe(sent === 'not-sent')
+})
