@@ -3,26 +3,20 @@ import { openStory, type Story } from '../support/harness.ts'
 
 const dialects = ['document', 'hosted'] as const
 
-/** Every operation whose answer is not passed on, once, in an order in which it has something to show. */
+/** What test/golden/formats.txt does not have, in an order in which it has something to show. */
 const lines: readonly (readonly [name: string, line: string])[] = [
-  ['queue-create', 'queue create -b release --mode single --concurrency 2'],
   ['pr-targets', 'pr targets 7 //cart:lib //web:app --sha 4f2a9c1'],
   ['pr-submit', 'pr submit 7 8 --priority high'],
-  ['pr-get', 'pr get 7 8'],
   ['queue-update', 'queue update --concurrency 2 --pending-failure-depth 1'],
   ['pr-testing', 'pr testing --pr 7'],
   ['queue-get', 'queue get'],
-  ['pr-restart', 'pr restart 7'],
-  ['pr-cancel', 'pr cancel 8'],
-  ['flaky-list', 'flaky list --since 7d --limit 4'],
   ['flaky-get', 'flaky get'],
-  ['queue-delete', 'queue delete -b release --yes'],
 ]
 
 const linesOf = (text: string) => text.split(/(?<=\n)/)
 
 // Terminals are in test/golden/screens.
-describe('what every operation prints for scripts is in test/golden/commands', () => {
+describe('what commands print for scripts is in test/golden/commands', () => {
   const formats = ['(pipe)', '--json']
   const stories = new Map<string, Story>()
 

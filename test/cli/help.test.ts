@@ -200,16 +200,6 @@ describe('help as data', () => {
     for (const line of ['--help', 'help'])
       expect((await mergeq(line, { env: { MERGEQ_OUTPUT: 'json' } })).out).toMatch(/^Usage: mergeq /m)
   })
-
-  test('wrong settings do not keep it from printing', async () => {
-    const env = { MERGEQ_CONFIG_DIR: '/config', MERGEQ_OUTPUT: 'xml', MERGEQ_RETRIES: 'many' }
-    const wrong = { env, files: { '/config/config.json': '{', '/repo/.mergeq.json': '{' } }
-    expect(await mergeq('config list', wrong)).toMatchObject({ code: 2 })
-    for (const line of ['help pr get', 'help exit-codes']) {
-      const { out } = await mergeq(line)
-      expect(await mergeq(line, wrong)).toMatchObject({ code: 0, out, err: '' })
-    }
-  })
 })
 
 test.each(['nothing', 'pr nothing', 'exit-codes more'])('help %s is refused', async words => {

@@ -65,7 +65,6 @@ const shown: Readonly<Record<string, readonly string[]>> = {
     '>',
     '',
     '-o json',
-    '> -o ndjson',
     '-o csv',
     '> -o markdown',
     '> --fields state,prTitle,readiness.hasImpactedTargets',
@@ -74,10 +73,10 @@ const shown: Readonly<Record<string, readonly string[]>> = {
     '--fields state,readiness.hasImpactedTargets -o csv',
     '--fields state,prNumber -o markdown',
   ],
-  [`pr get 8 7 ${where}`]: ['>', '--json', '-o ndjson'],
+  [`pr get 8 7 ${where}`]: ['>', '--json'],
   [`flaky list ${org}`]: ['>', '', '--json', '-o ndjson', '-o csv', '--fields status.reason,name -o ndjson'],
   metrics: ['> --raw', '', '--json', '-o csv --fields name,labels.repo,value'],
-  [`pr submit 7 8 ${where}`]: ['>', '', '--json', '-o ndjson', '-o csv', '--fields delivery,pr --json'],
+  [`pr submit 7 8 ${where}`]: ['>', '', '--json', '-o csv', '--fields delivery,pr --json'],
 }
 
 test('what each format prints of records, lists, metrics and receipts is in test/golden/formats.txt', async () => {

@@ -333,28 +333,6 @@ describe('`auth status`', () => {
       else expect(JSON.parse(result.err).error).toMatchObject({ kind, exit: code })
     },
   )
-
-  test('without a connection ends with 7 and still shows the token', async () => {
-    const { code, out, err } = await mergeq('auth status --retries 0 --base-url http://127.0.0.1:9/v1', {
-      env: { MERGEQ_TOKEN: token },
-    })
-    expect({ code, out }).toEqual({
-      code: 7,
-      out: 'source\tMERGEQ_TOKEN\norigin\thttp://127.0.0.1:9\ntoken ends with\tb6aa\nverification\tunavailable\n',
-    })
-    expect(err).toMatch(/^mergeq: The token could not be verified: 127\.0\.0\.1:9 refused the connection\.\n/)
-  })
-
-  test('with --dry-run sends no request, needs no token, and says what it would do', async () => {
-    const setting = { env: { MERGEQ_TOKEN: '', MERGEQ_BASE_URL: base } }
-    expect(await mergeq('auth status --dry-run', setting)).toMatchObject({
-      code: 0,
-      out: `Would show which token is used and verify the token with GET ${base}/getMergeQueueMetrics.\n`,
-    })
-    expect((await mergeq('auth status --dry-run --no-verify', setting)).out).toBe(
-      'Would show which token is used.\n',
-    )
-  })
 })
 
 test('`auth token` prints the token and nothing else, and its help says that it does', async () => {

@@ -106,15 +106,6 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`pr targets 7 --from - --sha s ${at}`, /empty/],
     [`pr targets 7 --from - --sha s ${at}`, /empty/, { input: '\n\r\n\uFEFF\n' }],
     [`pr targets 7 --from-json - --sha s ${at}`, /empty/, { input: '[]' }],
-    [`pr targets 7 --from - --sha s ${at}`, /JSON/, { input: '["a","b"]\n' }],
-    [`pr targets 7 --from - --sha s ${at}`, /line 2.*NUL/, { input: 'a\nb\0c\n' }],
-    [
-      `pr targets 7 --from - --sha s ${at}`,
-      /line 3.*UTF-8/,
-      { input: new Uint8Array([97, 10, 98, 10, 0xff, 10]) },
-    ],
-    [`pr targets 7 --from-json - --sha s ${at}`, /array of strings/, { input: '{"a":1}' }],
-    [`pr targets 7 --from-json - --sha s ${at}`, /ends before the end of the array/, { input: '["a"' }],
     [['pr', 'targets', '7', '', '--sha', 's', ...where], /empty/],
     [`pr targets 7 --from /no/such.txt --sha s ${at}`, /\/no\/such\.txt/],
     [`api getQueue --input /no/such.txt ${at}`, /\/no\/such\.txt/],
@@ -168,16 +159,6 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`queue get ${at} --set targetBranch=other`, /--set.*targetBranch.*--target-branch/],
     [`flaky list ${org} --set org_url_slug=other`, /--set.*org_url_slug.*--org/],
     [`queue update --set a ${at}`, /--set.*<path>=<value>/],
-  ],
-  'the environment': [
-    [`queue get ${at}`, /MERGEQ_OUTPUT.*xml/, { env: { MERGEQ_OUTPUT: 'xml' } }],
-    [`queue get ${at}`, /MERGEQ_BASE_URL/, { env: { MERGEQ_BASE_URL: 'http://h.test/v1' } }],
-  ],
-  'a token in a wrong place': [
-    ['auth login tok_x_secret', /argument/],
-    ['config get token', /token/],
-    ['config set token tok_x_secret', /token/],
-    [`queue get ${at} --token tok_x_secret`, /--token/],
   ],
 }
 

