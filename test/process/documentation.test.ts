@@ -22,6 +22,7 @@ import { testWith } from '../support/programs.ts'
 /** The exit codes of command lines that end with another code than 0. */
 const otherCodes: Readonly<Record<string, number>> = {
   "mergeq sandbox exec --scenario failure -- sh -c 'mergeq pr submit 9 && mergeq pr wait 9 --interval 1s'": 3,
+  'mergeq sandbox exec --scenario failure --speed 50 -- bash train.sh 101 130': 3,
   'mergeq sandbox start --port 8080 --scenario flaky': 130,
   'mergeq flaky get "cart totals merges"': 2,
   'mergeq flaky match --since 7d reports/*.xml': 21,
@@ -82,6 +83,9 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
     text: () => undefined,
     // test/process/analytics.test.ts runs these.
     sql: () => undefined,
+    // A script has its name in its first comment; a line of shell runs it.
+    bash: ({ text }) =>
+      writeFileSync(join(folder, /^# (\S+\.sh)/m.exec(text)?.[1] ?? ''), adaptForTest(text)),
     json: ({ text }) => writeFileSync(join(folder, 'mine.json'), text),
     async yaml({ text }) {
       const document = parse(text)
