@@ -8,7 +8,7 @@ const amounts = {
   MERGEQ_RANDOM_RESPONSES: '5000',
   MERGEQ_RANDOM_WRITES: '10000',
 }
-const files = ['random-attacks', 'service-description', 'random-writes']
+const files = ['random-attacks', 'random-responses', 'random-writes']
 
 const end = Date.now() + minutes * 60_000
 let rounds = 0

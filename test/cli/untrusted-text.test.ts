@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, test } from 'vitest'
 // Loaded before its test: it is shown while a service takes its time.
 import '../../src/output/spinner.ts'
 import { anyCharacter } from '../support/any-character.ts'
+import { askingCommands, askingFiles, askingLines } from '../support/asking-commands.ts'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { type ExpectedResult, runAndCheck } from '../support/command-checks.ts'
-import { allCommands } from '../support/commands.ts'
 import {
   type Answer,
   mergeq,
@@ -171,54 +171,9 @@ describe('any text', () => {
   )
 })
 
-/** A command line for each command that asks the service. */
-const lines: Readonly<Record<string, string>> = {
-  'pr submit': 'pr submit 7 8 --wait --timeout 2s --interval 1s',
-  'pr cancel': 'pr cancel 7 8 --yes',
-  'pr restart': 'pr restart 7',
-  'pr get': 'pr get 7 8',
-  'pr list': 'pr list',
-  'pr targets': 'pr targets 7 one two --sha 4f2a9c1e77d0b6aa4f2a9c1e77d0b6aa4f2a9c1e',
-  'pr testing': 'pr testing 4f2a9c1e-0000-4000-8000-000000000000',
-  'pr wait': 'pr wait 7 8 --timeout 3s --interval 1s',
-  'pr explain': 'pr explain 7',
-  'queue create': 'queue create',
-  'queue get': 'queue get',
-  'queue list': 'queue list',
-  'queue update': 'queue update --concurrency 2',
-  'queue delete': 'queue delete --cancel-all --yes',
-  'queue pause': 'queue pause',
-  'queue resume': 'queue resume',
-  'queue drain': 'queue drain',
-  'queue wait': 'queue wait --timeout 3s --interval 1s',
-  'queue watch': 'queue watch --for 3s --interval 1s',
-  'queue export': 'queue export',
-  'queue diff': 'queue diff -f queue.yaml',
-  'queue apply': 'queue apply -f queue.yaml --yes',
-  'queue check': 'queue check --max-depth 3 --stalled 2h',
-  metrics: 'metrics',
-  'flaky list': 'flaky list',
-  'flaky get': `flaky get ${testId}`,
-  'flaky quarantined': 'flaky quarantined',
-  'flaky unhealthy': 'flaky unhealthy',
-  'flaky link': `flaky link ${testId} KAN-123`,
-  'flaky report': 'flaky report',
-  'flaky match': 'flaky match junit.xml',
-  'flaky gate': 'flaky gate --max 0',
-  guard: 'guard',
-  api: 'api getQueue --include',
-  'auth login': 'auth login --with-token',
-  'auth status': 'auth status',
-  doctor: 'doctor',
-}
-const asking = allCommands
-  .filter(({ operations, command }) => operations.length > 0 && !command.startsWith('sandbox '))
-  .map(({ command }) => command)
+/** A command line for a command that asks the service. */
+const lineOf = (command: string) => `${command} ${askingLines[command]?.[0]}`
 
-const files = {
-  '/repo/queue.yaml': 'repo: acme/web\nbranch: main\nqueue:\n  concurrency: 3\n',
-  '/repo/junit.xml': `<testsuite name="s"><testcase name="a" classname="b"><failure message="m">f</failure></testcase></testsuite>`,
-}
 const queue = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme' }
 
 /** On a pipe they pass the bytes of the service on. */
@@ -226,7 +181,12 @@ const passingOn = ['api', 'metrics']
 
 /** Runs a command line; neither stream holds anything that acts or a piece of the token. */
 async function look(line: string, more: Setting) {
-  const setting = { files, input: token, ...more, env: { ...queue, MERGEQ_TOKEN: token, ...more.env } }
+  const setting = {
+    files: askingFiles,
+    input: token,
+    ...more,
+    env: { ...queue, MERGEQ_TOKEN: token, ...more.env },
+  }
   const { out, err } = await mergeq(line, setting)
   expectHarmless(out, `${line}: standard output`)
   expectHarmless(err, `${line}: standard error`)
@@ -247,12 +207,8 @@ const calm =
   }
 
 describe('every command that asks the service prints nothing that acts, and no token', () => {
-  test('every one is looked at below', () => {
-    expect(asking.filter(command => lines[command] === undefined)).toEqual([])
-  })
-
-  test.each(asking)('`%s`: in every field of every answer', async command => {
-    const line = lines[command] ?? command
+  test.each(askingCommands)('`%s`: in every field of every answer', async command => {
+    const line = lineOf(command)
     const all = `${tokens} ${untrustedText}`
     await look(line, { answer: answerOf(all), terminal: true, columns: 50 })
     await look(line, { answer: answerOf(token), terminal: true, columns: 200 })
@@ -261,7 +217,7 @@ describe('every command that asks the service prints nothing that acts, and no t
       await look(`${line} ${flags}`, { answer: answerOf(all) })
   })
 
-  test.each(asking)('`%s`: in refusals', async command => {
+  test.each(askingCommands)('`%s`: in refusals', async command => {
     const headers = {
       'x-request-id': token,
       location: `https://${encodeURIComponent(token)}.test/`,
@@ -271,7 +227,7 @@ describe('every command that asks the service prints nothing that acts, and no t
     const body = JSON.stringify({ error: { message: text } })
     for (const status of [400, 404, 500, 307]) {
       const answer = () => ({ status, headers, body })
-      await look(`${lines[command] ?? command} --retries 0`, { answer, terminal: true })
+      await look(`${lineOf(command)} --retries 0`, { answer, terminal: true })
     }
   })
 
@@ -540,10 +496,10 @@ describe('commands for a CI runner', () => {
       }
   })
 
-  test.each(asking.filter(command => !passingOn.includes(command)))(
+  test.each(askingCommands.filter(command => !passingOn.includes(command)))(
     '`%s` prints none from any field',
     async command => {
-      const line = lines[command] ?? command
+      const line = lineOf(command)
       const failing = () => ({ status: 500, body: commands.join('\n') })
       for (const answer of [calm(commands.join('\n')), failing]) {
         const { out, err } = await look(`${line} --retries 0`, { answer, env })
