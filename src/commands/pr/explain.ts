@@ -1,11 +1,8 @@
 import { getMergeQueueTestingDetails, getPartialPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { defineCommand, type RequestResult } from '../../cli/command.ts'
+import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments, webInput } from '../../cli/common-inputs.ts'
 import type { RecordFields } from '../../cli/fields.ts'
-import { nameOf, reportResults, withResource } from '../../cli/run.ts'
-import { mapConcurrent, maxConcurrent } from '../../domain/map-concurrent.ts'
-import { toMergeqError } from '../../errors.ts'
 
 const explanationRecord: RecordFields = {
   names: [
@@ -45,29 +42,7 @@ export const prExplainCommand = defineCommand({
   ],
   async run({ web }, context) {
     const requests = await context.requests()
-    const { explain, openPullRequest, printExplanation } = await import('./explain/report.ts')
-    const isOnly = requests.length === 1
-    const stopsOnError = context.args.has('--stop-on-error')
-    const results: RequestResult[] = []
-    const read = async (request: (typeof requests)[number]) => {
-      try {
-        if (web) await openPullRequest(request, context)
-        return { request, explanation: web ? undefined : await explain(request, context) }
-      } catch (error) {
-        const failure = toMergeqError(error)
-        return { request, failure: isOnly ? failure : withResource(failure, nameOf(request.values)) }
-      }
-    }
-    const width = web || stopsOnError ? 1 : maxConcurrent
-    const mayStart = () => !context.host.interrupted.aborted
-    for await (const { request, explanation, failure } of mapConcurrent(requests, width, read, mayStart)) {
-      const isFirst = results.every(({ code }) => code !== 0)
-      if (explanation !== undefined)
-        await printExplanation(explanation, request, { isOnly, isFirst }, context)
-      results.push({ code: failure?.exit ?? 0, failure })
-      if (stopsOnError && failure !== undefined) break
-    }
-    await context.printer.end()
-    return reportResults(getPartialPullRequest, requests, results, context)
+    const { explainAll } = await import('./explain/report.ts')
+    return explainAll(requests, { web }, context)
   },
 })

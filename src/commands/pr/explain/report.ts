@@ -2,18 +2,20 @@ import { withTimeline } from '../../../api/extra-reads.ts'
 import { getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
 import { readDocument, readTestRun } from '../../../api/test-run-reads.ts'
-import type { CommandRequest } from '../../../cli/command.ts'
+import type { CommandRequest, RequestResult } from '../../../cli/command.ts'
 import { openPage } from '../../../cli/common-inputs.ts'
 import type { CommandContext } from '../../../cli/context.ts'
+import { nameOf, reportResults, withResource } from '../../../cli/run.ts'
 import {
   type Explanation,
   explainPullRequest,
   type UnreadSource,
 } from '../../../domain/explain/explain-pull-request.ts'
 import { describeSince, formatOrdinal, joinTruncated, shorten } from '../../../domain/format.ts'
+import { mapConcurrent, maxConcurrent } from '../../../domain/map-concurrent.ts'
 import type { RequestedPullRequest } from '../../../domain/values/pull-request.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
-import { isNotFound } from '../../../errors.ts'
+import { isNotFound, toMergeqError } from '../../../errors.ts'
 import type { Json, JsonObject } from '../../../json.ts'
 import { singleRecord } from '../../../output/printer.ts'
 import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
@@ -22,8 +24,38 @@ import { readRecord } from '../reads.ts'
 
 type ExplainRequest = CommandRequest<RequestedPullRequest>
 
+/** Explains pull requests, or opens their pages with --web. Returns the most severe exit code. */
+export async function explainAll(
+  requests: readonly ExplainRequest[],
+  { web }: { readonly web: boolean },
+  context: CommandContext,
+): Promise<number> {
+  const isOnly = requests.length === 1
+  const stopsOnError = context.args.has('--stop-on-error')
+  const results: RequestResult[] = []
+  const read = async (request: ExplainRequest) => {
+    try {
+      if (web) await openPullRequest(request, context)
+      return { request, explanation: web ? undefined : await explain(request, context) }
+    } catch (error) {
+      const failure = toMergeqError(error)
+      return { request, failure: isOnly ? failure : withResource(failure, nameOf(request.values)) }
+    }
+  }
+  const width = web || stopsOnError ? 1 : maxConcurrent
+  const mayStart = () => !context.host.interrupted.aborted
+  for await (const { request, explanation, failure } of mapConcurrent(requests, width, read, mayStart)) {
+    const isFirst = results.every(({ code }) => code !== 0)
+    if (explanation !== undefined) await printExplanation(explanation, request, { isOnly, isFirst }, context)
+    results.push({ code: failure?.exit ?? 0, failure })
+    if (stopsOnError && failure !== undefined) break
+  }
+  await context.printer.end()
+  return reportResults(getPartialPullRequest, requests, results, context)
+}
+
 /** Reads what explains a pull request. Throws the error of its record. */
-export async function explain(request: ExplainRequest, context: CommandContext): Promise<Explanation> {
+async function explain(request: ExplainRequest, context: CommandContext): Promise<Explanation> {
   const { pr, repo, targetBranch } = request.values
   const reads = [
     readRecord(request.values, context, request, getPartialPullRequest),
@@ -50,7 +82,7 @@ export async function explain(request: ExplainRequest, context: CommandContext):
 }
 
 /** Prints an explanation: of several pull requests each as a block, with its number in the rows. */
-export async function printExplanation(
+async function printExplanation(
   explanation: Explanation,
   { values: { repo, pr } }: ExplainRequest,
   { isOnly, isFirst }: { readonly isOnly: boolean; readonly isFirst: boolean },
@@ -68,7 +100,7 @@ export async function printExplanation(
 }
 
 /** Opens the page of a pull request, after a read that shows that the service accepts the request. */
-export async function openPullRequest(request: ExplainRequest, context: CommandContext): Promise<void> {
+async function openPullRequest(request: ExplainRequest, context: CommandContext): Promise<void> {
   await readRecord(request.values, context, request, getPartialPullRequest)
   return openPage(urlOfPullRequest(request.values.repo, request.values.pr), context)
 }
