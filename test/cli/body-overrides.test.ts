@@ -89,6 +89,7 @@ describe('the final body decides what is read back and named', () => {
 
   test.each([
     ['pr get --set pr.number=8', '#8 is not in the queue for main of'],
+    ['pr get --set pr.number=4294967295', '#4294967295 is not in the queue for main of'],
     ['queue get --set targetBranch=prod', 'There is no queue for prod of'],
     ['api cancelPullRequest -F pr.number=8', '#8 is not in the queue for main of'],
   ])('in messages: %s', async (line, expected) => {

@@ -258,6 +258,14 @@ describe('flaky quarantined', () => {
     expect(asked(requests)).toEqual([{ page_query: page() }, { page_query: page('p2') }])
   })
 
+  test('says on a terminal how each is quarantined, in a word', async () => {
+    const settings = ['AUTO_QUARANTINE', 'ALWAYS_QUARANTINE', 'SOMETIMES']
+    const records = settings.map((quarantine_setting, index) => ({ name: `t${index}`, quarantine_setting }))
+    const setting = { ...screen, answer: serving(records, 'quarantined_tests') }
+    const { out } = await mergeq('flaky quarantined', setting)
+    expect(out.match(/\b(?:auto|always|SOMETIMES)\b/g)).toEqual(['auto', 'always', 'SOMETIMES'])
+  })
+
   test.each([
     ["--owner @a --path 'src/*'", ['a']],
     ['--limit 1', ['b']],

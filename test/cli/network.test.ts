@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, createServer, Socket } from 'node:net'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { isLoopback } from '../../src/config/setting-definitions.ts'
-import { createConnectionPools, trackSockets } from '../../src/http/undici.ts'
+import { createConnectionPools, sendOnce, trackSockets } from '../../src/http/undici.ts'
 import { type CertificateAuthority, createCertificateAuthority } from '../support/certificates.ts'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { type ExpectedResult, runAndCheck, token } from '../support/command-checks.ts'
@@ -445,6 +445,26 @@ describe('addresses', () => {
     const { requests } = await run('flaky list --json', { code: 0, format: 'json' }, { answer })
     expect(requests.map(({ headers }) => 'cookie' in headers)).toEqual([false, false])
   })
+})
+
+test('what a connection received before does not count against the size limit of a response', async () => {
+  const service = kept(await startTestServer({ answer: () => ({ body: 'OK', delay: 200 }) }))
+  const url = `${service.baseUrl()}/getQueue`
+  const pools = createConnectionPools({}, { isLoopback })
+  const request = { operation: 'getQueue', method: 'GET', url, headers: {}, isChange: false } as const
+  const { status } = await sendOnce(
+    { ...pools.poolFor(new URL(url), false), received: () => 1e9 },
+    {
+      request: { ...request, credential: 'none', maxResponseSize: 1_000 },
+      headers: {},
+      limit: 10_000,
+      interrupted: new AbortController().signal,
+      onBegin: undefined,
+      sink: undefined,
+    },
+  )
+  await pools.close()
+  expect(status).toBe(200)
 })
 
 test('a pool forgets a connection that is closed, so that a long watch does not collect them', async () => {

@@ -34,6 +34,7 @@ export const untrustedTexts: readonly (readonly [text: string, shown: string])[]
   ['\x9D0;', '0;'],
   ['\x1BP', ''],
   ['\x9F', ''],
+  ['\x1B]0;a\x1B[31mb', '0;ab'],
   // Control characters.
   ['real\rfake', 'real fake'],
   ['real\b\b\b\bfake', 'realfake'],

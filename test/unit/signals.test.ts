@@ -46,6 +46,17 @@ test('Ctrl-C in raw mode interrupts without a signal; the second ends the proces
   stop()
 })
 
+test('a second Ctrl-Z while the terminal is being released changes nothing', () => {
+  const { proc } = fakeProcess()
+  Object.assign(proc, { platform: 'linux' })
+  const suspend = vi.fn(async () => undefined)
+  const idle = { resize: () => undefined, suspend, resume: () => undefined }
+  const stop = watchTerminal(proc, { press: () => undefined, ...idle })
+  for (let times = 0; times < 2; times++) proc.emit('SIGTSTP', 'SIGTSTP')
+  expect(suspend).toHaveBeenCalledTimes(1)
+  stop()
+})
+
 test('a terminal that was released while the job was suspended is left alone', async () => {
   vi.useFakeTimers()
   try {
