@@ -10,7 +10,7 @@ import { flag, type Input } from '../cli/inputs.ts'
 import { parseGitRemote } from '../config/git.ts'
 import { elapsedSince, formatAge } from '../domain/format.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
-import { isUnderTest, normalizeState, outcomeOfRecord } from '../domain/states.ts'
+import { isUnderTest, outcomeOfRecord, stateWords } from '../domain/states.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import { readText } from '../domain/values/text.ts'
 import { extendError, isNotFound, MergeqError, toMergeqError, usageError } from '../errors.ts'
@@ -106,7 +106,7 @@ async function findQueuedPullRequest(
 
 /**
  * Returns the error that blocks a push: what the pull request would lose, such as
- * `#7 has been TESTING for 4m, position 2 of 5 in the queue for main`, and how to continue.
+ * `#7 has been testing for 4m, position 2 of 5 in the queue for main`, and how to continue.
  */
 async function createBlockedPushError(
   record: JsonObject,
@@ -121,7 +121,7 @@ async function createBlockedPushError(
   const name = numbers.length === 0 ? 'its pull request' : `#${numbers.join()}`
   const state = getString(record, 'state') ?? 'in an unknown state'
   const elapsed = elapsedSince(getString(record, 'stateChangedAt'), context.host.clock.now())
-  const words = normalizeState(state)
+  const words = stateWords(state)
   const lasting = elapsed === undefined ? `is ${words}` : `has been ${words} for ${formatAge(elapsed)}`
   const entries = queueEntries(queueRecord ?? {})
   const position = entries.find(({ pr }) => pr === record.prNumber)?.position

@@ -49,15 +49,22 @@ export function formatOrdinal(position: number): string {
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
 
 /**
- * A duration in its largest unit, rounded down: `3m` for 200,000 milliseconds, `9 days`. For ages, which need
- * no precision.
+ * A duration in its largest unit, rounded down: `3m` for 200,000 milliseconds, `14h`, `9 days`; of less than 10
+ * hours also the minutes, `1h35m`. For ages, which need no precision.
  */
 export function formatAge(milliseconds: number): string {
   if (milliseconds >= day) return pluralize(Math.floor(milliseconds / day), 'day')
-  if (milliseconds >= hour) return `${Math.floor(milliseconds / hour)}h`
+  if (milliseconds >= hour) {
+    const [hours, minutes] = [Math.floor(milliseconds / hour), Math.floor(milliseconds / minute) % 60]
+    return hours >= 10 || minutes === 0 ? `${hours}h` : `${hours}h${String(minutes).padStart(2, '0')}m`
+  }
   if (milliseconds >= minute) return `${Math.floor(milliseconds / minute)}m`
   return `${Math.floor(milliseconds / second)}s`
 }
+
+/** How long ago something was: `3m ago`, or `just now`. */
+export const formatAgo = (milliseconds: number): string =>
+  milliseconds < second ? 'just now' : `${formatAge(milliseconds)} ago`
 
 /** A duration in up to two units, rounded down: `20s`, `6m52s`, `3h04m`, `9 days`. */
 export function formatDuration(milliseconds: number): string {
@@ -87,9 +94,9 @@ export function elapsedSince(date: string | undefined, now: number): number | un
  * Returns the time since a date, such as `3m`. A date that is in the future, invalid or without a time zone
  * is returned unchanged.
  */
-export function ageOf(date: string, now: number, suffix = ''): string {
+export function ageOf(date: string, now: number, format = formatAge): string {
   const elapsed = elapsedSince(date, now)
-  return elapsed === undefined ? date : `${formatAge(elapsed)}${suffix}`
+  return elapsed === undefined ? date : format(elapsed)
 }
 
 /**
@@ -99,5 +106,6 @@ export function ageOf(date: string, now: number, suffix = ''): string {
 export function describeSince(date: string | undefined, now: number, isFinal: boolean): string {
   const elapsed = elapsedSince(date, now)
   if (elapsed === undefined) return date === undefined || date === '' ? '' : ` since ${date}`
-  return isFinal ? ` ${formatAge(elapsed)} ago` : ` for ${formatAge(elapsed)}`
+  if (isFinal) return ` ${formatAgo(elapsed)}`
+  return elapsed < second ? '' : ` for ${formatAge(elapsed)}`
 }

@@ -37,19 +37,15 @@ export const testSlots = (queue: Json): TestSlots => ({
   isBatching: get(queue, 'batch') === true,
 })
 
-/**
- * Formats how many pull requests are under test: `testing 1/2`.
- *
- * @param separator the text between the two numbers
- */
-export function testSlotsText(queue: Json, separator: string): string {
+/** Formats how many pull requests are under test: `testing 1 of 2`. */
+function testSlotsText(queue: Json): string {
   const { testing, concurrency, isBatching } = testSlots(queue)
   if (concurrency === undefined) return `testing ${testing.length}`
   return isBatching
     ? `testing ${testing.length} in batches, ${pluralize(concurrency, 'run')} at a time`
-    : `testing ${testing.length}${separator}${concurrency}`
+    : `testing ${testing.length} of ${concurrency}`
 }
 
 /** Formats the state of a queue and its counts: `RUNNING, testing 1 of 2, 5 queued`. */
 export const queueSummary = (queue: Json): string =>
-  `${stateOf(queue) || '-'}, ${testSlotsText(queue, ' of ')}, ${getArray(queue, 'enqueuedPullRequests').length} queued`
+  `${stateOf(queue) || '-'}, ${testSlotsText(queue)}, ${getArray(queue, 'enqueuedPullRequests').length} queued`

@@ -26,6 +26,12 @@ export const normalizeState = (state: string): string => {
   return knownStates.includes(upper) ? upper : state
 }
 
+/** Returns the words of a state for a person: `pending failure`. A text that is no known state is returned unchanged. */
+export function stateWords(state: string): string {
+  const known = normalizeState(state)
+  return knownStates.includes(known) ? known.toLowerCase().replaceAll('_', ' ') : state
+}
+
 /** The normalized `state` of a record of a pull request or a queue; empty without one. */
 export const stateOf = (record: Json | undefined): string => normalizeState(getString(record, 'state') ?? '')
 

@@ -1,12 +1,12 @@
 import { Chalk } from 'chalk'
-import { type KnownState, normalizeState, queueStates } from '../domain/states.ts'
+import type { KnownState } from '../domain/states.ts'
 import { sanitizeSpaces } from './sanitize.ts'
 import { wrapLines } from './text-width.ts'
 
 const chalk = new Chalk({ level: 1 })
 
 /** How a piece of text looks on a terminal with colors. */
-export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'blue' | 'magenta'
+export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan' | 'magenta'
 
 /** Returns a text in a style, or unchanged without colors. */
 export const applyStyle = (text: string, style: Style | undefined, color = true): string =>
@@ -27,17 +27,17 @@ const cancelled: StateStyle = { sign: '-', style: 'dim' }
 /** The style of each state of a pull request or a queue; a new state must be given one. */
 const serviceStates: Readonly<Record<KnownState, StateStyle>> = {
   NOT_READY: { sign: '○', style: 'dim' },
-  PENDING: { sign: '●', style: 'blue' },
+  PENDING: { sign: '●', style: 'cyan' },
   TESTING: running,
-  TESTS_PASSED: { sign: '●', style: 'green' },
+  TESTS_PASSED: { sign: '◕', style: 'green' },
   MERGED: succeeded,
   FAILED: failed,
   CANCELLED: cancelled,
   PENDING_FAILURE: { sign: '!', style: 'magenta' },
   RUNNING: { sign: '●', style: 'green' },
-  PAUSED: { sign: '●', style: 'yellow' },
-  DRAINING: { sign: '●', style: 'yellow' },
-  SWITCHING_MODES: { sign: '●', style: 'yellow' },
+  PAUSED: attention,
+  DRAINING: attention,
+  SWITCHING_MODES: attention,
 }
 
 /** The styles of the states of checks and tests, and of the verdicts of mergeq, in upper case. */
@@ -62,8 +62,8 @@ const otherStates: Readonly<Record<string, StateStyle>> = {
   QUARANTINED: attention,
   SKIPPED: cancelled,
   IN_PROGRESS: running,
-  QUEUED: { sign: '●', style: 'blue' },
-  WAITING: { sign: '●', style: 'blue' },
+  QUEUED: { sign: '●', style: 'cyan' },
+  WAITING: { sign: '●', style: 'cyan' },
 }
 
 const stateStyles: ReadonlyMap<string, StateStyle> = new Map(
@@ -73,16 +73,9 @@ const stateStyles: ReadonlyMap<string, StateStyle> = new Map(
 /** Returns the sign and color of a state, whatever its case; undefined for any other text. */
 export const stateStyle = (state: string): StateStyle | undefined => stateStyles.get(state.toUpperCase())
 
-/**
- * Returns the words of a state for a person: `pending failure`. The states of a queue stay in upper case, and
- * so does a text that is not a known state.
- */
-const stateWords = (state: string): string =>
-  stateStyle(state) === undefined
-    ? state
-    : queueStates.some(name => name === normalizeState(state))
-      ? normalizeState(state)
-      : state.toLowerCase().replaceAll('_', ' ')
+/** Returns the words of a state of the service, a check or a verdict; any other text is returned unchanged. */
+const wordsOf = (state: string): string =>
+  stateStyle(state) === undefined ? state : state.toLowerCase().replaceAll('_', ' ')
 
 /** A piece of a line with a style or a link. Its text may come from the service. */
 export interface Span {
@@ -106,13 +99,13 @@ export const linkSpan = (text: string, url: string | undefined): Span => ({ text
 /** Returns a state with its sign and color: `◐ testing`. An unknown state has neither. */
 export function stateSpan(state: string): Span {
   const known = stateStyle(state)
-  const words = stateWords(state)
+  const words = wordsOf(state)
   return { text: known === undefined ? words : `${known.sign} ${words}`, style: known?.style }
 }
 
 /** Returns the words of a state in its color, without the sign. */
 export const wordsSpan = (state: string): Span => ({
-  text: stateWords(state),
+  text: wordsOf(state),
   style: stateStyle(state)?.style,
 })
 
@@ -203,7 +196,7 @@ export function hasUnicode(env: Readonly<Record<string, string | undefined>>, pl
 
 /** The characters that mergeq draws with, and the ASCII character for each: one column wide, as before. */
 const replacements: readonly (readonly [signs: string, ascii: string])[] = [
-  ['✓✗◐●○…', '+x*o.~'],
+  ['✓✗◐◕●○…·', '+x*%o.~-'],
   ['▁▂▃▄▅▆▇█', '_.:-=+*#'],
   ['▏▎▍▌▋▊▉', '.::--=='],
   ['⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏', '-\\|/-\\|/-\\'],
@@ -215,4 +208,4 @@ const asciiSigns: ReadonlyMap<string, string> = new Map(
 
 /** Returns a text with ASCII characters in the place of the signs and blocks that mergeq draws with. */
 export const toAscii = (text: string): string =>
-  text.replace(/[✓✗◐●○…▁-█▉-▏⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, sign => asciiSigns.get(sign) ?? sign)
+  text.replace(/[✓✗◐◕●○…·▁-█▉-▏⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, sign => asciiSigns.get(sign) ?? sign)

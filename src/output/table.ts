@@ -1,5 +1,5 @@
 import Table from 'cli-table3'
-import { ageOf, formatRate } from '../domain/format.ts'
+import { ageOf, formatAgo, formatRate } from '../domain/format.ts'
 import type { Json } from '../json.ts'
 import { formatCell } from './formats.ts'
 import {
@@ -37,7 +37,7 @@ function cellText(
     case 'pr':
       return `#${text}`
     case 'time':
-      return ageOf(text, now, ' ago')
+      return ageOf(text, now, formatAgo)
     case 'age':
       return ageOf(text, now)
     case 'rate':
@@ -98,8 +98,8 @@ export function createTableRenderer({ heading = [], columns, rows: firstRows }: 
     )
   const sample = firstRows.slice(0, sampleRows)
   const sampleTexts = sample.map(cellTexts)
-  const contentWidths = columns.map((_, index) => {
-    const isEmpty = sample.every(row => formatCell(row[index]) === '')
+  const contentWidths = columns.map(({ usual = '' }, index) => {
+    const isEmpty = sample.every(row => ['', usual].includes(formatCell(row[index])))
     const width = isEmpty ? 0 : maxOf(sampleTexts, texts => textWidth(texts[index] ?? ''))
     return Math.max(width, minWidths[index] ?? 0)
   })

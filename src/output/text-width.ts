@@ -67,7 +67,7 @@ const quotedCommand = /`mergeq [^`]*`/g
 const joiner = '\uE000'
 
 /** Matches the sign of a state and what follows it, or two texts with at least two spaces between them. */
-const twoColumns = /^([✓✗◐●○!?](?:\u001B\[\d+m)? |\S+(?: \S+)* {2,})(\S.*)$/
+const twoColumns = /^([✓✗◐◕●○!?](?:\u001B\[\d+m)? |\S+(?: \S+)* {2,})(\S.*)$/
 
 /** The smallest width of the second of two texts, in columns. */
 const minRightWidth = 24

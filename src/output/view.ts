@@ -35,6 +35,8 @@ export interface Column {
   readonly minTextWidth?: number
   /** Whether a missing value is an empty cell instead of `-`, because it is missing in most rows. */
   readonly isSparse?: boolean
+  /** The value that most records have: a column with a priority and no other value is left out, too. */
+  readonly usual?: string
   /** The width to which the column is narrowed before any other column is, in characters. */
   readonly shrinkTo?: number
   /** Returns the URL that a value of the column links to, on a terminal that has links. */
@@ -63,14 +65,21 @@ export interface View {
  * A column of a table of records: its title, the path of its value, its format (`plain` by default), and its
  * priority.
  */
-export type ColumnSpec = readonly [title: string, path: string, format?: ColumnFormat, priority?: number]
+export type ColumnSpec = readonly [
+  title: string,
+  path: string,
+  format?: ColumnFormat,
+  priority?: number,
+  usual?: string,
+]
 
 /** Returns a table with a row for each record and a column for each path. */
 export const table = (records: readonly Json[], columnSpecs: readonly ColumnSpec[]): View => ({
-  columns: columnSpecs.map(([title, , format = 'plain', priority]) => ({
+  columns: columnSpecs.map(([title, , format = 'plain', priority, usual]) => ({
     title,
     format,
     ...(priority === undefined ? {} : { priority }),
+    ...(usual === undefined ? {} : { usual }),
   })),
   rows: records.map(record => columnSpecs.map(([, path]) => get(record, path))),
 })
@@ -110,7 +119,7 @@ export const pullRequestColumns: readonly ColumnSpec[] = [
   ['PR', 'prNumber', 'pr'],
   ['STATE', 'state', 'state'],
   ['FOR', 'stateChangedAt', 'age', 1],
-  ['PRIORITY', 'priorityName', 'plain', 2],
+  ['PRIORITY', 'priorityName', 'plain', 2, 'medium'],
   ['AUTHOR', 'prAuthor', 'plain', 3],
   ['TITLE', 'prTitle', 'text'],
 ]

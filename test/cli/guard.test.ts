@@ -65,7 +65,7 @@ describe('`guard`', () => {
       expect({ code, out }).toEqual({ code: 21, out: '' })
       expect(err).toBe(
         [
-          `mergeq: The ${what} of fix was blocked: #7 has been TESTING for 4m, position 2 of 2 in the queue for main. ${doing} would remove #7 from the queue and lose its position and its test run.`,
+          `mergeq: The ${what} of fix was blocked: #7 has been testing for 4m, position 2 of 2 in the queue for main. ${doing} would remove #7 from the queue and lose its position and its test run.`,
           '  Wait until #7 has finished: mergeq pr wait 7',
           '  Cancel #7 first, then push: mergeq pr cancel 7',
           '  To push anyway: MERGEQ_GUARD=off git push (or git push --no-verify)',
@@ -87,7 +87,7 @@ describe('`guard`', () => {
     )
     expect(code).toBe(21)
     expect(err).toContain(
-      '#7 has been PENDING for 4m, in the queue for main. Pushing would remove #7 from the queue and lose its position.',
+      '#7 has been pending for 4m, in the queue for main. Pushing would remove #7 from the queue and lose its position.',
     )
   })
 
@@ -179,7 +179,7 @@ describe('`guard`', () => {
     const input = line(prBranch)
     const stopped = await story.mergeq('guard -- origin x', { input })
     expect(stopped.code).toBe(21)
-    expect(stopped.err).toContain('#7 has been PENDING')
+    expect(stopped.err).toContain('#7 has been pending')
     await story.mergeq('pr cancel 7')
     expect((await story.mergeq('guard -- origin x', { input })).code).toBe(0)
     await story.close()

@@ -221,7 +221,7 @@ describe('`pr wait` of one pull request', () => {
     const pulls = { 7: 'PENDING, 120 MERGED', 8: 'MERGED' }
     const { code, err } = await runWithHistory('pr wait 7 --interval 5s', { pulls, queue })
     expect(code).toBe(0)
-    expect(err.match(/The queue for main of acme\/web is PAUSED: no tests/g)).toHaveLength(1)
+    expect(err.match(/The queue for main of acme\/web is paused: no tests/g)).toHaveLength(1)
     for (const line of ['pr wait 7', 'pr wait 7 8']) {
       const failed = await runWithHistory(`${line} --interval 5s --fail-on-paused`, { pulls, queue })
       expect({ code: failed.code, seconds: failed.seconds }).toEqual({ code: 8, seconds: 20 })
@@ -548,7 +548,7 @@ describe('a wait on a terminal', () => {
 
   test('shows them in the colors of the states', async () => {
     const { err, out } = await runWithHistory(line, { pulls, setting: { terminal: true } })
-    expect(err).toContain('#7 \u001B[34m● pending\u001B[39m -> \u001B[33m◐ testing\u001B[39m, 1st\n')
+    expect(err).toContain('#7 \u001B[36m● pending\u001B[39m -> \u001B[33m◐ testing\u001B[39m, 1st\n')
     expect(out).toContain('\u001B[32m✓\u001B[39m #7 \u001B[32mmerged\u001B[39m after 6s\n')
   })
 

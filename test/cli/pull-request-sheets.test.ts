@@ -114,7 +114,7 @@ describe('a change on a terminal', () => {
     ['queue update --set foo=bar', 'main: foo bar\n'],
     ['queue update --set concurrency=4', 'main: concurrency 5 -> 4\n'],
     ['queue update --set repo.name=web', 'main: no setting changed\n'],
-    ['queue resume', 'The queue for main was already RUNNING.\n'],
+    ['queue resume', 'The queue for main was already running.\n'],
     ['pr submit 7', '#7 was already queued.\n'],
   ])('says what changed: %s', async (line, expected) => {
     expect(await show(line, service)).toMatchObject({ code: 0, out: expected })

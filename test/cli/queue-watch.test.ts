@@ -64,10 +64,10 @@ describe('what a watch prints', () => {
     const [, last = ''] = out.split('\u001B[?1049l')
     const frames = out.split('\u001B[?7l')
     const table = [
-      expect.stringMatching(/^acme\/web main {2}● RUNNING {3}testing 1\/1 {3}waiting 0$/),
-      expect.stringMatching(/^ {3}PR {2}STATE {14}FOR {2}PRIORITY {2}.*TITLE$/),
-      expect.stringMatching(/^1 {2}#9 {2}◐ testing {10}\ds {3}medium {4}/),
-      expect.stringMatching(/^LEFT {2}✓ #8 merged \ds ago$/),
+      expect.stringMatching(/^acme\/web main {2}● running {3}1 testing \(up to 1 run\)$/),
+      expect.stringMatching(/^ {3}PR {2}STATE {14}FOR {2}AUTHOR {2}.*TITLE$/),
+      expect.stringMatching(/^1 {2}#9 {2}◐ testing {10}\ds {3}\w/),
+      expect.stringMatching(/^LEFT {2}✓ #8 merged (?:just now|\ds ago)$/),
     ]
     expect(last.split('\n')).toEqual([...table, ''])
     const lastFrame = frames.at(-1)?.split('\u001B[?7h')[0] ?? ''

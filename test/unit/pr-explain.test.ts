@@ -249,7 +249,7 @@ test('the reasons name who is ahead, a few of many, the required checks that fai
   const crowd = Array.from({ length: 9 }, (_, index) => entry(20 + index, 'PENDING'))
   const crowded = queue('RUNNING', [entry(5, 'TESTING'), ...crowd, entry(7, 'PENDING')])
   expect(messages({ ...at('PENDING'), queue: crowded })).toMatch(
-    /position 11 of 11.* #5 \(TESTING\), #20 \(PENDING\), #21 \(PENDING\), #22 \(PENDING\), #23 \(PENDING\) and 5 others/,
+    /position 11 of 11.* #5 \(testing\), #20 \(pending\), #21 \(pending\), #22 \(pending\), #23 \(pending\) and 5 others/,
   )
   const failing = messages({ ...at('PENDING_FAILURE'), run: failedRun })
   expect(failing).toContain('Failing checks in its test run: e2e.')

@@ -262,7 +262,7 @@ describe('the screen of a queue', () => {
   test.each(['2026-01-05T11:00:00', '2026-01-05T13:00:00Z'])(
     'counts from the reading if it left at %s',
     at => {
-      expect(screenOf([{ ...left(2, 'MERGED', 0), at }])(80)).toBe('LEFT  ✓ #2 merged 0s ago')
+      expect(screenOf([{ ...left(2, 'MERGED', 0), at }])(80)).toBe('LEFT  ✓ #2 merged just now')
     },
   )
 })

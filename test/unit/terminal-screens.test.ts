@@ -104,7 +104,7 @@ describe('the columns of a table', () => {
 
 test.each([...pullRequestStates, ...queueStates])('the state %s has a sign and its word', state => {
   const { text, style } = stateSpan(state)
-  expect(text).toMatch(new RegExp(`^[✓✗◐●○!-] ${state.replaceAll('_', '[ _]')}$`, 'i'))
+  expect(text).toMatch(new RegExp(`^[✓✗◐◕●○!-] ${state.replaceAll('_', '[ _]')}$`, 'i'))
   expect(style).toBeDefined()
   expect(stateSpan(state.toLowerCase())).toEqual({ text, style })
 })
@@ -156,7 +156,8 @@ test.each([
   [0, '0s', '0s'],
   [20_999, '20s', '20s'],
   [412_000, '6m', '6m52s'],
-  [11_040_000, '3h', '3h04m'],
+  [11_040_000, '3h04m', '3h04m'],
+  [50_700_000, '14h', '14h05m'],
   [86_400_000, '1 day', '1 day'],
   [9.5 * 86_400_000, '9 days', '9 days'],
 ])('%i ms are the age %s and the duration %s', (milliseconds, age, duration) => {

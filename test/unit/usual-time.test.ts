@@ -26,14 +26,14 @@ describe('the usual time in the queue', () => {
     const found = { median: 1_350_000, p95: 3_600_000, count: 20 }
     expect(usual(busy)).toEqual(found)
     expect(usualTimeText(found)).toBe('usually 22m')
-    expect(usualRangeText(found)).toBe('usually 22m, 19 of 20 within 1h00m')
+    expect(usualRangeText(found)).toBe('merges in about 22m (95%: 1h00m)')
   })
 
   test('is rounded to the minute, the median down and the limit of 19 of 20 up', () => {
     const texts = (median: number, p95?: number) => usualRangeText({ median, p95, count: 20 })
-    expect(texts(30_000, 57_000)).toBe('usually under 1m, 19 of 20 within 1m')
-    expect(texts(119_000, 120_001)).toBe('usually 1m, 19 of 20 within 3m')
-    expect(texts(3_900_000)).toBe('usually 1h05m')
+    expect(texts(30_000, 57_000)).toBe('merges in under 1m (95%: 1m)')
+    expect(texts(119_000, 120_001)).toBe('merges in about 1m (95%: 3m)')
+    expect(texts(3_900_000)).toBe('merges in about 1h05m')
   })
 
   const unknown = undefined

@@ -1,5 +1,5 @@
 import { formatDuration } from '../../domain/format.ts'
-import { isKnownState, kindOfOutcome, type WaitOutcome } from '../../domain/states.ts'
+import { kindOfOutcome, stateWords, type WaitOutcome } from '../../domain/states.ts'
 import type { FailingCheck } from '../../domain/test-run.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
@@ -128,7 +128,3 @@ export function describeEnd(
   const isHeld = (outcome === 'timed-out' || outcome === 'pending') && isPaused(target.queue)
   return isHeld ? `${sentence}: the queue is paused` : sentence
 }
-
-/** `pending failure`; an unknown state is returned unchanged. */
-const stateWords = (state: string): string =>
-  isKnownState(state) ? state.toLowerCase().replaceAll('_', ' ') : state

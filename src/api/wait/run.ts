@@ -1,5 +1,5 @@
 import { formatDuration, joinTruncated } from '../../domain/format.ts'
-import { isKnownState, kindOfOutcome } from '../../domain/states.ts'
+import { isKnownState, kindOfOutcome, stateWords } from '../../domain/states.ts'
 import { commandLinesByQueue } from '../../domain/suggested-command.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import {
@@ -116,7 +116,9 @@ async function runPollRound(targets: readonly WaitTarget[], wait: Wait, observer
     const queueState = getString(readings[index]?.queue, 'state') ?? ''
     const effect = queueStateEffects.get(queueState)
     if (effect !== undefined)
-      await logger.warnOnce(`The queue for ${queueName(request.values)} is ${queueState}: ${effect}.`)
+      await logger.warnOnce(
+        `The queue for ${queueName(request.values)} is ${stateWords(queueState)}: ${effect}.`,
+      )
   }
   for (const { target, change, end } of updates) {
     if (change !== undefined && !isKnownState(change.to))

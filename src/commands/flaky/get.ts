@@ -6,7 +6,7 @@ import type { CommandContext } from '../../cli/context.ts'
 import { printDryRun } from '../../cli/dry-run.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { argument, option, typedInput } from '../../cli/inputs.ts'
-import { ageOf, describeSince, formatInteger, formatRate, pluralize } from '../../domain/format.ts'
+import { ageOf, describeSince, formatAgo, formatInteger, formatRate, pluralize } from '../../domain/format.ts'
 import { describeInWords } from '../../domain/time-range.ts'
 import { isUuid } from '../../domain/values/text.ts'
 import { toIso } from '../../domain/values/time.ts'
@@ -220,7 +220,7 @@ function testSheet(test: JsonObject, context: CommandContext): View {
         ? []
         : [[styled(`  ${title.padEnd(width)}  `, 'dim'), ...(typeof value === 'string' ? [value] : value)]],
     ),
-    ...failuresOf(test, date => ageOf(date, startedAt, ' ago')).flatMap(failure =>
+    ...failuresOf(test, date => ageOf(date, startedAt, formatAgo)).flatMap(failure =>
       failureBlock(failure, context),
     ),
   ])

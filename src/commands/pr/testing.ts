@@ -8,9 +8,11 @@ import { type CommandRequest, defineCommand, type RunContext } from '../../cli/c
 import { argsForPullRequest, webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, option, typedInput } from '../../cli/inputs.ts'
+
 import { shorten } from '../../domain/format.ts'
-import { stateOf } from '../../domain/states.ts'
+import { stateOf, stateWords } from '../../domain/states.ts'
 import { readChecks, testRunOf, unreportedStatuses } from '../../domain/test-run.ts'
+
 import { parsePullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import type { Repository } from '../../domain/values/repository.ts'
 import { textual } from '../../domain/values/types.ts'
@@ -147,7 +149,7 @@ function explainMissingRun(failure: MergeqError, pr: number, state: string, comm
     return extendError(
       failure,
       { hint: `To see what #${pr} is waiting for, run: ${command}` },
-      `#${pr} has no test run yet (${state.toLowerCase().replaceAll('_', ' ')}).`,
+      `#${pr} has no test run yet (${stateWords(state)}).`,
     )
   const hint = `The service finds a test run only by its ID. The record of #${pr} contains no test run ID. A test branch name ends in the ID. To list the test branches, run: git ls-remote origin 'refs/heads/trunk-merge/pr-${pr}/*'`
   return extendError(failure, { hint })

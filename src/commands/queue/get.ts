@@ -12,7 +12,7 @@ import { usageError } from '../../errors.ts'
 import { getArray, isObject, type Json } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
 import type { QueueParams, QueueRequest } from './plan.ts'
-import { queueScreen, readQueueActivity } from './screen.ts'
+import { queueScreen, readUsualTime } from './screen.ts'
 
 const columns: readonly ColumnSpec[] = [
   ['POSITION', 'position', 'number'],
@@ -61,9 +61,9 @@ export async function printQueue(request: QueueRequest, context: CommandContext)
   const command = { command: 'queue get', operation: getQueue }
   const hasEntries =
     selectableFields(args) === entryFields || (options.format === 'ndjson' && options.fields.length === 0)
-  const [sent, activity] = await Promise.all([
+  const [sent, usual] = await Promise.all([
     sendOne(command, request, context),
-    isWatched ? readQueueActivity(context.client(), request.values) : undefined,
+    isWatched ? readUsualTime(context.client(), request.values) : undefined,
   ])
   const view = ({ records }: DecodedResponse, values: QueueParams) => {
     const queue = hasEntries ? { enqueuedPullRequests: records } : (records[0] ?? {})
@@ -74,7 +74,7 @@ export async function printQueue(request: QueueRequest, context: CommandContext)
             terminalView: () =>
               queueScreen(queue, {
                 ...values,
-                activity,
+                usual,
                 columns: host.out.columns,
                 commandLine: settings.commandLine,
               }),

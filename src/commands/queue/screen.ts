@@ -1,6 +1,7 @@
 import { callIfAvailable } from '../../api/extra-reads.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
 import { type ServiceClient, withoutMessages } from '../../api/service-client.ts'
+import { pluralize } from '../../domain/format.ts'
 import {
   findQueue,
   summarizeMetrics,
@@ -8,32 +9,25 @@ import {
   usualRangeText,
   usualTimeInQueue,
 } from '../../domain/metrics/last-hour.ts'
-import { positionEntries, queueEntries, testSlotsText } from '../../domain/queue-entries.ts'
-import { canResume, queueStateMessage } from '../../domain/states.ts'
+import { positionEntries, queueEntries } from '../../domain/queue-entries.ts'
+import { canResume, queueStateMessage, stateWords } from '../../domain/states.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { shortRepositoryName } from '../../domain/values/repository.ts'
-import { getString, type JsonObject } from '../../json.ts'
+import { getNumber, getString, type JsonObject } from '../../json.ts'
 import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { type ColumnSpec, pullRequestColumns, table, type View, withLinks } from '../../output/view.ts'
 import type { QueueParams } from './plan.ts'
 
-/** What the metrics of the last hour say about a queue. */
-export interface QueueActivity {
-  readonly usual: UsualTimeInQueue | undefined
-  /** How many pull requests wait to become ready; undefined if the metrics do not say. */
-  readonly notReady: number | undefined
-}
-
 /**
- * Reads the metrics of a queue with a single request of at most `timeLimit` milliseconds, and with none after
- * a 404. Never rejects: undefined if the metrics cannot be read.
+ * Reads the usual time in a queue from the metrics of the last hour, with a single request of at most `timeLimit`
+ * milliseconds, and with none after a 404. Never rejects: undefined if the metrics cannot be read.
  */
-export async function readQueueActivity(
+export async function readUsualTime(
   client: ServiceClient,
   { repo, targetBranch }: QueueParams,
   timeLimit = 1_000,
-): Promise<QueueActivity | undefined> {
+): Promise<UsualTimeInQueue | undefined> {
   try {
     const limits = { maxRetries: 0, timeout: () => timeLimit }
     const params = { repo, branch: targetBranch }
@@ -41,8 +35,8 @@ export async function readQueueActivity(
       limits,
     })
     if (result === undefined) return undefined
-    const queue = findQueue(summarizeMetrics(readSamplesIn(result.response.bytes)), repo, targetBranch)
-    return { usual: usualTimeInQueue(queue), notReady: queue?.numbers.awaitingMergeability }
+    const queues = summarizeMetrics(readSamplesIn(result.response.bytes))
+    return usualTimeInQueue(findQueue(queues, repo, targetBranch))
   } catch {
     return undefined
   }
@@ -50,7 +44,7 @@ export async function readQueueActivity(
 
 interface QueueScreenOptions extends QueueParams {
   readonly columns: number
-  readonly activity: QueueActivity | undefined
+  readonly usual: UsualTimeInQueue | undefined
   readonly commandLine: CommandLine
 }
 
@@ -58,16 +52,34 @@ interface QueueScreenOptions extends QueueParams {
 type Piece = readonly (string | Span)[]
 
 /** Joins pieces with gaps, as many on each line as fit; the second and further lines are indented. */
-function joinPieces(pieces: readonly Piece[], columns: number): readonly StyledLine[] {
-  const lines: Piece[] = []
+function joinPieces(
+  [first, ...pieces]: readonly [Piece, ...Piece[]],
+  columns: number,
+): readonly StyledLine[] {
+  const lines: [Piece, ...Piece[]] = [first]
+  let gap = '   '
   for (const piece of pieces) {
-    const last = lines.at(-1)
-    const longer = last === undefined ? piece : [...last, '   ', ...piece]
-    if (last === undefined || plainText(longer).length > columns)
-      lines.push(last === undefined ? piece : ['  ', ...piece])
+    const longer = [...(lines.at(-1) ?? first), gap, ...piece]
+    if (plainText(longer).length > columns) lines.push(['  ', ...piece])
     else lines[lines.length - 1] = longer
+    gap = ' · '
   }
   return lines
+}
+
+/** What the entries in a state are called where they are counted. */
+const countWords: Readonly<Record<string, string>> = { PENDING: 'waiting', TESTS_PASSED: 'passed' }
+
+/** Returns how many entries of a queue are in each state: `3 testing (up to 5 runs)`, `5 waiting`. */
+function countPieces(queue: JsonObject): readonly Piece[] {
+  const states = queueEntries(queue).map(({ state }) => state)
+  const concurrency = getNumber(queue, 'concurrency')
+  const limit = concurrency === undefined ? '' : ` (up to ${pluralize(concurrency, 'run')})`
+  return [...new Set(['TESTING', ...states])].map(state => {
+    const words = countWords[state] ?? stateWords(state)
+    const number = states.filter(other => other === state).length
+    return [`${number} ${words}${state === 'TESTING' ? limit : ''}`]
+  })
 }
 
 /** Returns what the state of a queue means, and how to resume the queue; nothing for a queue that runs. */
@@ -84,22 +96,19 @@ function stateLines(state: string, options: QueueScreenOptions): readonly Styled
 }
 
 function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly StyledLine[] {
-  const { repo, targetBranch, columns, activity, commandLine } = options
+  const { repo, targetBranch, columns, usual, commandLine } = options
   const state = getString(queue, 'state') ?? '-'
-  const entries = queueEntries(queue)
-  const count = (name: string) => entries.filter(entry => entry.state === name).length
-  const notReady = count('NOT_READY') || (activity?.notReady ?? 0)
-  const pieces: readonly Piece[] = [
-    [styled(`${shortRepositoryName(repo)} ${targetBranch}`, 'bold'), '  ', stateSpan(state)],
-    [testSlotsText(queue, '/')],
-    [`waiting ${count('PENDING')}`],
-    ...(notReady > 0 ? [[`not ready ${notReady}`]] : []),
-    ...(activity?.usual === undefined ? [] : [[usualRangeText(activity.usual)]]),
+  const title: Piece = [
+    styled(`${shortRepositoryName(repo)} ${targetBranch}`, 'bold'),
+    '  ',
+    stateSpan(state),
   ]
+  const isMerging = usual !== undefined && queueStateMessage(state) === undefined
+  const usualPieces: readonly Piece[] = isMerging ? [[usualRangeText(usual)]] : []
   return [
-    ...joinPieces(pieces, columns),
+    ...joinPieces([title, ...countPieces(queue), ...usualPieces], columns),
     ...stateLines(state, options),
-    ...(entries.length > 0
+    ...(queueEntries(queue).length > 0
       ? []
       : [
           'No pull requests are queued. Pull requests that are not ready are not listed.',

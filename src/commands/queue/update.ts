@@ -9,7 +9,7 @@ import { receiptRecord } from '../../cli/fields.ts'
 import { optionName } from '../../cli/inputs.ts'
 import { pluralize } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
-import { isUnderTest, stateOf } from '../../domain/states.ts'
+import { isUnderTest, stateOf, stateWords } from '../../domain/states.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { keyValueTable, message } from '../../output/view.ts'
@@ -122,7 +122,7 @@ type SettableState = keyof typeof verbs
  * `Paused main: 1 pull request finishes testing, 22 wait.`
  */
 export function describeStateChange(state: SettableState, targetBranch: string, before: JsonObject): string {
-  if (stateOf(before) === state) return `The queue for ${targetBranch} was already ${state}.`
+  if (stateOf(before) === state) return `The queue for ${targetBranch} was already ${stateWords(state)}.`
   const entries = queueEntries(before)
   const testing = entries.filter(entry => isUnderTest(entry.state)).length
   const waiting = entries.length - testing

@@ -1,7 +1,8 @@
 import { canPrompt } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
-import { elapsedSince, formatAge } from '../../domain/format.ts'
+import { elapsedSince, formatAge, formatAgo } from '../../domain/format.ts'
+import type { UsualTimeInQueue } from '../../domain/metrics/last-hour.ts'
 import type { QueueChange } from '../../domain/queue-changes.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import type { JsonObject } from '../../json.ts'
@@ -16,13 +17,13 @@ import {
   wordsSpan,
 } from '../../output/styled-text.ts'
 import type { QueueParams } from './plan.ts'
-import { type QueueActivity, queueScreen } from './screen.ts'
+import { queueScreen } from './screen.ts'
 
 export interface QueueUpdate {
   readonly queue: JsonObject
   /** The changes since the previous reading; undefined for the first reading. */
   readonly changes: readonly QueueChange[] | undefined
-  readonly activity?: QueueActivity | undefined
+  readonly usual?: UsualTimeInQueue | undefined
 }
 
 /** What shows the readings: a live screen, or a stream of lines. */
@@ -59,7 +60,7 @@ export function addDepartures(
 /** Returns what is said of a pull request that left: `✗ #4 failed 2m ago`. */
 function departureText({ pr, state, at }: Departed, { repo }: QueueParams, now: number): readonly Span[] {
   const number = linkSpan(`#${pr}`, urlOfPullRequest(repo, pr))
-  const age = { text: ` ${formatAge(now - at)} ago` }
+  const age = { text: ` ${formatAgo(now - at)}` }
   if (state === null) return [number, { text: ' left' }, age]
   const sign = signSpan(state)
   return [...(sign.text === '' ? [] : [sign, { text: ' ' }]), number, { text: ' ' }, wordsSpan(state), age]
@@ -136,10 +137,10 @@ export async function watchLive(
   let minWidths: readonly number[] = []
   let isSuspended = false
 
-  const createFrame = ({ queue, activity }: QueueUpdate, more: readonly StyledLine[], rows: number) => {
+  const createFrame = ({ queue, usual }: QueueUpdate, more: readonly StyledLine[], rows: number) => {
     const now = clock.now()
     const width = out.columns - 1
-    const view = queueScreen(queue, { ...watched, columns: width, activity, commandLine })
+    const view = queueScreen(queue, { ...watched, columns: width, usual, commandLine })
     const left = departures.length === 0 ? [] : [departuresLine(departures, watched, now, width)]
     const options = { ...style, columns: out.columns, rows, now, offset, minWidths }
     const scrollHint = hasKeys && more.length > 0 ? { scrollHint: 'arrow keys or j and k scroll' } : {}
@@ -147,8 +148,7 @@ export async function watchLive(
   }
   const draw = async () => {
     if (isSuspended || last === undefined) return
-    const age = formatAge(clock.now() - readAt)
-    const status = `Updated ${age} ago, every ${formatAge(interval)}. Press ${hasKeys ? 'q' : 'Ctrl-C'} to quit.`
+    const status = `Updated ${formatAgo(clock.now() - readAt)}, every ${formatAge(interval)}. Press ${hasKeys ? 'q' : 'Ctrl-C'} to quit.`
     const frame = createFrame(last, ['', ...(notice === undefined ? [] : [notice]), status], out.rows)
     offset = frame.offset
     pageSize = frame.pageSize

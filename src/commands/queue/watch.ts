@@ -32,7 +32,7 @@ import { singleRecord } from '../../output/printer.ts'
 import { table } from '../../output/view.ts'
 import { printQueue, queueRecord } from './get.ts'
 import type { QueueParams, QueueRequest } from './plan.ts'
-import { type QueueActivity, readQueueActivity } from './screen.ts'
+import { readUsualTime } from './screen.ts'
 import { isLive, type QueueUpdate, type WatchView, watchLive } from './watch-live.ts'
 
 type QueueReader = (client: ServiceClient, limits?: RequestLimits) => Promise<QueueUpdate>
@@ -82,20 +82,20 @@ function createQueueReader({ values, overrides }: QueueRequest): QueueReader {
   }
 }
 
-/** How long the metrics of a queue are shown before they are read again, in milliseconds. */
-const maxActivityAge = 30_000
+/** How long the usual time is shown before it is read again, in milliseconds. */
+const maxUsualTimeAge = 30_000
 
-/** Returns a reader that also reads the metrics of the queue, at the same time and not each time. */
-function withActivity(readQueue: QueueReader, values: QueueParams): QueueReader {
-  let activity: Promise<QueueActivity | undefined> | undefined
+/** Returns a reader that also reads the usual time in the queue, at the same time and not each time. */
+function withUsualTime(readQueue: QueueReader, values: QueueParams): QueueReader {
+  let usual: ReturnType<typeof readUsualTime> | undefined
   let readAt = Number.NEGATIVE_INFINITY
   return async (client, limits) => {
     const now = client.host.clock.now()
-    if (now - readAt >= maxActivityAge) {
+    if (now - readAt >= maxUsualTimeAge) {
       readAt = now
-      activity = readQueueActivity(client, values)
+      usual = readUsualTime(client, values)
     }
-    return { ...(await readQueue(client, limits)), activity: await activity }
+    return { ...(await readQueue(client, limits)), usual: await usual }
   }
 }
 
@@ -221,7 +221,7 @@ export const queueWatchCommand = defineCommand({
     const endAt = host.clock.now() + (duration ?? Number.POSITIVE_INFINITY)
     const live = isLive(context)
     const readQueue = createQueueReader(request)
-    const read = live ? withActivity(readQueue, values) : readQueue
+    const read = live ? withUsualTime(readQueue, values) : readQueue
     const first = await read(context.client())
     // Other output to the terminal would corrupt the screen.
     const client = live ? withoutMessages(context.client()) : context.client()

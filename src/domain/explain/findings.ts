@@ -2,7 +2,14 @@ import { get, getArray, getNumber, isObject, type Json, type JsonObject } from '
 import { departureDetails } from '../departure.ts'
 import { joinTruncated, pluralize, shorten } from '../format.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
-import { canResume, isFailedOrCancelled, queueStateMessage, stateOf, terminalOutcome } from '../states.ts'
+import {
+  canResume,
+  isFailedOrCancelled,
+  queueStateMessage,
+  stateOf,
+  stateWords,
+  terminalOutcome,
+} from '../states.ts'
 import type { TestRun } from '../test-run.ts'
 import { type Finding, readinessFindings } from './readiness.ts'
 
@@ -81,9 +88,15 @@ function describeState(state: string, { record, entry, queue }: Facts): Finding 
       message: `Its state '${shorten(state)}' is unknown to this version of mergeq.`,
     }
   if (isFailedOrCancelled(state) && isSubmitted === true)
-    return { code: 'settling', message: `It is ${state}, but the service still reports it as submitted.` }
+    return {
+      code: 'settling',
+      message: `It is ${stateWords(state)}, but the service still reports it as submitted.`,
+    }
   if (terminalOutcome(state) === undefined && isSubmitted === false && entry === undefined)
-    return { code: 'not-submitted', message: `It is ${state}, but the service reports it as not submitted.` }
+    return {
+      code: 'not-submitted',
+      message: `It is ${stateWords(state)}, but the service reports it as not submitted.`,
+    }
   const depth = getNumber(queue, 'pendingFailureDepth') ?? 0
   const final =
     state === 'PENDING_FAILURE' && depth > 0
@@ -233,7 +246,7 @@ function positionFindings({ queue, entry }: Facts): readonly Finding[] {
   const all = queueEntries(queue)
   const ahead = all
     .filter(({ position }) => position < entry.position)
-    .map(({ pr, state }) => (state === '' ? `#${pr}` : `#${pr} (${shorten(state)})`))
+    .map(({ pr, state }) => (state === '' ? `#${pr}` : `#${pr} (${shorten(stateWords(state))})`))
   const finding = (message: string) => [{ code: 'position', message }]
   if (all.length === 1) return finding('It is the only pull request in the queue.')
   if (ahead.length === 0) return finding(`It is first of ${all.length} in the queue.`)

@@ -187,9 +187,10 @@ function formatMinutes(milliseconds: number): string {
 
 export const usualTimeText = ({ median }: UsualTimeInQueue): string => `usually ${formatMinutes(median)}`
 
-export function usualRangeText(usual: UsualTimeInQueue): string {
-  if (usual.p95 === undefined) return usualTimeText(usual)
-  // Rounded up, so that 19 of 20 are within the time that is shown.
-  const limit = Math.max(1, Math.ceil(usual.p95 / minute)) * minute
-  return `${usualTimeText(usual)}, 19 of 20 within ${formatMinutes(limit)}`
+/** `merges in about 14m (95%: 41m)` */
+export function usualRangeText({ median, p95 }: UsualTimeInQueue): string {
+  const text = `merges in ${median < minute ? '' : 'about '}${formatMinutes(median)}`
+  if (p95 === undefined) return text
+  // Rounded up, so that 95% are within the time that is shown.
+  return `${text} (95%: ${formatMinutes(Math.max(1, Math.ceil(p95 / minute)) * minute)})`
 }

@@ -10,7 +10,7 @@ import { missingState } from '../../../domain/wait-state.ts'
 import { get, getString, type JsonObject } from '../../../json.ts'
 import { type Pieces, plainText, type StyledLine, wordsSpan } from '../../../output/styled-text.ts'
 import { textWidth } from '../../../output/text-width.ts'
-import { readQueueActivity } from '../../queue/screen.ts'
+import { readUsualTime } from '../../queue/screen.ts'
 
 /** A part of the live line. On a narrow terminal the parts with the highest `rank` are left out first. */
 export interface Part {
@@ -120,8 +120,8 @@ export async function withLiveLine(
   const pullRequests = targets().map(({ request }) => request.values)
   const [first] = pullRequests
   if (first !== undefined && new Set(pullRequests.map(queueName)).size === 1)
-    void readQueueActivity(context.client(), first, metricsTime).then(activity => {
-      usual = activity?.usual
+    void readUsualTime(context.client(), first, metricsTime).then(time => {
+      usual = time
     })
   return logger.withSpinner(
     columns => liveLine(targets(), { now: host.clock.now(), startedAt, limit, usual }, columns),
