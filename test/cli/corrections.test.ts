@@ -285,13 +285,4 @@ describe('the tables of other words', () => {
     const meant = optionSynonyms.flatMap(([target]) => target.split(' '))
     expect(meant.filter(name => !options.has(name.split('=')[0] ?? ''))).toEqual([])
   })
-
-  test('contain no command of the group', () => {
-    for (const [group, rows] of Object.entries(commandSynonyms))
-      for (const [target, words] of rows)
-        if (!target.endsWith('<pr>') && !target.includes(' --'))
-          for (const word of words.split(' '))
-            if (!target.startsWith(`${group} ${word}`))
-              expect(allCommands.map(({ command }) => command)).not.toContain(`${group} ${word}`)
-  })
 })

@@ -1,44 +1,26 @@
 import { describe, expect, test } from 'vitest'
+import { askingFiles, askingLines } from '../support/asking-commands.ts'
 import { allCommands } from '../support/commands.ts'
 import { type Answer, mergeq, type Setting } from '../support/harness.ts'
 
-const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
 const settings = '/config/config.json'
 const stored = {
   profiles: { default: { repo: 'acme/api' } },
   tokens: { 'https://api.trunk.io': 'tok-stored-1234' },
 }
 
-/** The command lines of the commands that need more than their name, without `--dry-run`. */
-const lines: Readonly<Record<string, string>> = {
-  'pr submit': 'pr submit 7 8 --wait',
-  'pr cancel': 'pr cancel 7 8',
-  'pr restart': 'pr restart 7',
-  'pr get': 'pr get 7',
-  'pr list': 'pr list --state merged --since 24h',
-  'pr targets': 'pr targets 7 //a --sha 4f2a9c1',
-  'pr testing': 'pr testing 6e1d9f0a',
-  'pr wait': 'pr wait 7 8',
-  'pr explain': 'pr explain 7',
-  'queue update': 'queue update --concurrency 5',
-  'queue delete': 'queue delete --cancel-all',
-  'queue export': 'queue export -f /project/q.yaml',
-  'queue diff': 'queue diff -f /project/q.yaml',
-  'queue apply': 'queue apply -f /project/q.yaml',
-  'queue check': 'queue check --not-paused',
-  'flaky get': `flaky get ${id}`,
-  'flaky unhealthy': 'flaky unhealthy --status broken',
-  'flaky link': `flaky link ${id} KAN-123`,
-  'flaky match': 'flaky match /project/junit.xml',
-  'flaky gate': 'flaky gate --max 3',
-  guard: 'guard --install',
-  api: 'api createQueue -F concurrency=2',
-  'config get': 'config get repo',
-  'config set': 'config set org acme',
-  'config unset': 'config unset repo',
-  'sandbox exec': 'sandbox exec -- git push',
-  completion: 'completion bash',
-  help: 'help pr submit',
+/** What is typed behind the name of the commands that change this machine or need more, without `--dry-run`. */
+const words: Readonly<Record<string, string>> = {
+  'queue export': '-f /project/q.yaml',
+  guard: '--install',
+  api: 'createQueue -F concurrency=2',
+  'auth login': '',
+  'config get': 'repo',
+  'config set': 'org acme',
+  'config unset': 'repo',
+  'sandbox exec': '-- git push',
+  completion: 'bash',
+  help: 'pr submit',
 }
 
 /** What git only reads with. */
@@ -60,9 +42,9 @@ async function refusing(line: string, setting: Setting = {}) {
       return { code: 0, out: words.includes('hooks/pre-push') ? '.git/hooks/pre-push\n' : '/repo\n' }
     },
     files: {
+      ...askingFiles,
       [settings]: JSON.stringify(stored),
       '/project/q.yaml': 'settings: {concurrency: 5}',
-      '/project/junit.xml': '<testsuite><testcase name="a"><failure/></testcase></testsuite>',
     },
     // What begins to serve or to wait ends here.
     signal: AbortSignal.timeout(3_000),
@@ -87,19 +69,22 @@ describe('with --dry-run every command changes nothing, sends nothing and ends w
   const commands = allCommands.map(({ command }) => command)
 
   test('every line of this test is about a command', () => {
-    expect(commands).toEqual(expect.arrayContaining(Object.keys(lines)))
+    expect(commands).toEqual(expect.arrayContaining(Object.keys(words)))
   })
 
   for (const where of ['on a pipe', 'on a terminal'])
     test.each(commands)(`${where}: %s`, async command => {
       const terminal = where === 'on a terminal'
       const mayRead = command === 'queue apply'
-      const { code, out, err, changes, requests } = await refusing(`--dry-run ${lines[command] ?? command}`, {
-        terminal,
-        inputTerminal: terminal,
-        ...(mayRead ? { answer: readQueue } : {}),
-        env: mayRead || command === 'auth token' ? {} : { MERGEQ_TOKEN: '' },
-      })
+      const { code, out, err, changes, requests } = await refusing(
+        `--dry-run ${command} ${words[command] ?? askingLines[command]?.[0] ?? ''}`,
+        {
+          terminal,
+          inputTerminal: terminal,
+          ...(mayRead ? { answer: readQueue } : {}),
+          env: mayRead || command === 'auth token' ? {} : { MERGEQ_TOKEN: '' },
+        },
+      )
       expect({ code, changes, err: code === 0 ? '' : err }).toEqual({ code: 0, changes: [], err: '' })
       expect(out).not.toBe('')
       // No question was asked.

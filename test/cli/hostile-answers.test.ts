@@ -62,22 +62,6 @@ test('completion reads at most 1 MiB of an answer', async () => {
   expect((await complete(1_100_000)).out).not.toContain('7\tpending')
 })
 
-describe('a web page in place of a response', () => {
-  const page: Answer = {
-    body: '<!doctype html><title>Log in</title>',
-    headers: { 'content-type': 'text/html' },
-  }
-
-  test.each(['pr get 7', 'queue get', 'flaky list', 'metrics', 'pr testing --pr 7'])(
-    '`%s` ends with 15 after one request',
-    async line => {
-      const { code, err, requests } = await run(line, page)
-      expect({ code, requests: requests.length }).toEqual({ code: 15, requests: 1 })
-      expect(err).not.toContain('incomplete')
-    },
-  )
-})
-
 describe('text that is expensive to lay out', () => {
   const pieces = ['日', 'e\u0301', '\u0301', 'w', '👨‍👩‍👧', '\u200D', 'ก', 'https://a/']
   const text = (piece: string) => piece.repeat(Math.ceil(4_000 / piece.length)).slice(0, 4_000)

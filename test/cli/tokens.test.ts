@@ -196,19 +196,6 @@ describe('what is no token is refused', () => {
     expect(err).toMatch(/^mergeq: Invalid token \(standard input\): it is empty\.\n {2}/)
   })
 
-  test.each([
-    [4096, 4],
-    [4097, 2],
-  ])('with %i characters: exit %i', async (length, expected) => {
-    const { code, err } = await mergeq(queueGet, {
-      env: { MERGEQ_TOKEN: 'x'.repeat(length) },
-      answer: () => ({ status: 401 }),
-    })
-    expect(code).toBe(expected)
-    if (code === 2)
-      expect(err).toContain('mergeq: Invalid token (MERGEQ_TOKEN): it is longer than 4096 characters.\n')
-  })
-
   test('commands without a token work with any value', async () => {
     const env = { MERGEQ_TOKEN: `\u201C${token}\u201D` }
     expect(await mergeq('config get retries', { env })).toMatchObject({ code: 0, out: '3\n' })
