@@ -147,7 +147,7 @@ describe('the program for machines without Node', () => {
   test.each([
     ['--version', 0, new RegExp(`^${version}\n$`)],
     ['sandbox tour --speed 20', 0, /MERGED[\s\S]*mq_pr_conclusions_1h_total/],
-    ['pr submit --help', 0, /POST \/submitPullRequest/],
+    ['pr submit --help', 0, /mergeq pr submit 123 --wait/],
     ['completion bash', 0, /complete/],
     ['pr sbumit', 2, /^$/],
     ['config set repo acme/web', 0, /^$/],
