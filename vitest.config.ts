@@ -14,7 +14,7 @@ export default defineConfig({
     projects: [
       // Their files share the modules of a worker, which then loads the program once.
       project('unit', { isolate: false }),
-      project('cli', { isolate: false, retry: 1 }),
+      project('cli', { isolate: false }),
       // Only these tests run the built program. They use real processes, terminals and clocks, which a busy machine
       // delays: a test that fails is run again, and the last lines of a run name it.
       project('process', { globalSetup: ['test/support/build.ts'], isolate: false, retry: 1 }),

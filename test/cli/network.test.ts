@@ -235,7 +235,7 @@ describe('proxies', () => {
     const proxy = kept(await startTestProxy({ reply }))
     const host = reply === '' ? `127.0.0.1:${await closedPort()}` : proxy.host
     const said = await run(
-      `pr submit 7 ${noRetries} --timeout 500ms`,
+      `pr submit 7 ${noRetries} --timeout ${reply === 'silence' ? '500ms' : '30s'}`,
       { code: 7, names: ['submitPullRequest', host] },
       { env: { MERGEQ_BASE_URL: `https://${name}/v1`, HTTPS_PROXY: `http://someone:s3cret@${host}` } },
     )

@@ -177,7 +177,8 @@ describe('changes are repeated only when they were not applied', () => {
       if (/get/.test(path)) return { status: 404, body: 'Not Found' }
       return changes++ === 0 ? reply : { body: 'OK' }
     }
-    const { code, out, err, requests } = await run('pr submit 7 --timeout 1s', answer)
+    const limit = reply === 'silence' ? '1s' : '30s'
+    const { code, out, err, requests } = await run(`pr submit 7 --timeout ${limit}`, answer)
     expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^7\ttrue\tconfirmed\t/) })
     expect(requests.map(({ path }) => path.replace('/v1/', '').replace(/PullRequest$/, ''))).toEqual([
       'submit',
