@@ -1,14 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createNodeHost } from '../../src/host/node-host.ts'
-import { createHostClient } from '../../src/library/client.ts'
-import { closeAfterTests } from '../support/close-after-tests.ts'
-import { mergeq, type Seen, serveScript } from '../support/harness.ts'
+import { mergeq, type Seen } from '../support/harness.ts'
 
 const where = '-R acme/web -b main'
 const stateOf = ({ body }: Seen): unknown => JSON.parse(body).state
 const states = (requests: readonly Seen[]) => requests.map(stateOf)
-
-const kept = closeAfterTests()
 
 /** A service that knows states in lower case only. */
 const strict = (seen: Seen) => {
@@ -36,17 +31,6 @@ describe('a state that the service rejects is sent again in lower case', () => {
   test('a receipt says that the change is confirmed', async () => {
     const { out } = await mergeq(`queue pause ${where} --json`, { answer: strict })
     expect(JSON.parse(out)).toMatchObject({ ok: true, delivery: 'confirmed' })
-  })
-
-  test('the library does the same', async () => {
-    const service = kept(await serveScript(strict))
-    const bare = Object.create(process, { env: { value: { HOME: '/nonexistent' } } })
-    const client = createHostClient(
-      { baseUrl: service.baseUrl, token: 'token-12345', repo: 'acme/web', targetBranch: 'main' },
-      createNodeHost(bare, '0.0.0-test', new AbortController().signal),
-    )
-    expect(await client.updateQueue({ state: 'PAUSED' })).toMatchObject({ ok: true })
-    expect(states(service.requests)).toEqual(['PAUSED', 'paused'])
   })
 })
 

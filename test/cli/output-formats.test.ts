@@ -289,14 +289,6 @@ describe('shapes', () => {
         fourth,
       ],
     })
-    const tsv = await mergeq(`queue get ${where}`, { answer })
-    expect(tsv.out.split('\n').map(row => row.split('\t').slice(0, 3).join(' '))).toEqual([
-      '1 1 NOT_READY',
-      '2 2 PENDING_FAILURE',
-      '3 3 TESTS_PASSED',
-      '4 4 warming_up',
-      '',
-    ])
   })
 
   test('the words of a test run stay as they came', async () => {

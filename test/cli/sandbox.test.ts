@@ -1,5 +1,4 @@
 import { describe, expect, it, test } from 'vitest'
-import { scenarioNames } from '../../src/domain/scenario-names.ts'
 import { MergeqError } from '../../src/errors.ts'
 import { mergeq, openStory, type Setting } from '../support/harness.ts'
 
@@ -24,25 +23,6 @@ const withFile = (scenario: object) => ({
 })
 
 describe('the scenario', () => {
-  const endings: Readonly<Record<string, readonly string[]>> = {
-    happy: ['MERGED', 'MERGED'],
-    flaky: ['MERGED', 'MERGED'],
-    failure: ['FAILED', 'MERGED'],
-    cancelled: ['CANCELLED', 'CANCELLED'],
-    'batch-failure': ['MERGED', 'FAILED'],
-    paused: ['PENDING', 'PENDING'],
-    outage: ['MERGED', 'MERGED'],
-    slow: ['MERGED', 'TESTING'],
-  }
-
-  it('has an expectation for each name', () => expect(Object.keys(endings)).toEqual(scenarioNames))
-
-  test.each(Object.entries(endings))('%s ends as its name says', async (scenario, states) => {
-    const outcomes = await play({ scenario }, 'pr submit 3 4', 30, 'pr get 3 --json', 'pr get 4 --json')
-    expect(outcomes.map(({ code }) => code)).toEqual([0, 0, 0])
-    expect(statesIn(outcomes.slice(1))).toEqual(states)
-  })
-
   it('of a file can have a queue pause and resume by itself', async () => {
     const moments = [
       { after: 1, settings: { state: 'paused' } },
@@ -80,12 +60,6 @@ describe('the scenario', () => {
     const outcomes = await play(file, ...lines)
     expect(outcomes[1]?.code).toBe(0)
     expect(statesIn([...outcomes.slice(2, 3), ...outcomes.slice(4)])).toEqual(['NOT_READY', 'MERGED'])
-  })
-
-  it('of a file can have everything fail for a while', async () => {
-    const read = 'queue get --json --retries 0'
-    const outcomes = await play(withFile({ outages: [{ after: 10, lasts: 30 }] }), read, 15, read, 40, read)
-    expect(outcomes.map(({ code }) => code)).toEqual([0, 7, 0])
   })
 
   it('of a file that is wrong or missing is a usage error', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { scenarioNames } from '../../src/domain/scenario-names.ts'
 import { isMergeqError } from '../../src/errors.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { cancel, configure, restart, setTargets, submit } from '../../src/sandbox/engine/actions.ts'
@@ -79,6 +80,8 @@ describe('the final states of each scenario', () => {
     { mode: 'parallel' },
     { canOptimisticallyMerge: true, pendingFailureDepth: 2, concurrency: 4 },
   ]
+
+  it('are known for each name', () => expect(Object.keys(endings)).toEqual(scenarioNames))
 
   it.each(Object.entries(endings))('are those of its name, with all settings: %s', (name, ending) => {
     for (const settings of allSettings) {
