@@ -72,6 +72,11 @@ test('`pr get --timeline --eta` requests both, and a terminal shows what came', 
   ])
 })
 
+test('`pr get --eta` says on a terminal that no estimate came', async () => {
+  const { out } = await mergeq(`pr get 123 ${where} --eta --color never`, { answer, terminal: true })
+  expect(out).toContain('\n  estimate  -\n')
+})
+
 test('an unknown pull request ends with exit code 5', async () => {
   const answer = () => ({ status: 404, body: 'not found' })
   const { code, out, err, requests } = await mergeq('pr get 9 -R acme/web -b main', { answer })

@@ -84,10 +84,9 @@ const eventsOf = (record: JsonObject): readonly JsonObject[] =>
     }))
 
 /** Returns what the service expects: the name and the form of the field are not documented. */
-function estimateText(record: JsonObject): string | undefined {
-  const key = Object.keys(record).find(name => /^estimated/i.test(name))
-  const value = key === undefined ? undefined : record[key]
-  return value == null ? undefined : shorten(typeof value === 'string' ? value : stringifyJson(value))
+function estimateText(record: JsonObject): string {
+  const value = record[Object.keys(record).find(name => /^estimated/i.test(name)) ?? '']
+  return value == null ? '-' : typeof value === 'string' ? value : stringifyJson(value)
 }
 
 /**
@@ -112,7 +111,7 @@ function pullRequestSheet(
     ['submitted', submittedText(record, state)],
     ['batching', record.noBatch === true ? 'no: it is tested alone' : undefined],
     ...problems.map(({ message }) => ['not ready', message] as const),
-    ['estimate', estimateText(record)],
+    ['estimate', shortText(record, 'estimate')],
     ['page', page && linkSpan(page, page)],
   ] as const
   const width = Math.max(...properties.map(([name, value]) => (value === undefined ? 0 : name.length)))
@@ -159,7 +158,8 @@ export const prGetCommand = defineCommand({
       terminalView() {
         if (!isSingle && !includeTimeline && !includeEstimatedTimeToMerge)
           return withLinks(table([numbered], pullRequestColumns), number => urlOfPullRequest(repo, number))
-        const sheet = linesView(pullRequestSheet(record, number, page, context.startedAt))
+        const shown = includeEstimatedTimeToMerge ? { ...record, estimate: estimateText(record) } : record
+        const sheet = linesView(pullRequestSheet(shown, number, page, context.startedAt))
         const events = eventsOf(record)
         return events.length === 0 ? sheet : { ...sheet, ...table(events, timelineColumns) }
       },
