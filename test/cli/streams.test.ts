@@ -103,7 +103,7 @@ describe.concurrent('the spinner', () => {
         ...env,
       },
       async answer(seen, index) {
-        await new Promise(resolve => setTimeout(resolve, 600))
+        await new Promise(resolve => setTimeout(resolve, 350))
         if (!seen.path.includes('list-failing')) return good(seen)
         const page = { next_page_token: index < 3 ? `${index}` : '' }
         return { body: JSON.stringify({ tests: [{ id: `id-${index}`, name: 'cart' }], page }) }

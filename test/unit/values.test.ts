@@ -206,13 +206,16 @@ const readers: Readonly<Record<string, Reader>> = {
       'http://localhost:8080/v1': 'http://localhost:8080/v1',
       'http://127.255.255.254/v1': 'http://127.255.255.254/v1',
       'http://[::1]:8080/v1': 'http://[::1]:8080/v1',
+      'http://127.1/v1': 'http://127.0.0.1/v1',
+      'https://[2001:db8::1]:8443/v1': 'https://[2001:db8::1]:8443/v1',
+      'https://münchen.test/v1': 'https://xn--mnchen-3ya.test/v1',
     },
     refuses: [
       ...words(
         'api.trunk.io/v1 /v1 //h/v1 ftp://h/v1 file:///etc/passwd javascript:alert(1) https:// http://h/v1',
       ),
       ...words(
-        'http://localhost.evil.test/v1 http://127.0.0.1.evil.test/v1 http://128.0.0.1/v1 http://0.0.0.0/v1 http://[::]/v1',
+        'http://localhost.evil.test/v1 http://127.0.0.1.evil.test/v1 http://128.0.0.1/v1 http://0.0.0.0/v1 http://[::]/v1 http://[::2]/v1',
       ),
       ...words(
         'http://[::ffff:10.0.0.1]/v1 https://user@h/v1 https://user:secret@h/v1 https://a.b@evil.test',
@@ -336,6 +339,7 @@ describe('a token', () => {
     ['a non-breaking space', 'tok\u00A0secret', 'U+00A0 at position 4'],
     ['a line break', '  tok\nsecret', 'U+000A at position 6'],
     ['a NUL', 'tok\u0000secret', 'U+0000 at position 4'],
+    ['a DEL', 'tok\u007Fsecret', 'U+007F at position 4'],
     ['an emoji', 'tok😀secret', 'U+1F600 at position 4'],
     ['too many characters', `secret${longest}`, 'longer than 4096 characters'],
   ])('with %s is refused, and not repeated', (_, typed, says) => {
