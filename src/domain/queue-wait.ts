@@ -1,16 +1,8 @@
 import { getArray, type JsonObject } from '../json.ts'
-import { stateOf } from './states.ts'
+import { canResume, stateOf } from './states.ts'
 
 /** The conditions that a wait for a queue can have as its goal (docs/reference/cli.md, "Waiting"). */
 export const queueConditions = ['idle', 'empty'] as const
-
-export type QueueCondition = (typeof queueConditions)[number]
-
-/** Pull requests in these states stay in a queue until it is resumed. */
-const heldStates = new Map([
-  ['PAUSED', ['PENDING', 'TESTS_PASSED']],
-  ['DRAINING', ['PENDING']],
-])
 
 /**
  * Returns `reached` for a queue that meets a condition, `pending` for one that cannot become empty until it is
@@ -18,17 +10,15 @@ const heldStates = new Map([
  */
 export function queueOutcome(
   queue: JsonObject,
-  condition: QueueCondition,
+  condition: (typeof queueConditions)[number],
 ): 'reached' | 'pending' | undefined {
   const queueState = stateOf(queue)
   const states = getArray(queue, 'enqueuedPullRequests').map(stateOf)
-  if (condition === 'empty')
-    return states.length === 0
-      ? 'reached'
-      : states.some(state => heldStates.get(queueState)?.includes(state))
-        ? 'pending'
-        : undefined
-  const isBusy = (state: string) =>
-    state === 'TESTING' || (state === 'TESTS_PASSED' && queueState !== 'PAUSED')
-  return states.some(isBusy) ? undefined : 'reached'
+  const isPaused = queueState === 'PAUSED'
+  const hasPassed = states.includes('TESTS_PASSED')
+  if (condition === 'idle')
+    return states.includes('TESTING') || (hasPassed && !isPaused) ? undefined : 'reached'
+  if (states.length === 0) return 'reached'
+  const isHeld = (canResume(queueState) && states.includes('PENDING')) || (isPaused && hasPassed)
+  return isHeld ? 'pending' : undefined
 }

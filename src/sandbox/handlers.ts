@@ -162,7 +162,7 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
   },
 
   /** The sandbox's own: the head branch of a pull request is `pr-<number>`. */
-  getSubmittedPullRequest(sandbox, { pr, head, includeTimeline, includeEstimatedTimeToMerge: _, ...ref }) {
+  getSubmittedPullRequest(sandbox, { pr, head, includeTimeline, ...ref }) {
     if ((pr === undefined) === (head === undefined))
       throw statusError(400, 'The body must contain exactly one of pr.number and pr.branch.')
     const queue = sandbox.getQueue(ref)

@@ -46,7 +46,13 @@ export async function explainAll(
   const mayStart = () => !context.host.interrupted.aborted
   for await (const { request, explanation, failure } of mapConcurrent(requests, width, read, mayStart)) {
     const isFirst = results.every(({ code }) => code !== 0)
-    if (explanation !== undefined) await printExplanation(explanation, request, { isOnly, isFirst }, context)
+    const shown = [urlOfPullRequest(request.values.repo, request.values.pr), context.startedAt] as const
+    if (explanation !== undefined)
+      await context.printer.print(
+        singleRecord(explanationJson(explanation), () =>
+          isOnly ? explanationView(explanation, ...shown) : blockView(explanation, ...shown, isFirst),
+        ),
+      )
     results.push({ code: failure?.exit ?? 0, failure })
     if (stopsOnError && failure !== undefined) break
   }
@@ -81,22 +87,11 @@ async function explain(request: ExplainRequest, context: CommandContext): Promis
   })
 }
 
-/** Prints an explanation: of several pull requests each as a block, with its number in the rows. */
-async function printExplanation(
-  explanation: Explanation,
-  { values: { repo, pr } }: ExplainRequest,
-  { isOnly, isFirst }: { readonly isOnly: boolean; readonly isFirst: boolean },
-  { printer, host }: CommandContext,
-): Promise<void> {
-  await printer.print(
-    singleRecord(explanationJson(explanation), () => {
-      const [url, now] = [urlOfPullRequest(repo, pr), host.clock.now()]
-      const view = explanationView(explanation, url, now)
-      if (isOnly) return view
-      const lines = () => [...(isFirst ? [] : ['']), ...explanationProse(explanation, url, now)]
-      return { ...view, rows: [['pr', pr], ...view.rows], terminalView: () => linesView(lines()) }
-    }),
-  )
+/** Returns the view of one of several explanations: a block with a line above it, and its number in the rows. */
+function blockView(explanation: Explanation, url: string, now: number, isFirst: boolean): View {
+  const lines = () => [...(isFirst ? [] : ['']), ...explanationProse(explanation, url, now)]
+  const view = explanationView(explanation, url, now)
+  return { ...view, rows: [['pr', explanation.pr], ...view.rows], terminalView: () => linesView(lines()) }
 }
 
 /** Opens the page of a pull request, after a read that shows that the service accepts the request. */
