@@ -72,6 +72,13 @@ const toAscii = code =>
     (_, escaped, unit) => escaped ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
+/** Returns minified code that exports values, of which none changes, instead of 300 getters: 2 of 65 ms of a request. */
+const exportValues = code =>
+  code.replace(
+    /Object\.defineProperty\(exports,"(\w+)",{enumerable:!0,get:function\(\){return ([\w$]+)}}\)/g,
+    'exports.$1=$2',
+  )
+
 /**
  * Bundles the program and the library into a folder. Each file ends with a hash of its code, by which the
  * launcher finds compiled code. Returns the paths of all bundled modules.
@@ -103,7 +110,7 @@ async function bundleInto(dir) {
   for (const { fileName, code } of output) {
     // Only exports `main` of start.cjs.
     if (fileName === 'mergeq.cjs') continue
-    const ascii = toAscii(code)
+    const ascii = toAscii(exportValues(code))
     const hash = createHash('sha256').update(ascii).digest('hex').slice(0, 16)
     writeFileSync(join(dir, fileName), `${ascii.trimEnd()}\n//${hash}\n`)
   }
