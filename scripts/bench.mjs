@@ -2,22 +2,25 @@
 // commands that it replaces, and prints one table with the targets. Slow results do not change the exit code;
 // a failing command does.
 //
-// --readme writes the quoted figures into the README, with the machine and the date. --beside adds the figures of
-// an earlier run, for another version of Node, that --json wrote.
+// It measures on the Node that runs it and on a later version, one table each. --readme writes the quoted figures into
+// the README, with the machine and the date.
 //
-//     npm run bench -- [--rounds 21] [--node <path>] [--json <file>] [--readme [--beside <file>]]
+//     npm run bench -- [--rounds 21] [--readme]
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus, release, tmpdir, totalmem } from 'node:os'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, release, tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { baseline, cases, roundTripMs } from './bench/cases.mjs'
 import { cpuMeter, findProgram, memoryMeter, summarize, wallTime } from './bench/measure.mjs'
 import { createFigures, formatSummary, formatTable } from './bench/table.mjs'
+import { directoryOfNode } from './node-programs.mjs'
 
 const root = resolve(fileURLToPath(import.meta.url), '../..')
+/** What is measured beside the Node that runs this. */
+const laterVersion = '24'
 const warmUps = 3
 /** Rounds for memory and CPU time, which vary less than wall time. */
 const meterRounds = 7
@@ -25,10 +28,7 @@ const meterRounds = 7
 const { values: options } = parseArgs({
   options: {
     rounds: { type: 'string', default: '21' },
-    node: { type: 'string', default: process.execPath },
-    json: { type: 'string' },
     readme: { type: 'boolean', default: false },
-    beside: { type: 'string' },
   },
 })
 const rounds = Number(options.rounds)
@@ -97,8 +97,8 @@ function measureAll(running, env, folder) {
     meter === undefined ? undefined : runInterleaved(running, Math.min(rounds, meterRounds), meter, key),
   )
   const median = (samples, name) => (samples === undefined ? undefined : summarize(samples.get(name)).median)
-  return running.map(({ name, per, quoted, target, peak, megabytes }) => ({
-    ...{ name, per, quoted, target, peak, megabytes },
+  return running.map(({ name, per, quoted, target, megabytes }) => ({
+    ...{ name, per, quoted, target, megabytes },
     ms: summarize(wallTimes.get(name)),
     cpuMs: median(cpu, name),
     peakMB: median(memory, name),
@@ -108,7 +108,6 @@ function measureAll(running, env, folder) {
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-bench-')))
 const bin = join(folder, 'bin')
 const baseEnv = createEnvironment(folder, bin)
-const node = realpathSync(options.node)
 execFileSync(process.execPath, [join(root, 'scripts/build.mjs')], {
   env: baseEnv,
   stdio: ['ignore', 'ignore', 'inherit'],
@@ -126,62 +125,49 @@ try {
   const linkMessage = linkProcess && once(linkProcess, 'message')
   const [baseUrl] = await once(service, 'message')
   const [link] = (await linkMessage) ?? []
-  const env = { ...baseEnv, MERGEQ_BASE_URL: baseUrl, MERGEQ_TOKEN: 'bench' }
-  const context = { node, launcher: join(folder, 'mergeq/bin/mergeq.js'), folder, bin, baseUrl, link }
-
+  const env = { ...baseEnv, MERGEQ_BASE_URL: baseUrl, MERGEQ_TOKEN: 'bench', GH_TOKEN: 'bench' }
   const missingPrograms = ({ needs = [] }) => needs.filter(name => findProgram(name, env.PATH) === undefined)
-  const skipped = cases.filter(benchCase => missingPrograms(benchCase).length > 0)
-  const running = cases
-    .filter(benchCase => !skipped.includes(benchCase))
-    .map(benchCase => {
-      const setting = { env, cwd: folder, exit: benchCase.exit }
+  const installed = cases.filter(benchCase => missingPrograms(benchCase).length === 0)
+  const packageSizes = measurePackage(baseEnv)
+
+  /** Measures all cases on a Node program and prints the table. Resolves to the version with its figures. */
+  async function runOn(node) {
+    rmSync(bin, { recursive: true, force: true })
+    mkdirSync(bin)
+    const context = { node, launcher: join(folder, 'mergeq/bin/mergeq.js'), folder, bin, baseUrl, link }
+    for (const benchCase of installed) await benchCase.prepare?.(context)
+    const running = installed.map(benchCase => {
       const [program, ...args] = benchCase.command(context)
-      const memoryCommand = [program, ...(benchCase.memoryOptions ?? []), ...args]
-      return { ...benchCase, command: [program, ...args], memoryCommand, setting }
+      return {
+        ...benchCase,
+        command: [program, ...args],
+        memoryCommand: [program, ...(benchCase.memoryOptions ?? []), ...args],
+        setting: { env, cwd: folder, exit: benchCase.exit },
+      }
     })
-  for (const benchCase of running) await benchCase.prepare?.(context)
-  const version = readOutput(node, ['--version'], env).trim()
-  console.error(`measuring ${running.length} commands on Node ${version}, ${rounds} rounds each`)
-  const measured = measureAll(running, env, folder)
-  const figures = createFigures(measured, baseline, measurePackage(baseEnv))
-
-  const date = new Date().toISOString()
-  const [cpu] = cpus()
-  const machine = {
-    cpu: cpu?.model.trim(),
-    cores: cpus().length,
-    memoryGB: Math.round(totalmem() / 2 ** 30),
-    system: `${process.platform} ${process.arch} ${release()}`,
+    const version = readOutput(node, ['--version'], env).trim()
+    console.error(`measuring ${running.length} commands on Node ${version}, ${rounds} rounds each`)
+    const figures = createFigures(measureAll(running, env, folder), baseline, packageSizes)
+    console.log(`\nNode ${version}\n\n${formatTable(figures)}`)
+    return { node: version, figures }
   }
-  const remarks = skipped.map(
-    benchCase => `skipped: ${benchCase.name} (${missingPrograms(benchCase).join(', ')} not installed)`,
-  )
-  if (measured[0]?.peakMB === undefined) remarks.push('memory: not measured (GNU time missing)')
-  if (measured[0]?.cpuMs === undefined) remarks.push('CPU time: not measured (bash missing)')
 
-  console.log(
-    `Node ${version}, ${machine.cores} x ${machine.cpu}, ${machine.memoryGB} GB, ${machine.system}, ${date}`,
-  )
-  console.log(`${rounds} interleaved rounds; figure: the median's ratio to \`${baseline}\`\n`)
-  console.log(formatTable(figures))
-  if (remarks.length > 0) console.log(`\n${remarks.join('\n')}`)
+  const machine = `${cpus().length} x ${cpus()[0]?.model.trim()}, ${process.platform} ${process.arch} ${release()}`
+  const about = `${machine}, ${new Date().toISOString().slice(0, 10)}: medians of ${rounds} rounds.`
+  console.log(`${about} figure: the ratio to \`${baseline}\``)
+  const later = realpathSync(join(directoryOfNode(laterVersion), 'node'))
+  const runs = [await runOn(process.execPath), await runOn(later)]
+  for (const benchCase of cases.filter(each => !installed.includes(each)))
+    console.log(`skipped: ${benchCase.name} (${missingPrograms(benchCase).join(', ')} not installed)`)
   if (options.readme) {
     const file = join(root, 'README.md')
-    const machineText = `${machine.cores} x ${machine.cpu}, ${machine.system}`
-    const machineLine = `${machineText}, ${date.slice(0, 10)}: medians of ${rounds} rounds.`
-    const earlier = options.beside === undefined ? [] : [JSON.parse(readFileSync(options.beside, 'utf8'))]
-    const summary = formatSummary([{ node: version, figures }, ...earlier], baseline)
-    const section = `<!-- bench -->\n\n${machineLine}\n\n${summary}\n\n<!-- /bench -->`
+    const section = `<!-- bench -->\n\n${about}\n\n${formatSummary(runs, baseline)}\n\n<!-- /bench -->`
+    const text = readFileSync(file, 'utf8')
     writeFileSync(
       file,
-      readFileSync(file, 'utf8').replace(/<!-- bench -->.*?<!-- \/bench -->/s, () => section),
+      text.replace(/<!-- bench -->.*?<!-- \/bench -->/s, () => section),
     )
   }
-  if (options.json !== undefined)
-    writeFileSync(
-      options.json,
-      `${JSON.stringify({ date, machine, node: version, rounds, figures, remarks }, null, 2)}\n`,
-    )
 } finally {
   service.kill()
   linkProcess?.kill()

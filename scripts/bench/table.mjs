@@ -27,21 +27,10 @@ export function createFigures(measured, baseline, { packedKB, unpackedKB, packag
     const { name: what, ms, cpuMs, peakMB, quoted, target } = row
     const costs = { what, ms, cpuMs, peakMB, quoted }
     if (target === undefined) return { ...costs, figure: ratio(row), unit: 'x' }
-    const { above, unit } = target
-    if (unit === 's') return { ...costs, ...compareWithTarget(what, timePerItem(row) / 1000, unit, target) }
+    const { above } = target
     const figure = above === undefined ? ratio(row) : ratio(row) - ratio(byName.get(above))
     return { ...costs, ...compareWithTarget(what, figure, above === undefined ? 'x' : '+x', target) }
   })
-  const peaks = measured
-    .filter(({ peak, peakMB }) => peak !== undefined && peakMB !== undefined)
-    .map(({ name, peak, peakMB }) =>
-      compareWithTarget(
-        `peak memory of ${name}`,
-        peakMB / byName.get(peak.against ?? baseline).peakMB,
-        'x',
-        peak,
-      ),
-    )
   const megabytes = measured
     .filter(({ megabytes, peakMB }) => megabytes !== undefined && peakMB !== undefined)
     .map(({ name, megabytes, peakMB }) => {
@@ -57,7 +46,6 @@ export function createFigures(measured, baseline, { packedKB, unpackedKB, packag
     })
   return [
     ...lines,
-    ...peaks,
     ...megabytes,
     { ...compareWithTarget('packed size', packedKB, 'KB', { must: 600, aim: 500 }), quoted: true },
     { what: 'unpacked size', figure: unpackedKB, unit: 'KB' },
@@ -67,7 +55,6 @@ export function createFigures(measured, baseline, { packedKB, unpackedKB, packag
 
 const formatFigure = (value, unit = '') => {
   if (value === undefined) return '-'
-  if (unit === 's') return `${value.toFixed(2)} s`
   if (unit === 'KB' || unit === 'MB') return `${Math.round(value)} ${unit}`
   if (unit === '') return String(value)
   return `${unit === '+x' && value >= 0 ? '+' : ''}${value.toFixed(value < 0.1 && unit === 'x' ? 3 : 2)}`
