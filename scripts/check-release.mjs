@@ -92,9 +92,12 @@ if (unknown.length > 0) {
   console.error(`unknown check: ${unknown.join(', ')}; the checks are ${Object.keys(checks).join(', ')}`)
   process.exitCode = 2
 } else if (values.cut)
-  writeFileSync(
-    changelog,
-    cutChangelog(readFileSync(changelog, 'utf8'), manifest.version, values.date, repositoryPage(manifest)),
-  )
+  try {
+    const text = readFileSync(changelog, 'utf8')
+    writeFileSync(changelog, cutChangelog(text, manifest.version, values.date, repositoryPage(manifest)))
+  } catch (error) {
+    console.error(error.message)
+    process.exitCode = 2
+  }
 else if (values.notes) console.log(notesOf(readFileSync(changelog, 'utf8'), manifest.version).trim())
 else if (!runChecks(names)) process.exitCode = 1

@@ -71,9 +71,11 @@ export function checkMetadata({ root, tag }) {
       if (/not published yet|when the package is on npm/.test(read(root, path)))
         problems.push(`${path} says that the package is not published`)
   for (const path of pages)
-    for (const [, found] of read(root, path).matchAll(/(?:github\.com\/|uses: )([\w-]+\/mergeq)\b/g))
+    for (const [, found] of read(root, path).matchAll(
+      /(?:github\.com\/|ghcr\.io\/|uses: )([\w-]+\/mergeq)\b/g,
+    ))
       if (found !== name) problems.push(`${path} names the repository ${found}, package.json ${name}`)
-  return problems
+  return [...new Set(problems)]
 }
 
 const filesBelow = (root, directory, ending) =>
