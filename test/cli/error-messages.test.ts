@@ -310,6 +310,7 @@ describe('the hint fits the command and the response', () => {
     [`queue create ${where}`, 409, `run: mergeq queue get ${place}`],
     [`queue delete --yes ${where}`, 404, 'Check --repo and --target-branch.'],
     [`api getQueue ${where}`, 404, 'Check --repo and --target-branch.'],
+    ['metrics -R acme/web', 404, 'Check --repo.'],
     [`pr submit 7 ${where}`, 400, '  Nothing was changed. Fix the request and try again.'],
     [`queue get ${where}`, 400, '  Fix the request and try again.'],
   ])('%s, %i', async (line, status, hint) => {

@@ -134,6 +134,17 @@ describe('-h is short help', () => {
   })
 })
 
+test.each([
+  [
+    'queue get',
+    '0 ok, 1 internal, 2 usage, 4 auth, 5 not-found, 6 refused, 7 unavailable, 15 bad-answer, 16 output, 129/130/143 interrupted',
+  ],
+  ['sandbox exec', 'the exit code of the command, or 2 if it cannot be started'],
+])('complete help of %s has its exit codes by kind', async (command, exitCodes) => {
+  const { out } = await mergeq(`${command} --help`)
+  expect(out.replaceAll(/\s+/g, ' ')).toContain(` Exit codes: ${exitCodes} `)
+})
+
 test('options that few need are at the end of complete help, and marked in JSON', async () => {
   const { out } = await mergeq('flaky list --help')
   const advanced = out.slice(out.indexOf('\nAdvanced:'), out.indexOf('\nLearn more:'))
