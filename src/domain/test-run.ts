@@ -1,4 +1,5 @@
 import { get, getArray, getString, isObject, type Json, type JsonObject } from '../json.ts'
+import { shorten } from './format.ts'
 
 /**
  * Returns the checks of a test run (docs/reference/service.md, "getMergeQueueTestingDetails"): all check
@@ -35,6 +36,10 @@ export function unreportedStatuses(run: JsonObject): readonly string[] {
     typeof name !== 'string' || reported.includes(name) ? [] : [name],
   )
 }
+
+/** How a check failed, in words: `failed`, `timed out`. */
+export const howItFailed = (conclusion: string): string =>
+  /^(?:failure|error|)$/i.test(conclusion) ? 'failed' : shorten(conclusion.toLowerCase().replaceAll('_', ' '))
 
 export interface TestRun {
   readonly id: string

@@ -57,9 +57,9 @@ describe.each(['document', 'hosted'] as const)('`pr explain` on a sandbox in the
     const { out } = await story.mergeq('pr explain 9')
     await story.close()
     expect(out).toMatch(/^verdict\tdropped\nstate\tFAILED\n/)
-    expect(out).toContain('reason\tThe service says: the tests failed.\n')
+    expect(out).toContain('reason\tIts tests failed.\n')
     expect(out).toContain('reason\tIt was submitted by edsger.\n')
-    expect(out).toMatch(/^next\tmergeq pr submit 9 {2}\(.*after the fix/m)
+    expect(out).toMatch(/^next\tmergeq pr submit 9 {2}\(.*after a fix/im)
     expect(out).toMatch(/^submit again\tsafe: /m)
   })
 })
@@ -101,7 +101,7 @@ describe('the requests of `pr explain`', () => {
       { ...answers, getMergeQueueTestingDetails: json(run) },
       { terminal: true },
     )
-    expect(out).toContain('The check "e2e" failed: https://ci.example/1\n')
+    expect(out).toContain('  e2e failed   https://ci.example/1\n')
     expect(sent.at(-1)?.body).toMatchObject({ pr: { number: 7 } })
     for (const status of [400, 404, 500]) {
       const getMergeQueueTestingDetails = { status }
@@ -180,7 +180,7 @@ describe('the timeline of a pull request that left', () => {
   test('says why it left and who submitted it', async () => {
     const { out } = await explain('7 --json', cancelled)
     expect(JSON.parse(out).reasons.slice(1)).toEqual([
-      { code: 'service-says', message: 'The service says: the pull request was closed (ada).' },
+      { code: 'service-says', message: 'It was closed by ada.' },
       { code: 'submitted-by', message: 'It was submitted by grace.' },
     ])
   })

@@ -56,7 +56,7 @@ describe('`pr testing --pr`', () => {
   ])('says with the rejection how to find the id: %s', async (_, record) => {
     const { code, out, err } = await mergeq(`pr testing --pr 7 ${where}`, { answer: byIdOnly(record) })
     expect({ code, out }).toEqual({ code: 6, out: '' })
-    expect(err).toContain('testRunId is required.\n')
+    expect(err).toContain('No test run of #7 is known.\n')
     expect(err).toContain("git ls-remote origin 'refs/heads/trunk-merge/pr-7/*'")
   })
 
@@ -83,7 +83,10 @@ test('names on a terminal the required statuses that have not reported', async (
   const checkSuites = [{ checkRuns: [{ name: 'build', conclusion: 'SUCCESS' }] }]
   const body = JSON.stringify({ ...run, requiredStatuses: ['lint', 'build', 'deploy'], checkSuites })
   const { out } = await mergeq(`pr testing x ${where}`, { answer: () => ({ body }), terminal: true })
-  expect(out.match(/^.*not reported$/gm)).toEqual(['? lint has not reported', '? deploy has not reported'])
+  expect(out.match(/^.*not reported$/gm)).toEqual([
+    '  ? lint has not reported',
+    '  ? deploy has not reported',
+  ])
 })
 
 describe('what the sandbox requires', () => {

@@ -19,6 +19,7 @@ const nothing: ExplainSources = {
   queue: undefined,
   run: undefined,
   unread: [],
+  now: noon,
 }
 const pageUrl = 'https://github.com/acme/web/pull/7'
 const ready = { requiresImpactedTargets: false, doesBaseBranchMatch: true, gitHubMergeability: 'mergeable' }
@@ -64,15 +65,9 @@ const rows: readonly Row[] = [
   ['waiting: pending, position -> pr wait 7', { queue: listed('PENDING').queue }],
   // Merged, while an older reading of the queue lists it.
   ['merged: merged (submit again: false)', { ...listed('TESTS_PASSED', 'PAUSED'), ...at('MERGED') }],
-  ['dropped: failed -> -, pr submit 7', at('FAILED')],
-  [
-    'dropped: failed, failing-checks -> pr testing run-1, -, pr submit 7',
-    { ...at('FAILED'), run: failedRun },
-  ],
-  [
-    'dropped: failed, conflict-culprit, failure-causes -> -, pr submit 7',
-    at('FAILED', { timeline: history }),
-  ],
+  ['dropped: failed -> pr submit 7', at('FAILED')],
+  ['dropped: failed, failing-checks -> pr testing run-1, pr submit 7', { ...at('FAILED'), run: failedRun }],
+  ['dropped: failed, conflict-culprit, failure-causes -> pr submit 7', at('FAILED', { timeline: history })],
   // Failed, and still counted as submitted.
   [
     'unknown: settling -> pr get 7 --json, pr wait 7 (submit again: null)',
@@ -87,7 +82,7 @@ const rows: readonly Row[] = [
     },
   ],
   // Failed, while an older reading of the queue lists it.
-  ['dropped: failed -> -, pr submit 7', { ...listed('TESTING'), ...at('FAILED') }],
+  ['dropped: failed -> pr submit 7', { ...listed('TESTING'), ...at('FAILED') }],
   [
     'dropped: cancelled, service-says -> pr submit 7',
     at('CANCELLED', { reason: 'pr_closed', actor: { login: 'ada' } }),
@@ -256,13 +251,13 @@ test('the reasons name who is ahead, a few of many, the required checks that fai
   expect(messages(at('x'.repeat(100_000))).length).toBeLessThan(200)
 })
 
-test('another submit says how to keep the priority and batching', () => {
+test('another submit says which options keep the priority and batching', () => {
   const { submitAgain } = explainPullRequest({
     ...nothing,
     ...at('PENDING', { priorityValue: 10, noBatch: true }),
     commandLine: words => joinCommandLine([...words, '--repo', 'acme/web']),
   })
-  expect(submitAgain.why).toContain('`mergeq pr submit 7 --repo acme/web --priority 10 --no-batch`')
+  expect(submitAgain.why).toContain('without --priority 10 --no-batch may reset')
 })
 
 test('the id of the test run stands in the record or its history, newest first', () => {
@@ -348,9 +343,35 @@ describe('the prose for a terminal', () => {
       '  It is being tested in a batch with #8, on top of main.',
       '  The test run could not be read: It timed out.',
       'Next',
-      '  mergeq pr wait 7         Waits until it merges or leaves the queue.',
-      '  mergeq pr testing run-1  Shows the checks of its test run.',
+      '  mergeq pr wait 7',
+      '    Waits until it merges or leaves the queue.',
+      '  mergeq pr testing run-1',
+      '    Shows the checks of its test run.',
     ])
+  })
+
+  test('says each thing once: how the check failed, how it was tested, and what caused the failure', () => {
+    const reason = 'its_tests_failed'
+    const checkSuites = [{ checkRuns: [{ name: 'e2e', conclusion: 'TIMED_OUT', url: page }] }]
+    const timedOut = run({ checkSuites, testedPullRequests: [{ prNumber: 7 }] })
+    expect(proseOf({ record: record('FAILED', { reason }), run: timedOut })).toEqual([
+      '✗ #7 failed 3m ago',
+      `  e2e timed out   ${page}`,
+      '  It was tested alone, on top of main; its own change caused the failure.',
+      'Next',
+      '  mergeq pr submit 7',
+      '    After a fix; without one it will most likely fail again.',
+    ])
+    const closed = { reason: 'pr_closed', actor: 'bob' }
+    expect(proseOf({ record: record('CANCELLED', closed) })[1]).toBe('  It was closed by bob.')
+    expect(proseOf({ record: record('CANCELLED', { reason: 'it_was_cancelled' }) })[1]).toBe('Next')
+  })
+
+  test('says when the queue cancels a pull request that is not ready', () => {
+    const limited = { ...queue('RUNNING', []), notReadyTimeoutHours: 20 }
+    expect(proseOf({ record: record('NOT_READY'), queue: limited }).join()).toContain(
+      'The queue cancels it in 19h unless it is ready.',
+    )
   })
 
   test.each(['CANCELLED', 'MERGED'])('of %s names no failing check', state => {

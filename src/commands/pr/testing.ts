@@ -11,15 +11,24 @@ import { type Input, option, typedInput } from '../../cli/inputs.ts'
 
 import { shorten } from '../../domain/format.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
-import { readChecks, testRunOf, unreportedStatuses } from '../../domain/test-run.ts'
+import { howItFailed, readChecks, testRunOf, unreportedStatuses } from '../../domain/test-run.ts'
 
 import { parsePullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import type { Repository } from '../../domain/values/repository.ts'
 import { textual } from '../../domain/values/types.ts'
 import { extendError, type MergeqError, usageError } from '../../errors.ts'
 import { get, getArray, getString, type JsonObject } from '../../json.ts'
-import { linkSpan, type Span, stateSpan, stateStyle } from '../../output/styled-text.ts'
-import { type ColumnSpec, table, type View } from '../../output/view.ts'
+import {
+  linkSpan,
+  type Pieces,
+  type Span,
+  type StyledLine,
+  signSpan,
+  stateSpan,
+  stateStyle,
+  wordsSpan,
+} from '../../output/styled-text.ts'
+import { type ColumnSpec, linesView, table, type View } from '../../output/view.ts'
 
 const { run: runParam } = getMergeQueueTestingDetails.params
 
@@ -72,38 +81,50 @@ const pageOf = (checks: readonly JsonObject[]): string | undefined =>
   [...checks.filter(isFailed), ...checks].map(check => getString(check, 'url')).find(Boolean)
 
 /** Returns the pull requests that were tested, each as a link to its page. */
-function testedSpans(run: JsonObject, repo: Repository): readonly (string | Span)[] {
+function testedSpans(run: JsonObject, repo: Repository): Pieces {
   const numbers = getArray(run, 'testedPullRequests')
     .map(tested => get(tested, 'prNumber'))
     .filter(pr => typeof pr === 'number')
   if (numbers.length === 0) return ['for unknown pull requests']
-  const links = numbers.map(pr => linkSpan(`#${pr}`, urlOfPullRequest(repo, pr)))
-  return ['for ', ...links.flatMap((link, index) => (index === 0 ? [link] : [', ', link]))]
+  return ['for ', ...joinSpans(numbers.map(pr => linkSpan(`#${pr}`, urlOfPullRequest(repo, pr))))]
+}
+
+const joinSpans = (spans: readonly Span[]): Pieces =>
+  spans.flatMap((span, index) => (index === 0 ? [span] : [', ', span]))
+
+/**
+ * Returns the checks of a test run as lines: each failed check with its page, then the others by their state, and the
+ * required statuses that have not reported.
+ */
+function checkLines(run: JsonObject, checks: readonly JsonObject[]): readonly StyledLine[] {
+  const nameOf = (check: JsonObject) => shorten(getString(check, 'name') ?? 'an unnamed check')
+  const stateOfCheck = (check: JsonObject) => getString(check, 'state') ?? ''
+  const failed = checks.filter(isFailed).flatMap((check): readonly StyledLine[] => {
+    const [url, state] = [getString(check, 'url'), stateOfCheck(check)]
+    return [
+      ['  ', signSpan(state), ` ${nameOf(check)} ${howItFailed(state)}`],
+      ...(url === undefined ? [] : [['    ', linkSpan(url, url)]]),
+    ]
+  })
+  const others = checks.filter(check => !isFailed(check))
+  const groups = [...new Set(others.map(stateOfCheck))].map((state): StyledLine => {
+    const links = others
+      .filter(check => stateOfCheck(check) === state)
+      .map(check => linkSpan(nameOf(check), getString(check, 'url')))
+    const words = stateStyle(state)?.style === 'green' ? '' : ` ${wordsSpan(state).text}`
+    return ['  ', signSpan(state), ' ', ...joinSpans(links), words]
+  })
+  const unreported = unreportedStatuses(run).map(name => `  ? ${shorten(name)} has not reported`)
+  return [...failed, ...groups, ...unreported]
 }
 
 function testRunView(run: JsonObject, checks: readonly JsonObject[], repo: Repository): View {
-  const ordered: readonly JsonObject[] = [
-    ...checks.filter(isFailed),
-    ...checks.filter(check => !isFailed(check)),
-  ]
-  return {
-    ...table(ordered, [
-      ['STATE', 'state', 'state'],
-      ['NAME', 'name', 'id'],
-      ['KIND', 'kind', 'plain', 1],
-      ['URL', 'url', 'id'],
-    ]),
-    footer: unreportedStatuses(run).map(name => `? ${shorten(name)} has not reported`),
-    heading: [
-      [
-        'Test run ',
-        stateSpan(getString(run, 'status') ?? 'unknown status'),
-        ' ',
-        ...testedSpans(run, repo),
-        `, on ${getString(run, 'testBranch') ?? 'an unknown branch'}`,
-      ],
-    ],
-  }
+  const branch = getString(run, 'testBranch')
+  return linesView([
+    ['Test run ', stateSpan(getString(run, 'status') ?? 'unknown status'), ' ', ...testedSpans(run, repo)],
+    ...(branch === undefined ? [] : [`  on ${branch}`]),
+    ...checkLines(run, checks),
+  ])
 }
 
 type TestRunValues = {
@@ -151,8 +172,8 @@ function explainMissingRun(failure: MergeqError, pr: number, state: string, comm
       { hint: `To see what #${pr} is waiting for, run: ${command}` },
       `#${pr} has no test run yet (${stateWords(state)}).`,
     )
-  const hint = `The service finds a test run only by its ID. The record of #${pr} contains no test run ID. A test branch name ends in the ID. To list the test branches, run: git ls-remote origin 'refs/heads/trunk-merge/pr-${pr}/*'`
-  return extendError(failure, { hint })
+  const hint = `The service finds a test run only by its ID, in which the name of a test branch ends. To list the test branches, run:\ngit ls-remote origin 'refs/heads/trunk-merge/pr-${pr}/*'\nTo check the state of the pull request, run: ${command}`
+  return extendError(failure, { hint }, `No test run of #${pr} is known.`)
 }
 
 export const prTestingCommand = defineCommand({

@@ -23,6 +23,8 @@ export interface ExplainSources {
   readonly queue: JsonObject | null | undefined
   readonly run: TestRun | undefined
   readonly unread: readonly UnreadSource[]
+  /** In milliseconds since 1970. */
+  readonly now: number
 }
 
 /** A next step: a command line of mergeq, or, if `command` is null, an action outside mergeq. */
@@ -60,14 +62,14 @@ export interface Explanation {
  * documents and unknown states are named in the explanation.
  */
 export function explainPullRequest(sources: ExplainSources): Explanation {
-  const { pr, targetBranch, commandLine, queue, run, unread } = sources
+  const { pr, targetBranch, commandLine, queue, run, unread, now } = sources
   const entry = queueEntries(queue ?? {}).find(candidate => candidate.pr === pr)
   const record = newerRecord(sources.record, entry)
   const state = stateOf(record) || stateOf(entry?.record)
   const findings: Finding[] =
     record === undefined
       ? [{ code: 'never-submitted', message: `It was never submitted to the queue for ${targetBranch}.` }]
-      : [...stateFindings(state, { pr, targetBranch, record, queue: queue ?? {}, entry }, run)]
+      : [...stateFindings(state, { pr, targetBranch, record, queue: queue ?? {}, entry, now }, run)]
   if (queue === null && terminalOutcome(state) === undefined) findings.push(noQueueFinding(targetBranch))
   const isBlocking = ({ blocks = false }: Finding) => blocks
   const verdict = verdictOf(state, findings, findings.some(isBlocking))
@@ -91,11 +93,7 @@ export function explainPullRequest(sources: ExplainSources): Explanation {
       ({ code, message }) => ({ code, message }),
     ),
     next: [...next.values()],
-    submitAgain: assessResubmission(
-      state === '' && record !== undefined ? 'unknown' : verdict,
-      record ?? {},
-      commandLine(['pr', 'submit', pr]),
-    ),
+    submitAgain: assessResubmission(state === '' && record !== undefined ? 'unknown' : verdict, record ?? {}),
     unread,
   }
 }
@@ -118,7 +116,7 @@ const noQueueFinding = (targetBranch: string): Finding => ({
   message: `This repository has no queue for ${targetBranch}.`,
   blocks: true,
   steps: [
-    { why: 'Check --repo and --target-branch; the queue may belong to another branch.' },
+    { why: 'Check --repo and --target-branch; `mergeq queue list` lists the queues.' },
     { words: ['queue', 'create'], why: 'Creates the queue, if the branch needs one.' },
   ],
 })
@@ -155,8 +153,7 @@ function stepsFor(
       return [submit('Submits it to the queue.')]
     case 'dropped': {
       if (state === 'CANCELLED') return [submit('Submits it again.')]
-      const fix = { why: 'Fix the failure, then push.' }
-      return [...showChecks, fix, submit('Submits it again after the fix.')]
+      return [...showChecks, submit('After a fix; without one it will most likely fail again.')]
     }
     case 'held': {
       const why = 'Runs its tests again, for a failure that may be flaky.'
@@ -191,14 +188,9 @@ const defaultPriority = 100
 
 /**
  * Returns whether another submit is safe. Submitting a queued pull request again resets its priority and
- * batching unless they are given again (docs/reference/service.md, "submitPullRequest"). `submit` is the
- * command line that submits it.
+ * batching unless they are given again (docs/reference/service.md, "submitPullRequest").
  */
-function assessResubmission(
-  verdict: ExplanationVerdict,
-  record: JsonObject,
-  submit: string,
-): Explanation['submitAgain'] {
+function assessResubmission(verdict: ExplanationVerdict, record: JsonObject): Explanation['submitAgain'] {
   if (verdict === 'never-submitted') return { safe: true, why: 'It was never submitted.' }
   if (verdict === 'merged') return { safe: false, why: 'It is already merged.' }
   if (verdict === 'dropped') return { safe: true, why: 'It is no longer in the queue.' }
@@ -212,7 +204,7 @@ function assessResubmission(
   if (flags !== '')
     return {
       safe: false,
-      why: `It is already in the queue. Submitting it without ${flags} may reset its settings. To keep them, use \`${submit} ${flags}\`.`,
+      why: `It is already in the queue. Submitting it without ${flags} may reset its settings.`,
     }
   return isDefault
     ? { safe: true, why: 'It is already in the queue; submitting it again changes nothing.' }

@@ -1,6 +1,6 @@
-import { get, getArray, getNumber, isObject, type Json, type JsonObject } from '../../json.ts'
+import { get, getArray, getNumber, getString, isObject, type Json, type JsonObject } from '../../json.ts'
 import { departureDetails } from '../departure.ts'
-import { joinTruncated, pluralize, shorten } from '../format.ts'
+import { elapsedSince, formatAge, joinTruncated, pluralize, shorten } from '../format.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
 import {
   canResume,
@@ -20,6 +20,8 @@ export interface Facts {
   readonly record: JsonObject
   readonly queue: JsonObject
   readonly entry: QueueEntry | undefined
+  /** In milliseconds since 1970; undefined where no message depends on it. */
+  readonly now?: number
 }
 
 /** Returns what the state of a pull request, its test run and its queue say, the most important first. */
@@ -70,10 +72,10 @@ const stateMessages = new Map([
   ['PENDING', 'It is ready and waiting for its tests to start.'],
   ['TESTING', 'Its tests are running.'],
   ['TESTS_PASSED', 'Its tests passed. It is waiting for the pull requests ahead of it to merge.'],
-  ['PENDING_FAILURE', 'Its tests failed; the cause is not determined yet. It may still merge.'],
+  ['PENDING_FAILURE', 'The cause of the failure is not determined yet. It may still merge.'],
   ['MERGED', 'It was merged.'],
-  ['FAILED', 'Its tests failed; its own change caused the failure. It was removed from the queue.'],
-  ['CANCELLED', 'It was cancelled by a person or a push, or because it was not ready in time.'],
+  ['FAILED', 'Its own change caused the failure.'],
+  ['CANCELLED', 'It was cancelled.'],
 ])
 
 const codeOf = (state: string): string => state.toLowerCase().replaceAll('_', '-')
@@ -119,11 +121,12 @@ function submitterFindings({ record }: Facts): readonly Finding[] {
 }
 
 /** The time limit for pull requests that are not ready (docs/reference/service.md, "Queue settings"). */
-function timeLimit({ queue }: Facts): readonly Finding[] {
+function timeLimit({ queue, record, now = Number.NaN }: Facts): readonly Finding[] {
   const hours = getNumber(queue, 'notReadyTimeoutHours') ?? 0
   if (hours <= 0) return []
-  const message = `The queue cancels it if it is not ready within ${pluralize(hours, 'hour')}.`
-  return [{ code: 'time-limit', message }]
+  const left = hours * 3_600_000 - (elapsedSince(getString(record, 'stateChangedAt'), now) ?? Number.NaN)
+  const when = left > 0 ? `in ${formatAge(left)} unless it is ready` : 'if it does not become ready in time'
+  return [{ code: 'time-limit', message: `The queue cancels it ${when}.` }]
 }
 
 interface BlockReason {
@@ -155,16 +158,16 @@ const blockReasons = new Map<string, BlockReason>([
   ],
 ])
 
-/** Known values of `reason` in words (docs/reference/service.md, "getSubmittedPullRequest"). */
+/** Known values of `reason` as sentences (docs/reference/service.md, "getSubmittedPullRequest"); `by` may be empty. */
 const knownReasons = new Map([
-  ['a_commit_was_pushed', 'a commit was pushed'],
-  ['it_was_cancelled', 'the pull request was cancelled'],
-  ['it_was_not_ready_for_too_long', 'the pull request took too long to become ready'],
-  ['its_test_run_failed', 'the test run failed'],
-  ['its_test_run_took_too_long', 'the test run took too long'],
-  ['its_tests_failed', 'the tests failed'],
-  ['its_tests_took_too_long', 'the tests took too long'],
-  ['pr_closed', 'the pull request was closed'],
+  ['a_commit_was_pushed', 'A commit was pushed{by}.'],
+  ['it_was_cancelled', 'It was cancelled{by}.'],
+  ['it_was_not_ready_for_too_long', 'It took too long to become ready.'],
+  ['its_test_run_failed', 'Its tests failed.'],
+  ['its_test_run_took_too_long', 'Its tests took too long.'],
+  ['its_tests_failed', 'Its tests failed.'],
+  ['its_tests_took_too_long', 'Its tests took too long.'],
+  ['pr_closed', 'It was closed{by}.'],
 ])
 
 /**
@@ -204,7 +207,11 @@ function hostFindings({ record, targetBranch }: Facts): readonly Finding[] {
   const sentence = (code: string, key: string, format: (names: string) => string) =>
     namesFinding(code, extractNames(detail(key)), format)
   const [actor] = extractNames(detail('actor'))
-  const by = actor === undefined ? '' : ` (${actor})`
+  const reasonText = (reason: string) =>
+    (knownReasons.get(reason) ?? `The service says: ${reason}{by}.`).replace(
+      '{by}',
+      actor === undefined ? '' : ` by ${actor}`,
+    )
   return [
     ...[...new Set(kinds)].slice(0, 10).map(kind => blockFinding(kind, targetBranch)),
     ...sentence('conflict-culprit', 'conflictCulprit', names => `It conflicts with ${names}.`),
@@ -214,11 +221,7 @@ function hostFindings({ record, targetBranch }: Facts): readonly Finding[] {
       names => `Checks that caused the failure: ${names}.`,
     ),
     ...sentence('waiting-for', 'waitingFor', names => `It is waiting for ${names}.`),
-    ...sentence(
-      'service-says',
-      'reason',
-      reason => `The service says: ${knownReasons.get(reason) ?? reason}${by}.`,
-    ),
+    ...sentence('service-says', 'reason', reasonText),
   ]
 }
 
@@ -229,7 +232,7 @@ function queueStateFindings({ queue }: Facts, blockingStates: readonly string[])
   const message = queueStateMessage(state)
   if (message === undefined)
     return [{ code: 'queue-state', message: `The queue is in the unknown state '${shorten(state)}'.` }]
-  const resume = { words: ['queue', 'resume'], why: 'Resumes testing and merging.' }
+  const resume = { words: ['queue', 'resume'], why: 'Resumes testing and merging, if you manage the queue.' }
   return [
     {
       code: `queue-${codeOf(state)}`,

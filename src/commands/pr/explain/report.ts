@@ -13,6 +13,7 @@ import {
 } from '../../../domain/explain/explain-pull-request.ts'
 import { describeSince, formatOrdinal, joinTruncated, shorten } from '../../../domain/format.ts'
 import { mapConcurrent, maxConcurrent } from '../../../domain/map-concurrent.ts'
+import { howItFailed } from '../../../domain/test-run.ts'
 import type { RequestedPullRequest } from '../../../domain/values/pull-request.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { isNotFound, toMergeqError } from '../../../errors.ts'
@@ -84,6 +85,7 @@ async function explain(request: ExplainRequest, context: CommandContext): Promis
     queue: hasNoQueue ? null : queue.document,
     run: testRun.run,
     unread,
+    now: context.host.clock.now(),
   })
 }
 
@@ -137,7 +139,13 @@ export function explanationView(explanation: Explanation, url: string, now: numb
 }
 
 /** What the first lines of the prose say already: the state itself, the position in the queue, the checks. */
-const saidAbove = ['never-submitted', 'pending', 'testing', 'merged', 'position', 'failing-checks']
+const saidAbove = [
+  ...['never-submitted', 'not-ready', 'pending', 'testing', 'merged', 'failed', 'cancelled'],
+  ...['position', 'failing-checks'],
+]
+
+/** The reasons of the service that only repeat the state. */
+const repeated = ['Its tests failed.', 'It was cancelled.']
 
 /**
  * Returns an explanation as prose for a terminal: what happened, why, and what to do next. `url` is the page
@@ -150,7 +158,9 @@ export const explanationProse = (
 ): readonly StyledLine[] => [
   headline(explanation, url, now),
   ...testRunLines(explanation),
-  ...explanation.reasons.flatMap(({ code, message }) => (saidAbove.includes(code) ? [] : [`  ${message}`])),
+  ...explanation.reasons.flatMap(({ code, message }) =>
+    saidAbove.includes(code) || repeated.includes(message) ? [] : [`  ${message}`],
+  ),
   ...explanation.unread.map(({ what, why }) => `  The ${what} could not be read: ${why}`),
   ...nextLines(explanation),
 ]
@@ -184,38 +194,37 @@ function headline(explanation: Explanation, url: string, now: number): StyledLin
  * tested pull requests, how it was tested: alone or with others, and on top of which.
  */
 function testRunLines(explanation: Explanation): readonly StyledLine[] {
-  const { pr, targetBranch, testRun, state } = explanation
-  if (testRun === null) return []
+  const { pr, targetBranch, testRun, state, reasons } = explanation
+  const cause = state === 'FAILED' ? reasons.find(({ code }) => code === 'failed')?.message : undefined
+  if (testRun === null) return cause === undefined ? [] : [`  ${cause}`]
   // The checks of a cancelled run were cancelled, and a check that is not required does not stop a merge.
   const failingChecks = state === 'CANCELLED' || state === 'MERGED' ? [] : testRun.failingChecks
   const lines = failingChecks.map(
-    ({ name, url }): StyledLine =>
-      url === undefined
-        ? `  The check "${shorten(name)}" failed.`
-        : [`  The check "${shorten(name)}" failed: `, linkSpan(url, url)],
+    ({ name, url, conclusion }): StyledLine => [
+      `  ${shorten(name)} ${howItFailed(conclusion)}`,
+      ...(url === undefined ? [] : ['   ', linkSpan(url, url)]),
+    ],
   )
   const { tested, builtOn } = testRun
-  if (!tested.includes(pr)) return lines
+  if (!tested.includes(pr)) return cause === undefined ? lines : [...lines, `  ${cause}`]
   const numbers = (pullRequests: readonly number[]) => joinTruncated(pullRequests.map(other => `#${other}`))
   const others = tested.filter(other => other !== pr)
   const company = others.length === 0 ? 'alone' : `in a batch with ${numbers(others)}`
   const base = builtOn.length === 0 ? targetBranch : `${targetBranch} with ${numbers(builtOn)}`
-  return [...lines, `  It ${isOver(explanation) ? 'was' : 'is being'} tested ${company}, on top of ${base}.`]
+  const sentence = `It ${isOver(explanation) ? 'was' : 'is being'} tested ${company}, on top of ${base}`
+  const end = cause === undefined ? '.' : `; ${cause.charAt(0).toLowerCase()}${cause.slice(1)}`
+  return [...lines, `  ${sentence}${end}`]
 }
 
-/** Returns the steps as commands to copy, each with its purpose, and a warning about submitting again. */
-function nextLines({ verdict, state, next, testRun, submitAgain }: Explanation): readonly StyledLine[] {
+/** Returns the steps as commands to copy, each with its purpose below it, and a warning about submitting again. */
+function nextLines({ verdict, next, testRun, submitAgain }: Explanation): readonly StyledLine[] {
   const hasChecks = testRun !== null && testRun.failingChecks.length > 0
   // The failing checks of the test run are shown already.
   const shown = next.filter(({ command }) => !(hasChecks && command?.startsWith('mergeq pr testing')))
-  const width = Math.max(0, ...shown.map(({ command }) => command?.length ?? 0))
-  const lines = shown.map(
-    ({ command, why }): StyledLine =>
-      command === null ? `  ${why}` : [`  ${command.padEnd(width)}  `, styled(why, 'dim')],
+  const lines = shown.flatMap(({ command, why }): readonly StyledLine[] =>
+    command === null ? [`  ${why}`] : [`  ${command}`, [styled(`    ${why}`, 'dim')]],
   )
-  if (state === 'FAILED' && verdict === 'dropped')
-    lines.push([styled('  Submitting it again without a fix will most likely fail again.', 'dim')])
-  else if (verdict !== 'merged' && submitAgain.safe !== true) {
+  if (verdict !== 'merged' && submitAgain.safe !== true) {
     const answer = submitAgain.safe === false ? 'No' : 'Not yet'
     lines.push([styled(`  Submit again? ${answer}. ${submitAgain.why}`, 'dim')])
   }
