@@ -118,6 +118,8 @@ export interface ErrorDetails {
   /** Whether the response exceeded its size limit, so that another attempt would fail again. */
   readonly overLimit?: boolean
   readonly delivery?: 'not-applied' | 'unknown'
+  /** Whether a person has seen the result that says what the message says. */
+  readonly isShown?: boolean
 }
 
 const brand = Symbol.for('mergeq.failure')

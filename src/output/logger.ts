@@ -134,14 +134,14 @@ export function createLogger(
 
 /**
  * Returns an error for people: `mergeq: ` and the message, then the indented hint
- * (docs/reference/cli.md, "Error messages").
+ * (docs/reference/cli.md, "Error messages"). A message that a person has seen is not repeated.
  */
-function errorText({ message, details: { hint, operation } }: MergeqError, verbose: boolean): string {
+function errorText({ message, details }: MergeqError, verbose: boolean): string {
+  const { hint, operation, isShown = false } = details
   const prefix = verbose && operation !== undefined ? `${operation}: ` : ''
+  const first = isShown ? [] : [`mergeq: ${sanitizeLine(`${prefix}${message}`)}`]
   const further = hint === undefined ? [] : sanitizeLines(hint).split('\n')
-  return [`mergeq: ${sanitizeLine(`${prefix}${message}`)}`, ...further.map(line => `  ${line}`), ''].join(
-    '\n',
-  )
+  return [...first, ...further.map(line => `  ${line}`), ''].join('\n')
 }
 
 /**

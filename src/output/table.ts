@@ -107,12 +107,15 @@ export function createTableRenderer({ heading = [], columns, rows: firstRows }: 
     format === 'prose' ? maxOf(sampleTexts, texts => maxUrlWidth(texts[index] ?? '')) : 0,
   )
   const shown = layoutColumns(columns, contentWidths, urlWidths, options.columns)
-  const renderCell = (value: Json | undefined, text: string, { format, link }: Column, width: number) => {
+  const truncate = (text: string, width: number, end = '') =>
+    `${truncateCell(text.slice(0, text.length - end.length), width - textWidth(end))}${end}`
+  const renderCell = (value: Json | undefined, text: string, column: Column, width: number) => {
+    const { format, link, keptEnd } = column
     const isProse = format === 'prose'
     const cut = isProse
       ? wrapLines(breakLongWords(text, width), width)
       : canBeCut(format)
-        ? truncateCell(text, width)
+        ? truncate(text, width, keptEnd?.exec(text)?.[0])
         : text
     const style = isProse || format === 'state' ? stateStyle(formatCell(value))?.style : undefined
     return cut.split('\n').map(line => applyLink(applyStyle(line, style, color), link?.(value), links))
@@ -217,7 +220,8 @@ function layoutColumns(
   const rooms = new Set(columns.flatMap(({ minTextWidth }) => minTextWidth ?? []))
   for (const room of [...rooms].sort((a, b) => b - a))
     dropWhileWider(
-      ({ column, width }) => (canBeCut(column.format) ? Math.min(width, room) : width),
+      ({ column, width }) =>
+        canBeCut(column.format) ? Math.min(width, column.shrinkTo ?? room, room) : width,
       ({ minTextWidth }) => minTextWidth === room,
     )
   dropWhileWider(({ smallest }) => smallest)

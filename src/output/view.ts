@@ -37,6 +37,8 @@ export interface Column {
   readonly isSparse?: boolean
   /** The value that most records have: a column with a priority and no other value is left out, too. */
   readonly usual?: string
+  /** The end of a text that stays where the text is cut. */
+  readonly keptEnd?: RegExp
   /** The width to which the column is narrowed before any other column is, in characters. */
   readonly shrinkTo?: number
   /** Returns the URL that a value of the column links to, on a terminal that has links. */

@@ -117,7 +117,7 @@ describe('flaky list on a terminal', () => {
     ])
     expect(lines).toHaveLength(33)
     expect(lines.slice(-2).join(' ')).toBe(
-      '30 of 116 tests, last 24 hours, worst first. To list all, add --limit 116. Details: mergeq flaky get 00000000',
+      `30 of 116 tests, last 24 hours, worst first. All of them: -o ndjson. One of them: mergeq flaky get ${idOf(115)}`,
     )
     expect([err, requests.length]).toEqual(['', 2])
   })
@@ -171,7 +171,7 @@ describe('flaky list on a terminal', () => {
       seen.body.includes('"page_token":"100"') ? { status: 500 } : serving(many(200))(seen)
     const { code, out, err } = await list('', [], { answer })
     expect(code).toBe(17)
-    expect(out).toContain('\n30 tests, last 24 hours, worst first. Details:')
+    expect(out).toContain('\n30 tests, last 24 hours, worst first. One of them:')
     expect(err).toContain('The list is incomplete.')
   })
 
@@ -194,23 +194,25 @@ describe('flaky list on a terminal', () => {
     expect(out).toContain('30 of 2,000 tests')
   })
 
-  test('variants are shown where names repeat', async () => {
+  test('variants follow the names, and the suggested ID is one that is found', async () => {
     const [first, second] = many(2)
-    const { out } = await list('', [
+    const tests = [
       { ...first, name: '<b>"x"', variant: 'webkit', quarantined: true },
       { ...second, name: '<b>"x"', variant: '' },
       { ...second, id: 'c', name: 'alone', variant: 'hidden' },
+    ]
+    expect(rows((await list('', tests)).out).slice(0, 4)).toEqual([
+      'RATE  PRS  TEST                          ID',
+      ` 29%    1  <b>"x"                        ${idOf(1)}`,
+      ' 29%    1  alone (hidden)                c',
+      ` 29%    0  <b>"x" (webkit)  quarantined  ${idOf(0)}`,
     ])
-    expect(out).toBe(
-      [
-        'RATE  PRS  TEST    VARIANT               ID',
-        ` 29%    1  <b>"x"                        ${idOf(1)}`,
-        ' 29%    1  alone                         c',
-        ` 29%    0  <b>"x"  webkit   quarantined  ${idOf(0)}`,
-        '3 tests, last 24 hours, worst first. Details: mergeq flaky get 00000000',
-        '',
-      ].join('\n'),
-    )
+    // Two IDs begin with the same digits, and beginnings are searched in 7 days only.
+    const suggested = async (flags: string, records: readonly object[]) =>
+      /flaky get (\S+)/.exec((await list(flags, records)).out)?.[1]
+    expect(await suggested('', tests)).toBe(idOf(1))
+    expect(await suggested('', tests.slice(0, 1))).toBe('00000000')
+    expect(await suggested('--since 8d', tests.slice(0, 1))).toBe(idOf(0))
   })
 })
 

@@ -6,6 +6,7 @@ import type { RecordFields } from '../../cli/fields.ts'
 import { openInput } from '../../cli/input-files.ts'
 import { type Input, option, typedInput } from '../../cli/inputs.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
+import { describeInWords } from '../../domain/time-range.ts'
 import { isUuid, readText } from '../../domain/values/text.ts'
 import { choice, fileName, integer } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
@@ -189,22 +190,24 @@ export const flakyGateCommand = defineCommand({
       ...(others === undefined ? {} : { notInWindow: others }),
     }
     const window = windowOf(rangeOf(request, context), complete)
+    const range = describeInWords(rangeOf(request, context), request.values.until === undefined)
     await printer.print({
       records: [verdict],
       document: ([first = {}]) => (context.options.fields.length > 0 ? first : { ...verdict, tests, window }),
       view: records => ({
         ...table(records, verdictRecord.columns),
-        terminalView: () => linesView([[stateSpan(ok ? 'PASS' : 'FAIL'), `  ${reason}`]]),
+        terminalView: () => linesView([[stateSpan(ok ? 'PASS' : 'FAIL'), `  ${reason} (${range})`]]),
       }),
     })
     await printer.end()
-    await logNotes(end, request, context)
+    await logNotes(end, context)
     if (others !== undefined && others > 0) await logger.info(describeOthers(others))
 
     if (isExceeded) {
       if (isBroken && !isExcused) await logger.info(incompleteListError(failure, end.problem).message)
       throw new MergeqError('check-failed', `flaky gate: ${reason}.`, {
         hint: 'To list the tests, run `mergeq flaky list` with the same options.',
+        isShown: context.isWatched,
       })
     }
     if (isExcused) await logger.warn(`${failure.message} The gate passes because of --on-unavailable pass.`)

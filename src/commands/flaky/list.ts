@@ -12,6 +12,7 @@ import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, paramInput } from '../../cli/inputs.ts'
 import type { ParseContext, ParsedArgs } from '../../config/settings.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
+import { maxWindow } from '../../domain/limits.ts'
 import { describeInWords, describeWhen, parseTimeRange } from '../../domain/time-range.ts'
 import { type Repository, repositoryName } from '../../domain/values/repository.ts'
 import { get, getString, type Json, type JsonObject } from '../../json.ts'
@@ -24,15 +25,28 @@ export interface TestColumn extends Column {
   show?(record: JsonObject): Json | undefined
 }
 
-/** The name of a test: it takes the width that the other columns leave. */
-export const nameColumn: TestColumn = { title: 'TEST', format: 'text', path: 'name' }
+/** Returns the name of a test, with its variant in parentheses; undefined without a name. */
+export function testTitle(test: JsonObject): string | undefined {
+  const [name, variant = ''] = [getString(test, 'name'), getString(test, 'variant')]
+  return variant === '' ? name : `${name ?? '-'} (${variant})`
+}
 
-/** The owners of a test; the column is narrowed before the name is. */
+/** The name of a test: it takes the width that the other columns leave, and is cut before its variant. */
+export const nameColumn: TestColumn = {
+  title: 'TEST',
+  format: 'text',
+  path: 'name',
+  keptEnd: / \([^()]{1,14}\)$/,
+  show: testTitle,
+}
+
+/** The owners of a test; the column is narrowed before the name is, and left out where the name would be cut. */
 export const ownerColumn: TestColumn = {
   title: 'OWNER',
   format: 'plain',
   priority: 3,
   shrinkTo: 11,
+  minTextWidth: 80,
   path: 'codeowners',
 }
 
@@ -49,24 +63,6 @@ const quarantinedColumn: TestColumn = {
 /** The ID of a test, where there is room: `flaky get` finds a test by the words of its name, too. */
 export const idColumn: TestColumn = { title: 'ID', format: 'id', priority: 9, minTextWidth: 60, path: 'id' }
 
-/**
- * Returns the variants of the tests whose names repeat, so that each row names one test. The other rows are
- * empty, and the column is left out if all are.
- */
-function variantColumn(records: readonly JsonObject[]): TestColumn {
-  const counts = new Map<string, number>()
-  const nameOf = (record: JsonObject) => getString(record, 'name') ?? ''
-  for (const record of records) counts.set(nameOf(record), (counts.get(nameOf(record)) ?? 0) + 1)
-  return {
-    title: 'VARIANT',
-    format: 'plain',
-    priority: 1,
-    isSparse: true,
-    path: 'variant',
-    show: record => ((counts.get(nameOf(record)) ?? 0) > 1 ? getString(record, 'variant') : undefined),
-  }
-}
-
 const testTable = (records: readonly JsonObject[], columns: readonly TestColumn[]): View => ({
   columns,
   rows: records.map(record =>
@@ -74,14 +70,14 @@ const testTable = (records: readonly JsonObject[], columns: readonly TestColumn[
   ),
 })
 
-/** Returns the view of a list of tests; on a terminal it has the columns that `screenColumns` returns. */
+/** Returns the view of a list of tests; on a terminal it has the columns `screenColumns`. */
 export const testListView = (
   records: readonly JsonObject[],
   columns: readonly ColumnSpec[],
-  screenColumns: (records: readonly JsonObject[]) => readonly TestColumn[],
+  screenColumns: readonly TestColumn[],
 ): View => ({
   ...table(records, columns),
-  terminalView: () => testTable(records, screenColumns(records)),
+  terminalView: () => testTable(records, screenColumns),
 })
 
 /** Returns columns as `--fields` takes them. */
@@ -142,13 +138,12 @@ const csvColumns: readonly ColumnSpec[] = [
 ]
 
 /** The columns on a terminal: how bad a test is, whose it is, and its name. */
-const failingScreenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
+const failingScreenColumns: readonly TestColumn[] = [
   { title: 'RATE', format: 'rate', path: 'failure_rate_last_7d' },
   { title: 'PRS', format: 'number', path: 'pull_requests_impacted_last_7d' },
   ownerColumn,
-  { title: 'STATUS', format: 'state', priority: 4, minTextWidth: 32, path: 'status.value' },
+  { title: 'STATUS', format: 'state', priority: 4, minTextWidth: 80, path: 'status.value' },
   nameColumn,
-  variantColumn(tests),
   quarantinedColumn,
   { title: 'REASON', format: 'id', priority: 10, minTextWidth: 60, path: 'status.reason' },
   idColumn,
@@ -166,10 +161,10 @@ export const flakyListCommand = defineCommand({
   summary: 'List the tests that failed in a time range',
   operation: listFailingTests,
   inputs: { limit: listLimit, sort: listSort },
-  fields: serviceRecord(listFailingTests, [...csvColumns, ...specsOf(failingScreenColumns([]))]),
+  fields: serviceRecord(listFailingTests, [...csvColumns, ...specsOf(failingScreenColumns)]),
   view: ({ records }, _, { context: { options } }) => ({
     ...table(records.map(withStatus), options.format === 'csv' ? csvColumns : failingColumns),
-    terminalView: () => testTable(records, failingScreenColumns(records)),
+    terminalView: () => testTable(records, failingScreenColumns),
   }),
   listEnding(end, { sort, since, until, pageToken }, { startedAt, settings: { commandLine } }) {
     const { records, shown, total = shown, hidden, complete, isBroken } = end
@@ -189,13 +184,18 @@ export const flakyListCommand = defineCommand({
     const count =
       total === shown ? pluralize(shown, 'test') : `${formatInteger(shown)} of ${pluralize(total, 'test')}`
     const order = shown === 1 ? '' : `, ${orderTexts[sort]}`
-    const id = getString(records[0], 'id')?.slice(0, 8)
+    const id = getString(records[0], 'id')
+    const start = id?.slice(0, 8) ?? ''
+    // The beginning of an ID is searched in the failing tests of the last 7 days.
+    const isFound =
+      startedAt - range.start <= maxWindow &&
+      records.filter(record => getString(record, 'id')?.startsWith(start)).length === 1
     return {
       footer: [
         [
           `${count}, ${describeInWords(range, endsNow)}${order}.`,
-          complete || isBroken ? '' : ` To list all, add --limit ${total}.`,
-          id === undefined ? '' : ` Details: ${commandLine(['flaky', 'get', id])}`,
+          complete || isBroken ? '' : ' All of them: -o ndjson.',
+          id === undefined ? '' : ` One of them: ${commandLine(['flaky', 'get', isFound ? start : id])}`,
         ],
       ],
     }
@@ -245,17 +245,16 @@ const quarantinedColumns: readonly ColumnSpec[] = [
 const settingWord = (setting: string | undefined): string | undefined =>
   setting === 'AUTO_QUARANTINE' ? 'auto' : setting === 'ALWAYS_QUARANTINE' ? 'always' : setting
 
-const quarantinedScreenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
+const quarantinedScreenColumns: readonly TestColumn[] = [
   { title: 'STATUS', format: 'state', path: 'status' },
   { title: 'SINCE', format: 'time', priority: 4, path: 'status_last_updated_at' },
   ownerColumn,
   nameColumn,
-  variantColumn(tests),
   {
     title: 'SETTING',
     format: 'id',
     priority: 8,
-    minTextWidth: 32,
+    minTextWidth: 80,
     path: 'quarantine_setting',
     show: record => settingWord(getString(record, 'quarantine_setting')),
   },
@@ -266,10 +265,7 @@ export const flakyQuarantinedCommand = defineCommand({
   command: 'flaky quarantined',
   summary: 'List the quarantined tests',
   operation: listQuarantinedTests,
-  fields: serviceRecord(listQuarantinedTests, [
-    ...quarantinedColumns,
-    ...specsOf(quarantinedScreenColumns([])),
-  ]),
+  fields: serviceRecord(listQuarantinedTests, [...quarantinedColumns, ...specsOf(quarantinedScreenColumns)]),
   inputs: { limit: limitInput(listQuarantinedTests.params.limit) },
   view: ({ records }) => testListView(records, quarantinedColumns, quarantinedScreenColumns),
   listEnding: (end, values, context) => statusListEnding('quarantined', end, values, context),
@@ -285,12 +281,11 @@ const unhealthyColumns: readonly ColumnSpec[] = [
   ['ID', 'id', 'id'],
 ]
 
-const unhealthyScreenColumns = (tests: readonly JsonObject[]): readonly TestColumn[] => [
+const unhealthyScreenColumns: readonly TestColumn[] = [
   { title: 'STATUS', format: 'state', path: 'status.value' },
   { title: 'PRS', format: 'number', priority: 4, path: 'pull_requests_impacted_last_7d' },
   ownerColumn,
   nameColumn,
-  variantColumn(tests),
   quarantinedColumn,
   idColumn,
 ]
@@ -299,7 +294,7 @@ export const flakyUnhealthyCommand = defineCommand({
   command: 'flaky unhealthy',
   summary: 'List the flaky and broken tests',
   operation: listUnhealthyTests,
-  fields: serviceRecord(listUnhealthyTests, [...unhealthyColumns, ...specsOf(unhealthyScreenColumns([]))]),
+  fields: serviceRecord(listUnhealthyTests, [...unhealthyColumns, ...specsOf(unhealthyScreenColumns)]),
   inputs: { limit: limitInput(listUnhealthyTests.params.limit) },
   view: ({ records }) => testListView(records, unhealthyColumns, unhealthyScreenColumns),
   listEnding: (end, values, context) =>

@@ -244,10 +244,10 @@ export const flakyMatchCommand = defineCommand({
         tests,
         window: windowOf(rangeOf(request, context), complete),
       }),
-      view: tests => testListView(tests, columns, () => screenColumns),
+      view: tests => testListView(tests, columns, screenColumns),
     })
     await printer.end()
-    if (end !== undefined) await logNotes(end, request, context)
+    if (end !== undefined) await logNotes(end, context)
     const others = matches().filter(({ isInWindow }) => !isInWindow).length
     if (others > 0)
       await logger.info(
@@ -266,7 +266,10 @@ export const flakyMatchCommand = defineCommand({
     throw new MergeqError(
       'check-failed',
       `flaky match: ${formatInteger(newTests)} of ${pluralize(matchRecords.length, 'failed test')} ${newTests === 1 ? 'is' : 'are'} new (did not fail ${when}).`,
-      { hint: `Fix the new failures${isWide ? '' : `, or widen the range with --since ${widerRange}`}.` },
+      {
+        hint: `Fix the new failures${isWide ? '' : `, or widen the range with --since ${widerRange}`}.`,
+        isShown: context.isWatched,
+      },
     )
   },
 })

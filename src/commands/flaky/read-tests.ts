@@ -6,8 +6,7 @@ import type { CommandRequest } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { flag } from '../../cli/inputs.ts'
 import { readPages } from '../../cli/stream-pages.ts'
-import { pluralizeFirst } from '../../domain/format.ts'
-import { describeWhen, parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
+import { parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
 import { toIso } from '../../domain/values/time.ts'
 import { type MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -64,16 +63,12 @@ export async function readFailingTests(
   return { ...end, hasStarted: pages.hasStarted, failure }
 }
 
-/** Logs the notes about a list of failing tests: the first says its range, on a terminal in words. */
+/** Logs the notes about a list of failing tests: the first says its range, which a terminal shows already. */
 export async function logNotes(
-  { shown, notes: [summary, ...notes] }: FailingTestsEnd,
-  request: FailingTestsRequest,
-  context: CommandContext,
+  { notes: [summary = '', ...notes] }: FailingTestsEnd,
+  { logger, isWatched }: CommandContext,
 ): Promise<void> {
-  const { host, logger } = context
-  const when = describeWhen(rangeOf(request, context), request.values.until === undefined)
-  const words = `${pluralizeFirst(shown, 'test')} failed ${when}.`
-  for (const note of [host.err.terminal ? words : summary, ...notes]) await logger.info(note ?? '')
+  for (const note of isWatched ? notes : [summary, ...notes]) await logger.info(note)
 }
 
 /** The option that leaves out flaky and broken tests that did not fail in the range. */

@@ -11,6 +11,7 @@ import { markdownCell, markdownHead } from '../../output/formats.ts'
 import { type Annotation, annotationLines } from '../../output/sanitize.ts'
 import { truncateCell } from '../../output/text-width.ts'
 import { parseUrl } from '../../url.ts'
+import { testTitle } from './list.ts'
 import { logNotes, rangeOf, readFailingTests, windowOf } from './read-tests.ts'
 
 /** A report of failing tests, ordered by severity. */
@@ -71,11 +72,7 @@ const isQuarantined = (test: JsonObject): boolean => get(test, 'quarantined') ==
 const statusOf = (test: JsonObject): string =>
   getString(test, 'status.value') ?? getString(test, 'status.reason') ?? ''
 
-/** Returns the name of a test, with its variant in parentheses. */
-function nameOf(test: JsonObject): string {
-  const [name = '-', variant = ''] = [getString(test, 'name'), getString(test, 'variant')]
-  return variant === '' ? name : `${name} (${variant})`
-}
+const nameOf = (test: JsonObject): string => testTitle(test) ?? '-'
 
 const columns = [
   { title: 'test', format: 'plain' },
@@ -247,7 +244,7 @@ export const flakyReportCommand = defineCommand({
       characters: maxChars ?? characters,
     })
     await context.host.out.write(text)
-    await logNotes(end, request, context)
+    await logNotes(end, context)
     if (end.isBroken) throw incompleteListError(end.failure, end.problem, 'flaky report')
     return 0
   },
