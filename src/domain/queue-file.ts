@@ -12,6 +12,8 @@ export interface SourceDocument {
 }
 
 export interface QueueFile {
+  /** The address of the schema, for editors: it is kept and never read. */
+  readonly $schema?: string
   readonly repo?: string
   readonly targetBranch?: string
   readonly settings: JsonObject
@@ -22,7 +24,7 @@ const { deleteRequiredStatuses: _, ...fileSettings } = queueSettings
 
 const knownSettings = new Map<string, QueueSetting<unknown>>(Object.entries(fileSettings))
 
-const queueFileKeys = ['repo', 'targetBranch', 'settings']
+const queueFileKeys = ['$schema', 'repo', 'targetBranch', 'settings']
 
 const namesQueue = 'this names the queue and is not a setting'
 const isReadOnly = 'this setting is read-only'
@@ -77,7 +79,7 @@ export function parseQueueFile({ value: document, lineOf }: SourceDocument, file
       `${placeOf(unknown)}: unknown key${showKey(unknown, " '", "'")}.`,
       hintWithSuggestion(unknown, queueFileKeys, expectedForm),
     )
-  const readText = (key: 'repo' | 'targetBranch', parse: (text: string) => unknown) => {
+  const readText = (key: '$schema' | 'repo' | 'targetBranch', parse: (text: string) => unknown) => {
     const text = document[key]
     if (text === undefined) return {}
     if (typeof text !== 'string') throw usageError(`${placeOf(key)}: ${key} must be a string.`, expectedForm)
@@ -92,6 +94,7 @@ export function parseQueueFile({ value: document, lineOf }: SourceDocument, file
     return [key, read] as const
   })
   return {
+    ...readText('$schema', String),
     ...readText('repo', parseRepository),
     ...readText('targetBranch', textParser('branch')),
     settings: Object.fromEntries(entries),

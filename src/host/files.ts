@@ -112,11 +112,11 @@ async function readAccess(path: string): Promise<Access | undefined> {
 }
 
 /** Creates each directory separately: the `recursive` option never returns below /proc. */
-function createDirectory(path: string): void {
+function createDirectory(path: string, mode = 0o700): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
-  if (dirname(path) !== path) createDirectory(dirname(path))
+  if (dirname(path) !== path) createDirectory(dirname(path), mode)
   try {
-    mkdirSync(path, { mode: 0o700 })
+    mkdirSync(path, { mode })
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   }
@@ -144,7 +144,7 @@ export const files: Files = {
   read: readText,
   exists: async path => existsSync(path),
   list: async folder => (existsSync(folder) ? readdirSync(folder) : []),
-  createDirectory: async path => createDirectory(path),
+  createDirectory: async (path, mode) => createDirectory(path, mode),
   resolveLink,
   access: readAccess,
   changeMode: async (path, mode) => chmodSync(path, mode),

@@ -120,8 +120,8 @@ export interface Files {
   exists(path: string): Promise<boolean>
   /** Returns the names in a directory; no names when the directory does not exist. */
   list(folder: string): Promise<readonly string[]>
-  /** Creates a directory and its missing parents, accessible to this user only. */
-  createDirectory(path: string): Promise<void>
+  /** Creates a directory and its missing parents, accessible to this user only unless `mode` says otherwise. */
+  createDirectory(path: string, mode?: number): Promise<void>
   /** Returns the target of a symbolic link, which need not exist; any other path unchanged. */
   resolveLink(path: string): Promise<string>
   /** Returns the owner and permissions of a path, links followed; undefined when the path does not exist. */

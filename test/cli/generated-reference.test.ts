@@ -9,6 +9,7 @@ import { completionScriptPaths, shells } from '../support/completion-scripts.ts'
 import { mergeq } from '../support/harness.ts'
 import { renderDeclarations } from '../support/library-declarations.ts'
 import { type ProgramHelp, renderManPage } from '../support/man-page.ts'
+import { queueFileSchema, schemaPath } from '../support/queue-file-schema.ts'
 import { renderCommandTable, replaceMarkedParts } from '../support/readme-tables.ts'
 import { referenceParts, renderFormats } from '../support/reference-tables.ts'
 import { drawReadmeSession } from '../support/session-picture.ts'
@@ -77,6 +78,10 @@ test('every exit code has its place among the worst, and is reported by `help ex
 
 test('the published types of the library are those of the operations', () => {
   holds('src/library/types.ts', renderDeclarations(readFileSync('src/library/types.ts', 'utf8')))
+})
+
+test('the schema of queue files has the settings of the program', () => {
+  holds(schemaPath, `${JSON.stringify(queueFileSchema, null, 2)}\n`)
 })
 
 test('the tables of the reference pages are those of the program', () => {

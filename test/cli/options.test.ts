@@ -155,6 +155,7 @@ const inCheckout: Setting = {
   spawn: (_, args) => ({ code: 0, out: args.includes('--git-path') ? '.git/hooks/pre-push\n' : '/repo\n' }),
 }
 const push = `refs/heads/fix ${sha} refs/heads/fix ${'1'.repeat(40)}\n`
+const exported = 'q/github.com%2Facme%2Fweb@main.yaml'
 const withQueueFile: Setting = { files: { 'q.yaml': 'settings: {state: running, concurrency: 2}' } }
 const junit = (attributes: string): Setting => ({
   files: { 'j.xml': `<testsuite><testcase ${attributes}><failure/></testcase></testsuite>` },
@@ -234,6 +235,12 @@ const table: Readonly<Record<string, Rows>> = {
       '--for': { line: 'queue watch --max-errors 1', typed: '--for 1s', setting: { answer: failsLater } },
       '--max-errors': { setting: { answer: failsLater } },
       '--set': { line: 'queue watch --once' },
+    },
+  },
+  'queue export': {
+    options: {
+      '--all': { line: 'queue export -f q.yaml' },
+      '--yes': { line: 'queue export --all -f q', setting: { disk: new Map([[exported, 'settings: {}']]) } },
     },
   },
   'queue diff': {

@@ -509,6 +509,21 @@ describe('export', () => {
     expect(again.err).toContain('q.yaml is up to date with the queue for main of acme/web.')
   })
 
+  test('a file keeps its $schema, which nobody reads', async () => {
+    const disk = new Map([
+      ['q.yaml', '$schema: ./s.json\nsettings: {batch: true}\n'],
+      ['q.json', '{"settings": {}, "$schema": "./s.json"}'],
+    ])
+    for (const name of disk.keys()) expect((await exportOf(live, `-f ${name}`, { disk })).code).toBe(0)
+    expect(disk.get('q.yaml')).toMatch(/^\$schema: \.\/s\.json\n/)
+    expect(Object.keys(JSON.parse(disk.get('q.json') ?? ''))).toEqual([
+      '$schema',
+      'repo',
+      'targetBranch',
+      'settings',
+    ])
+  })
+
   test.each([
     ['-f q.txt', '', 2, 'must end in .yaml, .yml or .json'],
     ['-f q.yaml --json', '', 2, 'does not match the extension'],
@@ -519,6 +534,96 @@ describe('export', () => {
     const { code, out, err } = await exportOf(live, flags, { files: { 'old.yaml': old } })
     expect({ code, out }).toEqual({ code: exit, out: '' })
     expect(err).toContain(message)
+  })
+
+  describe('--all', () => {
+    const queues = [
+      ['acme/web', 'main'],
+      ['acme/web', 'release/2.4'],
+      ['acme/api', 'main'],
+    ] as const
+    const fileOf = (repo: string, branch: string) =>
+      `queues/${encodeURIComponent(`github.com/${repo}`)}@${encodeURIComponent(branch)}.yaml`
+    const metrics = queues
+      .map(([repo, branch]) => `mq_depth_current{repo="${repo}",branch="${branch}"} 1\n`)
+      .join('')
+    const exportAll = (flags: string, setting: Setting = {}, text = metrics) =>
+      mergeq(`queue export --all ${flags}`, {
+        env: { MERGEQ_REPO: 'acme/other', MERGEQ_TARGET_BRANCH: 'other' },
+        answer({ path, body }) {
+          if (path.includes('getMergeQueueMetrics')) return { body: text }
+          return JSON.parse(body).repo.name === 'api' ? { status: 503 } : { body: JSON.stringify(live) }
+        },
+        ...setting,
+      })
+
+    test('writes a file for each queue that the metrics name, and goes on after one that fails', async () => {
+      const disk = new Map<string, string>()
+      const { code, out, err } = await exportAll('-f queues --retries 0', { disk })
+      expect({ code, out, files: [...disk.keys()] }).toEqual({
+        code: 7,
+        out: '',
+        files: [fileOf('acme/web', 'main'), fileOf('acme/web', 'release/2.4')],
+      })
+      expect(disk.get('queues/github.com%2Facme%2Fweb@release%2F2.4.yaml')).toContain(
+        'repo: github.com/acme/web\ntargetBranch: release/2.4\nsettings:\n  mode: single\n',
+      )
+      expect(err).toContain(
+        'Exported the queue for main of acme/web to queues/github.com%2Facme%2Fweb@main.yaml.',
+      )
+      expect(err).toMatch(/\nmergeq: .*main of acme\/api \(503\)\./)
+      const diff = await mergeq('queue diff -f queues', {
+        disk,
+        answer: () => ({ body: JSON.stringify(live) }),
+      })
+      expect(diff.code).toBe(0)
+    })
+
+    test('-R and -b select queues, and -R gives the host', async () => {
+      const disk = new Map<string, string>()
+      const { code, requests } = await exportAll('-f queues -R git.acme.example/acme/web', { disk })
+      expect({ code, asked: requests[0]?.path }).toEqual({
+        code: 7,
+        asked: '/v1/getMergeQueueMetrics?repo=acme%2Fweb&repoHost=git.acme.example',
+      })
+      const branch = new Map<string, string>()
+      expect((await exportAll('-f queues -b release/2.4', { disk: branch })).code).toBe(0)
+      expect([...branch.keys()]).toEqual([fileOf('acme/web', 'release/2.4')])
+    })
+
+    test('existing files need --yes or an answer, keep their comments, and must be of the same queue', async () => {
+      const disk = () => new Map([[fileOf('acme/web', 'main'), '# ours\nsettings: {batch: true}\n']])
+      const only = '-f queues -b main -R acme/web'
+      const text = metrics.replace(/.*acme\/api.*\n/, '')
+      const refused = await exportAll(only, { disk: disk() }, text)
+      expect({ code: refused.code, sent: namesOf(refused.requests).length }).toEqual({ code: 2, sent: 1 })
+      expect(refused.err).toBe(
+        'mergeq: queues already has 1 of the 1 file.\n  To update existing files, add --yes.\n',
+      )
+      const person = { inputTerminal: true, terminal: true }
+      expect((await exportAll(only, { disk: disk(), ...person, typed: ['n'] }, text)).code).toBe(2)
+      expect((await exportAll(only, { disk: disk(), ...person, typed: ['y'] }, text)).code).toBe(0)
+      const written = disk()
+      expect((await exportAll(`${only} --yes`, { disk: written }, text)).code).toBe(0)
+      expect([...written.values()]).toEqual([expect.stringMatching(/^# ours\nsettings: \{ batch: false/)])
+      const other = new Map([[fileOf('acme/web', 'main'), 'targetBranch: next']])
+      const { code, err } = await exportAll(`${only} --yes`, { disk: other }, text)
+      expect({ code, err }).toEqual({
+        code: 2,
+        err: expect.stringContaining('--target-branch is main, but queues/'),
+      })
+    })
+
+    test.each([
+      ['', metrics, 2, '--all requires --file.'],
+      ['-f queues --json', metrics, 2, '--output json does not match the extension of *.yaml.'],
+      ['-f queues', 'up 1\n', 5, 'No queue has metrics.'],
+      ['-f queues', 'mq_depth_current{branch="main"} 1\n', 15, 'The metrics do not say the repository'],
+      ['-f queues -b release/2.4', metrics, 16, 'could not be written: read-only file system.'],
+    ])('%s with the metrics %j ends with %i', async (flags, text, exit, message) => {
+      const { code, out, err } = await exportAll(flags, { env: {} }, text)
+      expect({ code, out, err }).toEqual({ code: exit, out: '', err: expect.stringContaining(message) })
+    })
   })
 
   test('ends with 5 if there is no queue', async () => {

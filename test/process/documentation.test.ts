@@ -89,6 +89,11 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
     json: ({ text }) => writeFileSync(join(folder, 'mine.json'), text),
     async yaml({ text }) {
       const document = parse(text)
+      for (const { shell, script } of scriptsOf(document)) {
+        const env = { ...sandbox.env, GITHUB_STEP_SUMMARY: join(folder, 'summary') }
+        expect(await sh(['bash', shell, '-c', script], folder, env)).toMatchObject({ code: 0 })
+      }
+      if (document.jobs !== undefined) return
       if (document.groups === undefined) return writeFileSync(join(folder, 'queue.yaml'), text)
       const { out } = await sandbox.run('mergeq metrics')
       for (const [series] of text.matchAll(/\bmq_\w+/g)) expect(out).toContain(`\n${series}{`)

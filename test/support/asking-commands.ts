@@ -45,7 +45,7 @@ export const askingLines: Readonly<Record<string, readonly string[]>> = {
   'queue drain': [''],
   'queue wait': ['--timeout 3s --interval 1s'],
   'queue watch': ['--for 3s --interval 1s -o ndjson', '--once'],
-  'queue export': [''],
+  'queue export': ['', '--all -f queues --yes'],
   'queue diff': ['-f queue.yaml'],
   'queue apply': ['-f queue.yaml --yes'],
   'queue check': ['--max-depth 3 --stalled 2h --not-paused'],

@@ -1,3 +1,4 @@
+import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseYaml, rewriteYaml, writeYaml } from '../../src/commands/queue/yaml.ts'
@@ -7,11 +8,13 @@ import {
   liveSettings,
   parseQueueFile,
   readSetting,
+  settingNames,
   settingsDigest,
   updateBody,
 } from '../../src/domain/queue-file.ts'
 import { stringifyJson } from '../../src/json.ts'
 import { anyCharacter } from '../support/any-character.ts'
+import { queueFileSchema } from '../support/queue-file-schema.ts'
 import { asJsonObject, someSettings } from '../support/queue-settings.ts'
 
 const read = (text: string) => parseQueueFile(parseYaml(text, 'q.yaml'), 'q.yaml')
@@ -83,6 +86,49 @@ describe('the contents of a queue file', () => {
     const file = read(text)
     expect(JSON.stringify(file.settings)).toBe(settings)
     expect(Object.getPrototypeOf(file.settings)).toBe(Object.prototype)
+  })
+
+  test('the schema accepts the same values of each setting, and the same keys', () => {
+    const isValid = new Ajv().compile(queueFileSchema)
+    const isRead = (file: object) => {
+      try {
+        read(JSON.stringify(file))
+        return true
+      } catch {
+        return false
+      }
+    }
+    const values = [
+      0,
+      1,
+      -1,
+      1.5,
+      4_294_967_295,
+      4_294_967_296,
+      true,
+      [],
+      ['a'],
+      [''],
+      [1],
+      null,
+      {},
+      '',
+      'x',
+    ]
+    const words = ['paused', 'RUNNING', 'single', 'off', 'always', 'squash', 'rename_temp_branch']
+    const settings = settingNames.flatMap(name =>
+      [...values, ...words].map(value => ({ settings: { [name]: value } })),
+    )
+    const others = [
+      {},
+      { settings: null },
+      { settings: [] },
+      { version: 1 },
+      { settings: { futureThing: [1] } },
+    ]
+    const identities = [{ repo: 'acme/web', targetBranch: 'main' }, { repo: 7 }, { targetBranch: '' }]
+    for (const file of [...settings, ...others, ...identities, { $schema: './q.json' }, { $schema: 7 }])
+      expect({ file, valid: isValid(file) }).toEqual({ file, valid: isRead(file) })
   })
 
   test('any document is written and read back unchanged', () => {

@@ -1,17 +1,23 @@
+import { callOperation } from '../../api/call.ts'
+import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
+import { canPrompt, confirm } from '../../cli/confirm.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { printDryRun } from '../../cli/dry-run.ts'
-import { option } from '../../cli/inputs.ts'
-import { joinList } from '../../domain/format.ts'
+import { flag, option } from '../../cli/inputs.ts'
+import { joinPath } from '../../config/store.ts'
+import { joinList, pluralize } from '../../domain/format.ts'
+import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { isJsonFormat } from '../../domain/output-formats.ts'
 import { type QueueFile, settingsDigest } from '../../domain/queue-file.ts'
-import { queueName, repositoryName } from '../../domain/values/repository.ts'
+import { defaultHost, queueName, repositoryName } from '../../domain/values/repository.ts'
 import { fileName } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { stringifyJson } from '../../json.ts'
 import { rawText } from '../../output/printer.ts'
 import {
+  forEachQueue,
   includeStateInput,
   isJsonFileName,
   type LoadedFile,
@@ -19,6 +25,7 @@ import {
   queueFileEndings,
   readLive,
   readQueueFile,
+  reportFailures,
   resolveQueue,
 } from './plan.ts'
 
@@ -61,55 +68,162 @@ async function readOldFile(file: string | undefined, context: CommandContext) {
   return { old, request: await resolveQueue(file ?? '', old?.content ?? {}, context) }
 }
 
+const outputError = (path: string, error: Error): MergeqError =>
+  new MergeqError('output', `${path} could not be written: ${error.message}.`, {
+    hint: 'Existing files are unchanged. Check the directory and the free disk space.',
+  })
+
+interface ExportOptions {
+  readonly file: string | undefined
+  readonly isJson: boolean
+  readonly includesState: boolean
+}
+
+/** Exports a queue. Returns what to log: settings that the file cannot have, and how it went. */
+async function exportQueue({ file, isJson, includesState }: ExportOptions, context: CommandContext) {
+  const { printer, host } = context
+  const { old, request } = await readOldFile(file, context)
+  const { repo, targetBranch } = request.values
+  const name = queueName(request.values)
+  const live = await readLive(request, includesState, context)
+  if (live === undefined)
+    throw new MergeqError('not-found', `The queue for ${name} does not exist.`, {
+      hint: 'To export another queue, use --repo and --target-branch.',
+      status: 404,
+    })
+  const { settings, unreadable } = live
+  const { $schema, repo: oldRepo = repositoryName(repo) } = old?.content ?? {}
+  const queueFile = { ...($schema === undefined ? {} : { $schema }), repo: oldRepo, targetBranch, settings }
+  const text = isJson
+    ? `${stringifyJson(queueFile, file !== undefined || host.out.terminal)}\n`
+    : await formatYaml(queueFile, old, includesState)
+  const isCurrent = text === old?.text
+  if (file === undefined) await printer.print(rawText(new TextEncoder().encode(text)))
+  else if (!isCurrent)
+    await host.files.replace(file, text).catch((error: Error) => {
+      throw outputError(file, error)
+    })
+  const done = isCurrent
+    ? `${file} is up to date with the queue for ${name}.`
+    : `Exported the queue for ${name} to ${file}.`
+  return {
+    done: file === undefined ? [] : [done],
+    omitted:
+      unreadable.length === 0
+        ? []
+        : [`Omitted settings of ${name} whose live values cannot be set: ${joinList(unreadable)}.`],
+    digest: await settingsDigest(settings),
+  }
+}
+
+/** The params of the metrics of all queues; typed options select among them. */
+const readMetricsParams = async ({ settings }: CommandContext) => ({
+  repo: await settings.readFrom('option', 'repo'),
+  branch: await settings.readFrom('option', 'targetBranch'),
+})
+
+/** Returns the queues that the metrics name, each with its file. */
+async function listExports(folder: string, context: CommandContext) {
+  const { settings, host } = context
+  const params = await readMetricsParams(context)
+  const { response } = await callOperation(context.client(), getMergeQueueMetrics, params)
+  // The metrics do not say the host.
+  const place = params.repo ?? (await settings.read('repo'))
+  const exports = summarizeMetrics(readSamplesIn(response.bytes)).queues.map(({ repo: label, branch }) => {
+    const [, owner, name] = /^(.*)\/(.*)$/.exec(label ?? '') ?? []
+    const repo =
+      owner === undefined || name === undefined ? place : { host: place?.host ?? defaultHost, owner, name }
+    if (repo === undefined)
+      throw new MergeqError(
+        'bad-answer',
+        `The metrics do not say the repository of the queue for ${branch}.`,
+        {
+          hint: 'Name the repository with --repo.',
+        },
+      )
+    const file = [repositoryName(repo), branch].map(encodeURIComponent).join('@')
+    return {
+      repo,
+      branch,
+      name: queueName({ repo, targetBranch: branch }),
+      path: joinPath(folder, `${file}.yaml`, host.runtime.platform),
+    }
+  })
+  // Of some queues, only a part of the metrics says the repository.
+  return [...new Map(exports.map(one => [one.path, one])).values()]
+}
+
+/** Exports every queue that the metrics name to a file of its own. Returns the exit code. */
+async function exportAll(folder: string, yes: boolean, includesState: boolean, context: CommandContext) {
+  const { files } = context.host
+  const exports = await listExports(folder, context)
+  if (exports.length === 0)
+    throw new MergeqError('not-found', 'No queue has metrics.', {
+      hint: 'To export a queue, run: mergeq queue export --repo owner/name --target-branch main',
+    })
+  const exist = await Promise.all(exports.map(({ path }) => files.exists(path)))
+  const existing = exist.filter(Boolean).length
+  if (existing > 0 && !yes) {
+    const problem = `${folder} already has ${existing} of the ${pluralize(exports.length, 'file')}.`
+    if (!canPrompt(context)) throw usageError(problem, 'To update existing files, add --yes.')
+    const text = `${problem} Update existing files? [y/N]`
+    await confirm('queue export', { text, expectedInput: 'y' }, context)
+  }
+  await files.createDirectory(folder, 0o777).catch((error: Error) => {
+    throw outputError(folder, error)
+  })
+  const { results, failed } = await forEachQueue(exports, ({ repo, branch, path }) => {
+    const args = new Map(context.args).set('--repo', [repositoryName(repo)]).set('--target-branch', [branch])
+    return exportQueue({ file: path, isJson: false, includesState }, { ...context, args })
+  })
+  for (const { omitted } of results) for (const text of omitted) await context.logger.warn(text)
+  for (const { done } of results) for (const text of done) await context.logger.info(text)
+  return reportFailures(failed, context)
+}
+
 export const queueExportCommand = defineCommand({
   command: 'queue export',
   summary: 'Export queue settings to a file for version control',
   operation: getQueue,
+  operations: [getMergeQueueMetrics],
   isComposition: true,
+  exitKinds: ['not-found'],
   output: 'the settings as YAML, or as JSON with --json; nothing with --file',
   options: {
     file: option(
-      fileName(),
-      'Write to this file (.yaml, .yml or .json); comments in an existing file are kept',
+      fileName('file|directory'),
+      'Write to this file (.yaml, .yml or .json), or to this directory with --all; comments in an existing file are kept',
       { short: 'f' },
     ),
+    all: flag('Export every queue that the metrics name to a file of its own'),
+    yes: flag('Update existing files without a prompt (--all)', { short: 'y' }),
     includeState: includeStateInput,
   },
-  examples: ['mergeq queue export > queue.yaml', 'mergeq queue export -f queues/main.yaml'],
-  async dryRun({ file }, context) {
+  examples: [
+    'mergeq queue export > queue.yaml',
+    'mergeq queue export -f queues/main.yaml',
+    'mergeq queue export --all -f queues/ --yes',
+  ],
+  check({ all, file }, context) {
+    if (all && file === undefined) throw usageError('--all requires --file.', 'Specify a directory with -f.')
+    if (all) isJsonOutput('*.yaml', context)
+  },
+  async dryRun({ file, all }, context) {
+    if (all) {
+      const values = await readMetricsParams(context)
+      return printDryRun(getMergeQueueMetrics, [{ values, overrides: [] }], context)
+    }
     const { request } = await readOldFile(file, context)
     return printDryRun(getQueue, [request], context)
   },
-  async run({ file, includeState }, context) {
-    const { printer, logger, host } = context
-    const isJson = isJsonOutput(file, context)
-    const { old, request } = await readOldFile(file, context)
-    const live = await readLive(request, includeState, context)
-    if (live === undefined)
-      throw new MergeqError('not-found', `The queue for ${queueName(request.values)} does not exist.`, {
-        hint: 'To export another queue, use --repo and --target-branch.',
-        status: 404,
-      })
-    if (live.unreadable.length > 0)
-      await logger.warn(`Omitted settings whose live values cannot be set: ${joinList(live.unreadable)}.`)
-    const { repo, targetBranch } = request.values
-    const { settings } = live
-    const queueFile = { repo: old?.content.repo ?? repositoryName(repo), targetBranch, settings }
-    const text = isJson
-      ? `${stringifyJson(queueFile, file !== undefined || host.out.terminal)}\n`
-      : await formatYaml(queueFile, old, includeState)
-    if (file === undefined) await printer.print(rawText(new TextEncoder().encode(text)))
-    else if (text === old?.text)
-      await logger.info(`${file} is up to date with the queue for ${queueName(request.values)}.`)
-    else {
-      await host.files.replace(file, text).catch((error: Error) => {
-        throw new MergeqError('output', `${file} could not be written: ${error.message}.`, {
-          hint: 'The existing file is unchanged. Check the directory and the free disk space.',
-        })
-      })
-      await logger.info(`Exported the queue for ${queueName(request.values)} to ${file}.`)
-    }
-    await logger.info(`The digest of the live settings is ${await settingsDigest(settings)}.`)
+  async run({ file, all, yes, includeState }, context) {
+    const { logger } = context
+    if (all && file !== undefined) return exportAll(file, yes, includeState, context)
+    const options = { file, isJson: isJsonOutput(file, context), includesState: includeState }
+    const { omitted, done, digest } = await exportQueue(options, context)
+    for (const text of omitted) await logger.warn(text)
+    for (const text of done) await logger.info(text)
+    await logger.info(`The digest of the live settings is ${digest}.`)
     return 0
   },
 })

@@ -23,7 +23,7 @@ export const queueName = ({
   readonly targetBranch: string
 }): string => `${targetBranch} of ${shortRepositoryName(repo)}`
 
-const defaultHost = 'github.com'
+export const defaultHost = 'github.com'
 // Patterns with character properties take 0.3 ms to create: they are created where they are used.
 const isOwnerOrName = (part: string): boolean => /^[\p{L}\p{N}._~-]+$/u.test(part)
 const isHostWithPort = (part: string): boolean => /^[\p{L}\p{N}.-]+(:\d+)?$/u.test(part)

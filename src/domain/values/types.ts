@@ -69,6 +69,8 @@ export interface Type<T> {
   readonly declaration: string
   /** The only values that are accepted. */
   readonly choices?: readonly string[]
+  /** The smallest and the largest value of a number. */
+  readonly range?: readonly [min: number, max: number]
   /** Some of the possible values, for completion. */
   readonly suggestions?: readonly string[]
   /** Whether the value is the name of a file, for completion. */
@@ -104,7 +106,7 @@ const wrongType = (value: unknown, expected: string): MergeqError =>
 
 /** What a type is made from whose values are typed as one text. */
 interface TextualType<T>
-  extends Pick<Type<T>, 'expected' | 'placeholder' | 'choices' | 'suggestions' | 'isFile'> {
+  extends Pick<Type<T>, 'expected' | 'placeholder' | 'choices' | 'range' | 'suggestions' | 'isFile'> {
   /** By default `string`. */
   readonly declaration?: string
   /** Whether a program gives the value as a text or, where it says so, as a number. */
@@ -133,6 +135,7 @@ export const integer = (min: number, max = maxInteger): Type<number> =>
     placeholder: 'n',
     declaration: 'number',
     accepts: 'number',
+    range: [min, max],
     parse: integerParser(min, max),
   })
 

@@ -1,0 +1,48 @@
+import manifest from '../../package.json' with { type: 'json' }
+import { settingNames } from '../../src/domain/queue-file.ts'
+import { findQueueSetting } from '../../src/domain/queue-settings.ts'
+import type { Type } from '../../src/domain/values/types.ts'
+
+export const schemaPath = 'docs/reference/queue-file.schema.json'
+
+const filesUrl = manifest.homepage
+  .replace('github.com', 'raw.githubusercontent.com')
+  .replace('#readme', '/main')
+
+const text = { type: 'string', minLength: 1 }
+
+/** The JSON Schema of the values of a type; only required statuses can be null. */
+function schemaOf({ form, range, declaration }: Type<unknown>): object {
+  if (form === 'repeated') return { type: ['array', 'null'], items: text }
+  if (form === 'flag') return { type: 'boolean' }
+  if (range !== undefined) return { type: 'integer', minimum: range[0], maximum: range[1] }
+  const words = [...declaration.matchAll(/'(.*?)'/g)].map(([, word]) => word)
+  return words.length > 0 ? { enum: words } : text
+}
+
+/** The JSON Schema of a queue file, from the table of the settings. */
+export const queueFileSchema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  $id: `${filesUrl}/${schemaPath}`,
+  title: 'Queue file',
+  description: 'Settings of a merge queue for `mergeq queue diff` and `mergeq queue apply`',
+  type: 'object',
+  properties: {
+    $schema: { type: 'string' },
+    repo: { ...text, description: 'Repository: [host/]owner/name' },
+    targetBranch: { ...text, description: 'Branch that the queue merges into' },
+    settings: {
+      type: ['object', 'null'],
+      description: 'Settings that are not listed stay unchanged',
+      // The service may have further settings.
+      properties: Object.fromEntries(
+        settingNames.map(name => {
+          const setting = findQueueSetting(name)
+          if (setting === undefined) throw new Error(`no setting ${name}`)
+          return [name, { description: setting.summary, ...schemaOf(setting.type) }]
+        }),
+      ),
+    },
+  },
+  additionalProperties: false,
+}
