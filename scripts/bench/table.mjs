@@ -13,12 +13,12 @@ const compareWithTarget = (what, figure, unit, target) => ({
 
 /**
  * One entry for each line of the table. First the commands: time, CPU time, memory, and the ratio of the
- * median to the case that the target names (undefined if that case was skipped). Then the memory figures that
- * have a target, then the package sizes.
+ * fastest run to that of the case that the target names (undefined if that case was skipped): other programs delay
+ * the fastest run least. Then the memory figures that have a target, then the package sizes.
  */
 export function createFigures(measured, baseline, { packedKB, unpackedKB, packages }) {
   const byName = new Map(measured.map(row => [row.name, row]))
-  const timePerItem = ({ ms, per = 1 }) => ms.median / per
+  const timePerItem = ({ ms, per = 1 }) => ms.min / per
   const ratio = row => {
     const other = byName.get(row.target?.against ?? baseline)
     return other === undefined ? undefined : timePerItem(row) / timePerItem(other)
@@ -101,7 +101,7 @@ export const formatSummary = (runs, baseline) =>
           const { figure } = figures.find(row => row.what === what) ?? {}
           return formatFigure(figure, unit)
         })
-        return [what, ...results, /x$/.test(unit) ? (target.against ?? baseline) : '']
+        return [what, ...results, /x$/.test(unit) ? (target?.against ?? baseline) : '']
       }),
   ]
     .map(formatMarkdownRow)
