@@ -223,12 +223,12 @@ export interface WaitResult extends JsonObject {
   readonly url: string
   /**
    * `reached`: the state of `until`. `pending`: `timeout` was 0, and the pull request has not finished. `error`: the
-   * state could not be read; a notice says why.
+   * state could not be read; `reason` says why.
    */
   readonly outcome: 'merged' | 'reached' | 'left' | 'failed' | 'cancelled' | 'timed-out' | 'pending' | 'error'
   /** The last state that was read; null if the service did not know the pull request. */
   readonly state: PullRequestState | null
-  /** The outcome as a sentence without a full stop: `#7 merged after 6m52s`. */
+  /** The outcome as a sentence: `#7 merged after 6m52s`; of an `error`, its message. */
   readonly reason: string
   /** Only if the pull request failed; empty if the checks are not known. */
   readonly failingChecks?: readonly FailingCheck[]

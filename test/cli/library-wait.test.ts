@@ -102,11 +102,12 @@ describe('waitForPullRequests', () => {
     expect(await client.waitForPullRequests({ prs: [7] })).toMatchObject([{ outcome: 'merged' }])
   })
 
-  test('a rejected token is a result, and a notice says why; a wrong setting rejects', async () => {
+  test('a rejected token is a result that says why, and so does a notice; a wrong setting rejects', async () => {
     const notices: string[] = []
     const { client } = await clientOf(() => ({ status: 401 }), { onNotice: text => notices.push(text) })
-    expect(await client.waitForPullRequests({ prs: [7] })).toMatchObject([{ outcome: 'error', exit: 4 }])
-    expect(notices).toEqual([expect.stringContaining('401')])
+    const [result] = await client.waitForPullRequests({ prs: [7] })
+    expect(result).toMatchObject({ outcome: 'error', exit: 4, reason: expect.stringContaining('401') })
+    expect(notices).toEqual([expect.stringContaining(String(result?.reason))])
     await expect(client.waitForPullRequests({ prs: [7], caFile: '/nonexistent.pem' })).rejects.toMatchObject({
       name: 'MergeqError',
       kind: 'usage',

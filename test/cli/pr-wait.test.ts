@@ -132,8 +132,12 @@ describe('`pr wait` of one pull request', () => {
       },
     ])
     const never = await runWithHistory('pr wait 7 --grace 0 --json', { pulls: {} })
-    expect(documentsIn(never.out)).toMatchObject([{ outcome: 'error', state: null, exit: 5 }])
-    expect(JSON.parse(never.err.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({ exit: 5 })
+    const reason = '#7 is not in the queue for main of acme/web.'
+    expect(documentsIn(never.out)).toMatchObject([{ outcome: 'error', state: null, reason, exit: 5 }])
+    expect(JSON.parse(never.err.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({
+      exit: 5,
+      message: reason,
+    })
   })
 
   test('prints changes as they come and one result with -o ndjson', async () => {

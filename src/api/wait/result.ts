@@ -20,7 +20,7 @@ export interface WaitResult {
   readonly target: WaitTarget
   readonly end: WaitEnd
   readonly exit: number
-  /** The sentence about the end. */
+  /** The sentence about the end; the record of an error has the sentence of the error instead. */
   readonly reason: string
   readonly failingChecks: readonly FailingCheck[]
   readonly record: JsonObject
@@ -54,7 +54,7 @@ export async function createResult(
     url: urlOfPullRequest(repo, pr),
     outcome,
     state: target.state.state ?? null,
-    reason,
+    reason: failure?.message ?? reason,
     ...(isFailed && {
       failingChecks: failingChecks.map(({ name, url = null, conclusion }) => ({ name, url, conclusion })),
     }),
