@@ -96,6 +96,11 @@ describe('`pr wait` of one pull request', () => {
     expect({ code: broken.code, asked: broken.asked.length }).toEqual({ code: 7, asked: 2 })
   })
 
+  test('with --timeout 0 does not announce that it waits for a pull request to appear', async () => {
+    const { code, err } = await runWithHistory('pr wait 7 --timeout 0', { pulls: {} })
+    expect({ code, err }).toEqual({ code: 8, err: '' })
+  })
+
   test.each(['pr wait 7', 'pr wait 7 8 --json'])(
     'that a signal stops cancels nothing, and says how to cancel: %s',
     async line => {

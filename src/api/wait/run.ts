@@ -130,7 +130,7 @@ async function runPollRound(targets: readonly WaitTarget[], wait: Wait, observer
   const missing = continued.flatMap(({ target, isMissing }) =>
     isMissing ? [`#${target.request.values.pr}`] : [],
   )
-  if (missing.length > 0)
+  if (missing.length > 0 && options.limit > 0)
     await logger.info(
       `${joinTruncated(missing)} ${missing.length === 1 ? 'is' : 'are'} not in the queue yet; waiting up to ${formatDuration(options.grace)} (--grace).`,
     )
