@@ -598,7 +598,7 @@ describe('export', () => {
       const refused = await exportAll(only, { disk: disk() }, text)
       expect({ code: refused.code, sent: namesOf(refused.requests).length }).toEqual({ code: 2, sent: 1 })
       expect(refused.err).toBe(
-        'mergeq: queues already has 1 of the 1 file.\n  To update existing files, add --yes.\n',
+        'mergeq: queues already has 1 file of this export.\n  To update existing files, add --yes.\n',
       )
       const person = { inputTerminal: true, terminal: true }
       expect((await exportAll(only, { disk: disk(), ...person, typed: ['n'] }, text)).code).toBe(2)
@@ -618,7 +618,12 @@ describe('export', () => {
       ['', metrics, 2, '--all requires --file.'],
       ['-f queues --json', metrics, 2, '--output json does not match the extension of *.yaml.'],
       ['-f queues', 'up 1\n', 5, 'No queue has metrics.'],
-      ['-f queues', 'mq_depth_current{branch="main"} 1\n', 15, 'The metrics do not say the repository'],
+      [
+        '-f queues',
+        'mq_depth_current{branch="main"} 1\n',
+        15,
+        'The metrics name no repository of the queue for main.',
+      ],
       ['-f queues -b release/2.4', metrics, 16, 'could not be written: read-only file system.'],
     ])('%s with the metrics %j ends with %i', async (flags, text, exit, message) => {
       const { code, out, err } = await exportAll(flags, { env: {} }, text)

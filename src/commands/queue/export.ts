@@ -73,15 +73,10 @@ const outputError = (path: string, error: Error): MergeqError =>
     hint: 'Existing files are unchanged. Check the directory and the free disk space.',
   })
 
-interface ExportOptions {
-  readonly file: string | undefined
-  readonly isJson: boolean
-  readonly includesState: boolean
-}
-
-/** Exports a queue. Returns what to log: settings that the file cannot have, and how it went. */
-async function exportQueue({ file, isJson, includesState }: ExportOptions, context: CommandContext) {
+/** Exports a queue. Returns what to log. */
+async function exportQueue(file: string | undefined, includesState: boolean, context: CommandContext) {
   const { printer, host } = context
+  const isJson = isJsonOutput(file, context)
   const { old, request } = await readOldFile(file, context)
   const { repo, targetBranch } = request.values
   const name = queueName(request.values)
@@ -106,12 +101,10 @@ async function exportQueue({ file, isJson, includesState }: ExportOptions, conte
   const done = isCurrent
     ? `${file} is up to date with the queue for ${name}.`
     : `Exported the queue for ${name} to ${file}.`
+  const omitted = `Omitted settings of ${name} whose live values cannot be set: ${joinList(unreadable)}.`
   return {
-    done: file === undefined ? [] : [done],
-    omitted:
-      unreadable.length === 0
-        ? []
-        : [`Omitted settings of ${name} whose live values cannot be set: ${joinList(unreadable)}.`],
+    warnings: unreadable.length === 0 ? [] : [omitted],
+    notes: file === undefined ? [] : [done],
     digest: await settingsDigest(settings),
   }
 }
@@ -134,13 +127,9 @@ async function listExports(folder: string, context: CommandContext) {
     const repo =
       owner === undefined || name === undefined ? place : { host: place?.host ?? defaultHost, owner, name }
     if (repo === undefined)
-      throw new MergeqError(
-        'bad-answer',
-        `The metrics do not say the repository of the queue for ${branch}.`,
-        {
-          hint: 'Name the repository with --repo.',
-        },
-      )
+      throw new MergeqError('bad-answer', `The metrics name no repository of the queue for ${branch}.`, {
+        hint: 'Name the repository with --repo.',
+      })
     const file = [repositoryName(repo), branch].map(encodeURIComponent).join('@')
     return {
       repo,
@@ -164,7 +153,7 @@ async function exportAll(folder: string, yes: boolean, includesState: boolean, c
   const exist = await Promise.all(exports.map(({ path }) => files.exists(path)))
   const existing = exist.filter(Boolean).length
   if (existing > 0 && !yes) {
-    const problem = `${folder} already has ${existing} of the ${pluralize(exports.length, 'file')}.`
+    const problem = `${folder} already has ${pluralize(existing, 'file')} of this export.`
     if (!canPrompt(context)) throw usageError(problem, 'To update existing files, add --yes.')
     const text = `${problem} Update existing files? [y/N]`
     await confirm('queue export', { text, expectedInput: 'y' }, context)
@@ -174,10 +163,10 @@ async function exportAll(folder: string, yes: boolean, includesState: boolean, c
   })
   const { results, failed } = await forEachQueue(exports, ({ repo, branch, path }) => {
     const args = new Map(context.args).set('--repo', [repositoryName(repo)]).set('--target-branch', [branch])
-    return exportQueue({ file: path, isJson: false, includesState }, { ...context, args })
+    return exportQueue(path, includesState, { ...context, args })
   })
-  for (const { omitted } of results) for (const text of omitted) await context.logger.warn(text)
-  for (const { done } of results) for (const text of done) await context.logger.info(text)
+  for (const text of results.flatMap(({ warnings }) => warnings)) await context.logger.warn(text)
+  for (const text of results.flatMap(({ notes }) => notes)) await context.logger.info(text)
   return reportFailures(failed, context)
 }
 
@@ -219,10 +208,9 @@ export const queueExportCommand = defineCommand({
   async run({ file, all, yes, includeState }, context) {
     const { logger } = context
     if (all && file !== undefined) return exportAll(file, yes, includeState, context)
-    const options = { file, isJson: isJsonOutput(file, context), includesState: includeState }
-    const { omitted, done, digest } = await exportQueue(options, context)
-    for (const text of omitted) await logger.warn(text)
-    for (const text of done) await logger.info(text)
+    const { warnings, notes, digest } = await exportQueue(file, includeState, context)
+    for (const text of warnings) await logger.warn(text)
+    for (const text of notes) await logger.info(text)
     await logger.info(`The digest of the live settings is ${digest}.`)
     return 0
   },
