@@ -1,6 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { commandGroups } from '../../src/commands/index.ts'
 import { MergeqError } from '../../src/errors.ts'
-import { mergeq, type Seen, type Setting } from '../support/harness.ts'
+import { mergeq, type Seen, type Setting, splitWords } from '../support/harness.ts'
 
 const person: Setting = { terminal: true, columns: 200, env: { NO_COLOR: '1', MERGEQ_TARGET_BRANCH: 'main' } }
 const json = (value: unknown) => ({ body: JSON.stringify(value) })
@@ -123,4 +125,38 @@ test.each([
     answer: () => json({ tests: [], quarantined_tests: [], page: {} }),
   })
   expect(commandsIn(out)).toEqual([command])
+})
+
+describe('every suggested command of the screens and of the troubleshooting page runs', () => {
+  const folder = 'test/golden/screens'
+  const pages = ['docs/troubleshooting.md', ...readdirSync(folder).map(name => `${folder}/${name}`)]
+  const groupNames = commandGroups.map(({ name }) => name).join('|')
+  const suggestion = new RegExp(
+    `(?<!\\$ |Usage: )\\bmergeq ((?:${groupNames}|--).*?)(?=\`|,? mergeq| {2}|[.;]?$)`,
+    'gm',
+  )
+  const values: Readonly<Record<string, string>> = {
+    branch: 'main',
+    pr: '7',
+    command: 'get',
+    topic: 'formatting',
+  }
+  const lines = pages.flatMap(path =>
+    [...readFileSync(path, 'utf8').matchAll(suggestion)].map(([, line = '']) =>
+      line.replace(/<(\w+)>/g, (placeholder, name: string) => values[name] ?? placeholder),
+    ),
+  )
+
+  test.each([...new Set(lines)])('%s', async line => {
+    const where = {
+      MERGEQ_REPO: 'acme/web',
+      MERGEQ_TARGET_BRANCH: 'main',
+      MERGEQ_ORG: 'acme',
+      MERGEQ_PR: '7',
+    }
+    const env = { ...where, MERGEQ_CONFIG_DIR: '/config' }
+    const { code, err } = await mergeq([...splitWords(line), '--dry-run'], { env })
+    expect(err).not.toMatch(/^mergeq: unknown|usage/)
+    expect(code).not.toBe(2)
+  })
 })
