@@ -19,7 +19,8 @@ import { joinCommandLine } from '../domain/suggested-command.ts'
 import { readText } from '../domain/values/text.ts'
 import { isPermanent, MergeqError, toMergeqError, usageError } from '../errors.ts'
 import { singleRecord } from '../output/printer.ts'
-import { keyValueTable } from '../output/view.ts'
+import { type StyledLine, signSpan } from '../output/styled-text.ts'
+import { keyValueTable, linesView } from '../output/view.ts'
 
 /** Tokens are stored by origin. Throws the error of the `baseUrl` setting. */
 const readOrigin = async ({ settings }: CommandContext): Promise<string> =>
@@ -179,6 +180,18 @@ async function checkToken(token: Token, context: CommandContext) {
   }
 }
 
+/** Returns the status of a token that was not rejected, in a sentence. */
+function statusLine(
+  { source, isStored }: Token,
+  { origin, lastCharacters, verification }: Readonly<Record<(typeof facts)[number][1], string>>,
+): StyledLine {
+  const name = isStored === true ? 'the stored token' : `the token from ${source}`
+  const token = lastCharacters === '' ? name : `${name} (it ends with ${lastCharacters})`
+  return verification === 'accepted'
+    ? [signSpan('PASS'), ` ${origin} accepts ${token}.`]
+    : `${token.charAt(0).toUpperCase()}${token.slice(1)} is used for ${origin}; it was not verified.`
+}
+
 const authStatusCommand = defineCommand({
   command: 'auth status',
   summary: 'Show which token is used and whether the service accepts it',
@@ -207,12 +220,13 @@ const authStatusCommand = defineCommand({
       : await checkToken(token, context)
     const record = { source: token.source, origin, lastCharacters: formatTokenEnd(token), verification }
     await context.printer.print(
-      singleRecord(record, () =>
-        keyValueTable(
+      singleRecord(record, () => ({
+        ...keyValueTable(
           record,
           facts.filter(([, path]) => record[path] !== ''),
         ),
-      ),
+        terminalView: () => linesView(failure === undefined ? [statusLine(token, record)] : []),
+      })),
     )
     await context.printer.end()
     if (failure !== undefined) throw failure

@@ -1,5 +1,5 @@
 import type { Format } from '../domain/output-formats.ts'
-import { type Json, type JsonObject, stringifyJson } from '../json.ts'
+import { formatJson, type Json, type JsonObject, parseJson, stringifyJson } from '../json.ts'
 import {
   createJsonList,
   csv,
@@ -140,7 +140,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
       const { rawBody, records } = printable
       selection?.check(records)
       if (rawBody === undefined || selection !== undefined) await printRecords(printable)
-      else await writer.write(options.terminal ? sanitizeLines(utf8.decode(rawBody)) : rawBody)
+      else await writer.write(options.terminal ? readable(utf8.decode(rawBody)) : rawBody)
     },
     list(key) {
       const list = createJsonList(writer, pretty, key)
@@ -159,6 +159,12 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
       for (const view of tables) for (const piece of renderView(view, tableOptions)) await writer.write(piece)
     },
   }
+}
+
+/** Returns a body for a terminal: JSON is indented, and the last line ends. */
+function readable(body: string): string {
+  const text = parseJson(body) === undefined ? body : formatJson(body, true)
+  return sanitizeLines(/(?:^|\n)$/.test(text) ? text : `${text}\n`)
 }
 
 /** A view with the rows of all views that continue it. */

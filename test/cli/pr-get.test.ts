@@ -29,11 +29,21 @@ test('`pr get` prints a row on a pipe, after one request', async () => {
   ])
 })
 
-test('`pr get` prints a sheet on a terminal', async () => {
-  const { out } = await mergeq(`pr get 123 ${where} --color never`, { answer, terminal: true, now: noon })
-  expect(out).toBe(
-    '#123  ◐ testing for 3m\n  Fix cart\n  priority  medium (100)\n  page      https://github.com/acme/web/pull/123\n',
-  )
+test('`pr get` prints a sheet on a terminal, with the position in the queue and the command that says why', async () => {
+  const queue = { body: '{"enqueuedPullRequests":[{"prNumber":7},{"prNumber":123}]}' }
+  const { out } = await mergeq(`pr get 123 ${where} --color never`, {
+    answer: ({ path }) => (path.endsWith('getQueue') ? queue : answer()),
+    terminal: true,
+    now: noon,
+  })
+  expect(out.split('\n')).toEqual([
+    '#123  ◐ testing for 3m, 2nd of 2',
+    '  Fix cart',
+    '  priority  medium (100)',
+    '  page      https://github.com/acme/web/pull/123',
+    '  Why: mergeq pr explain 123 --repo acme/web --target-branch main',
+    '',
+  ])
 })
 
 test('`pr get --json` prints the document as it came, its state in the spelling of the contract', async () => {
@@ -58,7 +68,7 @@ test('`pr get --timeline --eta` requests both, and a terminal shows what came', 
   const body = JSON.stringify({ ...record, estimatedTimeToMerge: 840, timeline })
   const setting = { answer: () => ({ body }), terminal: true, now: noon }
   const { out, requests } = await mergeq(`pr get 123 ${where} --timeline --eta --color never`, setting)
-  expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({
+  expect(JSON.parse(requests.at(-1)?.body ?? '')).toMatchObject({
     includeTimeline: true,
     includeEstimatedTimeToMerge: true,
   })
@@ -66,6 +76,7 @@ test('`pr get --timeline --eta` requests both, and a terminal shows what came', 
     '  priority  medium (100)',
     '  estimate  840',
     '  page      https://github.com/acme/web/pull/123',
+    '  Why: mergeq pr explain 123 --repo acme/web --target-branch main',
     'WHEN     STATE      REASON            ACTOR  TEST RUN',
     '3m ago   ✗ failed   its tests failed  ada    -',
     '10m ago  ◐ testing  -                 -      6e1d9f0a',

@@ -285,7 +285,7 @@ describe('`auth status`', () => {
     const { code, out } = await mergeq('auth status --no-verify --json', { env })
     expect({ code, lastCharacters: JSON.parse(out).lastCharacters }).toEqual({ code: 0, lastCharacters: '' })
     const screen = await mergeq('auth status --no-verify --color never', { env, terminal: true })
-    expect(screen.out).toMatch(/^origin +\S+\nverification +skipped$/m)
+    expect(screen.out).toMatch(/^The token from MERGEQ_TOKEN is used for \S+ it was not\s+verified\.$/m)
   })
 
   const answers: readonly (readonly [answer: Answer, code: number, verification: string, kind: string])[] = [

@@ -69,15 +69,15 @@ testWith('tmux')('the live line in a real terminal fits the width, and leaves no
   const screen = kept(
     openTmuxScreen(kept(openTestFolder()), words, { terminal: 120, env: { CI: undefined } }),
   )
-  const line = '[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] #141 pending, 2nd of 11'
+  const line = '[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] #141 pending \\d+\\w+, 2nd of 11'
   await screen.waitForLine(
-    new RegExp(`^${line}, behind #131 \\(testing 4m\\) {4}\\d+s elapsed, usually 22m, times out in 59m$`),
+    new RegExp(`^${line}, behind #131 \\(testing 4m\\), usually 22m in the queue {4}waited \\d+s, 59m left$`),
   )
   screen.resize(60, 24)
-  await screen.waitForLine(new RegExp(`^${line} {4}\\d+s elapsed$`))
+  await screen.waitForLine(new RegExp(`^${line} {4}waited \\d+s$`))
   await service.waitForRequests(service.requests.length + 2)
   const shown = () => screen.lines().filter(text => text !== '#141 ● pending')
-  await expect.poll(shown, { timeout: 3_000 }).toEqual([expect.stringMatching(/elapsed$/)])
+  await expect.poll(shown, { timeout: 3_000 }).toEqual([expect.stringMatching(/waited \d+s$/)])
   isMerged = true
   await screen.waitForLine(/^code 0$/)
   // The terminal may have moved the line of the first change into its history.

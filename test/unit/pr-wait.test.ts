@@ -284,28 +284,28 @@ describe('the live line of a wait', () => {
 
   test('shows what fits the width', () => {
     const whole =
-      '#141 pending, 3rd of 12, behind #131 (testing 4m)    6m12s elapsed, usually 14m, times out in 38m'
-    expect([200, whole.length, 80, 77, 60, 30, 20, 5].map(columns => shown([queued], columns))).toEqual([
+      '#141 pending 4m, 3rd of 12, behind #131 (testing 4m), usually 14m in the queue    waited 6m12s, 38m left'
+    expect([200, whole.length, 100, 77, 60, 30, 20, 5].map(columns => shown([queued], columns))).toEqual([
       whole,
       whole,
-      '#141 pending, 3rd of 12, behind #131 (testing 4m)    6m12s elapsed, usually 14m',
-      '#141 pending, 3rd of 12, behind #131 (testing 4m)    6m12s elapsed',
-      '#141 pending, 3rd of 12    6m12s elapsed',
-      '#141 pending, 3rd of 12',
-      '#141 pending',
-      '#141 pending',
+      '#141 pending 4m, 3rd of 12, behind #131 (testing 4m), usually 14m in the queue    waited 6m12s',
+      '#141 pending 4m, 3rd of 12, behind #131 (testing 4m)    waited 6m12s',
+      '#141 pending 4m, 3rd of 12    waited 6m12s',
+      '#141 pending 4m, 3rd of 12',
+      '#141 pending 4m',
+      '#141 pending 4m',
     ])
-    for (let columns = 12; columns <= 200; columns++)
+    for (let columns = 15; columns <= 200; columns++)
       expect(textWidth(shown([queued], columns))).toBeLessThanOrEqual(columns)
   })
 
   test('says how long a pull request has been tested, and nothing of another lane', () => {
     expect(shown([target(131, { state: 'TESTING', position: 2 }, { queue })], 60)).toBe(
-      '#131 testing 4m, 2nd of 12    6m12s elapsed',
+      '#131 testing 4m, 2nd of 12    waited 6m12s',
     )
     const lanes = { ...queue, mode: 'parallel' }
     expect(shown([target(141, pending, { queue: lanes })], 200, bare)).toBe(
-      '#141 pending, 3rd of 12    6m12s elapsed',
+      '#141 pending 4m, 3rd of 12    waited 6m12s',
     )
   })
 
@@ -318,13 +318,13 @@ describe('the live line of a wait', () => {
     // The reason of the service is more exact than the code host's.
     ['not ready, conflicts with main', unready({ blockReasons: ['merge_conflict'], readiness: blocked })],
     ['not ready, GitHub blocks the merge', unready({ readiness: blocked })],
-    ['pending, queue paused, 3rd of 12', target(141, pending, { queue: { ...queue, state: 'PAUSED' } })],
-    ['PUZZLED', target(141, { state: 'PUZZLED' })],
+    ['pending 4m, queue paused, 3rd of 12', target(141, pending, { queue: { ...queue, state: 'PAUSED' } })],
+    ['PUZZLED 4m', target(141, { state: 'PUZZLED' })],
     ['just submitted', target(141, { missingSince: noon, submission: { from: noon, to: noon } })],
     ['not found in the queue', target(141, { missingSince: noon })],
     ['not checked yet', target(141, {})],
   ])('says what holds a pull request back: %s', (text, one) => {
-    expect(shown([one], 60, bare)).toBe(`#141 ${text}    6m12s elapsed`)
+    expect(shown([one], 60, bare)).toBe(`#141 ${text}    waited 6m12s`)
   })
 
   test('counts the states of several pull requests', () => {
@@ -334,7 +334,7 @@ describe('the live line of a wait', () => {
       target(index + 1, state === undefined ? { missingSince: noon } : { state }),
     )
     const counts = '4 pull requests: 2 testing, 1 pending, 1 not found in the queue'
-    expect(shown(targets, 120)).toBe(`${counts}    6m12s elapsed, usually 14m, times out in 38m`)
+    expect(shown(targets, 120)).toBe(`${counts}, usually 14m in the queue    waited 6m12s, 38m left`)
     expect(shown(targets, 60)).toBe(counts)
   })
 })

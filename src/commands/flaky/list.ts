@@ -61,7 +61,7 @@ const quarantinedColumn: TestColumn = {
 }
 
 /** The ID of a test, where there is room: `flaky get` finds a test by the words of its name, too. */
-export const idColumn: TestColumn = { title: 'ID', format: 'id', priority: 9, minTextWidth: 60, path: 'id' }
+export const idColumn: TestColumn = { title: 'ID', format: 'id', priority: 9, minTextWidth: 80, path: 'id' }
 
 const testTable = (records: readonly JsonObject[], columns: readonly TestColumn[]): View => ({
   columns,
@@ -145,7 +145,7 @@ const failingScreenColumns: readonly TestColumn[] = [
   { title: 'STATUS', format: 'state', priority: 4, minTextWidth: 80, path: 'status.value' },
   nameColumn,
   quarantinedColumn,
-  { title: 'REASON', format: 'id', priority: 10, minTextWidth: 60, path: 'status.reason' },
+  { title: 'REASON', format: 'id', priority: 10, minTextWidth: 80, path: 'status.reason' },
   idColumn,
 ]
 
@@ -258,7 +258,7 @@ const quarantinedScreenColumns: readonly TestColumn[] = [
     path: 'quarantine_setting',
     show: record => settingWord(getString(record, 'quarantine_setting')),
   },
-  { title: 'FILE', format: 'id', priority: 9, minTextWidth: 60, path: 'file' },
+  { title: 'FILE', format: 'id', priority: 9, minTextWidth: 80, path: 'file' },
 ]
 
 export const flakyQuarantinedCommand = defineCommand({

@@ -178,7 +178,7 @@ const screenColumns: readonly TestColumn[] = [
   { title: 'RATE', format: 'rate', priority: 4, path: 'test.failure_rate_last_7d' },
   { ...ownerColumn, path: 'test.codeowners' },
   nameColumn,
-  { title: 'FILE', format: 'id', priority: 8, minTextWidth: 60, path: 'file' },
+  { title: 'FILE', format: 'id', priority: 8, minTextWidth: 80, path: 'file' },
   { ...idColumn, path: 'test.id' },
 ]
 

@@ -1,11 +1,14 @@
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { getQueue } from '../../api/operations/queues.ts'
+import { readDocument } from '../../api/test-run-reads.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments, pullRequestNumber, webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { flag, type Input } from '../../cli/inputs.ts'
 import { nameIn, stateOfEvent } from '../../domain/departure.ts'
 import { readinessFindings } from '../../domain/explain/readiness.ts'
-import { describeSince, shorten } from '../../domain/format.ts'
+import { describeSince, formatOrdinal, shorten } from '../../domain/format.ts'
+import { queueEntries } from '../../domain/queue-entries.ts'
 import {
   isFailedOrCancelled,
   outcomeOfRecord,
@@ -91,13 +94,13 @@ function estimateText(record: JsonObject): string {
 
 /**
  * Returns the record of a pull request as lines for a terminal: its state and title, then its properties as
- * far as the record has them. `page` is its URL, `now` is in milliseconds since 1970.
+ * far as the record has them. `page` is its URL, `place` its position in the queue, `now` is in milliseconds since
+ * 1970.
  */
 function pullRequestSheet(
   record: JsonObject,
   pr: number | undefined,
-  page: string | undefined,
-  now: number,
+  { page, place, now }: { readonly page: string | undefined; readonly place: string; readonly now: number },
 ): readonly StyledLine[] {
   const state = stateOf(record)
   const title = shortText(record, 'prTitle')
@@ -120,6 +123,7 @@ function pullRequestSheet(
       ...(pr === undefined ? [] : [linkSpan(`#${pr}`, page), '  ']),
       stateSpan(state === '' ? 'unknown state' : shorten(state)),
       age,
+      place,
     ],
     ...(title === undefined ? [] : [[styled(`  ${title}`, 'bold')]]),
     ...properties.flatMap(([name, value]) =>
@@ -138,6 +142,12 @@ export const prGetCommand = defineCommand({
     exitStatus: flag('Exit 0 if merged, 3 if failed, 10 if cancelled, 8 if not finished yet'),
     web: webInput,
   },
+  // The queue has the position of a single pull request.
+  async readBefore({ repo, targetBranch }, { args, client }) {
+    if ((args.get('pr') ?? []).length > 1) return undefined
+    const limits = { maxRetries: 0 }
+    return (await readDocument(getQueue, { repo, targetBranch }, client(), { limits })).document
+  },
   fields: serviceRecord(getSubmittedPullRequest, [
     ...columns,
     ['FOR', 'stateChangedAt', 'age'],
@@ -145,8 +155,8 @@ export const prGetCommand = defineCommand({
   ]),
   view(
     { records: [record = {}] },
-    { repo, pr, exitStatus, includeTimeline, includeEstimatedTimeToMerge },
-    { isSingle, context },
+    { repo, targetBranch, pr, exitStatus, includeTimeline, includeEstimatedTimeToMerge },
+    { before, isSingle, context },
   ) {
     const numbered = { prNumber: pr, ...record }
     const number = getNumber(numbered, 'prNumber')
@@ -159,7 +169,15 @@ export const prGetCommand = defineCommand({
         if (!isSingle && !includeTimeline && !includeEstimatedTimeToMerge)
           return withLinks(table([numbered], pullRequestColumns), number => urlOfPullRequest(repo, number))
         const shown = includeEstimatedTimeToMerge ? { ...record, estimate: estimateText(record) } : record
-        const sheet = linesView(pullRequestSheet(shown, number, page, context.startedAt))
+        const entries = queueEntries(before ?? {})
+        const position = entries.find(entry => entry.pr === number)?.position
+        const place = position === undefined ? '' : `, ${formatOrdinal(position)} of ${entries.length}`
+        const why =
+          number === undefined || stateOf(record) === 'MERGED'
+            ? []
+            : [`  Why: ${context.settings.commandLine(['pr', 'explain', number], { repo, targetBranch })}`]
+        const lines = pullRequestSheet(shown, number, { page, place, now: context.startedAt })
+        const sheet = linesView([...lines, ...why])
         const events = eventsOf(record)
         return events.length === 0 ? sheet : { ...sheet, ...table(events, timelineColumns) }
       },

@@ -20,8 +20,8 @@ const queueSummaryRecord: RecordFields = {
     ['BRANCH', 'branch', 'id'],
     ['DEPTH', 'depth', 'number'],
     ['TESTING', 'testing', 'number', 3],
-    ['MERGED', 'merged', 'number', 2],
-    ['FAILED', 'failed', 'number', 1],
+    ['MERGED 1H', 'merged', 'number', 2],
+    ['FAILED 1H', 'failed', 'number', 1],
   ],
 }
 

@@ -4,7 +4,6 @@ import { shortReason } from '../../../domain/explain/findings.ts'
 import { formatAge, formatDuration, formatOrdinal, pluralize } from '../../../domain/format.ts'
 import { type UsualTimeInQueue, usualTimeText } from '../../../domain/metrics/last-hour.ts'
 import { queueEntries } from '../../../domain/queue-entries.ts'
-import { isUnderTest } from '../../../domain/states.ts'
 import { queueName } from '../../../domain/values/repository.ts'
 import { missingState } from '../../../domain/wait-state.ts'
 import { get, getString, type JsonObject } from '../../../json.ts'
@@ -18,10 +17,10 @@ export interface Part {
   readonly rank: number
 }
 
-/** Returns a state as words, and for a state under test how long it has lasted: `testing 4m`. */
+/** Returns a state as words, and how long it has lasted: `testing 4m`. */
 function stateWithAge(record: JsonObject | undefined, state: string, now: number): Pieces {
   const age = now - Date.parse(getString(record, 'stateChangedAt') ?? '')
-  return isUnderTest(state) && age >= 0 ? [wordsSpan(state), ` ${formatAge(age)}`] : [wordsSpan(state)]
+  return age >= 0 ? [wordsSpan(state), ` ${formatAge(age)}`] : [wordsSpan(state)]
 }
 
 function targetParts({ request, state, record, queue = {} }: WaitTarget, now: number): readonly Part[] {
@@ -65,8 +64,8 @@ interface Times {
 }
 
 /**
- * Returns the line that a terminal shows during a wait: `#141 pending, 3rd of 12, behind #131 (testing 4m)
- * 6m12s elapsed, usually 14m, times out in 38m`. It fits `columns` columns, unless the state alone is wider.
+ * Returns the line that a terminal shows during a wait: `#141 pending 47m, 3rd of 12, behind #131 (testing 4m), usually
+ * 14m in the queue    waited 6m12s, 38m left`. It fits `columns` columns, unless the state alone is wider.
  */
 export function liveLine(targets: readonly WaitTarget[], times: Times, columns: number): StyledLine {
   const [target, ...others] = targets
@@ -85,11 +84,9 @@ export function withTimes(
   const elapsed = now - startedAt
   let parts: readonly Part[] = [
     ...what,
-    { pieces: [`${gap}${formatDuration(elapsed)} elapsed`], rank: 3 },
-    ...(usual === undefined ? [] : [{ pieces: [`, ${usualTimeText(usual)}`], rank: 5 }]),
-    ...(limit > 0
-      ? [{ pieces: [`, times out in ${formatAge(Math.max(0, limit - elapsed))}`], rank: 6 }]
-      : []),
+    ...(usual === undefined ? [] : [{ pieces: [`, ${usualTimeText(usual)} in the queue`], rank: 5 }]),
+    { pieces: [`${gap}waited ${formatDuration(elapsed)}`], rank: 3 },
+    ...(limit > 0 ? [{ pieces: [`, ${formatAge(Math.max(0, limit - elapsed))} left`], rank: 6 }] : []),
   ]
   const lineOf = () => parts.flatMap(({ pieces }) => pieces)
   while (textWidth(plainText(lineOf())) > columns) {
