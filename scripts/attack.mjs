@@ -5,10 +5,9 @@ import { execFileSync } from 'node:child_process'
 const minutes = Number(process.argv[2] ?? 30)
 const amounts = {
   MERGEQ_RANDOM_ATTACKS: '2000',
-  MERGEQ_RANDOM_RESPONSES: '5000',
   MERGEQ_RANDOM_WRITES: '10000',
 }
-const files = ['random-attacks', 'random-responses', 'random-writes']
+const files = ['random-attacks', 'random-writes']
 
 const end = Date.now() + minutes * 60_000
 let rounds = 0

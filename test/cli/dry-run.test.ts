@@ -77,7 +77,7 @@ describe('with --dry-run every command changes nothing, sends nothing and ends w
       const terminal = where === 'on a terminal'
       const mayRead = command === 'queue apply'
       const { code, out, err, changes, requests } = await refusing(
-        `--dry-run ${command} ${words[command] ?? askingLines[command]?.[0] ?? ''}`,
+        `--dry-run ${command} ${words[command] ?? askingLines[command] ?? ''}`,
         {
           terminal,
           inputTerminal: terminal,

@@ -112,6 +112,14 @@ const documents: Readonly<Record<string, unknown>> = {
     ],
     page: { total_rows: 1, next_page_token: '' },
   },
+  'flaky-tests/list-quarantined-tests': {
+    quarantined_tests: [{ name: 'adds', status: 'FLAKY', quarantine_setting: 'AUTO_QUARANTINE' }],
+    page: { next_page_token: '' },
+  },
+  'flaky-tests/list-unhealthy-tests': {
+    tests: [{ id, name: 'adds', status: { value: 'flaky' }, quarantined: true, codeowners: ['ada'] }],
+    page: { next_page_token: '' },
+  },
   'flaky-tests/get-test-details': { test: { id, name: 'adds' }, most_common_failures: [{ count: 1 }] },
 }
 const metrics =
@@ -194,6 +202,15 @@ const changes = [
   ...['pr submit 7', 'pr submit 7 --wait', 'pr cancel 7', 'pr restart 7', 'pr targets 7 web', 'queue create'],
   ...['queue update --concurrency 2', 'queue pause', 'queue delete --yes', `flaky link ${id} KAN-1`],
 ]
+/** The commands that print a row for each record. */
+const lists = /^(?:pr list|pr get 7 8|queue get|queue list|flaky (?:list|quarantined|unhealthy))/
+
+/** How the cells of a row are read back, by format. */
+const cellsOf: Readonly<Record<string, (row: string) => readonly string[]>> = {
+  '': row => row.split('\t'),
+  '-o markdown': row => row.split(/(?<!\\)\|/),
+}
+
 const formats = ['', '--json', '-o ndjson', '-o csv', '-o markdown', '-o table', '--fields state,name']
 
 test(`no response ends a command with an error of mergeq itself (seed ${seed})`, async () => {
@@ -215,6 +232,14 @@ test(`no response ends a command with an error of mergeq itself (seed ${seed})`,
           { env, terminal },
         )
         checkOutcome(outcome, line)
+        const cells = terminal || outcome.code !== 0 || !lists.test(command) ? undefined : cellsOf[format]
+        if (cells !== undefined) {
+          const widths = outcome.out
+            .split('\n')
+            .slice(0, -1)
+            .map(row => cells(row).length)
+          expect(new Set(widths).size, outcome.out).toBeLessThanOrEqual(1)
+        }
         if (format === '--json' && outcome.code === 0 && outcome.out !== '' && !command.startsWith('api'))
           for (const text of terminal ? [outcome.out] : outcome.out.trimEnd().split('\n'))
             expect(() => (command === 'pr get 7 8' && terminal ? undefined : JSON.parse(text))).not.toThrow()

@@ -172,7 +172,7 @@ describe('any text', () => {
 })
 
 /** A command line for a command that asks the service. */
-const lineOf = (command: string) => `${command} ${askingLines[command]?.[0]}`
+const lineOf = (command: string) => `${command} ${askingLines[command]}`
 
 const queue = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme' }
 
@@ -207,6 +207,10 @@ const calm =
   }
 
 describe('every command that asks the service prints nothing that acts, and no token', () => {
+  test('every one has a line', () => {
+    expect(Object.keys(askingLines).sort()).toEqual([...askingCommands].sort())
+  })
+
   test.each(askingCommands)('`%s`: in every field of every answer', async command => {
     const line = lineOf(command)
     const all = `${tokens} ${untrustedText}`

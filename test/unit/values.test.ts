@@ -391,24 +391,6 @@ describe('states', () => {
 
 // That whole texts are read back, whatever is in them, is in test/unit/metrics.test.ts.
 describe('the text format of metrics', () => {
-  const read = (text: string) =>
-    parseSamples(text).map(({ labels, ...sample }) => ({ ...sample, labels: { ...labels } }))
-
-  test.each([
-    ['up{} 1', 1, {}],
-    ['  up\t  1  ', 1, {}],
-    ['up +5', 5, {}],
-    ['up .5', 0.5, {}],
-    ['up NaN', Number.NaN, {}],
-    ['up -Inf', Number.NEGATIVE_INFINITY, {}],
-    ['up{a="b",} 1', 1, { a: 'b' }],
-    ['up { a = "b" , c = "" } 1', 1, { a: 'b', c: '' }],
-    ['up{a="q\\"q",b="s\\\\s",c="n\\nn"} 1', 1, { a: 'q"q', b: 's\\s', c: 'n\nn' }],
-    ['up{a="} 2",b="#,{="} 1', 1, { a: '} 2', b: '#,{=' }],
-  ])('%j is read', (line, value, labels) => {
-    expect(read(line)).toEqual([{ name: 'up', type: 'untyped', value, labels }])
-  })
-
   test.each([
     ...['up', 'up{a="b"}', 'up one', 'up 1 2 3', 'up 1 now', 'up 1_000', 'up 1,5', 'up --1', '1up 1'],
     ...['up-time 1', '{a="b"} 1', 'up{a="b" 1', 'up{a="b} 1', 'up{a=b} 1', "up{a='b'} 1", 'up{,} 1'],
