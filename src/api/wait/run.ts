@@ -1,5 +1,5 @@
 import { formatDuration, joinTruncated } from '../../domain/format.ts'
-import { isKnownState, kindOfOutcome, stateWords } from '../../domain/states.ts'
+import { isKnownState, kindOfOutcome, queueStateMessage, stateOf } from '../../domain/states.ts'
 import { commandLinesByQueue } from '../../domain/suggested-command.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import {
@@ -96,12 +96,6 @@ export async function waitForResults(
   return targets.flatMap(({ request }) => results.get(request) ?? [])
 }
 
-/** What a queue state that holds pull requests back means for them. */
-const queueStateEffects = new Map([
-  ['PAUSED', 'no tests start and nothing merges until the queue is resumed'],
-  ['DRAINING', 'no new tests start'],
-])
-
 /**
  * Runs one round of a wait: reads the pull requests, reports state changes, and reports the end of each wait
  * that is over. Returns the pull requests to wait for, the milliseconds until the next round, and whether a
@@ -113,12 +107,9 @@ async function runPollRound(targets: readonly WaitTarget[], wait: Wait, observer
   const readings = await readTargets(targets, wait)
   const updates = targets.map((target, index) => updateTarget(target, readings[index], wait))
   for (const [index, { request }] of targets.entries()) {
-    const queueState = getString(readings[index]?.queue, 'state') ?? ''
-    const effect = queueStateEffects.get(queueState)
-    if (effect !== undefined)
-      await logger.warnOnce(
-        `The queue for ${queueName(request.values)} is ${stateWords(queueState)}: ${effect}.`,
-      )
+    const message = queueStateMessage(stateOf(readings[index]?.queue))
+    if (message !== undefined)
+      await logger.warnOnce(message.replace('The queue', `The queue for ${queueName(request.values)}`))
   }
   for (const { target, change, end } of updates) {
     if (change !== undefined && !isKnownState(change.to))
