@@ -26,7 +26,7 @@ describe('the usual time in the queue', () => {
     const found = { median: 1_350_000, p95: 3_600_000, count: 20 }
     expect(usual(busy)).toEqual(found)
     expect(usualTimeText(found)).toBe('usually 22m')
-    expect(usualRangeText(found)).toBe('merges in about 22m (95%: 1h00m)')
+    expect(usualRangeText(found)).toBe('merges in about 22m (95%: 1h)')
   })
 
   test('is rounded to the minute, the median down and the limit of 19 of 20 up', () => {

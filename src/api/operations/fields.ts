@@ -15,7 +15,7 @@ export interface Field {
   readonly isOurs?: boolean
   /** Whether it is an object whose fields are not known. */
   readonly isOpen?: boolean
-  readonly summary?: string
+  readonly summary?: string | undefined
 }
 
 export interface RecordType {
@@ -46,14 +46,8 @@ const namesIn = ({ fields, base }: RecordType): readonly string[] => [
   ),
 ]
 
-const field = (type: string, summary?: string): Field => ({
-  type,
-  ...(summary === undefined ? {} : { summary }),
-})
-const nested = (record: RecordType, summary?: string): Field => ({
-  record,
-  ...(summary === undefined ? {} : { summary }),
-})
+const field = (type: string, summary?: string): Field => ({ type, summary })
+const nested = (record: RecordType, summary?: string): Field => ({ record, summary })
 const list = (record: RecordType, summary?: string): Field => ({ ...nested(record, summary), isList: true })
 const open = (type: string, summary?: string): Field => ({ ...field(type, summary), isOpen: true })
 const required = (field: Field): Field => ({ ...field, required: true })

@@ -1,3 +1,4 @@
+import { formatAge } from '../format.ts'
 import type { Repository } from '../values/repository.ts'
 import { isCounted, parseNumber, type Sample } from './exposition.ts'
 
@@ -177,13 +178,8 @@ export function usualTimeInQueue(queue: QueueMetrics | undefined): UsualTimeInQu
 const minute = 60_000
 
 /** Formats a time to the minute, rounded down: `under 1m`, `14m`, `1h05m`. */
-function formatMinutes(milliseconds: number): string {
-  const minutes = Math.floor(milliseconds / minute)
-  if (minutes < 1) return 'under 1m'
-  return minutes < 60
-    ? `${minutes}m`
-    : `${Math.floor(minutes / 60)}h${String(minutes % 60).padStart(2, '0')}m`
-}
+const formatMinutes = (milliseconds: number): string =>
+  milliseconds < minute ? 'under 1m' : formatAge(milliseconds)
 
 export const usualTimeText = ({ median }: UsualTimeInQueue): string => `usually ${formatMinutes(median)}`
 
