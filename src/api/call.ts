@@ -1,6 +1,7 @@
 import { pullRequestStates, queueStates } from '../domain/states.ts'
-import { toMergeqError } from '../errors.ts'
+import { isNotFound, toMergeqError } from '../errors.ts'
 import type { BodySink } from '../http/messages.ts'
+import type { JsonObject } from '../json.ts'
 import type { Delivery, Operation, Params, ParamValues, Resource } from './operation.ts'
 import { buildRequest, type Request, type RequestParts, sentMember } from './request.ts'
 import type { DecodedResponse, ResponseDecoder } from './response.ts'
@@ -36,6 +37,22 @@ export const callOperation = <P extends Params>(
   operation.hasState === true
     ? callWithState(client, operation, params, options)
     : callOnce(client, operation, params, options)
+
+/** Reads a record; undefined where the service has none (404). */
+export async function readIfFound<P extends Params>(
+  client: ServiceClient,
+  operation: Operation<P>,
+  params: ParamValues<P>,
+  options: CallOptions = {},
+): Promise<JsonObject | undefined> {
+  try {
+    const { response } = await callOperation(client, operation, params, options)
+    return response.records[0]
+  } catch (error) {
+    if (isNotFound(toMergeqError(error))) return undefined
+    throw error
+  }
+}
 
 async function callOnce<P extends Params>(
   client: ServiceClient,

@@ -1,7 +1,6 @@
 import { type CheckoutLookup, missingPullRequestError } from '../domain/missing-pull-request.ts'
 import type { Repository } from '../domain/values/repository.ts'
-import { isNotFound, toMergeqError } from '../errors.ts'
-import { callOperation } from './call.ts'
+import { readIfFound } from './call.ts'
 import { getSubmittedPullRequest } from './operations/pull-requests.ts'
 import type { ServiceClient } from './service-client.ts'
 
@@ -58,14 +57,10 @@ async function readNumber(
   client: ServiceClient,
   params: { readonly repo: Repository; readonly targetBranch: string; readonly head: string },
 ): Promise<number | undefined | null> {
-  try {
-    // In a wait the time limit is that of the whole wait, and 0 means one poll: neither limits this request.
-    const timeout = (usual: number) => Math.min(client.options.timeout || usual, usual)
-    const { response } = await callOperation(client, getSubmittedPullRequest, params, { limits: { timeout } })
-    const number = response.records[0]?.prNumber
-    return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : null
-  } catch (error) {
-    if (isNotFound(toMergeqError(error))) return undefined
-    throw error
-  }
+  // In a wait the time limit is that of the whole wait, and 0 means one poll: neither limits this request.
+  const timeout = (usual: number) => Math.min(client.options.timeout || usual, usual)
+  const record = await readIfFound(client, getSubmittedPullRequest, params, { limits: { timeout } })
+  const number = record?.prNumber
+  if (record === undefined) return undefined
+  return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : null
 }

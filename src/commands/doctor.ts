@@ -1,4 +1,4 @@
-import { callOperation } from '../api/call.ts'
+import { callOperation, readIfFound } from '../api/call.ts'
 import { firstPageQuery } from '../api/operation.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
@@ -275,14 +275,11 @@ async function checkQueue(session: Session): Promise<Outcome> {
   const targetBranch = await readUsable('targetBranch', session)
   if (repo === undefined || targetBranch === undefined) return skip('the settings name no queue')
   const name = shortRepositoryName(repo)
-  try {
-    const limits = { maxRetries: 0 }
-    const { response } = await callOperation(session.client(), getQueue, { repo, targetBranch }, { limits })
-    return pass(`${name} ${targetBranch}: ${queueSummary(response.records[0] ?? {})}`)
-  } catch (error) {
-    if (!isNotFound(toMergeqError(error))) throw error
-    return notFound(`${name} has no queue for ${targetBranch}`, session)
-  }
+  const limits = { maxRetries: 0 }
+  const queue = await readIfFound(session.client(), getQueue, { repo, targetBranch }, { limits })
+  return queue === undefined
+    ? notFound(`${name} has no queue for ${targetBranch}`, session)
+    : pass(`${name} ${targetBranch}: ${queueSummary(queue)}`)
 }
 
 /** Checks the organization: with a repository, by a page of failing tests, the only read that needs it. */
@@ -311,41 +308,18 @@ async function checkOrganization(session: Session): Promise<Outcome> {
 const checks: readonly Check[] = [
   { check: 'versions', run: checkVersions },
   { check: 'settings', run: checkSettings },
-  {
-    check: 'base URL',
-    run: async ({ settings }) => pass(await settings.require('baseUrl')),
-  },
+  { check: 'base URL', run: async ({ settings }) => pass(await settings.require('baseUrl')) },
   { check: 'proxy', run: checkProxy },
   {
     check: 'token',
     needs: ['base URL'],
     run: async ({ client }) => pass((await client().token()).source),
   },
-  {
-    check: 'DNS',
-    needs: ['settings', 'base URL', 'proxy'],
-    run: checkDns,
-  },
-  {
-    check: 'TLS',
-    needs: ['DNS'],
-    run: checkTls,
-  },
-  {
-    check: 'service',
-    needs: ['token', 'DNS', 'TLS'],
-    run: checkService,
-  },
-  {
-    check: 'clock',
-    needs: ['service'],
-    run: checkClock,
-  },
-  {
-    check: 'service status',
-    needs: ['TLS'],
-    run: checkStatus,
-  },
+  { check: 'DNS', needs: ['settings', 'base URL', 'proxy'], run: checkDns },
+  { check: 'TLS', needs: ['DNS'], run: checkTls },
+  { check: 'service', needs: ['token', 'DNS', 'TLS'], run: checkService },
+  { check: 'clock', needs: ['service'], run: checkClock },
+  { check: 'service status', needs: ['TLS'], run: checkStatus },
   { check: 'git', run: checkGit },
   {
     check: 'CI',

@@ -1,4 +1,4 @@
-import { callOperation } from '../api/call.ts'
+import { readIfFound } from '../api/call.ts'
 import type { ParamValues } from '../api/operation.ts'
 import { getSubmittedPullRequest } from '../api/operations/pull-requests.ts'
 import { getQueue } from '../api/operations/queues.ts'
@@ -13,7 +13,7 @@ import { queueEntries } from '../domain/queue-entries.ts'
 import { isUnderTest, outcomeOfRecord, stateWords } from '../domain/states.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import { readText } from '../domain/values/text.ts'
-import { extendError, isNotFound, MergeqError, toMergeqError, usageError } from '../errors.ts'
+import { extendError, MergeqError, toMergeqError, usageError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { hookColumns, installHook, uninstallHook } from './guard/hook.ts'
 
@@ -88,15 +88,7 @@ async function findQueuedPullRequest(
   { queue, remoteUrl, context, limits }: GuardedQueue,
 ): Promise<JsonObject | undefined> {
   const values = { ...queue, head: branch }
-  const record = await callOperation(context.client(), getSubmittedPullRequest, values, { limits }).then(
-    ({ response }) => response.records[0],
-    error => {
-      const failure = toMergeqError(error)
-      // The service does not know the branch, so it is not queued. A web page with status 404 proves nothing.
-      if (isNotFound(failure)) return undefined
-      throw failure
-    },
-  )
+  const record = await readIfFound(context.client(), getSubmittedPullRequest, values, { limits })
   if (record === undefined || !isQueued(record)) return undefined
   // Two forks may have branches of the same name: the head commit identifies the pull request.
   const { prSha } = record
@@ -113,10 +105,7 @@ async function createBlockedPushError(
   { branch, isDeletion }: PushedBranch,
   { queue, context, limits }: GuardedQueue,
 ): Promise<MergeqError> {
-  const queueRecord = await callOperation(context.client(), getQueue, queue, { limits }).then(
-    ({ response }) => response.records[0],
-    () => undefined,
-  )
+  const queueRecord = await readIfFound(context.client(), getQueue, queue, { limits }).catch(() => undefined)
   const numbers = typeof record.prNumber === 'number' ? [record.prNumber] : []
   const name = numbers.length === 0 ? 'its pull request' : `#${numbers.join()}`
   const state = getString(record, 'state') ?? 'in an unknown state'

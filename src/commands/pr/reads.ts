@@ -1,27 +1,19 @@
-import { type CallOptions, callOperation } from '../../api/call.ts'
+import { type CallOptions, readIfFound } from '../../api/call.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { outcomeOfRecord } from '../../domain/states.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
-import { extendError, isNotFound, type MergeqError, toMergeqError } from '../../errors.ts'
+import { extendError, type MergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 
 /** Reads the current record of a pull request; undefined when it was never submitted. */
-export async function readRecord(
+export const readRecord = (
   { repo, targetBranch, pr }: RequestedPullRequest,
   context: CommandContext,
   options: CallOptions,
   operation = getSubmittedPullRequest,
-): Promise<JsonObject | undefined> {
-  try {
-    const { response } = await callOperation(context.client(), operation, { repo, targetBranch, pr }, options)
-    return response.records[0]
-  } catch (error) {
-    const failure = toMergeqError(error)
-    if (isNotFound(failure)) return undefined
-    throw failure
-  }
-}
+): Promise<JsonObject | undefined> =>
+  readIfFound(context.client(), operation, { repo, targetBranch, pr }, options)
 
 /** Reads the record without a retry, for what a person at a terminal is told in addition. */
 export const readRecordOnce = (

@@ -1,4 +1,4 @@
-import { callOperation } from '../../api/call.ts'
+import { readIfFound } from '../../api/call.ts'
 import { type ParamValues, parseOverride } from '../../api/operation.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { CommandRequest } from '../../cli/command.ts'
@@ -29,7 +29,6 @@ import { readText } from '../../domain/values/text.ts'
 import { fileName } from '../../domain/values/types.ts'
 import {
   isMergeqError,
-  isNotFound,
   type MergeqError,
   mostSevere,
   toMergeqError,
@@ -180,13 +179,8 @@ export async function readLive(
   includesState: boolean,
   context: CommandContext,
 ): Promise<LiveSettings | undefined> {
-  try {
-    const { response } = await callOperation(context.client(), getQueue, request.values, request)
-    return liveSettings(response.records[0] ?? {}, includesState)
-  } catch (error) {
-    if (isNotFound(toMergeqError(error))) return undefined
-    throw error
-  }
+  const queue = await readIfFound(context.client(), getQueue, request.values, request)
+  return queue && liveSettings(queue, includesState)
 }
 
 export interface Failed {
