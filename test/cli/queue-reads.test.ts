@@ -147,9 +147,9 @@ mq_pr_conclusions_1h_total{${main},conclusion="failed"} 0
     expect(paths(requests)).toEqual(['/v1/getMergeQueueMetrics'])
     expect(
       out,
-    ).toBe(`REPOSITORY  BRANCH                                                  DEPTH  TESTING  MERGED  FAILED
-acme/web    main                                                       25        4      60       0
-acme/api    ${branch}      -        -       -       -
+    ).toBe(`REPOSITORY  BRANCH                                                  DEPTH  TESTING  MERGED 1H  FAILED 1H
+acme/web    main                                                       25        4         60          0
+acme/api    ${branch}      -        -          -          -
 `)
   })
 
@@ -158,7 +158,7 @@ acme/api    ${branch}      -        -       -       -
     expect(await print('')).toBe(`acme/web\tmain\t25\t4\t60\t0\nacme/api\t${branch}\t\t\t\t\n`)
     expect(JSON.parse(await print('--json'))).toEqual([web, api])
     expect(await print('-o csv')).toBe(
-      `repository,branch,depth,testing,merged,failed\r\nacme/web,main,25,4,60,0\r\nacme/api,${branch},,,,\r\n`,
+      `repository,branch,depth,testing,merged_1h,failed_1h\r\nacme/web,main,25,4,60,0\r\nacme/api,${branch},,,,\r\n`,
     )
   })
 
