@@ -1,5 +1,6 @@
 import { formatBytes, formatInteger } from '../domain/format.ts'
 import { attemptLimit, changeLimit, maxJsonSize, maxRecords, maxValues } from '../domain/limits.ts'
+import { decodeUtf8 } from '../domain/values/text.ts'
 import { extendError, MergeqError, toMergeqError } from '../errors.ts'
 import type { Sending } from '../http/http-client.ts'
 import type { BodySink, HttpResponse } from '../http/messages.ts'
@@ -101,7 +102,7 @@ async function receive(
           throw afterResponse(toMergeqError(error), response.sentAt)
         })
   if (options.verbose && !isOk(parsed)) await logger.debug(describeErrorBody(parsed))
-  if (parsed.text.includes('\uFFFD') && !isUtf8(response.bytes))
+  if (parsed.text.includes('\uFFFD') && decodeUtf8(response.bytes) === undefined)
     await logger.warnOnce('The response is not valid UTF-8; invalid characters are shown as \uFFFD.')
   return { ...parsed, attempts: response.attempts, sentAt: response.sentAt }
 }
@@ -109,14 +110,6 @@ async function receive(
 /** If a signal interrupted the reading of a response, the change may have been made. */
 const afterResponse = (failure: MergeqError, sentAt: number): MergeqError =>
   extendError(failure, failure.kind === 'interrupted' ? { sentAt, sentState: 'ambiguous' } : { sentAt })
-
-const isUtf8 = (bytes: Uint8Array): boolean => {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes) !== undefined
-  } catch {
-    return false
-  }
-}
 
 const maxShownBody = 2_048
 

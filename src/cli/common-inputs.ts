@@ -4,7 +4,7 @@ import { formatInteger } from '../domain/format.ts'
 import { defaultMaxErrors } from '../domain/limits.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository, type Repository, repositoryName } from '../domain/values/repository.ts'
-import { requireUtf8 } from '../domain/values/text.ts'
+import { readText } from '../domain/values/text.ts'
 import { integer } from '../domain/values/types.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
@@ -89,8 +89,8 @@ export const maxErrorsOption = option(
 
 const maxItems = 10_000
 
-/** Characters of standard input; far more than the receipts of 10,000 pull requests have. */
-const maxInputLength = 16 * 1024 * 1024
+/** Bytes of standard input; far more than the receipts of 10,000 pull requests have. */
+const maxInputSize = 16 * 1024 * 1024
 
 /**
  * Reads what the lines of standard input name, at most 10,000 items; empty lines are ignored.
@@ -104,27 +104,17 @@ export async function readInputItems<T>(
   readLine: (line: string) => readonly T[],
   context: ParseContext,
 ): Promise<readonly T[]> {
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const piece of openInput('-', context)) {
-    text += decoder.decode(piece, { stream: true })
-    if (text.length > maxInputLength) throw tooMany(noun)
-  }
-  const lines = requireUtf8(text + decoder.decode(), 'Standard input')
-    .split(/\r?\n/)
-    .filter(line => line.trim() !== '')
+  const text = await readText(openInput('-', context), 'Standard input', maxInputSize)
+  const lines = text.split(/\r?\n/).filter(line => line.trim() !== '')
   if (lines.length === 0)
     throw usageError('Standard input was empty; the previous command may have failed.', hint)
   const items = lines.flatMap(readLine)
-  if (items.length > maxItems) throw tooMany(noun, items.length)
-  return items
-}
-
-const tooMany = (noun: string, number?: number): MergeqError =>
-  usageError(
-    `Too many ${noun}${number === undefined ? '' : ` (${formatInteger(number)})`}: the limit is ${formatInteger(maxItems)}.`,
+  if (items.length <= maxItems) return items
+  throw usageError(
+    `Too many ${noun} (${formatInteger(items.length)}): the limit is ${formatInteger(maxItems)}.`,
     'Split the list, and run the command once for each part.',
   )
+}
 
 /** Whether a line of an earlier run needs no further work; undefined when it is not a line of mergeq. */
 function isDone({ type, ok, exit }: JsonObject): boolean | undefined {

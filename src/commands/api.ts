@@ -20,7 +20,7 @@ import { settingDefinition } from '../config/setting-definitions.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 import { maxBodySize, maxListResponseSize } from '../domain/limits.ts'
 import { suggestName } from '../domain/similar-name.ts'
-import { textParser } from '../domain/values/text.ts'
+import { decodeUtf8, textParser } from '../domain/values/text.ts'
 import { choice, fileName, listOf, requireExactNumbers, type Type, textual } from '../domain/values/types.ts'
 import { usageError, withName } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
@@ -131,14 +131,6 @@ async function readInputBody(input: AsyncIterable<Uint8Array>, operation: string
   return body
 }
 
-function decodeUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
-}
-
 /** Creates a decoder that keeps the body unchanged; `include` adds the status line and headers in front. */
 const createRawDecoder = (include: boolean): ResponseDecoder => ({
   expects: 'anything',
@@ -163,11 +155,7 @@ const createRawDecoder = (include: boolean): ResponseDecoder => ({
 /** Returns a response as text: status line, headers, an empty line and the body. */
 function prependHead({ status, headers, bytes }: ResponseBody): Uint8Array {
   const lines = [`HTTP ${status}`, ...[...headers].map(([name, value]) => `${name}: ${value}`), '', '']
-  const head = new TextEncoder().encode(lines.join('\r\n'))
-  const result = new Uint8Array(head.length + bytes.length)
-  result.set(head)
-  result.set(bytes, head.length)
-  return result
+  return Buffer.concat([Buffer.from(lines.join('\r\n')), bytes])
 }
 
 const methods = { get: 'GET', post: 'POST' } as const

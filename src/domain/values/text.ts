@@ -40,6 +40,15 @@ export const choiceParser =
     return choice
   }
 
+/** Decodes UTF-8; undefined for bytes that are not UTF-8. */
+export function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * Returns whether a text that was decoded as UTF-8 is UTF-16: its mark is not UTF-8, and without a mark
  * every second byte of an ASCII text is zero.
