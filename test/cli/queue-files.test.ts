@@ -91,6 +91,7 @@ describe('a queue as code', () => {
       code: 0,
       out: rows(...unchanged, 'next\ttrue\tcreated\tconcurrency'),
     })
+    expect(created.err).toContain('The queue for next of acme/web will be created.\n- concurrency: 3\n')
     expect((await story.mergeq('queue diff -f queues', setting)).code).toBe(0)
   })
 

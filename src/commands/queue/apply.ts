@@ -269,7 +269,7 @@ export const queueApplyCommand = defineCommand({
     }
     const applicable = plans.filter(({ live }) => live !== undefined || create)
     const changedPlans = applicable.filter(hasDifferences)
-    for (const plan of changedPlans) for (const text of describePlan(plan)) await logger.info(text)
+    for (const plan of changedPlans) for (const text of describePlan(plan, create)) await logger.info(text)
     if (changedPlans.length > 0 && !yes) {
       const text = `Apply these changes to ${pluralize(changedPlans.length, 'queue')}? [y/N]`
       await confirm('queue apply', { text, expectedInput: 'y' }, context)

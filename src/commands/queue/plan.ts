@@ -274,12 +274,17 @@ export function formatSetting(value: Json | undefined): string {
   return value === undefined ? '-' : formatValue(value)
 }
 
-/** Returns a plan as lines of text: a summary, and a line for each difference. */
-export function describePlan({ name, live, differences: allDifferences }: Plan): readonly string[] {
+/** Returns a plan as lines of text: a summary, and a line for each difference. `creates` is for a missing queue. */
+export function describePlan(
+  { name, live, differences: allDifferences }: Plan,
+  creates = false,
+): readonly string[] {
   const summary = `${pluralize(allDifferences.length, 'setting')} ${allDifferences.length === 1 ? 'differs' : 'differ'}`
   return [
     live === undefined
-      ? `The queue for ${name} does not exist; \`mergeq queue apply --create\` creates it.`
+      ? creates
+        ? `The queue for ${name} will be created.`
+        : `The queue for ${name} does not exist; \`mergeq queue apply --create\` creates it.`
       : allDifferences.length === 0
         ? `The queue for ${name} is up to date.`
         : `The queue for ${name}: ${summary}.`,
