@@ -1,4 +1,5 @@
 import type { Params } from '../api/operation.ts'
+import { readInstant } from '../domain/values/time.ts'
 import { repository, type Type } from '../domain/values/types.ts'
 import { MergeqError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
@@ -26,14 +27,10 @@ export const nonEmptyText = fieldType('a non-empty string', value =>
   typeof value === 'string' && value !== '' ? value : undefined,
 )
 
-const dateTime = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
-
 /** An RFC 3339 date-time; its value is in milliseconds since 1970. */
-export const time = fieldType('a date-time like 2026-01-05T09:30:00Z', value => {
-  if (typeof value !== 'string' || !dateTime.test(value)) return undefined
-  const parsed = Date.parse(value.toUpperCase().replace(' ', 'T'))
-  return Number.isNaN(parsed) ? undefined : parsed
-})
+export const time = fieldType('a date-time like 2026-01-05T09:30:00Z', value =>
+  typeof value === 'string' && value.includes(':') ? readInstant(value) : undefined,
+)
 
 /** Returns a value as its type reads it; throws 400 with its path for a bad or missing value. */
 export function checkValue<T>(value: unknown, path: string, type: FieldType<T>): T {

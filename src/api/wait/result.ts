@@ -18,7 +18,6 @@ const failingChecksTime = 5_000
 /** The result of a wait for a pull request (docs/reference/cli.md, "Waiting"). */
 export interface WaitResult {
   readonly target: WaitTarget
-  readonly end: WaitEnd
   readonly exit: number
   /** The sentence about the end; the record of an error has the sentence of the error instead. */
   readonly reason: string
@@ -61,7 +60,7 @@ export async function createResult(
     elapsedSeconds: Math.round(elapsed / 1_000),
     exit,
   }
-  return { target, end, exit, reason, failingChecks, record }
+  return { target, exit, reason, failingChecks, record }
 }
 
 /**

@@ -68,16 +68,6 @@ function findClosingQuote(bytes: Uint8Array, from: number): number {
 
 const bytesOf = (pieces: readonly Uint8Array[]): number => pieces.reduce((sum, { length }) => sum + length, 0)
 
-function concat(pieces: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(bytesOf(pieces))
-  let offset = 0
-  for (const piece of pieces) {
-    whole.set(piece, offset)
-    offset += piece.length
-  }
-  return whole
-}
-
 const isUtf16 = ([one, two]: Uint8Array): boolean =>
   (one === 0xff && two === 0xfe) || (one === 0xfe && two === 0xff)
 
@@ -127,13 +117,13 @@ export class TargetList {
       rest.push(chunk)
       // A target without an end is not searched again with each chunk.
       if (chunk.includes(separator)) {
-        const bytes = concat(rest)
+        const bytes = Buffer.concat(rest)
         rest = [bytes.subarray(this.take(bytes))]
       }
       if (this.isOverLimit || bytesOf(rest) > maxBodySize || this.bytesRead > maxInputSize)
         return this.result({ chunks: [new Uint8Array(0)], bytes: Math.max(this.length, maxBodySize) + 1 })
     }
-    this.end(concat(rest))
+    this.end(Buffer.concat(rest))
     if (this.number === 0)
       throw usageError(
         `${this.source}: the list of targets is empty.`,

@@ -63,7 +63,7 @@ const dateTime = /^(\d{4}-\d{2}-\d{2})[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\
  * The milliseconds since 1970 of an instant: RFC 3339 with an offset or `Z`, or a date without a time, which means
  * midnight UTC. Undefined for any other text and for a date that does not exist.
  */
-function readInstant(text: string): number | undefined {
+export function readInstant(text: string): number | undefined {
   const instant = dateOnly.test(text) ? `${text}T00:00:00Z` : text
   const [, date] = dateTime.exec(instant) ?? []
   if (date === undefined || new Date(`${date}T00:00:00Z`).getUTCDate() !== Number(date.slice(8)))
