@@ -9,7 +9,7 @@ import { printResults, sendOne } from '../../cli/run.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
 import { positionEntries } from '../../domain/queue-entries.ts'
 import { usageError } from '../../errors.ts'
-import { getArray, isObject, type Json } from '../../json.ts'
+import { getArray, isObject } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
 import type { QueueParams, QueueRequest } from './plan.ts'
 import { queueScreen, readUsualTime } from './screen.ts'
@@ -52,15 +52,27 @@ function selectableFields(args: ParsedArgs): RecordFields {
   }
 }
 
+/** Reads the pull requests of a queue, each as a record. */
+const getEntries: typeof getQueue = {
+  ...getQueue,
+  trimResponse:
+    () =>
+    ({ records: [queue], bytes }) => ({
+      records: getArray(queue, 'enqueuedPullRequests').filter(isObject),
+      document: entries => entries,
+      bytes,
+    }),
+}
+
 /**
  * Prints a queue: a screen on a terminal, with what the metrics say about its last hour, and a table
  * elsewhere. Returns the exit code.
  */
 export async function printQueue(request: QueueRequest, context: CommandContext): Promise<number> {
-  const { args, host, isWatched, options, presentation, settings } = context
-  const command = { command: 'queue get', operation: getQueue }
+  const { args, host, isWatched, options, settings } = context
   const hasEntries =
     selectableFields(args) === entryFields || (options.format === 'ndjson' && options.fields.length === 0)
+  const command = { command: 'queue get', operation: hasEntries ? getEntries : getQueue }
   const [sent, usual] = await Promise.all([
     sendOne(command, request, context),
     isWatched ? readUsualTime(context.client(), request.values) : undefined,
@@ -69,26 +81,16 @@ export async function printQueue(request: QueueRequest, context: CommandContext)
     const queue = hasEntries ? { enqueuedPullRequests: records } : (records[0] ?? {})
     return {
       ...table(positionEntries(queue), columns),
-      ...(presentation === 'screen'
-        ? {
-            terminalView: () =>
-              queueScreen(queue, {
-                ...values,
-                usual,
-                columns: host.out.columns,
-                commandLine: settings.commandLine,
-              }),
-          }
-        : {}),
+      terminalView: () =>
+        queueScreen(queue, {
+          ...values,
+          usual,
+          columns: host.out.columns,
+          commandLine: settings.commandLine,
+        }),
     }
   }
-  const { result } = sent
-  if (!hasEntries || result === undefined)
-    return printResults({ ...command, view }, [request], [sent], context)
-  const records = getArray(result.response.records[0], 'enqueuedPullRequests').filter(isObject)
-  const response = { records, document: (all: Json) => all, bytes: result.response.bytes }
-  const shown = { ...sent, result: { ...result, response } }
-  return printResults({ ...command, view }, [request], [shown], context)
+  return printResults({ ...command, view }, [request], [sent], context)
 }
 
 export const queueGetCommand = defineCommand({
