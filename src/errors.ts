@@ -202,6 +202,13 @@ export function toMergeqError(error: unknown): MergeqError {
   return new MergeqError('internal', `internal error: ${description}`, { hint }, error)
 }
 
+/** Returns the error of a request that failed; throws that of a signal, which ends the command. */
+export function toFailure(error: unknown): MergeqError {
+  const failure = toMergeqError(error)
+  if (failure.kind === 'interrupted') throw failure
+  return failure
+}
+
 /** Runs `work`; a usage error that it throws begins with the name of an option, a field or a place in a file. */
 export function withName<T>(name: string, work: () => T): T {
   try {

@@ -8,7 +8,7 @@ import {
   commandLinesByQueue,
   joinCommandLine,
 } from '../domain/suggested-command.ts'
-import { extendError, isNotFound, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
+import { extendError, isNotFound, MergeqError, toFailure, toMergeqError, withPeriod } from '../errors.ts'
 import { get, getArray, isObject, type Json, type JsonObject, parseJson } from '../json.ts'
 import {
   type Operation,
@@ -151,8 +151,7 @@ async function replay<P extends Params>(
     const { response } = await exchange(client, operation, request, { params, limits })
     return { response, delivery: 'confirmed' }
   } catch (error) {
-    const second = toMergeqError(error)
-    if (second.kind === 'interrupted') throw second
+    const second = toFailure(error)
     // The response to the replay says nothing about the first request, so the service is read again.
     const outcome = canRead(sent) ? await readBack(sent, client) : 'unclear'
     if (outcome === 'done') return confirmed
@@ -262,8 +261,7 @@ async function readOnce<P extends Params>(
     })
     return judge(response.records[0], date)
   } catch (error) {
-    const failure = toMergeqError(error)
-    if (failure.kind === 'interrupted') throw failure
+    const failure = toFailure(error)
     // A further reading would exceed the limit as well.
     if (failure.details.overLimit === true) throw unknownOutcome(sent, failure, client)
     return isNotFound(failure) ? judge(undefined, undefined) : undefined

@@ -15,7 +15,7 @@ import { memoize } from '../domain/memoize.ts'
 import { summarizeMetrics } from '../domain/metrics/last-hour.ts'
 import { queueSummary } from '../domain/queue-entries.ts'
 import { type Repository, shortRepositoryName } from '../domain/values/repository.ts'
-import { exitCodeOf, isMergeqError, isNotFound, type MergeqError, toMergeqError } from '../errors.ts'
+import { exitCodeOf, isMergeqError, isNotFound, type MergeqError, toFailure } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { type StyledLine, signSpan, stateSpan } from '../output/styled-text.ts'
 import { type ColumnSpec, linesView, table, type View } from '../output/view.ts'
@@ -118,10 +118,8 @@ async function probeService(context: CommandContext): Promise<ServiceProbe> {
     const limits = { maxRetries: 0 }
     const { date, response } = await callOperation(client, getMergeQueueMetrics, {}, { limits })
     return { sentAt, endedAt: clock.now(), date, metrics: response.bytes }
-  } catch (caught) {
-    const error = toMergeqError(caught)
-    if (error.kind === 'interrupted') throw error
-    return { sentAt, endedAt: clock.now(), error }
+  } catch (error) {
+    return { sentAt, endedAt: clock.now(), error: toFailure(error) }
   }
 }
 
@@ -214,9 +212,7 @@ async function readServiceStatus(client: ServiceClient): Promise<ServiceStatus> 
     const text = describeStatus(response.records[0] ?? {})
     return operationalWords.test(text) ? { kind: 'operational' } : { kind: 'outage', text }
   } catch (error) {
-    const failure = toMergeqError(error)
-    if (failure.kind === 'interrupted') throw failure
-    return { kind: 'unknown', failure }
+    return { kind: 'unknown', failure: toFailure(error) }
   }
 }
 
@@ -252,7 +248,7 @@ async function checkSetting(name: SettingKey, missing: Outcome, { settings }: Se
     await settings.read(name)
     return found === undefined ? missing : pass(`${found.value} (${found.origin})`)
   } catch (error) {
-    const { message, details } = toMergeqError(error)
+    const { message, details } = toFailure(error)
     return warn(message, details.hint ?? '')
   }
 }
@@ -296,7 +292,7 @@ async function checkOrganization(session: Session): Promise<Outcome> {
     await callOperation(session.client(), listFailingTests, params, { pageQuery, limits: { maxRetries: 0 } })
     return outcome
   } catch (error) {
-    const failure = toMergeqError(error)
+    const failure = toFailure(error)
     const { status, hint = '' } = failure.details
     if (status === 401 || status === 403) return warn(failure.message, hint)
     if (!isNotFound(failure)) throw failure

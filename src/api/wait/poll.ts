@@ -12,7 +12,7 @@ import {
   type WaitOptions,
   type WaitState,
 } from '../../domain/wait-state.ts'
-import { isNotFound, isPermanent, MergeqError, toMergeqError, withPeriod } from '../../errors.ts'
+import { isNotFound, isPermanent, MergeqError, toFailure, withPeriod } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { callOperation } from '../call.ts'
 import type { BodyOverride } from '../operation.ts'
@@ -161,7 +161,7 @@ async function readListing(
     )
     return targets.map(target => [target, { queue, observation: observations.get(target.request.values.pr) }])
   } catch (error) {
-    const failure = toReadingError(error)
+    const failure = toFailure(error)
     const message = withPeriod(failure.message)
     if (failure.kind === 'not-found' || failure.kind === 'refused') {
       unreadableQueues.add(name)
@@ -191,17 +191,10 @@ async function readTargetRecord(
     const [record = {}] = response.records
     return { observation: { record, at: clock.now(), askedAt, date } }
   } catch (error) {
-    const failure = toReadingError(error)
+    const failure = toFailure(error)
     if (!isNotFound(failure)) return { failure }
     return { observation: { record: undefined, at: clock.now() }, failure }
   }
-}
-
-/** Returns the error of a failed reading; throws an interruption. */
-function toReadingError(error: unknown): MergeqError {
-  const failure = toMergeqError(error)
-  if (failure.kind === 'interrupted') throw failure
-  return failure
 }
 
 /**

@@ -18,7 +18,7 @@ import {
 import { joinCommandLine } from '../../domain/suggested-command.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { textual } from '../../domain/values/types.ts'
-import { extendError, MergeqError, toMergeqError, usageError, withPeriod } from '../../errors.ts'
+import { extendError, MergeqError, toFailure, toMergeqError, usageError, withPeriod } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { singleRecord } from '../../output/printer.ts'
 import { table } from '../../output/view.ts'
@@ -89,8 +89,7 @@ async function readBack(
     try {
       settings = (await readLive(request, includesState, context))?.settings ?? {}
     } catch (error) {
-      const { kind, message, details } = toMergeqError(error)
-      if (kind === 'interrupted') throw error
+      const { message, details } = toFailure(error)
       throw new MergeqError(
         'unknown-outcome',
         `${withPeriod(message)} The change to the queue for ${name} was accepted, but could not be verified.`,

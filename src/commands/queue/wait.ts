@@ -14,7 +14,7 @@ import { canResume, kindOfOutcome, stateOf } from '../../domain/states.ts'
 import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { choice } from '../../domain/values/types.ts'
 import { pollDelay, requestedDelay } from '../../domain/wait-state.ts'
-import { exitCodeOf, isPermanent, type MergeqError, toMergeqError, withPeriod } from '../../errors.ts'
+import { exitCodeOf, isPermanent, type MergeqError, toFailure, withPeriod } from '../../errors.ts'
 import { getArray, type JsonObject } from '../../json.ts'
 import { singleRecord } from '../../output/printer.ts'
 import { type StyledLine, signSpan, styled } from '../../output/styled-text.ts'
@@ -136,8 +136,7 @@ async function waitForQueue(
       const outcome = queueOutcome(queue, options.until)
       if (outcome !== undefined) return { outcome, queue }
     } catch (error) {
-      const failure = toMergeqError(error)
-      if (failure.kind === 'interrupted') throw failure
+      const failure = toFailure(error)
       errors++
       const isFinal = isPermanent(failure) || failure.kind === 'not-found' || options.limit === 0
       if (isFinal || errors >= defaultMaxErrors) return { outcome: 'error', queue, failure }
