@@ -84,10 +84,10 @@ describe('with real repositories', () => {
     expect(statSync(hook(folder)).mode & 0o777).toBe(0o755)
     const stopped = await push('fix')
     expect(stopped.code).toBe(1)
-    expect(stopped.err).toContain('The push of fix was blocked: #7 has been TESTING')
+    expect(stopped.err).toContain('The push of fix was blocked: #7 has been testing')
     const undeleted = await push('--delete', 'fix')
     expect(undeleted.code).toBe(1)
-    expect(undeleted.err).toContain('The deletion of fix was blocked: #7 has been TESTING')
+    expect(undeleted.err).toContain('The deletion of fix was blocked: #7 has been testing')
     expect(isPushed(folder)).toBe(false)
     const asked = service.requests.length
     git(folder, 'tag', 'v1')

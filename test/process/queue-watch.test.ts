@@ -53,7 +53,7 @@ describe('queue watch in a real terminal', () => {
     await quit(screen)
     expect(screen.lines()).toEqual([
       'before',
-      expect.stringMatching(/^acme\/web main {2}● RUNNING {3}testing 1\/2 {3}waiting 0$/),
+      expect.stringMatching(/^acme\/web main {2}● running {3}1 testing \(up to 2 runs\)$/),
       expect.stringMatching(/^ +PR +STATE/),
       expect.stringMatching(/^1 +#2 +◐ testing/),
       expect.stringMatching(/^LEFT {2}✓ #\d merged .*✓ #\d merged/),
@@ -103,7 +103,7 @@ describe('queue watch in a real terminal', () => {
     await screen.waitForLine(/^echo$/)
     expect(flagsOf(screen)).toBe(restored)
     expect(screen.lines()).toContain('mergeq: stopped by SIGINT.')
-    expect(screen.lines()[0]).toMatch(/^acme\/web main {2}● RUNNING/)
+    expect(screen.lines()[0]).toMatch(/^acme\/web main {2}● running/)
   })
 
   testWith('tmux')('Ctrl-Z restores the terminal and suspends it; fg continues it', async () => {
