@@ -131,7 +131,7 @@ async function locateWords(argv: Words, { path, words }: Reading, groups: Groups
 }
 
 /** Commands that take no arguments and are about a queue: a word after them is its branch. */
-const queueCommands = /^queue (?:get|create|update|delete|pause|resume|drain|watch|export)$/
+const queueCommands = /^queue (?:get|create|update|delete|pause|resume|drain|wait|watch|check|export)$/
 
 /** Returns the option that the first argument of a corrected command needs before it. */
 function optionBefore(argument: string, path: string): Words {
@@ -201,9 +201,10 @@ async function hintForArgument(mistake: Mistake): Promise<Hint> {
   }
   const isPullRequest = isPullRequestReference(word)
   const isOfQueue = command.command.startsWith('queue ')
-  if (isOfQueue && isPullRequest && command.command !== 'queue get') return undefined
+  const ofPullRequest = command.command.replace('queue', 'pr')
+  if (isOfQueue && isPullRequest && !['pr get', 'pr wait'].includes(ofPullRequest)) return undefined
   const meant = isOfQueue
-    ? { target: isPullRequest ? 'pr get' : command.command, isGuess: false }
+    ? { target: isPullRequest ? ofPullRequest : command.command, isGuess: false }
     : findMeaning(await readVocabulary(command.command, groups), word)
   return meant === undefined
     ? undefined
