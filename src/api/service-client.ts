@@ -24,6 +24,7 @@ export interface RequestLimits {
 interface ServiceLogger {
   debug(text: string): Promise<void>
   info(text: string): Promise<void>
+  progress(text: string): Promise<void>
   warn(text: string): Promise<void>
   infoOnce(text: string): Promise<void>
   warnOnce(text: string): Promise<void>
@@ -58,7 +59,15 @@ export const withoutMessages = (client: ServiceClient): ServiceClient => {
   const withSpinner: ServiceLogger['withSpinner'] = (_, work) => work()
   return {
     ...client,
-    logger: { debug, info: ignore, warn: ignore, infoOnce: ignore, warnOnce: ignore, withSpinner },
+    logger: {
+      debug,
+      info: ignore,
+      progress: ignore,
+      warn: ignore,
+      infoOnce: ignore,
+      warnOnce: ignore,
+      withSpinner,
+    },
   }
 }
 
@@ -118,7 +127,7 @@ async function openHttpClient(
     limit: options.timeout ?? Number.POSITIVE_INFINITY,
     authorities,
     isLoopback,
-    notify: text => logger.info(text),
+    notify: text => logger.progress(text),
   })
 }
 

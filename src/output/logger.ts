@@ -20,6 +20,8 @@ export interface Logger {
   warn(text: string): Promise<void>
   /** Writes progress or a remark, unless `--quiet` is set. */
   info(text: string): Promise<void>
+  /** Shows a remark that the next one replaces: in the place of the spinner's text, or like `info` without one. */
+  progress(text: string): Promise<void>
   /** Writes details, only with `--verbose`. */
   debug(text: string): Promise<void>
   /** Writes an error, as text or, with JSON output, as a JSON object. */
@@ -69,6 +71,8 @@ export function createLogger(
 ): Logger {
   let spinner: Spinner | undefined
   let isSpinning = false
+  /** What replaces the text of the spinner. */
+  let remark: string | undefined
   const writeUnwrapped = (text: string) => {
     spinner?.clear()
     return sink.write(text).catch(() => undefined)
@@ -91,6 +95,11 @@ export function createLogger(
   return {
     warn,
     info,
+    async progress(text) {
+      if (!isSpinning || verbose) return info(text)
+      remark = sanitizeLine(text)
+      spinner?.refresh()
+    },
     debug: async text => {
       if (verbose) await write(`${sanitizeLines(text)}\n`)
     },
@@ -109,13 +118,17 @@ export function createLogger(
     },
     hasSpinner: screen !== undefined,
     async withSpinner(text, work) {
-      if (screen === undefined || isSpinning) return work()
+      const forget = () => {
+        remark = undefined
+      }
+      if (screen === undefined) return work()
+      if (isSpinning) return work().finally(forget)
       isSpinning = true
       let isDone = false
       let timer = setTimeout(async () => {
         const { startSpinner } = await import('./spinner.ts')
         if (isDone) return
-        const started = startSpinner(screen, text, color)
+        const started = startSpinner(screen, columns => remark ?? text(columns), color)
         spinner = started
         timer = setInterval(() => started.refresh(), refreshInterval)
       }, spinnerDelay)
@@ -124,6 +137,7 @@ export function createLogger(
       } finally {
         isDone = true
         isSpinning = false
+        forget()
         clearTimeout(timer)
         spinner?.stop()
         spinner = undefined

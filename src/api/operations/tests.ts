@@ -1,4 +1,4 @@
-import { pluralizeFirst } from '../../domain/format.ts'
+import { pluralize, pluralizeFirst } from '../../domain/format.ts'
 import { maxWindow } from '../../domain/limits.ts'
 import { parseTimeRange, type TimeRange, windows } from '../../domain/time-range.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
@@ -208,7 +208,10 @@ export const listFailingTests = defineOperation({
       })),
       hiddenBy: test => hiddenBy(test, params),
       order: sort === undefined ? undefined : orders[sort],
-      describe: ({ shown }) => `${pluralizeFirst(shown, 'test')} failed from ${describeRange(range)}.`,
+      describe: ({ shown, complete }) =>
+        complete || shown === 0
+          ? `${pluralizeFirst(shown, 'test')} failed from ${describeRange(range)}.`
+          : `Listed ${pluralize(shown, 'test')} of those that failed from ${describeRange(range)}.`,
       envelope: result => envelopeOf(result, { start: toIso(range.start), end: toIso(range.end) }),
     }
     return new Paginator(list, params)
