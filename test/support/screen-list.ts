@@ -56,6 +56,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
   'pr-submit': [
     { title: 'new', lines: ['pr submit 7'] },
     { title: 'several', lines: ['pr submit 7 8 9'] },
+    { title: 'into a paused queue', before: ['queue pause'], lines: ['pr submit 41'] },
     {
       title: 'queued already',
       before: ['pr submit 7 --priority medium', 60],

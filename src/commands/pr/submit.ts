@@ -5,14 +5,18 @@ import {
   submitPullRequest,
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { withoutMessages } from '../../api/service-client.ts'
+import { readDocument } from '../../api/test-run-reads.ts'
 import { type CommandRequest, defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { printDryRun } from '../../cli/dry-run.ts'
 import { receiptRecord } from '../../cli/fields.ts'
 import { flag, optionName } from '../../cli/inputs.ts'
-import { kindOfOutcome } from '../../domain/states.ts'
+import { joinList } from '../../domain/format.ts'
+import { kindOfOutcome, stateOf } from '../../domain/states.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
+import { queueName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { getNumber, getString, type JsonObject } from '../../json.ts'
 import { styled } from '../../output/styled-text.ts'
@@ -24,13 +28,28 @@ import { loadWait } from './wait.ts'
 /** The largest number of pull requests that the suggested command names. */
 const maxSuggested = 10
 
-/** Names the command that follows the pull requests, to a person at a terminal. */
+/** Says whether the queue is paused, and names the command that follows, to a person at a terminal. */
 async function suggestWait(
   requests: readonly CommandRequest<RequestedPullRequest>[],
-  { isWatched, hasReader, logger, settings }: CommandContext,
+  { isWatched, hasReader, logger, settings, client, options }: CommandContext,
 ): Promise<void> {
   if (!isWatched || !hasReader) return
-  if (requests.length === 0 || requests.length > maxSuggested) return
+  const [first] = requests
+  if (first === undefined || requests.length > maxSuggested) return
+  const { repo, targetBranch } = first.values
+  const { document } =
+    options.retries === 0
+      ? {}
+      : await readDocument(getQueue, { repo, targetBranch }, withoutMessages(client()), {
+          limits: { maxRetries: 0 },
+        })
+  if (stateOf(document) === 'PAUSED') {
+    const queued = requests.filter(({ values }) => queueName(values) === queueName(first.values))
+    const numbers = queued.map(({ values }) => `#${values.pr}`)
+    await logger.info(
+      `The queue is paused; ${joinList(numbers)} ${numbers.length === 1 ? 'starts' : 'start'} when it resumes.`,
+    )
+  }
   const command = waitCommand(
     requests.map(({ values }) => values),
     settings.commandLine,
