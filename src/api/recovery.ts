@@ -10,6 +10,7 @@ import {
 } from '../domain/suggested-command.ts'
 import { extendError, isNotFound, MergeqError, toFailure, toMergeqError, withPeriod } from '../errors.ts'
 import { get, getArray, isObject, type Json, type JsonObject, parseJson } from '../json.ts'
+import { changeNotMade } from './error-response.ts'
 import {
   type Operation,
   operationName,
@@ -157,7 +158,6 @@ async function replay<P extends Params>(
     if (outcome === 'done') return confirmed
     if (outcome === 'unclear' || isExplained(sent, second)) throw unknownOutcome(sent, second, client)
     if (typeof outcome === 'object') throw refused(sent, outcome.refused, client)
-    const { changeNotMade } = await import('./error-response.ts')
     const isLost = second.details.sentState === 'ambiguous'
     const sentence = isLost ? changeNotMade(sent.operation, sent.request.resource) : undefined
     throw new MergeqError(

@@ -3,6 +3,7 @@ import { canResume, stateOf } from './states.ts'
 
 /** The conditions that a wait for a queue can have as its goal (docs/reference/cli.md, "Waiting"). */
 export const queueConditions = ['idle', 'empty'] as const
+export type QueueCondition = (typeof queueConditions)[number]
 
 /**
  * Returns `reached` for a queue that meets a condition, `pending` for one that cannot become empty until it is
@@ -10,7 +11,7 @@ export const queueConditions = ['idle', 'empty'] as const
  */
 export function queueOutcome(
   queue: JsonObject,
-  condition: (typeof queueConditions)[number],
+  condition: QueueCondition,
 ): 'reached' | 'pending' | undefined {
   const queueState = stateOf(queue)
   const states = getArray(queue, 'enqueuedPullRequests').map(stateOf)
