@@ -1,3 +1,4 @@
+import { isLoopback } from '../config/setting-definitions.ts'
 import { formatBytes, formatInteger } from '../domain/format.ts'
 import { attemptLimit, changeLimit, maxJsonSize, maxRecords, maxValues } from '../domain/limits.ts'
 import { decodeUtf8 } from '../domain/values/text.ts'
@@ -10,7 +11,7 @@ import { previewRequest, type Request } from './request.ts'
 import { type DecodedResponse, isWebPage, notJsonError, type ResponseBody } from './response.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 
-/** Every command prints this note once (docs/reference/cli.md, "Sandbox notice"). */
+/** Every command outside `sandbox shell` prints this note once (docs/reference/cli.md, "Sandbox notice"). */
 export const sandboxNote = 'mergeq: this is a sandbox; nothing here is real.'
 
 export interface ExchangeOptions {
@@ -93,7 +94,9 @@ async function receive(
     () => httpClient.send({ ...request, maxResponseSize }, sendOptions),
   )
   await logger.debug(`< ${response.status} after ${host.clock.now() - startedAt} ms`)
-  if (response.headers.has('x-mergeq-sandbox')) await logger.infoOnce(sandboxNote)
+  // `sandbox shell` has said it for all commands.
+  const isAnnounced = host.env.MERGEQ_SANDBOX_SHELL === '1' && isLoopback(new URL(request.url).hostname)
+  if (response.headers.has('x-mergeq-sandbox') && !isAnnounced) await logger.infoOnce(sandboxNote)
   // The check for completeness has read the last response already.
   const parsed =
     checkedResponse?.receivedBytes === response.bytes

@@ -32,7 +32,7 @@ interface ServiceLogger {
 }
 
 export interface ServiceClient {
-  readonly host: Pick<Host, 'clock' | 'interrupted' | 'random' | 'runtime'>
+  readonly host: Pick<Host, 'clock' | 'env' | 'interrupted' | 'random' | 'runtime'>
   readonly options: ServiceClientOptions
   readonly maxRetries: number
   readonly settings: {

@@ -124,6 +124,7 @@ export const otherVariables: readonly (readonly [names: string, description: str
   ['MERGEQ_TOKEN', 'API token; an empty value counts as unset'],
   ['TRUNK_API_TOKEN', 'API token if MERGEQ_TOKEN is not set, for the default base URL only'],
   ['MERGEQ_GUARD', '`off` disables the `mergeq guard` pre-push hook'],
+  ['MERGEQ_SANDBOX_SHELL', '`1` omits the notice of a sandbox; `mergeq sandbox shell` sets it'],
   ['MERGEQ_DEBUG', '`1` also prints the stack trace of an error on standard error'],
   ['MERGEQ_CONFIG_DIR', 'Configuration directory (default: depends on the platform)'],
   ['XDG_CONFIG_HOME, XDG_CACHE_HOME', 'Base directories for configuration (Linux, macOS) and cache (Linux)'],

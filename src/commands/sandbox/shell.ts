@@ -57,7 +57,7 @@ export const sandboxShellCommand = defineCommand({
         `This shell uses a sandbox at ${sandbox.baseUrl}. The queues in it are simulated. To leave the shell, type: exit`,
       )
       const { code, startError } = await runProgram(program, args, {
-        env: sandbox.environment,
+        env: { ...sandbox.environment, MERGEQ_SANDBOX_SHELL: '1' },
         until: interrupted,
         handlesInterrupt: input.terminal,
       })
