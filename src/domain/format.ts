@@ -82,12 +82,13 @@ export const formatRate = (rate: number): string =>
 
 /**
  * The milliseconds since a date of the service; undefined for a date that is missing, invalid, in the future
- * or without a time zone, which may not be that of this machine. `now` is in milliseconds since 1970.
+ * or without a time zone, which may not be that of this machine. A date less than a second ahead is now: the
+ * service gives its own time in whole seconds. `now` is in milliseconds since 1970.
  */
 export function elapsedSince(date: string | undefined, now: number): number | undefined {
   if (date === undefined || !/(?:[Zz]|[+-]\d{2}:?\d{2})$/.test(date)) return undefined
   const elapsed = now - Date.parse(date)
-  return elapsed >= 0 ? elapsed : undefined
+  return elapsed > -second ? Math.max(elapsed, 0) : undefined
 }
 
 /**

@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatAge, formatDuration, formatInteger, formatRate } from '../../src/domain/format.ts'
+import {
+  describeSince,
+  formatAge,
+  formatDuration,
+  formatInteger,
+  formatRate,
+} from '../../src/domain/format.ts'
 import { pullRequestStates, queueStates } from '../../src/domain/states.ts'
 import { forTerminal } from '../../src/output/sanitize.ts'
 import {
@@ -162,6 +168,11 @@ test.each([
   [9.5 * 86_400_000, '9 days', '9 days'],
 ])('%i ms are the age %s and the duration %s', (milliseconds, age, duration) => {
   expect([formatAge(milliseconds), formatDuration(milliseconds)]).toEqual([age, duration])
+})
+
+test('a date less than a second ahead is now, as the service gives its time in whole seconds', () => {
+  expect(describeSince('2026-01-05T12:00:00.900Z', noon, true)).toBe(' just now')
+  expect(describeSince('2026-01-05T12:00:01.000Z', noon, true)).toBe(' since 2026-01-05T12:00:01.000Z')
 })
 
 test.each([
