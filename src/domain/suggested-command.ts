@@ -20,7 +20,8 @@ export const joinCommandLine = (words: CommandWords): string =>
   ['mergeq', ...words.map(word => shellWord(String(word)))].join(' ')
 
 interface CommandPlace {
-  readonly repo?: Repository | undefined
+  /** Null for a command that is about all repositories. */
+  readonly repo?: Repository | null | undefined
   /** Null for a command that is about all branches. */
   readonly targetBranch?: string | null | undefined
 }

@@ -25,7 +25,7 @@ function withNormalizedStates(document: JsonObject): JsonObject {
 const listOnNotFound: OperationErrors = {
   hint: (status, resource, commandLine) =>
     status === 404
-      ? `To list the queues, run: ${commandLine(['queue', 'list'], { targetBranch: null })}\nTo create this queue, run: ${commandLine(['queue', 'create'], resource)}`
+      ? `To list the queues, run: ${commandLine(['queue', 'list'], { repo: null, targetBranch: null })}\nTo create this queue, run: ${commandLine(['queue', 'create'], resource)}`
       : undefined,
 }
 

@@ -4,6 +4,7 @@ import { defineCommand } from '../../cli/command.ts'
 import { repositoryOrAll } from '../../cli/common-inputs.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
+import { type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
 
@@ -25,8 +26,11 @@ const queueSummaryRecord: RecordFields = {
   ],
 }
 
-const emptySentence =
-  'No queue has metrics. To look up a queue, run: mergeq queue get --repo owner/name --target-branch main'
+function emptySentence(repo: Repository | undefined): string {
+  return repo === undefined
+    ? 'No queue has metrics. To look up a queue, run: mergeq queue get --repo owner/name --target-branch main'
+    : `No queue of ${shortRepositoryName(repo)} has metrics. To list all queues, run: mergeq queue list --all-repos`
+}
 
 export const queueListCommand = defineCommand({
   command: 'queue list',
@@ -54,7 +58,7 @@ export const queueListCommand = defineCommand({
       document: records => records,
       view: records => ({
         ...table(records, queueSummaryRecord.columns),
-        ...(records.length === 0 ? { sentence: emptySentence } : {}),
+        ...(records.length === 0 ? { sentence: emptySentence(request.values.repo) } : {}),
       }),
     })
     await context.printer.end()
