@@ -101,6 +101,7 @@ export function describeEnd(
   const pr = `#${target.request.values.pr}`
   if (isSkipped) return `mergeq did not wait for ${pr}`
   const hasState = target.state.state !== undefined
+  const isRead = hasState || target.state.missingSince !== undefined
   const state = target.state.state === undefined ? missingState(target.state) : stateWords(target.state.state)
   const after = ` after ${formatDuration(elapsed)}`
   const [expected, found] = shortCommits(head, getString(target.record, 'prSha') ?? '')
@@ -113,7 +114,7 @@ export function describeEnd(
     'timed-out': `The wait for ${pr} timed out${after}${hasState ? `, still ${state}` : ` (${state})`}`,
     stale: `The head of ${pr} moved: expected ${expected}, found ${found}`,
     pending: hasState ? `${pr} is still ${state}` : `${pr} has not finished (${state})`,
-    error: `${pr} could not be checked (${state})`,
+    error: `${pr} could not be checked${isRead ? ` (${state})` : ''}`,
   }
   /** About what the first reading showed: nothing changed while the wait lasted. */
   const sentencesAtFirst: Partial<typeof sentences> = {

@@ -119,7 +119,7 @@ export function explanationView(explanation: Explanation, url: string, now: numb
   if (state !== null) rows.push(['state', shorten(state)])
   if (since !== null) rows.push(['since', shorten(since)])
   if (queue?.position != null) rows.push(['position', `${queue.position} of ${queue.length}`])
-  for (const { message } of reasons) rows.push(['reason', message])
+  for (const message of new Set(reasons.map(reason => reason.message))) rows.push(['reason', message])
   if (testRun !== null) {
     const status = testRun.status === null ? '' : ` (${shorten(testRun.status)})`
     rows.push(['test run', `${testRun.id}${status}`])
