@@ -326,7 +326,7 @@ export async function createUsageError(argv: Words, reading: Reading, groups: Gr
     case 'missing-argument': {
       const [input] = command?.definitions ?? []
       const isShell = command?.command === 'completion'
-      const hint = `Specify the shell: ${input?.choices?.join(', ')}. For bash, run: source <(mergeq completion bash)`
+      const hint = `Specify the shell: ${input?.choices?.join(', ')}.\nFor bash, run: source <(mergeq completion bash)`
       return usageError(`${problem.message}.`, isShell ? hint : usage)
     }
     default:

@@ -138,7 +138,7 @@ describe('a misspelt command or option is answered with the whole command line',
   test.each([
     [
       'completion',
-      'Specify the shell: bash, zsh, fish, powershell. For bash, run: source <(mergeq completion bash)',
+      'Specify the shell: bash, zsh, fish, powershell.\nFor bash, run: source <(mergeq completion bash)',
     ],
     ['pr cancel 70,#71', 'Separate pull requests with spaces: 70 71'],
     [
