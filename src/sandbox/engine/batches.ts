@@ -199,7 +199,8 @@ export function removeFromBatches(
   for (const batch of emptied) endRun(queue, batch)
   removeBatches(queue, emptied)
   for (const batch of queue.batches)
-    if (affected.has(batch)) rerun(queue, batch, `another pull request was ${to.toLowerCase()}`)
+    if (affected.has(batch))
+      rerun(queue, batch, `another pull request ${to === 'FAILED' ? 'failed' : 'was cancelled'}`)
 }
 
 /**
