@@ -59,7 +59,7 @@ export function limitInput(param: Param<number | undefined>): Input<number | und
 export const cutListSentence = (count: string): string =>
   `Showing ${count}; there are more. To list more, add --limit 1000.`
 
-export const webInput = flag('Open the page in the browser instead of printing')
+export const webInput = flag('Open the page in the browser instead of printing', { short: 'w' })
 
 /**
  * Opens a page in the browser of this machine and says so on standard error. Throws an `output` error that
