@@ -378,6 +378,16 @@ describe('the prose for a terminal', () => {
     expect(proseOf({ record: record(state), run: tested }).join('\n')).not.toContain('failed')
   })
 
+  test('of the first pull request in the queue names none ahead of it', () => {
+    const passed = (...ahead: JsonObject[]) =>
+      proseOf({
+        record: record('TESTS_PASSED'),
+        queue: queue('RUNNING', [...ahead, entry(7, 'TESTS_PASSED')]),
+      }).join()
+    expect(passed()).not.toContain('ahead')
+    expect(passed(entry(5, 'TESTING'))).toContain('waiting for the pull requests ahead')
+  })
+
   test('of a pull request that was never submitted says so first', () => {
     expect(proseOf({})[0]).toBe('#7 was never submitted to the queue for main')
     expect(proseOf({ record: record('SOMETHING_NEW') })[0]).toMatch(/^#7 SOMETHING_NEW for 3m/)

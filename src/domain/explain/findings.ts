@@ -71,7 +71,7 @@ const stateMessages = new Map([
   ['NOT_READY', 'It is submitted, but not ready to be queued yet.'],
   ['PENDING', 'It is ready and waiting for its tests to start.'],
   ['TESTING', 'Its tests are running.'],
-  ['TESTS_PASSED', 'Its tests passed. It is waiting for the pull requests ahead of it to merge.'],
+  ['TESTS_PASSED', 'Its tests passed.'],
   ['PENDING_FAILURE', 'The cause of the failure is not determined yet. It may still merge.'],
   ['MERGED', 'It was merged.'],
   ['FAILED', 'Its own change caused the failure.'],
@@ -100,11 +100,13 @@ function describeState(state: string, { record, entry, queue }: Facts): Finding 
       message: `It is ${stateWords(state)}, but the service reports it as not submitted.`,
     }
   const depth = getNumber(queue, 'pendingFailureDepth') ?? 0
-  const final =
+  const more =
     state === 'PENDING_FAILURE' && depth > 0
       ? ` The failure is final after up to ${pluralize(depth, 'later test run')}.`
-      : ''
-  return { code: codeOf(state), message: `${message}${final}` }
+      : state === 'TESTS_PASSED' && entry?.position !== 1
+        ? ' It is waiting for the pull requests ahead of it to merge.'
+        : ''
+  return { code: codeOf(state), message: `${message}${more}` }
 }
 
 const namesFinding = (

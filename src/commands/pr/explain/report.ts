@@ -145,7 +145,7 @@ const saidAbove = [
 ]
 
 /** The reasons of the service that only repeat the state. */
-const repeated = ['Its tests failed.', 'It was cancelled.']
+const repeated = ['Its tests failed.', 'Its tests passed.', 'It was cancelled.']
 
 /**
  * Returns an explanation as prose for a terminal: what happened, why, and what to do next. `url` is the page
