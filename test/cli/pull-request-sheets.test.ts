@@ -141,7 +141,7 @@ describe('a change on a terminal', () => {
     )
     expect({ code, out, asked: requests.length }).toEqual({
       code: 0,
-      out: 'The queue for main of acme/web is now PAUSED.\n',
+      out: 'The queue for main of acme/web is now paused.\n',
       asked: 2,
     })
   })

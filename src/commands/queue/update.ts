@@ -157,7 +157,7 @@ const defineStateCommand = ({
     view: (_, { repo, targetBranch }, { before }) =>
       message(
         before === undefined
-          ? `The queue for ${queueName({ repo, targetBranch })} is now ${state}.`
+          ? `The queue for ${queueName({ repo, targetBranch })} is now ${stateWords(state)}.`
           : describeStateChange(state, targetBranch, before),
       ),
     examples: [`mergeq ${command}`],
