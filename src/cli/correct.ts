@@ -187,6 +187,12 @@ async function hintForArgument(mistake: Mistake): Promise<Hint> {
   const extra = words[path.length + definitions.filter(definition => !isOption(definition)).length]
   if (command === undefined || extra === undefined) return undefined
   const { word, index } = extra
+  if (command.command === 'flaky get') {
+    const name = words.slice(path.length)
+    const line = argv.filter((_, at) => name.every((part, nth) => nth === 0 || part.index !== at))
+    const text = name.map(part => part.word).join(' ')
+    return asQuestion(await formatLine(line.with(name[0]?.index ?? index, text), groups))
+  }
   // With gh, --json has the names of fields.
   if (argv[index - 1] === '--json' && /^[a-z][\w.]*(?:,[\w.]+)*$/i.test(word))
     return askForFields(argv.toSpliced(index, 0, '--fields'), groups)

@@ -163,6 +163,7 @@ describe('a misspelt command or option is answered with the whole command line',
       'flaky list -R acme/web --org acme --since yesterday',
       'Use a duration (90s, 12h, 7d, 2w) or a date (2026-01-05, 2026-01-05T12:00:00Z).',
     ],
+    ['flaky get cart --org acme total price', 'Did you mean: mergeq flaky get "cart total price" --org acme'],
     ['pr get 7 --jq .state', "To select from the JSON, run: mergeq pr get 7 --json | jq '.state'"],
     [`queue get --jq "a'b"`, String.raw`run: mergeq queue get --json | jq 'a'\''b'`],
     [
