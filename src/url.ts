@@ -9,3 +9,10 @@ export function parseUrl(text: string): URL | undefined {
     return undefined
   }
 }
+
+/**
+ * Returns whether a host name means this machine. Plain http is accepted for these hosts only, and they are
+ * never reached through a proxy.
+ */
+export const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname)

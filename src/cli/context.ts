@@ -1,7 +1,6 @@
 import { isChange, type Operation } from '../api/operation.ts'
 import { createServiceClient, type ServiceClient } from '../api/service-client.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
-import { isLoopback } from '../config/setting-definitions.ts'
 import { type Config, type ParsedArgs, resolveSettings } from '../config/settings.ts'
 import { readToken, type Token } from '../config/token.ts'
 import { memoize } from '../domain/memoize.ts'
@@ -11,6 +10,7 @@ import type { Environment, Host } from '../host/host.ts'
 import { createLogger, type Logger } from '../output/logger.ts'
 import { createPrinter, type Printer } from '../output/printer.ts'
 import { shouldColor } from '../output/styled-text.ts'
+import { isLoopback } from '../url.ts'
 import { type FieldsDefinition, fieldsOf, selectFields } from './fields.ts'
 
 /**

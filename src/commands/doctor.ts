@@ -9,7 +9,7 @@ import { defineCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { readGitVersion } from '../config/git.ts'
-import { isLoopback, type SettingKey } from '../config/setting-definitions.ts'
+import type { SettingKey } from '../config/setting-definitions.ts'
 import { joinTruncated, pluralize } from '../domain/format.ts'
 import { memoize } from '../domain/memoize.ts'
 import { summarizeMetrics } from '../domain/metrics/last-hour.ts'
@@ -19,7 +19,7 @@ import { exitCodeOf, isMergeqError, isNotFound, type MergeqError, toFailure } fr
 import { getString, type JsonObject } from '../json.ts'
 import { type StyledLine, signSpan, stateSpan } from '../output/styled-text.ts'
 import { type ColumnSpec, linesView, table, type View } from '../output/view.ts'
-import { parseUrl } from '../url.ts'
+import { isLoopback, parseUrl } from '../url.ts'
 
 interface Outcome {
   readonly result: 'pass' | 'warn' | 'fail' | 'skip'

@@ -6,14 +6,7 @@ import { choiceParser, textParser } from '../domain/values/text.ts'
 import { parseTimeLimit } from '../domain/values/time.ts'
 import { integerParser } from '../domain/values/types.ts'
 import { usageError } from '../errors.ts'
-import { parseUrl } from '../url.ts'
-
-/**
- * Returns whether a host name means this machine. Plain http is accepted for these hosts only, and they are
- * never reached through a proxy.
- */
-export const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname)
+import { isLoopback, parseUrl } from '../url.ts'
 
 /**
  * Parses a base address: absolute, https (http for loopback only), without user name, query and fragment.

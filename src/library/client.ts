@@ -13,7 +13,6 @@ import { submitPullRequest } from '../api/operations/pull-requests.ts'
 import { incompleteListError, type PageQuery, type Paginator } from '../api/pages.ts'
 import { resourceOfRequest } from '../api/request.ts'
 import { createServiceClient, type ServiceClient } from '../api/service-client.ts'
-import { isLoopback } from '../config/setting-definitions.ts'
 import { type Config, resolveSettings } from '../config/settings.ts'
 import { readToken } from '../config/token.ts'
 import { memoize } from '../domain/memoize.ts'
@@ -27,6 +26,7 @@ import { createInterruption } from '../host/host.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { createLogger } from '../output/logger.ts'
 import { createRedactor, type Redactor } from '../output/redactor.ts'
+import { isLoopback } from '../url.ts'
 import {
   clientReaders,
   type GivenSettings,
