@@ -625,13 +625,13 @@ export interface ListFailingTestsOptions extends BodyOptions {
   readonly since?: Moment | undefined
   /** End of the range: a duration before now, such as 7d, or a date and time. */
   readonly until?: Moment | undefined
-  /** Maximum number of tests, from 1 to 9007199254740991. */
+  /** Maximum number of tests, at least 1. */
   readonly limit?: number | undefined
   /** Tests per page, 1 to 100, from 1 to 100. */
   readonly pageSize?: number | undefined
   /** Fetch only the page with this token. */
   readonly pageToken?: string | undefined
-  /** Maximum number of pages to fetch, from 1 to 9007199254740991. */
+  /** Maximum number of pages to fetch, at least 1. */
   readonly maxPages?: number | undefined
   /** Only tests that are (or are not) quarantined. */
   readonly quarantined?: boolean | undefined
@@ -661,23 +661,23 @@ export interface ListPullRequestsOptions extends BodyOptions {
   readonly since?: Moment | undefined
   /** Only pull requests by this author (filtered by mergeq, not by the service). */
   readonly author?: string | undefined
-  /** Maximum number of pull requests, from 1 to 9007199254740991. */
+  /** Maximum number of pull requests, at least 1. */
   readonly limit?: number | undefined
   /** Pull requests per page, 1 to 100, from 1 to 100. */
   readonly pageSize?: number | undefined
-  /** Maximum number of pages to fetch, from 1 to 9007199254740991. */
+  /** Maximum number of pages to fetch, at least 1. */
   readonly maxPages?: number | undefined
 }
 
 /** Options of `listQuarantinedTests`. */
 export interface ListQuarantinedTestsOptions extends BodyOptions {
-  /** Maximum number of tests, from 1 to 9007199254740991. */
+  /** Maximum number of tests, at least 1. */
   readonly limit?: number | undefined
   /** Tests per page, 1 to 100, from 1 to 100. */
   readonly pageSize?: number | undefined
   /** Fetch only the page with this token. */
   readonly pageToken?: string | undefined
-  /** Maximum number of pages to fetch, from 1 to 9007199254740991. */
+  /** Maximum number of pages to fetch, at least 1. */
   readonly maxPages?: number | undefined
   /** Only tests of this code owner. */
   readonly owner?: string | undefined
@@ -691,13 +691,13 @@ export interface ListQuarantinedTestsOptions extends BodyOptions {
 export interface ListUnhealthyTestsOptions extends BodyOptions {
   /** Only tests with this status. */
   readonly status?: 'flaky' | 'FLAKY' | 'broken' | 'BROKEN' | undefined
-  /** Maximum number of tests, from 1 to 9007199254740991. */
+  /** Maximum number of tests, at least 1. */
   readonly limit?: number | undefined
   /** Tests per page, 1 to 100, from 1 to 100. */
   readonly pageSize?: number | undefined
   /** Fetch only the page with this token. */
   readonly pageToken?: string | undefined
-  /** Maximum number of pages to fetch, from 1 to 9007199254740991. */
+  /** Maximum number of pages to fetch, at least 1. */
   readonly maxPages?: number | undefined
   /** Only tests that are (or are not) quarantined. */
   readonly quarantined?: boolean | undefined

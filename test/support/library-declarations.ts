@@ -56,7 +56,7 @@ function declareOptions(operation: Operation): string {
     const declaration = name === 'pr' ? 'PullRequestReference' : type.declaration
     const required = isRequired(operation, name)
     const range = type.expected.startsWith('a whole number')
-      ? `, ${type.expected.replace('a whole number ', '')}`
+      ? `, ${type.expected.replace(/^a whole number (?:of )?/, '')}`
       : ''
     const text = withPeriod(`${summary}${range}`)
     return `${comment(text, '  ')}  readonly ${name}${required ? '' : '?'}: ${declaration}${required ? '' : ' | undefined'}\n`

@@ -8,12 +8,18 @@ import { parseDuration, parseInterval, parseMoment } from './time.ts'
 /** The largest value of the service's integers (docs/reference/service.md, "Queue settings"). */
 export const maxInteger = 4_294_967_295
 
+/** What a whole number must be; the largest number that JavaScript keeps exactly counts as no limit. */
+const wholeNumber = (min: number, max: number): string =>
+  max === Number.MAX_SAFE_INTEGER
+    ? `a whole number of at least ${min}`
+    : `a whole number from ${min} to ${max}`
+
 /** Accepts `min` to `max`, both inclusive, without leading zeros. Throws a usage error for any other text. */
 export const integerParser =
   (min: number, max: number) =>
   (text: string): number => {
     if (!/^(?:0|[1-9]\d{0,15})$/.test(text) || Number(text) < min || Number(text) > max)
-      throw usageError(`'${text}' is not a whole number from ${min} to ${max}.`)
+      throw usageError(`'${text}' is not ${wholeNumber(min, max)}.`)
     return Number(text)
   }
 
@@ -131,7 +137,7 @@ export function textual<T>({ accepts = 'string', parse, ...type }: TextualType<T
 /** Whole numbers from `min` to `max`, both inclusive; by default up to the largest integer of the service. */
 export const integer = (min: number, max = maxInteger): Type<number> =>
   textual({
-    expected: `a whole number from ${min} to ${max}`,
+    expected: wholeNumber(min, max),
     placeholder: 'n',
     declaration: 'number',
     accepts: 'number',
