@@ -94,9 +94,8 @@ function describeResponse(response: Response, context: ErrorContext): ResponseDe
   const { status, headers } = response
   const { host, request, operation } = context
   const credential = credentialOf(context)
-  const { name, place } = subjectOf(request.resource, operation.errors)
-  const subject = [name ?? [], place || []].flat().join(' in ')
-  const about = subject === '' ? '' : ` for ${subject}`
+  const subject = subjectOf(request.resource, operation.errors)
+  const about = subject.text === '' ? '' : ` for ${subject.text}`
   if (status === 401)
     return { summary: `${host} rejected ${credential} (401)`, hint: authenticationHint(context) }
   if (status === 403)
@@ -126,13 +125,16 @@ function describeResponse(response: Response, context: ErrorContext): ResponseDe
   const kind = kindOf(status)
   if (kind === 'unavailable')
     return { summary: `${host} could not process the request${about} (${status})`, hint: later }
-  if (kind === 'refused')
+  if (kind === 'refused') {
+    const refusal = changeNotMade(operation, request.resource) ?? `The service rejected the request${about}`
     return {
-      summary: `${changeNotMade(operation, request.resource) ?? `The service rejected the request${about}`}${reasonIn(response) === undefined ? ` (${status})` : ''}`,
+      // The reason that the service gave follows; where it gave none, the status stands for it.
+      summary: reasonIn(response) === undefined ? `${refusal} (${status})` : refusal,
       hint:
         operation.errors?.hint?.(status, request.resource, context.commandLine) ??
         `${request.isChange ? 'Nothing was changed. ' : ''}Fix the request and try again.`,
     }
+  }
   return { summary: `${host} returned an unexpected status (${status})`, hint: 'Check the base URL.' }
 }
 
@@ -160,29 +162,19 @@ const missingRouteWords =
 const isRouteMissing = (response: Pick<ResponseBody, 'text' | 'document'>): boolean =>
   isWebPage(response.text) || missingRouteWords.test(serviceMessageOf(response) ?? '')
 
-function describeNotFound(
-  response: Response,
-  { host, path, request, operation: definition, commandLine }: ErrorContext,
-  subject: string,
-): ResponseDescription {
-  const { operation, resource } = request
-  const { errors, isHostedOnly, recovery } = definition
+function describeNotFound(response: Response, context: ErrorContext, subject: Subject): ResponseDescription {
+  const { host, path, commandLine } = context
+  const { operation, resource } = context.request
+  const { errors, isHostedOnly } = context.operation
   const { repo, targetBranch } = resource
   const options = [...(repo ? ['--repo'] : []), ...(targetBranch === undefined ? [] : ['--target-branch'])]
   const check = options.length === 0 ? 'Check the base URL.' : `Check ${options.join(' and ')}.`
   const hint = errors?.hint?.(404, resource, commandLine) ?? check
-  const { name, place } = subjectOf(resource, errors)
-  const summary = (() => {
-    if (subject === '') return `${host} returned 404 (not found)`
-    const rule = recovery?.readBack?.rule
-    if (rule === 'submit' || rule === 'create') return `${changeNotMade(definition, resource)} (404)`
-    if (name === undefined && targetBranch !== undefined) return `There is no ${place.replace('the ', '')}`
-    return name === `#${resource.pr}` ? `${name} is not in ${place}` : `The service did not find ${subject}`
-  })()
+  const summary = notFoundSummary(context, subject)
   if (isHostedOnly === true)
     return {
       summary: isRouteMissing(response)
-        ? `${subject === '' ? '' : `${summary}, or `}${host} has no operation ${operation} (404)`
+        ? `${subject.text === '' ? '' : `${summary}, or `}${host} has no operation ${operation} (404)`
         : summary,
       hint: `Only the hosted service has the operation ${operation}. ${hint}`,
     }
@@ -199,22 +191,35 @@ function describeNotFound(
   }
 }
 
-/** What a request is about, and the queue or repository that has it: `#7`, `the queue for main of acme/web`. */
-function subjectOf(
-  { pr, head, repo, targetBranch }: Resource,
-  errors: OperationErrors | undefined,
-): { readonly name: string | undefined; readonly place: string } {
+function notFoundSummary({ host, request, operation }: ErrorContext, { name, place, text }: Subject): string {
+  const { pr, targetBranch } = request.resource
+  if (text === '') return `${host} returned 404 (not found)`
+  const rule = operation.recovery?.readBack?.rule
+  if (rule === 'submit' || rule === 'create') return `${changeNotMade(operation, request.resource)} (404)`
+  if (name === undefined && targetBranch !== undefined) return `There is no ${place.replace('the ', '')}`
+  return name === `#${pr}` ? `${name} is not in ${place}` : `The service did not find ${text}`
+}
+
+/** What a request is about, and the queue or repository that has it. */
+interface Subject {
+  /** `#7`; undefined for a request about the queue or repository itself. */
+  readonly name: string | undefined
+  /** `the queue for main of acme/web`, `acme/web`, or nothing. */
+  readonly place: string
+  /** Both. */
+  readonly text: string
+}
+
+function subjectOf({ pr, head, repo, targetBranch }: Resource, errors: OperationErrors | undefined): Subject {
   const pullRequest = pr === undefined ? head && `the pull request for branch ${head}` : `#${pr}`
   const own = errors?.subject
-  return {
-    name: own === undefined || pullRequest === undefined ? (own ?? pullRequest) : `${own} of ${pullRequest}`,
-    place:
-      repo === undefined
-        ? ''
-        : targetBranch === undefined
-          ? shortRepositoryName(repo)
-          : `the queue for ${queueName({ repo, targetBranch })}`,
-  }
+  const name =
+    own === undefined || pullRequest === undefined ? (own ?? pullRequest) : `${own} of ${pullRequest}`
+  const place =
+    repo === undefined || targetBranch === undefined
+      ? repo && shortRepositoryName(repo)
+      : `the queue for ${queueName({ repo, targetBranch })}`
+  return { name, place: place ?? '', text: [name ?? [], place ?? []].flat().join(' in ') }
 }
 
 /** Returns that a change was not made, `#7 was not submitted`; undefined where it is not known to what. */
