@@ -1,7 +1,7 @@
 /**
  * A command, and the words that people type for it, separated by spaces. A command that ends with `<pr>` is
- * meant only if a pull request follows, and one that ends with `<word>` only if a word follows. Of several rows with the same word, the first is meant. Options after the
- * command are a part of it.
+ * meant only if a pull request follows, and one that ends with `<word>` only if a word follows. Of several rows
+ * with the same word, the first is meant. Options after the command are a part of it.
  */
 export type SynonymRow = readonly [command: string, words: string]
 
