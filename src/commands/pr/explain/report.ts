@@ -5,7 +5,7 @@ import { readDocument, readTestRun } from '../../../api/test-run-reads.ts'
 import type { CommandRequest, RequestResult } from '../../../cli/command.ts'
 import { openPage } from '../../../cli/common-inputs.ts'
 import type { CommandContext } from '../../../cli/context.ts'
-import { nameOf, reportResults, withResource } from '../../../cli/run.ts'
+import { nameOf, reportResults, withResource } from '../../../cli/report.ts'
 import {
   type Explanation,
   explainPullRequest,
