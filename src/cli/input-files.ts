@@ -16,10 +16,9 @@ export async function* openInput(
     else yield* files.stream(path, interrupted)
   } catch (error) {
     if (isMergeqError(error)) throw error
-    const reason = (error instanceof Error ? error.message : String(error)).replace(
-      /^[A-Z]+: |, \w+ '.*'$/g,
-      '',
-    )
+    const reason = (error instanceof Error ? error.message : String(error))
+      .replace(/^[A-Z]+: |, \w+( '.*')?$/g, '')
+      .replace('illegal operation on a directory', 'it is a directory')
     throw usageError(
       `${path === '-' ? 'Standard input' : path} cannot be read: ${reason}.`,
       'Check the file name and the file permissions.',
@@ -42,6 +41,6 @@ export async function expandFiles(
   const names = entries.filter(
     name => !/[\\/]/.test(name) && endings.some(ending => name.toLowerCase().endsWith(ending)),
   )
-  if (names.length === 0) throw usageError(`${path} contains no ${endings.join(', ')} file.`)
+  if (names.length === 0) throw usageError(`${path} contains no ${endings.join(' or ')} file.`)
   return [...names].sort().map(name => joinPath(directory, name, runtime.platform))
 }

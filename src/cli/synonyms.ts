@@ -127,6 +127,7 @@ export const optionSynonyms: readonly SynonymRow[] = [
   ['--quiet', '--silent'],
   ['--verbose', '--debug'],
   ['--limit', '--count -L -n'],
+  ['--max-depth', '--depth'],
   ['--dry-run', '--dryrun --what-if -n'],
   ['--color=never', '--no-color --no-colour'],
   ['--no-input', '--non-interactive --no-prompt'],

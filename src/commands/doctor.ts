@@ -263,7 +263,7 @@ async function notFound(what: string, { probe }: Session): Promise<Outcome> {
   const { queues } = summarizeMetrics(readSamplesIn(metrics))
   const names = queues.map(({ repo = '?', branch }) => `${repo} ${branch}`)
   const list = names.length === 0 ? 'The metrics name no queues.' : `Queues: ${joinTruncated(names)}.`
-  return { result: 'fail', found: `${what}. ${list}`, fix: 'To list the queues, run: mergeq queue list' }
+  return { result: 'fail', found: `${what}.`, fix: `${list} To list the queues, run: mergeq queue list` }
 }
 
 async function checkQueue(session: Session): Promise<Outcome> {
@@ -422,7 +422,10 @@ function checklistView(reports: readonly Report[], verbose: boolean): View {
     lines.push([signSpan('SKIPPED'), ` ${names} ${reason}`])
   }
   for (const report of warned) lines.push(...problemLines('WARN', report))
-  for (const report of failed) lines.push(...problemLines('FAIL', report))
+  for (const [index, report] of failed.entries()) {
+    const isRepeated = report.fix === failed[index + 1]?.fix
+    lines.push(...problemLines('FAIL', isRepeated ? { ...report, fix: '' } : report))
+  }
   const warningText = warned.length === 0 ? '' : `, ${pluralize(warned.length, 'warning')}`
   if (failed.length > 0)
     lines.push([signSpan('FAIL'), ` ${pluralize(failed.length, 'check')} failed${warningText}.`])

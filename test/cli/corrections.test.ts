@@ -40,6 +40,7 @@ const otherWords: readonly (readonly [typed: string, meant: string])[] = [
   ['queue wait main', 'queue wait -b main'],
   ['queue wait 7', 'pr wait 7'],
   ['queue check main --not-paused', 'queue check -b main --not-paused'],
+  ['queue check --depth 20', 'queue check --max-depth 20'],
   ['queue get 7', 'pr get 7'],
   ['queue 7', 'pr get 7'],
   ['queue add 7', 'pr submit 7'],

@@ -202,20 +202,20 @@ describe('what the checks find', () => {
 
 describe('the queue and the organization that the settings name', () => {
   const where = { MERGEQ_REPO: 'acme/nope', MERGEQ_TARGET_BRANCH: 'develop', MERGEQ_ORG: 'acme' }
-  const list = { fix: 'To list the queues, run: mergeq queue list' }
+  const fix = 'Queues: acme/web main, acme/api main. To list the queues, run: mergeq queue list'
 
   test.each([404, 503])('a queue that is answered with %i is a failure', async status => {
     const { code, row } = await doctor({ env: where, answer: healthyBut({ getQueue: { status } }) })
     expect({ code, queue: row('queue') }).toMatchObject({ code: 21, queue: { result: 'fail' } })
     if (status === 404)
       expect(row('queue')).toMatchObject({
-        found: 'acme/nope has no queue for develop. Queues: acme/web main, acme/api main.',
-        ...list,
+        found: 'acme/nope has no queue for develop.',
+        fix,
       })
   })
 
   test.each([
-    [404, 21, 'fail', /^acme has no tests of acme\/nope\. Queues: acme\//],
+    [404, 21, 'fail', /^acme has no tests of acme\/nope\.$/],
     [401, 0, 'warn', /401/],
     [403, 0, 'warn', /403/],
   ])('an organization that is answered with %i: exit %i, %s', async (status, exit, result, found) => {

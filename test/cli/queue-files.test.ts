@@ -150,11 +150,10 @@ describe('a queue as code', () => {
     const text = `settings: {batch: true, requiredStatuses: ${JSON.stringify(names)}}`
     const terminal = { terminal: true, columns: 80, env: { NO_COLOR: '1' } }
     const { out } = await story.mergeq('queue diff -f q.yaml', withFile(text, terminal))
-    expect(out).toBe(`REPOSITORY           BRANCH  SETTING           LIVE  FILE
-github.com/acme/web  main    batch             no    yes
-github.com/acme/web  main    requiredStatuses  none  build, integration tests of
-                                                     the checkout
-                                                     (ubuntu-latest), lint
+    expect(out).toBe(`REPOSITORY  BRANCH  SETTING           LIVE  FILE
+acme/web    main    batch             no    yes
+acme/web    main    requiredStatuses  none  build, integration tests of the
+                                            checkout (ubuntu-latest), lint
 `)
   })
 
@@ -447,7 +446,7 @@ describe('a file that is refused', () => {
     ['diff', {}, 'No file was given.'],
     ['diff -f q.yaml', { 'q.yaml': latin1 }, 'q.yaml contains bytes that are not UTF-8.'],
     ['diff -f no.yaml', {}, 'no.yaml cannot be read: '],
-    ['diff -f d', { 'd/readme.md': '' }, 'd contains no .yaml, .yml, .json file.'],
+    ['diff -f d', { 'd/readme.md': '' }, 'd contains no .yaml or .yml or .json file.'],
     ['diff -f d', twice, 'd/a.yaml and d/b.yml describe the same queue: main of acme/web'],
     ['diff -f q.json', { 'q.json': 'settings: {} # none' }, 'q.json:1: invalid JSON.'],
     [`${set} a=1 --set a=2`, {}, '--set was given twice for a.'],

@@ -27,7 +27,7 @@ function parseTest(text: string): string {
   if (isUuid(text) || isIdBeginning(text)) return text
   throw usageError(
     `'${text}' is not a test ID.`,
-    'Use an ID or at least its first 6 characters. To list the IDs, run: mergeq flaky list',
+    'Use an ID or at least its first 6 characters. To list the IDs, run: mergeq flaky list --fields id,name',
   )
 }
 

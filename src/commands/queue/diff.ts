@@ -3,7 +3,7 @@ import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { printDryRun } from '../../cli/dry-run.ts'
 import type { RecordFields } from '../../cli/fields.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
+import { repositoryName, shortRepositoryName } from '../../domain/values/repository.ts'
 import { exitCodeOf, mostSevere } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { table } from '../../output/view.ts'
@@ -33,8 +33,8 @@ export const differenceRecord: RecordFields = {
   ],
 }
 
-const queueRecord = ({ request: { values } }: Pick<Plan, 'request'>) => ({
-  repo: repositoryName(values.repo),
+const queueRecord = ({ request: { values } }: Pick<Plan, 'request'>, nameRepository = repositoryName) => ({
+  repo: nameRepository(values.repo),
   targetBranch: values.targetBranch,
 })
 
@@ -47,9 +47,11 @@ export async function printPlans(reading: Reading, context: CommandContext): Pro
   const { plans, failed } = reading
   const digest = await combineDigests(reading)
   const isSame = failed.length === 0 && !plans.some(hasDifferences)
-  const records: readonly JsonObject[] = plans.flatMap(plan =>
-    plan.differences.map(difference => ({ ...queueRecord(plan), ...difference })),
-  )
+  const recordsWith = (nameRepository: typeof repositoryName): readonly JsonObject[] =>
+    plans.flatMap(plan =>
+      plan.differences.map(difference => ({ ...queueRecord(plan, nameRepository), ...difference })),
+    )
+  const records = recordsWith(repositoryName)
   const queues = [
     ...plans.map(plan => ({
       ...queueRecord(plan),
@@ -75,7 +77,7 @@ export async function printPlans(reading: Reading, context: CommandContext): Pro
       document: changes => ({ same: isSame, digest: digest ?? null, queues, changes }),
       view: changes => ({
         ...viewOf(changes, formatValue),
-        terminalView: () => viewOf(records, formatSetting),
+        terminalView: () => viewOf(recordsWith(shortRepositoryName), formatSetting),
       }),
     })
   if (records.length > 0) await printer.end()

@@ -112,7 +112,7 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
       ? []
       : [
           'No pull requests are queued. Pull requests that are not ready are not listed.',
-          `To check a pull request, run: ${commandLine(['pr', 'get', 7], options)}`,
+          `To check a pull request, run: ${commandLine(['pr', 'get'], options)} <pr>`,
         ]),
   ]
 }
