@@ -154,7 +154,7 @@ export const flakyGateCommand = defineCommand({
   },
   examples: [
     'mergeq flaky gate --since 24h --max 10 --no-quarantined',
-    'mergeq flaky gate --since 7d --max 0 --baseline known.ndjson --on-unavailable pass',
+    'mergeq flaky gate --max 0 --baseline known.ndjson --on-unavailable pass',
   ],
   async run({ max, baseline, onUnavailable, windowOnly }, context) {
     const { logger, printer } = context

@@ -78,8 +78,7 @@ export const flakyLinkCommand = defineCommand({
   stopsOnError: true,
   view: (_, { testId, ticket }) => message(`Linked ticket ${ticket} to test ${testId}.`),
   examples: [
-    'mergeq flaky link 2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a KAN-123  # exits with 5 if the test is unknown',
-    'mergeq flaky link 2b4e8d1c KAN-123  # exits with 5 if no test that failed lately has this ID',
+    'mergeq flaky link 2b4e8d1c KAN-123  # exits with 5 if the test is unknown',
     'mergeq flaky link - < links.txt  # exits with 5 if a test is unknown',
   ],
   async dryRun(_, context) {

@@ -187,7 +187,7 @@ export const prGetCommand = defineCommand({
     'mergeq pr get 123',
     'mergeq pr get --head fix-cart --json',
     'mergeq pr get 123 --timeline',
-    'mergeq pr get 123 --exit-status  # exits with 8 if the pull request is still queued',
+    'mergeq pr get 123 --exit-status  # exits with 8 if it is still queued',
   ],
   exitKinds: outcomes,
 })

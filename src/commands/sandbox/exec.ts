@@ -25,7 +25,7 @@ export const sandboxExecCommand = defineCommand({
   propagatesExitCode: true,
   output: 'the output of the command',
   options: { ...serverOptions, commandLine },
-  examples: ["mergeq sandbox exec -- sh -c 'mergeq pr submit 7 && mergeq pr wait 7 --interval 1s'"],
+  examples: ["mergeq sandbox exec -- sh -c 'mergeq pr submit 7 && mergeq pr wait 7'"],
   async run({ commandLine: words, ...values }, context) {
     const { host, options } = context
     if (options.dryRun) {
