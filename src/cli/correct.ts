@@ -4,9 +4,10 @@ import { joinCommandLine, shellQuote } from '../domain/suggested-command.ts'
 import { isPullRequestReference } from '../domain/values/pull-request.ts'
 import { type MergeqError, usageError } from '../errors.ts'
 import { type CommandGroup, loadCommands } from './command.ts'
+import { fieldSynonyms, fieldsOf } from './fields.ts'
 import { isOption, type OptionDefinition, oppositeOf, optionName } from './inputs.ts'
 import { globalOptions, type Reading, read } from './parse.ts'
-import { commandSynonyms, optionSynonyms, type SynonymRow, watchCommands } from './synonyms.ts'
+import { commandSynonyms, optionSynonyms, type SynonymRow, watchCommands, watchOption } from './synonyms.ts'
 
 type Groups = readonly CommandGroup[]
 type Hint = string | undefined
@@ -162,10 +163,12 @@ async function askForCommand(
   // Nothing is repeated after `mergeq auth` and `mergeq --version`.
   const isAlone = /^(?:auth |--version)/.test(target)
   const known = options.length === 0 ? found : undefined
-  return asQuestion(
+  const question = asQuestion(
     (isAlone ? undefined : await formatLine(line, groups, isGuess, known)) ??
       (await formatLine(target.split(' '), groups, isGuess)),
   )
+  // Without a setting there is nothing to update.
+  return question?.replace(/queue update$/, '$& --help')
 }
 
 /** Returns the question for a command line; if there is none, for the option alone. */
@@ -173,10 +176,15 @@ const asQuestion = (line: Hint, option?: string): Hint =>
   line !== undefined ? `Did you mean: ${line}` : option === undefined ? undefined : `Did you mean ${option}?`
 
 async function hintForCommand(mistake: Mistake): Promise<Hint> {
-  const { groups, path, words } = mistake
+  const { argv, groups, path, words } = mistake
   const typed = [...path, ...words].filter(word => !/^-./.test(word))
   const correction = await correctCommand(typed, groups)
-  return correction === undefined ? undefined : askForCommand(mistake, correction)
+  if (correction === undefined) return undefined
+  const rest = argv.filter(word => !watchOption.test(word))
+  const watch = rest.length < argv.length ? watchCommands[correction.target.replace(/ --pr$/, '')] : undefined
+  return watch === undefined
+    ? askForCommand(mistake, correction)
+    : askForCommand({ ...mistake, argv: rest }, { ...correction, target: watch })
 }
 
 /** Returns the hint for an argument that a command does not take. */
@@ -195,7 +203,7 @@ async function hintForArgument(mistake: Mistake): Promise<Hint> {
   }
   // With gh, --json has the names of fields.
   if (argv[index - 1] === '--json' && /^[a-z][\w.]*(?:,[\w.]+)*$/i.test(word))
-    return askForFields(argv.toSpliced(index, 0, '--fields'), groups)
+    return askForFields(argv.toSpliced(index, 1, '--fields', word), index + 1, mistake)
   const [setting = '', value = ''] = word.split(/=(.*)/s)
   const option = definitions.find(
     ({ name }) => name === `--${optionName(setting, findQueueSetting(setting))}`,
@@ -217,8 +225,14 @@ async function hintForArgument(mistake: Mistake): Promise<Hint> {
     : askForCommand(mistake, { ...meant, replaced: path.length + (isOfQueue ? 0 : 1) })
 }
 
-async function askForFields(words: Words, groups: Groups): Promise<Hint> {
-  const line = await formatLine(words, groups)
+/** Returns the command line with the names of fields at an index, the names of gh as the command has them. */
+async function askForFields(words: Words, at: number, { command, args, groups }: Mistake): Promise<Hint> {
+  const known = (command && fieldsOf(command, args)?.names) ?? []
+  const names = (words[at] ?? '').split(',').map(name => {
+    const synonym = fieldSynonyms.get(name)?.find(other => known.includes(other))
+    return known.includes(name) ? name : (synonym ?? name)
+  })
+  const line = await formatLine(words.with(at, names.join(',')), groups)
   return line === undefined ? undefined : `To print only some fields, run: ${line}`
 }
 
@@ -254,10 +268,8 @@ function findOption(option: string, value: string, definitions: readonly OptionD
 }
 
 /** Returns the hint for an unknown option: the whole command line with the option that was probably meant. */
-async function hintForOption(
-  { argv, groups, path, command, commands }: Mistake,
-  word: string,
-): Promise<Hint> {
+async function hintForOption(mistake: Mistake, word: string): Promise<Hint> {
+  const { argv, groups, path, command, commands } = mistake
   const [option = '', value] = word.split(/=(.*)/s)
   const at = argv.indexOf(word)
   if (at < 0) return undefined
@@ -273,12 +285,12 @@ async function hintForOption(
     return line === undefined ? undefined : `To select from the JSON, run: ${line} | jq ${filter}`
   }
   if (option === '--json')
-    return askForFields(argv.toSpliced(at, 1, '--json', '--fields', value ?? ''), groups)
+    return askForFields(argv.toSpliced(at, 1, '--json', '--fields', value ?? ''), at + 2, mistake)
   const watch = watchCommands[name]
   const isOfWatch = commands.some(
     each => each.command === watch && each.definitions.some(definition => definition.name === option),
   )
-  if (watch !== undefined && (isOfWatch || ['--watch', '-w', '--follow', '--wait'].includes(option))) {
+  if (watch !== undefined && (isOfWatch || option === '-w' || watchOption.test(option))) {
     const correction = { target: watch, replaced: path.length, isGuess: false }
     const rest = isOfWatch ? argv : argv.toSpliced(at, 1)
     return askForCommand({ ...(await read(rest, groups)), argv: rest, groups }, correction)

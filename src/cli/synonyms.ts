@@ -163,7 +163,11 @@ export const optionSynonyms: readonly SynonymRow[] = [
 export const watchCommands: Readonly<Record<string, string>> = {
   'pr get': 'pr wait',
   'pr explain': 'pr wait',
+  'pr testing': 'pr wait',
   'pr list': 'queue watch',
   'queue get': 'queue watch',
   'queue list': 'queue watch',
 }
+
+/** The options that ask other programs for a watch; `-w` is `--web` there. */
+export const watchOption = /^--(?:watch|follow|wait)$/

@@ -36,6 +36,8 @@ const otherWords: readonly (readonly [typed: string, meant: string])[] = [
   ['pr close 7 --yes', 'pr cancel 7 --yes'],
   ['pr checks 7', 'pr testing --pr 7'],
   ['pr checks', 'pr testing'],
+  ['pr checks 7 --watch', 'pr wait 7'],
+  ['pr view 7 -w', 'pr get 7 -w'],
   ['queue get main', 'queue get -b main'],
   ['queue wait main', 'queue wait -b main'],
   ['queue wait 7', 'pr wait 7'],
@@ -109,7 +111,8 @@ describe('a misspelt command or option is answered with the whole command line',
 
   test.each([
     // Other words after `queue set` are not repeated.
-    ['queue set speed 4', 'Did you mean: mergeq queue update'],
+    ['queue set speed 4', 'Did you mean: mergeq queue update --help'],
+    ['queue edit', 'Did you mean: mergeq queue update --help'],
     ['frobnicate', 'To list the commands, run: mergeq --help'],
     ['queue get -n foo', 'To see the usage, run: mergeq queue get --help'],
     ['pr list --author @me -R acme/web -b main', 'Use your login, such as: --author octocat'],
@@ -149,6 +152,10 @@ describe('a misspelt command or option is answered with the whole command line',
     [
       'queue get --json state,mode',
       'To print only some fields, run: mergeq queue get --json --fields state,mode',
+    ],
+    [
+      'pr list --json number,title',
+      'To print only some fields, run: mergeq pr list --json --fields prNumber,prTitle',
     ],
     [
       'pr list -R acme/web -b main --state open',
