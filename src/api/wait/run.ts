@@ -106,15 +106,14 @@ async function runPollRound(targets: readonly WaitTarget[], wait: Wait, observer
   const { logger, host } = client
   const readings = await readTargets(targets, wait)
   const updates = targets.map((target, index) => updateTarget(target, readings[index], wait))
-  for (const [index, { request }] of targets.entries()) {
-    const message = queueStateMessage(stateOf(readings[index]?.queue))
-    if (message !== undefined)
-      await logger.warnOnce(message.replace('The queue', `The queue for ${queueName(request.values)}`))
-  }
   for (const { target, change, end } of updates) {
+    const message = end === undefined ? queueStateMessage(stateOf(target.queue)) : undefined
+    if (message !== undefined)
+      await logger.warnOnce(message.replace('The queue', `The queue for ${queueName(target.request.values)}`))
     if (change !== undefined && !isKnownState(change.to))
       await logger.warnOnce(`Unknown state ${change.to}; still waiting.`)
-    if (change !== undefined) await observer.reportChange(target, change, end !== undefined)
+    if (change !== undefined)
+      await observer.reportChange(target, change, end !== undefined || options.limit === 0)
     if (end !== undefined) await observer.reportEnd(target, end)
   }
   const continued = updates.filter(({ end }) => end === undefined)
