@@ -81,6 +81,10 @@ async function callOnce<P extends Params>(
       const write = { operation, recovery, request, params, failure, limits }
       return { ...result, ...(await recoverWrite(write, client)), date: undefined }
     }
+    if (sentState === 'not-sent') {
+      const { changeError } = await import('./error-response.ts')
+      throw changeError(failure, operation, request.resource)
+    }
     const instead = status === 413 ? operation.fallback?.(params, 'service') : undefined
     if (instead === undefined) throw failure
     await client.logger.warn(instead.warning)

@@ -1,6 +1,6 @@
 import type { CommandLine } from '../domain/suggested-command.ts'
 import { queueName, shortRepositoryName } from '../domain/values/repository.ts'
-import { type ErrorKind, MergeqError, withPeriod } from '../errors.ts'
+import { type ErrorKind, extendError, MergeqError, withPeriod } from '../errors.ts'
 import { type Json, stringifyJson } from '../json.ts'
 import { parseUrl } from '../url.ts'
 import type { Operation, OperationErrors, Params, Resource } from './operation.ts'
@@ -232,6 +232,13 @@ export function changeNotMade(
   return recovery?.done === undefined || subject === ''
     ? undefined
     : `${subject.charAt(0).toUpperCase()}${subject.slice(1)} was not ${recovery.done}`
+}
+
+/** Returns an error that says first which change was not made; that of another request stays the same. */
+export function changeError(failure: MergeqError, operation: Operation, resource: Resource): MergeqError {
+  const change = changeNotMade(operation, resource)
+  const cause = failure.message.replace(/^[A-Z]/, letter => letter.toLowerCase())
+  return change === undefined ? failure : extendError(failure, {}, `${change}: ${cause}`)
 }
 
 function targetOf(headers: ReadonlyMap<string, string>): string {

@@ -159,7 +159,9 @@ describe('changes are repeated only when they were not applied', () => {
     const env = { MERGEQ_BASE_URL: `http://${host}/v1` }
     const { err, sleeps } = await runAndCheck('pr submit 7', { code: 7, names: [host] }, { env })
     expect(sleeps).toEqual([250, 500, 1_000])
-    expect(err).toMatch(/refused the connection; retrying in 0\.3s\.\n.*safe to try again\.\n$/s)
+    expect(err).toMatch(/refused the connection; retrying in 0\.3s\.\n/)
+    expect(err).toContain(`\nmergeq: #7 was not submitted: ${host} refused the connection (4 attempts).\n`)
+    expect(err).toMatch(/safe to try again\.\n$/)
   })
 
   test.each<readonly [string, ServerReply]>([
