@@ -41,7 +41,7 @@ describe('`pr list`', () => {
       out: [1, 2, 3]
         .map(pr => `${pr}\tMERGED\t2026-01-05T11:57:00.000Z\tada\tmedium\tTitle ${pr}\n`)
         .join(''),
-      err: '3 pull requests of the queue for main of acme/web.\n',
+      err: '3 pull requests for main of acme/web.\n',
     })
     expect(bodiesOf(requests)).toEqual([{ take: 100 }, { cursor: '1', take: 100 }])
   })
@@ -113,7 +113,7 @@ describe('`pr list`', () => {
       { since, state: 'MERGED', take: 100 },
     ])
     expect(err).toBe(
-      `4 pull requests of the queue for main of acme/web (FAILED, MERGED, ended since ${since}).\nOmitted 1 duplicate row.\n`,
+      `4 pull requests for main of acme/web (FAILED, MERGED, ended since ${since}).\nOmitted 1 duplicate row.\n`,
     )
   })
 

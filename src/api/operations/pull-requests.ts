@@ -131,7 +131,7 @@ export const submitPullRequest = defineOperation({
   errors: {
     hint: (status, resource, commandLine) =>
       status === 404
-        ? 'Check the pull request number, --repo and --target-branch.'
+        ? `Check the pull request number, --repo and --target-branch.\nTo list the queues, run: ${commandLine(['queue', 'list'], { repo: null, targetBranch: null })}`
         : inspectOnError.hint?.(status, resource, commandLine),
   },
 })
@@ -385,8 +385,7 @@ export const listPullRequests = defineOperation({
       tokenPath: 'nextCursor',
       idOf: record => getNumber(record, 'prNumber')?.toString(),
       hiddenBy: record => (author === undefined || isBy(author, record) ? undefined : '--author'),
-      describe: ({ shown }) =>
-        `${pluralizeFirst(shown, 'pull request')} of the queue for ${queue}${selection}.`,
+      describe: ({ shown }) => `${pluralizeFirst(shown, 'pull request')} for ${queue}${selection}.`,
       envelope({ pages, complete, envelope: { nextCursor, ...others } }) {
         // The cursor of the last of several requests continues one state only.
         const cursor = pages === 1 && nextCursor !== undefined ? { nextCursor } : {}
