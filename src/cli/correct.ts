@@ -3,7 +3,7 @@ import { findSimilarName } from '../domain/similar-name.ts'
 import { joinCommandLine, shellQuote } from '../domain/suggested-command.ts'
 import { isPullRequestReference } from '../domain/values/pull-request.ts'
 import { type MergeqError, usageError } from '../errors.ts'
-import { type CommandGroup, loadCommands } from './command.ts'
+import { type CommandGroup, loadCommands, type RegisteredCommand } from './command.ts'
 import { fieldSynonyms, fieldsOf } from './fields.ts'
 import { isOption, type OptionDefinition, oppositeOf, optionName } from './inputs.ts'
 import { globalOptions, type Reading, read } from './parse.ts'
@@ -113,6 +113,10 @@ async function formatLine(words: Words, groups: Groups, isGuess = false, known?:
     )
   if (!isRepeatable) return undefined
   const { problem, command } = known ?? (await read(words, groups))
+  if (problem?.kind === 'unknown-option') {
+    const [line] = replaceOption(words, problem.word, command)
+    return line === undefined ? undefined : formatLine(line, groups, isGuess)
+  }
   // An argument may still be missing: the person knows its value.
   if (problem !== undefined && problem.kind !== 'missing-argument') return undefined
   if (isGuess && command?.destructive === true) return undefined
@@ -238,6 +242,11 @@ async function askForFields(words: Words, at: number, { command, args, groups }:
 
 // Options.
 
+const optionsOf = (command: RegisteredCommand | undefined): readonly OptionDefinition[] => [
+  ...(command?.definitions.filter(isOption) ?? []),
+  ...globalOptions,
+]
+
 /** Returns the flag that `--batch=true` or `--batch=false` means: the flag itself, or its opposite. */
 function flagFor(flag: string, value: string, definitions: readonly OptionDefinition[]): Words {
   if (value.toLowerCase() === 'true') return [flag]
@@ -267,6 +276,19 @@ function findOption(option: string, value: string, definitions: readonly OptionD
   return isOpposite ? undefined : meaning.target
 }
 
+/** Returns the command line with the option that an unknown option probably means, and that option. */
+function replaceOption(
+  argv: Words,
+  word: string,
+  command: RegisteredCommand | undefined,
+): readonly [Words?, Hint?] {
+  const [option = '', value] = word.split(/=(.*)/s)
+  const at = argv.indexOf(word)
+  const found = findOption(option, value ?? argv[at + 1] ?? '', optionsOf(command))
+  if (at < 0 || found === undefined || found === option) return []
+  return [argv.toSpliced(at, 1, ...(value === undefined ? found.split(' ') : [`${found}=${value}`])), found]
+}
+
 /** Returns the hint for an unknown option: the whole command line with the option that was probably meant. */
 async function hintForOption(mistake: Mistake, word: string): Promise<Hint> {
   const { argv, groups, path, command, commands } = mistake
@@ -274,8 +296,7 @@ async function hintForOption(mistake: Mistake, word: string): Promise<Hint> {
   const at = argv.indexOf(word)
   if (at < 0) return undefined
   const name = path.join(' ')
-  const definitions = [...(command?.definitions.filter(isOption) ?? []), ...globalOptions]
-  const replace = (...words: Words) => formatLine(argv.toSpliced(at, 1, ...words), groups)
+  const definitions = optionsOf(command)
   if (/^--?(?:\w+-)?token$/i.test(option))
     return 'Other processes can read the arguments of a command: set MERGEQ_TOKEN, or run: mergeq auth login'
   if (option === '--jq') {
@@ -297,12 +318,10 @@ async function hintForOption(mistake: Mistake, word: string): Promise<Hint> {
   }
   if (value !== undefined && definitions.some(each => each.name === option && each.value === undefined)) {
     const [flag] = flagFor(option, value, definitions)
-    return flag === undefined ? undefined : asQuestion(await replace(flag), flag)
+    return flag === undefined ? undefined : asQuestion(await formatLine(argv.with(at, flag), groups), flag)
   }
-  const found = findOption(option, value ?? argv[at + 1] ?? '', definitions)
-  if (found === undefined) return undefined
-  const words = value === undefined ? found.split(' ') : [`${found}=${value}`]
-  return asQuestion(await replace(...words), option.startsWith('--') ? found : undefined)
+  const [line, found] = replaceOption(argv, word, command)
+  return asQuestion(line && (await formatLine(line, groups)), option.startsWith('--') ? found : undefined)
 }
 
 /**
@@ -322,7 +341,7 @@ export async function createUsageError(argv: Words, reading: Reading, groups: Gr
       )
     case 'unknown-option': {
       const [option = ''] = problem.word.split('=')
-      const isFlag = [...(command?.definitions ?? []), ...globalOptions].some(({ name }) => name === option)
+      const isFlag = optionsOf(command).some(({ name }) => name === option)
       return usageError(
         isFlag ? `${option} takes no value.` : `unknown option '${option}'.`,
         (await hintForOption(mistake, problem.word)) ?? usage,
