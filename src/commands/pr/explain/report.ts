@@ -210,7 +210,7 @@ function testRunLines(explanation: Explanation): readonly StyledLine[] {
   const numbers = (pullRequests: readonly number[]) => joinTruncated(pullRequests.map(other => `#${other}`))
   const others = tested.filter(other => other !== pr)
   const company = others.length === 0 ? 'alone' : `in a batch with ${numbers(others)}`
-  const base = builtOn.length === 0 ? targetBranch : `${targetBranch} with ${numbers(builtOn)}`
+  const base = builtOn.length === 0 ? targetBranch : `${targetBranch} and ${numbers(builtOn)}`
   const sentence = `It ${isOver(explanation) ? 'was' : 'is being'} tested ${company}, on top of ${base}`
   const end = cause === undefined ? '.' : `; ${cause.charAt(0).toLowerCase()}${cause.slice(1)}`
   return [...lines, `  ${sentence}${end}`]
