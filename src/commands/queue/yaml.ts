@@ -85,7 +85,7 @@ const findPair = (mapping: YAMLMap, name: string): Pair | undefined =>
 const formatDocument = (document: Document): string => document.toString({ lineWidth: 0 })
 
 const fileComment =
-  ' Settings of a merge queue. `mergeq queue diff -f` compares them with the live queue, and\n `mergeq queue apply -f` applies them. Settings that are not listed here stay unchanged.'
+  ' Settings of a merge queue. `mergeq queue diff -f` compares them with the live\n queue; `mergeq queue apply -f` applies them. Settings that are not listed here\n stay unchanged.'
 
 export function writeYaml(queueFile: QueueFile): string {
   const document = new Document(queueFile, options)
