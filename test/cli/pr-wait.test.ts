@@ -96,9 +96,11 @@ describe('`pr wait` of one pull request', () => {
     expect({ code: broken.code, asked: broken.asked.length }).toEqual({ code: 7, asked: 2 })
   })
 
-  test('with --timeout 0 does not announce that it waits for a pull request to appear', async () => {
+  test('says how long it waits for a pull request to appear, but not with --timeout 0', async () => {
     const { code, err } = await runWithHistory('pr wait 7 --timeout 0', { pulls: {} })
     expect({ code, err }).toEqual({ code: 8, err: '' })
+    const short = await runWithHistory('pr wait 7 --timeout 5s', { pulls: {} })
+    expect(short.err).toBe('#7 is not in the queue yet; waiting up to 5s (--timeout).\n')
   })
 
   test.each(['pr wait 7', 'pr wait 7 8 --json'])(

@@ -122,7 +122,7 @@ async function runPollRound(targets: readonly WaitTarget[], wait: Wait, observer
   )
   if (missing.length > 0 && options.limit > 0)
     await logger.info(
-      `${joinTruncated(missing)} ${missing.length === 1 ? 'is' : 'are'} not in the queue yet; waiting up to ${formatDuration(options.grace)} (--grace).`,
+      `${joinTruncated(missing)} ${missing.length === 1 ? 'is' : 'are'} not in the queue yet; waiting up to ${formatDuration(Math.min(options.grace, options.limit))} (${options.grace < options.limit ? '--grace' : '--timeout'}).`,
     )
   const hasUnknownHead = readings.some(
     ({ observation }) =>
