@@ -226,7 +226,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'not found', lines: ['pr get 77', 'queue get -b release', 'pr cancel 77'] },
     {
       title: 'fields',
-      lines: ['pr get 7 --fields prnumber,stat', 'pr get 7 --fields'],
+      lines: ['flaky list --fields nam', 'pr get 7 --fields'],
       before: ['pr submit 7'],
     },
     { title: 'jq', lines: ['pr get 7 --jq .state'] },
