@@ -26,11 +26,13 @@ import { usageError, withName } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import { table } from '../output/view.ts'
 
+const operationNames = serviceOperations.map(({ route }) => operationName(route)).sort()
+
 /** The name of an operation: a path below the base address. */
 const anyOperation = textual({
   expected: 'the name of an operation',
   placeholder: 'operation',
-  suggestions: serviceOperations.map(({ route }) => operationName(route)),
+  suggestions: operationNames,
   parse(text) {
     const name = text.replace(/^\//, '')
     if (!/^[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)*$/.test(name))
@@ -70,9 +72,8 @@ const settingParams = (operation: Operation, givenKeys: ReadonlySet<string>, arg
 
 /** Returns what to do about a 404 for a name that mergeq does not know. */
 function unknownOperationErrors(name: string): OperationErrors {
-  const names = serviceOperations.map(({ route }) => operationName(route))
-  const question = suggestName(name, names) ?? suggestName(`get${name}`, names) ?? ''
-  const hint = `mergeq knows no operation named '${name}'. ${question}`.trimEnd()
+  const similar = suggestName(name, operationNames) ?? suggestName(`get${name}`, operationNames)
+  const hint = `mergeq knows no operation named '${name}'. ${similar ?? 'To list them, run: mergeq api --help'}`
   return { hint: status => (status === 404 ? hint : undefined) }
 }
 
@@ -168,7 +169,7 @@ export const apiCommand = defineCommand({
     'the response, unchanged except that it is sanitized on a terminal; --fields selects fields from it',
   fields: responseFields,
   options: {
-    operation: argument(anyOperation, 'Name of the operation, such as submitPullRequest'),
+    operation: argument(anyOperation, `Operation, such as ${operationNames.join(', ')}`),
     method: option(choice(['get', 'post'], 'method'), 'HTTP method: get or post', {
       short: 'X',
       defaultText: "the operation's own",

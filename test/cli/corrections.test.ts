@@ -189,6 +189,8 @@ describe('a misspelt command or option is answered with the whole command line',
     const { err, requests } = await mergeq('api getQueues', { answer: () => ({ status: 404 }) })
     expect(requests).toHaveLength(1)
     expect(err).toContain("mergeq knows no operation named 'getQueues'. Did you mean getQueue?")
+    const other = await mergeq('api repos/acme/web', { answer: () => ({ status: 404 }) })
+    expect(other.err).toContain('To list them, run: mergeq api --help')
   })
 
   test.each([
