@@ -38,7 +38,7 @@ export function checkContents(context) {
   const { paths, size } = packOnce(context)
   const named = [
     ...Object.values(manifest.bin ?? {}),
-    ...[manifest.main, manifest.types, manifest.man].filter(path => path !== undefined),
+    ...[manifest.main, manifest.types, ...(manifest.man ?? [])].filter(path => path !== undefined),
   ].map(path => path.replace(/^\.\//, ''))
   const onInstall = ['preinstall', 'install', 'postinstall', 'prepare']
   return [

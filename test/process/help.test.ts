@@ -41,6 +41,10 @@ const isOfRunner = (name: string): boolean =>
 
 const place = temporaryFolder('mergeq help ')
 
+test('the manifest lists the manual page: npm installs no page that is not in a list', () => {
+  expect(JSON.parse(readFileSync('package.json', 'utf8')).man).toEqual(['./man/mergeq.1'])
+})
+
 testWith('mandoc')('the manual page is right roff', () => {
   const warnings = (() => {
     try {
