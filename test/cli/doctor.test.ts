@@ -15,6 +15,7 @@ const healthyBut =
     const bodies = new Map([
       ['getMergeQueueMetrics', metrics],
       ['getQueue', JSON.stringify(queue)],
+      ['status', '{"overallStatus":{"type":"up"}}'],
       ['list-failing-tests', '{"tests":[],"page":{"next_page_token":""}}'],
     ])
     return instead[operation] ?? { ...working, body: bodies.get(operation) ?? '' }
@@ -156,9 +157,7 @@ describe('what the checks find', () => {
     expect(code).toBe(0)
     expect(row('clock')).toMatchObject({ result, found })
     expect(row('clock')?.fix).toBe(
-      result === 'pass'
-        ? undefined
-        : 'Set the clock of this machine: time ranges depend on it. Run: sudo timedatectl set-ntp true',
+      result === 'pass' ? undefined : 'Set the clock of this machine: time ranges depend on it.',
     )
   })
 
@@ -185,10 +184,9 @@ describe('what the checks find', () => {
   const overall = (type: string, text: string) =>
     JSON.stringify({ overallStatus: { type, overallStatusDescription: text } })
   test.each([
-    ['{"status":"operational"}', 200, 'pass', 'operational'],
+    ['{}', 200, 'pass', 'operational'],
     [overall('up', 'All systems operational'), 200, 'pass', 'operational'],
     [overall('impacted', 'Merges are delayed'), 200, 'warn', 'Merges are delayed'],
-    ['{"status":"degraded performance"}', 200, 'warn', 'degraded performance'],
     ['{"message":"no such operation"}', 404, 'pass', 'the service publishes no status'],
     ['no', 500, 'warn', /^skipped: /],
   ])('the status of the service: %s', async (body, status, result, found) => {

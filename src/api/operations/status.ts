@@ -1,15 +1,5 @@
-import { isObject } from '../../json.ts'
 import { defineOperation } from '../operation.ts'
-import type { ResponseDecoder } from '../response.ts'
-
-/** Accepts every response: its form is not known. A text becomes the field `status` of the record. */
-const statusDecoder: ResponseDecoder = {
-  expects: 'anything',
-  read({ document, text, bytes }) {
-    const record = isObject(document) ? document : { status: text.trim() }
-    return { records: [record], document: () => record, bytes }
-  },
-}
+import { recordDecoder } from '../response.ts'
 
 export const getServiceStatus = defineOperation({
   route: 'GET /status',
@@ -17,6 +7,6 @@ export const getServiceStatus = defineOperation({
   isHostedOnly: true,
   isPublic: true,
   params: {},
-  decoder: statusDecoder,
+  decoder: recordDecoder(status => status),
   errors: { subject: 'the status of the service' },
 })

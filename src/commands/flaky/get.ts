@@ -196,10 +196,8 @@ const link = (url: string | undefined): StyledLine | undefined =>
  */
 function testSheet(test: JsonObject, context: CommandContext): View {
   const { startedAt } = context
-  const [name, variant] = [
-    getString(test, 'name') ?? 'a test without a name',
-    getString(test, 'variant') ?? '',
-  ]
+  const name = getString(test, 'name') ?? 'a test without a name'
+  const variant = getString(test, 'variant') ?? ''
   const owners = getArray(test, 'codeowners').filter(owner => typeof owner === 'string')
   const properties: readonly (readonly [string, StyledLine | undefined])[] = [
     ['owners', owners.length === 0 ? undefined : owners.join(', ')],
