@@ -8,8 +8,10 @@ import { formatBytes, formatInteger, pluralize } from '../../domain/format.ts'
 import { isPullRequestReference } from '../../domain/values/pull-request.ts'
 import { encodeTargets, type ImpactedTargets, TargetList } from '../../domain/values/target-list.ts'
 import { usageError, withName } from '../../errors.ts'
+import { getString } from '../../json.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 import { table } from '../../output/view.ts'
+import { readRecordOnce } from './reads.ts'
 
 /**
  * The pull request: the first argument if it is a reference; all other arguments are targets
@@ -31,7 +33,12 @@ const onePullRequest: Input<number> = {
 /** The head commit that the targets belong to; undefined with --no-sha. */
 const commit: Input<string | undefined> = {
   definitions: [
-    { name: '--sha', value: 'sha', summary: 'Head commit that the targets belong to' },
+    {
+      name: '--sha',
+      value: 'sha',
+      summary: 'Head commit that the targets belong to',
+      defaultText: 'in CI, the head of the pull request, otherwise HEAD',
+    },
     {
       name: '--no-sha',
       summary: 'Send the targets without a head commit (rejected by the hosted service)',
@@ -123,6 +130,16 @@ export const prTargetsCommand = defineCommand({
   summary: 'Set the impacted targets of a pull request',
   operation: setImpactedTargets,
   inputs: { pr: onePullRequest, sha: commit, targets: targetArguments },
+  async readBefore(values, context) {
+    const { pr, sha } = values
+    const record = await readRecordOnce(values, context)
+    const head = getString(record ?? {}, 'prSha')
+    if (sha !== undefined && head !== undefined && !head.startsWith(sha))
+      await context.logger.warn(
+        `The head of #${pr} is ${head.slice(0, 7)}, but the targets are set at ${sha.slice(0, 7)}. To set them at its head, add --sha ${head}.`,
+      )
+    return record
+  },
   view: (_, { pr, sha, targets }) => ({
     ...table([], []),
     sentence: `Set the impacted targets of #${pr}${sha === undefined ? '' : ` at ${sha.slice(0, 7)}`}: ${describe(targets)}.`,
