@@ -43,7 +43,7 @@ export const queueSettings = {
   concurrency: setting(integer(1), 'Maximum number of concurrent test runs'),
   bisectionConcurrency: setting(
     integer(1),
-    'Maximum number of concurrent test runs while a failed batch is split',
+    'Maximum number of concurrent test runs while a failed batch is split (as concurrency until set)',
   ),
   testingTimeoutMinutes: setting(integer(0), 'Time limit for a test run in minutes; 0 means no limit'),
   pendingFailureDepth: setting(

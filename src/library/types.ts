@@ -565,7 +565,7 @@ export interface UpdateQueueOptions extends BodyOptions {
   readonly mode?: 'single' | 'parallel' | undefined
   /** Maximum number of concurrent test runs, from 1 to 4294967295. */
   readonly concurrency?: number | undefined
-  /** Maximum number of concurrent test runs while a failed batch is split, from 1 to 4294967295. */
+  /** Maximum number of concurrent test runs while a failed batch is split (as concurrency until set), from 1 to 4294967295. */
   readonly bisectionConcurrency?: number | undefined
   /** Time limit for a test run in minutes; 0 means no limit, from 0 to 4294967295. */
   readonly testingTimeoutMinutes?: number | undefined

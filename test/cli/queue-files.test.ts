@@ -81,7 +81,7 @@ describe('a queue as code', () => {
     const applied = await story.mergeq('queue apply -f queues/ --yes', setting)
     const updated = [
       'late\ttrue\tupdated\trequiredStatuses, enqueueingLabel',
-      'main\ttrue\tupdated\tconcurrency',
+      'main\ttrue\tupdated\tconcurrency, bisectionConcurrency',
     ]
     expect({ code: applied.code, out: applied.out }).toEqual({ code: 5, out: rows(...updated) })
     expect(applied.err).toContain('The queue for next of acme/web does not exist.\n')
@@ -165,7 +165,7 @@ acme/web    main    requiredStatuses  none  build, integration tests of the
     const yes = await story.mergeq('queue apply -f q.yaml', { ...setting, typed: ['y'] })
     expect({ code: yes.code, out: yes.out }).toEqual({
       code: 0,
-      out: 'Updated the queue for main of acme/web: concurrency.\n',
+      out: 'Updated the queue for main of acme/web: concurrency, bisectionConcurrency.\n',
     })
     expect((await story.mergeq('queue apply -f q.yaml', setting)).out).toContain('is up to date.')
   })

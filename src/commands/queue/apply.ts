@@ -19,7 +19,7 @@ import { joinCommandLine } from '../../domain/suggested-command.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { textual } from '../../domain/values/types.ts'
 import { extendError, MergeqError, toFailure, toMergeqError, usageError, withPeriod } from '../../errors.ts'
-import type { JsonObject } from '../../json.ts'
+import { getArray, type JsonObject } from '../../json.ts'
 import { singleRecord } from '../../output/printer.ts'
 import { table } from '../../output/view.ts'
 import { differenceRecord, printPlans } from './diff.ts'
@@ -139,6 +139,9 @@ async function applyPlan(plan: Plan, includesState: boolean, context: CommandCon
     if (changes.length > 0) await send(updateQueue, updateBody(changes, content.settings))
     changed = plan.differences.map(({ setting }) => setting)
     const { settings, missing } = await readBack(plan, includesState, context)
+    // The service changes some settings with others: bisectionConcurrency with concurrency.
+    const seen = differences(plan.live?.settings ?? settings, settings).map(({ setting }) => setting)
+    changed = [...new Set([...changed, ...seen])]
     const digest = await settingsDigest(settings)
     if (missing.length === 0) return { record: { ...receipt(), digest } }
     const failure = missingError(plan, missing)
@@ -162,12 +165,9 @@ const resultRecord: RecordFields = {
   ],
 }
 
-async function printResult(
-  { name, differences: changes }: Plan,
-  record: JsonObject,
-  { printer }: CommandContext,
-): Promise<void> {
-  const changed = changes.length === 0 ? '' : `: ${joinList(changes.map(({ setting }) => setting))}`
+async function printResult({ name }: Plan, record: JsonObject, { printer }: CommandContext): Promise<void> {
+  const settings = getArray(record, 'changed').join(', ')
+  const changed = settings === '' ? '' : `: ${settings}`
   const sentence =
     record.outcome === 'unchanged'
       ? `The queue for ${name} is up to date.`
