@@ -40,7 +40,7 @@ export const commandSynonyms: Readonly<Record<string, readonly SynonymRow[]>> = 
   ],
   flaky: [
     ['flaky get', 'show view describe info details'],
-    ['flaky get <word>', 'quarantine unquarantine'],
+    ['flaky get --web <word>', 'quarantine unquarantine'],
     ['flaky list', 'ls tests failing failed all status'],
     ['flaky unhealthy', 'broken'],
     ['flaky report', 'summary'],

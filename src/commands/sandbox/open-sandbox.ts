@@ -37,7 +37,7 @@ export const sandboxOptions = {
   seed: option(integer(0), 'Seed for the generated data; the same seed gives the same data'),
   scenario: option(
     { ...text('scenario', 'name|file'), suggestions: scenarioNames, isFile: true },
-    `What happens to pull requests: ${scenarioNames.join(', ')}, or a file`,
+    `What happens to pull requests: ${scenarioNames.join(', ')}, or a file; with failure, numbers divisible by 3 fail`,
     { default: defaultScenario },
   ),
   dialect: option(
