@@ -55,6 +55,8 @@ export interface ListResult {
   readonly shown: number
   readonly pages: number
   readonly complete: boolean
+  /** `matching ` if an option has hidden records, otherwise empty: a word before the noun. */
+  readonly matching: string
   /** The members of the last document, without the records. */
   readonly envelope: JsonObject
 }
@@ -228,8 +230,10 @@ export class Paginator {
     const warnings: string[] = []
     if (this.#repeated > 0) warnings.push(`Omitted ${pluralize(this.#repeated, 'duplicate row')}.`)
     if (this.#hidden.size > 0) warnings.push(describeHidden(this.#hidden, noun))
-    const result = { shown: this.#shown, pages: cursor.pages, complete, envelope: this.#lastEnvelope }
-    const rest = isLimited ? [`This list is incomplete: there are more ${noun}s.`] : []
+    const matching = this.#hidden.size > 0 ? 'matching ' : ''
+    const envelope = this.#lastEnvelope
+    const result = { shown: this.#shown, pages: cursor.pages, complete, matching, envelope }
+    const rest = isLimited ? [`There are more ${noun}s.`] : []
     return {
       records,
       shown: this.#shown,

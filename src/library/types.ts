@@ -639,7 +639,7 @@ export interface ListFailingTestsOptions extends BodyOptions {
   readonly minFailureRate?: number | undefined
   /** Only tests of this code owner. */
   readonly owner?: string | undefined
-  /** Only tests whose name matches this pattern. */
+  /** Only tests whose name matches this pattern (case-sensitive). */
   readonly name?: string | undefined
   /** Only tests whose file path matches this pattern. */
   readonly path?: string | undefined
@@ -681,7 +681,7 @@ export interface ListQuarantinedTestsOptions extends BodyOptions {
   readonly maxPages?: number | undefined
   /** Only tests of this code owner. */
   readonly owner?: string | undefined
-  /** Only tests whose name matches this pattern. */
+  /** Only tests whose name matches this pattern (case-sensitive). */
   readonly name?: string | undefined
   /** Only tests whose file path matches this pattern. */
   readonly path?: string | undefined
@@ -703,7 +703,7 @@ export interface ListUnhealthyTestsOptions extends BodyOptions {
   readonly quarantined?: boolean | undefined
   /** Only tests of this code owner. */
   readonly owner?: string | undefined
-  /** Only tests whose name matches this pattern. */
+  /** Only tests whose name matches this pattern (case-sensitive). */
   readonly name?: string | undefined
   /** Only tests whose file path matches this pattern. */
   readonly path?: string | undefined

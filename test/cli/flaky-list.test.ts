@@ -115,11 +115,22 @@ describe('flaky list on a terminal', () => {
       ` 29%  115  test number 115  ${idOf(115)}`,
       ` 29%  114  test number 114  ${idOf(114)}`,
     ])
-    expect(lines).toHaveLength(33)
-    expect(lines.slice(-2).join(' ')).toBe(
-      `30 of 116 tests, last 24 hours, worst first. All of them: -o ndjson. One of them: mergeq flaky get ${idOf(115)}`,
+    expect(lines).toHaveLength(34)
+    expect(lines.slice(-3).join(' ')).toBe(
+      `30 of 116 tests, last 24 hours, worst first. RATE and PRS: last 7 days. All of them: -o ndjson. One of them: mergeq flaky get ${idOf(115)}`,
     )
     expect([err, requests.length]).toEqual(['', 2])
+  })
+
+  test('on a pipe, says that a cut list is in the order of the service, and that options hide tests', async () => {
+    const pipe = (flags: string) => list(flags, many(40), { terminal: false })
+    expect((await pipe('--limit 2')).err).toMatch(
+      /^Listed 2 tests of those that failed from \S+ to \S+, in the order of the service\.\nThere are more tests\.\n$/,
+    )
+    expect((await pipe('--limit 2 --sort impact')).err).not.toContain('in the order of the service')
+    expect((await pipe('--name none')).err).toMatch(
+      /^No matching tests failed from \S+ to \S+\.\n40 tests hidden by --name\.\n$/,
+    )
   })
 
   test('requests the same pages as a pipe, which gets all tests in the order of the service, as other formats do', async () => {
@@ -152,9 +163,9 @@ describe('flaky list on a terminal', () => {
   ])('%s is honored', async (flags, count, first, footer) => {
     const { out } = await list(flags, many(40), { columns: 200 })
     const lines = rows(out)
-    expect(lines).toHaveLength(count + 2)
+    expect(lines).toHaveLength(count + 3)
     expect(lines[1]).toContain(`test number ${first}`)
-    expect(lines.at(-1)?.slice(0, footer.length)).toBe(footer)
+    expect(lines.at(-2)?.slice(0, footer.length)).toBe(footer)
   })
 
   test('no test is a sentence', async () => {
@@ -171,14 +182,14 @@ describe('flaky list on a terminal', () => {
       seen.body.includes('"page_token":"100"') ? { status: 500 } : serving(many(200))(seen)
     const { code, out, err } = await list('', [], { answer })
     expect(code).toBe(17)
-    expect(out).toContain('\n30 tests, last 24 hours, worst first. One of them:')
+    expect(out).toContain('\n30 tests, last 24 hours, worst first. RATE and PRS: last 7 days.\nOne of them:')
     expect(err).toContain('The list is incomplete.')
   })
 
   test('with --fields the rows are a table of these fields, and the notes say the rest', async () => {
     const { out, err } = await list('--fields name', many(40))
     expect([rows(out).length, rows(out)[1]]).toEqual([31, 'test number 39'])
-    expect(err).toContain('This list is incomplete: there are more tests.')
+    expect(err).toContain('There are more tests.')
     expect((await list('--fields rate,test', many(1))).out).toContain('test number 0')
   })
 

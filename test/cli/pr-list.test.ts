@@ -71,7 +71,7 @@ describe('`pr list`', () => {
     })
     const { out, err } = await list('--json --limit 2', two)
     expect(JSON.parse(out)).toMatchObject({ nextCursor: '1', window: { complete: false } })
-    expect(err).toContain('This list is incomplete: there are more pull requests.\n')
+    expect(err).toContain('There are more pull requests.\n')
     expect((await list('-o csv --limit 2 --fields prNumber', two)).out).toBe('prNumber\r\n1\r\n2\r\n')
   })
 

@@ -385,7 +385,8 @@ export const listPullRequests = defineOperation({
       tokenPath: 'nextCursor',
       idOf: record => getNumber(record, 'prNumber')?.toString(),
       hiddenBy: record => (author === undefined || isBy(author, record) ? undefined : '--author'),
-      describe: ({ shown }) => `${pluralizeFirst(shown, 'pull request')} for ${queue}${selection}.`,
+      describe: ({ shown, matching }) =>
+        `${pluralizeFirst(shown, `${matching}pull request`)} for ${queue}${selection}.`,
       envelope({ pages, complete, envelope: { nextCursor, ...others } }) {
         // The cursor of the last of several requests continues one state only.
         const cursor = pages === 1 && nextCursor !== undefined ? { nextCursor } : {}

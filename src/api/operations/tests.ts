@@ -64,7 +64,7 @@ const quarantined = param(boolean, 'Only tests that are (or are not) quarantined
 
 const testFilterParams = {
   owner: param(text('owner', 'name'), 'Only tests of this code owner'),
-  name: param(glob(false), 'Only tests whose name matches this pattern'),
+  name: param(glob(false), 'Only tests whose name matches this pattern (case-sensitive)'),
   path: param(glob(true), 'Only tests whose file path matches this pattern'),
 }
 
@@ -208,10 +208,10 @@ export const listFailingTests = defineOperation({
       })),
       hiddenBy: test => hiddenBy(test, params),
       order: sort === undefined ? undefined : orders[sort],
-      describe: ({ shown, complete }) =>
+      describe: ({ shown, complete, matching }) =>
         complete || shown === 0
-          ? `${pluralizeFirst(shown, 'test')} failed from ${describeRange(range)}.`
-          : `Listed ${pluralize(shown, 'test')} of those that failed from ${describeRange(range)}.`,
+          ? `${pluralizeFirst(shown, `${matching}test`)} failed from ${describeRange(range)}.`
+          : `Listed ${pluralize(shown, `${matching}test`)} of those that failed from ${describeRange(range)}${sort === undefined ? ', in the order of the service' : ''}.`,
       envelope: result => envelopeOf(result, { start: toIso(range.start), end: toIso(range.end) }),
     }
     return new Paginator(list, params)
@@ -236,7 +236,8 @@ export const listQuarantinedTests = defineOperation({
       key: 'quarantined_tests',
       idOf: test => getString(test, 'test_case_id'),
       hiddenBy: test => hiddenBy(test, params, 'file'),
-      describe: ({ shown }) => `${pluralizeFirst(shown, 'quarantined test')} in ${repositoryName(repo)}.`,
+      describe: ({ shown, matching }) =>
+        `${pluralizeFirst(shown, `${matching}quarantined test`)} in ${repositoryName(repo)}.`,
     }
     return new Paginator(list, params)
   },
@@ -283,7 +284,8 @@ export const listUnhealthyTests = defineOperation({
       ...testPages,
       segments: statuses.map(status => ({ status })),
       hiddenBy: test => hiddenBy(test, params),
-      describe: ({ shown }) => `${pluralizeFirst(shown, `${adjective} test`)} in ${repositoryName(repo)}.`,
+      describe: ({ shown, matching }) =>
+        `${pluralizeFirst(shown, `${matching}${adjective} test`)} in ${repositoryName(repo)}.`,
     }
     return new Paginator(list, params)
   },

@@ -192,10 +192,10 @@ export const flakyListCommand = defineCommand({
       records.filter(record => getString(record, 'id')?.startsWith(start)).length === 1
     return {
       footer: [
+        `${count}, ${describeInWords(range, endsNow)}${order}. RATE and PRS: last 7 days.`,
         [
-          `${count}, ${describeInWords(range, endsNow)}${order}.`,
-          complete || isBroken ? '' : ' All of them: -o ndjson.',
-          id === undefined ? '' : ` One of them: ${commandLine(['flaky', 'get', isFound ? start : id])}`,
+          complete || isBroken ? '' : 'All of them: -o ndjson. ',
+          id === undefined ? '' : `One of them: ${commandLine(['flaky', 'get', isFound ? start : id])}`,
         ],
       ],
     }
@@ -203,7 +203,7 @@ export const flakyListCommand = defineCommand({
   examples: [
     'mergeq flaky list --since 7d --sort impact --limit 20',
     'mergeq flaky list --since 30d -o ndjson',
-    "mergeq flaky list --owner @acme/web --name 'cart*' --json",
+    "mergeq flaky list --owner @acme/web --name 'Cart*' --json",
   ],
 })
 
@@ -269,7 +269,7 @@ export const flakyQuarantinedCommand = defineCommand({
   inputs: { limit: limitInput(listQuarantinedTests.params.limit) },
   view: ({ records }) => testListView(records, quarantinedColumns, quarantinedScreenColumns),
   listEnding: (end, values, context) => statusListEnding('quarantined', end, values, context),
-  examples: ['mergeq flaky quarantined', "mergeq flaky quarantined --owner @acme/web --name 'cart*' --json"],
+  examples: ['mergeq flaky quarantined', "mergeq flaky quarantined --owner @acme/web --name 'Cart*' --json"],
 })
 
 const unhealthyColumns: readonly ColumnSpec[] = [
