@@ -117,6 +117,8 @@ export function renderManPage(help: ProgramHelp): string {
   return `${[
     '.\\" Generated from the commands of mergeq by `npm run reference`.',
     '.TH MERGEQ 1 "" "mergeq" "mergeq manual"',
+    // Lines are not stretched: names of operations are too long for that.
+    '.ad l',
     ...formatSection(
       'NAME',
       `mergeq \\- ${escapeRoff(help.summary.replace(/^./, first => first.toLowerCase()))}`,
