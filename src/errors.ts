@@ -55,7 +55,7 @@ const exitCodesBySeverity = [
   { code: 14, kind: 'stale', when: 'the head commit or the live settings changed in the meantime' },
   { code: 17, kind: 'incomplete', when: 'part of a list was printed; the rest could not be read' },
   { code: 21, kind: 'check-failed', when: 'a check, gate or match failed; `guard` blocked a push' },
-  { code: 20, kind: 'differs', when: '`queue diff` found differences' },
+  { code: 20, kind: 'differs', when: '`queue diff` found differences; `queue apply` did not take effect' },
   { code: 124, kind: 'timed-out', when: 'the time limit of a wait (`--timeout`) was reached' },
   {
     code: 8,

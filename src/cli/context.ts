@@ -110,7 +110,10 @@ export async function createContext(
   const storeError = settings.store.readError()
   if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
   const writer = {
-    write: out.write,
+    write(output: string | Uint8Array) {
+      logger.clearSpinner()
+      return out.write(output)
+    },
     async pause() {
       await new Promise(setImmediate)
       host.interrupted.throwIfAborted()

@@ -33,6 +33,8 @@ export interface Logger {
   /** Writes a remark with styles and links unless `--quiet` is set. For terminals only. */
   infoLine(line: StyledLine): Promise<void>
   readonly hasSpinner: boolean
+  /** Clears the line of the spinner: before other output, which a pipe may print to the same terminal. */
+  clearSpinner(): void
   /**
    * Runs `work` and shows a spinner with `text` until it ends, where the logger has a screen. Of several
    * tasks at a time, the first has the spinner. Messages are written above it. Returns what `work` returns.
@@ -117,6 +119,7 @@ export function createLogger(
       await write(`${renderLine(line, { color, links })}\n`)
     },
     hasSpinner: screen !== undefined,
+    clearSpinner: () => spinner?.clear(),
     async withSpinner(text, work) {
       const forget = () => {
         remark = undefined

@@ -302,8 +302,16 @@ describe('the hint fits the command and the response', () => {
     [`pr get 7 ${where}`, 404, `run: mergeq pr submit 7 ${place}`],
     [`pr submit 7 ${where}`, 404, 'Check the pull request number, --repo and --target-branch.'],
     [`pr submit 7 ${where}`, 409, `run: mergeq pr get 7 ${place}`],
-    [`pr cancel 7 --yes ${where}`, 404, 'Check --repo and --target-branch.'],
-    [`pr targets 7 a --sha 4f2a ${where}`, 404, 'Check --repo and --target-branch.'],
+    [
+      `pr cancel 7 --yes ${where}`,
+      404,
+      `To check the state of the pull request, run: mergeq pr get 7 ${place}`,
+    ],
+    [
+      `pr targets 7 a --sha 4f2a ${where}`,
+      404,
+      `To check the state of the pull request, run: mergeq pr get 7 ${place}`,
+    ],
     ['queue get -R acme/nope -b main', 404, 'run: mergeq queue list'],
     [`pr testing x ${where}`, 404, 'Check the test run ID, --repo and --target-branch.'],
     [`queue get ${where}`, 404, `run: mergeq queue create ${place}`],

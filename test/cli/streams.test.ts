@@ -91,8 +91,9 @@ describe('documents', () => {
 // It turns in real time.
 describe.concurrent('the spinner', () => {
   /** What it writes while a service answers after a while. */
-  async function spun(line: string, env: Readonly<Record<string, string>> = {}) {
+  async function spun(line: string, env: Readonly<Record<string, string>> = {}, screen: string[] = []) {
     const { err } = await mergeq(line, {
+      screen,
       redraws: true,
       terminal: true,
       env: {
@@ -123,6 +124,26 @@ describe.concurrent('the spinner', () => {
 
   test('shows the pages of a list so far', async () => {
     expect(await spun('flaky list --json')).toMatch(/3 pages|page 3/)
+  })
+
+  test('says how long a missing submission is still waited for', async () => {
+    const { err } = await mergeq('pr wait 7 -R acme/web -b main --grace 20s', {
+      redraws: true,
+      terminal: true,
+      env: { TERM: 'xterm' },
+      async answer() {
+        await new Promise(resolve => setTimeout(resolve, 350))
+        return { status: 404 }
+      },
+    })
+    expect(err).toMatch(/#7 not found in the queue {4}waited \d+s, 1?\ds left/)
+  })
+
+  test('is cleared before other output', async () => {
+    const screen: string[] = []
+    await spun('pr wait 7 --json --timeout 5s', {}, screen)
+    const at = screen.findIndex(text => text.startsWith('{'))
+    expect(screen[at - 1]).toMatch(/^\x1B\[0?K$/)
   })
 
   test('has no color with NO_COLOR and with --color never', async () => {

@@ -146,7 +146,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'none', lines: ['flaky list --name nothing'] },
     { title: 'one test', lines: ['flaky get cd5613fd'], also: ['document'] },
     { title: 'several tests', lines: ['flaky get "address form"'] },
-    { title: 'no test', lines: ['flaky get "no such test"'] },
+    { title: 'no test', lines: ['flaky get "no such test"', 'flaky get "no such test" --window 30d'] },
     { title: 'quarantined', lines: ['flaky quarantined --limit 6'] },
     { title: 'unhealthy', lines: ['flaky unhealthy --limit 6'] },
     { title: 'match', lines: ['flaky match junit.xml'], setting: { files: { 'junit.xml': junitReport } } },

@@ -97,8 +97,8 @@ export const getPartialPullRequest: typeof getSubmittedPullRequest = {
 /** What to do after a change of a pull request was refused: first see what the service knows of it. */
 const inspectOnError: OperationErrors = {
   hint: (status, resource, commandLine) =>
-    status === 409 && resource.pr !== undefined
-      ? `To check the state of the pull request, run: ${commandLine(['pr', 'get', resource.pr], resource)}`
+    (status === 404 || status === 409) && resource.pr !== undefined
+      ? `${status === 404 ? 'Check --repo and --target-branch. ' : ''}To check the state of the pull request, run: ${commandLine(['pr', 'get', resource.pr], resource)}`
       : undefined,
 }
 

@@ -57,7 +57,7 @@ export async function createResult(
     ...(isFailed && {
       failingChecks: failingChecks.map(({ name, url = null, conclusion }) => ({ name, url, conclusion })),
     }),
-    elapsedSeconds: Math.round(elapsed / 1_000),
+    elapsedSeconds: Math.floor(elapsed / 1_000),
     exit,
   }
   return { target, exit, reason, failingChecks, record }

@@ -7,6 +7,7 @@ import { printDryRun } from '../../cli/dry-run.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { argument, option, typedInput } from '../../cli/inputs.ts'
 import { ageOf, describeSince, formatAgo, formatInteger, formatRate, pluralize } from '../../domain/format.ts'
+import { maxWindow } from '../../domain/limits.ts'
 import { describeInWords } from '../../domain/time-range.ts'
 import { isUuid } from '../../domain/values/text.ts'
 import { toIso } from '../../domain/values/time.ts'
@@ -102,13 +103,12 @@ function onlyMatch(
   const [test] = tests
   if (test === undefined) {
     const { commandLine } = context.settings
-    const range = describeInWords(rangeOf(request, context), true)
-    throw new MergeqError('not-found', `No test that failed in the ${range} matches '${text}'.`, {
-      hint: [
-        `To search further back, run: ${commandLine(['flaky', 'get', text])} --window 30d`,
-        `To list the failing tests, run: ${commandLine(['flaky', 'list'])}`,
-      ].join('\n'),
-    })
+    const range = rangeOf(request, context)
+    const hints = [`To list the failing tests, run: ${commandLine(['flaky', 'list'])}`]
+    if (range.end - range.start <= maxWindow)
+      hints.unshift(`To search further back, run: ${commandLine(['flaky', 'get', text])} --window 30d`)
+    const message = `No test that failed in the ${describeInWords(range, true)} matches '${text}'.`
+    throw new MergeqError('not-found', message, { hint: hints.join('\n') })
   }
   if (tests.length > 1) throw severalMatchesError(text, tests, context)
   return test.id

@@ -72,7 +72,9 @@ export async function logNotes(
 }
 
 /** The option that leaves out flaky and broken tests that did not fail in the range. */
-export const windowOnlyInput = flag('Ignore flaky and broken tests that did not fail in the range')
+export const windowOnlyInput = flag(
+  'Read only the tests that failed in the range, not other flaky or broken tests',
+)
 
 /** The members of a body that say which tests a list is about. */
 const sharedMembers: readonly string[] = ['repo', 'org_url_slug']

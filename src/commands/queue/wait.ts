@@ -74,7 +74,7 @@ export const queueWaitCommand = defineCommand({
       outcome,
       depth: queue === undefined ? null : getArray(queue, 'enqueuedPullRequests').length,
       testing: queue === undefined ? null : testSlots(queue).testing.length,
-      elapsedSeconds: Math.round(elapsed / 1_000),
+      elapsedSeconds: Math.floor(elapsed / 1_000),
       exit,
     }
     const lines = (): readonly StyledLine[] => {

@@ -107,7 +107,7 @@ const metricsTime = 3_000
  */
 export async function withLiveLine(
   targets: () => readonly WaitTarget[],
-  { startedAt, options: { limit } }: Wait,
+  { startedAt, options: { limit, grace } }: Wait,
   context: CommandContext,
   work: () => Promise<void>,
 ): Promise<void> {
@@ -120,8 +120,10 @@ export async function withLiveLine(
     void readUsualTime(context.client(), first, metricsTime).then(time => {
       usual = time
     })
-  return logger.withSpinner(
-    columns => liveLine(targets(), { now: host.clock.now(), startedAt, limit, usual }, columns),
-    work,
-  )
+  return logger.withSpinner(columns => {
+    // Until a submission appears, the wait lasts no longer than --grace.
+    const isMissing = targets().every(({ state }) => !state.state && state.missingSince !== undefined)
+    const timeLimit = isMissing ? Math.min(grace, limit || grace) : limit
+    return liveLine(targets(), { now: host.clock.now(), startedAt, limit: timeLimit, usual }, columns)
+  }, work)
 }
