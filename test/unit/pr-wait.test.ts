@@ -317,6 +317,7 @@ describe('the live line of a wait', () => {
   const targetless = { requiresImpactedTargets: true, hasImpactedTargets: false }
   test.each<[string, WaitTarget]>([
     ['not ready, waits for impacted targets', unready({ readiness: targetless })],
+    ['not ready, may wait for impacted targets', { ...unready({}), queue: { ...queue, mode: 'parallel' } }],
     // The reason of the service is more exact than the code host's.
     ['not ready, conflicts with main', unready({ blockReasons: ['merge_conflict'], readiness: blocked })],
     ['not ready, GitHub blocks the merge', unready({ readiness: blocked })],
@@ -326,7 +327,7 @@ describe('the live line of a wait', () => {
     ['not found in the queue', target(141, { missingSince: noon })],
     ['not checked yet', target(141, {})],
   ])('says what holds a pull request back: %s', (text, one) => {
-    expect(shown([one], 60, bare)).toBe(`#141 ${text}    waited 6m12s`)
+    expect(shown([one], 80, bare)).toBe(`#141 ${text}    waited 6m12s`)
   })
 
   test('counts the states of several pull requests', () => {

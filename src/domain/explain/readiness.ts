@@ -71,6 +71,7 @@ function targetsFinding(
       code: 'needs-impacted-targets',
       message:
         'The queue needs its impacted targets; the service does not report whether they were uploaded.',
+      short: 'may wait for impacted targets',
       steps: [upload],
     }
   return {
