@@ -1,4 +1,5 @@
 import { stateOf, terminalOutcome } from '../domain/states.ts'
+import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
 import { isPermanent, type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { type CallOptions, type CallResult, callOperation } from './call.ts'
@@ -60,11 +61,6 @@ export async function callIfAvailable<P extends Params>(
 
 const hasTimeline = ({ timeline }: JsonObject): boolean => Array.isArray(timeline) && timeline.length > 0
 
-type PullRequestParams = Pick<
-  ParamValues<typeof getPartialPullRequest.params>,
-  'repo' | 'targetBranch' | 'pr'
->
-
 interface TimelineOptions {
   readonly overrides?: readonly BodyOverride[]
   readonly limits?: RequestLimits
@@ -78,7 +74,7 @@ interface TimelineOptions {
 export const withTimeline = async (
   client: ServiceClient,
   record: JsonObject,
-  params: PullRequestParams,
+  params: RequestedPullRequest,
   options: TimelineOptions = {},
 ): Promise<JsonObject> =>
   terminalOutcome(stateOf(record)) === undefined ? record : addTimeline(client, record, params, options)
@@ -89,7 +85,7 @@ export const withTimeline = async (
 export async function addTimeline(
   client: ServiceClient,
   record: JsonObject,
-  params: PullRequestParams,
+  params: RequestedPullRequest,
   { overrides = [], limits = {} }: TimelineOptions = {},
 ): Promise<JsonObject> {
   if (hasTimeline(record) || overrides.some(({ path }) => path[0] === 'includeTimeline')) return record

@@ -46,34 +46,21 @@ export interface Scenario {
   /** Settings of the queues at the start, in the form of an updateQueue body. */
   readonly settings?: JsonObject
   /** Changes of settings at times in seconds after the start, for example a pause or another mode. */
-  readonly moments?: readonly ScenarioMoment[]
+  readonly moments?: readonly { readonly after: number; readonly settings: JsonObject }[]
   /** Multiplies the length of all test runs. */
   readonly stretch?: number
   /** Number of requests at the start of which every second request fails with 503. */
   readonly outage?: number
   /** Spans of time in seconds after the start, in which every request fails with 503. */
-  readonly outages?: readonly ScenarioOutage[]
+  readonly outages?: readonly { readonly after: number; readonly lasts: number }[]
 }
-
-interface ScenarioMoment {
-  readonly after: number
-  readonly settings: JsonObject
-}
-
-interface ScenarioOutage {
-  readonly after: number
-  readonly lasts: number
-}
-
-/** The value of `divisibleBy` that matches every pull request. */
-const all = 1
 
 const builtinScenarios: Readonly<Record<ScenarioName, Scenario>> = {
   happy: { summary: 'All pull requests merge.' },
   flaky: {
     summary:
       'The first test run of each pull request fails (PENDING_FAILURE), the next run passes, and it merges.',
-    scripts: [{ divisibleBy: all, runs: ['flake', 'pass'] }],
+    scripts: [{ divisibleBy: 1, runs: ['flake', 'pass'] }],
   },
   failure: {
     summary: 'Pull requests with a number divisible by 3 fail.',
@@ -81,7 +68,7 @@ const builtinScenarios: Readonly<Record<ScenarioName, Scenario>> = {
   },
   cancelled: {
     summary: 'Each pull request is cancelled during its tests.',
-    scripts: [{ divisibleBy: all, runs: ['cancel'] }],
+    scripts: [{ divisibleBy: 1, runs: ['cancel'] }],
   },
   'batch-failure': {
     summary: 'Batches of four; pull requests with a number divisible by 4 fail, and bisection finds them.',

@@ -8,11 +8,9 @@ import { type CommandRequest, defineCommand, type RunContext } from '../../cli/c
 import { argsForPullRequest, webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, option, typedInput } from '../../cli/inputs.ts'
-
 import { shorten } from '../../domain/format.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
 import { howItFailed, readChecks, testRunOf, unreportedStatuses } from '../../domain/test-run.ts'
-
 import { parsePullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import type { Repository } from '../../domain/values/repository.ts'
 import { textual } from '../../domain/values/types.ts'

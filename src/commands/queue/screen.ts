@@ -16,7 +16,7 @@ import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { shortRepositoryName } from '../../domain/values/repository.ts'
 import { getNumber, getString, type JsonObject } from '../../json.ts'
 import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
-import { type ColumnSpec, pullRequestColumns, table, type View, withLinks } from '../../output/view.ts'
+import { pullRequestColumns, table, type View, withLinks } from '../../output/view.ts'
 import type { QueueParams } from './plan.ts'
 
 /**
@@ -117,10 +117,8 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
   ]
 }
 
-const columnSpecs: readonly ColumnSpec[] = [['', 'position', 'number'], ...pullRequestColumns]
-
 export function queueScreen(queue: JsonObject, options: QueueScreenOptions): View {
-  const entries = table(positionEntries(queue), columnSpecs)
+  const entries = table(positionEntries(queue), [['', 'position', 'number'], ...pullRequestColumns])
   return {
     heading: headingLines(queue, options),
     ...withLinks(entries, pr => urlOfPullRequest(options.repo, pr)),

@@ -14,13 +14,12 @@ import {
 import { describeSince, formatOrdinal, joinTruncated, shorten } from '../../../domain/format.ts'
 import { mapConcurrent, maxConcurrent } from '../../../domain/map-concurrent.ts'
 import { howItFailed } from '../../../domain/test-run.ts'
-import type { RequestedPullRequest } from '../../../domain/values/pull-request.ts'
-import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
+import { type RequestedPullRequest, urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { isNotFound, toMergeqError } from '../../../errors.ts'
 import type { Json, JsonObject } from '../../../json.ts'
 import { singleRecord } from '../../../output/printer.ts'
 import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
-import { linesView, type View } from '../../../output/view.ts'
+import { keyValueTable, linesView, type View } from '../../../output/view.ts'
 import { readRecord } from '../reads.ts'
 
 type ExplainRequest = CommandRequest<RequestedPullRequest>
@@ -129,10 +128,7 @@ export function explanationView(explanation: Explanation, url: string, now: numb
   rows.push(['submit again', `${safety}: ${submitAgain.why}`])
   for (const { what, why } of unread) rows.push(['unavailable', `${what}: ${why}`])
   return {
-    columns: [
-      { title: 'FIELD', format: 'plain' },
-      { title: 'VALUE', format: 'prose' },
-    ],
+    ...keyValueTable({}, []),
     rows,
     terminalView: () => linesView(explanationProse(explanation, url, now)),
   }
