@@ -73,6 +73,8 @@ describe('`pr wait` of one pull request', () => {
     ['--interval 2s --until left', 'TESTING, 2 FAILED', 0, 'left\tFAILED\t2'],
     ['--interval 10s', '30 TESTING, 50 MERGED', 0, 'merged\tMERGED\t50'],
     ['--interval 10s', '3600 TESTING', 5, 'error\t\t90'],
+    ['--interval 1m', '3600 TESTING', 5, 'error\t\t90'],
+    ['--grace 12s', '3600 TESTING', 5, 'error\t\t12'],
     ['--interval 10s --grace 0', '30 TESTING', 5, 'error\t\t0'],
   ]
   test.each(ends)('with "%s" and %s ends with %i', async (flags, course, exit, row) => {

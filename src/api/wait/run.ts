@@ -136,9 +136,12 @@ async function runPollRound(targets: readonly WaitTarget[], wait: Wait, observer
   )
   if (waiting.length > 0) await reportPollErrors(failures, waiting, wait)
   const random = host.random()
-  const delays = waiting.map(({ state, errors }) =>
-    options.interval === 'auto' ? pollDelay(state, errors, random) : options.interval,
-  )
+  const delays = waiting.map(({ state, errors }) => {
+    const delay = options.interval === 'auto' ? pollDelay(state, errors, random) : options.interval
+    // The last poll for a missing pull request is at the end of its grace period.
+    const rest = (state.missingSince ?? Infinity) + options.grace - host.clock.now()
+    return rest > 0 ? Math.min(delay, rest) : delay
+  })
   return {
     waiting,
     delay: Math.max(Math.min(...delays), requestedDelay(failures)),
