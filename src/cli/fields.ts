@@ -127,8 +127,10 @@ function findField(
     const column = rowsIn === undefined ? columns.find(([, columnPath]) => columnPath === path) : undefined
     return { name, path, format: column?.[2] ?? 'plain' }
   }
-  if (includesField(names, name)) return byName(name)
   const column = columns.find(([title]) => normalizeHeading(title) === normalizeHeading(name))
+  // A table has no objects: a name of an object and of a column with a part of it is the column.
+  const isPart = !isJson && column?.[1].startsWith(`${name}.`) === true
+  if (includesField(names, name) && !isPart) return byName(name)
   if (column !== undefined) {
     const [title, columnPath, format = 'plain'] = column
     const path = rowsIn === undefined ? columnPath : `${rowsIn}.${columnPath}`

@@ -137,6 +137,14 @@ describe('a list whose records are not known before they come', () => {
   })
 })
 
+test('a name of an object and of a column is the column in a table, the object in JSON', async () => {
+  const status = { value: 'broken', reason: 'Fails on main' }
+  const print = async (flags: string) =>
+    (await mergeq(`flaky list ${org} --fields status ${flags}`, { answer: serve([{ id: 'a', status }]) })).out
+  expect(await print('-o csv')).toBe('status\r\nbroken\r\n')
+  expect(await print('-o ndjson')).toBe(`${JSON.stringify({ status })}\n`)
+})
+
 describe('a field that a record lacks', () => {
   test.each([
     ['is empty on a pipe', '', {}, 'TESTING\t\t\n'],
