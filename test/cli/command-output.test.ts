@@ -53,6 +53,6 @@ test('--exit-status of a pull request that was just submitted is that of each di
 test('in a sandbox shell, only the shell says that its service is a sandbox', async () => {
   const story = await openStory()
   const env = { MERGEQ_SANDBOX_SHELL: '1' }
-  expect(await story.mergeq('queue get', { env })).toMatchObject({ code: 0, err: '' })
+  expect(await story.mergeq('queue get --json', { env })).toMatchObject({ code: 0, err: '' })
   await story.close()
 })

@@ -238,9 +238,13 @@ describe('a token of fewer than 8 characters', () => {
   })
 
   test('is not worth a warning on loopback', async () => {
-    const { code, err } = await run('queue get', json({ state: 'running', enqueuedPullRequests: [] }), {
-      env: short,
-    })
+    const { code, err } = await run(
+      'queue get --json',
+      json({ state: 'running', enqueuedPullRequests: [] }),
+      {
+        env: short,
+      },
+    )
     expect({ code, err }).toEqual({ code: 0, err: '' })
   })
 })

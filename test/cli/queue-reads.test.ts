@@ -127,6 +127,18 @@ describe('queue get on a terminal', () => {
   })
 })
 
+describe('queue get on a pipe', () => {
+  const err = async (flags: string, record = queue('PAUSED')) =>
+    (await mergeq(`queue get ${flags}`, { env, answer: () => ({ body: JSON.stringify(record) }) })).err
+
+  test('says on standard error that no pull requests are queued, and the state of the queue', async () => {
+    const note = 'No pull requests are queued for main of acme/web. The queue is PAUSED.\n'
+    for (const flags of ['', '-o csv']) expect(await err(flags)).toBe(note)
+    for (const flags of ['--json', '-o ndjson', '--fields state', '-q']) expect(await err(flags)).toBe('')
+    expect(await err('', queue('PAUSED', entry(5, 'PENDING')))).toBe('')
+  })
+})
+
 describe('queue list', () => {
   const branch = 'release/2026-01-long-lived-branch-of-the-platform-team'
   const text = `mq_depth_current{${main}} 23

@@ -108,7 +108,7 @@ describe('settings that someone else may have written', () => {
     ['the folder is root\u2019s', { [folder]: { ...ownFolder, owner: 0, mode: 0o755 } }],
   ])('settings of the user decide: %s', async (_, access) => {
     const service = await serve()
-    expect(await mergeq(read, stored(service, access))).toMatchObject({ code: 0, err: '' })
+    expect(await mergeq(`${read} --json`, stored(service, access))).toMatchObject({ code: 0, err: '' })
     expect(service.requests).toHaveLength(1)
   })
 

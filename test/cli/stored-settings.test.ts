@@ -380,7 +380,10 @@ describe('without a folder for settings', () => {
     { HOME: '/home/me', MERGEQ_CONFIG_DIR: 'settings' },
   ]
   test.each(environments)('a read works, and storing is refused: %j', async env => {
-    expect(await mergeq(queueGet, { env, answer: runningQueue })).toMatchObject({ code: 0, err: '' })
+    expect(await mergeq(`${queueGet} --json`, { env, answer: runningQueue })).toMatchObject({
+      code: 0,
+      err: '',
+    })
     for (const line of ['config set repo acme/web', 'config path', login])
       expect(await mergeq(line, { env, input: token })).toMatchObject({
         code: 2,

@@ -79,6 +79,7 @@ const eventsOf = (record: JsonObject): readonly JsonObject[] =>
   getArray(record, 'timeline')
     .filter(isObject)
     .map(({ timestamp, reason, actor, testRun = null, testsPassed = null, ...event }) => ({
+      prNumber: record.prNumber,
       timestamp,
       state: stateOfEvent(event),
       reason: nameIn(reason)?.replaceAll('_', ' '),
@@ -161,8 +162,12 @@ export const prGetCommand = defineCommand({
     const numbered = { prNumber: pr, ...record }
     const number = getNumber(numbered, 'prNumber')
     const page = number === undefined ? undefined : urlOfPullRequest(repo, number)
+    const events = eventsOf(numbered)
+    const isTimeline = includeTimeline === true && context.options.fields.length === 0
     return {
-      ...table([numbered], columns),
+      ...(isTimeline
+        ? table(events, [['PR', 'prNumber', 'pr'], ...timelineColumns])
+        : table([numbered], columns)),
       ...(page === undefined ? {} : { page }),
       ...(exitStatus ? { exit: outcomeOfRecord(record) } : {}),
       terminalView() {
@@ -178,7 +183,6 @@ export const prGetCommand = defineCommand({
             : [`  Why: ${context.settings.commandLine(['pr', 'explain', number], { repo, targetBranch })}`]
         const lines = pullRequestSheet(shown, number, { page, place, now: context.startedAt })
         const sheet = linesView([...lines, ...why])
-        const events = eventsOf(record)
         return events.length === 0 ? sheet : { ...sheet, ...table(events, timelineColumns) }
       },
     }

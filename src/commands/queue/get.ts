@@ -9,6 +9,7 @@ import { printResults } from '../../cli/report.ts'
 import { sendOne } from '../../cli/run.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
 import { positionEntries } from '../../domain/queue-entries.ts'
+import { queueName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { getArray, isObject } from '../../json.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
@@ -70,7 +71,7 @@ const getEntries: typeof getQueue = {
  * elsewhere. Returns the exit code.
  */
 export async function printQueue(request: QueueRequest, context: CommandContext): Promise<number> {
-  const { args, host, isWatched, options, settings } = context
+  const { args, host, isWatched, logger, options, presentation, settings } = context
   const hasEntries =
     selectableFields(args) === entryFields || (options.format === 'ndjson' && options.fields.length === 0)
   const command = { command: 'queue get', operation: hasEntries ? getEntries : getQueue }
@@ -91,7 +92,13 @@ export async function printQueue(request: QueueRequest, context: CommandContext)
         }),
     }
   }
-  return printResults({ ...command, view }, [request], [sent], context)
+  const code = await printResults({ ...command, view }, [request], [sent], context)
+  const { enqueuedPullRequests: listed, state } = sent.result?.response.records[0] ?? {}
+  if (presentation === 'rows' && options.fields.length === 0 && Array.isArray(listed) && listed.length === 0)
+    await logger.info(
+      `No pull requests are queued for ${queueName(request.values)}. The queue is ${state ?? 'in an unknown state'}.`,
+    )
+  return code
 }
 
 export const queueGetCommand = defineCommand({
