@@ -195,7 +195,9 @@ function notFoundSummary({ host, request, operation }: ErrorContext, { name, pla
   const { pr, targetBranch } = request.resource
   if (text === '') return `${host} returned 404 (not found)`
   const rule = operation.recovery?.readBack?.rule
-  if (rule === 'submit' || rule === 'create') return `${changeNotMade(operation, request.resource)} (404)`
+  const change = changeNotMade(operation, request.resource)
+  if (rule === 'create') return `${change} (404)`
+  if (rule === 'submit') return `${change}${place === '' ? '' : ` to ${place}`} (404)`
   if (name === undefined && targetBranch !== undefined) return `There is no ${place.replace('the ', '')}`
   return name === `#${pr}` ? `${name} is not in ${place}` : `The service did not find ${text}`
 }

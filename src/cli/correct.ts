@@ -171,6 +171,8 @@ async function askForCommand(
     (isAlone ? undefined : await formatLine(line, groups, isGuess, known)) ??
       (await formatLine(target.split(' '), groups, isGuess)),
   )
+  if (target === 'flaky get --web')
+    return question?.replace('Did you mean', 'Tests are quarantined on their page. To open it, run')
   // Without a setting there is nothing to update.
   return question?.replace(/queue update$/, '$& --help')
 }
@@ -205,7 +207,9 @@ async function hintForArgument(mistake: Mistake): Promise<Hint> {
     const text = name.map(part => part.word).join(' ')
     return asQuestion(await formatLine(line.with(name[0]?.index ?? index, text), groups))
   }
-  // With gh, --json has the names of fields.
+  // With gh, -q has what jq selects, and --json has the names of fields.
+  if (argv[index - 1] === '-q')
+    return hintForOption({ ...mistake, argv: argv.with(index - 1, '--jq') }, '--jq')
   if (argv[index - 1] === '--json' && /^[a-z][\w.]*(?:,[\w.]+)*$/i.test(word))
     return askForFields(argv.toSpliced(index, 1, '--fields', word), index + 1, mistake)
   const [setting = '', value = ''] = word.split(/=(.*)/s)

@@ -79,7 +79,7 @@ describe('the final body decides what is read back and named', () => {
 
   test.each([
     ['queue pause --set targetBranch=prod', { targetBranch: 'prod' }, 'The queue for prod of acme/web'],
-    ['pr restart --set pr.number=8', { pr: 8 }, 'Restarted the tests of #8.'],
+    ['pr restart --set pr.number=8', { pr: 8 }, 'Requested a restart of the tests of #8.'],
   ])('without a fault: %s', async (line, expected, sentence) => {
     const setting = { env: where, answer: accepting }
     const { out } = await mergeq(`${line} --json`, setting)

@@ -206,7 +206,7 @@ describe('the messages', () => {
     ],
     [`queue get ${where}`, 'There is no queue for main of acme/web'],
     [`pr testing x ${where}`, 'The service did not find the test run in the queue for main of acme/web'],
-    [`pr submit 7 ${where}`, '#7 was not submitted (404)'],
+    [`pr submit 7 ${where}`, '#7 was not submitted to the queue for main of acme/web (404)'],
     [`queue create ${where}`, 'The queue for main of acme/web was not created (404)'],
     [`flaky get ${id} ${org}`, 'The service did not find the test in acme/web'],
     ['api nothing', 'HOST returned 404 (not found)'],

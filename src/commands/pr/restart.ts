@@ -10,6 +10,6 @@ export const prRestartCommand = defineCommand({
   operation: restartTestsOnPullRequest,
   inputs: { pr: pullRequestArguments },
   explainRejection: (...rejection) => explainFinished(['ok', 'failed', 'cancelled'], ...rejection),
-  view: (_, { pr }) => message(`Restarted the tests of #${pr}.`),
+  view: (_, { pr }) => message(`Requested a restart of the tests of #${pr}.`),
   examples: ['mergeq pr restart 123'],
 })
