@@ -181,6 +181,14 @@ describe('`pr wait` of one pull request', () => {
     expect(err).toMatch(/\(503\).*Still waiting\./)
   })
 
+  test('polls for a missing pull request when the grace period ends, and after a failure not at once', async () => {
+    const { code, asked } = await runWithHistory('pr wait 7 --interval 10s --grace 12s', {
+      pulls: {},
+      fault: second => (second === 12 ? { status: 503 } : undefined),
+    })
+    expect({ code, seconds: secondsOf(asked) }).toEqual({ code: 5, seconds: [0, 10, 12, 22] })
+  })
+
   test('polls not before the time that Retry-After asks for', async () => {
     const { code, asked } = await runWithHistory('pr wait 7 --interval 1s', {
       pulls: { 7: 'MERGED' },
