@@ -39,7 +39,7 @@ export const commandSynonyms: Readonly<Record<string, readonly SynonymRow[]>> = 
     ['pr cancel', 'cancel dequeue'],
   ],
   flaky: [
-    ['flaky get', 'show view describe info details'],
+    ['flaky get', 'show view describe info details search find'],
     ['flaky get --web <word>', 'quarantine unquarantine'],
     ['flaky list', 'ls tests failing failed all status'],
     ['flaky unhealthy', 'broken'],

@@ -123,6 +123,7 @@ describe('a misspelt command or option is answered with the whole command line',
     ['flaky get', 'To see the usage, run: mergeq flaky get --help'],
     // An argument may be missing.
     ['flaky show', 'Did you mean: mergeq flaky get'],
+    ['flaky search foo', 'Did you mean: mergeq flaky get foo'],
     ['completions bash', 'Did you mean: mergeq completion bash'],
     ['doctor foo', 'To see the usage, run: mergeq doctor --help'],
     // A word that is only a little like a change is not answered with the change.
