@@ -142,7 +142,7 @@ export const optionSynonyms: readonly SynonymRow[] = [
   ['--author', '-a -A'],
   ['--timeout', '-t --for'],
   ['--version', '-V'],
-  ['--wait', '--watch --follow'],
+  ['--wait', '--watch --follow -w'],
   ['--interval', '-i'],
   ['--state=merged', '--merged'],
   ['--state=failed', '--failed'],

@@ -38,6 +38,7 @@ const otherWords: readonly (readonly [typed: string, meant: string])[] = [
   ['pr checks', 'pr testing'],
   ['pr checks 7 --watch', 'pr wait 7'],
   ['pr view 7 -w', 'pr get 7 -w'],
+  ['pr submit 7 8 -w', 'pr submit 7 8 --wait'],
   ['queue get main', 'queue get -b main'],
   ['queue wait main', 'queue wait -b main'],
   ['queue wait 7', 'pr wait 7'],

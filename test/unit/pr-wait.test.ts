@@ -330,6 +330,15 @@ describe('the live line of a wait', () => {
     expect(shown([one], 80, bare)).toBe(`#141 ${text}    waited 6m12s`)
   })
 
+  test('shows the usual time only for pull requests that were seen or submitted', () => {
+    const missing = { missingSince: noon }
+    const submitted = { ...missing, submission: { from: noon, to: noon } }
+    const [usual, end] = [', usually 14m in the queue', '    waited 6m12s, 38m left']
+    expect(shown([target(99, missing)])).toBe(`#99 not found in the queue${end}`)
+    expect(shown([target(98, missing), target(99, missing)])).not.toContain('usually')
+    expect(shown([target(99, submitted)])).toBe(`#99 just submitted${usual}${end}`)
+  })
+
   test('counts the states of several pull requests', () => {
     const unread = [target(1, {}), target(2, {})]
     expect(shown(unread, 40)).toBe('2 pull requests: 2 not checked yet')

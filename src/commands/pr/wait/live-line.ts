@@ -52,8 +52,6 @@ export function countsOf(targets: readonly WaitTarget[]): Pieces {
   return [`${pluralize(targets.length, 'pull request')}: `, ...counts]
 }
 
-const gap = '    '
-
 interface Times {
   /** In milliseconds since 1970. */
   readonly now: number
@@ -72,7 +70,9 @@ export function liveLine(targets: readonly WaitTarget[], times: Times, columns: 
   if (target === undefined) return ''
   const parts =
     others.length === 0 ? targetParts(target, times.now) : [{ pieces: countsOf(targets), rank: 0 }]
-  return withTimes(parts, times, columns)
+  // The usual time says nothing about pull requests that may never be in the queue.
+  const isUsual = targets.some(({ state }) => state.state !== undefined || state.submission !== undefined)
+  return withTimes(parts, isUsual ? times : { ...times, usual: undefined }, columns)
 }
 
 /** Returns the line of what is waited for, with the times of the wait as far as they fit. */
@@ -85,7 +85,7 @@ export function withTimes(
   let parts: readonly Part[] = [
     ...what,
     ...(usual === undefined ? [] : [{ pieces: [`, ${usualTimeText(usual)} in the queue`], rank: 5 }]),
-    { pieces: [`${gap}waited ${formatDuration(elapsed)}`], rank: 3 },
+    { pieces: [`    waited ${formatDuration(elapsed)}`], rank: 3 },
     ...(limit > 0 ? [{ pieces: [`, ${formatAge(Math.max(0, limit - elapsed))} left`], rank: 6 }] : []),
   ]
   const lineOf = () => parts.flatMap(({ pieces }) => pieces)
