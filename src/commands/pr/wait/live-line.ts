@@ -70,9 +70,9 @@ export function liveLine(targets: readonly WaitTarget[], times: Times, columns: 
   if (target === undefined) return ''
   const parts =
     others.length === 0 ? targetParts(target, times.now) : [{ pieces: countsOf(targets), rank: 0 }]
-  // The usual time says nothing about pull requests that may never be in the queue.
-  const isUsual = targets.some(({ state }) => state.state !== undefined || state.submission !== undefined)
-  return withTimes(parts, isUsual ? times : { ...times, usual: undefined }, columns)
+  // A pull request that was neither seen nor submitted may never be in the queue: no usual time for it.
+  const isKnown = targets.some(({ state }) => state.state !== undefined || state.submission !== undefined)
+  return withTimes(parts, isKnown ? times : { ...times, usual: undefined }, columns)
 }
 
 /** Returns the line of what is waited for, with the times of the wait as far as they fit. */
