@@ -3,7 +3,12 @@ import type { ParseContext, ParsedArgs } from '../config/settings.ts'
 import { formatInteger } from '../domain/format.ts'
 import { defaultMaxErrors } from '../domain/limits.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
-import { parseRepository, type Repository, repositoryName } from '../domain/values/repository.ts'
+import {
+  isSameRepository,
+  parseRepository,
+  type Repository,
+  repositoryKey,
+} from '../domain/values/repository.ts'
 import { readText } from '../domain/values/text.ts'
 import { integer } from '../domain/values/types.ts'
 import { MergeqError, usageError } from '../errors.ts'
@@ -152,9 +157,27 @@ export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
   const requestArgs = new Map(args).set('pr', [String(number)])
   if (repo === undefined) return requestArgs
   const [typed] = args.get('--repo') ?? []
-  if (typed !== undefined && repositoryName(parseRepository(typed)) !== repositoryName(parseRepository(repo)))
-    throw usageError(`'${word}' and --repo ${typed} name different repositories.`, 'Use only one of them.')
-  return requestArgs.set('--repo', [repo])
+  if (typed === undefined) return requestArgs.set('--repo', [repo])
+  if (isSameRepository(parseRepository(typed), parseRepository(repo))) return requestArgs
+  throw usageError(`'${word}' and --repo ${typed} name different repositories.`, 'Use only one of them.')
+}
+
+/** Returns each pull request once: a restart that is sent twice would begin twice. */
+async function withoutRepeats(
+  requests: readonly ParsedArgs[],
+  { settings }: ParseContext,
+): Promise<readonly ParsedArgs[]> {
+  const named = requests.map(each => each.get('--repo')?.[0])
+  // A number is compared with an address: it belongs to the repository of the settings.
+  const isMixed = named.includes(undefined) && named.some(repo => repo !== undefined)
+  const own = isMixed ? await settings.read('repo') : undefined
+  const unique = new Map<string, ParsedArgs>()
+  for (const [index, each] of requests.entries()) {
+    const repo = named[index] ?? (own && repositoryKey(own)) ?? ''
+    const key = `${repo.toLowerCase()} ${each.get('pr')}`
+    if (!unique.has(key)) unique.set(key, each)
+  }
+  return [...unique.values()]
 }
 
 export const pullRequestNumber = (args: ParsedArgs): number =>
@@ -177,9 +200,10 @@ export const pullRequestArguments: Input<number> = {
     const hint = 'Write one pull request per line: a number or a URL.'
     const read = typed.includes('-') ? await readInputItems('pull requests', hint, wordsIn, context) : []
     const words = typed.flatMap(word => (word === '-' ? read : [word]))
-    const requests = words.map(word => argsForPullRequest(args, word))
-    // A restart that is sent twice would begin twice.
-    return [...new Map(requests.map(each => [`${each.get('--repo')} ${each.get('pr')}`, each])).values()]
+    return withoutRepeats(
+      words.map(word => argsForPullRequest(args, word)),
+      context,
+    )
   },
   read: pullRequestNumber,
 }

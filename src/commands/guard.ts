@@ -11,7 +11,7 @@ import { parseGitRemote } from '../config/git.ts'
 import { elapsedSince, formatAge } from '../domain/format.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
 import { isUnderTest, outcomeOfRecord, stateWords } from '../domain/states.ts'
-import { type Repository, repositoryName } from '../domain/values/repository.ts'
+import { isSameRepository, type Repository } from '../domain/values/repository.ts'
 import { readText } from '../domain/values/text.ts'
 import { extendError, MergeqError, toMergeqError, usageError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
@@ -79,7 +79,7 @@ interface GuardedQueue {
 /** Whether a URL belongs to another repository, such as a fork. */
 function isOtherRepository(remoteUrl: string | undefined, repo: Repository): boolean {
   const pushed = remoteUrl === undefined ? undefined : parseGitRemote(remoteUrl)
-  return pushed !== undefined && repositoryName(pushed).toLowerCase() !== repositoryName(repo).toLowerCase()
+  return pushed !== undefined && !isSameRepository(pushed, repo)
 }
 
 /** Returns the record of the pull request that a push would remove from the queue, or undefined. */

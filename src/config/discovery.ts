@@ -1,6 +1,6 @@
 import { memoize } from '../domain/memoize.ts'
 import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
-import { type Repository, repositoryName } from '../domain/values/repository.ts'
+import { isSameRepository, type Repository, repositoryName } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { get, type Json } from '../json.ts'
@@ -182,9 +182,6 @@ async function readRemotes(host: Host): Promise<readonly Remote[]> {
   const preferred = ['origin', 'upstream'].flatMap(name => remotes.filter(remote => remote.name === name))
   return preferred.length === 0 && remotes.length === 1 ? remotes : preferred
 }
-
-const isSameRepository = (one: Repository, other: Repository): boolean =>
-  repositoryName(one).toLowerCase() === repositoryName(other).toLowerCase()
 
 /** Returns `origin` and `upstream` if they name different repositories: a fork and its parent. */
 function findFork(remotes: readonly Remote[]): readonly [Remote, Remote] | undefined {

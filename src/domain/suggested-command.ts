@@ -1,4 +1,4 @@
-import { parseRepository, type Repository, repositoryName } from './values/repository.ts'
+import { parseRepository, type Repository, repositoryKey, repositoryName } from './values/repository.ts'
 
 /** Returns a text in single quotes, which a POSIX shell reads as one word with the same characters. */
 export const shellQuote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
@@ -62,15 +62,15 @@ export const createCommandLine =
       canonical = (text: string) => text,
     ): CommandWords => {
       if (wanted === null) return []
-      const isWanted = (text: string | undefined) => text !== undefined && canonical(text) === wanted
-      if (wanted === undefined || isWanted(typed.get(name)?.[0])) return repeat(name)
+      if (wanted === undefined) return repeat(name)
+      const isWanted = (text: string | undefined) =>
+        text !== undefined && canonical(text) === canonical(wanted)
+      if (isWanted(typed.get(name)?.[0])) return repeat(name)
       return isWanted(configured.get(setting)) ? [] : optionWords(name, wanted)
     }
     return joinCommandLine([
       ...words,
-      ...locate('--repo', 'repo', repo && repositoryName(repo), text =>
-        repositoryName(parseRepository(text)),
-      ),
+      ...locate('--repo', 'repo', repo && repositoryName(repo), text => repositoryKey(parseRepository(text))),
       ...locate('--target-branch', 'targetBranch', targetBranch),
       ...['--org', '--base-url', '--profile', ...repeated].flatMap(repeat),
     ])

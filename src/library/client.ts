@@ -13,12 +13,13 @@ import { submitPullRequest } from '../api/operations/pull-requests.ts'
 import { incompleteListError, type PageQuery, type Paginator } from '../api/pages.ts'
 import { resourceOfRequest } from '../api/request.ts'
 import { createServiceClient, type ServiceClient } from '../api/service-client.ts'
+import type { WaitTarget } from '../api/wait/poll.ts'
 import { type Config, resolveSettings } from '../config/settings.ts'
 import { readToken } from '../config/token.ts'
 import { memoize } from '../domain/memoize.ts'
 import type { SendingTime } from '../domain/service-clock.ts'
 import { parsePullRequest, type RequestedPullRequest } from '../domain/values/pull-request.ts'
-import { parseRepository, queueName, repositoryName } from '../domain/values/repository.ts'
+import { isSameRepository, parseRepository, repositoryKey } from '../domain/values/repository.ts'
 import { encodeTargets } from '../domain/values/target-list.ts'
 import { MergeqError, toMergeqError, usageError } from '../errors.ts'
 import { createInterruption, type Host, type Output } from '../host/host.ts'
@@ -141,7 +142,8 @@ interface ClientContext {
   readonly submissions: Map<string, SendingTime>
 }
 
-const nameOf = (pullRequest: RequestedPullRequest): string => `${queueName(pullRequest)} #${pullRequest.pr}`
+const nameOf = ({ repo, targetBranch, pr }: RequestedPullRequest): string =>
+  `${repositoryKey(repo)} ${targetBranch} #${pr}`
 
 type OpenCall = Awaited<ReturnType<typeof openCall>>
 
@@ -201,16 +203,17 @@ async function waitFor(callOptions: unknown, context: ClientContext): Promise<Ca
   let client: CallClient | undefined
   try {
     client = await createCallClient(given, { ...context, host: { ...context.host, interrupted } }, false)
-    const targets = []
+    const targets = new Map<string, WaitTarget>()
     for (const reference of prs) {
       const { number: pr, settings } = await findPullRequest(reference, given, client)
       const [repo, targetBranch] = [await settings.require('repo'), await settings.require('targetBranch')]
       const values = { repo, targetBranch, pr }
-      const state = { submission: context.submissions.get(nameOf(values)) }
-      targets.push({ request: { values, overrides: [] }, state, errors: 0 })
+      const name = nameOf(values)
+      const state = { submission: context.submissions.get(name) }
+      if (!targets.has(name)) targets.set(name, { request: { values, overrides: [] }, state, errors: 0 })
     }
     const { waitForResults } = await import('../api/wait/run.ts')
-    const results = await waitForResults(targets, options, client)
+    const results = await waitForResults([...targets.values()], options, client)
     return { document: results.map(({ record }) => record) }
   } finally {
     release()
@@ -306,15 +309,14 @@ async function findPullRequest(
   const text = reference ?? (await findCurrentPullRequest(settings, client))
   const { number, repo } = parsePullRequest(text)
   if (repo === undefined) return { number, settings }
-  if (given.repo !== undefined && fullName(String(given.repo)) !== fullName(repo))
-    throw usageError(
-      `'${text}' and the option repo (${given.repo}) name different repositories.`,
-      'Use only one of them.',
-    )
-  return { number, settings: settings.withArgs(sourceOf({ ...given, repo })) }
+  if (given.repo === undefined) return { number, settings: settings.withArgs(sourceOf({ ...given, repo })) }
+  if (isSameRepository(parseRepository(String(given.repo)), parseRepository(repo)))
+    return { number, settings }
+  throw usageError(
+    `'${text}' and the option repo (${given.repo}) name different repositories.`,
+    'Use only one of them.',
+  )
 }
-
-const fullName = (repository: string): string => repositoryName(parseRepository(repository))
 
 async function send(opened: OpenCall): Promise<CallOutcome> {
   const { client, operation, params, overrides } = opened

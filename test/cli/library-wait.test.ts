@@ -39,7 +39,7 @@ async function clientOf(answer: (seen: Seen, index: number) => Answer, options: 
 const record = (state: string): Answer => ({ body: JSON.stringify({ state, prNumber: 7 }) })
 
 describe('waitForPullRequests', () => {
-  test('resolves to the results of `pr wait --json`, in the order given', async () => {
+  test('resolves to the results of `pr wait --json`, each once, in the order given', async () => {
     const printed = await openStory({ scenario: 'failure' })
     const called = await openStory({ scenario: 'failure' })
     open.push(printed, called)
@@ -56,7 +56,8 @@ describe('waitForPullRequests', () => {
       await client.submitPullRequest({ pr })
     }
     const { out, err } = await printed.mergeq('pr wait 9 7 --json --interval 1s')
-    const results = await client.waitForPullRequests({ prs: ['#9', 7], interval: 1_000 })
+    const prs = ['#9', 7, 9, 'https://github.com/ACME/web/pull/7']
+    const results = await client.waitForPullRequests({ prs, interval: 1_000 })
     expect(results).toEqual(documentsIn(out))
     expect(results).toMatchObject([
       { pr: 9, outcome: 'failed', exit: 3, failingChecks: [{ name: expect.any(String) }] },

@@ -440,14 +440,14 @@ describe('the settings of 40 repositories', () => {
 
 describe('a file that is refused', () => {
   const latin1 = Buffer.from('settings: {enqueueingLabel: "\xe9"}', 'latin1')
-  const twice = { 'd/a.yaml': 'settings: {}', 'd/b.yml': 'repo: acme/web' }
+  const twice = { 'd/a.yaml': 'settings: {}', 'd/b.yml': 'repo: ACME/web' }
   const set = 'diff -f q.yaml --set'
   test.each<readonly [line: string, files: NonNullable<Setting['files']>, message: string]>([
     ['diff', {}, 'No file was given.'],
     ['diff -f q.yaml', { 'q.yaml': latin1 }, 'q.yaml contains bytes that are not UTF-8.'],
     ['diff -f no.yaml', {}, 'no.yaml cannot be read: '],
     ['diff -f d', { 'd/readme.md': '' }, 'd contains no .yaml or .yml or .json file.'],
-    ['diff -f d', twice, 'd/a.yaml and d/b.yml describe the same queue: main of acme/web'],
+    ['diff -f d', twice, 'd/a.yaml and d/b.yml describe the same queue: main of ACME/web'],
     ['diff -f q.json', { 'q.json': 'settings: {} # none' }, 'q.json:1: invalid JSON.'],
     [`${set} a=1 --set a=2`, {}, '--set was given twice for a.'],
     [`${set} a.b=1`, {}, "'a.b=1' is not <setting>=<value>"],

@@ -28,6 +28,16 @@ test('a pull request that is named twice is processed once', async () => {
   expect(numbersIn(other.requests)).toEqual([7, 7])
 })
 
+test.each(['', '-R acme/web'])(
+  'the same pull request in several forms is processed once: %s',
+  async option => {
+    const forms =
+      '8 https://github.com/ACME/web/pull/7/files #7 https://GitHub.com/acme/Web/pull/8?diff=split 9'
+    const { code, out } = await run(`pr restart ${forms} ${option} --json`, () => ({ body: 'OK' }))
+    expect({ code, receipts: documentsIn(out).map(({ pr }) => pr) }).toEqual({ code: 0, receipts: [8, 7, 9] })
+  },
+)
+
 describe('one failure', () => {
   const refusing = (seen: Seen): Answer => (numberIn(seen) === 8 ? { status: 422 } : { body: 'OK' })
   const submitting = (seen: Seen) =>

@@ -100,6 +100,14 @@ const readers: Readonly<Record<string, Reader>> = {
       '4294967295': { number: maxPullRequestNumber },
       'https://github.com/acme/web/pull/123': { number: 123, repo: 'github.com/acme/web' },
       'https://git.example.com/acme/web/pull/1': { number: 1, repo: 'git.example.com/acme/web' },
+      ...Object.fromEntries(
+        words('/ /files /files/1a2b..3c4d /commits/1a2b /checks?run=1 ?diff=split #issuecomment-1').map(
+          suffix => [
+            `https://github.com/acme/web/pull/7${suffix}`,
+            { number: 7, repo: 'github.com/acme/web' },
+          ],
+        ),
+      ),
     },
     refuses: [
       ...otherSpellings,
@@ -110,7 +118,7 @@ const readers: Readonly<Record<string, Reader>> = {
         'https://github.com/acme/web/issues/7 https://github.com/pull/7 https://nohost/acme/web/pull/7',
       ),
       ...words('https://user@github.com/acme/web/pull/7 https://user:secret@github.com/acme/web/pull/7'),
-      ...words('ftp://github.com/acme/web/pull/7 https://github.com/acme/web/pull/7?x'),
+      ...words('ftp://github.com/acme/web/pull/7 https://github.com/acme/web/pull/7/8'),
       '# 7',
     ],
   },

@@ -1,6 +1,10 @@
 import { formatBytes, pluralize, pluralizeFirst } from '../../domain/format.ts'
 import { pullRequestStates, withNormalizedState } from '../../domain/states.ts'
-import { maxPullRequestNumber } from '../../domain/values/pull-request.ts'
+import {
+  isPullRequestReference,
+  maxPullRequestNumber,
+  parsePullRequest,
+} from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import type { ImpactedTargets } from '../../domain/values/target-list.ts'
 import { parseMoment, toIso } from '../../domain/values/time.ts'
@@ -254,11 +258,10 @@ export const setImpactedTargets = defineOperation({
 
 /** The ID of a test run, or the name of a test branch, which ends in the ID. */
 const testRunId: Type<string> = mapped(text('test run', 'run'), name => {
-  const [, number] = /^(?:#|https?:\/\/\S+\/pull\/)?(\d{1,10})$/.exec(name) ?? []
-  if (number !== undefined)
+  if (isPullRequestReference(name))
     throw usageError(
       `'${name}' is a pull request, not a test run.`,
-      `To find its test run, run: mergeq pr testing --pr ${number}`,
+      `To find its test run, run: mergeq pr testing --pr ${parsePullRequest(name).number}`,
     )
   return text('test run').parse(name.slice(name.lastIndexOf('/') + 1))
 })

@@ -2,7 +2,7 @@ import { formatDuration } from '../../domain/format.ts'
 import { kindOfOutcome, stateWords, type WaitOutcome } from '../../domain/states.ts'
 import type { FailingCheck } from '../../domain/test-run.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
+import { isSameRepository, repositoryName } from '../../domain/values/repository.ts'
 import { isPaused, missingState, type WaitEnd, type WaitOptions } from '../../domain/wait-state.ts'
 import { exitCodeOf } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
@@ -38,7 +38,7 @@ export async function createResult(
   const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
   const elapsed = client.host.clock.now() - startedAt
   const isDefaultRepository = await client.settings.read('repo').then(
-    given => given !== undefined && repositoryName(given) === repositoryName(repo),
+    given => given !== undefined && isSameRepository(given, repo),
     () => false,
   )
   const isFailed = outcome === 'failed' || (outcome === 'left' && target.state.state === 'FAILED')

@@ -24,7 +24,12 @@ import {
   unknownKey,
 } from '../../domain/queue-file.ts'
 import { suggestName } from '../../domain/similar-name.ts'
-import { parseRepository, queueName, repositoryName } from '../../domain/values/repository.ts'
+import {
+  isSameRepository,
+  parseRepository,
+  queueName,
+  repositoryKey,
+} from '../../domain/values/repository.ts'
 import { readText } from '../../domain/values/text.ts'
 import { fileName } from '../../domain/values/types.ts'
 import {
@@ -138,7 +143,7 @@ export async function resolveQueue(
       )
     args.set(option, [value])
   }
-  useValue('--repo', repo, text => repositoryName(parseRepository(text)))
+  useValue('--repo', repo, text => repositoryKey(parseRepository(text)))
   useValue('--target-branch', targetBranch)
   const [request] = await readRequests({ operation: getQueue }, context, args)
   if (request === undefined) throw usageError('No queue was given.')
@@ -162,8 +167,12 @@ export async function readItems(
     }
     // --set changes the settings of the file, not the request that reads the queue.
     const request = { ...(await resolveQueue(filePath, written, context)), overrides: [] }
+    const { repo, targetBranch } = request.values
     const name = queueName(request.values)
-    const duplicate = items.find(item => item.name === name)
+    const duplicate = items.find(
+      ({ request: { values } }) =>
+        isSameRepository(values.repo, repo) && values.targetBranch === targetBranch,
+    )
     if (duplicate !== undefined)
       throw usageError(`${duplicate.path} and ${filePath} describe the same queue: ${name}.`)
     if (Object.hasOwn(written.settings, 'state') && !includesState)

@@ -12,12 +12,26 @@ export type RequestedPullRequest = {
 /** The largest pull request number that the service accepts (docs/reference/service.md, "Common fields"). */
 export const maxPullRequestNumber = 4_294_967_295
 
-const pullRequestUrl = /^https?:\/\/([^/?#\s@]+)\/([^?#\s]+)\/(?:pull|-\/merge_requests)\/(\d+)\/?$/
+const pullRequestUrl =
+  /^https?:\/\/([^/?#\s@]+)\/([^?#\s]+?)\/(?:pull|-\/merge_requests)\/(\d+)(?![^/?#])(.*)$/s
+
+/** What browsers append to the address of a pull request: one of its pages, a query, a fragment. */
+const browserSuffix =
+  /^(?:\/(?:files|changes|commits|checks|conflicts|diffs|pipelines)(?:\/[^?#\s]*)?)?\/?(?:[?#]\S*)?$/
+
+/** Returns the parts of the address of a pull request; undefined for any other text. */
+function readAddress(text: string): { readonly number: string; readonly repo: string } | undefined {
+  const [, host = '', path, number = '', suffix = ''] = pullRequestUrl.exec(text) ?? []
+  return looksLikeHost(host) && isNumber(number) && browserSuffix.test(suffix)
+    ? { number, repo: `${host}/${path}` }
+    : undefined
+}
 
 const isNumber = (text: string): boolean =>
   /^#?[1-9]\d{0,9}$/.test(text) && Number(text.replace('#', '')) <= maxPullRequestNumber
 
-export const isPullRequestReference = (text: string): boolean => isNumber(text) || pullRequestUrl.test(text)
+export const isPullRequestReference = (text: string): boolean =>
+  isNumber(text) || readAddress(text) !== undefined
 
 /** Returns what to type instead of a text that is not a pull request. */
 const hintInsteadOf = (text: string): string =>
@@ -32,8 +46,8 @@ const hintInsteadOf = (text: string): string =>
  * (docs/reference/cli.md, "Pull requests"). Throws a usage error for any other text.
  */
 export function parsePullRequest(text: string): { readonly number: number; readonly repo?: string } {
-  const [, host = '', path, number = ''] = pullRequestUrl.exec(text) ?? []
-  if (looksLikeHost(host) && isNumber(number)) return { number: Number(number), repo: `${host}/${path}` }
+  const address = readAddress(text)
+  if (address !== undefined) return { number: Number(address.number), repo: address.repo }
   if (!isNumber(text)) throw usageError(`'${text}' is not a pull request.`, hintInsteadOf(text))
   return { number: Number(text.replace('#', '')) }
 }

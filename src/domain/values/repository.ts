@@ -10,6 +10,13 @@ export interface Repository {
 /** Returns `host/owner/name`, the form in which receipts and messages name a repository. */
 export const repositoryName = ({ host, owner, name }: Repository): string => `${host}/${owner}/${name}`
 
+/** Whether two spellings name the same repository: the service and the code hosts ignore case. */
+export const isSameRepository = (one: Repository, other: Repository): boolean =>
+  repositoryKey(one) === repositoryKey(other)
+
+/** The name of a repository in one spelling, to look it up. */
+export const repositoryKey = (repo: Repository): string => repositoryName(repo).toLowerCase()
+
 /** Returns the name as people write it: with its host only if that is not github.com. */
 export const shortRepositoryName = (repo: Repository): string =>
   repo.host === 'github.com' ? `${repo.owner}/${repo.name}` : repositoryName(repo)

@@ -5,7 +5,7 @@ import { flag, type OptionValues, option } from '../../../cli/inputs.ts'
 import type { ParsedArgs } from '../../../config/settings.ts'
 import type { CommandLine } from '../../../domain/suggested-command.ts'
 import { type RequestedPullRequest, urlOfPullRequest } from '../../../domain/values/pull-request.ts'
-import { repositoryName } from '../../../domain/values/repository.ts'
+import { repositoryKey } from '../../../domain/values/repository.ts'
 import { parseDuration } from '../../../domain/values/time.ts'
 import { textual } from '../../../domain/values/types.ts'
 import { waitOptions } from '../../../domain/wait-options.ts'
@@ -77,7 +77,7 @@ export async function readWaitOptions(
 /** Returns the command that continues the wait for pull requests; those of several repositories have URLs. */
 export function waitCommand(pullRequests: readonly RequestedPullRequest[], commandLine: CommandLine): string {
   const [first] = pullRequests
-  const isOneRepository = new Set(pullRequests.map(({ repo }) => repositoryName(repo))).size <= 1
+  const isOneRepository = new Set(pullRequests.map(({ repo }) => repositoryKey(repo))).size <= 1
   const references = pullRequests.map(({ pr, repo }) => (isOneRepository ? pr : urlOfPullRequest(repo, pr)))
   return commandLine(['pr', 'wait', ...references], isOneRepository ? first : {}, ['--until'])
 }
