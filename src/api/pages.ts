@@ -1,8 +1,8 @@
 import { formatInteger, pluralize } from '../domain/format.ts'
 import { defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
 import { MergeqError, withPeriod } from '../errors.ts'
-import { get, type Json, type JsonObject } from '../json.ts'
-import { type DecodedResponse, missingPartError } from './response.ts'
+import type { Json, JsonObject } from '../json.ts'
+import { type DecodedResponse, readPageToken } from './response.ts'
 
 export interface PaginationEnd {
   /** The records that were not returned before: those of a list that is sorted at its end. */
@@ -173,7 +173,7 @@ export class Paginator {
     this.#repeated += records.length - unseen.length
     const wanted = unseen.filter(record => this.#keeps(record))
     this.#wanted += wanted.length
-    const token = readPageToken(get(rest, tokenPath))
+    const token = readPageToken(rest, tokenPath)
     this.#cursor.advance(
       token,
       sightings.some(({ isNew }) => isNew),
@@ -227,6 +227,7 @@ export class Paginator {
     this.#shown += records.length
     const isLimited = this.#isLimited || (order !== undefined && this.#wanted > this.#limit)
     const complete = (cursor.isOver || this.#isOnePageOver) && !isLimited && problem === undefined
+    const isWhole = complete && this.#options.pageToken === undefined
     const warnings: string[] = []
     if (this.#repeated > 0) warnings.push(`Omitted ${pluralize(this.#repeated, 'duplicate row')}.`)
     if (this.#hidden.size > 0) warnings.push(describeHidden(this.#hidden, noun))
@@ -244,21 +245,11 @@ export class Paginator {
       problem: cursor.problem,
       hidden: [...this.#hidden.values()].reduce((sum, count) => sum + count, 0),
       total: isReadToEnd ? this.#wanted : undefined,
-      notes: [this.#list.describe(result), ...warnings, ...rest],
+      notes: [this.#list.describe({ ...result, complete: isWhole }), ...warnings, ...rest],
       warnings,
       envelope: this.#list.envelope(result),
     }
   }
-}
-
-/**
- * The token is empty for the last page. Any value but text and numbers is an error: the list would look
- * complete.
- */
-function readPageToken(value: Json | undefined): string {
-  if (value === undefined || value === null) return ''
-  if (typeof value === 'string' || typeof value === 'number') return String(value)
-  throw missingPartError('valid token of the next page')
 }
 
 /** `2 tests hidden by --owner, 1 by --name.` */

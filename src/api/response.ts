@@ -136,11 +136,28 @@ export const recordOrEmptyDecoder = (refine: (document: JsonObject) => JsonObjec
 })
 
 /**
- * Decodes a page of a list: the objects in the member `key`. Without that list, throws the error that `missing`
- * returns: an answer of another form must not look like an empty list.
+ * Returns the token of the next page, which is empty for the last page. Throws a `bad-answer` error for any value
+ * but text and numbers: the list would look complete.
+ */
+export function readPageToken(document: JsonObject, tokenPath: string): string {
+  const value = get(document, tokenPath) ?? ''
+  if (typeof value === 'string' || typeof value === 'number') return String(value)
+  throw missingPartError('valid token of the next page')
+}
+
+interface ListParts {
+  /** The member that has the records. */
+  readonly key: string
+  /** The member that has the token of the next page. */
+  readonly tokenPath: string
+}
+
+/**
+ * Decodes a page of a list. Without its records, throws the error that `missing` returns: an answer of another
+ * form must not look like an empty list.
  */
 export const listDecoder = (
-  key: string,
+  { key, tokenPath }: ListParts,
   missing: (document: JsonObject) => MergeqError,
   refine: (record: JsonObject) => JsonObject = record => record,
 ): ResponseDecoder => ({
@@ -150,6 +167,7 @@ export const listDecoder = (
     if (!isObject(document)) throw notJsonError(response)
     const records = document[key]
     if (!Array.isArray(records) || !records.every(isObject)) throw missing(document)
+    readPageToken(document, tokenPath)
     return { records: records.map(refine), envelope: document, bytes: response.bytes }
   },
 })

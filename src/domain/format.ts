@@ -10,6 +10,10 @@ export const pluralize = (number: number, noun: string): string =>
 export const pluralizeFirst = (number: number, noun: string): string =>
   number === 0 ? `No ${noun}s` : pluralize(number, noun)
 
+/** Returns how many records of a list were read, at the start of a sentence: `2 tests`, or `2 of more tests`. */
+export const countRead = (number: number, noun: string, isWhole: boolean): string =>
+  isWhole ? pluralizeFirst(number, noun) : `${formatInteger(number)} of more ${noun}s`
+
 /** A number of bytes in bytes, KiB or MiB: `812 bytes`, `1.3 MiB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return pluralize(bytes, 'byte')

@@ -1,4 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { testOrders } from '../../src/api/operations/tests.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { idOf, ids } from '../support/flaky-list.ts'
 import { mergeq, noon, openStory, type Seen, type Setting } from '../support/harness.ts'
@@ -32,6 +34,29 @@ test.each([
   const answer = () => ({ body: `{"tests":[${record},{"id":"b"}],"page":{"next_page_token":""}}` })
   const { out } = await mergeq(`flaky list ${where} -o ndjson`, { answer })
   expect(out).toBe(`${printed}\n{"id":"b"}\n`)
+})
+
+test.each(['list', 'quarantined', 'unhealthy'])(
+  'an answer of flaky %s without its list, page or valid token ends with 15 and a whole sentence',
+  async command => {
+    const lists = '"tests":[],"quarantined_tests":[]'
+    for (const members of [
+      '"tests":{},"quarantined_tests":{},"page":{}',
+      lists,
+      ...['[]', 'null', '1', '{"next_page_token":[]}'].map(page => `${lists},"page":${page}`),
+    ]) {
+      const { code, out, err } = await mergeq(`flaky ${command} ${where}`, {
+        answer: () => ({ body: `{${members}}` }),
+      })
+      expect({ members, code, out }).toEqual({ members, code: 15, out: '' })
+      expect(err).toMatch(/^mergeq: Invalid response from \S+: it has no .*\.\n/)
+    }
+  },
+)
+
+test.each(Object.entries(testOrders))('--sort %s orders any two tests the same way round', (_, order) => {
+  const tests = fc.record({ name: fc.constantFrom('a', 'b'), failure_rate_last_7d: fc.nat(2) })
+  fc.assert(fc.property(tests, tests, (a, b) => order(a, b) + order(b, a) === 0))
 })
 
 test('CSV has variant, file, link and ticket, too', async () => {
@@ -125,7 +150,7 @@ describe('flaky list on a terminal', () => {
   test('on a pipe, says that a cut list is in the order of the service, and that options hide tests', async () => {
     const pipe = (flags: string) => list(flags, many(40), { terminal: false })
     expect((await pipe('--limit 2')).err).toMatch(
-      /^Listed 2 tests of those that failed from \S+ to \S+, in the order of the service\.\nThere are more tests\.\n$/,
+      /^Listed 2 of more tests that failed from \S+ to \S+, in the order of the service\.\nThere are more tests\.\n$/,
     )
     expect((await pipe('--limit 2 --sort impact')).err).not.toContain('in the order of the service')
     expect((await pipe('--name none')).err).toMatch(
@@ -182,7 +207,9 @@ describe('flaky list on a terminal', () => {
       seen.body.includes('"page_token":"100"') ? { status: 500 } : serving(many(200))(seen)
     const { code, out, err } = await list('', [], { answer })
     expect(code).toBe(17)
-    expect(out).toContain('\n30 tests, last 24 hours, worst first. RATE and PRS: last 7 days.\nOne of them:')
+    expect(out).toContain(
+      '\n30 of more tests, last 24 hours, worst first. RATE and PRS: last 7 days.\nOne of them:',
+    )
     expect(err).toContain('The list is incomplete.')
   })
 
@@ -284,8 +311,12 @@ describe('flaky quarantined', () => {
     ['--limit 1', ['b']],
     ['--page-token p2', ['c']],
   ])('%s', async (flags, names) => {
-    const { out } = await mergeq(`flaky quarantined ${where} ${flags} -o ndjson --fields name`, { answer })
+    const { out, err } = await mergeq(`flaky quarantined ${where} ${flags} -o ndjson --fields name`, {
+      answer,
+    })
     expect(out).toBe(names.map(name => `{"name":"${name}"}\n`).join(''))
+    // Only an option of mergeq leaves out a test of a list that was read to its end.
+    expect(err.startsWith('1 of more ')).toBe(!flags.includes('--owner'))
   })
 })
 
@@ -327,8 +358,9 @@ describe('flaky unhealthy', () => {
     ['--quarantined', ['flaky 1', 'broken 1']],
     ['--limit 2', ['flaky 1', 'both']],
   ])('%s', async (flags, names) => {
-    const { out } = await mergeq(`flaky unhealthy ${where} ${flags} -o ndjson --fields name`, { answer })
+    const { out, err } = await mergeq(`flaky unhealthy ${where} ${flags} -o ndjson --fields name`, { answer })
     expect(out).toBe(names.map(name => `{"name":"${name}"}\n`).join(''))
+    expect(err.startsWith('2 of more ')).toBe(/limit|token/.test(flags))
   })
 
   test('a page token belongs to one status', async () => {
@@ -372,12 +404,6 @@ describe.each([
     ])
     const hidden = await run(2, '--owner me')
     expect(hidden.out).toBe(`No ${adjective} test in github.com/acme/web matches the options.\n`)
-  })
-
-  test('an answer without its list ends with 15', async () => {
-    const body = '{"tests":{},"quarantined_tests":{}}'
-    const { code, out } = await mergeq(`${line} ${where}`, { answer: () => ({ body }) })
-    expect({ code, out }).toEqual({ code: 15, out: '' })
   })
 
   test('a 404 says that this service has no such operation', async () => {

@@ -42,15 +42,6 @@ describe('metrics of more than 100,000 samples', () => {
   })
 })
 
-test.each([undefined, null, [], 'none', 3])(
-  'a list of failing tests whose page is %j is an invalid response: nobody knows whether it is complete',
-  async page => {
-    const { code, err } = await run('flaky list --json', json({ tests: [{ id: 'a' }], page }))
-    expect(code).toBe(15)
-    expect(err).toContain('it has no page information')
-  },
-)
-
 test('completion reads at most 1 MiB of an answer', async () => {
   const enqueuedPullRequests = [{ prNumber: 7, state: 'pending', prTitle: 'x' }]
   const complete = (padding: number) =>

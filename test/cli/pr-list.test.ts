@@ -71,7 +71,7 @@ describe('`pr list`', () => {
     })
     const { out, err } = await list('--json --limit 2', two)
     expect(JSON.parse(out)).toMatchObject({ nextCursor: '1', window: { complete: false } })
-    expect(err).toContain('There are more pull requests.\n')
+    expect(err).toBe('2 of more pull requests for main of acme/web.\nThere are more pull requests.\n')
     expect((await list('-o csv --limit 2 --fields prNumber', two)).out).toBe('prNumber\r\n1\r\n2\r\n')
   })
 
@@ -93,8 +93,9 @@ describe('`pr list`', () => {
     ['{"pullRequests":[],"nextCursor":{}}', 15],
     ['{"pullRequests":[],"nextCursor":true}', 15],
   ])('of the answer %s ends with %i', async (body, expected) => {
-    const { code, out } = await list('', () => ({ body }))
+    const { code, out, err } = await list('', () => ({ body }))
     expect({ code, out }).toEqual({ code: expected, out: '' })
+    if (expected === 15) expect(err).toMatch(/^mergeq: Invalid response from /)
   })
 
   const byState = pages({

@@ -1,4 +1,4 @@
-import { formatBytes, pluralize, pluralizeFirst } from '../../domain/format.ts'
+import { countRead, formatBytes, pluralize } from '../../domain/format.ts'
 import { pullRequestStates, withNormalizedState } from '../../domain/states.ts'
 import {
   isPullRequestReference,
@@ -290,8 +290,8 @@ export const getMergeQueueTestingDetails = defineOperation({
   },
 })
 
-/** The member of a list of pull requests that has them. */
-const key = 'pullRequests'
+/** The members of a page of pull requests. */
+const pageParts = { key: 'pullRequests', tokenPath: 'nextCursor' }
 
 /** Whether a pull request is by an author, whose name may begin with `@`. */
 const isBy = (author: string, record: JsonObject): boolean =>
@@ -364,8 +364,8 @@ export const listPullRequests = defineOperation({
   response: pullRequestRecord,
   document: pullRequestListRecord,
   decoder: listDecoder(
-    key,
-    document => missingPartErrorWithMessage(document, `list of pull requests (${key})`),
+    pageParts,
+    document => missingPartErrorWithMessage(document, `list of pull requests (${pageParts.key})`),
     withNormalizedState,
   ),
   errors: { subject: 'the pull requests' },
@@ -381,15 +381,14 @@ export const listPullRequests = defineOperation({
     const selection = conditions.length === 0 ? '' : ` (${conditions.join(', ')})`
     const ended = since === undefined ? {} : { since }
     const list: PagedList = {
-      key,
+      ...pageParts,
       noun: 'pull request',
       segments: states.length === 0 ? [ended] : [...new Set(states)].map(state => ({ ...ended, state })),
       pageQuery: (token, pageSize) => ({ ...(token === '' ? {} : { cursor: token }), take: pageSize }),
-      tokenPath: 'nextCursor',
       idOf: record => getNumber(record, 'prNumber')?.toString(),
       hiddenBy: record => (author === undefined || isBy(author, record) ? undefined : '--author'),
-      describe: ({ shown, matching }) =>
-        `${pluralizeFirst(shown, `${matching}pull request`)} for ${queue}${selection}.`,
+      describe: ({ shown, matching, complete }) =>
+        `${countRead(shown, `${matching}pull request`, complete)} for ${queue}${selection}.`,
       envelope({ pages, complete, envelope: { nextCursor, ...others } }) {
         // The cursor of the last of several requests continues one state only.
         const cursor = pages === 1 && nextCursor !== undefined ? { nextCursor } : {}

@@ -1,4 +1,4 @@
-import { pluralize, pluralizeFirst } from '../../domain/format.ts'
+import { countRead } from '../../domain/format.ts'
 import { maxWindow } from '../../domain/limits.ts'
 import { parseTimeRange, type TimeRange, windows } from '../../domain/time-range.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
@@ -94,17 +94,29 @@ function hiddenBy(
   return undefined
 }
 
-const decodeTests = (key: string): ResponseDecoder =>
-  listDecoder(key, () => missingPartError(`list of ${key.replaceAll('_', ' ')}`))
+const tokenPath = 'page.next_page_token'
 
-const decodeFailingTests = decodeTests('tests')
+function decodeTests(key: string): ResponseDecoder {
+  const decoder = listDecoder({ key, tokenPath }, () =>
+    missingPartError(`list of ${key.replaceAll('_', ' ')}`),
+  )
+  return {
+    ...decoder,
+    read(response) {
+      const page = decoder.read(response)
+      // Without it nobody knows whether the list is complete.
+      if (!isObject(page.envelope?.page)) throw missingPartError('page information')
+      return page
+    },
+  }
+}
 
 /** What the lists of tests have in common (docs/reference/service.md, "Pages"). */
 const testPages = {
   key: 'tests',
   noun: 'test',
   segments: [{}],
-  tokenPath: 'page.next_page_token',
+  tokenPath,
   idOf: (test: JsonObject) => getString(test, 'id'),
   pageQuery: (token: string, pageSize: number) => ({
     page_query: { page_size: pageSize, page_token: token },
@@ -136,17 +148,20 @@ const lastSeen = (test: JsonObject): number =>
 const byRate = (a: JsonObject, b: JsonObject) =>
   numberIn(b, 'failure_rate_last_7d') - numberIn(a, 'failure_rate_last_7d')
 
-const orders = {
+/** The orders of tests, as functions that compare two of them. */
+export const testOrders = {
   impact: (a: JsonObject, b: JsonObject) =>
     numberIn(b, 'pull_requests_impacted_last_7d') - numberIn(a, 'pull_requests_impacted_last_7d') ||
     byRate(a, b),
   rate: byRate,
   recent: (a: JsonObject, b: JsonObject) => lastSeen(b) - lastSeen(a),
-  name: (a: JsonObject, b: JsonObject) =>
-    (getString(a, 'name') ?? '') < (getString(b, 'name') ?? '') ? -1 : 1,
+  name(a: JsonObject, b: JsonObject) {
+    const [one, other] = [getString(a, 'name') ?? '', getString(b, 'name') ?? '']
+    return one < other ? -1 : Number(one > other)
+  },
 }
 
-export type TestOrder = keyof typeof orders
+export type TestOrder = keyof typeof testOrders
 
 /** A range in messages: `<start> to <end>` in ISO 8601. */
 const describeRange = ({ start, end }: TimeRange): string => `${toIso(start)} to ${toIso(end)}`
@@ -180,15 +195,7 @@ export const listFailingTests = defineOperation({
   },
   response: testRecord,
   document: failingTestsRecord,
-  decoder: {
-    ...decodeFailingTests,
-    read(response) {
-      const page = decodeFailingTests.read(response)
-      // Without it nobody knows whether the list is complete.
-      if (!isObject(page.envelope?.page)) throw missingPartError('page information')
-      return page
-    },
-  },
+  decoder: decodeTests('tests'),
   errors: {
     subject: 'the failing tests',
     hint: hintIfNotFound('Check --repo and --org.'),
@@ -207,11 +214,13 @@ export const listFailingTests = defineOperation({
         end_time: toIso(window.end),
       })),
       hiddenBy: test => hiddenBy(test, params),
-      order: sort === undefined ? undefined : orders[sort],
-      describe: ({ shown, complete, matching }) =>
-        complete || shown === 0
-          ? `${pluralizeFirst(shown, `${matching}test`)} failed from ${describeRange(range)}.`
-          : `Listed ${pluralize(shown, `${matching}test`)} of those that failed from ${describeRange(range)}${sort === undefined ? ', in the order of the service' : ''}.`,
+      order: sort === undefined ? undefined : testOrders[sort],
+      describe({ shown, complete, matching }) {
+        const count = countRead(shown, `${matching}test`, complete)
+        if (complete) return `${count} failed from ${describeRange(range)}.`
+        const order = sort === undefined ? ', in the order of the service' : ''
+        return `Listed ${count} that failed from ${describeRange(range)}${order}.`
+      },
       envelope: result => envelopeOf(result, { start: toIso(range.start), end: toIso(range.end) }),
     }
     return new Paginator(list, params)
@@ -236,8 +245,8 @@ export const listQuarantinedTests = defineOperation({
       key: 'quarantined_tests',
       idOf: test => getString(test, 'test_case_id'),
       hiddenBy: test => hiddenBy(test, params, 'file'),
-      describe: ({ shown, matching }) =>
-        `${pluralizeFirst(shown, `${matching}quarantined test`)} in ${repositoryName(repo)}.`,
+      describe: ({ shown, matching, complete }) =>
+        `${countRead(shown, `${matching}quarantined test`, complete)} in ${repositoryName(repo)}.`,
     }
     return new Paginator(list, params)
   },
@@ -284,8 +293,8 @@ export const listUnhealthyTests = defineOperation({
       ...testPages,
       segments: statuses.map(status => ({ status })),
       hiddenBy: test => hiddenBy(test, params),
-      describe: ({ shown, matching }) =>
-        `${pluralizeFirst(shown, `${matching}${adjective} test`)} in ${repositoryName(repo)}.`,
+      describe: ({ shown, matching, complete }) =>
+        `${countRead(shown, `${matching}${adjective} test`, complete)} in ${repositoryName(repo)}.`,
     }
     return new Paginator(list, params)
   },

@@ -11,7 +11,7 @@ import type { CommandContext } from '../../cli/context.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, paramInput } from '../../cli/inputs.ts'
 import type { ParseContext, ParsedArgs } from '../../config/settings.ts'
-import { formatInteger, pluralize } from '../../domain/format.ts'
+import { countRead, formatInteger, pluralize } from '../../domain/format.ts'
 import { maxWindow } from '../../domain/limits.ts'
 import { describeInWords, describeWhen, parseTimeRange } from '../../domain/time-range.ts'
 import { type Repository, repositoryName } from '../../domain/values/repository.ts'
@@ -182,7 +182,9 @@ export const flakyListCommand = defineCommand({
       }
     }
     const count =
-      total === shown ? pluralize(shown, 'test') : `${formatInteger(shown)} of ${pluralize(total, 'test')}`
+      total === shown
+        ? countRead(shown, 'test', !isBroken)
+        : `${formatInteger(shown)} of ${pluralize(total, 'test')}`
     const order = shown === 1 ? '' : `, ${orderTexts[sort]}`
     const id = getString(records[0], 'id')
     const start = id?.slice(0, 8) ?? ''
@@ -220,8 +222,8 @@ function statusListEnding(
   if (pageToken !== undefined) return undefined
   const where = repositoryName(repo)
   if (shown > 0) {
-    const count = pluralize(shown, `${adjective} test`)
-    return { footer: [complete || isBroken ? `${count} in ${where}.` : cutListSentence(count)] }
+    if (!complete && !isBroken) return { footer: [cutListSentence(pluralize(shown, `${adjective} test`))] }
+    return { footer: [`${countRead(shown, `${adjective} test`, complete)} in ${where}.`] }
   }
   if (isBroken) return undefined
   return {
