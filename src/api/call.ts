@@ -70,6 +70,7 @@ async function callOnce<P extends Params>(
       params,
       limits,
       progress,
+      hasQueue: () => hasQueue(client, operation, request.resource),
       sink: isUnchanged ? options.createSink?.(operation.decoder, request) : undefined,
     })
     return { ...result, ...response, delivery: 'confirmed' }
@@ -89,6 +90,27 @@ async function callOnce<P extends Params>(
     if (instead === undefined) throw failure
     await client.logger.warn(instead.warning)
     return callOnce(client, operation, instead.params, options)
+  }
+}
+
+/**
+ * Reads, after the 404 of a list that not every service has, whether its queue exists: otherwise nobody knows what
+ * is missing. Undefined if the request names no queue, and if the queue cannot be read.
+ */
+async function hasQueue<P extends Params>(
+  client: ServiceClient,
+  { isHostedOnly, pagination }: Operation<P>,
+  { repo, targetBranch }: Resource,
+): Promise<boolean | undefined> {
+  if (isHostedOnly !== true || pagination === undefined || repo === undefined || targetBranch === undefined)
+    return undefined
+  const { getQueue } = await import('./operations/queues.ts')
+  try {
+    const queue = await readIfFound(client, getQueue, { repo, targetBranch }, { limits: { maxRetries: 0 } })
+    return queue !== undefined
+  } catch {
+    client.host.interrupted.throwIfAborted()
+    return undefined
   }
 }
 

@@ -19,6 +19,8 @@ interface ErrorOptions {
   /** Where the token came from; undefined when none was sent. */
   readonly token: string | undefined
   readonly commandLine: CommandLine
+  /** After a 404: whether the queue of the request exists; undefined if that is not known. */
+  readonly hasQueue?: boolean | undefined
 }
 
 type Response = Pick<ResponseBody, 'status' | 'headers' | 'text' | 'document'>
@@ -159,11 +161,11 @@ function authenticationHint({ token, request }: ErrorContext): string {
 const missingRouteWords =
   /^(?:not found|cannot (?:get|post) .*|(?:unknown|no such) (?:operation|path|route|endpoint)\b.*)?\.?$/i
 
-const isRouteMissing = (response: Pick<ResponseBody, 'text' | 'document'>): boolean =>
+export const isRouteMissing = (response: Pick<ResponseBody, 'text' | 'document'>): boolean =>
   isWebPage(response.text) || missingRouteWords.test(serviceMessageOf(response) ?? '')
 
 function describeNotFound(response: Response, context: ErrorContext, subject: Subject): ResponseDescription {
-  const { host, path, commandLine } = context
+  const { host, path, commandLine, hasQueue } = context
   const { operation, resource } = context.request
   const { errors, isHostedOnly } = context.operation
   const { repo, targetBranch } = resource
@@ -171,14 +173,14 @@ function describeNotFound(response: Response, context: ErrorContext, subject: Su
   const check = options.length === 0 ? 'Check the base URL.' : `Check ${options.join(' and ')}.`
   const hint = errors?.hint?.(404, resource, commandLine) ?? check
   const summary = notFoundSummary(context, subject)
-  if (isHostedOnly === true)
-    return {
-      summary: isRouteMissing(response)
-        ? `${subject.text === '' ? '' : `${summary}, or `}${host} has no operation ${operation} (404)`
-        : summary,
-      hint: `Only the hosted service has the operation ${operation}. ${hint}`,
-    }
-  if (isWebPage(response.text))
+  if (isHostedOnly === true && hasQueue !== false) {
+    const noOperation = `${host} has no operation ${operation} (404)`
+    const onlyHosted = `Only the hosted service has the operation ${operation}.`
+    if (hasQueue === true) return { summary: noOperation, hint: onlyHosted }
+    const either = subject.text === '' ? noOperation : `${summary}, or ${noOperation}`
+    return { summary: isRouteMissing(response) ? either : summary, hint: `${onlyHosted} ${hint}` }
+  }
+  if (isWebPage(response.text) && hasQueue !== false)
     return {
       summary: `${host} returned a web page for ${path} (404)`,
       hint: 'Check the base URL. An older version of the service may not have this operation.',
@@ -191,14 +193,18 @@ function describeNotFound(response: Response, context: ErrorContext, subject: Su
   }
 }
 
-function notFoundSummary({ host, request, operation }: ErrorContext, { name, place, text }: Subject): string {
+function notFoundSummary(
+  { host, request, operation, hasQueue }: ErrorContext,
+  { name, place, text }: Subject,
+): string {
   const { pr, targetBranch } = request.resource
   if (text === '') return `${host} returned 404 (not found)`
   const rule = operation.recovery?.readBack?.rule
   const change = changeNotMade(operation, request.resource)
   if (rule === 'create') return `${change} (404)`
   if (rule === 'submit') return `${change}${place === '' ? '' : ` to ${place}`} (404)`
-  if (name === undefined && targetBranch !== undefined) return `There is no ${place.replace('the ', '')}`
+  if (hasQueue === false || (name === undefined && targetBranch !== undefined))
+    return `There is no ${place.replace('the ', '')}`
   return name === `#${pr}` ? `${name} is not in ${place}` : `The service did not find ${text}`
 }
 

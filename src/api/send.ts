@@ -19,6 +19,8 @@ export interface ExchangeOptions {
   /** How far a longer task has come: part of the spinner's text. */
   readonly progress?: string | undefined
   readonly sink?: BodySink | undefined
+  /** Reads whether the queue of the request exists; undefined where that cannot be found out. */
+  hasQueue?(): Promise<boolean | undefined>
 }
 
 /** The decoded response, and the time of the response by the service's clock, in milliseconds since 1970. */
@@ -32,7 +34,7 @@ export async function exchange<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,
   request: Request,
-  { params, ...options }: ExchangeOptions & { readonly params: ParamValues<P> },
+  { params, hasQueue, ...options }: ExchangeOptions & { readonly params: ParamValues<P> },
 ): Promise<Exchange> {
   const token = request.credential === 'token' ? await client.token() : undefined
   const response = await receive(client, request, token?.value, options)
@@ -44,9 +46,12 @@ export async function exchange<P extends Params>(
   })
   if (response.streamedBytes !== undefined) return toResult({ records: [], bytes, isStreamed: true })
   if (!isOk(response)) {
-    const { errorFromResponse } = await import('./error-response.ts')
-    const { commandLine } = client.settings
-    const failure = errorFromResponse(response, operation, request, { token: token?.source, commandLine })
+    const { errorFromResponse, isRouteMissing } = await import('./error-response.ts')
+    const failure = errorFromResponse(response, operation, request, {
+      token: token?.source,
+      commandLine: client.settings.commandLine,
+      hasQueue: response.status === 404 && isRouteMissing(response) ? await hasQueue?.() : undefined,
+    })
     const rawResponse = operation.decoder.readError?.(response)
     throw extendError(failure, { attempts, sentAt, ...(rawResponse === undefined ? {} : { rawResponse }) })
   }

@@ -159,21 +159,33 @@ describe('`pr list`', () => {
     expect(JSON.parse(fails.out)).toMatchObject(first)
   })
 
-  const missing =
-    ', or HOST has no operation listPullRequests (404).\n' +
-    '  Only the hosted service has the operation listPullRequests. Check --repo and --target-branch.\n'
+  const notFound = 'The service did not find the pull requests in the queue for main of acme/web'
+  const noOperation = 'HOST has no operation listPullRequests (404).\n'
+  const onlyHosted = '  Only the hosted service has the operation listPullRequests.'
+  const check = 'Check --repo and --target-branch.\n'
+  const page = '<!DOCTYPE html><title>Error</title><pre>Cannot POST /v1/listPullRequests</pre>'
   test.each([
-    ['Not Found', missing],
-    ['{"error":{"message":"Not Found"}}', missing],
-    ['<!DOCTYPE html><title>Error</title><pre>Cannot POST /v1/listPullRequests</pre>', missing],
-    ['main has no queue.', ': main has no queue.\n'],
-  ])('tells a service without the operation from a 404 of the service: %s', async (body, message) => {
-    const { code, err } = await list('', () => ({ status: 404, body }))
-    expect(code).toBe(5)
-    expect(err.replace(/127\.0\.0\.1:\d+/, 'HOST')).toContain(
-      `mergeq: The service did not find the pull requests in the queue for main of acme/web${message}`,
-    )
-  })
+    ['Not Found', 200, `${noOperation}${onlyHosted}\n`, 2],
+    [page, 200, `${noOperation}${onlyHosted}\n`, 2],
+    ['{"error":{"message":"Not Found"}}', 404, `There is no queue for main of acme/web.\n  ${check}`, 2],
+    [page, 404, `There is no queue for main of acme/web.\n  ${check}`, 2],
+    ['Not Found', 500, `${notFound}, or ${noOperation}${onlyHosted} ${check}`, 2],
+    ['main has no queue.', 200, `${notFound}: main has no queue.\n${onlyHosted} ${check}`, 1],
+  ])(
+    'tells what is missing after the 404 %j, with a queue that answers %i',
+    async (body, status, said, asked) => {
+      const { code, err, requests } = await list('', ({ path }) =>
+        path.endsWith('/getQueue')
+          ? { status, body: status === 200 ? '{"enqueuedPullRequests":[]}' : '' }
+          : { status: 404, body },
+      )
+      expect({ code, err: err.replace(/127\.0\.0\.1:\d+/, 'HOST'), asked: requests.length }).toEqual({
+        code: 5,
+        err: `mergeq: ${said}`,
+        asked,
+      })
+    },
+  )
 
   test.each(['document', 'hosted'] as const)('selects from the sandbox in the %s dialect', async dialect => {
     const story = await openStory({ dialect, scenario: 'failure' })
