@@ -249,6 +249,8 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
   readonly exclusive?: readonly (readonly [string, string])[]
   /** Throws a usage error for params that are not enough; `hasOverrides`: other fields of the body were given. */
   check?(params: ParamValues<P>, hasOverrides: boolean): void
+  /** Throws a `bad-answer` error for a response that is about something else than the request. */
+  checkResponse?(response: DecodedResponse, resource: Resource): void
   /** Removes from a response what the service cannot leave out; undefined when nothing is to be removed. */
   trimResponse?(params: ParamValues<P>): ((response: DecodedResponse) => DecodedResponse) | undefined
   /**

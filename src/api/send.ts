@@ -60,6 +60,7 @@ export async function exchange<P extends Params>(
     const isCut = /^\s*[[{]/.test(response.text) && response.document === undefined
     if (request.isChange && (isCut || isWebPage(response.text))) throw notJsonError(response)
     const decoded = operation.decoder.read(response)
+    operation.checkResponse?.(decoded, request.resource)
     return toResult(operation.trimResponse?.(params)?.(decoded) ?? decoded)
   } catch (error) {
     const failure = toMergeqError(error)

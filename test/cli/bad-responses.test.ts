@@ -201,6 +201,15 @@ describe('responses that are not HTTP, or not what they say', () => {
   })
 })
 
+test.each(['pr get 7', 'pr get 7 --exit-status', 'pr explain 7', 'pr wait 7 --timeout 0'])(
+  '`%s` does not believe the record of another pull request',
+  async line => {
+    const answer = { body: JSON.stringify({ ...record, prNumber: 8, state: 'MERGED' }) }
+    const { code, err } = await run(line, () => answer)
+    expect({ code, err }).toEqual({ code: 15, err: expect.stringContaining('another pull request than #7') })
+  },
+)
+
 describe('a response without a required part is rejected', () => {
   const others = ['{}', '{"error":{"message":"busy"}}', '12345678901234567890', '1e400', 'null', '"x"', '[]']
   const noState = ['{"state":null}', '{"state":""}', '{"state":7}', '{"test":{}}']

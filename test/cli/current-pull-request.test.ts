@@ -89,11 +89,11 @@ describe('the pull request of the current branch', () => {
 
   test('is not looked up if the current commit is the head of one pull request', async () => {
     const { code, sent } = await inCheckout('pr get', {
-      'ls-remote': prints(ref(commit, 7) + ref(other, 8)),
+      'ls-remote': prints(ref(commit, 123) + ref(other, 8)),
     })
     expect({ code, sent }).toEqual({
       code: 0,
-      sent: [{ path: '/v1/getSubmittedPullRequest', pr: { number: 7 } }],
+      sent: [{ path: '/v1/getSubmittedPullRequest', pr: { number: 123 } }],
     })
   })
 

@@ -81,6 +81,13 @@ export const getSubmittedPullRequest = defineOperation({
   exclusive: [['head', 'pr']],
   response: pullRequestRecord,
   decoder: recordDecoder(withNormalizedState, { name: 'state', isPresent: hasState }),
+  checkResponse({ records: [record = {}] }, { pr }) {
+    const number = record.prNumber ?? pr
+    if (pr !== undefined && String(number) !== String(pr))
+      throw new MergeqError('bad-answer', `it is about another pull request than #${pr}.`, {
+        hint: 'Check the base URL, and any proxy or cache in front of the service.',
+      })
+  },
   errors: {
     hint: (status, resource, commandLine) =>
       status === 404 && resource.pr !== undefined
