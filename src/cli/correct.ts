@@ -309,6 +309,8 @@ async function hintForOption(mistake: Mistake, word: string): Promise<Hint> {
     const filter = shellQuote(value ?? argv[at + 1] ?? '.')
     return line === undefined ? undefined : `To select from the JSON, run: ${line} | jq ${filter}`
   }
+  if (option === '--for' && ['queue pause', 'queue drain'].includes(name))
+    return 'This state has no time limit: it lasts until you run `mergeq queue resume`.'
   if (option === '--json')
     return askForFields(argv.toSpliced(at, 1, '--json', '--fields', value ?? ''), at + 2, mistake)
   const watch = watchCommands[name]

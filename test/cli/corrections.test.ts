@@ -225,6 +225,12 @@ describe('a misspelt command or option is answered with the whole command line',
     expect(hint).toBe(`To list the commands, run: mergeq ${group} --help`.replace('  ', ' '))
   })
 
+  test.each(['queue pause --for 1h', 'queue drain --for=1h'])('%s: no option ends the state', async typed => {
+    expect(await hintOf(typed)).toBe(
+      'This state has no time limit: it lasts until you run `mergeq queue resume`.',
+    )
+  })
+
   test.each(['pr cancel 7 --no-dry-run', 'queue get --no-json', 'queue get --no-quiet', 'pr get 7 --input'])(
     '%s: an option is not corrected to its opposite',
     async typed => {
