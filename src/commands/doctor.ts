@@ -166,6 +166,14 @@ async function checkService({ probe }: Session): Promise<Outcome> {
   return pass(`responded in ${endedAt - sentAt} ms and accepted the token`)
 }
 
+/** Checks that there is a token, and that the service does not reject it, as far as it can be reached. */
+async function checkToken({ client, probe }: Session): Promise<Outcome> {
+  const { source } = await client().token()
+  const { error } = await probe()
+  if (error?.kind === 'auth') throw error
+  return pass(source)
+}
+
 /** The largest clock difference in milliseconds that does not distort time ranges. */
 const maxClockSkew = 60_000
 
@@ -284,11 +292,7 @@ const checks: readonly Check[] = [
   { check: 'settings', run: checkSettings },
   { check: 'base URL', run: async ({ settings }) => pass(await settings.require('baseUrl')) },
   { check: 'proxy', run: checkProxy },
-  {
-    check: 'token',
-    needs: ['base URL'],
-    run: async ({ client }) => pass((await client().token()).source),
-  },
+  { check: 'token', needs: ['base URL'], run: checkToken },
   { check: 'DNS', needs: ['settings', 'base URL', 'proxy'], run: checkDns },
   { check: 'TLS', needs: ['DNS'], run: checkTls },
   { check: 'service', needs: ['token', 'DNS', 'TLS'], run: checkService },

@@ -93,6 +93,13 @@ describe('a check that cannot run because another failed is skipped, and says wh
     ])
   })
 
+  test.each([401, 403])('with a token that the service answers with %i', async status => {
+    const { code, rows, row } = await doctor({ answer: () => ({ status }) })
+    expect({ code, token: row('token')?.result }).toEqual({ code: 21, token: 'fail' })
+    expect(row('token')?.found).toContain(`(${status})`)
+    expect(skipped(rows)[0]).toBe('service (warn) skipped: the token check failed')
+  })
+
   test('with an invalid base URL', async () => {
     const { code, rows, row } = await doctor({ env: { MERGEQ_BASE_URL: 'ftp://example.com' } })
     expect({ code, result: row('base URL')?.result }).toEqual({ code: 21, result: 'fail' })
