@@ -374,6 +374,18 @@ describe('the prose for a terminal', () => {
     )
   })
 
+  test('just after a submission has no time limit, and says that the reason is not reported', () => {
+    const submitted = record('NOT_READY', { stateChangedAt: '2026-01-05T11:59:50Z' })
+    const limited = { ...queue('RUNNING', []), notReadyTimeoutHours: 24 }
+    expect(proseOf({ record: submitted, queue: limited })).toEqual([
+      '○ #7 not ready for 10s',
+      '  The service does not report what it is waiting for.',
+      'Next',
+      '  mergeq pr wait 7',
+      '    Waits until it merges or leaves the queue.',
+    ])
+  })
+
   test.each(['CANCELLED', 'MERGED'])('of %s names no failing check', state => {
     expect(proseOf({ record: record(state), run: tested }).join('\n')).not.toContain('failed')
   })

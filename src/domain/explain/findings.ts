@@ -39,7 +39,12 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
   const position = positionFindings(facts)
   switch (state) {
     case 'NOT_READY':
-      return [first, ...readiness, ...hostReasons, ...timeLimit(facts), ...queueStateFindings(facts, [])]
+      return [
+        first,
+        ...orUnknownReason([...readiness, ...hostReasons]),
+        ...timeLimit(facts),
+        ...queueStateFindings(facts, []),
+      ]
     case 'PENDING': {
       const queueState = queueStateFindings(facts, ['PAUSED', 'DRAINING', 'SWITCHING_MODES'])
       return [first, ...queueState, ...position, ...slotFindings(facts), ...hostReasons]
@@ -122,11 +127,20 @@ function submitterFindings({ record }: Facts): readonly Finding[] {
   return author === undefined ? [] : [{ code: 'author', message: `Its author is ${shorten(author)}.` }]
 }
 
+const orUnknownReason = (reasons: readonly Finding[]): readonly Finding[] =>
+  reasons.length > 0
+    ? reasons
+    : [{ code: 'no-reason', message: 'The service does not report what it is waiting for.' }]
+
+/** Every pull request is not ready for a moment after its submission: the time limit is no news then. */
+const settlingTime = 60_000
+
 /** The time limit for pull requests that are not ready (docs/reference/service.md, "Queue settings"). */
 function timeLimit({ queue, record, now = Number.NaN }: Facts): readonly Finding[] {
   const hours = getNumber(queue, 'notReadyTimeoutHours') ?? 0
-  if (hours <= 0) return []
-  const left = hours * 3_600_000 - (elapsedSince(getString(record, 'stateChangedAt'), now) ?? Number.NaN)
+  const elapsed = elapsedSince(getString(record, 'stateChangedAt'), now) ?? Number.NaN
+  if (hours <= 0 || elapsed < settlingTime) return []
+  const left = hours * 3_600_000 - elapsed
   const when = left > 0 ? `in ${formatAge(left)} unless it is ready` : 'if it does not become ready in time'
   return [{ code: 'time-limit', message: `The queue cancels it ${when}.` }]
 }
