@@ -341,7 +341,7 @@ export const queueParams = {
  */
 export const pageParams = (noun: string, pageSizePaths: readonly string[]) => ({
   limit: param(integer(1, Number.MAX_SAFE_INTEGER), `Maximum number of ${noun}`),
-  pageSize: param(integer(1, 100), `${noun.charAt(0).toUpperCase()}${noun.slice(1)} per page, 1 to 100`, {
+  pageSize: param(integer(1, 100), `${noun.charAt(0).toUpperCase()}${noun.slice(1)} per page`, {
     default: String(defaultPageSize),
     setsBodyPaths: pageSizePaths,
     advanced: true,

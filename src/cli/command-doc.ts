@@ -13,6 +13,7 @@ export const documentOption = (definition: OptionDefinition) => ({
   value: definition.value,
   summary: definition.summary,
   choices: definition.choices,
+  range: definition.range,
   default: definition.default ?? definition.defaultText,
   required: isOption(definition) ? undefined : definition.required === true,
   repeatable: definition.variadic === true ? true : undefined,

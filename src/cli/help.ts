@@ -91,10 +91,13 @@ class Layout extends Help {
       .join('')
   }
 
-  /** Arguments or options. */
+  /** Arguments or options. A line that is cut has no room for a range. */
   options(options: readonly OptionDoc[], isCut = false): string {
     return this.items(
-      options.map(option => [formatOption(option), describeOption(option)]),
+      options.map(option => [
+        formatOption(option),
+        describeOption(isCut ? { ...option, range: undefined } : option),
+      ]),
       isCut,
     )
   }
@@ -116,11 +119,12 @@ class Layout extends Help {
   }
 }
 
-/** Returns the summary of an argument or option with its choices, its default, and whether it can be repeated. */
+/** Returns the summary of an argument or option with its choices, its range, its default, and whether it can be repeated. */
 export function describeOption({ name, summary, choices = [], repeatable, ...doc }: OptionDoc): string {
   const isNamed = choices.every(choice => summary.includes(choice))
   const additions = [
     ...(isNamed ? [] : [choices.join(', ')]),
+    ...(doc.range === undefined ? [] : [doc.range]),
     ...(doc.default === undefined ? [] : [`default: ${doc.default}`]),
     ...(repeatable === true && name.startsWith('-') ? ['repeatable'] : []),
   ]

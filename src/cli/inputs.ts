@@ -21,6 +21,8 @@ export interface OptionDefinition {
   readonly defaultText?: string | undefined
   /** The only values that are accepted. */
   readonly choices?: readonly string[] | undefined
+  /** The smallest and the largest value: `1 to 100`. */
+  readonly range?: string | undefined
   /** Some of the possible values. */
   readonly suggestions?: readonly string[] | undefined
   /** The values that completion looks up, in addition to `choices` and `suggestions`. */
@@ -184,6 +186,7 @@ export function typedInput(key: string, option: CommandOption<unknown>): TypedIn
   const definition: OptionDefinition = {
     ...described,
     choices: type.choices,
+    range: type.rangeText,
     suggestions: type.suggestions,
     file: type.isFile,
     default: option.default,

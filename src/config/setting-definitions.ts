@@ -38,6 +38,8 @@ export interface SettingDefinition<T> {
   readonly defaultText?: string
   readonly summary: string
   readonly choices?: readonly string[]
+  /** The smallest and the largest value: `0 to 100`. */
+  readonly range?: string
   readonly noun?: string
   /** How to set the value, for the error when no source has one. */
   readonly hint?: string
@@ -155,6 +157,7 @@ export const settingDefinitions = {
     env: ['MERGEQ_RETRIES'],
     default: '3',
     summary: 'Maximum retries; 0 disables them',
+    range: '0 to 100',
     parse: integerParser(0, 100),
   }),
   color: setting({

@@ -5,6 +5,7 @@ import { choice, duration, type Type, textual } from './values/types.ts'
 const intervalOrAuto = textual({
   expected: 'auto, or a duration from 1s to 1d',
   placeholder: 'duration|auto',
+  rangeText: '1s to 1d',
   suggestions: ['auto'],
   parse: (text): number | 'auto' => (text === 'auto' ? text : parseInterval(text)),
 })
@@ -18,7 +19,7 @@ export const waitOptions = {
     'State to wait for: merged, tests-passed, testing, or left, meaning no longer in the queue',
     'merged',
   ),
-  interval: definition(intervalOrAuto, 'Time between polls, at least 1s', 'auto'),
+  interval: definition(intervalOrAuto, 'Time between polls', 'auto'),
   grace: definition(duration, 'How long to wait for a new submission to appear', '90s'),
   timeout: definition(duration, 'Time limit for the whole wait', '1h'),
 }

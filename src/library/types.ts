@@ -491,7 +491,7 @@ export interface UnhealthyTests extends JsonObject {
 
 /** Options of `submitPullRequest`. */
 export interface SubmitPullRequestOptions extends BodyOptions {
-  /** Pull request: 123, #123 or a URL, from 0 to 4294967295. */
+  /** Pull request: 123, #123 or a URL. */
   readonly pr?: PullRequestReference | undefined
   /** Priority: urgent, high, medium, low, or 0 (first) to 255 (last). */
   readonly priority?: 'urgent' | 'high' | 'medium' | 'low' | number | undefined
@@ -501,19 +501,19 @@ export interface SubmitPullRequestOptions extends BodyOptions {
 
 /** Options of `cancelPullRequest`. */
 export interface CancelPullRequestOptions extends BodyOptions {
-  /** Pull request: 123, #123 or a URL, from 0 to 4294967295. */
+  /** Pull request: 123, #123 or a URL. */
   readonly pr?: PullRequestReference | undefined
 }
 
 /** Options of `restartTestsOnPullRequest`. */
 export interface RestartTestsOnPullRequestOptions extends BodyOptions {
-  /** Pull request: 123, #123 or a URL, from 0 to 4294967295. */
+  /** Pull request: 123, #123 or a URL. */
   readonly pr?: PullRequestReference | undefined
 }
 
 /** Options of `getSubmittedPullRequest`. */
 export interface GetSubmittedPullRequestOptions extends BodyOptions {
-  /** Pull request: 123, #123 or a URL, from 0 to 4294967295. */
+  /** Pull request: 123, #123 or a URL. */
   readonly pr?: PullRequestReference | undefined
   /** Find the pull request by its head branch. */
   readonly head?: string | undefined
@@ -525,7 +525,7 @@ export interface GetSubmittedPullRequestOptions extends BodyOptions {
 
 /** Options of `setImpactedTargets`. */
 export interface SetImpactedTargetsOptions extends BodyOptions {
-  /** Pull request: 123, #123 or a URL, from 0 to 4294967295. */
+  /** Pull request: 123, #123 or a URL. */
   readonly pr?: PullRequestReference | undefined
   /** Head commit that the targets belong to. */
   readonly sha?: string | false | undefined
@@ -541,7 +541,7 @@ export interface SetImpactedTargetsOptions extends BodyOptions {
 export interface GetMergeQueueTestingDetailsOptions extends BodyOptions {
   /** Test run ID, or a test branch whose name ends in the ID. */
   readonly run?: string | undefined
-  /** Find the test run of this pull request, from 0 to 4294967295. */
+  /** Find the test run of this pull request. */
   readonly pr?: PullRequestReference | undefined
 }
 
@@ -627,7 +627,7 @@ export interface ListFailingTestsOptions extends BodyOptions {
   readonly until?: Moment | undefined
   /** Maximum number of tests, at least 1. */
   readonly limit?: number | undefined
-  /** Tests per page, 1 to 100, from 1 to 100. */
+  /** Tests per page, from 1 to 100. */
   readonly pageSize?: number | undefined
   /** Fetch only the page with this token. */
   readonly pageToken?: string | undefined
@@ -663,7 +663,7 @@ export interface ListPullRequestsOptions extends BodyOptions {
   readonly author?: string | undefined
   /** Maximum number of pull requests, at least 1. */
   readonly limit?: number | undefined
-  /** Pull requests per page, 1 to 100, from 1 to 100. */
+  /** Pull requests per page, from 1 to 100. */
   readonly pageSize?: number | undefined
   /** Maximum number of pages to fetch, at least 1. */
   readonly maxPages?: number | undefined
@@ -673,7 +673,7 @@ export interface ListPullRequestsOptions extends BodyOptions {
 export interface ListQuarantinedTestsOptions extends BodyOptions {
   /** Maximum number of tests, at least 1. */
   readonly limit?: number | undefined
-  /** Tests per page, 1 to 100, from 1 to 100. */
+  /** Tests per page, from 1 to 100. */
   readonly pageSize?: number | undefined
   /** Fetch only the page with this token. */
   readonly pageToken?: string | undefined
@@ -693,7 +693,7 @@ export interface ListUnhealthyTestsOptions extends BodyOptions {
   readonly status?: 'flaky' | 'FLAKY' | 'broken' | 'BROKEN' | undefined
   /** Maximum number of tests, at least 1. */
   readonly limit?: number | undefined
-  /** Tests per page, 1 to 100, from 1 to 100. */
+  /** Tests per page, from 1 to 100. */
   readonly pageSize?: number | undefined
   /** Fetch only the page with this token. */
   readonly pageToken?: string | undefined

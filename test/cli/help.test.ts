@@ -81,6 +81,22 @@ test.each([
     expect({ other, ...(await mergeq(other)) }).toMatchObject({ other, code: 0, out, err: '' })
 })
 
+test.each([
+  ['flaky list', '--page-size <n>', '(1 to 100; default: 100)'],
+  ['flaky list', '--limit <n>', '(at least 1; default: '],
+  ['pr wait', '--interval <duration|auto>', '(1s to 1d; default: auto)'],
+  ['sandbox start', '--port <n>', '(1 to 65535; default: any free port)'],
+])('%s --help has the range of %s', async (command, option, range) => {
+  const { out } = await mergeq(`${command} --help`, { terminal: true, columns: 100 })
+  expect(
+    out
+      .split(option)[1]
+      ?.trim()
+      .split(/\n {2,4}-/)[0]
+      ?.replaceAll(/\s+/g, ' '),
+  ).toContain(range)
+})
+
 describe('-h is short help', () => {
   /** Lines of the short help on a terminal of 80 columns. */
   const linesOf = async (line: string) => {

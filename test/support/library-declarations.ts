@@ -55,9 +55,10 @@ function declareOptions(operation: Operation): string {
   const lines = own.map(([name, { type, summary }]) => {
     const declaration = name === 'pr' ? 'PullRequestReference' : type.declaration
     const required = isRequired(operation, name)
-    const range = type.expected.startsWith('a whole number')
-      ? `, ${type.expected.replace(/^a whole number (?:of )?/, '')}`
-      : ''
+    const range =
+      name !== 'pr' && type.expected.startsWith('a whole number')
+        ? `, ${type.expected.replace(/^a whole number (?:of )?/, '')}`
+        : ''
     const text = withPeriod(`${summary}${range}`)
     return `${comment(text, '  ')}  readonly ${name}${required ? '' : '?'}: ${declaration}${required ? '' : ' | undefined'}\n`
   })

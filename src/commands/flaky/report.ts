@@ -212,11 +212,9 @@ export const flakyReportCommand = defineCommand({
     format: option(reportFormat, 'Report format: markdown or github (annotations)', {
       default: 'markdown',
     }),
-    maxChars: option(
-      integer(minCharacters, Number.MAX_SAFE_INTEGER),
-      `Maximum length in characters, at least ${minCharacters}`,
-      { defaultText: `${defaultLimits.markdown.characters} for markdown` },
-    ),
+    maxChars: option(integer(minCharacters, Number.MAX_SAFE_INTEGER), 'Maximum length in characters', {
+      defaultText: `${defaultLimits.markdown.characters} for markdown`,
+    }),
   },
   examples: [
     'mergeq flaky report --since 7d >> "$GITHUB_STEP_SUMMARY"',

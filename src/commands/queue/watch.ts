@@ -186,7 +186,7 @@ export const queueWatchCommand = defineCommand({
   isComposition: true,
   options: {
     once: flag('Print the queue once and exit'),
-    interval: option(interval, 'Time between polls, at least 1s', { default: '10s' }),
+    interval: option(interval, 'Time between polls', { default: '10s' }),
     duration: option(duration, 'Stop after this long and exit 0', { option: 'for' }),
     maxErrors: maxErrorsOption,
   },

@@ -8,11 +8,13 @@ import { parseDuration, parseInterval, parseMoment } from './time.ts'
 /** The largest value of the service's integers (docs/reference/service.md, "Queue settings"). */
 export const maxInteger = 4_294_967_295
 
-/** What a whole number must be; the largest number that JavaScript keeps exactly counts as no limit. */
+/** The largest number that JavaScript keeps exactly counts as no limit. */
+const rangeOf = (min: number, max: number): string =>
+  max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `${min} to ${max}`
+
+/** What a whole number must be. */
 const wholeNumber = (min: number, max: number): string =>
-  max === Number.MAX_SAFE_INTEGER
-    ? `a whole number of at least ${min}`
-    : `a whole number from ${min} to ${max}`
+  `a whole number ${max === Number.MAX_SAFE_INTEGER ? 'of' : 'from'} ${rangeOf(min, max)}`
 
 /** Accepts `min` to `max`, both inclusive, without leading zeros. Throws a usage error for any other text. */
 export const integerParser =
@@ -77,6 +79,8 @@ export interface Type<T> {
   readonly choices?: readonly string[]
   /** The smallest and the largest value of a number. */
   readonly range?: readonly [min: number, max: number]
+  /** The smallest and the largest value in words: `1 to 100`, `at least 1`, `1s to 1d`. */
+  readonly rangeText?: string
   /** Some of the possible values, for completion. */
   readonly suggestions?: readonly string[]
   /** Whether the value is the name of a file, for completion. */
@@ -112,7 +116,10 @@ const wrongType = (value: unknown, expected: string): MergeqError =>
 
 /** What a type is made from whose values are typed as one text. */
 interface TextualType<T>
-  extends Pick<Type<T>, 'expected' | 'placeholder' | 'choices' | 'range' | 'suggestions' | 'isFile'> {
+  extends Pick<
+    Type<T>,
+    'expected' | 'placeholder' | 'choices' | 'range' | 'rangeText' | 'suggestions' | 'isFile'
+  > {
   /** By default `string`. */
   readonly declaration?: string
   /** Whether a program gives the value as a text or, where it says so, as a number. */
@@ -142,6 +149,7 @@ export const integer = (min: number, max = maxInteger): Type<number> =>
     declaration: 'number',
     accepts: 'number',
     range: [min, max],
+    rangeText: rangeOf(min, max),
     parse: integerParser(min, max),
   })
 
@@ -181,6 +189,7 @@ export const duration: Type<number> = textual({
 export const interval: Type<number> = textual({
   expected: 'a duration from 1s to 1d',
   placeholder: 'duration',
+  rangeText: '1s to 1d',
   parse: parseInterval,
 })
 
