@@ -7,7 +7,7 @@ import { defineCommand } from '../cli/command.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { printDryRun } from '../cli/dry-run.ts'
 import { flag, type Input } from '../cli/inputs.ts'
-import { parseGitRemote } from '../config/git.ts'
+import { listRemotes, parseGitRemote } from '../config/git.ts'
 import { elapsedSince, formatAge } from '../domain/format.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
 import { isUnderTest, outcomeOfRecord, stateWords } from '../domain/states.ts'
@@ -74,6 +74,8 @@ interface GuardedQueue {
   readonly context: CommandContext
   /** No retries; no attempt ends after the time that a push may be delayed. */
   readonly limits: RequestLimits
+  /** The milliseconds that the push may still be delayed. */
+  remaining(): number
 }
 
 /** Whether a URL belongs to another repository, such as a fork. */
@@ -82,14 +84,39 @@ function isOtherRepository(remoteUrl: string | undefined, repo: Repository): boo
   return pushed !== undefined && !isSameRepository(pushed, repo)
 }
 
+/** Returns the number of the pull request whose head is the commit that the remote has, as `pr get` finds it. */
+async function findByCommit(
+  { from }: PushedBranch,
+  { queue, context: { host, logger }, remaining }: GuardedQueue,
+): Promise<number | undefined> {
+  const remotes = await listRemotes(host)
+  const remote = remotes.find(({ repo }) => repo !== undefined && isSameRepository(repo, queue.repo))
+  if (remote === undefined) return undefined
+  const { findPullRequestOfCommit } = await import('../config/discovery.ts')
+  const { pr, commitProblem } = await findPullRequestOfCommit(host, remote, from, remaining())
+  if (commitProblem !== undefined)
+    await logger.debug(`pull request by commit ${from.slice(0, 7)}: ${commitProblem}`)
+  return pr && Number(pr.value)
+}
+
 /** Returns the record of the pull request that a push would remove from the queue, or undefined. */
 async function findQueuedPullRequest(
-  { branch, from }: PushedBranch,
-  { queue, remoteUrl, context, limits }: GuardedQueue,
+  push: PushedBranch,
+  guarded: GuardedQueue,
 ): Promise<JsonObject | undefined> {
-  const values = { ...queue, head: branch }
-  const record = await readIfFound(context.client(), getSubmittedPullRequest, values, { limits })
-  if (record === undefined || !isQueued(record)) return undefined
+  const { queue, remoteUrl, context, limits } = guarded
+  const { branch, from } = push
+  const read = async (values: { readonly head: string } | { readonly pr: number }) => {
+    const all = { ...queue, ...values }
+    const found = await readIfFound(context.client(), getSubmittedPullRequest, all, { limits })
+    return found !== undefined && isQueued(found) ? found : undefined
+  }
+  const record = await read({ head: branch })
+  if (record === undefined) {
+    // The service may call its head branch something else.
+    const pr = await findByCommit(push, guarded)
+    return pr === undefined ? undefined : read({ pr })
+  }
   // Two forks may have branches of the same name: the head commit identifies the pull request.
   const { prSha } = record
   const isOtherHead = typeof prSha === 'string' && prSha !== '' && !from.startsWith(prSha)
@@ -156,8 +183,8 @@ async function guardPush(remoteUrl: string | undefined, context: CommandContext)
     return printDryRun(getSubmittedPullRequest, [{ values, overrides: [] }], context)
   }
   const deadline = host.clock.now() + Math.min(maxWait, options.timeout ?? maxWait)
-  const limits = { maxRetries: 0, timeout: () => Math.max(1, deadline - host.clock.now()) }
-  const guarded = { queue, remoteUrl, context, limits }
+  const remaining = () => Math.max(1, deadline - host.clock.now())
+  const guarded = { queue, remoteUrl, context, limits: { maxRetries: 0, timeout: remaining }, remaining }
   const failures: unknown[] = []
   for (const push of pushes) {
     const record = await findQueuedPullRequest(push, guarded).catch(error => {

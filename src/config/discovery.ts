@@ -280,16 +280,17 @@ export function gitSource(host: Host, { changes, notify, repo: givenRepo }: Chec
 }
 
 /** Returns the one pull request whose head is a commit, or why there is none, without a full stop. */
-async function findPullRequestOfCommit(
+export async function findPullRequestOfCommit(
   host: Host,
   remote: Remote,
   commit: string,
+  timeLimit?: number,
 ): Promise<{ readonly pr?: ResolvedValue | undefined; readonly commitProblem?: string }> {
   const { name, protocol, repo } = remote
   if (repo === undefined) return { commitProblem: `the URL of remote ${name} does not name a repository` }
   if (protocol !== 'https' && protocol !== 'ssh')
     return { commitProblem: `remote ${name} uses ${protocol}; only https and ssh are supported` }
-  const heads = await listPullRequestHeads(host, remote)
+  const heads = await listPullRequestHeads(host, remote, timeLimit)
   if (typeof heads === 'string') return { commitProblem: heads }
   if (heads.size === 0) return { commitProblem: `remote ${name} lists no pull requests` }
   const numbers = [...heads].flatMap(([number, head]) => (head === commit ? [number] : []))

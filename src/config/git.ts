@@ -182,6 +182,7 @@ const repositoryVariables =
 export async function listPullRequestHeads(
   host: Host,
   { name, address }: Remote,
+  timeLimit = lookupTimeLimit,
 ): Promise<ReadonlyMap<string, string> | string> {
   // Every process of the machine can see arguments: a credential in the address is left out, and git uses
   // its credential helper.
@@ -200,10 +201,9 @@ export async function listPullRequestHeads(
       GIT_DIR: host.runtime.nullDevice,
       GIT_ALLOW_PROTOCOL: 'https:ssh',
     },
-    timeout: lookupTimeLimit,
+    timeout: timeLimit,
   })
-  if (result.timedOut === true)
-    return `git ls-remote ${name} did not finish within ${lookupTimeLimit / 1_000}s`
+  if (result.timedOut === true) return `git ls-remote ${name} did not finish within ${timeLimit / 1_000}s`
   if (result.code !== 0) return `git ls-remote ${name} failed: ${describeGitFailure(result)}`
   const refs = result.out.matchAll(/^([\da-f]+)\trefs\/pull\/(\d+)\/head$/gm)
   return new Map([...refs].map(([, commit = '', number = '']) => [number, commit]))

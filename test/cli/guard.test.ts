@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { isQueued, parsePushes } from '../../src/commands/guard.ts'
 import { toMergeqError } from '../../src/errors.ts'
 import { record, serviceKnowing, where } from '../support/guard.ts'
-import { type Answer, mergeq, openStory, type Setting } from '../support/harness.ts'
+import { type Answer, mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'
 
 const [one, two, none] = ['1'.repeat(40), '2'.repeat(40), '0'.repeat(40)]
 const line = (branch: string, from = one) => `refs/heads/${branch} ${two} refs/heads/${branch} ${from}\n`
@@ -100,6 +100,22 @@ describe('`guard`', () => {
   ])('allows the push silently: %s', async (_, input, answer, asked) => {
     const { code, out, err, requests } = await guard(input, answer)
     expect({ code, out, err, asked: requests.length }).toEqual({ code: 0, out: '', err: '', asked })
+  })
+
+  test('finds a queued pull request by the commit that the remote has', async () => {
+    const spawn: Setting['spawn'] = (_, args) => {
+      const remotes = 'origin\thttps://github.com/ACME/web.git (fetch)\n'
+      return { code: 0, out: args.includes('ls-remote') ? `${one}\trefs/pull/7/head\n` : remotes }
+    }
+    const answer = ({ path, body }: Seen): Answer =>
+      path.endsWith('/getSubmittedPullRequest') && JSON.parse(body).pr.number === 7
+        ? { body: JSON.stringify(record) }
+        : { status: 404, body: 'Not Found' }
+    const run = (from: string) =>
+      mergeq('guard -- origin x', { env: where, input: line('cart', from), answer, spawn })
+    const { code, err } = await run(one)
+    expect({ code, err }).toEqual({ code: 21, err: expect.stringContaining('push of cart was blocked: #7 ') })
+    expect((await run('3'.repeat(40))).code).toBe(0)
   })
 
   test('looks up each of several branches, also after one that cannot be checked', async () => {
