@@ -1,8 +1,6 @@
-import { defaultScenario, scenarioNames } from '../domain/scenario-names.ts'
-import { hintWithSuggestion } from '../domain/similar-name.ts'
+import { defaultScenario, type ScenarioName } from '../domain/scenario-names.ts'
 import type { Repository } from '../domain/values/repository.ts'
-import { usageError } from '../errors.ts'
-import { findScenario, parseScenario, type Scenario } from './scenarios.ts'
+import { type Scenario, scenarios } from './scenarios.ts'
 import { type RunningServer, startServer } from './server.ts'
 import { createService } from './service.ts'
 import { defaultQueue, type StateOptions } from './state.ts'
@@ -13,10 +11,8 @@ const defaultOrg = 'acme'
 export interface SandboxOptions extends StateOptions {
   /** 0, the default, is a free port. */
   readonly port?: number | undefined
-  /** The name of a built-in scenario, or the path of a scenario file; `happy` by default. */
-  readonly scenario?: string | undefined
-  /** Returns undefined if there is no such file. By default only built-in scenarios exist. */
-  readScenario?(path: string): Promise<string | undefined>
+  /** `happy` by default. */
+  readonly scenario?: ScenarioName | Scenario | undefined
 }
 
 export interface Sandbox extends RunningServer {
@@ -27,11 +23,12 @@ export interface Sandbox extends RunningServer {
 }
 
 /**
- * Starts a sandbox on the loopback address. Sandboxes share no data. Throws a usage error for an unknown
- * scenario, a bad scenario file, and a port that is in use or not permitted.
+ * Starts a sandbox on the loopback address. Sandboxes share no data. Throws a usage error for a
+ * port that is in use or not permitted.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const service = createService(options, await loadScenario(options))
+  const { scenario = defaultScenario } = options
+  const service = createService(options, typeof scenario === 'string' ? scenarios[scenario] : scenario)
   const server = await startServer(service, options.port ?? 0)
   return {
     ...server,
@@ -39,18 +36,4 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     token: service.state.token,
     org: defaultOrg,
   }
-}
-
-async function loadScenario({ scenario = defaultScenario, ...options }: SandboxOptions): Promise<Scenario> {
-  const builtin = findScenario(scenario)
-  if (builtin !== undefined) return builtin
-  const text = await options.readScenario?.(scenario).catch((error: Error) => {
-    throw usageError(`The scenario ${scenario} cannot be read: ${error.message}.`, 'Use a JSON file.')
-  })
-  if (text === undefined)
-    throw usageError(
-      `'${scenario}' is neither a scenario nor a readable file.`,
-      hintWithSuggestion(scenario, scenarioNames, `Use one of: ${scenarioNames.join(', ')}.`),
-    )
-  return parseScenario(text, scenario)
 }

@@ -108,22 +108,14 @@ function authenticate(name: OperationName, headers: SandboxRequest['headers'], e
 }
 
 /**
- * Returns a check whether a request fails with 503; it is called once for each request, in order. In each span
- * of `outages` every request fails. Of the first `outage` requests outside these spans every second request
- * fails. A change that failed in this way is accepted when it is sent again, so that a client that retries once
- * always succeeds. All of this is the sandbox's own.
+ * Returns a check whether a request fails with 503; it is called once for each request, in order. Of the first
+ * `outage` requests every second one fails. A change that failed in this way is accepted when it is sent again, so
+ * that a client that retries once always succeeds. All of this is the sandbox's own.
  */
-function createOutageCheck({
-  scenario: { outage = 0, outages = [] },
-  startedAt,
-  timings,
-  now,
-}: SandboxState) {
+function createOutageCheck({ scenario: { outage = 0 } }: SandboxState) {
   const failedChanges = new Set<string>()
   let requestCount = 0
   return ({ path, body }: SandboxRequest, isChange: boolean): boolean => {
-    const seconds = (now() - startedAt) / timings.second
-    if (outages.some(({ after, lasts }) => seconds >= after && seconds < after + lasts)) return true
     requestCount++
     if (requestCount > outage || requestCount % 2 === 1) return false
     const digest = createHex(32, path, body)

@@ -2,14 +2,7 @@ import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
 import { type Dialect, type DialectName, dialects } from './dialects.ts'
 import { configure } from './engine/actions.ts'
-import {
-  createEmptyQueue,
-  createTimings,
-  isEmpty,
-  type Queue,
-  schedule,
-  type Timings,
-} from './engine/queue.ts'
+import { createEmptyQueue, createTimings, isEmpty, type Queue, type Timings } from './engine/queue.ts'
 import { advanceTo } from './engine/rules.ts'
 import { statusError } from './requests.ts'
 import type { Scenario } from './scenarios.ts'
@@ -72,13 +65,7 @@ export class SandboxState {
     this.startedAt = options.now()
     this.readDelay = this.dialect.readDelay / speed
     for (const ref of [defaultQueue, ...queues]) {
-      if (this.#queues.has(queueKey(ref))) continue
-      const queue = this.createQueue(ref, scenario.settings ?? {})
-      for (const { after, settings } of scenario.moments ?? [])
-        schedule(queue, {
-          at: this.startedAt + Math.round(after * this.timings.second),
-          apply: () => configure(queue, settings),
-        })
+      if (!this.#queues.has(queueKey(ref))) this.createQueue(ref, scenario.settings ?? {})
     }
   }
 

@@ -17,62 +17,11 @@ async function play(options: Parameters<typeof openStory>[0], ...steps: readonly
 const statesIn = (outcomes: readonly { readonly out: string }[]) =>
   outcomes.map(({ out }) => (out.startsWith('{') ? JSON.parse(out).state : undefined))
 
-const withFile = (scenario: object) => ({
-  scenario: 'mine.json',
-  readScenario: async (path: string) => (path === 'mine.json' ? JSON.stringify(scenario) : undefined),
-})
-
-describe('the scenario', () => {
-  it('of a file can have a queue pause and resume by itself', async () => {
-    const moments = [
-      { after: 1, settings: { state: 'paused' } },
-      { after: 30, settings: { state: 'running' } },
-    ]
-    const lines = ['pr submit 3', 2, 'queue get --json', 20, 'pr get 3 --json', 60, 'pr get 3 --json']
-    const outcomes = await play(withFile({ moments }), ...lines)
-    expect(statesIn(outcomes.slice(1))).toEqual(['PAUSED', 'TESTS_PASSED', 'MERGED'])
-  })
-
-  it('of a file can have a pull request cancelled, pushed to, and ready late', async () => {
-    const scripts = [
-      { pr: 1, cancelledAfter: 1 },
-      { pr: 2, pushedAfter: 1 },
-      { pr: 3, readyAfter: 40 },
-    ]
-    const read = [1, 2, 3].map(number => `pr get ${number} --json`)
-    const outcomes = await play(
-      withFile({ scripts }),
-      'pr submit 1 2 3',
-      20,
-      ...read,
-      'pr submit 2',
-      90,
-      ...read,
-    )
-    expect(statesIn(outcomes.slice(1, 4))).toEqual(['CANCELLED', 'CANCELLED', 'NOT_READY'])
-    expect(statesIn(outcomes.slice(5))).toEqual(['CANCELLED', 'MERGED', 'MERGED'])
-  })
-
-  it('of a file can name the head commit: an upload for another commit does not count', async () => {
-    const file = withFile({ settings: { mode: 'parallel' }, scripts: [{ pr: 7, head: 'abc' }] })
-    const upload = (sha: string) => `pr targets 7 cart --sha ${sha}`
-    const lines = ['pr submit 7', upload('def'), 5, 'pr get 7 --json', upload('abc'), 60, 'pr get 7 --json']
-    const outcomes = await play(file, ...lines)
-    expect(outcomes[1]?.code).toBe(0)
-    expect(statesIn([...outcomes.slice(2, 3), ...outcomes.slice(4)])).toEqual(['NOT_READY', 'MERGED'])
-  })
-
-  it('of a file that is wrong or missing is a usage error', async () => {
-    const files = { 'bad.json': '{"scripts":[{"pr":7,"rusn":["pass"]}]}' }
-    for (const [name, message] of [
-      ['bad.json', /bad\.json.*scripts\[0\]: unknown field 'rusn'/],
-      ['none.json', /neither a scenario nor a readable file/],
-    ] as const) {
-      const { code, out, err } = await mergeq(`sandbox exec --scenario ${name} -- tool`, { files })
-      expect({ name, code, out }).toEqual({ name, code: 2, out: '' })
-      expect(err).toMatch(message)
-    }
-  })
+test('a scenario has a name: anything else is a usage error', async () => {
+  const files = { 'mine.json': '{"stretch":2}' }
+  const { code, out, err } = await mergeq('sandbox exec --scenario mine.json -- tool', { files })
+  expect({ code, out }).toEqual({ code: 2, out: '' })
+  expect(err).toMatch(/^mergeq: --scenario: 'mine.json' is not valid; must be one of: happy, flaky, failure/)
 })
 
 test('the hosted dialect shows the previous attempt until the new submit is visible', async () => {

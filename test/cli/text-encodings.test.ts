@@ -37,13 +37,6 @@ const readers: readonly (readonly [
     /1 setting differs/,
   ],
   [
-    'a scenario file',
-    'sandbox exec --scenario mine.json -- tool',
-    text => ({ files: { 'mine.json': text }, spawn: () => ({ code: 0, out: '' }) }),
-    '{"stretch":2}',
-    /^$/,
-  ],
-  [
     'pull requests on standard input',
     `pr cancel - --dry-run ${where}`,
     text => ({ input: text }),

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { quantileOf } from '../../src/domain/metrics/last-hour.ts'
+import type { ScenarioName } from '../../src/domain/scenario-names.ts'
 import { blocksOf } from '../support/code-blocks.ts'
 import { mergeq, openStory } from '../support/harness.ts'
 import { bucketLines } from '../support/metrics-text.ts'
@@ -40,7 +41,7 @@ const ruleTest = (ruleFile: string, lines: readonly string[], suffix: string, mo
   ].join('\n')
 
 /** The metrics of a sandbox where three pull requests were submitted. */
-async function metricsOf(scenario: string): Promise<string> {
+async function metricsOf(scenario: ScenarioName): Promise<string> {
   const story = await openStory({ dialect: 'hosted', scenario })
   await story.mergeq('pr submit 1 2 3')
   story.clock.now += 20_000

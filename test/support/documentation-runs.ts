@@ -40,8 +40,6 @@ export const adaptForTest = (line: string): string =>
     .replace(/^mergeq pr wait \d+$/, '$& --interval 1s')
     .replace(/ --wait\b/, '$& --interval 1s')
     .replace(/^mergeq sandbox tour$/, '$& --speed 20')
-    // The outage of the scenario begins later on a busy machine than the command ends.
-    .replace(/(--scenario mine\.json) --speed 20 /, '$1 ')
     .replace(/^mergeq queue watch$/, '$& --for 1s')
     .replace(/^(mergeq sandbox start) --port 8080/, 'timeout --preserve-status -s INT 2 $1')
     .replace('/var/lib/prometheus/node-exporter', '.')

@@ -26,7 +26,7 @@ import { connectLimit } from '../../src/http/connect.ts'
 import { idleLimit } from '../../src/http/undici.ts'
 import { maxJsonDepth } from '../../src/json.ts'
 import { type Dialect, dialects } from '../../src/sandbox/dialects.ts'
-import { findScenario } from '../../src/sandbox/scenarios.ts'
+import { scenarios } from '../../src/sandbox/scenarios.ts'
 import { allCommands } from './commands.ts'
 import type { ProgramHelp } from './man-page.ts'
 import { renderExitCodeTable, renderSettingsTable, renderTable } from './readme-tables.ts'
@@ -133,7 +133,7 @@ const renderSizeLimits = (): string =>
 const renderScenarios = (): string =>
   renderTable(
     ['scenario', 'what happens'],
-    scenarioNames.map(name => [code(name), findScenario(name)?.summary ?? '']),
+    scenarioNames.map(name => [code(name), scenarios[name].summary ?? '']),
   )
 
 const dialectRows: readonly (readonly [subject: string, describe: (dialect: Dialect) => string])[] = [

@@ -1,5 +1,6 @@
 import type { DialectName } from '../../src/sandbox/dialects.ts'
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts'
+import type { Scenario } from '../../src/sandbox/scenarios.ts'
 import { openStory, type Setting, serveScript } from './harness.ts'
 
 /** What a person sees after a command line, and what happened before. */
@@ -32,7 +33,7 @@ export const secret = 'mqtok-Zx81kQp7Lw0Vt53uRy6Bn2'
 const speed = 0.01
 
 /** #9 fails, #6 fails once and then passes, #12 becomes mergeable late, #8 is cancelled while it is tested. */
-const scenario = {
+const scenario: Scenario = {
   scripts: [
     { pr: 9, runs: ['fail'] },
     { pr: 6, runs: ['flake', 'pass'] },
@@ -81,8 +82,7 @@ export async function drawScreen(screen: Screen, terminal: ScreenTerminal): Prom
   const story = await openStory({
     speed,
     token: secret,
-    scenario: 'screens.json',
-    readScenario: async () => JSON.stringify(scenario),
+    scenario,
     ...screen.sandbox,
     dialect: terminal.dialect,
   })

@@ -1,3 +1,4 @@
+import type { Scenario } from '../../src/sandbox/scenarios.ts'
 import { openStory } from './harness.ts'
 import { drawSession, type SessionStep } from './terminal-picture.ts'
 
@@ -6,10 +7,7 @@ const env = { TERM: 'xterm-256color', FORCE_COLOR: '1', LANG: 'C.UTF-8' }
 const sandboxNotice = /^mergeq: .*\bsandbox\b.*\n/m
 
 /** The tests of #131 fail, and those of all other pull requests pass. */
-const scenario = JSON.stringify({
-  scripts: [{ pr: 131, runs: ['fail'] }],
-  settings: { concurrency: 2 },
-})
+const scenario: Scenario = { scripts: [{ pr: 131, runs: ['fail'] }], settings: { concurrency: 2 } }
 
 /**
  * Returns the picture of the README: the output of commands on a terminal, against a sandbox whose clock is
@@ -17,11 +15,7 @@ const scenario = JSON.stringify({
  */
 export async function drawReadmeSession(): Promise<string> {
   // At this speed a test run takes about three minutes.
-  const story = await openStory({
-    speed: 0.01,
-    scenario: 'session.json',
-    readScenario: async () => scenario,
-  })
+  const story = await openStory({ speed: 0.01, scenario })
   const run = async (command: string): Promise<SessionStep> => {
     const setting = { terminal: true, columns, rows: 40, env }
     const { out, err } = await story.mergeq(command.replace(/^mergeq /, ''), setting)

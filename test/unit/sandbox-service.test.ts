@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { serviceOperations } from '../../src/api/operations/index.ts'
+import type { ScenarioName } from '../../src/domain/scenario-names.ts'
 import { getArray, getString, isObject, type Json, type JsonObject } from '../../src/json.ts'
-import { findScenario, type Scenario } from '../../src/sandbox/scenarios.ts'
+import { scenarios } from '../../src/sandbox/scenarios.ts'
 import { createService, type SandboxRequest } from '../../src/sandbox/service.ts'
 import type { StateOptions } from '../../src/sandbox/state.ts'
 import { parseSamples } from '../support/prometheus-text.ts'
@@ -14,14 +15,12 @@ const repo = { host: 'github.com', owner: 'acme', name: 'web' }
 const onQueue = { repo, targetBranch: 'main' }
 const onPr = (number: number, more: JsonObject = {}) => ({ ...onQueue, pr: { number }, ...more })
 
-type TestServiceOptions = Omit<StateOptions, 'now'> & { readonly scenario?: string | Scenario }
+type TestServiceOptions = Omit<StateOptions, 'now'> & { readonly scenario?: ScenarioName }
 
 /** Creates a service with a virtual clock, and functions that send requests to it. */
-function createTestService({ scenario: name = 'happy', ...options }: TestServiceOptions = {}) {
-  const scenario = typeof name === 'string' ? findScenario(name) : name
-  if (scenario === undefined) throw new Error(`no scenario ${name}`)
+function createTestService({ scenario = 'happy', ...options }: TestServiceOptions = {}) {
   let now = noon
-  const service = createService({ ...options, now: () => now }, scenario)
+  const service = createService({ ...options, now: () => now }, scenarios[scenario])
   const raw = (call: Partial<SandboxRequest>) =>
     service.handle({
       method: 'POST',
@@ -237,15 +236,6 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
     expect(fail(['getQueue', 'submitPullRequest', 'getQueue', 'submitPullRequest'])).toEqual([
       200, 503, 200, 200,
     ])
-  })
-
-  it('fails every request from the beginning of an outage to its end', () => {
-    const { status, later } = open({ scenario: { outages: [{ after: 10, lasts: 30 }] } })
-    const statuses = [9, 1, 29, 1].map(seconds => {
-      later(seconds)
-      return status('getQueue', onQueue)
-    })
-    expect(statuses).toEqual([200, 503, 503, 200])
   })
 })
 

@@ -3,10 +3,9 @@ import { withoutTokens } from '../../config/git.ts'
 import { defaultScenario, scenarioNames } from '../../domain/scenario-names.ts'
 import { parseRepository, repositoryName } from '../../domain/values/repository.ts'
 import { textParser } from '../../domain/values/text.ts'
-import { choice, integer, listOf, parseDecimal, text, textual } from '../../domain/values/types.ts'
+import { choice, integer, listOf, parseDecimal, textual } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import type { Environment, Host } from '../../host/host.ts'
-import { sanitizeLine } from '../../output/sanitize.ts'
 
 const speedFactor = textual({
   expected: 'a number greater than 0',
@@ -36,8 +35,8 @@ export const sandboxOptions = {
   speed: option(speedFactor, 'Speed factor; at 1, a test run takes about two seconds'),
   seed: option(integer(0), 'Seed for the generated data; the same seed gives the same data'),
   scenario: option(
-    { ...text('scenario', 'name|file'), suggestions: scenarioNames, isFile: true },
-    `What happens to pull requests: ${scenarioNames.join(', ')}, or a file; with failure, numbers divisible by 3 fail`,
+    choice(scenarioNames, 'name'),
+    `What happens to pull requests: ${scenarioNames.join(', ')}; with failure, numbers divisible by 3 fail`,
     { default: defaultScenario },
   ),
   dialect: option(
@@ -56,15 +55,10 @@ export const serverOptions = {
 /** Starts a sandbox on loopback. The caller must close it. */
 async function openSandbox(
   { queue: queues, ...values }: OptionValues<typeof sandboxOptions> & { readonly port?: number | undefined },
-  { clock, env, files }: Host,
+  { clock, env }: Host,
 ) {
   const { startSandbox } = await import('../../sandbox/sandbox.ts')
-  const sandbox = await startSandbox({
-    ...values,
-    queues,
-    now: () => clock.now(),
-    readScenario: path => files.read(path),
-  })
+  const sandbox = await startSandbox({ ...values, queues, now: () => clock.now() })
   /** The settings with which commands reach the sandbox. */
   const variables = {
     MERGEQ_BASE_URL: sandbox.baseUrl,
@@ -96,6 +90,6 @@ export async function useSandbox(
 export const describeSandbox = ({ port, scenario, dialect }: OptionValues<typeof serverOptions>): string =>
   [
     `a sandbox on ${port === undefined ? 'a free loopback port' : `loopback port ${port}`}`,
-    `scenario ${sanitizeLine(scenario)}`,
+    `scenario ${scenario}`,
     ...(dialect === undefined ? [] : [`dialect ${dialect}`]),
   ].join(', ')

@@ -13,10 +13,7 @@ export const sandboxStartCommand = defineCommand({
     ndjson: 'the same',
   },
   options: serverOptions,
-  examples: [
-    'mergeq sandbox start --port 8080 --scenario failure',
-    'mergeq sandbox start --scenario mine.json',
-  ],
+  examples: ['mergeq sandbox start --port 8080 --scenario failure'],
   async run(values, context) {
     if (context.options.dryRun)
       return printPreview('sandbox start', `Would serve ${describeSandbox(values)}.`, context)

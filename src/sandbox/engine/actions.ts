@@ -1,17 +1,8 @@
-import { repositoryName } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
 import { statusError } from '../requests.ts'
-import { createHex } from '../sample-data.ts'
 import { findScript } from '../scenarios.ts'
 import { changeState, insertWaiting, removeFromBatches, rerun } from './batches.ts'
-import {
-  getHeadCommit,
-  isSubmitted,
-  type PullRequest,
-  type Queue,
-  schedule,
-  type TargetSet,
-} from './queue.ts'
+import { getHeadCommit, isSubmitted, type PullRequest, type Queue, type TargetSet } from './queue.ts'
 import { mergeSettings } from './settings.ts'
 
 /** What users of the service may do to a queue. An action happens at `queue.now`: advance the queue first. */
@@ -58,9 +49,7 @@ export function submit(queue: Queue, { number, priority, noBatch }: SubmitReques
   changeState(queue, pullRequest, { to: 'NOT_READY', reason: 'it was submitted' })
 }
 
-/** Creates the record of a pull request, and schedules what the scenario does to it. */
-function register(queue: Queue, number: number): PullRequest {
-  const { pullRequests, scenario, timings, now } = queue
+function register({ pullRequests, now }: Queue, number: number): PullRequest {
   const pullRequest: PullRequest = {
     number,
     submittedAt: now,
@@ -76,15 +65,6 @@ function register(queue: Queue, number: number): PullRequest {
     lastRun: undefined,
   }
   pullRequests.set(number, pullRequest)
-  const { cancelledAfter, pushedAfter } = findScript(scenario, number) ?? {}
-  const timeAfter = (seconds: number) => now + Math.round(seconds * timings.second)
-  if (pushedAfter !== undefined)
-    schedule(queue, { at: timeAfter(pushedAfter), apply: () => push(queue, pullRequest) })
-  if (cancelledAfter !== undefined)
-    schedule(queue, {
-      at: timeAfter(cancelledAfter),
-      apply: () => cancelSubmitted(queue, pullRequest, 'it was cancelled'),
-    })
   return pullRequest
 }
 
@@ -104,12 +84,10 @@ function getQueued(queue: Queue, number: number): PullRequest {
   return pullRequest
 }
 
-export const cancel = (queue: Queue, number: number): void =>
-  cancelSubmitted(queue, getQueued(queue, number), 'it was cancelled')
-
-/** Does nothing to a pull request that has left the queue. */
-function cancelSubmitted(queue: Queue, pullRequest: PullRequest, reason: string): void {
-  if (!isSubmitted(pullRequest)) return
+/** Throws 404 if the pull request is not queued. */
+export function cancel(queue: Queue, number: number): void {
+  const pullRequest = getQueued(queue, number)
+  const reason = 'it was cancelled'
   if (queue.notReady.delete(pullRequest) || removeFromList(queue.waiting, pullRequest))
     changeState(queue, pullRequest, { to: 'CANCELLED', reason })
   else removeFromBatches(queue, [pullRequest], 'CANCELLED', reason)
@@ -136,29 +114,15 @@ export function configure(queue: Queue, body: JsonObject): void {
 /**
  * Stores the targets that a pull request impacts, before or after its submit; the last upload for the head commit
  * counts (docs/reference/service.md, "setImpactedTargets"). The sandbox reads no repository, so its rules about
- * head commits are its own: unless a scenario sets the head commit, an upload that names another commit makes that
- * commit the head, and a commit that was replaced never becomes the head again. An upload without `sha` is for the
- * head commit.
+ * head commits are its own: an upload that names another commit makes that commit the head, and a commit that was
+ * replaced never becomes the head again. An upload without `sha` is for the head commit.
  */
 export function setTargets(queue: Queue, number: number, targets: TargetSet, sha: string | undefined): void {
   const head = getHeadCommit(queue, number)
   const isHead = sha === undefined || sha === head.sha
-  const isScripted = findScript(queue.scenario, number)?.head === head.sha
-  if (!isHead && (isScripted || head.previousShas.includes(sha))) return
+  if (!isHead && head.previousShas.includes(sha)) return
   queue.headCommits.set(
     number,
     isHead ? { ...head, targets } : { sha, previousShas: [...head.previousShas, head.sha], targets },
   )
-}
-
-/** Gives a pull request a new head commit, which has no targets. All of this is the sandbox's own. */
-function push(queue: Queue, pullRequest: PullRequest): void {
-  const { number } = pullRequest
-  const { sha: replaced, previousShas } = getHeadCommit(queue, number)
-  const sha = createHex(40, 'sha', queue.seed, repositoryName(queue.repo), number, previousShas.length + 1)
-  queue.headCommits.set(number, { sha, previousShas: [...previousShas, replaced], targets: undefined })
-  pullRequest.mergeableAt = queue.now + queue.timings.notReady
-  // Only pull requests that had left NOT_READY were seen to be cancelled
-  // (docs/reference/service.md, "getSubmittedPullRequest").
-  if (!queue.notReady.has(pullRequest)) cancelSubmitted(queue, pullRequest, 'a commit was pushed')
 }

@@ -1,6 +1,6 @@
 import { repositoryName } from '../../domain/values/repository.ts'
 import { createRandom, createUuid } from '../sample-data.ts'
-import { findScript, getScriptedResult, type ScriptedResult } from '../scenarios.ts'
+import { getScriptedResult, type ScriptedResult } from '../scenarios.ts'
 import {
   type Batch,
   compareTestOrder,
@@ -131,14 +131,13 @@ function computeResult(
  * that if its result is `cancel`.
  */
 export function startRun(queue: Queue, batch: Batch): void {
-  const { now, timings, scenario, seed } = queue
+  const { now, timings, seed } = queue
   for (const member of batch.members) member.runCount++
   batch.dependencies = findDependencies(queue, batch)
   const ahead = [...batch.dependencies].flatMap(({ members }) => members)
   const result = computeResult(queue, batch.members, ahead)
   const seedParts = [seed, repositoryName(queue.repo), queue.targetBranch, 'run', queue.runs.size] as const
-  const stretch = Math.max(...batch.members.map(({ number }) => findScript(scenario, number)?.stretch ?? 1))
-  const fullDuration = timings.testing * stretch * (0.9 + 0.2 * createRandom(...seedParts)())
+  const fullDuration = timings.testing * (0.9 + 0.2 * createRandom(...seedParts)())
   const duration = Math.max(1, Math.round(result === 'cancel' ? fullDuration / 2 : fullDuration))
   const run: SandboxTestRun = {
     id: createUuid(...seedParts),

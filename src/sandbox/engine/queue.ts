@@ -1,7 +1,7 @@
 import type { pullRequestStates } from '../../domain/states.ts'
 import { type Repository, repositoryName } from '../../domain/values/repository.ts'
 import { createHex } from '../sample-data.ts'
-import { findScript, type Scenario, type ScriptedResult } from '../scenarios.ts'
+import type { Scenario, ScriptedResult } from '../scenarios.ts'
 import { defaultSettings, type QueueSettings } from './settings.ts'
 
 /** The data of a simulated merge queue. All times are milliseconds since 1970, all durations milliseconds. */
@@ -90,12 +90,6 @@ export interface Transition {
   readonly reason: string
 }
 
-/** What the scenario does at a time. */
-export interface ScheduledEvent {
-  readonly at: number
-  apply(): void
-}
-
 /** Minimum time in each state, and the length of time units. All values are the sandbox's own. */
 export interface Timings {
   /** NOT_READY, until the pull request is found to be mergeable. */
@@ -147,8 +141,6 @@ export interface Queue {
   readonly waiting: PullRequest[]
   /** Batches in the order in which their changes build on each other: dependencies come first. */
   batches: readonly Batch[]
-  /** In the order of their times. */
-  readonly scheduledEvents: ScheduledEvent[]
   /** All test runs by id, in the order in which they started. */
   readonly runs: Map<string, SandboxTestRun>
   readonly transitions: Transition[]
@@ -164,16 +156,9 @@ export const createEmptyQueue = (
   notReady: new Set(),
   waiting: [],
   batches: [],
-  scheduledEvents: [],
   runs: new Map(),
   transitions: [],
 })
-
-/** Events of equal time happen in the order in which they were scheduled. */
-export function schedule({ scheduledEvents }: Queue, event: ScheduledEvent): void {
-  scheduledEvents.push(event)
-  scheduledEvents.sort((one, other) => one.at - other.at)
-}
 
 export const finalStates: readonly string[] = ['MERGED', 'FAILED', 'CANCELLED']
 
@@ -193,9 +178,10 @@ export const listEnqueued = ({ batches, waiting }: Queue): readonly PullRequest[
 export const isEmpty = ({ notReady, waiting, batches }: Queue): boolean =>
   notReady.size === 0 && waiting.length === 0 && batches.length === 0
 
-/** Returns the head commit of a pull request; an invented commit until an upload or the scenario names it. */
-export function getHeadCommit({ headCommits, scenario, seed, repo }: Queue, number: number): HeadCommit {
-  const createSha = () =>
-    findScript(scenario, number)?.head ?? createHex(40, 'sha', seed, repositoryName(repo), number)
-  return headCommits.get(number) ?? { sha: createSha(), previousShas: [], targets: undefined }
-}
+/** Returns the head commit of a pull request; an invented commit until an upload names it. */
+export const getHeadCommit = ({ headCommits, seed, repo }: Queue, number: number): HeadCommit =>
+  headCommits.get(number) ?? {
+    sha: createHex(40, 'sha', seed, repositoryName(repo), number),
+    previousShas: [],
+    targets: undefined,
+  }

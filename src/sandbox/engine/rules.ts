@@ -31,13 +31,6 @@ const findDueBatch = (
 ): Batch | undefined =>
   batches.find(batch => batch.phase === phase && batch.phaseEndsAt <= now && mayEnd(batch))
 
-const runScheduledEvents: Rule = ({ scheduledEvents, now }) => {
-  const due = scheduledEvents.filter(({ at }) => at <= now)
-  scheduledEvents.splice(0, due.length)
-  for (const event of due) event.apply()
-  return due.length > 0
-}
-
 /** NOT_READY: ends when the pull request is mergeable and, in parallel mode, its targets are uploaded. */
 const admitReady: Rule = queue => {
   const { now, settings, notReady, headCommits } = queue
@@ -170,14 +163,7 @@ const mergePassed: Rule = queue => {
 }
 
 /** The order decides which of several changes that are due at the same time happens first. */
-const rules: readonly Rule[] = [
-  runScheduledEvents,
-  admitReady,
-  finishTests,
-  resolveFailures,
-  mergePassed,
-  startTests,
-]
+const rules: readonly Rule[] = [admitReady, finishTests, resolveFailures, mergePassed, startTests]
 
 /** Simulates a queue up to a time; every change happens at its own time. `queue.now` never decreases. */
 export function advanceTo(queue: Queue, time: number): void {
@@ -195,12 +181,11 @@ function applyRules(queue: Queue): void {
 }
 
 /** Returns the next time at which a rule may have something to do; Infinity if no passing of time brings it about. */
-function nextTime({ now, settings, timings, scheduledEvents, notReady, batches, waiting }: Queue): number {
+function nextTime({ now, settings, timings, notReady, batches, waiting }: Queue): number {
   let next = Number.POSITIVE_INFINITY
   const consider = (time: number) => {
     if (time > now && time < next) next = time
   }
-  for (const { at } of scheduledEvents) consider(at)
   for (const { mergeableAt } of notReady) consider(mergeableAt)
   for (const { phaseEndsAt } of batches) consider(phaseEndsAt)
   for (const { stateChangedAt } of waiting.slice(0, settings.batchingMinSize))

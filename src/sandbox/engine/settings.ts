@@ -47,7 +47,7 @@ export const defaultSettings: QueueSettings = {
 }
 
 /** Returns the members of an updateQueue body that are no known settings. */
-export const unknownSettings = ({ repo: _repo, targetBranch: _branch, ...body }: JsonObject): JsonObject =>
+const unknownSettings = ({ repo: _repo, targetBranch: _branch, ...body }: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(body).filter(([name]) => !Object.hasOwn(queueSettings, name)))
 
 /**
