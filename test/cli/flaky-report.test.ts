@@ -1,9 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { renderReport } from '../../src/commands/flaky/report.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { annotationLines, sanitizeLine } from '../../src/output/sanitize.ts'
-import { anyCharacter } from '../support/any-character.ts'
 import { failing, pages } from '../support/flaky-list.ts'
 import { mergeq, openStory, type Setting } from '../support/harness.ts'
 
@@ -23,7 +21,7 @@ test('a report of the sandbox in every format', async () => {
   const story = await openStory({ dialect: 'hosted' })
   let golden = ''
   for (const line of [
-    'flaky report --since 7d --max-chars 1500',
+    'flaky report --since 7d --limit 5',
     'flaky report --format github --limit 3 --no-quarantined',
     'flaky report --name none*',
   ]) {
@@ -86,6 +84,14 @@ describe('Markdown', () => {
   })
 })
 
+const many = (length: number) => Array.from({ length }, (_, index) => failing(index))
+
+test('Markdown shows 100 tests, and says how many more there are', async () => {
+  const { out } = await report('', pages(many(101)))
+  expect(rowsOf(out)).toHaveLength(100)
+  expect(out).toMatch(/\n1 more test is not shown\. To list all tests, run `mergeq flaky list`\.\n$/)
+})
+
 describe('annotations', () => {
   const annotated = (test: JsonObject, setting: Setting = { env: inCi }) =>
     report('--format github', pages([test]), setting)
@@ -118,8 +124,7 @@ describe('annotations', () => {
   })
 
   test('ten are shown, as GitHub does, and a notice says how many more there are', async () => {
-    const many = Array.from({ length: 12 }, (_, index) => failing(index))
-    const { out } = await report('--format github', pages(many))
+    const { out } = await report('--format github', pages(many(12)))
     expect(out.match(/^::warning /gm)).toHaveLength(10)
     expect(out).toMatch(
       /::notice title=Failing tests::2 more tests are not shown\. To list all tests, run `mergeq flaky list`\.\n$/,
@@ -152,57 +157,13 @@ describe('annotations', () => {
   })
 })
 
-describe('--max-chars', () => {
-  const name = fc.string({ unit: anyCharacter, maxLength: 300 })
-  const tests = fc.array(
-    fc
-      .tuple(name, fc.webUrl(), fc.boolean())
-      .map(([one, html_url, quarantined]) =>
-        failing(1, { name: one, html_url, quarantined, codeowners: [one.slice(0, 20)] }),
-      ),
-    { maxLength: 40 },
-  )
-  const bounds = fc.integer({ min: 400, max: 9_000 })
-  const range = { start: '2026-01-04T12:00:00.000Z', end: '2026-01-05T12:00:00.000Z' }
-
-  test.each(['markdown', 'github'] as const)('%s is never longer, and counts what it leaves out', format => {
-    const rowsIn = (text: string) =>
-      format === 'github' ? (text.match(/^::warning .*$/gm) ?? []) : rowsOf(text)
-    fc.assert(
-      fc.property(tests, bounds, fc.boolean(), (all, characters, complete) => {
-        const render = (some: typeof all, rows: number, most = 1e9) =>
-          textOf(renderReport({ tests: some, complete, ...range }, format, { rows, characters: most }))
-        const text = render(all, 1_000, characters)
-        expect(text.length).toBeLessThanOrEqual(characters)
-        const shown = rowsIn(text).length
-        const more = Number(/(\d+) more tests? (?:is|are) not shown/.exec(text)?.[1] ?? 0)
-        expect(shown + more).toBe(all.length)
-        // What it shows is whole: as many tests without a bound make the same rows.
-        for (const row of rowsIn(render(all.slice(0, shown), 1_000))) expect(text).toContain(row)
-        // One more would not have fitted.
-        if (more > 0) expect(render(all, shown + 1).length).toBeGreaterThan(characters)
-      }),
-      { numRuns: 60 },
-    )
-  })
-
-  test('a report in a CI job also stays under the limit', async () => {
-    const many = Array.from({ length: 60 }, (_, index) => failing(index, { name: `a::b::c ${index}` }))
-    for (const format of ['markdown', 'github']) {
-      const { code, out } = await report(`--format ${format} --max-chars 5000`, pages(many), { env: inCi })
-      expect(code).toBe(0)
-      expect(out.length).toBeLessThanOrEqual(5_000)
-    }
-  })
-})
-
 describe('what a report refuses', () => {
   const asJson = 'mergeq flaky list --json'
   test.each([
     ['--json', asJson],
     ['--format json', asJson],
     ['--format html', '--format'],
-    ['--max-chars 399', '--max-chars'],
+    ['--limit 0', '--limit'],
     ['--fields name', ''],
     ['-o csv', ''],
     ['--format github -o markdown', ''],

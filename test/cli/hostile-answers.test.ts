@@ -13,13 +13,12 @@ const run = (line: string | readonly string[], answer: Answer, setting: Setting 
 
 const json = (document: unknown): Answer => ({ body: JSON.stringify(document) })
 
-test('a report of 200,000 tests has as many as fit', () => {
+test('a report can have 200,000 tests', () => {
   const report = { tests: Array(200_000).fill({ name: 'adds' }), complete: true, start: 'a', end: 'b' }
-  const limits = { rows: Number.POSITIVE_INFINITY, characters: 65_536 }
-  const text = new TextDecoder().decode(renderReport(report, 'markdown', limits))
-  expect(text).toMatch(/^### 200,000 failing tests/)
-  expect(text.length).toBeGreaterThan(65_000)
-  expect(text.length).toBeLessThanOrEqual(65_536)
+  for (const format of ['markdown', 'github'] as const) {
+    const text = new TextDecoder().decode(renderReport(report, format, 200_000))
+    expect(text.split('\n').length).toBeGreaterThan(200_000)
+  }
 })
 
 describe('metrics of more than 100,000 samples', () => {

@@ -97,13 +97,6 @@ const listing = ({ body }: Seen): Answer => {
   return { body: JSON.stringify({ pullRequests, nextCursor: isSecond ? null : 'c2' }) }
 }
 
-const hasMany = (): Answer => ({
-  body: JSON.stringify({
-    tests: Array.from({ length: 60 }, (_, index) => ({ id: `t${index}`, name: `test number ${index}` })),
-    page: { next_page_token: '' },
-  }),
-})
-
 /** What is typed for an option, and the line and the world in which that makes a difference. */
 interface Shows {
   readonly typed?: string
@@ -123,7 +116,7 @@ const values = new Map(
   `
     --author=ada --baseline=known.txt --concurrency=3 --enqueueing-label=ship --field=a=1 --file=q.yaml
     --forked-run=12 --from=a.txt --from-json=a.json --grace=1s --head=fix --if-match=0123456789abcdef
-    --input=b.json --interval=7s --limit=1 --match-head=abcdef --max=2 --max-chars=400 --max-depth=0
+    --input=b.json --interval=7s --limit=1 --match-head=abcdef --max=2 --max-depth=0
     --max-errors=2 --max-pages=1 --min-failure-rate=0.5 --name=a* --owner=@a --page-size=50 --page-token=p2
     --path=src/* --port=8080 --pr=7 --priority=high --queue=acme/web:release --raw-field=a=1
     --required-status=ci --scenario=failure --seed=9 --set=some.thing=1 --sha=abc --since=2h --speed=4
@@ -268,7 +261,6 @@ const table: Readonly<Record<string, Rows>> = {
   'flaky unhealthy': { options: { '--page-token': { line: 'flaky unhealthy --status flaky' } } },
   'flaky link': { line: `flaky link ${id} KAN-123` },
   'flaky get': { line: `flaky get ${id}`, options: { '--window': { line: 'flaky get cart' } } },
-  'flaky report': { options: { '--max-chars': { setting: { answer: hasMany } } } },
   'flaky match': {
     line: 'flaky match j.xml',
     setting: junit('name="alpha" file="src/a.ts"'),

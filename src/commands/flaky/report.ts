@@ -2,9 +2,9 @@ import { listFailingTests } from '../../api/operations/tests.ts'
 import { incompleteListError } from '../../api/pages.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { option } from '../../cli/inputs.ts'
+import { option, typedInput } from '../../cli/inputs.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
-import { choice, integer, type Type } from '../../domain/values/types.ts'
+import { choice, type Type } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import { get, getArray, getString, type Json, type JsonObject } from '../../json.ts'
 import { markdownCell, markdownHead } from '../../output/formats.ts'
@@ -26,40 +26,11 @@ interface FailingTestReport {
 const formats = ['markdown', 'github'] as const
 type ReportFormat = (typeof formats)[number]
 
-interface ReportLimits {
-  readonly rows: number
-  /** The maximum length of the report, in characters. */
-  readonly characters: number
-}
-
-/**
- * Returns a report in a format, with untrusted text escaped. It has as many whole tests as fit, and is never
- * longer than allowed.
- */
-export function renderReport(
-  report: FailingTestReport,
-  format: ReportFormat,
-  { rows, characters }: ReportLimits,
-): Uint8Array {
-  const render = (count: number): Uint8Array =>
-    format === 'github'
-      ? annotationLines(createAnnotations(report, count))
-      : new TextEncoder().encode(renderMarkdown(report, count))
-  const fits = (text: Uint8Array) => new TextDecoder().decode(text).length <= characters
-  const most = Math.min(rows, report.tests.length, Math.ceil(characters / minRowLength))
-  const whole = render(most)
-  if (fits(whole)) return whole
-  let [fitting, tooMany] = [0, most]
-  while (tooMany - fitting > 1) {
-    const middle = Math.floor((fitting + tooMany) / 2)
-    if (fits(render(middle))) fitting = middle
-    else tooMany = middle
-  }
-  return render(fitting)
-}
-
-/** No row of a report is shorter, in characters. */
-const minRowLength = 30
+/** Returns a report of the first tests in a format, with untrusted text escaped. */
+export const renderReport = (report: FailingTestReport, format: ReportFormat, limit: number): Uint8Array =>
+  format === 'github'
+    ? annotationLines(createAnnotations(report, limit))
+    : new TextEncoder().encode(renderMarkdown(report, limit))
 
 /** The longest name and the longest message of an annotation, in columns. */
 const [maxNameLength, maxMessageLength] = [200, 1_000]
@@ -84,15 +55,15 @@ const columns = [
   { title: 'ticket', format: 'plain' },
 ] as const
 
-function renderMarkdown({ tests, complete, start, end }: FailingTestReport, count: number): string {
+function renderMarkdown({ tests, complete, start, end }: FailingTestReport, limit: number): string {
   const quarantined = tests.filter(isQuarantined).length
   const parts = [
     `### ${pluralize(tests.length, 'failing test')}, ${formatInteger(quarantined)} quarantined\n\nFrom ${start} to ${end}.`,
     complete ? '\n' : ' **The list is incomplete: part of the range could not be read.**\n',
   ]
-  if (count > 0)
-    parts.push('\n', markdownHead(columns), tests.slice(0, count).map(renderMarkdownRow).join(''))
-  if (tests.length > count) parts.push(`\n${omittedNote(tests.length - count)}\n`)
+  if (tests.length > 0)
+    parts.push('\n', markdownHead(columns), tests.slice(0, limit).map(renderMarkdownRow).join(''))
+  if (tests.length > limit) parts.push(`\n${omittedNote(tests.length - limit)}\n`)
   return parts.join('')
 }
 
@@ -133,14 +104,14 @@ function markdownLink(text: string, address = ''): string {
 const percentEncode = (character: string): string =>
   `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
 
-function createAnnotations({ tests, complete }: FailingTestReport, count: number): readonly Annotation[] {
-  const omitted = tests.length - count
+function createAnnotations({ tests, complete }: FailingTestReport, limit: number): readonly Annotation[] {
+  const omitted = tests.length - limit
   const notes = [
     ...(complete ? [] : ['The list is incomplete: part of the range could not be read.']),
     ...(omitted > 0 ? [omittedNote(omitted)] : []),
   ]
   return [
-    ...tests.slice(0, count).map(createAnnotation),
+    ...tests.slice(0, limit).map(createAnnotation),
     ...notes.map(message => ({ level: 'notice', title: 'Failing tests', message }) as const),
   ]
 }
@@ -165,18 +136,8 @@ function createAnnotation(test: JsonObject): Annotation {
   }
 }
 
-/** Lower limit for the length of a report, in characters: the note about omitted tests always fits. */
-const minCharacters = 400
-
-/**
- * Default limits of a report: a comment on GitHub has at most 65,536 characters, and GitHub shows ten
- * annotations for each step.
- */
-const defaultLimits: Readonly<Record<ReportFormat, { readonly characters: number; readonly rows: number }>> =
-  {
-    markdown: { characters: 65_536, rows: Number.POSITIVE_INFINITY },
-    github: { characters: Number.POSITIVE_INFINITY, rows: 10 },
-  }
+/** How many tests a report shows; GitHub shows ten annotations for each step. */
+const defaultLimits: Readonly<Record<ReportFormat, number>> = { markdown: 100, github: 10 }
 
 const jsonHint = 'To print the tests as JSON, run: mergeq flaky list --json'
 
@@ -212,17 +173,20 @@ export const flakyReportCommand = defineCommand({
     format: option(reportFormat, 'Report format: markdown or github (annotations)', {
       default: 'markdown',
     }),
-    maxChars: option(integer(minCharacters, Number.MAX_SAFE_INTEGER), 'Maximum length in characters', {
-      defaultText: `${defaultLimits.markdown.characters} for markdown`,
+  },
+  inputs: {
+    limit: typedInput('limit', {
+      ...listFailingTests.params.limit,
+      defaultText: `${defaultLimits.markdown}, or ${defaultLimits.github} for github`,
     }),
   },
   examples: [
     'mergeq flaky report --since 7d >> "$GITHUB_STEP_SUMMARY"',
     'mergeq flaky report --format github --owner @acme/web',
-    'mergeq flaky report --since 7d --max-chars 4000 --no-quarantined',
+    'mergeq flaky report --since 7d --limit 20 --no-quarantined',
   ],
   check: ({ format }, context) => checkOutput(format, context),
-  async run({ format, maxChars }, context) {
+  async run({ format }, context) {
     const request = await context.request()
     const tests: JsonObject[] = []
     const { limit, sort = 'impact', ...values } = request.values
@@ -235,13 +199,9 @@ export const flakyReportCommand = defineCommand({
       },
       context,
     )
-    const { rows, characters } = defaultLimits[format]
     const window = windowOf(rangeOf(request, context), end.complete)
-    const text = renderReport({ tests, ...window }, format, {
-      rows: limit ?? rows,
-      characters: maxChars ?? characters,
-    })
-    await context.host.out.write(text)
+    const report = { tests, ...window }
+    await context.host.out.write(renderReport(report, format, limit ?? defaultLimits[format]))
     await logNotes(end, context)
     if (end.isBroken) throw incompleteListError(end.failure, end.problem, 'flaky report')
     return 0
