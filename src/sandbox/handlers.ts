@@ -10,6 +10,7 @@ import { cancel, configure, restart, setTargets, submit } from './engine/actions
 import { finalStates, type PullRequest, type Queue, type SandboxTestRun } from './engine/queue.ts'
 import { renderMetrics } from './metrics-text.ts'
 import {
+  findByHead,
   findPriority,
   formatPullRequest,
   formatQueue,
@@ -161,12 +162,11 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
     return undefined
   },
 
-  /** The sandbox's own: the head branch of a pull request is `pr-<number>`. */
   getSubmittedPullRequest(sandbox, { pr, head, includeTimeline, ...ref }) {
     if ((pr === undefined) === (head === undefined))
       throw statusError(400, 'The body must contain exactly one of pr.number and pr.branch.')
     const queue = sandbox.getQueue(ref)
-    const pullRequest = queue.pullRequests.get(pr ?? Number(/^pr-(\d+)$/.exec(head ?? '')?.[1]))
+    const pullRequest = head === undefined ? queue.pullRequests.get(pr ?? 0) : findByHead(queue, head)
     const isVisible = pullRequest !== undefined && queue.now >= pullRequest.submittedAt + sandbox.readDelay
     const shown = isVisible ? pullRequest : pullRequest?.previousAttempt
     if (shown === undefined) throw statusError(404, 'Not Found')

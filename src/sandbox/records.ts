@@ -9,7 +9,7 @@ import {
   type Queue,
   type SandboxTestRun,
 } from './engine/queue.ts'
-import { authors, createHex, createRandom, createUuid, pick, titles } from './sample-data.ts'
+import { authors, changes, createHex, createRandom, createUuid, pick } from './sample-data.ts'
 
 const priorityNames = new Map([
   [0, 'urgent'],
@@ -23,7 +23,21 @@ export const findPriority = (name: string): number | undefined =>
   [...priorityNames].find(([, known]) => known === name.toLowerCase())?.[0]
 
 const getTitle = ({ seed, repo }: Queue, number: number): string =>
-  pick(createRandom('title', seed, repositoryName(repo), number)(), titles)
+  pick(createRandom('title', seed, repositoryName(repo), number)(), Object.keys(changes))
+
+/**
+ * Finds a pull request by its head branch. The sandbox's own: of several pull requests with the same change, the
+ * second has the branch `fix-cart-2`, in the order of their first submits.
+ */
+export function findByHead(queue: Queue, head: string): PullRequest | undefined {
+  const counts = new Map<string, number>()
+  return [...queue.pullRequests.values()].find(({ number }) => {
+    const name = changes[getTitle(queue, number)] ?? ''
+    const count = (counts.get(name) ?? 0) + 1
+    counts.set(name, count)
+    return head === (count === 1 ? name : `${name}-${count}`)
+  })
+}
 
 const getAuthor = ({ seed, repo }: Queue, number: number): string =>
   pick(createRandom('author', seed, repositoryName(repo), number)(), authors)

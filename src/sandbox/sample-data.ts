@@ -172,13 +172,14 @@ export const authors: readonly string[] = [
   'margaret',
 ]
 
-export const titles: readonly string[] = [
-  'Fix the rounding of the cart',
-  'Cache the suggestions of the search box',
-  'Remove the old checkout',
-  'Update the payment client',
-  'Speed up the order export',
-  'Show the delivery date earlier',
-  'Retry webhooks with back-off',
-  'Rename the settings of the importer',
-]
+/** The changes of pull requests: the title of each, and the name of its head branch. */
+export const changes: Readonly<Record<string, string>> = {
+  'Fix the rounding of the cart': 'fix-cart',
+  'Cache the suggestions of the search box': 'cache-suggestions',
+  'Remove the old checkout': 'remove-old-checkout',
+  'Update the payment client': 'update-payment-client',
+  'Speed up the order export': 'speed-up-export',
+  'Show the delivery date earlier': 'show-delivery-date',
+  'Retry webhooks with back-off': 'retry-webhooks',
+  'Rename the settings of the importer': 'rename-importer-settings',
+}

@@ -191,8 +191,7 @@ describe('`guard`', () => {
     const story = await openStory({ dialect, scenario: 'paused' })
     await story.mergeq('pr submit 7')
     story.clock.now += 5_000
-    const { prBranch = 'pr-7' } = JSON.parse((await story.mergeq('pr get 7 --json')).out)
-    const input = line(prBranch)
+    const input = line('show-delivery-date')
     const stopped = await story.mergeq('guard -- origin x', { input })
     expect(stopped.code).toBe(21)
     expect(stopped.err).toContain('#7 has been pending')

@@ -286,7 +286,7 @@ async function localized(line: string, story: Story): Promise<string> {
   }
   if (line.startsWith('pr testing ') && !line.includes('--pr'))
     return `pr testing ${(await read('pr testing --pr 123')).testBranch}`
-  if (line.includes('--head ')) return line.replace('fix-cart', 'pr-123')
+  if (line.includes('--head ')) return line.replace('fix-cart', 'cache-suggestions')
   if (line.includes('--match-head'))
     return line.replace('HEAD', (await read('pr get 123')).prSha ?? '4f2a9c1d')
   // Which tests fail in a sandbox is its own affair.

@@ -267,9 +267,9 @@ describe('the document dialect', () => {
       ...entry,
       isCurrentlySubmittedToQueue: true,
     })
-    expect(read('getSubmittedPullRequest', { ...onQueue, pr: { branch: 'pr-123' } })).toMatchObject({
-      prNumber: 123,
-    })
+    const numberOf = (branch: string) =>
+      read('getSubmittedPullRequest', { ...onQueue, pr: { branch } }).prNumber
+    expect(numberOf('cache-suggestions')).toBe(123)
     expect(read('getQueue', onQueue)).toMatchObject({
       state: 'RUNNING',
       branch: 'main',
@@ -285,6 +285,8 @@ describe('the document dialect', () => {
       isCurrentlySubmittedToQueue: false,
     })
     expect(read('getQueue', onQueue).enqueuedPullRequests).toEqual([])
+    send('submitPullRequest', onPr(1))
+    expect([numberOf('cache-suggestions'), numberOf('cache-suggestions-2')]).toEqual([123, 1])
   })
 
   it('stores settings, including unknown settings', () => {
