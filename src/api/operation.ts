@@ -111,6 +111,10 @@ const bodyPaths = ({ location, setsBodyPaths = [] }: Param<unknown>): readonly (
 const overlaps = (one: readonly string[], other: readonly string[]): boolean =>
   one.every((key, index) => index >= other.length || other[index] === key)
 
+/** Whether a body always has the param, so that overrides must not set it: what a request is about, and what it needs. */
+export const isAlwaysSent = (name: string, { required = false }: Param<unknown>): boolean =>
+  required || name === 'pr'
+
 /**
  * Throws a usage error for a path that is given twice, or that a param sets already.
  *
@@ -130,7 +134,7 @@ export function checkOverrides(
     if (setter !== undefined)
       throw usageError(
         `${source} ${name} conflicts with ${setter.name}, which sets the same field.`,
-        'Use only one of them.',
+        `Use only ${setter.name}.`,
       )
   }
 }
@@ -183,7 +187,7 @@ export type RecoveryRule = 'submit' | 'cancel' | 'restart' | 'create' | 'update'
 
 interface ReadBack {
   readonly operation: Operation
-  /** Its params: the body of the change must name every one of them. */
+  /** Its params: the body of the change names every one of them. */
   readonly params: readonly string[]
   readonly rule: RecoveryRule
 }

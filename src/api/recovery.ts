@@ -2,12 +2,7 @@ import { joinList } from '../domain/format.ts'
 import { isSameSetting } from '../domain/queue-file.ts'
 import { changedWhen, type SentSeconds, sentSeconds } from '../domain/service-clock.ts'
 import { stateOf, terminalOutcome } from '../domain/states.ts'
-import {
-  type CommandLine,
-  type CommandWords,
-  commandLinesByQueue,
-  joinCommandLine,
-} from '../domain/suggested-command.ts'
+import { type CommandLine, type CommandWords, commandLinesByQueue } from '../domain/suggested-command.ts'
 import { extendError, isNotFound, MergeqError, toFailure, toMergeqError, withPeriod } from '../errors.ts'
 import { get, getArray, isObject, type Json, type JsonObject, parseJson } from '../json.ts'
 import { changeNotMade } from './error-response.ts'
@@ -117,7 +112,7 @@ async function recover<P extends Params>(
   const { recovery, failure } = sent
   const { clock } = client.host
   const { maxRetries = client.maxRetries } = sent.limits
-  const isReadable = canRead(sent)
+  const isReadable = recovery.readBack !== undefined
   // If the response was over the size limit, the change may be read back, but must not be sent again.
   const mayReplay = recovery.replay !== 'never' && failure.details.overLimit !== true
   const needsReading = recovery.replay !== 'without-reading' || !mayReplay
@@ -154,7 +149,7 @@ async function replay<P extends Params>(
   } catch (error) {
     const second = toFailure(error)
     // The response to the replay says nothing about the first request, so the service is read again.
-    const outcome = canRead(sent) ? await readBack(sent, client) : 'unclear'
+    const outcome = sent.recovery.readBack ? await readBack(sent, client) : 'unclear'
     if (outcome === 'done') return confirmed
     if (outcome === 'unclear' || isExplained(sent, second)) throw unknownOutcome(sent, second, client)
     if (typeof outcome === 'object') throw refused(sent, outcome.refused, client)
@@ -176,10 +171,6 @@ const confirmed = {
   response: { records: [], bytes: new Uint8Array() },
   delivery: 'confirmed-by-read',
 } as const
-
-/** Whether the change can be read back: the operation has a `readBack`, and the body names all its params. */
-const canRead = ({ recovery: { readBack: back }, request: { resource } }: UnconfirmedWrite): boolean =>
-  back?.params.every(name => Object.hasOwn(resource, name)) === true
 
 /**
  * Whether the error of the replay leaves the outcome open: the first request may have been applied, and the
@@ -280,15 +271,12 @@ function unknownOutcome(
       ...details,
       operation: sent.request.operation,
       delivery: 'unknown',
-      hint: canRead(sent) ? `${toCheck} ${inspectCommandLine(sent, client)}` : hintWithout(sent.recovery),
+      hint: sent.recovery.readBack
+        ? `${toCheck} ${inspectCommandLine(sent, client)}`
+        : 'The outcome cannot be verified. Run the command again if it is safe to apply the change twice.',
     },
   )
 }
-
-const hintWithout = ({ readBack: back, inspectCommand }: WriteRecovery): string =>
-  back === undefined
-    ? 'The outcome cannot be verified. Run the command again if it is safe to apply the change twice.'
-    : `The outcome cannot be verified: the request does not name a valid branch or pull request. ${toCheck} ${joinCommandLine(inspectCommand.split(' '))}`
 
 function inspectCommandLine({ recovery, request }: UnconfirmedWrite, { settings }: ServiceClient): string {
   const { pr } = request.resource

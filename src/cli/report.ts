@@ -1,11 +1,11 @@
 import type { CallResult } from '../api/call.ts'
-import { createReceipt, type Operation, operationName, type Params, type Resource } from '../api/operation.ts'
+import { createReceipt, type Operation, type Params, type Resource } from '../api/operation.ts'
 import { resourceOfParams, resourceOfRequest } from '../api/request.ts'
 import { joinList } from '../domain/format.ts'
 import { exitCodeOf, extendError, MergeqError, mostSevere, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { rawText, singleRecord } from '../output/printer.ts'
-import { receiptView, table, type View } from '../output/view.ts'
+import { receiptView, table } from '../output/view.ts'
 import {
   type CommandRequest,
   operationOf,
@@ -85,13 +85,12 @@ async function printResult<V extends Values>(
   const values = { ...request.values, ...params }
   const isSingle = isOnly && !context.args.has('--output')
   const details = { before, overrides: request.overrides, isSingle, context }
-  const named = command.view?.(response, values, details) ?? table([], [])
-  if (values.web === true && named.page !== undefined) {
-    await openPage(named.page, context)
-    return exitCodeOf(named.exit ?? 'ok')
+  const view = command.view?.(response, values, details) ?? table([], [])
+  if (values.web === true && view.page !== undefined) {
+    await openPage(view.page, context)
+    return exitCodeOf(view.exit ?? 'ok')
   }
   if (values.web === true) await context.logger.warn('The response contains no page URL.')
-  const view = isNamed(resourceOfParams(values), resource) ? named : withoutNames(named, operation)
   await context.printer.print(
     response.document === undefined
       ? receipt(createReceipt(operation.route, resource, delivery), view.sentence ?? '')
@@ -104,19 +103,6 @@ async function printResult<V extends Values>(
   )
   return exitCodeOf(view.exit ?? 'ok')
 }
-
-/** Whether the body that was sent names everything that its params name: `--set` may have replaced it. */
-const isNamed = ({ repo, targetBranch, pr, targets }: Resource, resource: Resource): boolean =>
-  (repo === undefined || resource.repo !== undefined) &&
-  (targetBranch === undefined || resource.targetBranch !== undefined) &&
-  (pr === undefined || resource.pr !== undefined) &&
-  targets === resource.targets
-
-/** The view where the params do not say what the request was about. */
-const withoutNames = ({ heading, sentence, terminalView, ...view }: View, { route }: Operation): View => ({
-  ...view,
-  ...(sentence === undefined ? {} : { sentence: `The service accepted ${operationName(route)}.` }),
-})
 
 /**
  * Logs the errors of several requests; the error of a signal only once. If some requests were not finished, a

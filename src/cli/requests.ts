@@ -1,10 +1,14 @@
-import { type BodyOverride, checkOverrides, type Operation, type Params } from '../api/operation.ts'
-import { resourceOfRequest } from '../api/request.ts'
+import {
+  type BodyOverride,
+  checkOverrides,
+  isAlwaysSent,
+  type Operation,
+  type Params,
+} from '../api/operation.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import type { Config, ParseContext, ParsedArgs } from '../config/settings.ts'
 import { usageError } from '../errors.ts'
 import {
-  type Command,
   type CommandRequest,
   type RequestSource,
   type RequestValues,
@@ -60,7 +64,7 @@ export async function readRequests<
     const values = { ...read, ...options } as RequestValues<P, I, X>
     checkExclusive(operation, values)
     operation?.check?.(values, overrides.length > 0)
-    requests.push({ values: withOverriddenResource(source, values, overrides), overrides })
+    requests.push({ values, overrides })
   }
   return requests
 }
@@ -83,40 +87,26 @@ async function findPullRequest(
   return findCurrentPullRequest(settings, client(), { command, dryRun: options.dryRun })
 }
 
-/**
- * Returns the values with the repository, branch and pull request that the overrides name, because
- * confirmations, readings and messages must name what the request is really about.
- */
-function withOverriddenResource<V extends Readonly<Record<string, unknown>>>(
-  { operation }: Pick<Command, 'operation'>,
-  values: V,
-  overrides: readonly BodyOverride[],
-): V {
-  if (overrides.length === 0 || operation === undefined) return values
-  const { repo, targetBranch, pr } = resourceOfRequest(operation, values, { overrides })
-  const overridden = Object.entries({ repo, targetBranch, pr }).filter(
-    ([name, value]) => value !== undefined && Object.hasOwn(values, name),
-  )
-  return { ...values, ...Object.fromEntries(overridden) }
-}
-
 /** Returns the option that was typed: `api` has its own options for the fields of a body. */
 const typedOption = (args: ParsedArgs): string =>
   ['--field', '--raw-field'].find(name => args.has(name)) ?? '--set'
 
 /**
- * Reads every `--set`. Throws a usage error when a path is given twice, or when an option that was typed
- * already sets it.
+ * Reads every `--set`. Throws a usage error when a path is given twice, or when an option that was typed or the
+ * repository, branch or pull request already sets it.
  */
 export function readOverrides(args: ParsedArgs, inputs: Inputs, params: Params): readonly BodyOverride[] {
   const overrides = setOption.read(args) ?? []
   const setters = Object.entries(inputs).flatMap(([key, { setting, definitions }]) => {
+    const param = params[key]
+    if (param === undefined) return []
     const names = [...definitions.map(({ name }) => name), setting && settingDefinition(setting).flag]
+    const typed = names.find(name => name !== undefined && args.has(name))
+    const name = typed ?? (isAlwaysSent(key, param) ? names.find(name => name !== undefined) : undefined)
     // A constant is what the command implies: `queue pause` and its state.
     const isFixed = definitions.length === 0 && setting === undefined
-    const name = isFixed ? 'the command' : names.find(name => name !== undefined && args.has(name))
-    const param = params[key]
-    return name === undefined || param === undefined ? [] : [{ name, param }]
+    if (isFixed) return [{ name: 'the command', param }]
+    return name === undefined ? [] : [{ name: name.startsWith('-') ? name : `<${name}>`, param }]
   })
   checkOverrides(typedOption(args), overrides, setters)
   return overrides

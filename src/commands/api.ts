@@ -206,10 +206,8 @@ export const apiCommand = defineCommand({
       throw usageError('A GET request cannot have a body.', 'Omit -f, -F and --input, or use -X post.')
     const givenKeys = new Set([...Object.keys(body), ...set.map(field => field.split(/[.=]/)[0] ?? '')])
     const settings = known === undefined ? [] : settingParams(known, givenKeys, context.args)
-    // A change of an unknown operation is never read back or sent again.
-    const unknownChange: WriteRecovery | undefined =
-      sentMethod === 'POST' ? { replay: 'never', inspectCommand: '' } : undefined
-    const recovery = known === undefined ? unknownChange : known.recovery
+    const isChange = known === undefined ? sentMethod === 'POST' : known.recovery !== undefined
+    const { readBack, ...recovery }: Partial<WriteRecovery> = known?.recovery ?? {}
     const command: Command = {
       command: 'api',
       summary: '',
@@ -217,7 +215,8 @@ export const apiCommand = defineCommand({
       operation: {
         route: `${sentMethod} /${name}`,
         summary: '',
-        ...(recovery === undefined ? {} : { recovery }),
+        // A change is never read back or sent again.
+        ...(isChange ? { recovery: { inspectCommand: '', ...recovery, replay: 'never' } } : {}),
         params: {
           ...Object.fromEntries(settings.map(({ name, param }) => [name, param])),
           body: requiredParam(anyBody, 'Body', { location: 'body' }),

@@ -4,6 +4,7 @@ import {
   type BodyOverride,
   checkOverrides,
   createReceipt,
+  isAlwaysSent,
   isChange,
   type Operation,
   operationName,
@@ -11,7 +12,7 @@ import {
 import { serviceOperations } from '../api/operations/index.ts'
 import { submitPullRequest } from '../api/operations/pull-requests.ts'
 import { incompleteListError, type PageQuery, type Paginator } from '../api/pages.ts'
-import { resourceOfRequest } from '../api/request.ts'
+import { resourceOfParams } from '../api/request.ts'
 import { createServiceClient, type ServiceClient } from '../api/service-client.ts'
 import type { WaitTarget } from '../api/wait/poll.ts'
 import { type Config, resolveSettings } from '../config/settings.ts'
@@ -156,7 +157,10 @@ async function openCall(operation: Operation, name: string, options: unknown, co
     if (pair.every(option => values[option] !== undefined && values[option] !== false))
       throw usageError(`${name}: ${pair.join(' and ')} cannot be used together.`, 'Use only one of them.')
   const setters = Object.entries(operation.params)
-    .filter(([option]) => Object.hasOwn(given, option) || Object.hasOwn(values, option))
+    .filter(
+      ([option, param]) =>
+        Object.hasOwn(given, option) || Object.hasOwn(values, option) || isAlwaysSent(option, param),
+    )
     .map(([option, param]) => ({ name: option, param }))
   checkOverrides(`${name}: set`, overrides, setters)
   const client = await createCallClient(given, context, isChange(operation))
@@ -329,7 +333,7 @@ async function send(opened: OpenCall): Promise<CallOutcome> {
   } catch (error) {
     const failure = toMergeqError(error)
     const { delivery } = failure.details
-    const resource = resourceOfRequest(operation, params, { overrides })
+    const resource = resourceOfParams(params)
     const document = delivery === undefined ? null : createReceipt(route, resource, delivery, failure)
     return { document, failure }
   }

@@ -88,11 +88,11 @@ describe('fields', () => {
     ['something -f a=1 -F a=2', '--field was given twice for a.\n  Use each path only once.'],
     [
       'getQueue -R acme/api -F repo.owner=x',
-      '--field repo.owner conflicts with --repo, which sets the same field.\n  Use only one of them.',
+      '--field repo.owner conflicts with --repo, which sets the same field.\n  Use only --repo.',
     ],
     [
       'getQueue -b release -f targetBranch=x',
-      '--raw-field targetBranch conflicts with --target-branch, which sets the same field.\n  Use only one of them.',
+      '--raw-field targetBranch conflicts with --target-branch, which sets the same field.\n  Use only --target-branch.',
     ],
     ['status -f a=1', 'A GET request cannot have a body.\n  Omit -f, -F and --input, or use -X post.'],
   ])('api %s is a usage error', async (words, says) => {

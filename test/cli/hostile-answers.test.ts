@@ -13,11 +13,11 @@ const run = (line: string | readonly string[], answer: Answer, setting: Setting 
 
 const json = (document: unknown): Answer => ({ body: JSON.stringify(document) })
 
-test('a report can have 200,000 tests', () => {
+test('a report counts 200,000 tests', () => {
   const report = { tests: Array(200_000).fill({ name: 'adds' }), complete: true, start: 'a', end: 'b' }
   for (const format of ['markdown', 'github'] as const) {
-    const text = new TextDecoder().decode(renderReport(report, format, 200_000))
-    expect(text.split('\n').length).toBeGreaterThan(200_000)
+    const text = new TextDecoder().decode(renderReport(report, format, 100))
+    expect(text).toContain('199,900 more tests are not shown.')
   }
 })
 

@@ -347,6 +347,7 @@ describe('a wrong option is a usage error in its name, and nothing is sent', () 
     ['updateQueue', { requiredStatuses: [], deleteRequiredStatuses: true }, 'cannot be used together'],
     ['updateQueue', { batch: true, set: { batch: false } }, 'set batch conflicts with batch'],
     ['getQueue', { set: { 'repo.name': 'x' } }, 'set repo.name conflicts with repo'],
+    ['submitPullRequest', { set: { pr: { number: 8 } } }, 'set pr conflicts with pr'],
     ['listFailingTests', { since: '8d', pageToken: 'x' }, 'at most 7 days'],
     ['cancelPullRequest', { pr: 'https://github.com/acme/api/pull/7' }, 'name different repositories'],
     ['getTestDetails', {}, 'testId is required'],

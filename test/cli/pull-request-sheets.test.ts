@@ -113,7 +113,6 @@ describe('a change on a terminal', () => {
     ['queue update --not-ready-timeout-hours 2', 'main: not-ready-timeout-hours 2\n'],
     ['queue update --set foo=bar', 'main: foo bar\n'],
     ['queue update --set concurrency=4', 'main: concurrency 5 -> 4\n'],
-    ['queue update --set repo.name=web', 'main: no setting changed\n'],
     ['queue resume', 'The queue for main was already running.\n'],
     ['pr submit 7', '#7 was already queued.\n'],
   ])('says what changed: %s', async (line, expected) => {
@@ -205,7 +204,7 @@ describe('a rejected change of a finished pull request on a terminal', () => {
     ['pr cancel 7', { terminal: false }],
     ['pr cancel 7 --json', {}],
     ['pr cancel 7 --retries 0', {}],
-    ['pr cancel 7 --set targetBranch=prod', {}],
+    ['pr cancel 7 --set note=x', {}],
   ])('asks nothing more: %s (%j)', async (line, more) => {
     expect(pathsOf(await show(line, rejecting('MERGED'), more))).toEqual(['cancelPullRequest'])
   })

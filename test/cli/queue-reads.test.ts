@@ -121,10 +121,6 @@ describe('queue get on a terminal', () => {
     )
     expect([requests.length, forced.requests.length]).toEqual([1, 1])
   })
-
-  test('names nothing that --set has replaced', async () => {
-    expect((await show(running, { line: 'queue get --set repo=x' })).out).toMatch(/^POSITION {2}PR/)
-  })
 })
 
 describe('queue get on a pipe', () => {

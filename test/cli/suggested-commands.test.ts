@@ -42,8 +42,8 @@ describe('a suggested command names the same pull request', () => {
     ])
   })
 
-  test('of the queue that --set names', async () => {
-    const { err } = await mergeq("pr submit 7 -R acme/web --set targetBranch='release 1'", {
+  test('of a branch with a space in its name', async () => {
+    const { err } = await mergeq("pr submit 7 -R acme/web -b 'release 1'", {
       ...person,
       answer: ({ path }) => (path.endsWith('submitPullRequest') ? { body: 'OK' } : { status: 404 }),
     })

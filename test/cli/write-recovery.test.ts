@@ -473,8 +473,6 @@ describe('settings that a reading cannot show say nothing of whether they were a
     ['queue update --set newSetting=true', {}],
     ['queue update --concurrency 1 --set newSetting=true', {}],
     ['queue create --set newSetting=true', { queues: {} }],
-    ['api updateQueue -F pr.number=3', {}],
-    ['api updateQueue', {}],
   ])('%s', async (line, stage) => {
     const scenario = { ...stage, changes: [applied], readings: times(5, shows(queue)) }
     expect(await outcomeOf(line, scenario)).toBe(unknown('c rrr', 1))

@@ -36,14 +36,12 @@ async function readQueue(
 
 type Settings = Readonly<Record<string, Json | undefined>>
 
-/** The settings that were sent: those of options, and those that `--set` replaced, as `{ 'a.b': 1 }` for `a.b=1`. */
+/** The settings that were sent: those of options, and those of `--set`, as `{ 'a.b': 1 }` for `a.b=1`. */
 function sentSettings(
   { deleteRequiredStatuses, ...options }: Settings,
   overrides: readonly BodyOverride[],
 ): Settings {
-  const overridden = overrides
-    .filter(({ path: [key = ''] }) => key !== 'repo' && key !== 'targetBranch')
-    .map(({ path, value }) => [path.join('.'), value])
+  const overridden = overrides.map(({ path, value }) => [path.join('.'), value])
   return {
     ...options,
     ...(deleteRequiredStatuses ? { requiredStatuses: [] } : {}),
