@@ -102,7 +102,7 @@ export function formatPullRequest(queue: Queue, pullRequest: PullRequest, dialec
 export const formatTimeline = (
   queue: Queue,
   { number }: PullRequest,
-  { hasObservedFields, formatState, formatTime }: Dialect,
+  { formatState, formatTime }: Dialect,
 ): readonly JsonObject[] =>
   queue.transitions
     .filter(transition => transition.number === number)
@@ -115,7 +115,7 @@ export const formatTimeline = (
         state: formatState(to === 'FAILED' ? 'FAILURE' : to),
         reason: reason.replaceAll(/\W+/g, '_').toLowerCase(),
         ...(to === 'NOT_READY' ? { actor: getAuthor(queue, number) } : {}),
-        ...(hasObservedFields && run !== undefined && to === 'TESTING'
+        ...(run !== undefined && to === 'TESTING'
           ? { testRun: { branch: getTestBranch(run), status: run.status } }
           : {}),
       }

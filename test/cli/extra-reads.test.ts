@@ -73,21 +73,6 @@ describe('queue watch', () => {
     expect(out).toBe('#7 TESTING -> MERGED: author linus\n')
   })
 
-  test.each([
-    ['a 400', { status: 400, body: 'unknown field includeTimeline' }],
-    ['a 404', { status: 404, body: 'Not Found' }],
-    ['a record without it', json(record('MERGED'))],
-  ])('requests the timeline once from a service that answers %s', async (_, refusal) => {
-    const { out, requests } = await run(`${watch} -o ndjson`, {
-      getQueue: emptied(1, 2, 3, 4, 5, 6),
-      getSubmittedPullRequest: body => (body.includeTimeline === true ? refusal : json(record('MERGED'))),
-    })
-    expect(changesIn(out).map(({ pr, to, ...more }) => [pr, to, Object.keys(more)])).toEqual(
-      [1, 2, 3, 4, 5, 6].map(pr => [pr, 'MERGED', ['type', 'from', 'at', 'position']]),
-    )
-    expect(requests.filter(({ body }) => body.includes('includeTimeline'))).toHaveLength(1)
-  })
-
   test('another error of the timeline is not reported; a rejected token ends the watch', async () => {
     const answers = (status: number): Answers => ({
       getQueue: emptied(7),
@@ -103,25 +88,22 @@ describe('queue watch', () => {
   })
 })
 
-test('`pr wait` requests a test run by number once if the service rejects that, and uses the timelines', async () => {
-  const { code, requests } = await run(`pr wait 7 8 9 -o table --color never ${where}`, {
+test('`pr wait` takes the test run that the timeline names, and asks once if there is none', async () => {
+  const outcome = await run(`pr wait 7 8 -o table --color never ${where}`, {
     getQueue: json(queue('RUNNING')),
     getSubmittedPullRequest: ({ pr, includeTimeline }) =>
       json({
         ...record('FAILED', { prNumber: getNumber(pr, 'number') ?? 0 }),
-        ...(includeTimeline === true && { timeline: [{ state: 'failure', testRunId: uuid }] }),
+        ...(includeTimeline === true &&
+          getNumber(pr, 'number') === 7 && { timeline: [{ state: 'failure', testRunId: uuid }] }),
       }),
-    getMergeQueueTestingDetails: body => (body.pr === undefined ? json({}) : { status: 400 }),
+    getMergeQueueTestingDetails: json({
+      checkSuites: [{ checkRuns: [{ name: 'ci', conclusion: 'FAILURE' }] }],
+    }),
   })
-  const byNumber = requests.filter(
-    seen => nameOf(seen) === 'getMergeQueueTestingDetails' && seen.body.includes('"pr"'),
-  )
-  const timelines = requests.filter(({ body }) => body.includes('includeTimeline'))
-  expect({ code, byNumber: byNumber.length, timelines: timelines.length }).toEqual({
-    code: 3,
-    byNumber: 1,
-    timelines: 3,
-  })
+  expect(outcome.out).toMatch(/ci failed/)
+  expect(outcome.requests.filter(({ body }) => body.includes('includeTimeline'))).toHaveLength(2)
+  expect(namesOf(outcome).filter(name => name === 'getMergeQueueTestingDetails')).toHaveLength(1)
 })
 
 const tests = (...all: readonly JsonObject[]) => json({ tests: all, page: { next_page_token: '' } })

@@ -88,26 +88,22 @@ describe('the requests of `pr explain`', () => {
     })
   })
 
-  test('name the pull request where the record of a failure names no run', async () => {
+  test('name the test run of the timeline where the record of a failure names none', async () => {
     const run = {
       testBranch: `trunk-merge/pr-7/${uuid}`,
       status: 'failed',
       testedPullRequests: [{ prNumber: 7 }],
       checkSuites: [{ checkRuns: [{ name: 'e2e', conclusion: 'FAILURE', url: 'https://ci.example/1' }] }],
     }
-    const answers = { ...running, getSubmittedPullRequest: json(record('FAILED')) }
+    const failed = record('FAILED', { timeline: [{ state: 'failure', testRunId: uuid }] })
+    const answers = { ...running, getSubmittedPullRequest: json(failed) }
     const { out, sent } = await explain(
       '7 --color never',
       { ...answers, getMergeQueueTestingDetails: json(run) },
       { terminal: true },
     )
     expect(out).toContain('  e2e failed   https://ci.example/1\n')
-    expect(sent.at(-1)?.body).toMatchObject({ pr: { number: 7 } })
-    for (const status of [400, 404, 500]) {
-      const getMergeQueueTestingDetails = { status }
-      const { code, out } = await explain('7 --json --retries 0', { ...answers, getMergeQueueTestingDetails })
-      expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, testRun: null, unread: [] })
-    }
+    expect(sent.at(-1)?.body).toMatchObject({ testRunId: uuid })
   })
 
   test('that fail for the queue and the run are named, and the verdict stays the same', async () => {
@@ -204,12 +200,9 @@ describe('the timeline of a pull request that left', () => {
 
   test('is requested once where it names no test run', async () => {
     const failed = answers('FAILED', {}, json(record('FAILED', { timeline: [{ state: 'failure' }] })))
-    const { sent, timelines } = await explain('7', {
-      ...failed,
-      getMergeQueueTestingDetails: { status: 400 },
-    })
+    const { sent, timelines } = await explain('7', failed)
     const runs = sent.filter(({ name }) => name === 'getMergeQueueTestingDetails')
-    expect({ timelines, runs: runs.length }).toEqual({ timelines: 1, runs: 1 })
+    expect({ timelines, runs: runs.length }).toEqual({ timelines: 1, runs: 0 })
   })
 
   test('is ignored if it is of a newer submission', async () => {

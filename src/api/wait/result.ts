@@ -6,6 +6,7 @@ import { isSameRepository, repositoryName } from '../../domain/values/repository
 import { isPaused, missingState, type WaitEnd, type WaitOptions } from '../../domain/wait-state.ts'
 import { exitCodeOf } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
+import { withTimeline } from '../extra-reads.ts'
 import { readTestRun } from '../test-run-reads.ts'
 import type { Wait, WaitTarget } from './poll.ts'
 
@@ -78,8 +79,13 @@ async function readFailingChecks(
   const timeout = (usual: number) =>
     Math.min(pollLimits.timeout?.(usual) ?? usual, Math.max(1, deadline - clock.now()))
   const limits = { ...pollLimits, timeout }
-  const testRun = await readTestRun(record, request.values, client, { limits }).catch(() => undefined)
-  return testRun?.run?.failingChecks ?? []
+  try {
+    const detailed = await withTimeline(client, record, request.values, { limits })
+    const { run } = await readTestRun(detailed, request.values, client, limits)
+    return run?.failingChecks ?? []
+  } catch {
+    return []
+  }
 }
 
 /** Returns the first seven digits of two commits, or more if these are equal. */

@@ -1,4 +1,4 @@
-import { callIfAvailable } from '../../api/extra-reads.ts'
+import { tryRead } from '../../api/extra-reads.ts'
 import type { ParamValues } from '../../api/operation.ts'
 import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
 import type { PaginationEnd } from '../../api/pages.ts'
@@ -8,7 +8,7 @@ import { flag } from '../../cli/inputs.ts'
 import { readPages } from '../../cli/stream-pages.ts'
 import { parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
 import { toIso } from '../../domain/values/time.ts'
-import { type MergeqError, toMergeqError } from '../../errors.ts'
+import { isNotFound, type MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 
 export type FailingTestsRequest = CommandRequest<ParamValues<typeof listFailingTests.params>>
@@ -113,15 +113,17 @@ async function readUnhealthyPages(
   const pages = listUnhealthyTests.pagination?.(values, context.host.clock.now())
   if (pages === undefined) throw new Error('the list of unhealthy tests has no pages')
   for (let pageQuery = pages.nextQuery(); pageQuery !== undefined; pageQuery = pages.nextQuery()) {
-    const { result, failure } = await callIfAvailable(context.client(), listUnhealthyTests, values, {
-      overrides,
-      pageQuery,
+    const options = { overrides, pageQuery }
+    const { response, failure } = await tryRead(context.client(), listUnhealthyTests, values, options)
+    if (response === undefined) {
       // A service that has sent a page has the operation.
-      ...(pages.hasStarted ? { missingStatuses: [] } : {}),
-    })
-    if (result === undefined)
-      return { isAvailable: pages.hasStarted, problem: failure?.message.replace(/\.$/, '') }
-    pages.take(result.response).forEach(take)
+      const isMissing = !pages.hasStarted && failure !== undefined && isNotFound(failure)
+      return {
+        isAvailable: pages.hasStarted,
+        problem: isMissing ? undefined : failure?.message.replace(/\.$/, ''),
+      }
+    }
+    pages.take(response).forEach(take)
   }
   return { isAvailable: true, problem: pages.finish().problem }
 }

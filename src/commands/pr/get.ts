@@ -1,6 +1,6 @@
+import { tryRead } from '../../api/extra-reads.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { readDocument } from '../../api/test-run-reads.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments, pullRequestNumber, webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
@@ -147,7 +147,7 @@ export const prGetCommand = defineCommand({
   async readBefore({ repo, targetBranch }, { args, client }) {
     if ((args.get('pr') ?? []).length > 1) return undefined
     const limits = { maxRetries: 0 }
-    return (await readDocument(getQueue, { repo, targetBranch }, client(), { limits })).document
+    return (await tryRead(client(), getQueue, { repo, targetBranch }, { limits })).record
   },
   fields: serviceRecord(getSubmittedPullRequest, [
     ...columns,

@@ -1,3 +1,4 @@
+import { tryRead } from '../../api/extra-reads.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import {
   getMergeQueueTestingDetails,
@@ -6,7 +7,6 @@ import {
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { withoutMessages } from '../../api/service-client.ts'
-import { readDocument } from '../../api/test-run-reads.ts'
 import { type CommandRequest, defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
 import type { CommandContext } from '../../cli/context.ts'
@@ -37,13 +37,16 @@ async function suggestWait(
   const [first] = requests
   if (first === undefined || requests.length > maxSuggested) return
   const { repo, targetBranch } = first.values
-  const { document } =
+  const { record } =
     options.retries === 0
       ? {}
-      : await readDocument(getQueue, { repo, targetBranch }, withoutMessages(client()), {
-          limits: { maxRetries: 0 },
-        })
-  if (stateOf(document) === 'PAUSED') {
+      : await tryRead(
+          withoutMessages(client()),
+          getQueue,
+          { repo, targetBranch },
+          { limits: { maxRetries: 0 } },
+        )
+  if (stateOf(record) === 'PAUSED') {
     const queued = requests.filter(({ values }) => queueName(values) === queueName(first.values))
     const numbers = queued.map(({ values }) => `#${values.pr}`)
     await logger.info(

@@ -1,9 +1,9 @@
+import { tryRead } from '../../api/extra-reads.ts'
 import {
   getMergeQueueTestingDetails,
   getPartialPullRequest,
   getSubmittedPullRequest,
 } from '../../api/operations/pull-requests.ts'
-import { readDocument } from '../../api/test-run-reads.ts'
 import { type CommandRequest, defineCommand, type RunContext } from '../../cli/command.ts'
 import { argsForPullRequest, webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
@@ -145,11 +145,8 @@ async function printTestRun<V extends TestRunValues>(
   const { repo, targetBranch, pr } = request.values
   const { failure } = sent
   if (pr === undefined || failure?.details.status !== 400) return context.report(sent)
-  const { document: record = {} } = await readDocument(
-    getPartialPullRequest,
-    { repo, targetBranch, pr, includeTimeline: true },
-    context.client(),
-  )
+  const params = { repo, targetBranch, pr, includeTimeline: true }
+  const { record = {} } = await tryRead(context.client(), getPartialPullRequest, params)
   const run = testRunOf(record)
   if (run === undefined) {
     const state = stateOf(record)

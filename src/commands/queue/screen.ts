@@ -1,4 +1,4 @@
-import { callIfAvailable } from '../../api/extra-reads.ts'
+import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
 import { type ServiceClient, withoutMessages } from '../../api/service-client.ts'
 import { pluralize } from '../../domain/format.ts'
@@ -21,7 +21,7 @@ import type { QueueParams } from './plan.ts'
 
 /**
  * Reads the usual time in a queue from the metrics of the last hour, with a single request of at most `timeLimit`
- * milliseconds, and with none after a 404. Never rejects: undefined if the metrics cannot be read.
+ * milliseconds. Never rejects: undefined if the metrics cannot be read.
  */
 export async function readUsualTime(
   client: ServiceClient,
@@ -31,11 +31,10 @@ export async function readUsualTime(
   try {
     const limits = { maxRetries: 0, timeout: () => timeLimit }
     const params = { repo, branch: targetBranch }
-    const { result } = await callIfAvailable(withoutMessages(client), getMergeQueueMetrics, params, {
+    const { response } = await callOperation(withoutMessages(client), getMergeQueueMetrics, params, {
       limits,
     })
-    if (result === undefined) return undefined
-    const queues = summarizeMetrics(readSamplesIn(result.response.bytes))
+    const queues = summarizeMetrics(readSamplesIn(response.bytes))
     return usualTimeInQueue(findQueue(queues, repo, targetBranch))
   } catch {
     return undefined

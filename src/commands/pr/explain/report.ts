@@ -1,7 +1,7 @@
-import { withTimeline } from '../../../api/extra-reads.ts'
+import { tryRead, withTimeline } from '../../../api/extra-reads.ts'
 import { getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
-import { readDocument, readTestRun } from '../../../api/test-run-reads.ts'
+import { readTestRun } from '../../../api/test-run-reads.ts'
 import type { CommandRequest, RequestResult } from '../../../cli/command.ts'
 import { openPage } from '../../../cli/common-inputs.ts'
 import type { CommandContext } from '../../../cli/context.ts'
@@ -65,7 +65,7 @@ async function explain(request: ExplainRequest, context: CommandContext): Promis
   const { pr, repo, targetBranch } = request.values
   const reads = [
     readRecord(request.values, context, request, getPartialPullRequest),
-    readDocument(getQueue, { repo, targetBranch }, context.client()),
+    tryRead(context.client(), getQueue, { repo, targetBranch }),
   ] as const
   // Both reads finish before an error is thrown: otherwise the other would lose its connection and retry.
   await Promise.allSettled(reads)
@@ -81,7 +81,7 @@ async function explain(request: ExplainRequest, context: CommandContext): Promis
     targetBranch,
     commandLine: words => context.settings.commandLine(words, request.values),
     record,
-    queue: hasNoQueue ? null : queue.document,
+    queue: hasNoQueue ? null : queue.record,
     run: testRun.run,
     unread,
     now: context.host.clock.now(),
