@@ -101,7 +101,7 @@ test('`pr wait` takes the test run that the timeline names, and asks once if the
       checkSuites: [{ checkRuns: [{ name: 'ci', conclusion: 'FAILURE' }] }],
     }),
   })
-  expect(outcome.out).toMatch(/ci failed/)
+  expect(outcome.out).toContain('#7 has already failed. Failing check: ci\n')
   expect(outcome.requests.filter(({ body }) => body.includes('includeTimeline'))).toHaveLength(2)
   expect(namesOf(outcome).filter(name => name === 'getMergeQueueTestingDetails')).toHaveLength(1)
 })
