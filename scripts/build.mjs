@@ -118,23 +118,25 @@ async function bundleInto(dir) {
   return output.flatMap(({ moduleIds }) => moduleIds)
 }
 
-/** The declaration of the only function of the library; its types are in src/library/types.ts. */
-const createClientDeclaration = `
-/**
- * Returns a client of the service. Settings that are left out are found where the command line finds them.
- * Throws a {@link MergeqError} for a wrong option.
- */
-export declare function createClient(options?: ClientOptions): Client
-`
+/** Returns the published types of the library; Node 20 runs no TypeScript, so the generator is bundled. */
+async function renderTypes() {
+  const { output } = await build({
+    platform: 'node',
+    write: false,
+    input: join(root, 'scripts', 'generate', 'library-types.ts'),
+    output: { format: 'esm', codeSplitting: false },
+  })
+  const { renderLibraryTypes } = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`)
+  return renderLibraryTypes(readFileSync(join(src, 'library', 'types.ts'), 'utf8'))
+}
 
 /** Writes the library as an ES module, and its types: those of the ES module are those of the CommonJS module. */
-function writeLibrary(folder) {
+async function writeLibrary(folder) {
   writeFileSync(
     join(folder, 'library.mjs'),
     "import library from './library.cjs'\n\nexport const { createClient } = library\n",
   )
-  const types = readFileSync(join(src, 'library', 'types.ts'), 'utf8')
-  writeFileSync(join(folder, 'library.d.cts'), types + createClientDeclaration)
+  writeFileSync(join(folder, 'library.d.cts'), await renderTypes())
   writeFileSync(join(folder, 'library.d.mts'), "export * from './library.cjs'\n")
 }
 
@@ -183,7 +185,7 @@ const folder = `${dist}.${process.pid}`
 mkdirSync(folder)
 try {
   const moduleIds = await bundleInto(folder)
-  writeLibrary(folder)
+  await writeLibrary(folder)
   writeFileSync(join(folder, 'LICENSES.txt'), readLicences(moduleIds))
   if (!process.argv.includes('--quiet')) console.log(`built ${readdirSync(folder).join(', ')}`)
   replaceDist(folder)

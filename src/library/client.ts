@@ -7,7 +7,6 @@ import {
   isAlwaysSent,
   isChange,
   type Operation,
-  operationName,
 } from '../api/operation.ts'
 import { serviceOperations } from '../api/operations/index.ts'
 import { submitPullRequest } from '../api/operations/pull-requests.ts'
@@ -28,6 +27,7 @@ import type { Json, JsonObject } from '../json.ts'
 import { createLogger } from '../output/logger.ts'
 import { createRedactor, type Redactor } from '../output/redactor.ts'
 import { isLoopback } from '../url.ts'
+import { type IteratorName, iteratorName, type MethodName, methodName } from './method-names.ts'
 import {
   clientReaders,
   type GivenSettings,
@@ -37,7 +37,7 @@ import {
   settingsIn,
   sourceOf,
 } from './options.ts'
-import type { Client, ClientOptions } from './types.ts'
+import type { ClientOptions, WaitForPullRequestsOptions } from './types.ts'
 
 const createOutput = (write: Output['write']): Output => ({ terminal: false, columns: 80, rows: 24, write })
 
@@ -62,13 +62,11 @@ const toPublicError = (error: unknown, redact: (text: string) => string, documen
   return Object.assign(failure, details, { name: 'MergeqError', message: redact(message), document })
 }
 
-/** The name of the method of an operation: `listFailingTests` for `flaky-tests/list-failing-tests`. */
-export const methodName = ({ route }: Operation): string =>
-  (operationName(route).split('/').at(-1) ?? '').replace(/-./g, ([, letter = '']) => letter.toUpperCase())
-
-/** The name of the method that iterates a list: `iterateFailingTests`. */
-export const iteratorName = (operation: Operation): string =>
-  methodName(operation).replace(/^list/, 'iterate')
+/** The methods of a client. The published types, which the build makes, say what each takes and returns. */
+export type Client = Readonly<Record<MethodName, (options?: object) => Promise<JsonObject>>> &
+  Readonly<Record<IteratorName, (options?: object) => AsyncGenerator<JsonObject, void>>> & {
+    waitForPullRequests(options: WaitForPullRequestsOptions): Promise<readonly JsonObject[]>
+  }
 
 /**
  * Returns a client: a method for each operation of the service, with the settings, retries, limits and errors
@@ -115,7 +113,6 @@ export function createHostClient(options: ClientOptions, host: Host): Client {
         }
       }
   }
-  // The types describe the responses of the service; the decoders check what they declare as present.
   return methods as unknown as Client
 }
 

@@ -1,6 +1,6 @@
 import { createNodeHost } from '../host/node-host.ts'
-import { createHostClient } from './client.ts'
-import type { Client, ClientOptions } from './types.ts'
+import { type Client, createHostClient } from './client.ts'
+import type { ClientOptions } from './types.ts'
 
 declare const MERGEQ_VERSION: string
 

@@ -7,7 +7,6 @@ import { exitCodeList, mostSevere } from '../../src/errors.ts'
 import { allCommands } from '../support/commands.ts'
 import { completionScriptPaths, shells } from '../support/completion-scripts.ts'
 import { mergeq } from '../support/harness.ts'
-import { renderDeclarations } from '../support/library-declarations.ts'
 import { type ProgramHelp, renderManPage } from '../support/man-page.ts'
 import { queueFileSchema, schemaPath } from '../support/queue-file-schema.ts'
 import { renderCommandTable, replaceMarkedParts } from '../support/readme-tables.ts'
@@ -74,12 +73,6 @@ test('every exit code has its place among the worst, and is reported by `help ex
     expect(exitCodeList.filter(({ code }) => code === ending.code)).toHaveLength(1)
     expect(out).toMatch(new RegExp(`^ *${ending.code}  ${ending.kind} `, 'm'))
   }
-})
-
-test('the published types of the library are those of the operations', () => {
-  const types = renderDeclarations(readFileSync('src/library/types.ts', 'utf8'))
-  holds('src/library/types.ts', types)
-  expect(types).not.toMatch(/\b(\d+ to \d+)\b.*\b\1\b/)
 })
 
 test('the schema of queue files has the settings of the program', () => {

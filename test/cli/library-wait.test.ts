@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createNodeHost } from '../../src/host/node-host.ts'
-import { createHostClient } from '../../src/library/client.ts'
-import type { Client, ClientOptions } from '../../src/library/types.ts'
+import { type Client, createHostClient } from '../../src/library/client.ts'
+import type { ClientOptions } from '../../src/library/types.ts'
 import { type Answer, noon, openStory, type Seen, serveScript } from '../support/harness.ts'
 import { documentsIn } from '../support/pr-wait.ts'
 
@@ -181,7 +181,7 @@ describe('iterators', () => {
         ? '{"tests":[{"id":"1","name":"b"},{"id":"2","name":"a"}],"page":{}}'
         : '{"pullRequests":[{"prNumber":7,"state":"merged"}]}',
     }))
-    const states: string[] = []
+    const states: unknown[] = []
     for await (const { state } of client.iteratePullRequests({ states: ['MERGED'] })) states.push(state)
     expect(states).toEqual(['MERGED'])
     const names: unknown[] = []

@@ -100,4 +100,6 @@ test('the types that ship are those of the CommonJS module for both ways, and ci
   const [types, others] = ['dist/library.d.cts', 'dist/library.d.mts'].map(path => readFileSync(path, 'utf8'))
   expect(others).toBe("export * from './library.cjs'\n")
   expect(types).not.toMatch(/\b[\w-]+\.md\b|^import /m)
+  // A range stands in a comment once.
+  expect(types).not.toMatch(/\b(\d+ to \d+)\b.*\b\1\b/)
 })

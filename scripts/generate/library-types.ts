@@ -1,10 +1,9 @@
+// Renders the published types of the library: those of src/library/types.ts, and those of the operations. The build
+// bundles this file and calls it.
 import { type Operation, operationMethod } from '../../src/api/operation.ts'
 import type { Field, RecordType } from '../../src/api/operations/fields.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
-import { iteratorName, methodName } from '../../src/library/client.ts'
-
-/** The line of src/library/types.ts below which everything is generated. */
-const marker = '// Generated from the operations by `npm run reference`: do not edit below this line.\n'
+import { iteratorName, methodName } from '../../src/library/method-names.ts'
 
 const operations: readonly Operation[] = serviceOperations
 
@@ -84,9 +83,15 @@ const declareIterator = (operation: Operation): string =>
 
 const waitMethod = `${comment('Waits until each pull request reached a state, failed or was cancelled, or the time is over. Resolves to a result for each, in the order given.', '  ')}  waitForPullRequests(options: WaitForPullRequestsOptions): Promise<readonly WaitResult[]>\n`
 
-/** Returns the published types: those of the file as they are, and the generated types from the operations. */
-export function renderDeclarations(current: string): string {
-  const fixed = current.slice(0, current.indexOf(marker) + marker.length)
+const declareCreateClient = `/**
+ * Returns a client of the service. Settings that are left out are found where the command line finds them.
+ * Throws a {@link MergeqError} for a wrong option.
+ */
+export declare function createClient(options?: ClientOptions): Client
+`
+
+/** Returns the published types. `source` is src/library/types.ts, which ends with stand-ins for generated types. */
+export function renderLibraryTypes(source: string): string {
   const records = new Map(
     operations
       .flatMap(({ response, document }) => [response, document])
@@ -94,9 +99,10 @@ export function renderDeclarations(current: string): string {
       .map(record => [record.name, record]),
   )
   return [
-    fixed,
+    source.slice(0, source.indexOf('// In the place of what follows')).trimEnd(),
     ...[...records.values()].map(declareRecord),
     ...operations.map(declareOptions),
     `${comment('A client of the service: a method for each operation, with the settings, retries, limits and errors of the command line. Every method rejects with a {@link MergeqError}.')}export interface Client {\n${[...operations.map(declareMethod), ...operations.filter(({ pagination }) => pagination !== undefined).map(declareIterator), waitMethod].join('')}}\n`,
+    declareCreateClient,
   ].join('\n')
 }

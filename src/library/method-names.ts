@@ -1,0 +1,24 @@
+import { type Operation, operationName } from '../api/operation.ts'
+import type { OperationName } from '../api/operations/index.ts'
+
+type CamelCase<Name extends string> = Name extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name
+
+type LastPart<Name extends string> = Name extends `${string}/${infer Last}` ? Last : Name
+
+export type MethodName = CamelCase<LastPart<OperationName>>
+
+export type IteratorName = MethodName extends infer Name
+  ? Name extends `list${infer Records}`
+    ? `iterate${Records}`
+    : never
+  : never
+
+/** The name of the method of an operation: `listFailingTests` for `flaky-tests/list-failing-tests`. */
+export const methodName = ({ route }: Operation): string =>
+  (operationName(route).split('/').at(-1) ?? '').replace(/-./g, ([, letter = '']) => letter.toUpperCase())
+
+/** The name of the method that iterates a list: `iterateFailingTests`. */
+export const iteratorName = (operation: Operation): string =>
+  methodName(operation).replace(/^list/, 'iterate')
