@@ -1,4 +1,5 @@
 import type { Param } from '../api/operation.ts'
+import { fieldNames, pullRequestRecord } from '../api/operations/fields.ts'
 import type { ParseContext, ParsedArgs } from '../config/settings.ts'
 import { formatInteger } from '../domain/format.ts'
 import { defaultMaxErrors } from '../domain/limits.ts'
@@ -15,7 +16,7 @@ import { MergeqError, usageError } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import type { CommandContext } from './context.ts'
-import { fieldSynonyms } from './fields.ts'
+import { findSimilarField } from './fields.ts'
 import { openInput } from './input-files.ts'
 import { flag, type Input, option, paramInput } from './inputs.ts'
 
@@ -146,8 +147,9 @@ function wordsIn(line: string): readonly string[] {
 
 export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
   // With gh, the names of fields follow --json.
-  if (/^[a-z]+(?:,[a-z]+)+$/i.test(word)) {
-    const names = word.split(',').map(name => fieldSynonyms.get(name)?.[0] ?? name)
+  if (args.has('--json') && /^[a-z]+(?:,[a-z]+)*$/i.test(word)) {
+    const known = fieldNames(pullRequestRecord)
+    const names = word.split(',').map(name => findSimilarField(name, known) ?? name)
     throw usageError(
       `'${word}' is not a pull request.`,
       `To print only some fields, use: --json --fields ${names.join(',')}`,

@@ -123,7 +123,7 @@ export async function createContext(
     ...options,
     isDrawn,
     selection:
-      options.fields.length === 0 ? undefined : selectFields(options.fields, fieldsOf(command, args), isJson),
+      options.fields.length === 0 ? undefined : selectFields(options.fields, fieldsOf(command, args)),
     terminal: out.terminal,
     columns: out.columns,
     color: shouldColor({ color, env, terminal: out.terminal }),

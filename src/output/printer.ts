@@ -50,11 +50,8 @@ export interface FieldSelection {
   check(records: readonly JsonObject[]): void
   /** Returns a record with the selected fields only, nested as before. */
   pick(record: JsonObject): JsonObject
-  /**
-   * Returns the table of the selected fields: a row for each record or, if a column of the table was named,
-   * the rows of the table. `keepsFormats` formats each field as its column on a terminal.
-   */
-  view(records: readonly JsonObject[], createView: Printable['view'], keepsFormats: boolean): View
+  /** Returns the table of the selected fields. `keepsFormats` formats each field as its column on a terminal. */
+  view(records: readonly JsonObject[], keepsFormats: boolean): View
 }
 
 export interface PrinterOptions {
@@ -93,7 +90,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
   const selectFields = (records: readonly JsonObject[]) =>
     selection === undefined ? records : records.map(selection.pick)
   const viewOf = (printable: Printable): View => {
-    if (selection !== undefined) return selection.view(printable.records, printable.view, isDrawn)
+    if (selection !== undefined) return selection.view(printable.records, isDrawn)
     const view = printable.view(printable.records)
     return isDrawn ? (view.terminalView?.() ?? view) : view
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { anyField, queueSettingsRecord } from '../../src/api/operations/fields.ts'
-import { fieldsOf } from '../../src/cli/fields.ts'
+import { queueSettingsRecord } from '../../src/api/operations/fields.ts'
+import { fieldsOf, hasName } from '../../src/cli/fields.ts'
 import { queueSettings } from '../../src/domain/queue-settings.ts'
 import { isObject, type Json } from '../../src/json.ts'
 import { allCommands } from '../support/commands.ts'
@@ -40,10 +40,9 @@ const serve =
 const answer = serve()
 
 describe('a name that no record can have is a usage error', () => {
-  const known = `Fields: check, result, found, fix
-  Columns: CHECK, RESULT, FOUND, FIX`
+  const known = 'Fields: check, result, found, fix'
 
-  test('that lists the fields and the columns, and suggests a name', async () => {
+  test('that lists the fields and suggests the nearest', async () => {
     const outcome = await mergeq('doctor --fields chekc', { answer })
     expect(outcome).toMatchObject({ code: 2, out: '', requests: [] })
     expect(outcome.err).toBe(`mergeq: --fields: unknown field 'chekc'.\n  Did you mean check?\n  ${known}\n`)
@@ -57,10 +56,9 @@ describe('a name that no record can have is a usage error', () => {
 
   test.each([
     ['the last part of a name', 'pr get 7', 'hasImpactedTarget', 'readiness.hasImpactedTargets'],
-    ['a heading', 'pr get 7', 'titel', 'TITLE'],
     ['a field for its name with gh', 'pr get 7', 'number', 'prNumber'],
     ['a field of a pull request for its name with gh', 'queue get', 'number', 'prNumber'],
-    ['the field of each name', 'pr get 7', 'headRefOid,mergedAt,updatedAt', 'prSha, stateChangedAt'],
+    ['a field in another case', 'pr get 7', 'PrNumber', 'prNumber'],
     ['a field that only the response has', 'pr get 7', 'newFeild', 'newField'],
   ])('that suggests %s', async (_, line, name, suggestion) => {
     const { code, err } = await mergeq(`${line} ${where} --fields ${name}`, { answer })
@@ -88,7 +86,6 @@ describe('a name that no record can have is a usage error', () => {
         const { code, out, err } = await mergeq(words, { ...setting, answer })
         expect({ format, code, out }).toEqual({ format, code: 2, out: '' })
         expect(err).toContain("--fields: unknown field 'nope'.")
-        expect(err.includes('Columns: ')).toBe(!line.startsWith('api'))
       }
   })
 
@@ -137,14 +134,6 @@ describe('a list whose records are not known before they come', () => {
   })
 })
 
-test('a name of an object and of a column is the column in a table, the object in JSON', async () => {
-  const status = { value: 'broken', reason: 'Fails on main' }
-  const print = async (flags: string) =>
-    (await mergeq(`flaky list ${org} --fields status ${flags}`, { answer: serve([{ id: 'a', status }]) })).out
-  expect(await print('-o csv')).toBe('status\r\nbroken\r\n')
-  expect(await print('-o ndjson')).toBe(`${JSON.stringify({ status })}\n`)
-})
-
 describe('a field that a record lacks', () => {
   test.each([
     ['is empty on a pipe', '', {}, 'TESTING\t\t\n'],
@@ -186,42 +175,31 @@ test('a list is whole where a field of its items is selected too', async () => {
   })
 })
 
-describe('the headings of the table are names', () => {
-  const list = (flags: string, setting: Setting = {}) =>
-    mergeq(['flaky', 'list', ...org.split(' '), '--color', 'never', '--fields', ...flags.split('|')], {
-      ...setting,
-      answer,
-    })
-
-  test.each(['RATE 7D', 'rate_7d', 'Failure_Rate_Last_7D'])('%s', async name => {
-    expect(await list(name)).toMatchObject({ code: 0, out: '0.25\n' })
-    expect((await list(`${name}|-o|csv`)).out).toBe(`${name}\r\n0.25\r\n`)
-    expect((await list(`${name}|-o|ndjson`)).out).toBe('{"failure_rate_last_7d":0.25}\n')
-    expect(JSON.parse((await list(`${name}|--json`)).out).tests).toEqual([{ failure_rate_last_7d: 0.25 }])
-  })
-
-  test('a field comes before a heading of the same name', async () => {
-    expect((await mergeq(`queue get ${where} --fields state`, { answer })).out).toBe('RUNNING\n')
-    expect((await mergeq(`queue get ${where} --fields STATE`, { answer })).out).toBe('TESTING\nPENDING\n')
+describe('the fields of a queue', () => {
+  test('no heading of the table is a name', async () => {
+    const { code, out, err } = await mergeq(`queue get ${where} --fields POSITION`, { answer })
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain("--fields: unknown field 'POSITION'.")
   })
 
   test('the rows of `queue get` are pull requests if a name belongs only to them', async () => {
     const line = `queue get ${where} --fields`
     const out = async (flags: string) => (await mergeq(`${line} ${flags}`, { answer })).out
-    expect(await out('position,pr,title')).toBe('1\t7\tFix cart\n2\t8\tAdd search\n')
     expect(await out('prNumber,state')).toBe('7\tTESTING\n8\tPENDING\n')
     expect(await out('prNumber,state -o ndjson')).toBe(
       '{"prNumber":7,"state":"TESTING"}\n{"prNumber":8,"state":"PENDING"}\n',
     )
-    expect(JSON.parse(await out('pr,title --json'))).toEqual([
+    expect(JSON.parse(await out('prNumber,prTitle --json'))).toEqual([
       { prNumber: 7, prTitle: 'Fix cart' },
       { prNumber: 8, prTitle: 'Add search' },
     ])
     expect(await out('state -o ndjson')).toBe('{"state":"RUNNING"}\n')
-    expect(await mergeq(`${line} state,pr,mode`, { answer })).toMatchObject({
+    expect(await mergeq(`${line} state,prNumber,mode`, { answer })).toMatchObject({
       code: 2,
       requests: [],
-      err: expect.stringContaining("'pr' is a field of a pull request, and 'mode' is a field of the queue."),
+      err: expect.stringContaining(
+        "'prNumber' is a field of a pull request, and 'mode' is a field of the queue.",
+      ),
     })
   })
 
@@ -233,50 +211,19 @@ describe('the headings of the table are names', () => {
     const empty = { answer: () => ({ body: '{"state":"running","enqueuedPullRequests":[]}' }) }
     expect(await mergeq(`queue get ${where} -o ndjson`, empty)).toMatchObject({ code: 0, out: '' })
   })
-
-  test('a heading without a field is not a name in JSON', async () => {
-    const { code, out, err } = await mergeq(`queue get ${where} --fields position --json`, { answer })
-    expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(JSON.parse(err).error.hint).toMatch(
-      /^Fields: .*\nColumns: PR, STATE, PRIORITY, SINCE, AUTHOR, TITLE, FOR$/,
-    )
-  })
-
-  test('a cell that is made for the table is what the table shows', async () => {
-    expect((await mergeq('metrics --fields labels,LABELS,value', { answer })).out).toBe(
-      '{"repo":"acme/web"}\trepo=acme/web\t4\n',
-    )
-  })
-
-  test('a row of a table of names and values is a name', async () => {
-    const details = () => ({ body: '{"test":{"id":"a","codeowners":["@acme/web"],"status":{"reason":"r"}}}' })
-    const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
-    const { code, out } = await mergeq(`flaky get ${id} ${org} --fields owners,reason`, { answer: details })
-    expect({ code, out }).toEqual({ code: 0, out: '@acme/web\tr\n' })
-  })
 })
 
-describe('on a terminal a field has the format of its column', () => {
-  test.each([
-    [
-      'by its name',
-      'prNumber,state,stateChangedAt',
-      'prNumber  state      stateChangedAt\n#7        ◐ testing  3m ago\n',
-    ],
-    ['by its heading', 'PR,STATE,SINCE', 'PR  STATE      SINCE\n#7  ◐ testing  3m ago\n'],
-  ])('%s', async (_, names, expected) => {
-    const { code, out } = await mergeq(`pr get 7 ${where} --color never --fields ${names}`, {
-      ...onTerminal,
-      env: { LANG: 'C.UTF-8' },
-      answer,
-    })
-    expect({ code, out }).toEqual({ code: 0, out: expected })
-  })
-
-  test('but not on a pipe', async () => {
-    const { out } = await mergeq(`pr get 7 ${where} --fields PR,STATE,SINCE`, { answer })
-    expect(out).toBe('7\tTESTING\t2026-01-05T11:57:00.000Z\n')
-  })
+test('a field has the format of its column on a terminal, and not on a pipe', async () => {
+  const print = async (setting: Setting) =>
+    (
+      await mergeq(`pr get 7 ${where} --color never --fields prNumber,state,stateChangedAt`, {
+        ...setting,
+        env: { LANG: 'C.UTF-8' },
+        answer,
+      })
+    ).out
+  expect(await print(onTerminal)).toBe('prNumber  state      stateChangedAt\n#7        ◐ testing  3m ago\n')
+  expect(await print({})).toBe('7\tTESTING\t2026-01-05T11:57:00.000Z\n')
 })
 
 /** The dotted names of all fields in a value. */
@@ -330,65 +277,34 @@ const lines: readonly string[] = [
   'queue delete -b release --yes',
 ]
 
-/** Columns on a terminal that are no values. */
-const pictures = ['PICTURE']
-
-/** The headings of the table on a screen. */
-const titlesOn = (screen: string): readonly string[] =>
-  (screen.split('\n').find(line => /^ *[A-Z][A-Z0-9/ ]* {2,}[A-Z]/.test(line)) ?? '')
-    .split(/ {2,}/)
-    .filter(title => title !== '' && !pictures.includes(title))
-
 // The hosted service has every field of the other dialect.
-test('every field of a record is a name, and every heading a column', { timeout: 120_000 }, async () => {
-  const stories = await Promise.all([0, 1, 2].map(() => openStory({ dialect: 'hosted' })))
+test('every field of a record is a name', { timeout: 120_000 }, async () => {
+  const story = await openStory({ dialect: 'hosted' })
   const unnamed: Record<string, readonly string[]> = {}
   try {
     for (const line of lines) {
-      const [json = '', csv = '', screen = ''] = await Promise.all(
-        stories.map(async (story, index) => {
-          story.clock.now += 300
-          const id =
-            line === 'flaky get' ? (await story.mergeq('flaky list --fields id --limit 1')).out.trim() : ''
-          const format = ['-o ndjson', '-o csv', '-o table --color never'][index]
-          const raw = line.startsWith('api') ? '' : format
-          const { out } = await story.mergeq(`${line} ${id} ${raw}`, {
-            ...onTerminal,
-            terminal: false,
-            files: {
-              'q.yaml': 'settings: {concurrency: 3}',
-              'junit.xml': '<testsuite><testcase name="a"><failure/></testcase></testsuite>',
-            },
-          })
-          return out
-        }),
-      )
+      story.clock.now += 300
+      const id =
+        line === 'flaky get' ? (await story.mergeq('flaky list --fields id --limit 1')).out.trim() : ''
+      const { out } = await story.mergeq(`${line} ${id} ${line.startsWith('api') ? '' : '-o ndjson'}`, {
+        files: {
+          'q.yaml': 'settings: {concurrency: 3}',
+          'junit.xml': '<testsuite><testcase name="a"><failure/></testcase></testsuite>',
+        },
+      })
       const command = line.split(' -')[0]?.replace(/ (\d.*|junit.xml|getQueue|repo|'.*)$/, '')
-      const name = line.startsWith('api') ? 'api' : command
-      const known = allCommands.find(({ command }) => command === name)
+      const known = allCommands.find(each => each.command === command)
       const record = fieldsOf(known?.definition ?? {}, new Map([['operation', ['getQueue']]]))
-      const fields = record?.names ?? []
-      const columns = (record?.columns ?? []).map(([title]) => title.toLowerCase())
-      const isKnown = (name: string) =>
-        fields.some(field =>
-          field.endsWith(anyField) ? name.startsWith(field.replace(anyField, '.')) : field === name,
-        )
-      const names = new Set(json.split('\n').flatMap(text => (text === '' ? [] : namesIn(JSON.parse(text)))))
-      const headings = (csv.split('\r\n')[0] ?? '').replaceAll('_', ' ').split(',')
-      const hasColumns = csv !== '' && !line.startsWith('api') && headings.join() !== 'field,value'
-      const missing = [
-        ...(names.size === 0 ? ['no record'] : []),
-        ...[...names].filter(name => !isKnown(name)),
-        ...(hasColumns ? headings.filter(heading => !columns.includes(heading)) : []),
-        ...(hasColumns ? titlesOn(screen).filter(title => !columns.includes(title.toLowerCase())) : []),
-      ]
-      if (missing.length > 0) unnamed[line] = missing
+      const names = new Set(out.split('\n').flatMap(text => (text === '' ? [] : namesIn(JSON.parse(text)))))
+      const missing = [...names].filter(name => record === undefined || !hasName(record, name))
+      if (names.size === 0 || missing.length > 0) unnamed[line] = missing
     }
   } finally {
-    await Promise.all(stories.map(story => story.close()))
+    await story.close()
   }
   expect(unnamed).toEqual({})
 })
+
 test('the service reports every setting of a queue that can be changed', () => {
   const { deleteRequiredStatuses, ...reported } = queueSettings
   expect(Object.keys(queueSettingsRecord.fields)).toEqual(expect.arrayContaining(Object.keys(reported)))

@@ -271,11 +271,7 @@ export const flakyGetCommand = defineCommand({
   summary: 'Show the details of a test',
   operation: getTestDetails,
   operations: [listFailingTests],
-  fields: serviceRecord(
-    getTestDetails,
-    // A comma separates names.
-    facts.filter(([title]) => !title.includes(',')),
-  ),
+  fields: serviceRecord(getTestDetails, facts),
   exitKinds: ['not-found', 'incomplete'],
   inputs: { testId: typedTest },
   options: {

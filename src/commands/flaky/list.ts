@@ -80,10 +80,6 @@ export const testListView = (
   terminalView: () => testTable(records, screenColumns),
 })
 
-/** Returns columns as `--fields` takes them. */
-export const specsOf = (columns: readonly TestColumn[]): readonly ColumnSpec[] =>
-  columns.filter(({ title }) => title !== '').map(({ title, path, format }) => [title, path, format])
-
 /**
  * A test whose status has a value: without a value, the reason replaces it
  * (docs/reference/service.md, "Test records").
@@ -161,7 +157,7 @@ export const flakyListCommand = defineCommand({
   summary: 'List the tests that failed in a time range',
   operation: listFailingTests,
   inputs: { limit: listLimit, sort: listSort },
-  fields: serviceRecord(listFailingTests, [...csvColumns, ...specsOf(failingScreenColumns)]),
+  fields: serviceRecord(listFailingTests, csvColumns),
   view: ({ records }, _, { context: { options } }) => ({
     ...table(records.map(withStatus), options.format === 'csv' ? csvColumns : failingColumns),
     terminalView: () => testTable(records, failingScreenColumns),
@@ -267,7 +263,7 @@ export const flakyQuarantinedCommand = defineCommand({
   command: 'flaky quarantined',
   summary: 'List the quarantined tests',
   operation: listQuarantinedTests,
-  fields: serviceRecord(listQuarantinedTests, [...quarantinedColumns, ...specsOf(quarantinedScreenColumns)]),
+  fields: serviceRecord(listQuarantinedTests, quarantinedColumns),
   inputs: { limit: limitInput(listQuarantinedTests.params.limit) },
   view: ({ records }) => testListView(records, quarantinedColumns, quarantinedScreenColumns),
   listEnding: (end, values, context) => statusListEnding('quarantined', end, values, context),
@@ -296,7 +292,7 @@ export const flakyUnhealthyCommand = defineCommand({
   command: 'flaky unhealthy',
   summary: 'List the flaky and broken tests',
   operation: listUnhealthyTests,
-  fields: serviceRecord(listUnhealthyTests, [...unhealthyColumns, ...specsOf(unhealthyScreenColumns)]),
+  fields: serviceRecord(listUnhealthyTests, unhealthyColumns),
   inputs: { limit: limitInput(listUnhealthyTests.params.limit) },
   view: ({ records }) => testListView(records, unhealthyColumns, unhealthyScreenColumns),
   listEnding: (end, values, context) =>

@@ -12,7 +12,7 @@ import { parseDuration } from '../../domain/values/time.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { get, getString, type JsonObject } from '../../json.ts'
 import type { FailedTest, JUnitResults } from './junit.ts'
-import { idColumn, nameColumn, ownerColumn, specsOf, type TestColumn, testListView } from './list.ts'
+import { idColumn, nameColumn, ownerColumn, type TestColumn, testListView } from './list.ts'
 import {
   logNotes,
   rangeOf,
@@ -192,7 +192,7 @@ const matchRecord: RecordFields = {
     ...fieldNames(testRecord).map(field => `test.${field}`),
     `test${anyField}`,
   ],
-  columns: [...columns, ...specsOf(screenColumns)],
+  columns,
 }
 
 export const flakyMatchCommand = defineCommand({

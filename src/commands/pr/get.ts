@@ -149,11 +149,7 @@ export const prGetCommand = defineCommand({
     const limits = { maxRetries: 0 }
     return (await tryRead(client(), getQueue, { repo, targetBranch }, { limits })).record
   },
-  fields: serviceRecord(getSubmittedPullRequest, [
-    ...columns,
-    ['FOR', 'stateChangedAt', 'age'],
-    ['AUTHOR', 'prAuthor'],
-  ]),
+  fields: serviceRecord(getSubmittedPullRequest, columns),
   view(
     { records: [record = {}] },
     { repo, targetBranch, pr, exitStatus, includeTimeline, includeEstimatedTimeToMerge },

@@ -179,7 +179,7 @@ export const prTestingCommand = defineCommand({
   inputs: { run: testRun, pr: pullRequest },
   options: { web: webInput },
   // A row is made from several fields: a check run and a status have other names for the same thing.
-  fields: serviceRecord(getMergeQueueTestingDetails, columns, 'checkSuites'),
+  fields: serviceRecord(getMergeQueueTestingDetails, columns),
   view({ records: [run = {}] }, { repo }) {
     const checks = readChecks(run)
     const page = pageOf(checks)

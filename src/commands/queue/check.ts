@@ -76,7 +76,7 @@ const columns: readonly ColumnSpec[] = [
 
 const conditionRecord: RecordFields = {
   names: ['check', 'ok', 'reason'],
-  columns: [...columns, ['RESULT', 'ok']],
+  columns,
 }
 
 export const queueCheckCommand = defineCommand({

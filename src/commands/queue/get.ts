@@ -4,7 +4,7 @@ import { getQueue } from '../../api/operations/queues.ts'
 import type { DecodedResponse } from '../../api/response.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { isNameIn, type RecordFields, serviceRecord } from '../../cli/fields.ts'
+import { hasName, type RecordFields, serviceRecord } from '../../cli/fields.ts'
 import { printResults } from '../../cli/report.ts'
 import { sendOne } from '../../cli/run.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
@@ -30,7 +30,7 @@ const columns: readonly ColumnSpec[] = [
 export const queueRecord = serviceRecord(getQueue, [])
 
 /** The fields of its pull requests, which are the rows of the table. */
-const entryFields = serviceRecord({ response: entryRecord }, [...columns, ['FOR', 'stateChangedAt', 'age']])
+const entryFields = serviceRecord({ response: entryRecord }, columns)
 
 /**
  * Returns the fields of the pull requests if a name that was typed belongs only to them, else those of the queue.
@@ -38,8 +38,8 @@ const entryFields = serviceRecord({ response: entryRecord }, [...columns, ['FOR'
  */
 function selectableFields(args: ParsedArgs): RecordFields {
   const names = (args.get('--fields')?.[0] ?? '').split(',').map(name => name.trim())
-  const ofEntry = names.find(name => !queueRecord.names.includes(name) && isNameIn(entryFields, name))
-  const ofQueue = names.find(name => !isNameIn(entryFields, name) && isNameIn(queueRecord, name))
+  const ofEntry = names.find(name => !hasName(queueRecord, name) && hasName(entryFields, name))
+  const ofQueue = names.find(name => !hasName(entryFields, name) && hasName(queueRecord, name))
   if (ofEntry !== undefined && ofQueue !== undefined)
     throw usageError(
       `--fields: '${ofEntry}' is a field of a pull request, and '${ofQueue}' is a field of the queue.`,
@@ -50,7 +50,6 @@ function selectableFields(args: ParsedArgs): RecordFields {
     ...queueRecord,
     // An error about an unknown name lists all names.
     names: [...new Set([...queueRecord.names, ...entryFields.names])],
-    columns: entryFields.columns.map(([title, path]) => [title, path]),
   }
 }
 
