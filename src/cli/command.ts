@@ -133,7 +133,6 @@ export interface SentRequest<V> {
   readonly before?: JsonObject | undefined
 }
 
-/** How a request ended. */
 export interface RequestResult {
   readonly code: number
   readonly failure?: MergeqError | undefined
@@ -160,7 +159,6 @@ export interface RunContext<V> extends CommandContext {
   report(sent: SentRequest<V>): Promise<number>
   /** Runs another command line in this process. */
   readonly runCommandLine: CommandRunner
-  /** All commands. */
   readonly groups: readonly CommandGroup[]
 }
 

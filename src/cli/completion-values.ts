@@ -38,7 +38,6 @@ const lookupTimeLimit = 1_000
 /** The largest response that is read, in bytes: reading a larger one would take too long. */
 const maxResponseSize = 1024 * 1024
 
-/** The largest width of a description, in columns of a terminal. */
 const maxDescriptionWidth = 60
 
 /**

@@ -68,7 +68,6 @@ export interface Program {
   readonly runCommandLine: CommandRunner
 }
 
-/** What the context depends on of a command. */
 interface CommandOfContext {
   readonly operation?: Operation
   readonly changesSettings?: boolean

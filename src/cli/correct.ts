@@ -21,8 +21,6 @@ interface Mistake extends Reading {
 
 const isWord = (word: string): boolean => !/^-./.test(word)
 
-// The table of other words.
-
 /** Returns what the table says about a word in one of the places, of which the first counts. */
 function findMeant(places: Words, typed: string, options: Words = []): Hint {
   const isTyped = (word: string) =>
@@ -43,8 +41,6 @@ const wordsOf = (meant: string, typed = ''): Words =>
 const placesIn = ([group, ...verb]: Words): Words => [[group, ...verb].join(' '), `${group} *`, '*']
 
 const isName = (meant: string): boolean => meant !== 'none' && !/^[A-Z]/.test(meant)
-
-// Command lines.
 
 /** Control characters, and an address with a user name. */
 const hiddenText = /[\u0000-\u001F\u007F-\u009F]|:\/\/[^/?#\s]*@/
@@ -84,8 +80,6 @@ async function hintFor(meant: Hint, word: string, { argv, groups, path }: Mistak
   const words = wordsOf(meant, word)
   return ask(replaceWords(argv, isWord(meant) ? [...path, word] : [word], words), words, groups)
 }
-
-// Commands.
 
 /** Returns the commands of a group, or all groups, by the word that is typed. */
 async function commandsOf(group: string, groups: Groups): Promise<readonly (readonly [string, string])[]> {
@@ -134,8 +128,6 @@ async function hintForArgument(mistake: Mistake): Promise<Hint> {
   return line ? ask(line, path, groups) : hintFor(findMeant(placesIn(path), word), word, mistake)
 }
 
-// Options.
-
 const optionsOf = ({ command }: Reading): readonly OptionDefinition[] => [
   ...(command?.definitions.filter(isOption) ?? []),
   ...globalOptions,
@@ -150,8 +142,12 @@ function settingAsOption(argv: Words, reading: Reading): Words | undefined {
   const option = optionsOf(reading).find(each => each.name === name)
   if (reading.command?.command !== 'queue update' || option === undefined) return undefined
   const typed = value === undefined ? [word, next] : [word]
-  if (option.value !== undefined) return replaceWords(argv, typed, [name, value ?? next])
-  return replaceWords(argv, typed, [(value ?? next) === 'false' ? oppositeOf(name) : name])
+  const flag = (value ?? next) === 'false' ? oppositeOf(name) : name
+  return replaceWords(
+    argv,
+    typed,
+    option.value === undefined || (value ?? next) === '' ? [flag] : [name, value ?? next],
+  )
 }
 
 /** Returns the command line that prints only some fields; gh writes `number` for `prNumber`. */
@@ -196,8 +192,6 @@ async function hintForOption(mistake: Mistake, word: string): Promise<Hint> {
   const words = wordsOf(meant, option)
   return ask(replaceWords(argv, [word], words.length === 1 ? [`${meant}=${value}`] : words), words, groups)
 }
-
-// Errors.
 
 /**
  * Returns the usage error for what is wrong with a command line. Its hint is the command line that was

@@ -119,7 +119,6 @@ function setNested(target: Record<string, Json>, path: readonly string[], value:
 /** The longest name of a field of a record that an error lists, in characters. */
 const maxNameLength = 60
 
-/** Returns the usage error for unknown names; it lists the fields. */
 function unknownFieldsError(unknown: readonly string[], names: readonly string[]): MergeqError {
   const similar = new Set(unknown.flatMap(name => findSimilarField(name, names) ?? []))
   const quoted = unknown.map(name => `'${name}'`).join(', ')

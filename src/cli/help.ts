@@ -91,7 +91,7 @@ class Layout extends Help {
       .join('')
   }
 
-  /** Arguments or options. A line that is cut has no room for a range. */
+  /** A line that is cut has no room for a range. */
   options(options: readonly OptionDoc[], isCut = false): string {
     return this.items(
       options.map(option => [
@@ -163,10 +163,8 @@ function formatExitCodes(exitCodes: readonly number[] | undefined, layout: Layou
   return layout.indented(texts.join(', ')).replaceAll('_', ' ')
 }
 
-/** The number of examples in the short help of a command or group. */
 const maxShortExamples = 2
 
-/** The number of lines that a short help has at most, where the command allows it. */
 const maxShortLines = 24
 
 /** The rows of the options that many need, or of the advanced ones. */

@@ -19,7 +19,6 @@ export interface OptionDefinition {
   readonly default?: string | undefined
   /** Describes a default that depends on a setting, the command or another option. */
   readonly defaultText?: string | undefined
-  /** The only values that are accepted. */
   readonly choices?: readonly string[] | undefined
   /** The smallest and the largest value: `1 to 100`. */
   readonly range?: string | undefined
@@ -27,7 +26,6 @@ export interface OptionDefinition {
   readonly suggestions?: readonly string[] | undefined
   /** The values that completion looks up, in addition to `choices` and `suggestions`. */
   readonly values?: ValueSource | undefined
-  /** Whether an argument must be given. */
   readonly required?: boolean
   /** Whether an option may be typed several times, or an argument takes several values. */
   readonly variadic?: boolean
@@ -62,9 +60,7 @@ export interface Input<T> {
   split?(args: ParsedArgs, context: SplitContext): Promise<readonly ParsedArgs[]>
 }
 
-/** The inputs of a command, by name. */
 export type Inputs = Readonly<Record<string, Input<unknown>>>
-/** The values that inputs read. */
 export type InputValues<F extends Inputs> = {
   readonly [K in keyof F]: F[K] extends Input<infer T> ? T : never
 }

@@ -112,6 +112,7 @@ describe('another word or a misspelling is answered with the command line to pas
   test.each([
     ['queue set speed 4', 'queue update --help'],
     ['queue edit', 'queue update --help'],
+    ['queue update concurrency', 'queue update --help'],
     ['flaky show', 'flaky get'],
     ['ticket abc', 'flaky link abc'],
     ['describe pr 7', 'pr explain'],
