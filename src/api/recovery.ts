@@ -121,12 +121,12 @@ async function recover<P extends Params>(
     await inform(`${withPeriod(failure.message)} Retrying once.`, sent, client)
     return replay(sent, client)
   }
-  const failedAt = clock.now()
+  const failedAt = clock.monotonic()
   await inform(`${withPeriod(failure.message)} Checking whether the change was applied.`, sent, client)
   const outcome = await readBack(sent, client)
   if (outcome === 'done') return confirmed
   if (typeof outcome === 'object') throw refused(sent, outcome.refused, client)
-  const isLate = clock.now() - failedAt > maxReplayDelay
+  const isLate = clock.monotonic() - failedAt > maxReplayDelay || (sent.limits.remaining?.() ?? 1) <= 0
   if (outcome === 'unclear' || !mayReplay || isLate) throw unknownOutcome(sent, failure, client)
   await inform('The change was not applied. Retrying once.', sent, client)
   return replay(sent, client)

@@ -79,13 +79,14 @@ async function receive(
   const { options, logger, host } = client
   const defaultTimeout = request.isChange ? changeLimit : attemptLimit
   const httpClient = await client.httpClient()
-  const startedAt = host.clock.now()
+  const startedAt = host.clock.monotonic()
   if (options.verbose) await logger.debug(describeRequest(request, client))
   let checkedResponse: ReadResponse | undefined
   const sendOptions = {
     token,
     timeout: () => limits.timeout?.(defaultTimeout) ?? (options.timeout || defaultTimeout),
     maxRetries: limits.maxRetries ?? client.maxRetries,
+    remaining: limits.remaining,
     sink,
     async isComplete(response: HttpResponse) {
       checkedResponse = await readResponse(response, request, client)
@@ -99,7 +100,7 @@ async function receive(
     () => `Waiting for ${new URL(request.url).host}${suffix}`,
     () => httpClient.send({ ...request, maxResponseSize }, sendOptions),
   )
-  await logger.debug(`< ${response.status} after ${host.clock.now() - startedAt} ms`)
+  await logger.debug(`< ${response.status} after ${Math.round(host.clock.monotonic() - startedAt)} ms`)
   // `sandbox shell` has said it for all commands.
   const isAnnounced = host.env.MERGEQ_SANDBOX_SHELL === '1' && isLoopback(new URL(request.url).hostname)
   if (response.headers.has('x-mergeq-sandbox') && !isAnnounced) await logger.infoOnce(sandboxNote)

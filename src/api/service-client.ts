@@ -19,6 +19,8 @@ export interface RequestLimits {
    * Returns the limit in milliseconds of the next attempt; `usual` is the default of a read or of a change.
    */
   timeout?(usual: number): number
+  /** Returns the milliseconds after which the request is not sent again. */
+  remaining?(): number
 }
 
 interface ServiceLogger {

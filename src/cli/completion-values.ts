@@ -51,8 +51,8 @@ export async function readValues(
   secrets: SecretOutput,
 ): Promise<readonly CompletionCandidate[]> {
   const { prefix, current } = lookup
-  const deadline = host.clock.now() + lookupTimeLimit
-  const remaining = () => Math.max(1, deadline - host.clock.now())
+  const deadline = host.clock.monotonic() + lookupTimeLimit
+  const remaining = () => Math.max(1, deadline - host.clock.monotonic())
   const git: Host['git'] = (args, options) =>
     host.git(args, { ...options, timeout: Math.min(options.timeout, remaining()) })
   const describe = (text: string) => {
@@ -105,7 +105,7 @@ async function readQueue(
     changesSettings: false,
     notify: silent.write,
   })
-  const remaining = () => Math.max(0, deadline - host.clock.now())
+  const remaining = () => Math.max(0, deadline - host.clock.monotonic())
   const client = createCommandClient({
     host,
     settings,

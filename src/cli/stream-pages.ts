@@ -35,11 +35,11 @@ export async function readPages(
   const { values, overrides } = request
   const operation = operationOf(command)
   const inCi = isContinuousIntegration(host.env)
-  let [read, recordCount, loggedAt] = [0, 0, host.clock.now()]
+  let [read, recordCount, loggedAt] = [0, 0, host.clock.monotonic()]
   const requestPage = async (pageQuery: PageQuery) => {
     const progress = `${pluralize(read, 'page')} and ${pluralize(recordCount, pages.noun)} so far`
-    if (inCi && host.clock.now() - loggedAt >= progressInterval) {
-      loggedAt = host.clock.now()
+    if (inCi && host.clock.monotonic() - loggedAt >= progressInterval) {
+      loggedAt = host.clock.monotonic()
       await logger.info(`${command.command}: ${progress}.`)
     }
     const options = { overrides, pageQuery, progress }

@@ -182,8 +182,8 @@ async function guardPush(remoteUrl: string | undefined, context: CommandContext)
     const values = { ...queue, head: push.branch }
     return printDryRun(getSubmittedPullRequest, [{ values, overrides: [] }], context)
   }
-  const deadline = host.clock.now() + Math.min(maxWait, options.timeout ?? maxWait)
-  const remaining = () => Math.max(1, deadline - host.clock.now())
+  const deadline = host.clock.monotonic() + Math.min(maxWait, options.timeout ?? maxWait)
+  const remaining = () => Math.max(1, deadline - host.clock.monotonic())
   const guarded = { queue, remoteUrl, context, limits: { maxRetries: 0, timeout: remaining }, remaining }
   const failures: unknown[] = []
   for (const push of pushes) {

@@ -22,7 +22,7 @@ export async function withLock(path: string, host: Host, work: () => Promise<voi
 }
 
 async function acquireLock(path: string, { clock, random }: Host): Promise<() => Promise<void>> {
-  for (const deadline = clock.now() + lockTimeout; ; )
+  for (const deadline = clock.monotonic() + lockTimeout; ; )
     try {
       return await lock(path, {
         realpath: false,
@@ -34,7 +34,7 @@ async function acquireLock(path: string, { clock, random }: Host): Promise<() =>
     } catch (error) {
       const isLocked = error instanceof Error && 'code' in error && error.code === 'ELOCKED'
       if (!isLocked) throw error
-      if (clock.now() > deadline)
+      if (clock.monotonic() > deadline)
         throw new MergeqError('output', `The settings file ${path} is locked by another mergeq process.`, {
           hint: `Nothing was changed. Try again. If no other mergeq is running, remove the lock ${path}.lock.`,
         })

@@ -25,6 +25,8 @@ export interface WaitObservation {
   readonly position?: number | undefined
   /** When the response arrived, by the local clock, in milliseconds since 1970. */
   readonly at: number
+  /** How long the wait had lasted then, in milliseconds; unlike `at`, it never jumps. */
+  readonly waited: number
   /** When the request was sent, by the local clock, in milliseconds since 1970; `at` if undefined. */
   readonly askedAt?: number | undefined
   /** When the service responded, by its own clock, in milliseconds since 1970, to the second. */
@@ -33,7 +35,7 @@ export interface WaitObservation {
 
 export interface WaitState {
   readonly submission?: SendingTime | undefined
-  /** The record that was read before the submission, until a poll finds another record. */
+  /** The record that was read before the submission; without a `stateChangedAt`, until a poll finds another record. */
   readonly recordBeforeSubmit?: JsonObject | undefined
   /** The last record that was ignored because it is, or may be, of an earlier attempt. */
   readonly ignoredRecord?: JsonObject | undefined
@@ -41,7 +43,9 @@ export interface WaitState {
   readonly position?: number | undefined
   /** How many polls in a row brought nothing new. */
   readonly unchanged?: number
-  /** Since when the pull request has not been found, in milliseconds since 1970. */
+  /** The newest `stateChangedAt` of the records so far, in milliseconds since 1970. */
+  readonly newestChange?: number | undefined
+  /** Since when the pull request has not been found, in milliseconds since the wait began. */
   readonly missingSince?: number | undefined
 }
 
@@ -59,6 +63,8 @@ export const describeChange = (pr: number, { from, to, position }: StateChange):
 interface WaitTransition {
   readonly state: WaitState
   readonly change?: StateChange
+  /** Whether the record is older than one that was read before, so that it says nothing. */
+  readonly isOutdated?: boolean
   /** The outcome, if the wait is over; `error` means that the pull request is still not found. */
   readonly outcome?: WaitOutcome
 }
@@ -128,18 +134,24 @@ export function advance(
   observation: WaitObservation,
   { until, grace, head }: Pick<WaitOptions, 'until' | 'grace' | 'head'>,
 ): WaitTransition {
-  const { record: observed, position, at } = observation
+  const { record: observed, position, waited } = observation
   const { recordBeforeSubmit, submission } = lastState
   const record = position === undefined ? observed : { ...observed, isCurrentlySubmittedToQueue: true }
-  if (record === undefined) return missing(lastState, at, grace)
+  if (record === undefined) return missing(lastState, waited, grace)
+  const newestBefore = newestOf(lastState.newestChange, changeTime(recordBeforeSubmit))
+  const newestChange = newestOf(newestBefore, changeTime(record))
+  const isOutdated = (changeTime(record) ?? Infinity) < (newestBefore ?? -Infinity)
+  if (isOutdated && lastState.state !== undefined)
+    return { state: { ...lastState, unchanged: unchangedAfter(lastState) }, isOutdated }
   const isDoubtful = mayBeEarlierAttempt(record, observation, submission)
-  if (isDoubtful && hasLeft(record)) return missing({ ...lastState, ignoredRecord: record }, at, grace)
-  if (equalsRecordBeforeSubmit(record, recordBeforeSubmit)) return missing(lastState, at, grace)
+  if (isOutdated || (isDoubtful && hasLeft(record)))
+    return missing({ ...lastState, newestChange, ignoredRecord: record }, waited, grace)
+  if (equalsRecordBeforeSubmit(record, recordBeforeSubmit)) return missing(lastState, waited, grace)
   const state = stateOf(record) || undefined
   const unchanged = state === lastState.state ? unchangedAfter(lastState) : 0
   const outcome = isOtherCommit(record, head) ? 'stale' : isDoubtful ? undefined : outcomeOf(record, until)
-  // The queue may list the new attempt while the pull request's own record still shows the earlier attempt.
-  const keepsRecord = position !== undefined && getString(recordBeforeSubmit, 'stateChangedAt') !== undefined
+  // A replica may still show the earlier attempt when the new one was seen. Without a time, nothing tells them apart.
+  const keepsRecord = changeTime(recordBeforeSubmit) !== undefined
   return {
     state: {
       ...(submission && { submission }),
@@ -147,6 +159,7 @@ export function advance(
       state,
       position,
       unchanged,
+      newestChange,
     },
     ...(state === undefined || unchanged > 0
       ? {}
@@ -155,14 +168,23 @@ export function advance(
   }
 }
 
+/** Returns the `stateChangedAt` of a record in milliseconds since 1970. */
+function changeTime(record: JsonObject | undefined): number | undefined {
+  const time = Date.parse(getString(record, 'stateChangedAt') ?? '')
+  return Number.isNaN(time) ? undefined : time
+}
+
+const newestOf = (...times: readonly (number | undefined)[]): number | undefined =>
+  times.reduce((newest, time) => (time === undefined || (newest ?? time) > time ? newest : time), undefined)
+
 const unchangedAfter = ({ unchanged = -1 }: WaitState): number => unchanged + 1
 
-/** Returns the transition for a pull request that was not found at a time; an error after the grace period. */
-function missing(lastState: WaitState, at: number, grace: number): WaitTransition {
-  const { missingSince = at } = lastState
+/** Returns the transition for a pull request that was not found; an error after the grace period. */
+function missing(lastState: WaitState, waited: number, grace: number): WaitTransition {
+  const { missingSince = waited } = lastState
   return {
     state: { ...lastState, missingSince, position: undefined, unchanged: unchangedAfter(lastState) },
-    ...(at - missingSince >= grace && { outcome: 'error' }),
+    ...(waited - missingSince >= grace && { outcome: 'error' }),
   }
 }
 

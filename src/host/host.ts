@@ -59,6 +59,8 @@ export interface Runtime {
 export interface Clock {
   /** Returns the current time in milliseconds since 1970. */
   now(): number
+  /** Returns the milliseconds since an arbitrary start, for limits: unlike `now` it never jumps. */
+  monotonic(): number
   /** Resolves after `ms` milliseconds, or rejects with the reason of the signal when it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }

@@ -60,6 +60,7 @@ function workingDirectory(proc: NodeJS.Process): string | undefined {
 
 const clock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   async sleep(ms, signal) {
     signal?.throwIfAborted()
     const { setTimeout: pause } = process.getBuiltinModule('node:timers/promises')

@@ -35,6 +35,8 @@ interface HttpSendOptions {
   /** Returns the time limit of the attempt that begins now, in milliseconds, without the upload. */
   timeout(): number
   readonly maxRetries: number
+  /** Returns the milliseconds after which the request is not sent again. */
+  readonly remaining?: (() => number) | undefined
   /** A truncated response and a web page are retried. An error that this function throws ends the request. */
   isComplete(response: HttpResponse): Promise<boolean>
   /** After the first piece the request is not repeated: an error then means a truncated response. */
@@ -151,14 +153,16 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     const requestedDelay = 'status' in result ? retryAfter(result.headers, clock.now()) : undefined
     if (requestedDelay !== undefined && requestedDelay > maxRetryAfter) return false
     const delay = Math.max(backoff(attempts, clientOptions.random()), requestedDelay ?? 0)
+    const remaining = Math.max(0, options.remaining?.() ?? Number.POSITIVE_INFINITY)
+    const hasTime = delay < remaining
     retryCount++
-    await clientOptions.notify(`${reason}; retrying in ${(delay / 1_000).toFixed(1)}s.`)
+    if (hasTime) await clientOptions.notify(`${reason}; retrying in ${(delay / 1_000).toFixed(1)}s.`)
     try {
-      await clock.sleep(delay, AbortSignal.any([interrupted, closing.signal]))
+      await clock.sleep(Math.min(delay, remaining), AbortSignal.any([interrupted, closing.signal]))
     } catch (error) {
       if (!closing.signal.aborted) throw error
     }
-    return !closing.signal.aborted
+    return hasTime && !closing.signal.aborted
   }
 
   return {

@@ -111,7 +111,7 @@ function createAttemptTimer() {
   const clear = () => clearTimeout(timeout)
   const restart = (limit: number) => {
     clear()
-    endsAt = Date.now() + limit
+    endsAt = performance.now() + limit
     timeout = setTimeout(
       () => controller.abort(Object.assign(new Error('timed out'), { code: timeLimitCode })),
       limit,
@@ -124,7 +124,7 @@ function createAttemptTimer() {
     abort: (reason: unknown) => controller.abort(reason),
     restart,
     async withoutTimer<T>(work: () => Promise<T>): Promise<T> {
-      const remaining = endsAt - Date.now()
+      const remaining = endsAt - performance.now()
       clear()
       try {
         return await work()

@@ -21,6 +21,7 @@ const clientAt = (options: ClientOptions, clock: { now: number } = { now: 0 }): 
       random: () => 0.5,
       clock: {
         now: () => clock.now,
+        monotonic: () => clock.now,
         async sleep(ms, signal) {
           await new Promise(setImmediate)
           signal?.throwIfAborted()

@@ -82,6 +82,24 @@ describe('`pr wait` of one pull request', () => {
     expect({ code, out }).toEqual({ code: exit, out: `7\t${row}\n` })
   })
 
+  test('keeps its limits when the clock of the day goes back', async () => {
+    for (const [flags, course, exit] of [
+      ['--timeout 60s', 'TESTING', 124],
+      ['--grace 60s', '3600 TESTING', 5],
+    ] as const) {
+      let jump = 0
+      const { code, out } = await runWithHistory(`pr wait 7 --interval 20s ${flags}`, {
+        pulls: { 7: course },
+        fault(second) {
+          if (second === 20) jump = -86_400_000
+          return undefined
+        },
+        setting: { clockJump: () => jump },
+      })
+      expect({ code, out }).toEqual({ code: exit, out: expect.stringMatching(/\t60\n$/) })
+    }
+  })
+
   test('with --timeout 0 asks once, with the usual retries', async () => {
     const { code, out, operations } = await runWithHistory('pr wait 7 --timeout 0', {
       pulls: { 7: 'TESTING' },
@@ -167,6 +185,22 @@ describe('`pr wait` of one pull request', () => {
     expect(code).toBe(0)
     expect(err.match(/Unknown state puzzled; still waiting\./g)).toHaveLength(1)
     expect(err.match(/-> puzzled/g)).toHaveLength(2)
+  })
+
+  test('learns nothing from a record that is older than one before', async () => {
+    const older = { stateChangedAt: '2026-01-05T11:00:00.000Z' }
+    const { code, err } = await runWithHistory('pr wait 7 --interval 2s', {
+      pulls: {
+        7: [
+          [0, 'TESTING'],
+          [2, 'MERGED', older],
+          [4, 'FAILED', older],
+          [6, 'TESTING', older],
+          [8, 'CANCELLED'],
+        ],
+      },
+    })
+    expect({ code, err }).toEqual({ code: 10, err: '#7 TESTING\n#7 TESTING -> CANCELLED\n' })
   })
 
   test('polls 2, 5 and 10 s after a change, then every 30 s or every 60 s while not ready, later after an error', async () => {
@@ -441,16 +475,32 @@ describe('`pr submit --wait`', () => {
       env,
       clock,
       answer: ({ path }) => {
-        if (path !== '/v1/submitPullRequest') return { status: 404 }
-        clock.now += 3_000
-        return { body: 'OK' }
+        const isSubmission = path === '/v1/submitPullRequest'
+        clock.now += isSubmission ? 3_000 : 1_500
+        return isSubmission ? { body: 'OK' } : { status: 404 }
       },
     })
     expect(code).toBe(124)
     const results = documentsIn(out).map(({ pr, outcome }) => `${pr} ${outcome}`)
-    expect(results).toEqual(['7 timed-out', '8 timed-out', '9 error'])
-    expect(err).toMatch(/Timed out before #9 was submitted/)
-    expect(requests.filter(({ path }) => path === '/v1/submitPullRequest')).toHaveLength(2)
+    expect(results).toEqual(['7 timed-out', '8 error', '9 error'])
+    expect(err).toMatch(/Timed out before #8 was submitted/)
+    expect(requests.filter(({ path }) => path === '/v1/submitPullRequest')).toHaveLength(1)
+  })
+
+  test('sends no submission after --timeout that the service refused with a long Retry-After', async () => {
+    const { code, err, operations, seconds } = await runWithHistory('pr submit 7 --wait --timeout 3s', {
+      pulls: {},
+      fault: (second, operation) =>
+        operation === 'submitPullRequest' && second < 55
+          ? { status: 429, headers: { 'retry-after': '55' } }
+          : undefined,
+    })
+    expect({ code, seconds, last: operations.at(-1) }).toEqual({
+      code: 124,
+      seconds: 3,
+      last: 'submitPullRequest',
+    })
+    expect(err).toMatch(/Timed out before #7 was submitted/)
   })
 
   test('takes --timeout as the limit of the wait, not of the submission', async () => {

@@ -88,6 +88,17 @@ describe('`queue wait`', () => {
     expect(err).toMatch(/\(503\).*\. Still waiting\.\n/)
   })
 
+  test('an entry of unknown state is waited out, with one warning', async () => {
+    const { code, err, seconds } = await runWithHistory('queue wait --interval 2s -q', {
+      pulls: { 7: 'PUZZLED, 4 PENDING' },
+    })
+    expect({ code, err, seconds }).toEqual({
+      code: 0,
+      err: 'mergeq: Unknown state puzzled; a queue with it does not count as idle.\n',
+      seconds: 4,
+    })
+  })
+
   test('reads soon after a change, and ever less often while nothing changes', async () => {
     const { asked } = await runWithHistory('queue wait', { pulls: { 7: 'TESTING, 60 MERGED' } })
     expect(asked.map(({ second }) => Math.round(second))).toEqual([0, 2, 7, 17, 47, 77])

@@ -272,6 +272,7 @@ test.each([
     runtime: { version: '', node: '20', platform: 'linux', nullDevice: '', user: undefined },
     clock: {
       now: Date.now,
+      monotonic: Date.now,
       sleep: (delay, signal) => {
         delays.push(delay)
         return new Promise((__, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))

@@ -63,6 +63,8 @@ export interface Setting {
    * side.
    */
   readonly clock?: { now: number; sleep?(ms: number): Promise<void> }
+  /** How many milliseconds the clock of the day has jumped. */
+  readonly clockJump?: () => number
   readonly answer?: Script
   /** Takes the place of every program that is started, git included. */
   readonly spawn?: (
@@ -140,7 +142,8 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       user: setting.user,
     },
     clock: {
-      now: () => clock.now,
+      now: () => clock.now + (setting.clockJump?.() ?? 0),
+      monotonic: () => clock.now,
       sleep: async (ms, signal) => {
         if (signal?.aborted) throw signal.reason
         const key = press === undefined ? undefined : keys.shift()

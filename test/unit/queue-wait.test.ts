@@ -8,6 +8,7 @@ test.each([
   ['RUNNING', ['TESTS_PASSED'], undefined, undefined],
   ['RUNNING', ['PENDING'], 'reached', undefined],
   ['RUNNING', ['PENDING_FAILURE'], 'reached', undefined],
+  ['RUNNING', ['PUZZLED'], undefined, undefined],
   ['PAUSED', ['TESTING'], undefined, undefined],
   ['PAUSED', ['TESTS_PASSED'], 'reached', 'pending'],
   ['PAUSED', ['TESTING', 'PENDING'], undefined, 'pending'],

@@ -23,8 +23,8 @@ import type { RequestLimits, ServiceClient } from '../service-client.ts'
 export interface Wait<O = WaitOptions> {
   readonly options: O
   readonly client: ServiceClient
-  /** Milliseconds since 1970. */
-  readonly startedAt: number
+  /** How long the wait has lasted, in milliseconds. */
+  elapsed(): number
   /** The milliseconds until the time limit; negative after it. */
   remaining(): number
   /** Whether a reading may begin: a wait with the limit 0 polls once. */
@@ -60,22 +60,25 @@ export function startWait<O extends Pick<WaitOptions, 'limit'>>(
 ): Wait<O> {
   const { clock } = client.host
   const { limit } = options
-  const startedAt = clock.now()
-  const remaining = () => startedAt + limit - clock.now()
+  const startedAt = clock.monotonic()
+  const elapsed = () => clock.monotonic() - startedAt
+  const remaining = () => limit - elapsed()
   const timeout = (usual: number) => {
     const attempt = configured ?? usual
     return limit === 0 ? attempt : Math.min(attempt, Math.max(remaining(), minAttemptTime))
   }
   const withRetries = (retries: number) =>
-    limit === 0 ? { timeout } : { timeout, maxRetries: Math.min(client.maxRetries, Math.max(0, retries)) }
+    limit === 0
+      ? { timeout }
+      : { timeout, remaining, maxRetries: Math.min(client.maxRetries, Math.max(0, retries)) }
   return {
     options,
     client,
-    startedAt,
+    elapsed,
     remaining,
     hasTime: () => limit === 0 || remaining() > 0,
     pollLimits: withRetries(0),
-    changeLimits: { timeout },
+    changeLimits: limit === 0 ? { timeout } : { timeout, remaining },
     limitsBeforeChange: () => withRetries(Math.floor(remaining() / (configured ?? attemptLimit)) - 1),
     unreadableQueues: new Set(),
     failingReads: new Set(),
@@ -145,7 +148,7 @@ export async function readTargets(
 async function readListing(
   name: string,
   targets: readonly WaitTarget[],
-  { client, options: { failOnPaused }, pollLimits, unreadableQueues }: Wait,
+  { client, options: { failOnPaused }, pollLimits, unreadableQueues, elapsed }: Wait,
 ): Promise<readonly (readonly [WaitTarget, TargetReading])[]> {
   const { host, logger } = client
   const [first] = targets
@@ -155,9 +158,9 @@ async function readListing(
     const options = { limits: pollLimits }
     const { response } = await callOperation(client, getQueue, { repo, targetBranch }, options)
     const [queue = {}] = response.records
-    const at = host.clock.now()
+    const times = { at: host.clock.now(), waited: elapsed() }
     const observations = new Map(
-      queueEntries(queue).map(({ pr, record, position }) => [pr, { record, position, at }]),
+      queueEntries(queue).map(({ pr, record, position }) => [pr, { record, position, ...times }]),
     )
     return targets.map(target => [target, { queue, observation: observations.get(target.request.values.pr) }])
   } catch (error) {
@@ -181,7 +184,7 @@ async function readListing(
 /** Reads the record of a pull request. An unknown pull request is an observation without a record. */
 async function readTargetRecord(
   { request: { values, overrides } }: WaitTarget,
-  { client, pollLimits }: Wait,
+  { client, pollLimits, elapsed }: Wait,
 ): Promise<TargetReading> {
   const { clock } = client.host
   const askedAt = clock.now()
@@ -189,11 +192,11 @@ async function readTargetRecord(
     const options = { limits: pollLimits, overrides }
     const { response, date } = await callOperation(client, getSubmittedPullRequest, values, options)
     const [record = {}] = response.records
-    return { observation: { record, at: clock.now(), askedAt, date } }
+    return { observation: { record, at: clock.now(), waited: elapsed(), askedAt, date } }
   } catch (error) {
     const failure = toFailure(error)
     if (!isNotFound(failure)) return { failure }
-    return { observation: { record: undefined, at: clock.now() }, failure }
+    return { observation: { record: undefined, at: clock.now(), waited: elapsed() }, failure }
   }
 }
 
@@ -223,8 +226,8 @@ export function updateTarget(
       end: isGivenUp ? { outcome: 'error', failure } : undefined,
     }
   }
-  const { record } = observation
-  const { state, change, outcome } = advance(target.state, observation, options)
+  const { state, change, outcome, isOutdated } = advance(target.state, observation, options)
+  const record = isOutdated ? target.record : observation.record
   const updated = { ...target, state, errors: 0, record, queue }
   if (outcome === 'error') {
     const cause = failure ?? submissionNotVisibleError(updated, client)

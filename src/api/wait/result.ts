@@ -33,11 +33,11 @@ export async function createResult(
   wait: Wait,
   readsFailingChecks = true,
 ): Promise<WaitResult> {
-  const { client, options, startedAt } = wait
+  const { client, options } = wait
   const { pr, repo } = target.request.values
   const { outcome, failure } = end
   const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
-  const elapsed = client.host.clock.now() - startedAt
+  const elapsed = wait.elapsed()
   const isDefaultRepository = await client.settings.read('repo').then(
     given => given !== undefined && isSameRepository(given, repo),
     () => false,
@@ -75,9 +75,9 @@ async function readFailingChecks(
   if (record === undefined || !hasTime() || failingReads.size >= maxFailingReads) return []
   failingReads.add(request)
   const { clock } = client.host
-  const deadline = clock.now() + failingChecksTime
+  const deadline = clock.monotonic() + failingChecksTime
   const timeout = (usual: number) =>
-    Math.min(pollLimits.timeout?.(usual) ?? usual, Math.max(1, deadline - clock.now()))
+    Math.min(pollLimits.timeout?.(usual) ?? usual, Math.max(1, deadline - clock.monotonic()))
   const limits = { ...pollLimits, timeout }
   try {
     const detailed = await withTimeline(client, record, request.values, { limits })

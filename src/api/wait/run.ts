@@ -139,7 +139,7 @@ async function runPollRound(targets: readonly WaitTarget[], wait: Wait, observer
   const delays = waiting.map(({ state, errors }) => {
     const delay = options.interval === 'auto' ? pollDelay(state, errors, random) : options.interval
     // The last poll for a missing pull request is at the end of its grace period.
-    const rest = (state.missingSince ?? Infinity) + options.grace - host.clock.now()
+    const rest = (state.missingSince ?? Infinity) + options.grace - wait.elapsed()
     return rest > 0 ? Math.min(delay, rest) : delay
   })
   return {

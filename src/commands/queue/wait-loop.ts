@@ -3,7 +3,7 @@ import { getQueue } from '../../api/operations/queues.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { defaultMaxErrors } from '../../domain/limits.ts'
 import { queueSummary } from '../../domain/queue-entries.ts'
-import { type QueueCondition, queueOutcome } from '../../domain/queue-wait.ts'
+import { type QueueCondition, queueOutcome, unknownStates } from '../../domain/queue-wait.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { pollDelay, requestedDelay } from '../../domain/wait-state.ts'
 import { isPermanent, type MergeqError, toFailure, withPeriod } from '../../errors.ts'
@@ -34,12 +34,12 @@ export async function waitForQueue(
   { values, overrides }: QueueRequest,
   options: QueueWaitOptions,
   context: CommandContext,
-): Promise<QueueWaitEnd & { readonly startedAt: number }> {
+): Promise<QueueWaitEnd & { readonly elapsed: number }> {
   const wait = await startCommandWait(options, context)
-  const { startedAt, pollLimits: limits } = wait
+  const { elapsed, pollLimits: limits } = wait
   const { host, logger, hasReader } = context
   let queue: JsonObject | undefined
-  let [errors, unchanged, lastOutputAt] = [0, 0, startedAt]
+  let [errors, unchanged, lastOutputAt] = [0, 0, 0]
   const describe = () => `The queue for ${queueName(values)}: ${summaryOf(queue)}.`
 
   /** Returns the end of the wait, or the milliseconds until the next reading. */
@@ -53,9 +53,12 @@ export async function waitForQueue(
       errors = 0
       unchanged = describe() === before ? unchanged + 1 : 0
       if (unchanged === 0 && !hasReader) {
-        lastOutputAt = host.clock.now()
+        lastOutputAt = elapsed()
         await logger.info(describe())
       }
+      if (options.until === 'idle')
+        for (const state of unknownStates(queue))
+          await logger.warnOnce(`Unknown state ${state}; a queue with it does not count as idle.`)
       const outcome = queueOutcome(queue, options.until)
       if (outcome !== undefined) return { outcome, queue }
     } catch (error) {
@@ -73,19 +76,19 @@ export async function waitForQueue(
   }
 
   const first = await poll()
-  if (typeof first !== 'number') return { ...first, startedAt }
+  if (typeof first !== 'number') return { ...first, elapsed: elapsed() }
   const line = (columns: number) =>
     withTimes(
       [{ pieces: [`${values.targetBranch}: ${summaryOf(queue).toLowerCase()}`], rank: 0 }],
-      { now: host.clock.now(), startedAt, limit: options.limit },
+      { elapsed: elapsed(), limit: options.limit },
       columns,
     )
   return logger.withSpinner(line, async () => {
     let next: QueueWaitEnd | number = first
     while (typeof next === 'number') {
-      lastOutputAt = await sleepWithMessages(next, { startedAt, lastOutputAt, describe }, context)
+      lastOutputAt = await sleepWithMessages(next, { elapsed, lastOutputAt, describe }, context)
       next = await poll()
     }
-    return { ...next, startedAt }
+    return { ...next, elapsed: elapsed() }
   })
 }

@@ -59,12 +59,11 @@ export const queueWaitCommand = defineCommand({
     const { values } = request
     const { summaryOf, waitForQueue } = await import('./wait-loop.ts')
     const limit = waitLimit(context.args)
-    const { outcome, queue, failure, startedAt } = await waitForQueue(
+    const { outcome, queue, failure, elapsed } = await waitForQueue(
       request,
       { until, interval, limit },
       context,
     )
-    const elapsed = context.host.clock.now() - startedAt
     const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
     const record = {
       type: 'result',

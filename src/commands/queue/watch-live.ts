@@ -196,9 +196,9 @@ export async function watchLive(
       await draw()
     },
     async sleep(milliseconds) {
-      const wakeAt = clock.now() + milliseconds
+      const wakeAt = clock.monotonic() + milliseconds
       const stop = AbortSignal.any([interrupted, quit.signal])
-      for (let remaining = milliseconds; remaining > 0; remaining = wakeAt - clock.now()) {
+      for (let remaining = milliseconds; remaining > 0; remaining = wakeAt - clock.monotonic()) {
         await clock.sleep(Math.min(redrawInterval, remaining), stop)
         await draw()
       }

@@ -119,7 +119,7 @@ async function pollRepeatedly(
 ): Promise<void> {
   let errors = 0
   let delay = interval
-  const remaining = () => endAt - clock.now()
+  const remaining = () => endAt - clock.monotonic()
   while (remaining() > 0 && out.isClosed !== true) {
     await view.sleep(Math.min(delay, remaining()))
     try {
@@ -218,7 +218,7 @@ export const queueWatchCommand = defineCommand({
       )
     const { values } = request
     const { host } = context
-    const endAt = host.clock.now() + (duration ?? Number.POSITIVE_INFINITY)
+    const endAt = host.clock.monotonic() + (duration ?? Number.POSITIVE_INFINITY)
     const live = isLive(context)
     const readQueue = createQueueReader(request)
     const read = live ? withUsualTime(readQueue, values) : readQueue

@@ -18,21 +18,21 @@ const maxSilence = 5 * 60_000
 
 /**
  * Sleeps; elsewhere than on a terminal, a message every five minutes without output says what the wait is for.
- * Returns when the last output was; times are in milliseconds since 1970.
+ * Returns when the last output was, in milliseconds since the wait began.
  */
 export async function sleepWithMessages(
   delay: number,
-  wait: { readonly startedAt: number; readonly lastOutputAt: number; describe(): string },
+  wait: { elapsed(): number; readonly lastOutputAt: number; describe(): string },
   { host, logger }: CommandContext,
 ): Promise<number> {
   const { clock, err, interrupted } = host
-  const wakeAt = clock.now() + delay
+  const wakeAt = wait.elapsed() + delay
   let { lastOutputAt } = wait
   for (;;) {
-    const now = clock.now()
+    const now = wait.elapsed()
     if (!err.terminal && now - lastOutputAt >= maxSilence) {
       lastOutputAt = now
-      const minutes = Math.round((now - wait.startedAt) / 60_000)
+      const minutes = Math.round(now / 60_000)
       await logger.info(`Still waiting after ${minutes} minutes for ${wait.describe()}`)
     }
     if (now >= wakeAt) return lastOutputAt

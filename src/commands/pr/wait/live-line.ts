@@ -53,9 +53,8 @@ export function countsOf(targets: readonly WaitTarget[]): Pieces {
 }
 
 interface Times {
-  /** In milliseconds since 1970. */
-  readonly now: number
-  readonly startedAt: number
+  /** How long the wait has lasted, in milliseconds. */
+  readonly elapsed: number
   /** The milliseconds for the whole wait; 0 if it has no time limit. */
   readonly limit: number
   readonly usual?: UsualTimeInQueue | undefined
@@ -65,7 +64,11 @@ interface Times {
  * Returns the line that a terminal shows during a wait: `#141 pending 47m, 3rd of 12, behind #131 (testing 4m), usually
  * 14m in the queue    waited 6m12s, 38m left`. It fits `columns` columns, unless the state alone is wider.
  */
-export function liveLine(targets: readonly WaitTarget[], times: Times, columns: number): StyledLine {
+export function liveLine(
+  targets: readonly WaitTarget[],
+  times: Times & { readonly now: number },
+  columns: number,
+): StyledLine {
   const [target, ...others] = targets
   if (target === undefined) return ''
   const parts =
@@ -78,10 +81,9 @@ export function liveLine(targets: readonly WaitTarget[], times: Times, columns: 
 /** Returns the line of what is waited for, with the times of the wait as far as they fit. */
 export function withTimes(
   what: readonly Part[],
-  { now, startedAt, limit, usual }: Times,
+  { elapsed, limit, usual }: Times,
   columns: number,
 ): StyledLine {
-  const elapsed = now - startedAt
   let parts: readonly Part[] = [
     ...what,
     ...(usual === undefined ? [] : [{ pieces: [`, ${usualTimeText(usual)} in the queue`], rank: 5 }]),
@@ -107,7 +109,7 @@ const metricsTime = 3_000
  */
 export async function withLiveLine(
   targets: () => readonly WaitTarget[],
-  { startedAt, options: { limit, grace } }: Wait,
+  { elapsed, options: { limit, grace } }: Wait,
   context: CommandContext,
   work: () => Promise<void>,
 ): Promise<void> {
@@ -124,6 +126,7 @@ export async function withLiveLine(
     // Until a submission appears, the wait lasts no longer than --grace.
     const isMissing = targets().every(({ state }) => !state.state && state.missingSince !== undefined)
     const timeLimit = isMissing ? Math.min(grace, limit || grace) : limit
-    return liveLine(targets(), { now: host.clock.now(), startedAt, limit: timeLimit, usual }, columns)
+    const times = { now: host.clock.now(), elapsed: elapsed(), limit: timeLimit, usual }
+    return liveLine(targets(), times, columns)
   }, work)
 }

@@ -50,7 +50,7 @@ export class WaitReporter implements WaitObserver {
     { readonly end: WaitEnd; readonly exit: number; readonly printable: Printable }
   >()
   private readonly unprinted: Set<WaitTarget['request']>
-  private lastOutputAt: number
+  private lastOutputAt = 0
 
   constructor(requests: readonly WaitTarget['request'][], wait: Wait, context: CommandContext) {
     this.wait = wait
@@ -58,7 +58,6 @@ export class WaitReporter implements WaitObserver {
     this.requests = requests
     this.unprinted = new Set(requests)
     this.isStream = context.options.format === 'ndjson'
-    this.lastOutputAt = wait.startedAt
   }
 
   /**
@@ -69,10 +68,9 @@ export class WaitReporter implements WaitObserver {
     const { printer, logger, host, presentation, hasReader } = this.context
     const { pr, repo } = request.values
     const { from, to, position } = change
-    const now = host.clock.now()
-    this.lastOutputAt = now
+    this.lastOutputAt = this.wait.elapsed()
     if (this.isStream) {
-      const at = change.at ?? new Date(now).toISOString()
+      const at = change.at ?? new Date(host.clock.now()).toISOString()
       const record = { type: 'change', pr, from: from ?? null, to, at, position: position ?? null }
       return printer.print(printable(record))
     }
@@ -92,7 +90,7 @@ export class WaitReporter implements WaitObserver {
     const describe = () => describeTargets(waiting)
     this.lastOutputAt = await sleepWithMessages(
       delay,
-      { startedAt: this.wait.startedAt, lastOutputAt: this.lastOutputAt, describe },
+      { elapsed: this.wait.elapsed, lastOutputAt: this.lastOutputAt, describe },
       this.context,
     )
   }

@@ -32,12 +32,13 @@ export async function submitAndWait<V extends RequestedPullRequest>(
   for (const request of requests) {
     if (interrupted.aborted) break
     try {
-      if (!wait.hasTime())
-        throw new MergeqError('timed-out', `Timed out before #${request.values.pr} was submitted.`)
+      checkTime(request, wait)
       const limits = wait.limitsBeforeChange()
       const recordBefore = await readRecord(request.values, context, { limits })
+      checkTime(request, wait)
       const sentAt = clock.now()
       const { failure } = await context.sendOne(request, { isOnly, limits: wait.changeLimits })
+      if (failure?.kind === 'unavailable') checkTime(request, wait)
       results.push({ code: failure?.exit ?? 0, failure, recordBefore, sentAt })
     } catch (error) {
       const original = toMergeqError(error)
@@ -53,7 +54,7 @@ export async function submitAndWait<V extends RequestedPullRequest>(
       request: { values: request.values, overrides: [] },
       state: {
         recordBeforeSubmit: result?.recordBefore,
-        submission: { from: result?.sentAt ?? wait.startedAt, to },
+        submission: { from: result?.sentAt ?? to, to },
       },
       errors: 0,
       failure: result?.failure,
@@ -84,6 +85,11 @@ export async function submitAndWait<V extends RequestedPullRequest>(
   }
   if (waiting.length > 0) for (const { message } of failures) await context.logger.info(message)
   return waitFor(waiting, wait, reporter)
+}
+
+/** Throws the error of a pull request that was not submitted within the time limit. */
+function checkTime({ values }: CommandRequest<RequestedPullRequest>, wait: Wait): void {
+  if (!wait.hasTime()) throw new MergeqError('timed-out', `Timed out before #${values.pr} was submitted.`)
 }
 
 /** Waits until every pull request has an outcome, and returns the most severe exit code. */
