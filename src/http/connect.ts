@@ -1,4 +1,5 @@
-import { connect, isIP, Socket } from 'node:net'
+import dns from 'node:dns'
+import { connect, isIP, type LookupFunction, Socket } from 'node:net'
 import type { buildConnector } from 'undici'
 import { usageError } from '../errors.ts'
 import type { Environment } from '../host/host.ts'
@@ -41,6 +42,23 @@ export function bypassesProxy({ hostname, port }: URL, env: Environment): boolea
   )
 }
 
+/** The code of the error of a loopback name that leads to another machine. */
+export const notLoopbackCode = 'MERGEQ_NOT_LOOPBACK'
+
+/** Creates a DNS lookup that fails where a loopback name, such as `localhost`, leads to another machine. */
+export const createLookup =
+  (isLoopback: (hostname: string) => boolean): LookupFunction =>
+  (hostname, options, callback) =>
+    dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      const isForeign = addresses?.some(
+        ({ address, family }) => !isLoopback(family === 6 ? `[${address}]` : address),
+      )
+      if (error === null && isForeign && isLoopback(hostname)) {
+        const foreign = new Error(`${hostname} leads to another machine`)
+        callback(Object.assign(foreign, { code: notLoopbackCode }), addresses)
+      } else callback(error, addresses)
+    })
+
 /** A connection that is opened while the HTTP client is still being loaded. */
 export interface Preconnect {
   /** Resolves when the first packet is sent, or when the DNS lookup takes longer than a few milliseconds. */
@@ -59,12 +77,13 @@ export const connectLimit = 10_000
 const maxLookupWait = 5
 
 /** `limit` is the time limit for TCP and TLS together, in milliseconds. */
-export function preconnect({ hostname, port }: URL, limit: number): Preconnect {
+export function preconnect({ hostname, port }: URL, limit: number, lookup: LookupFunction): Preconnect {
   const host = hostname.replace(/^\[|\]$/g, '')
   const socket = connect({
     host,
     port: Number(port) || httpsPort,
     autoSelectFamily: true,
+    lookup,
   })
   let currentSocket = socket
   let isAvailable = true

@@ -1,6 +1,6 @@
 import { extendError, isMergeqError, MergeqError, toMergeqError, usageError } from '../errors.ts'
 import type { Clock, Environment, Runtime } from '../host/host.ts'
-import { bypassesProxy, connectLimit, preconnect, proxyFromEnvironment } from './connect.ts'
+import { bypassesProxy, connectLimit, createLookup, preconnect, proxyFromEnvironment } from './connect.ts'
 import type { BodySink, HttpRequest, HttpResponse } from './messages.ts'
 import { classifyError, type TransportError } from './transport-error.ts'
 import type { ConnectionPools, sendOnce } from './undici.ts'
@@ -75,7 +75,8 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
   const openTransport = async (url: URL): Promise<Transport> => {
     const isSecure = url.protocol === 'https:'
     const limit = Math.min(connectLimit, clientOptions.limit)
-    const connection = isSecure && proxyOf(url) === undefined ? preconnect(url, limit) : undefined
+    const connection =
+      isSecure && proxyOf(url) === undefined ? preconnect(url, limit, createLookup(isLoopback)) : undefined
     await connection?.started
     // First undici: V8 rejects code that was cached under other flags.
     const { createConnectionPools, createTrust, sendOnce } = await import('./undici.ts')

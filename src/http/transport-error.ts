@@ -1,4 +1,5 @@
 import { type ErrorDetails, MergeqError } from '../errors.ts'
+import { notLoopbackCode } from './connect.ts'
 
 /**
  * How far a failed request got (docs/reference/network.md, "Kinds of failure"): a `not-sent` request never
@@ -45,7 +46,9 @@ function innermostError(error: unknown): Errno {
   return asErrno(error)
 }
 
-const badCertificate = /CERT|^UNABLE_TO_|SELF_SIGNED|^ERR_SSL|^ERR_TLS|^EPROTO$/
+const badCertificate = /CERT|^UNABLE_TO_|SELF_SIGNED/
+const noTls = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/
+const failedTls = /^ERR_SSL|^ERR_TLS|^EPROTO$/
 const unreachable = /^(ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL)$/
 const timedOut = /^UND_ERR_(HEADERS|BODY)_TIMEOUT$|^ETIMEDOUT$/
 const notHttp = /^HPE_|^UND_ERR_HEADERS_OVERFLOW$|^UND_ERR_RES_/
@@ -115,6 +118,12 @@ function failureToConnect(
     return notSent(`${peerName} refused the connection`, {
       failedStep: isProxyError ? 'proxy' : 'connection',
     })
+  if (code === notLoopbackCode)
+    return notSent(`${host} leads to another machine, not to this one`, {
+      hint: `Check the hosts file, or use 127.0.0.1 in the base URL. ${nothingSent}`,
+      retryable: false,
+      failedStep: 'dns',
+    })
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || (!began && unreachable.test(code)))
     return notSent(`${peerName} could not be reached`)
   const badTls = { retryable: false, failedStep: 'tls' } as const
@@ -123,15 +132,20 @@ function failureToConnect(
       ...badTls,
       hint: `Check the base URL. ${nothingSent}`,
     })
+  if (noTls.test(code))
+    return notSent(`${host} does not use TLS (https)`, {
+      ...badTls,
+      hint: `Check the base URL: its port may be for plain http. ${nothingSent}`,
+    })
   const systemStore = hasSystemStore(node)
     ? ', or use the system certificate store: NODE_OPTIONS=--use-system-ca'
     : ''
-  return badCertificate.test(code)
-    ? notSent(`The certificate of ${host} is not trusted (${code})`, {
-        ...badTls,
-        hint: `If your network uses its own certificate authority, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS${systemStore}. ${nothingSent}`,
-      })
-    : undefined
+  if (badCertificate.test(code))
+    return notSent(`The certificate of ${host} is not trusted (${code})`, {
+      ...badTls,
+      hint: `If your network uses its own certificate authority, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS${systemStore}. ${nothingSent}`,
+    })
+  return failedTls.test(code) ? notSent(`TLS with ${host} failed (${code})`, badTls) : undefined
 }
 
 /** The failure of a request on a connection that was open, or about to be. */

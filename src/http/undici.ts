@@ -8,7 +8,13 @@ import Agent from 'undici/lib/dispatcher/agent.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js'
 import type { Environment } from '../host/host.ts'
-import { bypassesProxy, connectLimit, type Preconnect, proxyFromEnvironment } from './connect.ts'
+import {
+  bypassesProxy,
+  connectLimit,
+  createLookup,
+  type Preconnect,
+  proxyFromEnvironment,
+} from './connect.ts'
 import {
   type BodySink,
   decompress,
@@ -229,7 +235,10 @@ export function createConnectionPools(
     let allowed = 0
     const agent =
       isDirect || proxy === undefined
-        ? new Agent({ ...options, connect: trackedConnector(connect, sockets, preconnect) })
+        ? new Agent({
+            ...options,
+            connect: trackedConnector({ ...connect, lookup: createLookup(isLoopback) }, sockets, preconnect),
+          })
         : new ProxyAgent({
             ...options,
             uri: proxy.href,

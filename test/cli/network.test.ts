@@ -264,6 +264,13 @@ describe('proxies', () => {
   })
 })
 
+test('localhost that leads to another machine gets no request', async () => {
+  stubHostNames({ localhost: ['192.0.2.1'] })
+  const env = { MERGEQ_BASE_URL: 'http://localhost:8080/v1' }
+  const { err } = await run('queue get --timeout 1s', { code: 7 }, { env })
+  expect(err).toContain('localhost:8080 leads to another machine, not to this one.\n  Check the hosts file')
+})
+
 describe('certificates', () => {
   const noSwitch = /REJECT_UNAUTHORIZED|insecure|--no-?check|disable|turn.*off|-k\b/i
 
@@ -289,6 +296,14 @@ describe('certificates', () => {
       ])
     },
   )
+
+  test('are not mentioned where the service does not use TLS', async () => {
+    const { port } = kept(await startTestServer({ answer: good }))
+    const env = { MERGEQ_BASE_URL: `https://127.0.0.1:${port}/v1` }
+    const { err } = await run(`queue get ${noRetries}`, { code: 7 }, { env })
+    expect(err).toContain(`127.0.0.1:${port} does not use TLS (https).\n  Check the base URL`)
+    expect(err).not.toContain('certificate')
+  })
 
   testWith('openssl')('a file of several authorities, text between them, adds them all', async () => {
     const { authority, service } = await secured()

@@ -16,7 +16,7 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
   url: [],
   host: ['errors', 'node:*'],
   domain: ['errors', 'json'],
-  http: ['errors', 'url', 'host/host types', 'node:crypto', 'node:net', 'node:tls', 'node:zlib'],
+  http: ['errors', 'url', 'host/host types', 'node:crypto', 'node:dns', 'node:net', 'node:tls', 'node:zlib'],
   api: ['domain', 'http', ...base],
   output: ['domain', 'errors', 'json'],
   config: ['domain', ...base],

@@ -40,6 +40,12 @@ test.each([
   )
 })
 
+test('a failure of TLS is no error of a certificate', () => {
+  const failure = Object.assign(new Error(), { code: 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE' })
+  const { error } = classifyError(failure, { ...read, began: false })
+  expect(error.message).toBe(`TLS with queue.example failed (${failure.code}).`)
+})
+
 test('of several failures of a connection the first says what happened', () => {
   const failures = ['ECONNREFUSED', 'ENETUNREACH'].map(code => Object.assign(new Error(), { code }))
   const { error, sentState } = classifyError(new AggregateError(failures), { ...read, began: false })
