@@ -126,6 +126,7 @@ async function replaceFile(path: string, text: string, mode = 0o666): Promise<vo
   const target = await resolveLink(path)
   const existing = statSync(target, { throwIfNoEntry: false })
   if (existing?.isFile() === false) throw new Error('it is not a regular file')
+  if (existing === undefined && target !== path) throw new Error('it is a link to a file that does not exist')
   const temporaryFile = join(dirname(target), `.${basename(target)}.${crypto.randomUUID()}.new`)
   try {
     writeFileSync(temporaryFile, text, { flag: 'wx', mode })

@@ -134,7 +134,7 @@ export interface Files {
   rename(from: string, to: string): Promise<void>
   /**
    * Replaces the content of a file atomically: the text is written to a new file beside it, read back,
-   * compared, and renamed over it. A link stays a link, an existing file keeps its mode, and a new file
+   * compared, and renamed over it. A link stays a link, and its target must exist. An existing file keeps its mode, and a new file
    * gets `mode`. After any error the old file is unchanged.
    */
   replace(path: string, text: string, mode?: number): Promise<void>

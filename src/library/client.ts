@@ -106,10 +106,15 @@ export function createHostClient(options: ClientOptions, host: Host): Client {
     methods[methodName(operation)] = asMethod(callOptions => call(operation, callOptions, context))
     if (operation.pagination !== undefined)
       methods[iteratorName(operation)] = async function* (callOptions: unknown = {}) {
+        const records = iterate(operation, callOptions, context)
+        const next = () =>
+          records.next().catch(error => {
+            throw toPublicError(error, secrets.redact)
+          })
         try {
-          yield* iterate(operation, callOptions, context)
-        } catch (error) {
-          throw toPublicError(error, secrets.redact)
+          for (let result = await next(); result.done !== true; result = await next()) yield result.value
+        } finally {
+          await records.return(undefined)
         }
       }
   }

@@ -176,6 +176,15 @@ describe('iterators', () => {
     expect(requests.length).toBe(4)
   })
 
+  test('throw what the caller throws into them', async () => {
+    const { client } = await clientOf(page)
+    const tests = client.iterateFailingTests()
+    await tests.next()
+    const mistake = new Error('not this one')
+    await expect(tests.throw(mistake)).rejects.toBe(mistake)
+    expect(await tests.next()).toEqual({ done: true, value: undefined })
+  })
+
   test('read pull requests, and sorted lists at their end', async () => {
     const { client } = await clientOf(({ path }) => ({
       body: path.includes('list-failing')

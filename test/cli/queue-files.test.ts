@@ -647,9 +647,12 @@ describe('export', () => {
         await files.replace(join(folder, 'fresh.yaml'), 'fresh\n')
         expect(readFileSync(join(folder, 'q.yaml'), 'utf8')).toBe('new\n')
         expect(statSync(join(folder, 'q.yaml')).mode & 0o777).toBe(0o640)
+        symlinkSync('gone.yaml', join(folder, 'dangling.yaml'))
+        const dangling = files.replace(join(folder, 'dangling.yaml'), 'x')
+        await expect(dangling).rejects.toThrow('it is a link to a file that does not exist')
         await expect(files.replace(folder, 'x')).rejects.toThrow('it is not a regular file')
         await expect(files.replace(join(folder, 'no/q.yaml'), 'x')).rejects.toThrow('ENOENT')
-        expect(readdirSync(folder).sort()).toEqual(['fresh.yaml', 'link.yaml', 'q.yaml'])
+        expect(readdirSync(folder).sort()).toEqual(['dangling.yaml', 'fresh.yaml', 'link.yaml', 'q.yaml'])
       } finally {
         rmSync(folder, { recursive: true })
       }
