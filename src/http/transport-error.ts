@@ -67,7 +67,7 @@ interface Failure extends Pick<ErrorDetails, 'hint' | 'failedStep'> {
   readonly sentState: SentState
   /** Without a full stop. */
   readonly message: string
-  readonly kind?: 'bad-answer'
+  readonly kind?: 'bad-answer' | 'usage'
   readonly retryable?: boolean
 }
 
@@ -82,7 +82,7 @@ export function classifyError(error: unknown, info: RequestInfo): TransportError
   const [, proxyStatus] = /Proxy response \((\d+)\)/.exec(cause.message ?? '') ?? []
   const failure =
     proxyStatus === undefined
-      ? (failureToConnect(cause, info) ?? failureAfterwards(cause, info))
+      ? (failureOfWebAssembly(cause) ?? failureToConnect(cause, info) ?? failureAfterwards(cause, info))
       : proxyRefusal(proxyStatus, info)
   const { kind = 'unavailable', message, retryable = true, sentState, ...details } = failure
   const { host, operation } = info
@@ -101,6 +101,18 @@ const proxyRefusal = (status: string, { host, proxy }: RequestInfo): Failure =>
         failedStep: 'proxy',
       })
     : notSent(`The proxy ${proxy} could not connect to ${host} (${status})`, { failedStep: 'proxy' })
+
+/** The failure of undici to load its HTTP parser; undefined for every other failure. */
+const failureOfWebAssembly = ({ message = '' }: Errno): Failure | undefined =>
+  /^WebAssembly\b/.test(message)
+    ? {
+        kind: 'usage',
+        sentState: 'not-sent',
+        message: 'The HTTP client needs WebAssembly, which Node could not load',
+        hint: 'Run Node without --jitless, and with more virtual memory (ulimit -v). Nothing was sent.',
+        retryable: false,
+      }
+    : undefined
 
 /** The failure of a lookup, a connection or its TLS; undefined for every other failure. */
 function failureToConnect(

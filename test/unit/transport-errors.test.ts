@@ -46,6 +46,15 @@ test('a failure of TLS is no error of a certificate', () => {
   expect(error.message).toBe(`TLS with queue.example failed (${failure.code}).`)
 })
 
+test.each([
+  new ReferenceError('WebAssembly is not defined'),
+  new RangeError('WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory for new instance'),
+])('without WebAssembly (%s) nothing is sent, and trying again does not help', failure => {
+  const { error, sentState, retryable } = classifyError(failure, read)
+  expect([error.kind, sentState, retryable]).toEqual(['usage', 'not-sent', false])
+  expect(error.message).toBe('The HTTP client needs WebAssembly, which Node could not load.')
+})
+
 test('of several failures of a connection the first says what happened', () => {
   const failures = ['ECONNREFUSED', 'ENETUNREACH'].map(code => Object.assign(new Error(), { code }))
   const { error, sentState } = classifyError(new AggregateError(failures), { ...read, began: false })
