@@ -281,6 +281,11 @@ describe('`pr wait` of one pull request', () => {
       const failed = await runWithHistory(`${line} --interval 5s --fail-on-paused`, { pulls, queue })
       expect({ code: failed.code, seconds: failed.seconds }).toEqual({ code: 8, seconds: 20 })
       expect(failed.out).toMatch(/^7\tpending\tPENDING\t20\n/)
+      for (const format of ['table', 'json', 'ndjson', 'csv']) {
+        const paused = { pulls, queue: [[0, 'paused']] as const }
+        const { err } = await runWithHistory(`${line} --fail-on-paused -q -o ${format}`, paused)
+        expect(err).toBe('mergeq: The queue for main of acme/web is paused (--fail-on-paused).\n')
+      }
     }
   })
 

@@ -8,6 +8,7 @@ import { formatOrdinal, shorten } from '../../../domain/format.ts'
 import type { CommandLine } from '../../../domain/suggested-command.ts'
 import type { FailingCheck } from '../../../domain/test-run.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
+import { queueName } from '../../../domain/values/repository.ts'
 import {
   describeChange,
   isPaused,
@@ -102,7 +103,7 @@ export class WaitReporter implements WaitObserver {
   /** Records the result of a pull request, and prints it as soon as the results before it are printed. */
   async reportEnd(target: WaitTarget, end: WaitEnd): Promise<void> {
     const { options } = this.wait
-    const { host, logger, settings, presentation } = this.context
+    const { host, logger, settings, presentation, isWatched } = this.context
     const { pr } = target.request.values
     const showsChecks = presentation !== 'rows' || !this.context.options.quiet
     const result = await createResult(target, end, this.wait, showsChecks)
@@ -112,6 +113,9 @@ export class WaitReporter implements WaitObserver {
         await logger.info(
           `#${pr}: the check "${shorten(name)}" failed${url === undefined ? '.' : `: ${url}`}`,
         )
+    const endsAtPause = end.outcome === 'pending' && options.failOnPaused && isPaused(target.queue)
+    if (endsAtPause && !isWatched)
+      await logger.warnOnce(`The queue for ${queueName(target.request.values)} is paused (--fail-on-paused).`)
     const { columns } = host.out
     const stepOptions = {
       head: options.head,
