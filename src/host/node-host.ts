@@ -60,7 +60,7 @@ function workingDirectory(proc: NodeJS.Process): string | undefined {
 
 const clock: Clock = {
   now: () => Date.now(),
-  monotonic: () => performance.now(),
+  monotonic: () => process.uptime() * 1_000,
   async sleep(ms, signal) {
     signal?.throwIfAborted()
     const { setTimeout: pause } = process.getBuiltinModule('node:timers/promises')

@@ -143,6 +143,28 @@ describe('`pr wait` of one pull request', () => {
     },
   )
 
+  test.each([
+    ['pr wait 7', ' #7 stays in the queue.\n  To cancel, run:\n  mergeq pr cancel 7\n'],
+    ['pr wait 7 8', ' #7 and #8 stay in the queue.\n  To cancel, run:\n  mergeq pr cancel 7 8\n'],
+    ['pr wait 9', '\n  To cancel, run:\n  mergeq pr cancel 9\n'],
+    ['queue wait', '\n'],
+  ])('that Ctrl-C stops at a terminal says nothing of signals: %s', async (line, end) => {
+    const stop = new AbortController()
+    const { code, err } = await runWithHistory(`${line} --interval 2s`, {
+      pulls: { 7: 'TESTING', 8: 'TESTING' },
+      fault: second => {
+        if (second === 4) stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 }))
+        return undefined
+      },
+      setting: { ...person, signal: stop.signal },
+    })
+    expect({ code, end: err.slice(err.indexOf('\nStopped') + 1) }).toEqual({
+      code: 130,
+      end: `Stopped waiting.${end}`,
+    })
+    expect(err).not.toContain('SIG')
+  })
+
   test('prints one document with --json, the result', async () => {
     const { out } = await runWithHistory('pr wait 7 --interval 2s --json', { pulls: { 7: walk } })
     expect(documentsIn(out)).toEqual([

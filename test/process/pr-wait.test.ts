@@ -21,7 +21,7 @@ describe('the built program', () => {
     expect({ code, out }).toEqual({ code: 130, out: '' })
     expect(err).toMatch(/^mergeq: stopped by SIGINT.*\n/)
     expect(err).toMatch(
-      /Queued pull requests stay in the queue\. To cancel, run:\n *mergeq pr cancel 7 8 9\n/,
+      /Queued pull requests stay in the queue\.\n *To cancel, run:\n *mergeq pr cancel 7 8 9\n/,
     )
   })
 
@@ -38,11 +38,8 @@ describe('the built program', () => {
 
 testWith('tmux')('the live line in a real terminal fits the width, and leaves no text', async () => {
   let isMerged = false
-  const entry = (prNumber: number, state: string) => ({
-    prNumber,
-    state,
-    stateChangedAt: new Date(Date.now() - 4.5 * 60_000).toISOString(),
-  })
+  const stateChangedAt = new Date(Date.now() - 4.5 * 60_000).toISOString()
+  const entry = (prNumber: number, state: string) => ({ prNumber, state, stateChangedAt })
   const queue = {
     state: 'RUNNING',
     enqueuedPullRequests: [

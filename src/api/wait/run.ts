@@ -23,6 +23,8 @@ export interface WaitObserver {
   reportEnd(target: WaitTarget, end: WaitEnd): Promise<void>
   /** Sleeps between two rounds; rejects when the wait is interrupted. */
   sleep(delay: number, waiting: readonly WaitTarget[]): Promise<void>
+  /** Returns the error of a wait that a signal ended. */
+  interrupted(failure: MergeqError, waiting: readonly WaitTarget[]): Promise<MergeqError>
   /** Runs the rounds after the first; `waiting` returns the pull requests that the wait still waits for. */
   during(waiting: () => readonly WaitTarget[], work: () => Promise<void>): Promise<void>
 }
@@ -38,7 +40,7 @@ export async function waitForTargets(
   wait: Wait,
   observer: WaitObserver,
 ): Promise<void> {
-  const { options, remaining, client } = wait
+  const { options, remaining } = wait
   let waiting = targets
   /** Runs a round; returns the milliseconds until the next round, or undefined when the wait is over. */
   const runRound = async (): Promise<number | undefined> => {
@@ -66,7 +68,7 @@ export async function waitForTargets(
       )
   } catch (error) {
     const failure = toMergeqError(error)
-    throw failure.kind === 'interrupted' ? interruptedWaitError(failure, waiting, client) : failure
+    throw failure.kind === 'interrupted' ? await observer.interrupted(failure, waiting) : failure
   }
 }
 
@@ -91,6 +93,7 @@ export async function waitForResults(
       results.set(target.request, await createResult(target, end, wait))
     },
     sleep: delay => host.clock.sleep(delay, host.interrupted),
+    interrupted: async (failure, waiting) => interruptedWaitError(failure, waiting, client),
     during: (_, work) => work(),
   })
   return targets.flatMap(({ request }) => results.get(request) ?? [])
@@ -164,7 +167,7 @@ async function reportPollErrors(
 }
 
 /** Creates the error for a wait that a signal ended, with the commands that cancel the pull requests. */
-function interruptedWaitError(
+export function interruptedWaitError(
   failure: MergeqError,
   waiting: readonly WaitTarget[],
   { settings }: ServiceClient,
@@ -174,10 +177,9 @@ function interruptedWaitError(
   const isSeen = waiting.every(({ state }) => state.state !== undefined)
   const subject = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'
   const note = isSeen ? `${subject} in the queue.` : 'Queued pull requests stay in the queue.'
-  const hint = `${note} To cancel, run:\n${cancelCommands.join('\n')}`
   return extendError(
     failure,
-    { hint },
-    `${failure.message} Only the wait has ended; mergeq cancelled nothing.`,
+    { hint: `To cancel, run:\n${cancelCommands.join('\n')}` },
+    `${failure.message} Only the wait has ended; mergeq cancelled nothing. ${note}`,
   )
 }

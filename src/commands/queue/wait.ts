@@ -9,7 +9,7 @@ import { queueConditions } from '../../domain/queue-wait.ts'
 import { canResume, kindOfOutcome, stateOf } from '../../domain/states.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { choice } from '../../domain/values/types.ts'
-import { exitCodeOf } from '../../errors.ts'
+import { exitCodeOf, toMergeqError } from '../../errors.ts'
 import { getArray } from '../../json.ts'
 import { singleRecord } from '../../output/printer.ts'
 import { type StyledLine, signSpan, styled } from '../../output/styled-text.ts'
@@ -63,7 +63,10 @@ export const queueWaitCommand = defineCommand({
       request,
       { until, interval, limit },
       context,
-    )
+    ).catch(async error => {
+      const { reportStop } = await import('../pr/wait/command-wait.ts')
+      throw await reportStop(toMergeqError(error), 'Stopped waiting.', context)
+    })
     const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
     const record = {
       type: 'result',

@@ -1,6 +1,7 @@
 import { startWait, type Wait } from '../../../api/wait/poll.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import type { WaitOptions } from '../../../domain/wait-state.ts'
+import { exitCodeOf, extendError, type MergeqError } from '../../../errors.ts'
 
 /** Starts a wait whose attempts have the time limit of the environment and the settings, not `--timeout`. */
 export async function startCommandWait<O extends Pick<WaitOptions, 'limit'>>(
@@ -39,4 +40,20 @@ export async function sleepWithMessages(
     const silence = err.terminal ? delay : lastOutputAt + maxSilence - now
     await clock.sleep(Math.min(wakeAt - now, silence), interrupted)
   }
+}
+
+/**
+ * Tells a person at a terminal that Ctrl-C ended a wait, in words of the wait instead of the signal. Returns the
+ * error that ends the command.
+ */
+export async function reportStop(
+  failure: MergeqError,
+  sentence: string,
+  { host, logger, hasReader, presentation }: CommandContext,
+): Promise<MergeqError> {
+  if (failure.exit !== exitCodeOf('interrupted') || !hasReader || presentation === 'json') return failure
+  // The terminal shows ^C; only a spinner clears it.
+  if (!logger.hasSpinner) await host.err.write('\n')
+  await logger.info(sentence)
+  return extendError(failure, { isShown: true })
 }

@@ -1,10 +1,10 @@
 import type { Wait, WaitTarget } from '../../../api/wait/poll.ts'
 import { createResult, shortCommits, type WaitResult } from '../../../api/wait/result.ts'
-import type { WaitObserver } from '../../../api/wait/run.ts'
+import { interruptedWaitError, type WaitObserver } from '../../../api/wait/run.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { reportErrors } from '../../../cli/report.ts'
 import { isContinuousIntegration } from '../../../config/ci-systems.ts'
-import { formatOrdinal, shorten } from '../../../domain/format.ts'
+import { formatOrdinal, joinTruncated, shorten } from '../../../domain/format.ts'
 import type { CommandLine } from '../../../domain/suggested-command.ts'
 import type { FailingCheck } from '../../../domain/test-run.ts'
 import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
@@ -17,7 +17,7 @@ import {
   type WaitEnd,
   type WaitOptions,
 } from '../../../domain/wait-state.ts'
-import { mostSevere } from '../../../errors.ts'
+import { type MergeqError, mostSevere } from '../../../errors.ts'
 import { getString, type JsonObject } from '../../../json.ts'
 import { type Printable, singleRecord } from '../../../output/printer.ts'
 import {
@@ -33,7 +33,7 @@ import {
 } from '../../../output/styled-text.ts'
 import { textWidth } from '../../../output/text-width.ts'
 import { linesView, table } from '../../../output/view.ts'
-import { sleepWithMessages } from './command-wait.ts'
+import { reportStop, sleepWithMessages } from './command-wait.ts'
 import { countsOf, withLiveLine } from './live-line.ts'
 import { waitCommand, waitRecord } from './options.ts'
 
@@ -98,6 +98,17 @@ export class WaitReporter implements WaitObserver {
 
   during(waiting: () => readonly WaitTarget[], work: () => Promise<void>): Promise<void> {
     return withLiveLine(waiting, this.wait, this.context, work)
+  }
+
+  /** Prints the results so far, and tells what became of the other pull requests. */
+  async interrupted(failure: MergeqError, waiting: readonly WaitTarget[]): Promise<MergeqError> {
+    await this.flush()
+    const queued = waiting.filter(({ state }) => state.state !== undefined || state.submission !== undefined)
+    const names = queued.map(({ request }) => `#${request.values.pr}`)
+    const list = names.length === 2 ? names.join(' and ') : joinTruncated(names)
+    const note = names.length === 0 ? '' : ` ${list} ${names.length === 1 ? 'stays' : 'stay'} in the queue.`
+    const error = interruptedWaitError(failure, waiting, this.context.client())
+    return reportStop(error, `Stopped waiting.${note}`, this.context)
   }
 
   /** Records the result of a pull request, and prints it as soon as the results before it are printed. */

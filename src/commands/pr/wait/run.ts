@@ -105,11 +105,6 @@ export async function waitForAll(
 
 /** Waits for pull requests and reports them. Returns the most severe exit code. */
 async function waitFor(targets: readonly WaitTarget[], wait: Wait, reporter: WaitReporter): Promise<number> {
-  try {
-    await waitForTargets(targets, wait, reporter)
-  } catch (error) {
-    if (toMergeqError(error).kind === 'interrupted') await reporter.flush()
-    throw error
-  }
+  await waitForTargets(targets, wait, reporter)
   return reporter.close()
 }
