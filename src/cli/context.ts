@@ -199,7 +199,7 @@ export const createCommandClient = (parts: {
     {
       ...parts,
       maxRetries: parts.options.retries,
-      token: memoize(() => readToken(parts.host.env, parts.settings, parts.secrets.hide)),
+      token: memoize(() => readToken(parts.host.env, parts.settings, parts.secrets.hide, parts.logger.warn)),
     },
     '--ca-file',
     isLoopback,

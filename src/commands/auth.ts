@@ -6,13 +6,12 @@ import { canPrompt } from '../cli/confirm.ts'
 import type { CommandContext } from '../cli/context.ts'
 import { printPreview } from '../cli/dry-run.ts'
 import { flag, type Input } from '../cli/inputs.ts'
-import { parentDirectory, sectionOf, storeFile, tightenDirectory, updateStore } from '../config/store.ts'
+import { parentDirectory, sectionOf, storeFile, updateStore } from '../config/store.ts'
 import {
   defaultOrigin,
   emptyTokenNote,
   isTokenVariableEmpty,
   parseToken,
-  refuseForeignAddress,
   type Token,
 } from '../config/token.ts'
 import { joinCommandLine } from '../domain/suggested-command.ts'
@@ -104,14 +103,11 @@ const authLoginCommand = defineCommand({
       : await askForToken(origin, context)
     const token = parseToken(input, withToken ? 'standard input' : 'the prompt')
     secrets.hide(token.value)
-    refuseForeignAddress(token, await settings.find('baseUrl'))
     if (!noVerify) await verifyToken(token, context)
     await updateStore(host, document => ({
       ...document,
       tokens: { ...sectionOf(document, 'tokens'), [origin]: token.value },
     }))
-    const tightened = await tightenDirectory(host)
-    if (tightened !== undefined) await logger.warn(tightened)
     await logger.info(`Stored the token for ${origin}${noVerify ? ' without verifying it' : ''}.`)
     if (context.args.has('--base-url'))
       await logger.info(

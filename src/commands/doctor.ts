@@ -10,6 +10,7 @@ import type { CommandContext } from '../cli/context.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { readGitVersion } from '../config/git.ts'
 import type { SettingKey } from '../config/setting-definitions.ts'
+import { restrictCommand } from '../config/store.ts'
 import { joinTruncated, pluralize } from '../domain/format.ts'
 import { memoize } from '../domain/memoize.ts'
 import { summarizeMetrics } from '../domain/metrics/last-hour.ts'
@@ -67,20 +68,14 @@ function checkVersions({ host: { runtime } }: Session): Outcome {
     : warn(found, `Use Node ${minNodeVersion} or later: https://nodejs.org/en/download`)
 }
 
-/** Checks that the settings can be read, and that no other user owns the files or can access them. */
+/** Checks that the settings can be read, and only by this user. */
 async function checkSettings({ settings: { store } }: Session): Promise<Outcome> {
   if (store.path === undefined)
     return warn('no configuration directory', 'Set HOME, or run: export MERGEQ_CONFIG_DIR=<directory>')
   await store.read()
-  const problems = await store.accessProblems()
-  if (problems.length === 0) return pass(store.path)
-  return {
-    result: 'fail',
-    found: problems.map(({ problem }) => problem).join('; '),
-    fix: [...new Set(problems.map(({ fix }) => fix))].join('; '),
-    // The permissions do not affect the connection, so that the service is still checked.
-    isUsable: true,
-  }
+  const mode = await store.sharedMode()
+  if (mode === undefined) return pass(store.path)
+  return warn(`${store.path} is readable by other users (mode ${mode})`, restrictCommand(store))
 }
 
 async function checkProxy({ host: { env }, settings }: Session): Promise<Outcome> {

@@ -199,8 +199,6 @@ export interface ResolvedValue {
    * `origin` is the file.
    */
   readonly place?: string
-  /** Why another user may have written the value; such a value never decides where a token is sent. */
-  readonly foreignReason?: string
   /** How to fix an invalid value, unless the message about it says so. */
   readonly fix?: string
 }

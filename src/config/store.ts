@@ -26,7 +26,8 @@ export interface Store {
    */
   read(): Promise<JsonObject>
   readError(): MergeqError | undefined
-  accessProblems(): Promise<readonly AccessProblem[]>
+  /** Returns the mode of the file, such as `644`, if other users can read it. */
+  sharedMode(): Promise<string | undefined>
 }
 
 function requireStorePath(path: string | undefined): string {
@@ -40,6 +41,9 @@ function requireStorePath(path: string | undefined): string {
 /** Returns the path of the stored settings. Throws a usage error when there is no directory for them. */
 export const storeFile = ({ settings }: { readonly settings: { readonly store: Store } }): string =>
   requireStorePath(settings.store.path)
+
+/** The command that keeps other users from reading the stored settings. */
+export const restrictCommand = ({ path = '' }: Store): string => `chmod 600 ${shellWord(path)}`
 
 /** Returns the stored settings. The file is read once, on demand, and never created or changed. */
 export function openStore(host: Host): Store {
@@ -58,7 +62,12 @@ export function openStore(host: Host): Store {
   return {
     path,
     readError: () => readError,
-    accessProblems: async () => (path === undefined ? [] : accessProblems(host, path)),
+    async sharedMode() {
+      // Windows has no such modes.
+      if (path === undefined || host.runtime.platform === 'win32') return undefined
+      const mode = (await host.files.mode(path)) ?? 0
+      return (mode & 0o044) === 0 ? undefined : mode.toString(8).padStart(3, '0')
+    },
     read() {
       reading ??= read()
       return reading
@@ -74,14 +83,9 @@ async function readDocument(host: Host, target: string, path: string): Promise<J
   try {
     return parseDocument(await host.files.read(target, maxStoreSize))
   } catch (error) {
-    const isSystemError = error instanceof Error && 'code' in error
-    const problems = isSystemError ? await accessProblems(host, path).catch(() => []) : []
-    const ownerProblem = problems.find(({ fix }) => fix === ownerFix)
     throw usageError(
       `The settings file ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`,
-      ownerProblem === undefined
-        ? 'Fix the file, or move it away to start with empty settings. mergeq never overwrites a file that it cannot read.'
-        : `${ownerProblem.problem}. ${ownerFix}`,
+      'Fix the file, or move it away to start with empty settings. mergeq never overwrites a file that it cannot read.',
     )
   }
 }
@@ -126,21 +130,6 @@ export async function updateStore(host: Host, change: (before: JsonObject) => Js
   }
 }
 
-/**
- * Takes the write permission of others away from the directory of the settings: who can replace the file decides
- * where a token is sent. Directories of other users, and those with the sticky bit such as /tmp, stay as they are.
- * Returns what was done, as a sentence for a warning; undefined if nothing was.
- */
-export async function tightenDirectory(host: Host): Promise<string | undefined> {
-  const { files, runtime } = host
-  const directory = parentDirectory(await files.resolveLink(requireStorePath(configFile(host))))
-  const access = runtime.user === undefined ? undefined : await files.access(directory)
-  if (access === undefined || access.owner !== runtime.user) return undefined
-  if ((access.mode & 0o022) === 0 || (access.mode & 0o1000) !== 0) return undefined
-  await files.changeMode(directory, access.mode & ~0o022)
-  return `${directory} was writable by other users; their write permission was removed.`
-}
-
 export const sectionOf = (document: JsonObject, name: string): JsonObject => {
   const section = Object.hasOwn(document, name) ? document[name] : undefined
   return isObject(section) ? section : {}
@@ -180,68 +169,14 @@ export const profileSource = (store: Store, profile: () => Promise<string>): Set
     const value = typeof stored === 'number' ? String(stored) : stored
     if (typeof value !== 'string') return undefined
     const flag = profileName === 'default' ? '' : ` --profile ${shellWord(profileName)}`
-    // Only the base address decides where requests are sent.
-    const problems = name === 'baseUrl' ? await store.accessProblems() : []
-    const foreignProblem = problems.find(({ isForeign }) => isForeign)
     return {
       value,
-      ...(foreignProblem === undefined ? {} : { foreignReason: foreignProblem.problem }),
       origin: `profile ${profileName}`,
       place: `${key} in ${store.path}`,
       fix: `Change it with \`mergeq config set ${key} <value>${flag}\`, or remove it with \`mergeq config unset ${key}${flag}\`.`,
     }
   },
 })
-
-export interface AccessProblem {
-  /** What is wrong: `/home/ann/.config is owned by another user (uid 1000; you are uid 0)`. */
-  readonly problem: string
-  readonly fix: string
-  /**
-   * Whether another user may have written the settings; such settings never decide where a token is sent.
-   */
-  readonly isForeign: boolean
-}
-
-const ownerFix =
-  'Run mergeq as that user, change the owner with chown, or set MERGEQ_CONFIG_DIR to a directory that you own.'
-
-/**
- * Returns the problems with the permissions of a settings file: another user owns it, others can read or
- * write it, or others can replace it because they own or can write its directory. Returns no problems on
- * systems without user ids (Windows).
- */
-export async function accessProblems(
-  { files, runtime: { user } }: Pick<Host, 'files' | 'runtime'>,
-  path: string,
-): Promise<readonly AccessProblem[]> {
-  if (user === undefined) return []
-  const problems: AccessProblem[] = []
-  const check = async (kind: 'file' | 'folder', path: string, target = path) => {
-    const access = await files.access(target)
-    if (access === undefined) return
-    const { owner, mode } = access
-    // Root can write everywhere in any case.
-    if (owner !== user && !(kind === 'folder' && owner === 0)) {
-      const problem = `${path} is owned by another user (uid ${owner}; you are uid ${user})`
-      problems.push({ problem, fix: ownerFix, isForeign: true })
-    }
-    if ((mode & (kind === 'file' ? 0o077 : 0o022)) === 0) return
-    const use = (mode & 0o022) === 0 ? 'readable' : 'writable'
-    const octal = (mode & 0o777).toString(8).padStart(3, '0')
-    problems.push({
-      problem: `${path} is ${use} by other users (mode ${octal})`,
-      fix: `chmod ${kind === 'file' ? '600' : 'go-w'} ${shellWord(path)}`,
-      isForeign: (mode & 0o002) !== 0,
-    })
-  }
-  // The directory of a link and the directory of its target both matter.
-  const target = await files.resolveLink(path).catch(() => path)
-  for (const directory of new Set([parentDirectory(path), parentDirectory(target)]))
-    await check('folder', directory)
-  await check('file', path, target)
-  return problems
-}
 
 const isAbsolute = (path: string | undefined): path is string =>
   path !== undefined && (path.startsWith('/') || /^[A-Za-z]:[\\/]|^\\\\/.test(path))

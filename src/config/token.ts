@@ -1,8 +1,7 @@
 import { joinCommandLine } from '../domain/suggested-command.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import type { Environment } from '../host/host.ts'
-import type { ResolvedValue } from './setting-definitions.ts'
-import { type Store, sectionOf } from './store.ts'
+import { restrictCommand, type Store, sectionOf } from './store.ts'
 
 export interface Token {
   readonly value: string
@@ -77,33 +76,24 @@ export async function findToken(env: Environment, baseUrl: string, store: Store)
 }
 
 /**
- * Throws a usage error for a base address that another user may have written, unless the token is stored with
- * it (docs/reference/network.md, "Trust in addresses"). Falling back to the default address could send the
- * token to a service that it does not belong to.
- */
-export function refuseForeignAddress({ source, isStored }: Token, address: ResolvedValue | undefined): void {
-  if (isStored === true || address?.foreignReason === undefined) return
-  throw usageError(
-    `The token (${source}) is not sent to the stored base URL ${address.value}: ${address.foreignReason}.`,
-    'Use --base-url or MERGEQ_BASE_URL, or set MERGEQ_CONFIG_DIR to a directory that you own. To check the permissions of the stored settings, run: mergeq doctor',
-  )
-}
-
-/**
- * Returns the token for the base URL of the settings, after `hide` has redacted it in all output. Throws an
- * auth error when there is none, and a usage error when the token must not be sent to the base URL.
+ * Returns the token for the base URL of the settings, after `hide` has redacted it in all output. Warns of a
+ * stored token that other users can read. Throws an auth error when there is none.
  */
 export async function readToken(
   env: Environment,
   settings: {
     readonly store: Store
     require(name: 'baseUrl'): Promise<string>
-    find(name: 'baseUrl'): Promise<ResolvedValue | undefined>
   },
   hide: (secret: string) => void,
+  warn: (text: string) => Promise<void>,
 ): Promise<Token> {
   const token = await findToken(env, await settings.require('baseUrl'), settings.store)
   hide(token.value)
-  refuseForeignAddress(token, await settings.find('baseUrl'))
+  const mode = token.isStored === true ? await settings.store.sharedMode() : undefined
+  if (mode !== undefined)
+    await warn(
+      `Other users can read the stored token (mode ${mode}). Run: ${restrictCommand(settings.store)}`,
+    )
   return token
 }

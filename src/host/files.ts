@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import type { Access, Files } from './host.ts'
+import type { Files } from './host.ts'
 
 // Small files are read and written synchronously: this happens at every start, and the thread pool would
 // take longer than the work.
@@ -106,9 +106,9 @@ async function resolveLink(path: string): Promise<string> {
   throw new Error('it is a circular link')
 }
 
-async function readAccess(path: string): Promise<Access | undefined> {
+async function readMode(path: string): Promise<number | undefined> {
   const stat = statSync(path, { throwIfNoEntry: false })
-  return stat && { owner: stat.uid, mode: stat.mode & 0o7777 }
+  return stat && stat.mode & 0o777
 }
 
 /** Creates each directory separately: the `recursive` option never returns below /proc. */
@@ -147,8 +147,7 @@ export const files: Files = {
   list: async folder => (existsSync(folder) ? readdirSync(folder) : []),
   createDirectory: async (path, mode) => createDirectory(path, mode),
   resolveLink,
-  access: readAccess,
-  changeMode: async (path, mode) => chmodSync(path, mode),
+  mode: readMode,
   rename: async (from, to) => renameSync(from, to),
   replace: replaceFile,
   remove: async path => rmSync(path, { force: true }),

@@ -52,8 +52,6 @@ export interface Runtime {
   readonly platform: string
   /** The path that has no content and no entries: `\\\\.\\nul` on Windows. */
   readonly nullDevice: string
-  /** The id of the current user; undefined on systems without user ids (Windows). */
-  readonly user?: number | undefined
 }
 
 export interface Clock {
@@ -126,10 +124,8 @@ export interface Files {
   createDirectory(path: string, mode?: number): Promise<void>
   /** Returns the target of a symbolic link, which need not exist; any other path unchanged. */
   resolveLink(path: string): Promise<string>
-  /** Returns the owner and permissions of a path, links followed; undefined when the path does not exist. */
-  access(path: string): Promise<Access | undefined>
-  /** Sets the permission bits of a file or directory, as chmod(1) does. */
-  changeMode(path: string, mode: number): Promise<void>
+  /** Returns the permission bits of a path, links followed; undefined when the path does not exist. */
+  mode(path: string): Promise<number | undefined>
   /** Renames a file; replaces an existing file. */
   rename(from: string, to: string): Promise<void>
   /**
@@ -140,13 +136,6 @@ export interface Files {
   replace(path: string, text: string, mode?: number): Promise<void>
   /** Removes a file; a missing file is not an error. */
   remove(path: string): Promise<void>
-}
-
-export interface Access {
-  /** The id of the user that owns the file. */
-  readonly owner: number
-  /** The permission bits, as in chmod(1). */
-  readonly mode: number
 }
 
 /** How git is run. */

@@ -32,7 +32,6 @@ export function createNodeHost(proc: NodeJS.Process, version: string, interrupte
       node: proc.versions.node,
       platform: proc.platform,
       nullDevice: proc.platform === 'win32' ? '\\\\.\\nul' : '/dev/null',
-      user: proc.getuid?.(),
     },
     clock,
     random: Math.random,

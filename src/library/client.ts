@@ -254,7 +254,7 @@ async function createCallClient(
     maxRetries: await settings.require('retries'),
     logger,
     secrets,
-    token: memoize(() => readToken(host.env, settings, secrets.hide)),
+    token: memoize(() => readToken(host.env, settings, secrets.hide, logger.warn)),
   }
   return createServiceClient(parts, 'caFile', isLoopback)
 }

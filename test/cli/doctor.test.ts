@@ -155,6 +155,17 @@ describe('a check that cannot run because another failed is skipped, and says wh
 })
 
 describe('what the checks find', () => {
+  test('a settings file that other users can read', async () => {
+    const file = '/home/ada/.config/mergeq/config.json'
+    const { code, row } = await doctor({ modes: { [file]: 0o640 } })
+    expect({ code, ...row('settings') }).toMatchObject({
+      code: 0,
+      result: 'warn',
+      found: `${file} is readable by other users (mode 640)`,
+      fix: `chmod 600 ${file}`,
+    })
+  })
+
   test.each([
     [-90_000, 'warn', '90s ahead of the service'],
     [90_000, 'warn', '90s behind the service'],

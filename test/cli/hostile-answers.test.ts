@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { renderReport } from '../../src/commands/flaky/report.ts'
-import { tightenDirectory } from '../../src/config/store.ts'
-import type { Host } from '../../src/host/host.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
 import { createHostClient } from '../../src/library/client.ts'
 import { type Answer, mergeq, type Setting, serveScript } from '../support/harness.ts'
@@ -125,36 +123,6 @@ test('a base address without a version is named as the likely cause of a missing
   } finally {
     await service.close()
   }
-})
-
-describe('a settings folder of mode', () => {
-  const tighten = async (mode: number, owner = 1000) => {
-    const modes: string[] = []
-    const files = {
-      resolveLink: async (path: string) => path,
-      access: async () => ({ owner, mode }),
-      changeMode: async (path: string, mode: number) => modes.push(`${path} ${mode.toString(8)}`),
-    }
-    const env = { HOME: '/home/ann' }
-    const runtime = { user: 1000, platform: 'linux' }
-    const sentence = await tightenDirectory({ env, runtime, files } as unknown as Host)
-    return { modes, sentence }
-  }
-
-  test('777 loses the write permission of others', async () => {
-    expect(await tighten(0o777)).toEqual({
-      modes: ['/home/ann/.config/mergeq 755'],
-      sentence: '/home/ann/.config/mergeq was writable by other users; their write permission was removed.',
-    })
-  })
-
-  test.each([
-    ['755', 0o755, 1000],
-    ['1777, as /tmp has it,', 0o1777, 1000],
-    ['777 of another user', 0o777, 0],
-  ])('%s stays as it is', async (_, mode, owner) => {
-    expect(await tighten(mode, owner)).toEqual({ modes: [], sentence: undefined })
-  })
 })
 
 describe('a queue file that is another file than was meant', () => {

@@ -269,7 +269,7 @@ test.each([
   const delays: number[] = []
   const client = await createHttpClient({
     env: {},
-    runtime: { version: '', node: '20', platform: 'linux', nullDevice: '', user: undefined },
+    runtime: { version: '', node: '20', platform: 'linux', nullDevice: '' },
     clock: {
       now: Date.now,
       monotonic: Date.now,

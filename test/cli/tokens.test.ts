@@ -13,7 +13,7 @@ import {
   serveScript,
 } from '../support/harness.ts'
 import { listening } from '../support/service.ts'
-import { done, mergeSettings, openHome, runningQueue, stored } from '../support/settings-sources.ts'
+import { done, file, mergeSettings, openHome, runningQueue, stored } from '../support/settings-sources.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { encodingsFound, token } from '../support/tokens.ts'
 
@@ -381,6 +381,17 @@ describe('a stored token belongs to one origin', () => {
     service = await serveScript(takesToken)
   })
   afterAll(() => service.close())
+
+  test('that other users can read is used with one warning', async () => {
+    const setting = withToken(new URL(service.baseUrl).origin, service.baseUrl)
+    const warning = `mergeq: Other users can read the stored token (mode 644). Run: chmod 600 ${file}\n`
+    for (const line of [queueGet, `pr get 7 8 ${where}`, 'auth status', 'auth token']) {
+      const { err } = await mergeq(line, { ...setting, modes: { [file]: 0o644 } })
+      expect({ line, err }).toEqual({ line, err: warning })
+      expect((await mergeq(line, { ...setting, modes: { [file]: 0o600 } })).err).toBe('')
+    }
+    expect((await mergeq('config list', { ...setting, modes: { [file]: 0o644 } })).err).toBe('')
+  })
 
   test('for another address it is refused before a request, and the way to log in there is reported', async () => {
     const { origin } = new URL(service.baseUrl)

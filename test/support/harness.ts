@@ -4,7 +4,7 @@ import { read } from '../../src/cli/parse.ts'
 import { runProgram } from '../../src/cli/program.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { files as realFiles } from '../../src/host/files.ts'
-import type { Access, Environment, GitResult, Host, ProgramResult } from '../../src/host/host.ts'
+import type { Environment, GitResult, Host, ProgramResult } from '../../src/host/host.ts'
 import { windowsEnvironment } from '../../src/host/host.ts'
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { allCommands } from './commands.ts'
@@ -51,10 +51,8 @@ export interface Setting {
   readonly cwd?: string
   /** The platform; Linux by default. */
   readonly platform?: string
-  /** The id of the user; without one nobody asks who may use a file. */
-  readonly user?: number
-  /** Who may use paths. */
-  readonly access?: Readonly<Record<string, Access>>
+  /** The permission bits of paths. */
+  readonly modes?: Readonly<Record<string, number>>
   /** Called before each change of a file or folder; what it throws is the answer of the disk. */
   readonly onChange?: (how: string, path: string) => void
   readonly now?: number
@@ -139,7 +137,6 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       node: process.versions.node,
       platform: setting.platform ?? 'linux',
       nullDevice: '/dev/null',
-      user: setting.user,
     },
     clock: {
       now: () => clock.now + (setting.clockJump?.() ?? 0),
@@ -198,8 +195,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         ),
       createDirectory: async path => setting.onChange?.('createDirectory', path),
       resolveLink: async path => path,
-      access: async path => setting.access?.[path],
-      changeMode: async (path, mode) => setting.onChange?.(`changeMode ${mode.toString(8)}`, path),
+      mode: async path => setting.modes?.[path],
       rename: async path => setting.onChange?.('rename', path),
       replace: async (path, text) => {
         setting.onChange?.('replace', path)
