@@ -117,7 +117,7 @@ function createAttemptTimer() {
   const clear = () => clearTimeout(timeout)
   const restart = (limit: number) => {
     clear()
-    endsAt = process.uptime() * 1_000 + limit
+    endsAt = Date.now() + limit
     timeout = setTimeout(
       () => controller.abort(Object.assign(new Error('timed out'), { code: timeLimitCode })),
       limit,
@@ -130,7 +130,7 @@ function createAttemptTimer() {
     abort: (reason: unknown) => controller.abort(reason),
     restart,
     async withoutTimer<T>(work: () => Promise<T>): Promise<T> {
-      const remaining = endsAt - process.uptime() * 1_000
+      const remaining = endsAt - Date.now()
       clear()
       try {
         return await work()

@@ -386,9 +386,9 @@ describe('a stored token belongs to one origin', () => {
     const setting = withToken(new URL(service.baseUrl).origin, service.baseUrl)
     const warning = `mergeq: Other users can read the stored token (mode 644). Run: chmod 600 ${file}\n`
     for (const line of [queueGet, `pr get 7 8 ${where}`, 'auth status', 'auth token']) {
-      const { err } = await mergeq(line, { ...setting, modes: { [file]: 0o644 } })
+      const { err } = await mergeq(`${line} -q`, { ...setting, modes: { [file]: 0o644 } })
       expect({ line, err }).toEqual({ line, err: warning })
-      expect((await mergeq(line, { ...setting, modes: { [file]: 0o600 } })).err).toBe('')
+      expect((await mergeq(`${line} -q`, { ...setting, modes: { [file]: 0o600 } })).err).toBe('')
     }
     expect((await mergeq('config list', { ...setting, modes: { [file]: 0o644 } })).err).toBe('')
   })
