@@ -27,11 +27,17 @@ const controlBreak = { signal: 'SIGBREAK', code: 149 } as const
 
 /**
  * Returns a signal that is aborted by the first SIGHUP, SIGINT, SIGTERM or Ctrl-Break of a process. Its
- * reason is a MergeqError with the exit code. A second one ends the process, as it does by default.
+ * reason is a MergeqError with the exit code. A second one ends the process, as it does by default. Under nohup,
+ * SIGHUP is ignored.
  */
-export function interruptionOf(proc: Pick<NodeJS.Process, 'once'>): AbortSignal {
+export function interruptionOf(proc: Pick<NodeJS.Process, 'env' | 'on' | 'once'>): AbortSignal {
   const interruption = createInterruption()
-  for (const { signal, code: exit } of [...signalExitCodes, controlBreak])
+  // Node.js resets the signals that its parent ignores before any script runs. What is left of nohup is its name,
+  // which bash and zsh put into the environment.
+  const isNohup = /(?:^|\/)nohup$/.test(proc.env._ ?? '')
+  if (isNohup) proc.on('SIGHUP', () => undefined)
+  const signals = signalExitCodes.filter(({ signal }) => !(isNohup && signal === 'SIGHUP'))
+  for (const { signal, code: exit } of [...signals, controlBreak])
     proc.once(signal, () =>
       interruption.abort(new MergeqError('interrupted', `stopped by ${signal}.`, { exit })),
     )

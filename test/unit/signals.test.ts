@@ -5,7 +5,7 @@ import { watchTerminal } from '../../src/host/terminal.ts'
 import { interruptionOf } from '../../src/main.ts'
 
 /** A process that records what ends it. */
-function fakeProcess() {
+function fakeProcess(env: Record<string, string> = {}) {
   const ended: unknown[] = []
   const stdin = Object.assign(new EventEmitter(), {
     setRawMode: () => stdin,
@@ -13,6 +13,7 @@ function fakeProcess() {
   })
   const proc = Object.assign(new EventEmitter(), {
     platform: 'win32',
+    env,
     stdin,
     stdout: new EventEmitter(),
     exit: (code: number) => ended.push(code),
@@ -31,6 +32,16 @@ test.each([
   const interrupted = interruptionOf(proc)
   proc.emit(signal, signal)
   expect(interrupted.reason).toMatchObject({ kind: 'interrupted', message: `stopped by ${signal}.`, exit })
+})
+
+test('SIGHUP is ignored under nohup, and SIGTERM is not', () => {
+  const { proc } = fakeProcess({ _: '/usr/bin/nohup' })
+  const interrupted = interruptionOf(proc)
+  proc.emit('SIGHUP', 'SIGHUP')
+  proc.emit('SIGHUP', 'SIGHUP')
+  expect(interrupted.aborted).toBe(false)
+  proc.emit('SIGTERM', 'SIGTERM')
+  expect(interrupted.reason).toMatchObject({ exit: 143 })
 })
 
 test('Ctrl-C in raw mode interrupts without a signal; the second ends the process', () => {
