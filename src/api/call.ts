@@ -1,17 +1,13 @@
 import { pullRequestStates, queueStates } from '../domain/states.ts'
 import { isNotFound, toMergeqError } from '../errors.ts'
-import type { BodySink } from '../http/messages.ts'
 import type { JsonObject } from '../json.ts'
 import type { Delivery, Operation, Params, ParamValues, Resource } from './operation.ts'
-import { buildRequest, type Request, type RequestParts, sentMember } from './request.ts'
-import type { DecodedResponse, ResponseDecoder } from './response.ts'
+import { buildRequest, type RequestParts, sentMember } from './request.ts'
+import type { DecodedResponse } from './response.ts'
 import { type ExchangeOptions, exchange } from './send.ts'
 import type { ServiceClient } from './service-client.ts'
 
-export interface CallOptions extends RequestParts, Pick<ExchangeOptions, 'limits' | 'progress'> {
-  /** Returns where to write the response while it arrives; by default the whole response is read first. */
-  createSink?(decoder: ResponseDecoder, request: Request): BodySink | undefined
-}
+export interface CallOptions extends RequestParts, Pick<ExchangeOptions, 'limits' | 'progress'> {}
 
 export interface CallResult<P extends Params> {
   readonly response: DecodedResponse
@@ -64,14 +60,12 @@ async function callOnce<P extends Params>(
   const { request, params } = await buildRequest(client, operation, requestedParams, options)
   const result = { resource: request.resource, params }
   const { recovery } = operation
-  const isUnchanged = recovery === undefined && operation.trimResponse?.(params) === undefined
   try {
     const response = await exchange(client, operation, request, {
       params,
       limits,
       progress,
       hasQueue: () => hasQueue(client, operation, request.resource),
-      sink: isUnchanged ? options.createSink?.(operation.decoder, request) : undefined,
     })
     return { ...result, ...response, delivery: 'confirmed' }
   } catch (error) {

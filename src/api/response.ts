@@ -48,7 +48,6 @@ export interface DecodedResponse {
   readonly rawBody?: Uint8Array
   /** The whole document of a list. */
   readonly envelope?: JsonObject
-  readonly isStreamed?: boolean
 }
 
 const firstRecord = ([record]: readonly JsonObject[]): Json => record ?? null
@@ -60,17 +59,6 @@ export interface ResponseDecoder {
   readonly maxBytes?: number
   read(response: ResponseBody): DecodedResponse
   readError?(response: ResponseBody): Uint8Array
-  readonly streaming?: StreamingRule
-}
-
-/**
- * Whether a response is streamed unchanged in every output format, or only where its text replaces a table on
- * a pipe.
- */
-interface StreamingRule {
-  readonly formats: 'all' | 'text'
-  /** Checks the beginning of a response and returns bytes to print before it. Throws a `bad-answer` error. */
-  begin(start: ResponseBody): Uint8Array
 }
 
 const checkBaseUrl = 'Check the base URL. If it is correct, try again later.'

@@ -3,7 +3,7 @@ import { attemptLimit, changeLimit, maxJsonSize, maxRecords, maxValues } from '.
 import { decodeUtf8 } from '../domain/values/text.ts'
 import { extendError, MergeqError, toMergeqError } from '../errors.ts'
 import type { Sending } from '../http/http-client.ts'
-import type { BodySink, HttpResponse } from '../http/messages.ts'
+import type { HttpResponse } from '../http/messages.ts'
 import { type JsonScan, maxJsonDepth, parseScannedJson, scanJson } from '../json.ts'
 import { isLoopback } from '../url.ts'
 import type { Operation, Params, ParamValues } from './operation.ts'
@@ -18,7 +18,6 @@ export interface ExchangeOptions {
   readonly limits?: RequestLimits
   /** How far a longer task has come: part of the spinner's text. */
   readonly progress?: string | undefined
-  readonly sink?: BodySink | undefined
   /** Reads whether the queue of the request exists; undefined where that cannot be found out. */
   hasQueue?(): Promise<boolean | undefined>
 }
@@ -38,13 +37,12 @@ export async function exchange<P extends Params>(
 ): Promise<Exchange> {
   const token = request.credential === 'token' ? await client.token() : undefined
   const response = await receive(client, request, token?.value, options)
-  const { attempts, sentAt, bytes } = response
+  const { attempts, sentAt } = response
   const date = Date.parse(response.headers.get('date') ?? '')
   const toResult = (decoded: DecodedResponse) => ({
     response: decoded,
     date: Number.isNaN(date) ? undefined : date,
   })
-  if (response.streamedBytes !== undefined) return toResult({ records: [], bytes, isStreamed: true })
   if (!isOk(response)) {
     const { errorFromResponse, isRouteMissing } = await import('./error-response.ts')
     const failure = errorFromResponse(response, operation, request, {
@@ -74,8 +72,8 @@ async function receive(
   client: ServiceClient,
   request: Request,
   token: string | undefined,
-  { limits = {}, progress, sink }: ExchangeOptions,
-): Promise<ReadResponse & Pick<HttpResponse, 'streamedBytes'> & Sending> {
+  { limits = {}, progress }: ExchangeOptions,
+): Promise<ReadResponse & Sending> {
   const { options, logger, host } = client
   const defaultTimeout = request.isChange ? changeLimit : attemptLimit
   const httpClient = await client.httpClient()
@@ -87,7 +85,6 @@ async function receive(
     timeout: () => limits.timeout?.(defaultTimeout) ?? (options.timeout || defaultTimeout),
     maxRetries: limits.maxRetries ?? client.maxRetries,
     remaining: limits.remaining,
-    sink,
     async isComplete(response: HttpResponse) {
       checkedResponse = await readResponse(response, request, client)
       const { text, document } = checkedResponse

@@ -17,7 +17,7 @@ import { read } from './parse.ts'
  * @param groups all groups of commands; only the one that the command line names is loaded
  */
 export async function runProgram(unfilteredHost: Host, groups: readonly CommandGroup[]): Promise<number> {
-  const { host, secrets, flush } = withRedaction(unfilteredHost)
+  const { host, secrets } = withRedaction(unfilteredHost)
   const [hiddenCommand, ...words] = host.argv
   if (hiddenCommand === '__complete') {
     const { printCompletions } = await import('./complete.ts')
@@ -36,9 +36,7 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     if (asksFor === 'run' && command !== undefined) {
       const { runCommand } = await import('./run.ts')
       const runCommandLine = createCommandRunner(host, groups)
-      const exitCode = await runCommand(command.definition, args, { host, secrets, runCommandLine }, groups)
-      await flush()
-      return exitCode
+      return await runCommand(command.definition, args, { host, secrets, runCommandLine }, groups)
     }
     if (asksFor === 'version') {
       await host.out.write(`${host.runtime.version}\n`)
@@ -54,7 +52,6 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     await host.out.write(text)
     return 0
   } catch (error) {
-    await flush().catch(() => undefined)
     const { aborted, reason } = host.interrupted
     const failure = toMergeqError(
       aborted && !(isMergeqError(error) && error.kind === 'interrupted') ? reason : error,
@@ -80,8 +77,7 @@ function colorMode(args: ParsedArgs): 'auto' | 'always' | 'never' {
 /**
  * Returns a host that removes from all output: tokens; on a terminal, control sequences other than our own,
  * and signs that its locale does not have; in a CI job, the commands of the CI runner
- * (docs/reference/cli.md, "Workflow commands"). `flush` writes the bytes that are held back because a token may
- * begin in them.
+ * (docs/reference/cli.md, "Workflow commands").
  */
 function withRedaction(unfilteredHost: Host) {
   const { env, input } = unfilteredHost
@@ -94,47 +90,26 @@ function withRedaction(unfilteredHost: Host) {
     const redacted = redactor.redact(terminal && isAscii && !isJson(text) ? toAscii(safeText) : safeText)
     return inCi ? escapeWorkflowCommands(redacted, isJson(text)) : redacted
   }
-  const filterOutput = (output: Output) => {
-    const pieces = redactor.createStream()
-    const flush = async () => {
-      const heldBack = pieces.flush()
-      if (heldBack.length > 0) await output.write(heldBack)
-    }
-    const filtered = redirectOutput(output, async text => {
-      const { terminal } = output
-      // Bytes for a terminal are complete texts. Other bytes may be split anywhere, even inside a token.
-      if (typeof text !== 'string' && !terminal) {
-        const ready = pieces.push(text)
-        if (ready.length > 0) await output.write(ready)
-        return
-      }
-      // A text must be written before the first `await`: ora watches the streams of the process and redraws
-      // the spinner after every write outside its own calls.
-      const heldBack = pieces.flush()
-      if (heldBack.length > 0) await output.write(heldBack)
-      await output.write(
-        typeof text === 'string'
-          ? filterText(text, terminal)
-          : redactor.redact(forTerminal(new TextDecoder().decode(text))),
+  const filterOutput = (output: Output) =>
+    redirectOutput(output, text => {
+      if (typeof text === 'string') return output.write(filterText(text, output.terminal))
+      // Bytes are the body of a response, which is redacted as a whole when it is read.
+      return output.write(
+        output.terminal
+          ? redactor.redact(forTerminal(new TextDecoder().decode(text)))
+          : redactor.redactBytes(text),
       )
     })
-    return { filtered, flush }
-  }
-  const [out, err] = [filterOutput(unfilteredHost.out), filterOutput(unfilteredHost.err)]
   return {
     host: {
       ...unfilteredHost,
       input: Object.assign(Object.create(input), {
         ask: (question: string, hidden?: boolean) => input.ask(filterText(question, true), hidden),
       }),
-      out: out.filtered,
-      err: err.filtered,
+      out: filterOutput(unfilteredHost.out),
+      err: filterOutput(unfilteredHost.err),
     },
     secrets: { ...redactor, writeUnredacted: (text: string) => unfilteredHost.out.write(text) },
-    async flush() {
-      await out.flush()
-      await err.flush()
-    },
   }
 }
 

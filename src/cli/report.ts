@@ -80,7 +80,6 @@ async function printResult<V extends Values>(
   { response, resource, params, delivery }: CallResult<Params>,
   context: CommandContext,
 ): Promise<number> {
-  if (response.isStreamed === true) return 0
   const operation = operationOf(command)
   const values = { ...request.values, ...params }
   const isSingle = isOnly && !context.args.has('--output')

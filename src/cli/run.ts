@@ -20,7 +20,7 @@ import { printDryRun } from './dry-run.ts'
 import { type Inputs, type Options, optionInputs } from './inputs.ts'
 import { nameOf, printResults, stopsOnError, withResource } from './report.ts'
 import { readInputs, readRequests } from './requests.ts'
-import { createBodySink, streamPages } from './stream-pages.ts'
+import { streamPages } from './stream-pages.ts'
 
 /** Runs a command and returns its exit code. Rejects with the error that ended the command. */
 export async function runCommand(
@@ -116,13 +116,7 @@ export async function sendOne<V extends Values>(
   const operation = operationOf(command)
   const { values, overrides } = request
   try {
-    const result = await callOperation(context.client(), operation, values, {
-      overrides,
-      limits,
-      ...(isOnly && operation.decoder.streaming !== undefined
-        ? { createSink: (decoder, sent) => createBodySink(decoder, sent, context) }
-        : {}),
-    })
+    const result = await callOperation(context.client(), operation, values, { overrides, limits })
     return { request, isOnly, result }
   } catch (error) {
     const failure = await explainRejection(command, request, toMergeqError(error), context)

@@ -147,10 +147,6 @@ const createRawDecoder = (include: boolean): ResponseDecoder => ({
     }
   },
   ...(include ? { readError: prependHead } : {}),
-  streaming: {
-    formats: 'all',
-    begin: start => (include ? prependHead({ ...start, bytes: new Uint8Array(0) }) : new Uint8Array(0)),
-  },
 })
 
 /** Returns a response as text: status line, headers, an empty line and the body. */

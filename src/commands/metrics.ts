@@ -226,8 +226,6 @@ export const metricsCommand = defineCommand({
     const sent = await context.sendOne(request)
     const response = sent.result?.response
     if (response === undefined) return context.report(sent)
-    // The text was written while it arrived.
-    if (response.isStreamed === true) return 0
     const { bytes } = response
     if (presentation === 'screen') {
       const series = raw ? [...readSamplesIn(bytes)].filter(isCounted) : []

@@ -1,7 +1,7 @@
-import { extendError, isMergeqError, MergeqError, toMergeqError, usageError } from '../errors.ts'
+import { extendError, isMergeqError, type MergeqError, toMergeqError, usageError } from '../errors.ts'
 import type { Clock, Environment, Runtime } from '../host/host.ts'
 import { bypassesProxy, connectLimit, createLookup, preconnect, proxyFromEnvironment } from './connect.ts'
-import type { BodySink, HttpRequest, HttpResponse } from './messages.ts'
+import type { HttpRequest, HttpResponse } from './messages.ts'
 import { classifyError, type TransportError } from './transport-error.ts'
 import type { ConnectionPools, sendOnce } from './undici.ts'
 
@@ -39,8 +39,6 @@ interface HttpSendOptions {
   readonly remaining?: (() => number) | undefined
   /** A truncated response and a web page are retried. An error that this function throws ends the request. */
   isComplete(response: HttpResponse): Promise<boolean>
-  /** After the first piece the request is not repeated: an error then means a truncated response. */
-  readonly sink?: BodySink | undefined
 }
 
 /** How often a request was sent, and when the last time, by the local clock, in milliseconds since 1970. */
@@ -89,7 +87,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
   const sendAttempt = async (
     { pools, sendOnce }: Transport,
     request: HttpRequest,
-    { token, timeout, sink }: HttpSendOptions,
+    { token, timeout }: HttpSendOptions,
   ): Promise<HttpResponse | TransportError> => {
     const limit = timeout()
     const url = new URL(request.url)
@@ -104,19 +102,10 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     const markBegun = () => {
       began = true
     }
-    let isStreamed = false
-    const observedSink = sink && {
-      ...sink,
-      write(chunk: Uint8Array) {
-        isStreamed = true
-        return sink.write(chunk)
-      },
-    }
     try {
       const onBegin = isObserved ? markBegun : undefined
-      return await sendOnce(pool, { request, headers, limit, interrupted, onBegin, sink: observedSink })
+      return await sendOnce(pool, { request, headers, limit, interrupted, onBegin })
     } catch (error) {
-      if (isStreamed && !interrupted.aborted) throw truncatedResponseError(error, request.operation, url.host)
       if (interrupted.aborted)
         throw began
           ? extendError(toMergeqError(interrupted.reason), { sentState: 'ambiguous' })
@@ -183,18 +172,6 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
       await (await transportPromise)?.pools.close()
     },
   }
-}
-
-/** The error after a part of a response was written to a sink. */
-function truncatedResponseError(error: unknown, operation: string, host: string): MergeqError {
-  if (isMergeqError(error) && error.kind !== 'bad-answer') return error
-  const message = isMergeqError(error) ? error.message : `The response from ${host} was cut off.`
-  return new MergeqError('bad-answer', `${message} Part of the response was printed.`, {
-    host,
-    operation,
-    hint: 'The output is incomplete: do not use it. Try again later.',
-    sentState: 'ambiguous',
-  })
 }
 
 const withAttempts = (error: MergeqError, attempts: number, sentAt: number): MergeqError =>

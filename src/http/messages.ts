@@ -20,22 +20,11 @@ export interface HttpRequest {
   readonly maxResponseSize: number
 }
 
-/** An HTTP response with its body decompressed: the whole response, or its beginning for a sink. */
+/** An HTTP response with its body decompressed. */
 export interface HttpResponse {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
   readonly bytes: Uint8Array
-  /** The number of body bytes that were written to a sink; `bytes` is then empty. */
-  readonly streamedBytes?: number
-}
-
-/** Receives the pieces of a response body that is too long to be buffered. */
-export interface BodySink {
-  /** Checks the beginning of the body before any piece is written. Throws when the response is not valid. */
-  begin(start: HttpResponse): void
-  /** Writes the next piece. Resolves to false when the reader needs no more pieces. */
-  write(chunk: Uint8Array): Promise<boolean>
-  end(): Promise<void>
 }
 
 const hint = 'Check the base URL, and any proxy in front of the service.'
@@ -110,41 +99,4 @@ export async function* decompress(
   } finally {
     body.destroy()
   }
-}
-
-/** The largest body that is buffered, in bytes. A response that breaks within it can be requested again. */
-const maxBuffered = 1024 * 1024
-
-interface StreamOptions {
-  readonly sink: BodySink
-  readonly limit: BodyLimit
-  /** Runs work that does not count towards the time limit of the attempt: the reader may be slow. */
-  untimed<T>(work: () => Promise<T>): Promise<T>
-}
-
-/**
- * Reads a response body: a short body is returned, a longer body is streamed to the sink. The result for a
- * body that was written to the sink has no bytes and says in `streamedBytes` how many there were.
- */
-export async function streamBody(
-  head: Pick<HttpResponse, 'status' | 'headers'>,
-  chunks: AsyncIterable<Uint8Array>,
-  { sink, limit, untimed }: StreamOptions,
-): Promise<HttpResponse> {
-  let buffered: Uint8Array[] = []
-  let [bytes, isStreamed] = [0, false]
-  for await (const chunk of chunks) {
-    bytes += chunk.length
-    if (bytes > limit.max) throw responseTooLargeError(limit)
-    buffered.push(chunk)
-    if (bytes <= maxBuffered) continue
-    const next = Buffer.concat(buffered)
-    buffered = []
-    if (!isStreamed) sink.begin({ ...head, bytes: next })
-    isStreamed = true
-    if (!(await untimed(() => sink.write(next)))) break
-  }
-  if (!isStreamed) return { ...head, bytes: Buffer.concat(buffered) }
-  await untimed(() => sink.end())
-  return { ...head, bytes: new Uint8Array(0), streamedBytes: bytes }
 }

@@ -16,13 +16,11 @@ import {
   proxyFromEnvironment,
 } from './connect.ts'
 import {
-  type BodySink,
   decompress,
   type HttpRequest,
   type HttpResponse,
   readBody,
   responseTooLargeError,
-  streamBody,
 } from './messages.ts'
 import { timeLimitCode } from './transport-error.ts'
 
@@ -54,14 +52,12 @@ export interface Attempt {
    * part of it.
    */
   readonly onBegin: (() => void) | undefined
-  /** The body of a 2xx response is written here, unless it is short. */
-  readonly sink: BodySink | undefined
 }
 
 /** Rejects with the error of undici, with the time limit error, or with the reason of `interrupted`. */
 export async function sendOnce(
   { dispatcher, received }: ConnectionPool,
-  { request, headers, limit, interrupted, onBegin, sink }: Attempt,
+  { request, headers, limit, interrupted, onBegin }: Attempt,
 ): Promise<HttpResponse> {
   const { origin, pathname, search, host } = new URL(request.url)
   const timer = createAttemptTimer()
@@ -92,8 +88,6 @@ export async function sendOnce(
     const { statusCode, headers: rawHeaders, body } = await Promise.race([response, timer.expired])
     const head = { status: statusCode, headers: flattenHeaders(rawHeaders) }
     const chunks = decompress(body, head.headers.get('content-encoding'), host)
-    if (sink !== undefined && statusCode >= 200 && statusCode <= 299)
-      return await streamBody(head, chunks, { sink, limit: bodyLimit, untimed: timer.withoutTimer })
     return { ...head, bytes: await readBody(chunks, bodyLimit) }
   } catch (error) {
     if (timer.signal.aborted) throw timer.signal.reason
@@ -113,11 +107,9 @@ function createAttemptTimer() {
   })
   expired.catch(() => undefined)
   let timeout: ReturnType<typeof setTimeout> | undefined
-  let endsAt = 0
   const clear = () => clearTimeout(timeout)
   const restart = (limit: number) => {
     clear()
-    endsAt = Date.now() + limit
     timeout = setTimeout(
       () => controller.abort(Object.assign(new Error('timed out'), { code: timeLimitCode })),
       limit,
@@ -129,15 +121,6 @@ function createAttemptTimer() {
     clear,
     abort: (reason: unknown) => controller.abort(reason),
     restart,
-    async withoutTimer<T>(work: () => Promise<T>): Promise<T> {
-      const remaining = endsAt - Date.now()
-      clear()
-      try {
-        return await work()
-      } finally {
-        restart(Math.max(0, remaining))
-      }
-    },
   }
 }
 

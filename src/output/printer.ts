@@ -81,8 +81,6 @@ export interface Printer {
   end(): Promise<void>
 }
 
-const utf8 = new TextDecoder()
-
 /** Creates a printer that writes results to `writer` in the selected format. */
 export function createPrinter(writer: Writer, options: PrinterOptions): Printer {
   const { format, selection, isDrawn } = options
@@ -137,7 +135,7 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
       const { rawBody, records } = printable
       selection?.check(records)
       if (rawBody === undefined || selection !== undefined) await printRecords(printable)
-      else await writer.write(options.terminal ? readable(utf8.decode(rawBody)) : rawBody)
+      else await writeBody(writer, rawBody, options.terminal)
     },
     list(key) {
       const list = createJsonList(writer, pretty, key)
@@ -158,10 +156,26 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
   }
 }
 
+/** The largest body whose JSON is indented on a terminal, in bytes. */
+const maxIndented = 1024 * 1024
+/** The size of the parts in which a body is written, in bytes. */
+const partSize = 64 * 1024
+
+/** Writes a body unchanged or, for a terminal, as safe text, with a JSON body indented. */
+async function writeBody(writer: Writer, body: Uint8Array, terminal: boolean): Promise<void> {
+  if (terminal && body.length <= maxIndented) return writer.write(readable(new TextDecoder().decode(body)))
+  const decoder = new TextDecoder()
+  for (let from = 0; from < body.length; from += partSize) {
+    if (from > 0) await writer.pause?.()
+    const part = body.subarray(from, from + partSize)
+    await writer.write(terminal ? sanitizeLines(decoder.decode(part, { stream: true })) : part)
+  }
+}
+
 /** Returns a body for a terminal: JSON is indented, and the last line ends. */
 function readable(body: string): string {
   const text = parseJson(body) === undefined ? body : formatJson(body, true)
-  return sanitizeLines(/(?:^|\n)$/.test(text) ? text : `${text}\n`)
+  return sanitizeLines(text.endsWith('\n') ? text : `${text}\n`)
 }
 
 /** A view with the rows of all views that continue it. */

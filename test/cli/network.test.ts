@@ -475,7 +475,6 @@ test('what a connection received before does not count against the size limit of
       limit: 10_000,
       interrupted: new AbortController().signal,
       onBegin: undefined,
-      sink: undefined,
     },
   )
   await pools.close()

@@ -193,6 +193,11 @@ export const answerOf =
     const document = documents[operation(seen)]?.(text) ?? { message: text, [text]: text }
     return {
       body: typeof document === 'string' ? document : JSON.stringify(document),
-      headers: { 'x-request-id': encodeURIComponent(Buffer.from(text).toString()), 'x-evil': token },
+      headers: {
+        'x-request-id': Buffer.from(text)
+          .toString()
+          .replace(/[^\w%/+&=\\]/gu, encodeURIComponent),
+        'x-evil': token,
+      },
     }
   }

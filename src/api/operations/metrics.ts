@@ -35,14 +35,6 @@ const expositionDecoder: ResponseDecoder = {
     if (isWebPage(text)) throw webPageError()
     return decodeMetrics(text, bytes)
   },
-  streaming: {
-    formats: 'text',
-    begin({ text }) {
-      if (isWebPage(text)) throw webPageError()
-      checkSamples(text.slice(0, text.lastIndexOf('\n') + 1))
-      return new Uint8Array(0)
-    },
-  },
 }
 
 function checkSamples(text: string): void {
