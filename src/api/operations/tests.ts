@@ -1,6 +1,7 @@
 import { countRead } from '../../domain/format.ts'
 import { maxWindow } from '../../domain/limits.ts'
 import { parseTimeRange, type TimeRange, windows } from '../../domain/time-range.ts'
+import type { TextMatcher } from '../../domain/values/glob.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { toIso } from '../../domain/values/time.ts'
 import {
@@ -74,8 +75,8 @@ interface TestFilters {
   readonly owner?: string | undefined
   readonly quarantined?: boolean | undefined
   readonly minFailureRate?: number | undefined
-  readonly name?: RegExp | undefined
-  readonly path?: RegExp | undefined
+  readonly name?: TextMatcher | undefined
+  readonly path?: TextMatcher | undefined
 }
 
 /** Returns the option that hides a test, if one does; `filePath` is the member with the path of the file. */

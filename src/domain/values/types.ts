@@ -1,5 +1,6 @@
 import { type MergeqError, usageError } from '../../errors.ts'
 import { hintWithSuggestion } from '../similar-name.ts'
+import { globMatcher, type TextMatcher } from './glob.ts'
 import { parsePullRequest } from './pull-request.ts'
 import { parseRepository, type Repository, repositoryName } from './repository.ts'
 import { choiceParser, isUuid, textParser } from './text.ts'
@@ -324,27 +325,20 @@ export const testId: Type<string> = textual({
   },
 })
 
-/**
- * A glob, as an expression that matches whole texts: in a path, `*` and `?` do not match a slash; `**` matches
- * everything.
- */
-export function glob(isPath: boolean): Type<RegExp> {
-  const anyCharacter = isPath ? '[^/]' : '[^]'
-  const expressions = new Map([
-    ['*', `${anyCharacter}*`],
-    ['?', anyCharacter],
-  ])
-  const toExpression = (piece: string) =>
-    piece.startsWith('**') ? '[^]*' : (expressions.get(piece) ?? `\\${piece}`)
-  return textual({
+/** The most characters of a glob. */
+const maxGlobLength = 500
+
+/** A glob: in a path, `*` and `?` do not match a slash; `**` matches everything. */
+export const glob = (isPath: boolean): Type<TextMatcher> =>
+  textual({
     expected: 'a glob',
     placeholder: 'glob',
     parse(text) {
-      const pieces = /\*\*\/?|[*?]|[.+^${}()|[\]\\]/g
-      return new RegExp(`^${textParser('pattern')(text).replace(pieces, toExpression)}$`, 'u')
+      if (text.length > maxGlobLength)
+        throw usageError(`The pattern is longer than ${maxGlobLength} characters.`)
+      return globMatcher(textParser('pattern')(text), isPath)
     },
   })
-}
 
 /**
  * A moment: an instant, or a duration before now. The value is its text, because a duration is subtracted from the
