@@ -185,7 +185,9 @@ describe('a file that is not JUnit XML is refused with its line', () => {
     ['a web page', '<!DOCTYPE html>\n<html></html>', ': line 2: not JUnit XML: the root element is <html>'],
     ['a cut between tests', '<testsuite>\n<testcase name="a"/>\n', ': line 3: the file is incomplete'],
     ['a cut in a tag', '<testsuite>\n<testcase name="a', ': line 2: the file is incomplete'],
-    ['nesting without end', '<testsuite>'.repeat(20_000), ': line 1: the file is incomplete'],
+    ['nesting without end', '<testsuite>'.repeat(60_000), ': line 1: more than 200 levels of elements'],
+    ['a declaration without end', '<!'.repeat(40_000), ': line 1: a declaration is too long'],
+    ['many declarations', '<!x>'.repeat(40_000), ': line 1: more than 100 declarations'],
     ['tags that cross', '<testsuite>\n<a></testsuite></a>', ': line 2: invalid XML: Unexpected close tag'],
     ['text behind', '<testsuite/>\nand so on', ': line 2: invalid XML: Text data outside of root node'],
     [

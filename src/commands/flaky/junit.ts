@@ -1,5 +1,5 @@
 import sax from 'sax'
-import { formatBytes } from '../../domain/format.ts'
+import { formatBytes, formatInteger } from '../../domain/format.ts'
 import { usageError } from '../../errors.ts'
 
 /** A test that failed, as a JUnit XML file names it. */
@@ -21,6 +21,15 @@ export interface JUnitResults {
 const maxTextLength = 1024 * 1024
 
 Object.assign(sax, { MAX_BUFFER_LENGTH: maxTextLength })
+
+const maxFileSize = 256 * 1024 * 1024
+/** The most levels of elements. */
+const maxDepth = 200
+const maxFailedTests = 200_000
+/** The most declarations (`<!...>`); of a long or repeated one, the parser needs more than linear time. */
+const maxDeclarations = 100
+/** The length of the pieces that are parsed between two checks of a declaration, in characters. */
+const pieceLength = 4_096
 
 /** Malformed XML is an error, and only the five entities of XML itself are known. */
 const parserOptions = { strictEntities: true, position: true }
@@ -44,7 +53,7 @@ export async function parseJUnit(bytes: AsyncIterable<Uint8Array>, file: string)
   const parser = sax.parser(true, parserOptions)
   const openElements: Element[] = []
   const failed: FailedTest[] = []
-  let [cases, hasRoot] = [0, false]
+  let [cases, declarations, hasRoot] = [0, 0, false]
   const junitError = (problem: string, hint = 'Use a JUnit XML file from a test runner.') =>
     usageError(`${file}: line ${parser.line + 1}: ${problem}.`, hint)
 
@@ -52,6 +61,7 @@ export async function parseJUnit(bytes: AsyncIterable<Uint8Array>, file: string)
     if (openElements.length === 0 && tag !== 'testsuites' && tag !== 'testsuite')
       throw junitError(`not JUnit XML: the root element is <${tag}>, not <testsuites> or <testsuite>`)
     hasRoot = true
+    if (openElements.length >= maxDepth) throw junitError(`more than ${maxDepth} levels of elements`)
     if (tag === 'testcase') cases++
     if (tag === 'failure' || tag === 'error') {
       // A failure outside of test cases is one of its suite, which could not be set up.
@@ -70,15 +80,21 @@ export async function parseJUnit(bytes: AsyncIterable<Uint8Array>, file: string)
     })
   }
   parser.onclosetag = () => {
-    const suites = openElements.filter(({ tag }) => tag === 'testsuite').toReversed()
     const element = openElements.pop()
     if (element?.hasFailed !== true) return
+    if (failed.length >= maxFailedTests)
+      throw junitError(`more than ${formatInteger(maxFailedTests)} failed tests`)
+    const suites = [...openElements, element].filter(({ tag }) => tag === 'testsuite').toReversed()
     failed.push({
       name: element.name ?? '',
       classname: element.classname,
       suites: suites.flatMap(({ name }) => name ?? []),
       file: [element, ...suites].find(item => item.file !== undefined)?.file,
     })
+  }
+  parser.onsgmldeclaration = () => {
+    declarations++
+    if (declarations > maxDeclarations) throw junitError(`more than ${maxDeclarations} declarations`)
   }
   parser.onerror = ({ message }) => {
     const [problem = ''] = message.split('\n')
@@ -91,10 +107,24 @@ export async function parseJUnit(bytes: AsyncIterable<Uint8Array>, file: string)
     else throw junitError(`invalid XML: ${problem.replace(/\.$/, '')}`)
   }
 
+  const parse = (text: string) => {
+    for (let from = 0; from < text.length; from += pieceLength) {
+      parser.write(text.slice(from, from + pieceLength))
+      if ('sgmlDecl' in parser && String(parser.sgmlDecl).length > pieceLength)
+        throw junitError('a declaration is too long')
+    }
+  }
   let decoder: Decoder | undefined
+  let size = 0
   for await (const chunk of bytes) {
+    size += chunk.length
+    if (size > maxFileSize)
+      throw usageError(
+        `${file} is larger than ${formatBytes(maxFileSize)}.`,
+        'Use the report of one test run.',
+      )
     decoder ??= createDecoder(chunk, file)
-    parser.write(decoder.decode(chunk, { stream: true }))
+    parse(decoder.decode(chunk, { stream: true }))
   }
   parser.write(decoder?.decode() ?? '').close()
   if (!hasRoot) throw usageError(`${file} is empty.`, truncatedHint)
