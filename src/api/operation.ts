@@ -3,7 +3,7 @@ import type { CommandLine } from '../domain/suggested-command.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import { integer, repository, requireExactNumbers, type Type, text } from '../domain/values/types.ts'
 import { type MergeqError, usageError } from '../errors.ts'
-import type { EncodedJson, Json, JsonObject } from '../json.ts'
+import { type EncodedJson, type Json, type JsonObject, scanJson } from '../json.ts'
 import type { RecordType } from './operations/fields.ts'
 import type { PageQuery, Paginator } from './pages.ts'
 import type { DecodedResponse, ResponseDecoder } from './response.ts'
@@ -151,8 +151,14 @@ export function parseOverride(word: string): BodyOverride {
       `'${word}' does not have the form <path>=<value>.`,
       'For example: concurrency=5 or pr.number=7',
     )
-  return { path, value: parseValue(word.slice(equals + 1)) }
+  const value = word.slice(equals + 1)
+  if (path.length > maxPathLength || scanJson(value).isDeep)
+    throw usageError(`'${word.slice(0, 80)}…' has too many levels.`)
+  return { path, value: parseValue(value) }
 }
+
+/** The most keys in the path of a body override. */
+const maxPathLength = 100
 
 function parseValue(word: string): Json {
   let value: Json

@@ -67,3 +67,11 @@ test.each<readonly [string, Answer]>([
   expect(receiptIn({ out })).toMatchObject({ delivery: 'unknown' })
   expect(err).not.toMatch(/Retrying once|Checking whether/)
 })
+
+test.each([`${'a.'.repeat(4_000)}a=1`, `a=${'['.repeat(4_000)}`])(
+  'a field of thousands of levels is a usage error',
+  async field => {
+    const { code, err } = await mergeq(['queue', 'update', '--set', field], { env: where })
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('has too many levels') })
+  },
+)
