@@ -67,6 +67,9 @@ const remoteArgument: Input<string | undefined> = {
 /** Upper limit for the delay of a push, in milliseconds; --timeout can lower it. */
 const maxWait = 3_000
 
+/** The longest standard input that is read, in bytes. */
+const maxInput = 1024 * 1024
+
 /** What the checks of the pushed branches share. */
 interface GuardedQueue {
   readonly queue: ParamValues<typeof getQueue.params>
@@ -174,7 +177,7 @@ async function guardPush(remoteUrl: string | undefined, context: CommandContext)
       '`mergeq guard` is a git hook: git runs it and passes the pushed branches.',
       'To install it, run: mergeq guard --install',
     )
-  const pushes = parsePushes(await readText(host.input.read(), 'Standard input'))
+  const pushes = parsePushes(await readText(host.input.read(), 'Standard input', maxInput))
   const [push] = pushes
   if (push === undefined) return 0
   const queue = { repo: await settings.require('repo'), targetBranch: await settings.require('targetBranch') }

@@ -80,6 +80,14 @@ describe('`guard`', () => {
     },
   )
 
+  test('reads at most 1 MiB of standard input, and says so', async () => {
+    const { code, err } = await mergeq('guard -R acme/web', { input: new Uint8Array(1024 * 1024 + 1) })
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: 'mergeq: The queue could not be checked, so the push continues: Standard input is too long: at most 1.0 MiB are read.\n',
+    })
+  })
+
   test('names no position in a queue that cannot be read', async () => {
     const { code, err } = await guard(
       line('fix'),
