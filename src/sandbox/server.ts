@@ -65,17 +65,16 @@ function listen(server: Server, port: number): Promise<number> {
 async function handleRequest(service: SandboxService, request: IncomingMessage): Promise<SandboxResponse> {
   const refusal = findRefusal(request)
   if (refusal !== undefined) return service.createErrorResponse(403, refusal)
-  const body = await readBody(request)
+  const { method = '', url = '' } = request
+  const { pathname: path, searchParams } = new URL(
+    `http://${loopbackAddress}${url.startsWith('/') ? url : '/'}`,
+  )
+  const headers = Object.fromEntries(
+    Object.entries(request.headers).map(([name, value]) => [name, value?.toString()]),
+  )
+  const body = await readBody(request, service.isAuthorized({ path, headers }))
   if (body === undefined) return service.createErrorResponse(413, 'The body is larger than 20 MiB.')
-  const { method = '', url = '', headers } = request
-  const { pathname, searchParams } = new URL(`http://${loopbackAddress}${url.startsWith('/') ? url : '/'}`)
-  return service.handle({
-    method,
-    path: pathname,
-    query: new Map(searchParams),
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value?.toString()])),
-    body,
-  })
+  return service.handle({ method, path, query: new Map(searchParams), headers, body })
 }
 
 /** A request is not permitted if it names another Host, or a web page sent it. */
@@ -90,16 +89,17 @@ function findRefusal({ headers, socket }: IncomingMessage): string | undefined {
 }
 
 /**
- * Reads a body; undefined if it is larger than the limit (docs/reference/service.md, "Limits"). Such a body is read
- * on for a while without being kept, because many clients read the response only after they have sent the body.
+ * Reads a body; undefined if it is larger than the limit (docs/reference/service.md, "Limits"). Such a body, and that
+ * of a request without the token, is read without being kept, because many clients read the response only after they
+ * have sent the body.
  * Rejects if the connection closes before the body is complete.
  */
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
+async function readBody(request: IncomingMessage, isKept: boolean): Promise<string | undefined> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     size += chunk.length
-    if (size <= maxBodySize) chunks.push(chunk)
+    if (isKept && size <= maxBodySize) chunks.push(chunk)
     if (size > 2 * maxBodySize) break
   }
   return size <= maxBodySize ? Buffer.concat(chunks).toString('utf8') : undefined

@@ -28,6 +28,8 @@ export interface SandboxResponse {
 export interface SandboxService {
   /** Returns the response to a request; never throws. */
   handle(request: SandboxRequest): SandboxResponse
+  /** Whether a request has the token that its operation needs; the body of another request is not needed. */
+  isAuthorized(request: Pick<SandboxRequest, 'path' | 'headers'>): boolean
   createErrorResponse(status: number, message: string): SandboxResponse
   readonly state: SandboxState
 }
@@ -37,7 +39,9 @@ const sandboxHeader = 'x-mergeq-sandbox'
 
 export const pathPrefix = '/v1'
 
-const operationsByPath: ReadonlyMap<string, Operation & { readonly name: OperationName }> = new Map(
+type ServiceOperation = Operation & { readonly name: OperationName }
+
+const operationsByPath: ReadonlyMap<string, ServiceOperation> = new Map(
   serviceOperations.map((operation: Operation) => {
     const name = operationName(operation.route) as OperationName
     return [`${pathPrefix}/${name}`, { ...operation, name }]
@@ -72,7 +76,13 @@ export function createService(options: StateOptions, scenario: Scenario): Sandbo
     if (operation === undefined) throw statusError(404, 'Not Found')
     if (method !== operationMethod(operation.route))
       return createResponse(dialect.methodNotAllowed.status, dialect.methodNotAllowed.body)
-    if (operation.isPublic !== true) authenticate(operation.name, headers, state.token)
+    if (!hasToken(operation, headers, state.token))
+      throw statusError(
+        401,
+        (headers['x-api-token'] ?? '') === ''
+          ? 'The token is missing: send x-api-token.'
+          : 'The token is not valid.',
+      )
     const document = method === 'POST' ? parseBody(body) : {}
     const result = performOperation(operation, state, { query, body: document })
     if (result === undefined) return createResponse(200, dialect.emptyResponse)
@@ -91,20 +101,28 @@ export function createService(options: StateOptions, scenario: Scenario): Sandbo
         return createErrorResponse(details.status ?? 500, message)
       }
     },
+    isAuthorized({ path, headers }) {
+      const operation = operationsByPath.get(path)
+      return operation !== undefined && hasToken(operation, headers, state.token)
+    },
     createErrorResponse,
     state,
   }
 }
 
 /**
- * Throws 401 without the token. The sandbox's own: any run id of a fork replaces it, because the sandbox cannot look
- * up the run (docs/reference/service.md, "setImpactedTargets").
+ * Whether a request has the token, if its operation needs it. The sandbox's own: any run id of a fork replaces it,
+ * because the sandbox cannot look up the run (docs/reference/service.md, "setImpactedTargets").
  */
-function authenticate(name: OperationName, headers: SandboxRequest['headers'], expectedToken: string): void {
+function hasToken(
+  { name, isPublic }: ServiceOperation,
+  headers: SandboxRequest['headers'],
+  expectedToken: string,
+): boolean {
   const token = headers['x-api-token'] ?? ''
   const run = headers['x-forked-workflow-run-id'] ?? ''
-  if (token === expectedToken || (token === '' && run !== '' && name === 'setImpactedTargets')) return
-  throw statusError(401, token === '' ? 'The token is missing: send x-api-token.' : 'The token is not valid.')
+  const isFork = token === '' && run !== '' && name === 'setImpactedTargets'
+  return isPublic === true || token === expectedToken || isFork
 }
 
 /**

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { maxBodySize } from '../../src/domain/limits.ts'
 import type { Json, JsonObject } from '../../src/json.ts'
@@ -194,6 +194,18 @@ describe('the server', () => {
       process.platform === 'win32' && error.code === 'ECONNRESET' ? 'HTTP/1.1 413 ' : Promise.reject(error)
     expect(await sending.catch(isLost)).toMatch(/^HTTP\/1.1 413 /)
     expect((await postJson(sandbox, 'getQueue', onQueue)).status).toBe(200)
+  })
+
+  it('keeps nothing of the body of a request without the token', async () => {
+    const { port } = await start()
+    const headers = { host: `localhost:${port}`, 'x-api-token': 'another', 'content-length': 1_000_000 }
+    const concat = vi.spyOn(Buffer, 'concat')
+    expect(await sendRaw(port, post('/v1/getQueue', '', headers), new Uint8Array(1_000_000))).toMatch(
+      /^HTTP\/1.1 401 /,
+    )
+    const kept = concat.mock.calls.flatMap(([chunks]) => chunks.map(({ length }) => length))
+    expect(kept.every(length => length < 10_000)).toBe(true)
+    concat.mockRestore()
   })
 
   it('keeps serving after an incomplete request, and closes', async () => {
