@@ -37,9 +37,10 @@ export const getString = (value: Json | undefined, path: string): string | undef
   return typeof result === 'string' ? result : undefined
 }
 
+/** A number at a path. A number such as 1e400, which is infinite as a JavaScript number, is none. */
 export const getNumber = (value: Json | undefined, path: string): number | undefined => {
   const result = get(value, path)
-  return typeof result === 'number' ? result : undefined
+  return typeof result === 'number' && Number.isFinite(result) ? result : undefined
 }
 
 /** The list at a path; an empty list if there is none. */

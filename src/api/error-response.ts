@@ -254,6 +254,8 @@ function targetOf(headers: ReadonlyMap<string, string>): string {
   return url === undefined ? '' : ` to ${url.origin}`
 }
 
+/** The most characters of the body that are looked at. */
+const maxRead = 4_096
 const maxLines = 5
 const maxCharacters = 500
 
@@ -267,14 +269,17 @@ export function serviceMessageOf({
 }: Pick<ResponseBody, 'text' | 'document'>): string | undefined {
   if (isWebPage(text)) return undefined
   const message = document === undefined ? text : (messageIn(document) ?? stringifyJson(document))
-  return isEmptyDocument(document) ? undefined : cut(message.trim()) || undefined
+  return isEmptyDocument(document) ? undefined : cut(message.trimStart().slice(0, maxRead)) || undefined
 }
 
 const isEmptyDocument = (document: Json | undefined): boolean =>
   document === null || (typeof document === 'object' && Object.keys(document).length === 0)
 
 function cut(message: string): string {
-  const lines = message.split(/\s*[\r\n]+/)
+  const lines = message
+    .trimEnd()
+    .split(/[\r\n]+/)
+    .map(line => line.trimEnd())
   const text = lines.slice(0, maxLines).join('\n')
   const characters = [...text.slice(0, 2 * maxCharacters + 2)]
   if (lines.length <= maxLines && characters.length <= maxCharacters) return text

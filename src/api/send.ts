@@ -129,7 +129,7 @@ function describeRequest(request: Request, { secrets }: ServiceClient): string {
 }
 
 const describeErrorBody = ({ text, bytes }: ResponseBody): string => {
-  const body = isWebPage(text) ? `(web page, ${bytes.length} bytes)` : truncate(text.trim())
+  const body = isWebPage(text) ? `(web page, ${bytes.length} bytes)` : truncate(text.trimStart())
   return body.replace(/^/gm, '< ')
 }
 

@@ -170,6 +170,8 @@ const columns = [
 
 /** Prints every sample as a record, in batches. */
 async function printSamples(bytes: Uint8Array, { printer, options, host }: CommandContext): Promise<void> {
+  // Nothing is printed of a text with too many samples.
+  for (const _ of readSamplesIn(bytes));
   const list = options.format === 'json' ? printer.list() : undefined
   const print = (records: readonly JsonObject[]) =>
     printer.print({

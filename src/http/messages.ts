@@ -35,7 +35,12 @@ const formatSize = (bytes: number): string =>
 interface BodyLimit {
   readonly host: string
   readonly max: number
+  /** Whether the rest of a larger body is left out, instead of an error. */
+  readonly isCut?: boolean
 }
+
+/** The most bytes of the body of an error that are read. */
+export const maxErrorBody = 1024 * 1024
 
 export const responseTooLargeError = ({ host, max }: BodyLimit): MergeqError =>
   new MergeqError('bad-answer', `The response from ${host} is larger than ${formatSize(max)}.`, {
@@ -46,14 +51,15 @@ export const responseTooLargeError = ({ host, max }: BodyLimit): MergeqError =>
 
 /**
  * Reads a response body of at most `limit.max` bytes into one array. Chunks are copied into a buffer that
- * doubles: keeping very many small chunks would take far more memory than their bytes. Throws a bad-answer
- * error for a larger body.
+ * doubles: keeping very many small chunks would take far more memory than their bytes. A larger body is cut or
+ * throws a bad-answer error.
  */
 export async function readBody(body: AsyncIterable<Uint8Array>, limit: BodyLimit): Promise<Uint8Array> {
   let joined: Uint8Array = new Uint8Array(0)
   let bytes = 0
-  for await (const chunk of body) {
+  for await (const received of body) {
     const before = bytes
+    const chunk = limit.isCut === true ? received.subarray(0, limit.max - before) : received
     bytes += chunk.length
     if (bytes > limit.max) throw responseTooLargeError(limit)
     // The only chunk of a small response needs no copy.
@@ -66,6 +72,7 @@ export async function readBody(body: AsyncIterable<Uint8Array>, limit: BodyLimit
       }
       joined.set(chunk, before)
     }
+    if (chunk.length < received.length) break
   }
   return joined.subarray(0, bytes)
 }

@@ -19,6 +19,7 @@ import {
   decompress,
   type HttpRequest,
   type HttpResponse,
+  maxErrorBody,
   readBody,
   responseTooLargeError,
 } from './messages.ts'
@@ -88,7 +89,9 @@ export async function sendOnce(
     const { statusCode, headers: rawHeaders, body } = await Promise.race([response, timer.expired])
     const head = { status: statusCode, headers: flattenHeaders(rawHeaders) }
     const chunks = decompress(body, head.headers.get('content-encoding'), host)
-    return { ...head, bytes: await readBody(chunks, bodyLimit) }
+    const isOk = statusCode >= 200 && statusCode <= 299
+    const errorLimit = { host, max: Math.min(maxErrorBody, bodyLimit.max), isCut: true }
+    return { ...head, bytes: await readBody(chunks, isOk ? bodyLimit : errorLimit) }
   } catch (error) {
     if (timer.signal.aborted) throw timer.signal.reason
     throw error

@@ -6,6 +6,8 @@ import type { Column, View, Writer } from './view.ts'
 /** A value as text: a list with commas, null and undefined as '', an object as JSON. */
 const jsonToText = (value: Json | undefined): string => {
   if (value === undefined || value === null) return ''
+  // A number such as 1e400 has no value that can be shown.
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) return '-'
   if (typeof value !== 'object') return String(value)
   if (Array.isArray(value)) return value.map(item => jsonToText(item)).join(', ')
   return stringifyJson(value)
@@ -15,7 +17,7 @@ const jsonToText = (value: Json | undefined): string => {
 export const formatCell = (value: Json | undefined): string => sanitizeLine(jsonToText(value))
 
 /** The number of rows or records in a part. */
-const partLength = 64
+export const partLength = 64
 
 /**
  * Writes rows or records in parts of 64, so that a long list is written without holding its whole text. Between

@@ -8,6 +8,7 @@ import {
   markdownHead,
   markdownRows,
   ndjson,
+  partLength,
   tsv,
   writeParts,
 } from './formats.ts'
@@ -151,7 +152,12 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
       if (tables.length === 0) return
       const { renderView } = await import('./table.ts')
       const tableOptions = await readTableOptions()
-      for (const view of tables) for (const piece of renderView(view, tableOptions)) await writer.write(piece)
+      let pieces = 0
+      for (const view of tables)
+        for (const piece of renderView(view, tableOptions)) {
+          await writer.write(piece)
+          if (++pieces % partLength === 0) await writer.pause?.()
+        }
     },
   }
 }

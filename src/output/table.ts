@@ -1,4 +1,3 @@
-import Table from 'cli-table3'
 import { ageOf, formatAgo, formatRate } from '../domain/format.ts'
 import type { Json } from '../json.ts'
 import { formatCell } from './formats.ts'
@@ -10,7 +9,7 @@ import {
   stateStyle,
   type TerminalStyle,
 } from './styled-text.ts'
-import { breakLongWords, textWidth, truncateCell, wrapLines } from './text-width.ts'
+import { breakLongWords, shorten, textWidth, truncateCell, wrapLines } from './text-width.ts'
 import type { Column, ColumnFormat, View } from './view.ts'
 
 export interface TableOptions extends TerminalStyle {
@@ -29,8 +28,8 @@ function cellText(
   format: ColumnFormat,
   { now, redact = text => text }: TableOptions,
 ): string {
-  const text = redact(formatCell(value))
-  if (text === '') return '-'
+  const text = shorten(redact(formatCell(value)))
+  if (text === '' || text === '-') return '-'
   if (value === true) return 'yes'
   if (value === false) return 'no'
   switch (format) {
@@ -41,7 +40,7 @@ function cellText(
     case 'age':
       return ageOf(text, now)
     case 'rate':
-      return typeof value === 'number' ? formatRate(value) : text
+      return typeof value === 'number' && Number.isFinite(value) ? formatRate(value) : text
     case 'state':
       return stateSpan(text).text
     default:
@@ -60,29 +59,22 @@ const alignedRight: readonly ColumnFormat[] = ['number', 'rate']
 
 const columnGap = 2
 
-/**
- * Returns one row of a table, which has several lines where a cell wraps. Each line is a row for cli-table3, which
- * needs minutes for a cell with thousands of wide characters.
- */
+/** Returns one row of a table, which has several lines where a cell wraps. */
 function renderRow(
   cells: readonly (readonly string[])[],
   shown: readonly ShownColumn[],
   widths: readonly number[],
 ): string {
-  const table = new Table({
-    chars: {
-      ...{ left: '', middle: ' '.repeat(columnGap), right: '' },
-      ...{ mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' },
-    },
-    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
-    colWidths: [...widths],
-    colAligns: shown.map(({ column: { format } }) => (alignedRight.includes(format) ? 'right' : 'left')),
-  })
   const height = maxOf(cells, lines => lines.length)
-  for (let line = 0; line < height; line++) table.push(cells.map(lines => lines[line] ?? ''))
-  // Without the borders above and below.
-  const lines = table.toString().split('\n').slice(1, -1)
-  return lines.map(line => `${line.trimEnd()}\n`).join('')
+  return Array.from({ length: height }, (_, line) => {
+    const parts = cells.map((lines, index) => {
+      const text = lines[line] ?? ''
+      const padding = ' '.repeat(Math.max(0, (widths[index] ?? 0) - textWidth(text)))
+      const isRight = alignedRight.includes(shown[index]?.column.format ?? 'plain')
+      return isRight ? padding + text : text + padding
+    })
+    return `${parts.join(' '.repeat(columnGap)).trimEnd()}\n`
+  }).join('')
 }
 
 /**

@@ -25,6 +25,23 @@ export function truncateCell(text: string, maxWidth: number): string {
   return text.length > maxWidth * 16 ? `${cut}…` : cut
 }
 
+/** The most characters of a value that a cell or a line of a terminal shows. */
+const maxShown = 500
+
+/**
+ * Returns a value for a cell or a line of a terminal: a longer one is cut, whether its column may be cut or not. All
+ * further work on it has a limited cost.
+ */
+export function shorten(text: string): string {
+  if (text.length <= maxShown) return text
+  // No grapheme of up to 20 characters is split.
+  const end =
+    graphemes()
+      .segment(text.slice(0, maxShown + 20))
+      .containing(maxShown)?.index ?? 0
+  return `${text.slice(0, end || maxShown)}…`
+}
+
 /** Returns a text with line breaks inside words that are wider than `maxWidth` columns. */
 export const breakLongWords = (text: string, maxWidth: number): string =>
   text.replace(/\S+/g, word => (textWidth(word) <= maxWidth ? word : breakWord(word, maxWidth)))

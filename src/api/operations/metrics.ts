@@ -1,4 +1,4 @@
-import { maxListResponseSize } from '../../domain/limits.ts'
+import { maxListResponseSize, maxSamples } from '../../domain/limits.ts'
 import { labelsOf, numberText, readSamples, type Sample } from '../../domain/metrics/exposition.ts'
 import { repository, text } from '../../domain/values/types.ts'
 import type { JsonObject } from '../../json.ts'
@@ -25,8 +25,8 @@ function* batchesOf(text: string): Generator<readonly JsonObject[]> {
 }
 
 /**
- * Keeps the text byte for byte. All samples are checked before the first is printed, and created while they
- * are printed: all of them together would take many times the memory of the text.
+ * Keeps the text byte for byte. Samples are checked here, and created while they are printed: all of them together
+ * would take many times the memory of the text.
  */
 const expositionDecoder: ResponseDecoder = {
   expects: 'text',
@@ -37,8 +37,10 @@ const expositionDecoder: ResponseDecoder = {
   },
 }
 
+/** Checks as many samples as are parsed: a longer text can still be passed on. */
 function checkSamples(text: string): void {
-  for (const _ of readSamples(text));
+  let count = 0
+  for (const _ of readSamples(text)) if (++count === maxSamples) return
 }
 
 function decodeMetrics(text: string, bytes: Uint8Array): DecodedResponse {

@@ -17,7 +17,16 @@ const maxLineLength = 1024 * 1024
 const metricName = /^[a-zA-Z_:][a-zA-Z0-9_:]*/
 const labelPair = /^[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"((?:[^"\\]|\\[\\"n])*)"[ \t]*(,)?/
 const typeLine = /^#[ \t]*TYPE[ \t]+([a-zA-Z_:][a-zA-Z0-9_:]*)[ \t]+(\S+)$/
-const blanks = /^[ \t]+|[ \t\r]+$/g
+
+const isBlank = (character: string | undefined): boolean => character === ' ' || character === '\t'
+
+/** Returns a text without the blanks at its start, and the blanks and carriage returns at its end. */
+function trimBlanks(text: string): string {
+  let [start, end] = [0, text.length]
+  while (isBlank(text[start])) start++
+  while (end > start && (isBlank(text[end - 1]) || text[end - 1] === '\r')) end--
+  return text.slice(start, end)
+}
 
 const unescapeLabel = (text: string): string =>
   text.replace(/\\([\\"n])/g, (_, char: string) => (char === 'n' ? '\n' : char))
@@ -56,7 +65,7 @@ export function* readSamples(text: string): Generator<Sample> {
   let [number, samples] = [0, 0]
   for (const raw of readLines(text)) {
     number++
-    const line = raw.replace(blanks, '')
+    const line = trimBlanks(raw)
     const [, family, type] = typeLine.exec(line) ?? []
     if (family !== undefined && type !== undefined) types.set(family, type.toLowerCase())
     if (line === '' || line.startsWith('#')) continue
@@ -70,7 +79,7 @@ export function* readSamples(text: string): Generator<Sample> {
     if (samples > maxSamples)
       throw new MergeqError(
         'bad-answer',
-        `the metrics have more than ${formatInteger(maxSamples)} samples.`,
+        `The metrics have more than ${formatInteger(maxSamples)} samples.`,
         {
           hint: 'To save the text as it is, run: mergeq metrics > metrics.prom',
         },
@@ -83,7 +92,7 @@ function parseSample(line: string, types: ReadonlyMap<string, string>): Sample |
   const series = parseSeries(line)
   if (series === undefined) return undefined
   const { name, labels, rest } = series
-  const [word = '', timestamp = '0', ...others] = rest.replace(blanks, '').split(/[ \t]+/)
+  const [word = '', timestamp = '0', ...others] = trimBlanks(rest).split(/[ \t]+/)
   const value = parseNumber(word)
   if (value === undefined || others.length > 0 || !/^[+-]?\d+$/.test(timestamp)) return undefined
   const { family, type } = findFamily(name, types)
@@ -95,8 +104,7 @@ function parseSample(line: string, types: ReadonlyMap<string, string>): Sample |
   return { name, type, labels, value }
 }
 
-export const labelsOf = (line: string): Sample['labels'] | undefined =>
-  parseSeries(line.replace(blanks, ''))?.labels
+export const labelsOf = (line: string): Sample['labels'] | undefined => parseSeries(trimBlanks(line))?.labels
 
 /** Parses the name and the labels of a line without blanks around it; `rest` is what follows them. */
 function parseSeries(
@@ -105,7 +113,7 @@ function parseSeries(
   const [name] = metricName.exec(line) ?? []
   if (name === undefined) return undefined
   const labels: Record<string, string> = Object.create(null)
-  let rest = line.slice(name.length).replace(blanks, '')
+  let rest = trimBlanks(line.slice(name.length))
   if (!rest.startsWith('{')) return { name, labels, rest }
   rest = rest.slice(1)
   for (let match = labelPair.exec(rest); match !== null; match = labelPair.exec(rest)) {
@@ -115,7 +123,7 @@ function parseSeries(
     rest = rest.slice(whole.length)
     if (comma === undefined) break
   }
-  rest = rest.replace(blanks, '')
+  rest = trimBlanks(rest)
   return rest.startsWith('}') ? { name, labels, rest: rest.slice(1) } : undefined
 }
 
