@@ -139,6 +139,22 @@ test('a signal ends a large response between two steps of its reading', async ()
   expect(code).toBe(130)
 })
 
+test('a signal ends a long table between two of its rows', async () => {
+  const tests = Array.from({ length: 2_000 }, (_, index) => ({ id: `${index}`, name: `test ${index}` }))
+  const stop = new AbortController()
+  const screen: string[] = []
+  screen.push = () => {
+    stop.abort(new MergeqError('interrupted', 'stopped by SIGTERM.', { exit: 143 }))
+    return 0
+  }
+  const answer = () => ({ body: JSON.stringify({ tests, page: {} }) })
+  const { code, out } = await mergeq('flaky list -o table --limit 2000', {
+    ...{ env: place, signal: stop.signal, screen, answer },
+  })
+  expect(code).toBe(143)
+  expect(out.split('\n').length).toBeLessThan(200)
+})
+
 test.each([
   ['strings that do not end', (times: number) => '\u0090'.repeat(times)],
   ['strings that almost end', (times: number) => `${'\u0090'.repeat(1_000)}\u001Bx`.repeat(times / 1_000)],

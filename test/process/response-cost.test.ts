@@ -11,14 +11,15 @@ const home = kept(openTestFolder())
 const isNode20 = process.version.startsWith('v20.')
 const mebibyte = 1024 * 1024
 
-const packed = (bytes: Uint8Array): ServerReply => ({
+const packed = (bytes: Uint8Array, status = 200): ServerReply => ({
+  status,
   headers: { 'content-encoding': 'gzip', 'content-type': 'application/json' },
   body: bytes,
 })
 
 /** So many bytes of a text that is repeated, between a head and a tail. */
-const filled = (unit: string, bytes: number, head = '', tail = ''): ServerReply =>
-  packed(gzipSync(`${head}${unit.repeat(Math.ceil(bytes / unit.length)).replace(/,$/, '')}${tail}`))
+const filled = (unit: string, bytes: number, head = '', tail = '', status = 200): ServerReply =>
+  packed(gzipSync(`${head}${unit.repeat(Math.ceil(bytes / unit.length)).replace(/,$/, '')}${tail}`), status)
 
 /** Blanks that are few bytes as gzip. */
 const bomb = (mebibytes: number): ServerReply => {
@@ -67,6 +68,14 @@ testWith('time').each<readonly [line: string, what: string, code: number, reply:
     'a text of 7 MiB of C1 characters',
     0,
     () => filled('\u0090', 3.5 * mebibyte, '{"state":"pending","prTitle":"', '"}'),
+  ],
+  ['api getQueue', '62 MiB of escapes in a text', 0, () => filled('\\u0041', 62 * mebibyte, '"', '"')],
+  ['metrics --json', '62 MiB of samples', 15, () => filled('a{b="c"} 1\n', 62 * mebibyte)],
+  [
+    'pr get 7 -v --retries 0',
+    'an error with 60 MiB of words',
+    6,
+    () => filled('word ', 60 * mebibyte, '{"message":"', '"}', 400),
   ],
   ['queue get', '512 MiB in 0.5 MB', 15, () => bomb(512)],
   ['queue get', 'a flood of pieces of one byte', 15, () => pours(chunked, '1\r\n \r\n')],
