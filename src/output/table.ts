@@ -1,3 +1,4 @@
+import Table from 'cli-table3'
 import { ageOf, formatAgo, formatRate } from '../domain/format.ts'
 import type { Json } from '../json.ts'
 import { formatCell } from './formats.ts'
@@ -59,22 +60,29 @@ const alignedRight: readonly ColumnFormat[] = ['number', 'rate']
 
 const columnGap = 2
 
-/** Returns one row of a table, which has several lines where a cell wraps. */
+/**
+ * Returns one row of a table, which has several lines where a cell wraps. Each line is a row for cli-table3, which
+ * needs minutes for a cell with thousands of wide characters.
+ */
 function renderRow(
   cells: readonly (readonly string[])[],
   shown: readonly ShownColumn[],
   widths: readonly number[],
 ): string {
+  const table = new Table({
+    chars: {
+      ...{ left: '', middle: ' '.repeat(columnGap), right: '' },
+      ...{ mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' },
+    },
+    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
+    colWidths: [...widths],
+    colAligns: shown.map(({ column: { format } }) => (alignedRight.includes(format) ? 'right' : 'left')),
+  })
   const height = maxOf(cells, lines => lines.length)
-  return Array.from({ length: height }, (_, line) => {
-    const parts = cells.map((lines, index) => {
-      const text = lines[line] ?? ''
-      const padding = ' '.repeat(Math.max(0, (widths[index] ?? 0) - textWidth(text)))
-      const isRight = alignedRight.includes(shown[index]?.column.format ?? 'plain')
-      return isRight ? padding + text : text + padding
-    })
-    return `${parts.join(' '.repeat(columnGap)).trimEnd()}\n`
-  }).join('')
+  for (let line = 0; line < height; line++) table.push(cells.map(lines => lines[line] ?? ''))
+  // Without the borders above and below.
+  const lines = table.toString().split('\n').slice(1, -1)
+  return lines.map(line => `${line.trimEnd()}\n`).join('')
 }
 
 /**

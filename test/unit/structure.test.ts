@@ -43,6 +43,7 @@ const packages: Readonly<Record<string, string>> = {
   commander: 'cli',
   undici: 'http',
   chalk: 'output',
+  'cli-table3': 'output',
   ora: 'output',
   papaparse: 'output',
   'string-width': 'output',
