@@ -117,6 +117,8 @@ export interface ErrorDetails {
   readonly failedStep?: 'dns' | 'proxy' | 'connection' | 'tls'
   /** Whether the response exceeded its size limit, so that another attempt would fail again. */
   readonly overLimit?: boolean
+  /** Whether the body was not sent because it is over the limit. */
+  readonly isTooLarge?: boolean
   readonly delivery?: 'not-applied' | 'unknown'
   /** Whether a person has seen the result that says what the message says. */
   readonly isShown?: boolean

@@ -2,10 +2,10 @@
 // bundles this file and calls it.
 import { type Operation, operationMethod } from '../../src/api/operation.ts'
 import type { Field, RecordType } from '../../src/api/operations/fields.ts'
-import { serviceOperations } from '../../src/api/operations/index.ts'
 import { iteratorName, methodName } from '../../src/library/method-names.ts'
+import { serviceMethods } from '../../src/methods/index.ts'
 
-const operations: readonly Operation[] = serviceOperations
+const operations: readonly Operation[] = serviceMethods
 
 /** Returns a comment above a declaration. */
 const comment = (text: string | undefined, indent = ''): string =>
@@ -102,7 +102,7 @@ export function renderLibraryTypes(source: string): string {
     source.slice(0, source.indexOf('// In the place of what follows')).trimEnd(),
     ...[...records.values()].map(declareRecord),
     ...operations.map(declareOptions),
-    `${comment('A client of the service: a method for each operation, with the settings, retries, limits and errors of the command line. Every method rejects with a {@link MergeqError}.')}export interface Client {\n${[...operations.map(declareMethod), ...operations.filter(({ pagination }) => pagination !== undefined).map(declareIterator), waitMethod].join('')}}\n`,
+    `${comment('A client of the service: a method for each operation, with the settings, retries, limits and errors of the command line. Every method rejects with a {@link MergeqError}.')}export interface Client {\n${[...operations.map(declareMethod), ...operations.filter(({ pages }) => pages !== undefined).map(declareIterator), waitMethod].join('')}}\n`,
     declareCreateClient,
   ].join('\n')
 }

@@ -53,16 +53,15 @@ export async function readIfFound<P extends Params>(
 async function callOnce<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,
-  requestedParams: ParamValues<P>,
+  params: ParamValues<P>,
   options: CallOptions,
 ): Promise<CallResult<P>> {
   const { limits = {}, progress } = options
-  const { request, params } = await buildRequest(client, operation, requestedParams, options)
+  const request = await buildRequest(client, operation, params, options)
   const result = { resource: request.resource, params }
   const { recovery } = operation
   try {
     const response = await exchange(client, operation, request, {
-      params,
       limits,
       progress,
       hasQueue: () => hasQueue(client, operation, request.resource),
@@ -70,7 +69,7 @@ async function callOnce<P extends Params>(
     return { ...result, ...response, delivery: 'confirmed' }
   } catch (error) {
     const failure = toMergeqError(error)
-    const { status, sentState } = failure.details
+    const { sentState } = failure.details
     if (recovery !== undefined && sentState === 'ambiguous') {
       const { recoverWrite } = await import('./recovery.ts')
       const write = { operation, recovery, request, params, failure, limits }
@@ -80,10 +79,7 @@ async function callOnce<P extends Params>(
       const { changeError } = await import('./error-response.ts')
       throw changeError(failure, operation, request.resource)
     }
-    const instead = status === 413 ? operation.fallback?.(params, 'service') : undefined
-    if (instead === undefined) throw failure
-    await client.logger.warn(instead.warning)
-    return callOnce(client, operation, instead.params, options)
+    throw failure
   }
 }
 
@@ -93,10 +89,10 @@ async function callOnce<P extends Params>(
  */
 async function hasQueue<P extends Params>(
   client: ServiceClient,
-  { isHostedOnly, pagination }: Operation<P>,
+  { isHostedOnly, pages }: Operation<P>,
   { repo, targetBranch }: Resource,
 ): Promise<boolean | undefined> {
-  if (isHostedOnly !== true || pagination === undefined || repo === undefined || targetBranch === undefined)
+  if (isHostedOnly !== true || pages === undefined || repo === undefined || targetBranch === undefined)
     return undefined
   const { getQueue } = await import('./operations/queues.ts')
   try {

@@ -1,4 +1,3 @@
-import type { CommandLine } from '../domain/suggested-command.ts'
 import { queueName, shortRepositoryName } from '../domain/values/repository.ts'
 import { type ErrorKind, extendError, MergeqError, withPeriod } from '../errors.ts'
 import { type Json, stringifyJson } from '../json.ts'
@@ -6,6 +5,7 @@ import { parseUrl } from '../url.ts'
 import type { Operation, OperationErrors, Params, Resource } from './operation.ts'
 import type { Request } from './request.ts'
 import { isWebPage, messageIn, type ResponseBody } from './response.ts'
+import type { ServiceClient } from './service-client.ts'
 
 /** What is known of the request that the service refused. */
 interface ErrorContext extends ErrorOptions {
@@ -18,7 +18,7 @@ interface ErrorContext extends ErrorOptions {
 interface ErrorOptions {
   /** Where the token came from; undefined when none was sent. */
   readonly token: string | undefined
-  readonly commandLine: CommandLine
+  readonly client: Pick<ServiceClient, 'advice' | 'nameOf'>
   /** After a 404: whether the queue of the request exists; undefined if that is not known. */
   readonly hasQueue?: boolean | undefined
 }
@@ -133,7 +133,7 @@ function describeResponse(response: Response, context: ErrorContext): ResponseDe
       // The reason that the service gave follows; where it gave none, the status stands for it.
       summary: reasonIn(response) === undefined ? `${refusal} (${status})` : refusal,
       hint:
-        operation.errors?.hint?.(status, request.resource, context.commandLine) ??
+        refusalHint(status, context) ??
         `${request.isChange ? 'Nothing was changed. ' : ''}Fix the request and try again.`,
     }
   }
@@ -146,16 +146,14 @@ function credentialOf({ token, request }: ErrorContext): string {
   return forkedRun === undefined ? 'a request without a token' : `the GitHub run ID ${forkedRun}`
 }
 
-function authenticationHint({ token, request }: ErrorContext): string {
+function authenticationHint({ token, request, client }: ErrorContext): string {
   const { operation, resource } = request
-  if (token === undefined && resource.forkedRun === undefined)
-    return `The operation ${operation} does not require a token, but the service rejected the request. Check the base URL, and any proxy in front of the service.`
-  if (token === undefined)
-    return 'The workflow run must be in progress, come from a fork and test the commit in --sha. If a token is available, set MERGEQ_TOKEN and omit --forked-run.'
-  const check = 'Check that the token is complete and belongs to this organization.'
-  return /^\w+$/.test(token)
-    ? `${check} Set ${token} to another token, or unset it and run: mergeq auth login`
-    : `${check} To store another token, run: mergeq auth login`
+  const advice = client.advice.afterRefusal({ operation, status: 401, resource, token })
+  if (advice !== undefined) return advice
+  if (token !== undefined) return 'Check that the token is complete and belongs to this organization.'
+  return resource.forkedRun === undefined
+    ? `The operation ${operation} does not require a token, but the service rejected the request. Check the base URL, and any proxy in front of the service.`
+    : 'The workflow run must be in progress, come from a fork and test the head commit.'
 }
 
 const missingRouteWords =
@@ -165,13 +163,10 @@ export const isRouteMissing = (response: Pick<ResponseBody, 'text' | 'document'>
   isWebPage(response.text) || missingRouteWords.test(serviceMessageOf(response) ?? '')
 
 function describeNotFound(response: Response, context: ErrorContext, subject: Subject): ResponseDescription {
-  const { host, path, commandLine, hasQueue } = context
-  const { operation, resource } = context.request
-  const { errors, isHostedOnly } = context.operation
-  const { repo, targetBranch } = resource
-  const options = [...(repo ? ['--repo'] : []), ...(targetBranch === undefined ? [] : ['--target-branch'])]
-  const check = options.length === 0 ? 'Check the base URL.' : `Check ${options.join(' and ')}.`
-  const hint = errors?.hint?.(404, resource, commandLine) ?? check
+  const { host, path, hasQueue } = context
+  const { operation } = context.request
+  const { isHostedOnly } = context.operation
+  const hint = refusalHint(404, context) ?? checkHint(context)
   const summary = notFoundSummary(context, subject)
   if (isHostedOnly === true && hasQueue !== false) {
     const noOperation = `${host} has no operation ${operation} (404)`
@@ -193,16 +188,32 @@ function describeNotFound(response: Response, context: ErrorContext, subject: Su
   }
 }
 
+/** What the operation itself or the caller says about a refusal. */
+const refusalHint = (status: number, { request, operation, client }: ErrorContext): string | undefined =>
+  operation.errors?.hint === undefined
+    ? client.advice.afterRefusal({ operation: request.operation, status, resource: request.resource })
+    : operation.errors.hint(status)
+
+/** `Check --repo and --target-branch.` */
+function checkHint({ request: { resource }, operation, client }: ErrorContext): string {
+  const named = (['repo', 'targetBranch'] as const).filter(name => resource[name] !== undefined)
+  const parts = operation.errors?.check ?? named
+  const names = parts.map(part => (part.startsWith('the ') ? part : client.nameOf(part)))
+  const [last = 'the base URL', ...others] = names.toReversed()
+  const start = others.length === 0 ? '' : `${others.toReversed().join(', ')} and `
+  return `Check ${start}${last}.`
+}
+
 function notFoundSummary(
   { host, request, operation, hasQueue }: ErrorContext,
   { name, place, text }: Subject,
 ): string {
   const { pr, targetBranch } = request.resource
   if (text === '') return `${host} returned 404 (not found)`
-  const rule = operation.recovery?.readBack?.rule
-  const change = changeNotMade(operation, request.resource)
-  if (rule === 'create') return `${change} (404)`
-  if (rule === 'submit') return `${change}${place === '' ? '' : ` to ${place}`} (404)`
+  if (operation.errors?.makesSubject === true) {
+    const to = name === undefined || place === '' ? '' : ` to ${place}`
+    return `${changeNotMade(operation, request.resource)}${to} (404)`
+  }
   if (hasQueue === false || (name === undefined && targetBranch !== undefined))
     return `There is no ${place.replace('the ', '')}`
   return name === `#${pr}` ? `${name} is not in ${place}` : `The service did not find ${text}`
@@ -236,7 +247,7 @@ export function changeNotMade(
   resource: Resource,
 ): string | undefined {
   const { name, place } = subjectOf(resource, errors)
-  const subject = name ?? (recovery?.inspectCommand === 'queue get' ? place : '')
+  const subject = name ?? (recovery?.ofQueue === true ? place : '')
   return recovery?.done === undefined || subject === ''
     ? undefined
     : `${subject.charAt(0).toUpperCase()}${subject.slice(1)} was not ${recovery.done}`

@@ -1,11 +1,8 @@
-import { defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
-import type { CommandLine } from '../domain/suggested-command.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
-import { integer, repository, requireExactNumbers, type Type, text } from '../domain/values/types.ts'
+import { repository, requireExactNumbers, type Type, text } from '../domain/values/types.ts'
 import { type MergeqError, usageError } from '../errors.ts'
 import { type EncodedJson, type Json, type JsonObject, scanJson } from '../json.ts'
 import type { RecordType } from './operations/fields.ts'
-import type { PageQuery, Paginator } from './pages.ts'
 import type { DecodedResponse, ResponseDecoder } from './response.ts'
 
 /**
@@ -19,12 +16,6 @@ export type EncodedValue = Json | EncodedJson
 
 /** The settings that can give the value of a param (docs/reference/cli.md, "Settings"). */
 type ParamSetting = 'repo' | 'targetBranch' | 'org' | 'pr' | 'sha' | 'testRun' | 'forkedRun'
-
-/**
- * The values that completion looks up while a command line is typed: in the checkout, in the stored settings,
- * or at the service (docs/reference/cli.md, "Completion").
- */
-export type ValueSource = 'pull-requests' | 'branches' | 'profiles'
 
 /**
  * A param of an operation. The option of the command line, the option of the library, help, completion, the
@@ -44,16 +35,8 @@ export interface Param<T> {
   readonly setting?: ParamSetting
   /** The only sources that give the setting, where other sources would give what nobody asked for. */
   readonly settingFrom?: 'option' | 'option-or-environment'
-  /** The name of the option, without dashes, where it is not the name of the param: `state` for `states`. */
-  readonly option?: string
-  /** Whether few need the option: `-h` leaves it out, and `--help` lists it last. */
-  readonly advanced?: boolean
-  /** The text that the command line uses where the option is not typed. */
-  readonly default?: string
-  /** Describes a default that depends on other things. */
+  /** What is used where it is left out, for the documentation: `24h`. */
   readonly defaultText?: string
-  /** The values that completion looks up. */
-  readonly values?: ValueSource
   /** The value at the location, where it is not the value itself; undefined sends nothing. */
   encode?(value: T): EncodedValue | undefined
 }
@@ -210,30 +193,36 @@ export interface WriteRecovery {
   readonly replay: 'if-not-applied' | 'without-reading' | 'never'
   /** The response to a change that was already made; for a replay it proves nothing. */
   readonly alreadyAppliedStatus?: number
-  /** The command that shows the current state to a person: `pr get`; empty if there is none. */
-  readonly inspectCommand: string
+  /** Whether the change is about a queue itself. */
+  readonly ofQueue?: boolean
 }
 
 /** The words of an operation in errors about its responses, where the general words do not fit. */
 export interface OperationErrors {
   /** What a request is about, where that is neither the pull request nor the queue: `the test run`. */
   readonly subject?: string
-  /** What to do after the service refused a request; undefined where the general advice fits. */
-  hint?(status: number, resource: Resource, commandLine: CommandLine): string | undefined
+  /** What to check after a 404: params, or words that begin with `the`; by default repository and branch. */
+  readonly check?: readonly string[]
+  /** Whether a request makes what it is about: then a 404 is about something else. */
+  readonly makesSubject?: boolean
+  /** What to do after a refusal, instead of the advice of the caller; undefined where the general hint fits. */
+  hint?(status: number): string | undefined
 }
 
-/** Returns the hint of an operation that helps after a 404 only. */
-export const hintIfNotFound =
-  (hint: string) =>
-  (status: number): string | undefined =>
-    status === 404 ? hint : undefined
-
-/** Returns the members of the body that request the first page; none for an operation without pages. */
-export const firstPageQuery = <P extends Params>(
-  operation: Pick<Operation<P>, 'pagination'>,
-  params: ParamValues<P>,
-  now: number,
-): PageQuery => operation.pagination?.(params, now).nextQuery() ?? {}
+/**
+ * How a list is read page by page (docs/reference/service.md, "Pages"). Its params `pageSize` and `pageToken`
+ * request a page.
+ */
+export interface Pages {
+  /** The member of a response that has the records. */
+  readonly key: string
+  /** Names one record in messages. */
+  readonly noun: string
+  /** The member of a response with the token of the next page; empty or missing on the last page. */
+  readonly nextToken: string
+  /** Returns the id of a record; a record with the same id is the same. */
+  idOf(record: JsonObject): string | undefined
+}
 
 /** An operation of the service: how it is requested, and how its response is read. */
 export interface Operation<P extends Params = Params, R extends Route = Route> {
@@ -255,28 +244,12 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
   readonly hasState?: boolean
   /** Whether requests have no token. */
   readonly isPublic?: boolean
+  /** How it is read page by page; left out for an operation that is no list. */
+  readonly pages?: Pages
   /** Pairs of params of which a request has at most one each. */
   readonly exclusive?: readonly (readonly [string, string])[]
-  /** Throws a usage error for params that are not enough; `hasOverrides`: other fields of the body were given. */
-  check?(params: ParamValues<P>, hasOverrides: boolean): void
   /** Throws a `bad-answer` error for a response that is about something else than the request. */
   checkResponse?(response: DecodedResponse, resource: Resource): void
-  /** Removes from a response what the service cannot leave out; undefined when nothing is to be removed. */
-  trimResponse?(params: ParamValues<P>): ((response: DecodedResponse) => DecodedResponse) | undefined
-  /**
-   * Params to send instead when the body is too large for the limit of docs/reference/service.md, "Limits", or
-   * for the service (413), and a warning about them. May throw an error that says more than the number of bytes.
-   */
-  fallback?(
-    params: ParamValues<P>,
-    source: 'limit' | 'service',
-  ): { readonly params: ParamValues<P>; readonly warning: string } | undefined
-  /**
-   * Returns what requests all pages and combines them. Throws a usage error for params that contradict each other.
-   *
-   * @param now milliseconds since 1970, from which durations are subtracted
-   */
-  pagination?(params: ParamValues<P>, now: number): Paginator
 }
 
 /** Defines an operation; the params of its functions are typed from its own `params`. */
@@ -342,22 +315,3 @@ export const queueParams = {
     setting: 'targetBranch',
   }),
 }
-
-/**
- * The params of every list: how many records, and how they are requested.
- *
- * @param noun the records, in the plural: `tests`
- * @param pageSizePaths the paths of the body that the page size sets
- */
-export const pageParams = (noun: string, pageSizePaths: readonly string[]) => ({
-  limit: param(integer(1, Number.MAX_SAFE_INTEGER), `Maximum number of ${noun}`),
-  pageSize: param(integer(1, 100), `${noun.charAt(0).toUpperCase()}${noun.slice(1)} per page`, {
-    default: String(defaultPageSize),
-    setsBodyPaths: pageSizePaths,
-    advanced: true,
-  }),
-  maxPages: param(integer(1, Number.MAX_SAFE_INTEGER), 'Maximum number of pages to fetch', {
-    default: String(defaultMaxPages),
-    advanced: true,
-  }),
-})

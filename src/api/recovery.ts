@@ -2,9 +2,9 @@ import { joinList } from '../domain/format.ts'
 import { isSameSetting } from '../domain/queue-file.ts'
 import { changedWhen, type SentSeconds, sentSeconds } from '../domain/service-clock.ts'
 import { stateOf, terminalOutcome } from '../domain/states.ts'
-import { type CommandLine, type CommandWords, commandLinesByQueue } from '../domain/suggested-command.ts'
 import { extendError, isNotFound, MergeqError, toFailure, toMergeqError, withPeriod } from '../errors.ts'
 import { get, getArray, isObject, type Json, type JsonObject, parseJson } from '../json.ts'
+import type { Advice } from './advice.ts'
 import { changeNotMade } from './error-response.ts'
 import {
   type Operation,
@@ -59,7 +59,7 @@ export async function recoverWrite<P extends Params>(
     if (failure.kind !== 'interrupted') throw failure
     const { operation, request } = sent
     const unclear = extendError(failure, { sentState: 'ambiguous' })
-    throw interruptedChangeError(unclear, operation, [request.resource], client.settings.commandLine)
+    throw interruptedChangeError(unclear, operation, [request.resource], client.advice)
   }
 }
 
@@ -72,16 +72,13 @@ export function interruptedChangeError(
   failure: MergeqError,
   { route, recovery }: Pick<Operation, 'route' | 'recovery'>,
   resources: readonly Resource[],
-  commandLine: CommandLine,
+  advice: Advice,
 ): MergeqError {
   const names = resources.flatMap(({ pr, targetBranch }) => {
     if (pr !== undefined) return `#${pr}`
     return targetBranch === undefined ? [] : `the queue for ${targetBranch}`
   })
-  const command = recovery?.inspectCommand ?? ''
-  // A command about a pull request shows nothing without its number.
-  const shown = command.startsWith('pr ') ? resources.filter(({ pr }) => pr !== undefined) : resources
-  const commands = command === '' ? [] : commandLinesByQueue(command.split(' '), shown, commandLine)
+  const commands = advice.toInspect(operationName(route), resources)
   const isSingle = resources.length === 1
   const { change = 'request' } = recovery ?? {}
   const of = change === 'request' ? 'for' : 'of'
@@ -143,8 +140,8 @@ async function replay<P extends Params>(
 ): Promise<Recovered> {
   try {
     const limits = { ...sent.limits, maxRetries: 0 }
-    const { operation, request, params } = sent
-    const { response } = await exchange(client, operation, request, { params, limits })
+    const { operation, request } = sent
+    const { response } = await exchange(client, operation, request, { limits })
     return { response, delivery: 'confirmed' }
   } catch (error) {
     const second = toFailure(error)
@@ -216,13 +213,11 @@ async function readBack<P extends Params>(
   return isNotApplied ? 'not-applied' : 'unclear'
 }
 
-const toCheck = 'To check the current state, run:'
-
 const refused = (sent: UnconfirmedWrite, why: string, client: ServiceClient): MergeqError =>
   new MergeqError('refused', `${why}.`, {
     operation: sent.request.operation,
     delivery: 'not-applied',
-    hint: `${toCheck} ${inspectCommandLine(sent, client)}`,
+    hint: inspectHint(sent, client),
   })
 
 async function readOnce<P extends Params>(
@@ -243,11 +238,10 @@ async function readOnce<P extends Params>(
   }
   try {
     const names = Object.entries(request.resource).filter(([name]) => back.params.includes(name))
-    const built = await buildRequest(client, back.operation, Object.fromEntries(names))
+    const reading = await buildRequest(client, back.operation, Object.fromEntries(names))
     // One retry: a reading that fails by chance must not hide what the other readings say.
     const maxRetries = Math.min(limits.maxRetries ?? client.maxRetries, 1)
-    const { response, date } = await exchange(client, back.operation, built.request, {
-      params: built.params,
+    const { response, date } = await exchange(client, back.operation, reading, {
       limits: { ...limits, maxRetries },
     })
     return judge(response.records[0], date)
@@ -272,17 +266,18 @@ function unknownOutcome(
       operation: sent.request.operation,
       delivery: 'unknown',
       hint: sent.recovery.readBack
-        ? `${toCheck} ${inspectCommandLine(sent, client)}`
+        ? inspectHint(sent, client)
         : 'The outcome cannot be verified. Run the command again if it is safe to apply the change twice.',
     },
   )
 }
 
-function inspectCommandLine({ recovery, request }: UnconfirmedWrite, { settings }: ServiceClient): string {
-  const { pr } = request.resource
-  const words: CommandWords = recovery.inspectCommand.split(' ')
-  const namesPullRequest = pr !== undefined && words[0] === 'pr'
-  return settings.commandLine(namesPullRequest ? [...words, pr] : words, request.resource)
+/** Says how to see what a change did. */
+function inspectHint({ request }: UnconfirmedWrite, { advice }: ServiceClient): string {
+  const commands = advice.toInspect(request.operation, [request.resource])
+  return commands.length === 0
+    ? 'Check the current state.'
+    : `To check the current state, run: ${commands.join('\n')}`
 }
 
 /**

@@ -18,7 +18,6 @@ import {
   type ParamValues,
   type Resource,
 } from './operation.ts'
-import type { PageQuery } from './pages.ts'
 import type { ServiceClient } from './service-client.ts'
 
 /** A request to the service as plain data. The token is not part of it: the HTTP client adds it. */
@@ -28,11 +27,9 @@ export interface Request extends HttpRequest {
   readonly resource: Resource
 }
 
-/** What a body has besides the params; the overrides come last and replace the others. */
+/** What a body has besides the params: the overrides come last and replace them. */
 export interface RequestParts {
   readonly overrides?: readonly BodyOverride[]
-  /** Members of the body that request a certain page. */
-  readonly pageQuery?: PageQuery
 }
 
 /** The members of a body. One of them can be encoded already; their own members cannot. */
@@ -92,7 +89,7 @@ function encodedParams<P extends Params>(
 function bodyOf<P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
-  { overrides = [], pageQuery = {} }: RequestParts,
+  { overrides = [] }: RequestParts,
 ): Body {
   const body: Body = Object.create(null)
   for (const [location, value] of encodedParams(operation, params)) {
@@ -103,7 +100,6 @@ function bodyOf<P extends Params>(
       else setPath(body, path.split('.'), value)
     }
   }
-  for (const [key, value] of Object.entries(pageQuery)) body[key] = value
   for (const { path, value } of overrides) setPath(body, path, value)
   return body
 }
@@ -185,6 +181,7 @@ export const bodyTooLargeError = (
     {
       operation,
       hint,
+      isTooLarge: true,
     },
   )
 
@@ -249,24 +246,21 @@ export const bodyText = ({ pieces }: RequestBody): string => {
   return pieces.map(piece => decoder.decode(piece, { stream: true })).join('') + decoder.decode()
 }
 
-/** Returns the request, and its params: those that fit where the body would have been too large. */
+/** Throws a `refused` error for a body over the limit of docs/reference/service.md, "Limits". */
 export async function buildRequest<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,
   params: ParamValues<P>,
   parts: RequestParts = {},
-): Promise<{ readonly request: Request; readonly params: ParamValues<P> }> {
+): Promise<Request> {
   const request = await createRequest(client, operation, params, parts)
   await logOrigins(client)
   const bytes = request.body?.bytes ?? 0
-  if (bytes <= maxBodySize) return { request, params }
-  const instead = operation.fallback?.(params, 'limit')
-  if (instead === undefined) {
-    const hint = operation.fallback && 'To send "ALL" instead of a list of impacted targets, use --all.'
-    throw bodyTooLargeError(request.operation, bytes, hint)
+  if (bytes > maxBodySize) {
+    const refused = { operation: request.operation, status: undefined, resource: request.resource }
+    throw bodyTooLargeError(request.operation, bytes, client.advice.afterRefusal(refused))
   }
-  await client.logger.warn(instead.warning)
-  return { request: await createRequest(client, operation, instead.params, parts), params: instead.params }
+  return request
 }
 
 const loggedOrigins = new WeakMap<object, number>()

@@ -6,7 +6,7 @@ import type { Sending } from '../http/http-client.ts'
 import type { HttpResponse } from '../http/messages.ts'
 import { type JsonScan, maxJsonDepth, parseScannedJson, scanJson } from '../json.ts'
 import { isLoopback } from '../url.ts'
-import type { Operation, Params, ParamValues } from './operation.ts'
+import type { Operation, Params } from './operation.ts'
 import { previewRequest, type Request } from './request.ts'
 import { type DecodedResponse, isWebPage, notJsonError, type ResponseBody } from './response.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
@@ -33,7 +33,7 @@ export async function exchange<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,
   request: Request,
-  { params, hasQueue, ...options }: ExchangeOptions & { readonly params: ParamValues<P> },
+  { hasQueue, ...options }: ExchangeOptions = {},
 ): Promise<Exchange> {
   const token = request.credential === 'token' ? await client.token() : undefined
   const response = await receive(client, request, token?.value, options)
@@ -47,7 +47,7 @@ export async function exchange<P extends Params>(
     const { errorFromResponse, isRouteMissing } = await import('./error-response.ts')
     const failure = errorFromResponse(response, operation, request, {
       token: token?.source,
-      commandLine: client.settings.commandLine,
+      client,
       hasQueue: response.status === 404 && isRouteMissing(response) ? await hasQueue?.() : undefined,
     })
     const rawResponse = operation.decoder.readError?.(response)
@@ -59,7 +59,7 @@ export async function exchange<P extends Params>(
     if (request.isChange && (isCut || isWebPage(response.text))) throw notJsonError(response)
     const decoded = operation.decoder.read(response)
     operation.checkResponse?.(decoded, request.resource)
-    return toResult(operation.trimResponse?.(params)?.(decoded) ?? decoded)
+    return toResult(decoded)
   } catch (error) {
     const failure = toMergeqError(error)
     const { host } = new URL(request.url)

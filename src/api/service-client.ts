@@ -4,6 +4,7 @@ import type { Repository } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { HttpClient, HttpClientOptions } from '../http/http-client.ts'
+import type { Advice } from './advice.ts'
 
 interface ServiceClientOptions {
   /** Milliseconds that an attempt may take; undefined is the default of a read or of a change. */
@@ -33,7 +34,15 @@ interface ServiceLogger {
   withSpinner<T>(text: () => string, work: () => Promise<T>): Promise<T>
 }
 
+/**
+ * Returns the name of a param or setting as the caller writes it: `--page-token` on the command line, `pageToken`
+ * in the library. A flag that is false may have a name of its own: `--no-quarantined`.
+ */
+export type NameOf = (name: string, value?: unknown) => string
+
 export interface ServiceClient {
+  readonly nameOf: NameOf
+  readonly advice: Advice
   readonly host: Pick<Host, 'clock' | 'env' | 'interrupted' | 'random' | 'runtime'>
   readonly options: ServiceClientOptions
   readonly maxRetries: number
@@ -80,12 +89,9 @@ interface ClientParts extends Omit<ServiceClient, 'httpClient'> {
 /**
  * Creates a client whose HTTP client is loaded for the first request, because loading takes most of a request's
  * start-up time.
- *
- * @param caFileOption the name of the option for authorities, in errors
  */
 export function createServiceClient<T extends ClientParts>(
   parts: T,
-  caFileOption: string,
   isLoopback: HttpClientOptions['isLoopback'],
 ): T & { httpClient(): Promise<HttpClient>; close(): Promise<void> } {
   let httpClient: Promise<HttpClient> | undefined
@@ -101,7 +107,7 @@ export function createServiceClient<T extends ClientParts>(
       return token
     },
     httpClient() {
-      httpClient ??= openHttpClient(parts, caFileOption, isLoopback)
+      httpClient ??= openHttpClient(parts, isLoopback)
       return httpClient
     },
     async close() {
@@ -116,11 +122,10 @@ export function createServiceClient<T extends ClientParts>(
 
 /** Throws a usage error for a file of authorities that cannot be read. */
 async function openHttpClient(
-  { host, logger, settings, options }: ClientParts,
-  caFileOption: string,
+  { host, logger, settings, options, nameOf }: ClientParts,
   isLoopback: HttpClientOptions['isLoopback'],
 ): Promise<HttpClient> {
-  const authorities = await readAuthorities(await settings.read('caFile'), caFileOption, host)
+  const authorities = await readAuthorities(await settings.read('caFile'), nameOf('caFile'), host)
   const { createHttpClient } = await import('../http/http-client.ts')
   if (host.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     await logger.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified.')
@@ -128,6 +133,7 @@ async function openHttpClient(
     ...host,
     limit: options.timeout ?? Number.POSITIVE_INFINITY,
     authorities,
+    nameOf,
     isLoopback,
     notify: text => logger.progress(text),
   })

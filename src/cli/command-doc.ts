@@ -38,9 +38,7 @@ function listExitKinds({
   const known = isAny ? [] : operations
   const ofRequests = (isAny || known.length > 0) && toleratesErrors !== true ? requestExitKinds : []
   const ofChanges: readonly ErrorKind[] = isAny || known.some(isChange) ? ['unknown-outcome'] : []
-  const ofPages: readonly ErrorKind[] = known.some(({ pagination }) => pagination !== undefined)
-    ? ['incomplete']
-    : []
+  const ofPages: readonly ErrorKind[] = known.some(({ pages }) => pages !== undefined) ? ['incomplete'] : []
   return new Set([...commonExitKinds, ...ofRequests, ...ofChanges, ...ofPages, ...exitKinds])
 }
 
@@ -49,7 +47,7 @@ const formatRequest = ({ route }: Operation): string => `${operationMethod(route
 function documentOutput({ operations, output }: RegisteredCommand): OutputDoc {
   const [operation] = operations === 'any' ? [] : operations
   if (output !== undefined || operation === undefined) return output ?? 'nothing'
-  if (operation.pagination !== undefined)
+  if (operation.pages !== undefined)
     return {
       table: 'one row per record',
       json: 'one document from the service with all records, and the time range covered',

@@ -9,12 +9,14 @@ import {
   parseOverride,
   type Route,
 } from '../api/operation.ts'
-import type { PaginationEnd } from '../api/pages.ts'
 import type { DecodedResponse } from '../api/response.ts'
 import type { RequestLimits } from '../api/service-client.ts'
 import { listOf, textual } from '../domain/values/types.ts'
 import type { ErrorKind, MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
+import type { ListEnd, ListPage } from '../methods/list.ts'
+import type { Method } from '../methods/method.ts'
+import type { ServiceRequest } from '../methods/resolve.ts'
 import type { View } from '../output/view.ts'
 import type { CommandContext, CommandRunner } from './context.ts'
 import type { FieldsDefinition } from './fields.ts'
@@ -89,7 +91,6 @@ export interface ViewDetails {
 export interface RequestCommand<V = Readonly<Record<string, unknown>>> {
   /** The command as it is typed: `pr submit`. */
   readonly command: string
-  readonly operation?: Operation
   /** What is printed of a response, other than the JSON of the service. */
   view?(response: DecodedResponse, values: V, details: ViewDetails): View
   /**
@@ -106,15 +107,13 @@ export interface RequestCommand<V = Readonly<Record<string, unknown>>> {
   readonly stopsOnError?: boolean
   /**
    * Returns what ends a list on a terminal, instead of the notes about its range and length on standard
-   * error; undefined where the notes say it.
+   * error; undefined where the notes say it. `records` are those that the last page has.
    */
-  listEnding?(end: PaginationEnd, values: V, context: CommandContext): ListEnding | undefined
-}
-
-/** One request of a command: the values of its params and options, and what `--set` replaces in the body. */
-export interface CommandRequest<V = Readonly<Record<string, unknown>>> {
-  readonly values: V
-  readonly overrides: readonly BodyOverride[]
+  listEnding?(
+    end: ListEnd & Pick<ListPage, 'records'>,
+    values: V,
+    context: CommandContext,
+  ): ListEnding | undefined
 }
 
 export interface SendOneOptions {
@@ -125,7 +124,7 @@ export interface SendOneOptions {
 
 /** A request that was sent: its response or its error. */
 export interface SentRequest<V> {
-  readonly request: CommandRequest<V>
+  readonly request: ServiceRequest<V>
   readonly isOnly: boolean
   readonly result?: CallResult<Params>
   readonly failure?: MergeqError
@@ -144,17 +143,17 @@ export interface RunContext<V> extends CommandContext {
    * Reads the requests of the command's operation: one for each pull request. Throws a usage error if a value
    * is wrong or missing.
    */
-  requests(): Promise<readonly CommandRequest<V>[]>
+  requests(): Promise<readonly ServiceRequest<V>[]>
   /** Reads the request of a command that has exactly one. Throws the same errors. */
-  request(): Promise<CommandRequest<V>>
+  request(): Promise<ServiceRequest<V>>
   /**
    * Sends requests of the operation and prints the responses, as without `run`. Returns the exit code.
    *
    * @param atOnce how many are sent at a time; 4 by default
    */
-  send(requests: readonly CommandRequest<V>[], atOnce?: number): Promise<number>
+  send(requests: readonly ServiceRequest<V>[], atOnce?: number): Promise<number>
   /** Sends a request of the operation and prints nothing. */
-  sendOne(request: CommandRequest<V>, options?: SendOneOptions): Promise<SentRequest<V>>
+  sendOne(request: ServiceRequest<V>, options?: SendOneOptions): Promise<SentRequest<V>>
   /** Prints a request that was sent, or logs its error. Returns the exit code. */
   report(sent: SentRequest<V>): Promise<number>
   /** Runs another command line in this process. */
@@ -170,7 +169,7 @@ export interface RunContext<V> extends CommandContext {
 export interface Command<P extends Params = Params, I extends Inputs = Inputs, X extends Options = Options>
   extends CommandDescription,
     RequestCommand<RequestValues<P, I, X>> {
-  readonly operation?: Operation<P>
+  readonly operation?: Method<P>
   /** Whether the command does something else than its operation, whose requests it only reads. */
   readonly isComposition?: boolean
   /** The params that can be typed; all by default. */
@@ -202,7 +201,13 @@ export interface Command<P extends Params = Params, I extends Inputs = Inputs, X
 }
 
 /** Returns the operation of a command that sends requests. */
-export function operationOf({ command, operation }: Pick<Command, 'command' | 'operation'>): Operation {
+export function operationOf({
+  command,
+  operation,
+}: {
+  readonly command?: string
+  readonly operation?: Method | undefined
+}): Method {
   if (operation === undefined) throw new Error(`mergeq ${command} has no operation`)
   return operation
 }

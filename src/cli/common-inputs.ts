@@ -4,21 +4,17 @@ import type { ParseContext, ParsedArgs } from '../config/settings.ts'
 import { formatInteger } from '../domain/format.ts'
 import { defaultMaxErrors } from '../domain/limits.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
-import {
-  isSameRepository,
-  parseRepository,
-  type Repository,
-  repositoryKey,
-} from '../domain/values/repository.ts'
+import { type Repository, repositoryKey } from '../domain/values/repository.ts'
 import { readText } from '../domain/values/text.ts'
 import { integer } from '../domain/values/types.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
+import { readReference } from '../methods/resolve.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import type { CommandContext } from './context.ts'
 import { findSimilarField } from './fields.ts'
 import { openInput } from './input-files.ts'
-import { flag, type Input, option, paramInput } from './inputs.ts'
+import { flag, type Input, option, paramInput, typedName } from './inputs.ts'
 
 export const yesInput = flag('Skip the confirmation prompt', { short: 'y' })
 
@@ -155,13 +151,10 @@ export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
       `To print only some fields, use: --json --fields ${names.join(',')}`,
     )
   }
-  const { number, repo } = parsePullRequest(word)
+  const { number, repo } = readReference(word, args.get('--repo')?.[0], typedName)
   const requestArgs = new Map(args).set('pr', [String(number)])
-  if (repo === undefined) return requestArgs
-  const [typed] = args.get('--repo') ?? []
-  if (typed === undefined) return requestArgs.set('--repo', [repo])
-  if (isSameRepository(parseRepository(typed), parseRepository(repo))) return requestArgs
-  throw usageError(`'${word}' and --repo ${typed} name different repositories.`, 'Use only one of them.')
+  // The repository that was typed stays as it was typed.
+  return repo === undefined || args.has('--repo') ? requestArgs : requestArgs.set('--repo', [repo])
 }
 
 /** Returns each pull request once: a restart that is sent twice would begin twice. */

@@ -1,5 +1,4 @@
 import { callOperation } from '../api/call.ts'
-import type { ValueSource } from '../api/operation.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { listRemoteBranches } from '../config/git.ts'
 import { type ParsedArgs, resolveSettings } from '../config/settings.ts'
@@ -12,6 +11,7 @@ import { createLogger } from '../output/logger.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import { truncateCell } from '../output/text-width.ts'
 import { createCommandClient, type SecretOutput } from './context.ts'
+import type { ValueSource } from './inputs.ts'
 
 /** A whole word that is valid at the cursor. */
 export interface CompletionCandidate {

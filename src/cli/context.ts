@@ -11,7 +11,9 @@ import { createLogger, type Logger } from '../output/logger.ts'
 import { createPrinter, type Printer } from '../output/printer.ts'
 import { shouldColor } from '../output/styled-text.ts'
 import { isLoopback } from '../url.ts'
+import { createAdvice } from './advice.ts'
 import { type FieldsDefinition, fieldsOf, selectFields } from './fields.ts'
+import { typedName } from './inputs.ts'
 
 /**
  * How results look: a `screen` for a person, with signs, times and the next steps; `rows` without anything
@@ -198,9 +200,10 @@ export const createCommandClient = (parts: {
   createServiceClient(
     {
       ...parts,
+      nameOf: typedName,
+      advice: createAdvice(parts.settings.commandLine),
       maxRetries: parts.options.retries,
       token: memoize(() => readToken(parts.host.env, parts.settings, parts.secrets.hide, parts.logger.warn)),
     },
-    '--ca-file',
     isLoopback,
   )

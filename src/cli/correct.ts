@@ -1,4 +1,3 @@
-import { findQueueSetting } from '../domain/queue-settings.ts'
 import { findSimilarName } from '../domain/similar-name.ts'
 import { joinCommandLine, shellQuote } from '../domain/suggested-command.ts'
 import { isPullRequestReference } from '../domain/values/pull-request.ts'
@@ -138,7 +137,7 @@ const optionsOf = ({ command }: Reading): readonly OptionDefinition[] => [
 function settingAsOption(argv: Words, reading: Reading): Words | undefined {
   const [word = '', next = ''] = reading.words
   const [setting = '', value] = word.split(/=(.*)/s)
-  const name = `--${optionName(setting, findQueueSetting(setting))}`
+  const name = `--${optionName(setting)}`
   const option = optionsOf(reading).find(each => each.name === name)
   if (reading.command?.command !== 'queue update' || option === undefined) return undefined
   const typed = value === undefined ? [word, next] : [word]

@@ -1,8 +1,9 @@
-import { firstPageQuery, type Operation } from '../api/operation.ts'
 import { buildRequest, curlCommand, previewRequest } from '../api/request.ts'
 import { escapeInvisible, parseJson, stringifyJson } from '../json.ts'
+import { withFallback } from '../methods/call.ts'
+import { firstPage } from '../methods/list.ts'
+import type { ServiceRequest } from '../methods/resolve.ts'
 import { singleRecord } from '../output/printer.ts'
-import type { CommandRequest } from './command.ts'
 import type { CommandContext } from './context.ts'
 
 /**
@@ -30,14 +31,17 @@ export async function printPreview(
  * Prints requests without sending them (docs/reference/cli.md, "Dry run"), without confirmation and token.
  */
 export async function printDryRun(
-  operation: Operation,
-  requests: readonly CommandRequest[],
+  requests: readonly ServiceRequest[],
   context: CommandContext,
 ): Promise<number> {
   const { out } = context.host
-  for (const { values, overrides } of requests) {
-    const pageQuery = firstPageQuery(operation, values, context.startedAt)
-    const { request } = await buildRequest(context.client(), operation, values, { overrides, pageQuery })
+  const client = context.client()
+  for (const { operation, values, overrides } of requests) {
+    const list = operation.list?.(values, context.startedAt, client.nameOf)
+    const sent = list === undefined ? { operation, values } : { ...list, values: firstPage(list) }
+    const request = await withFallback(client, sent.operation, sent.values, fitting =>
+      buildRequest(client, sent.operation, fitting, { overrides }),
+    )
     const { body, ...shown } = previewRequest(request)
     const document = { ...shown, ...(body === undefined ? {} : { body: parseJson(body) ?? null }) }
     await out.write(`${stringifyJson(document, out.terminal)}\n`)

@@ -1,7 +1,14 @@
-import type { Param, ValueSource } from '../api/operation.ts'
+import type { Param } from '../api/operation.ts'
 import type { ParseContext, ParsedArgs, SettingName } from '../config/settings.ts'
 import { type Type, toggle } from '../domain/values/types.ts'
 import { usageError, withName } from '../errors.ts'
+import { valueFromSettings } from '../methods/resolve.ts'
+
+/**
+ * The values that completion looks up while a command line is typed: in the checkout, in the stored settings,
+ * or at the service (docs/reference/cli.md, "Completion").
+ */
+export type ValueSource = 'pull-requests' | 'branches' | 'profiles'
 
 /**
  * An argument or option as data. Help, the manual page, completion and the parser of the command line are
@@ -84,14 +91,35 @@ export interface TypedInput<T> extends Input<T> {
 }
 
 /** An option or a required argument of a command that is never sent; its key gives its name. */
-export interface CommandOption<T> extends Pick<Param<T>, 'type' | 'summary' | 'required' | OptionDetail> {
+export interface CommandOption<T>
+  extends OptionDetails,
+    Pick<Param<T>, 'type' | 'summary' | 'required' | 'defaultText'> {}
+
+/** How an option is typed. */
+interface OptionDetails extends Pick<Param<unknown>, 'defaultText'> {
+  /** The name of the option, without dashes, where it is not that of the param: `state` for `states`. */
+  readonly option?: string
   /** The short name, without the dash: `y`. */
   readonly short?: string
+  /** The text that is used where the option is not typed. */
+  readonly default?: string
+  /** The values that completion looks up. */
+  readonly values?: ValueSource
+  /** Whether few need the option: `-h` leaves it out, and `--help` lists it last. */
+  readonly advanced?: boolean
 }
 
-type OptionDetail = 'option' | 'default' | 'defaultText' | 'values' | 'advanced'
-
-type OptionDetails = Pick<CommandOption<unknown>, OptionDetail | 'short'>
+/** How the params of operations and methods are typed, where it is not said by their names and types. */
+const paramDetails: Readonly<Record<string, OptionDetails>> = {
+  head: { values: 'branches' },
+  includeTimeline: { option: 'timeline' },
+  includeEstimatedTimeToMerge: { option: 'eta' },
+  states: { option: 'state' },
+  requiredStatuses: { option: 'required-status' },
+  pageSize: { advanced: true },
+  pageToken: { advanced: true },
+  maxPages: { advanced: true },
+}
 
 /** An option. Without a default, its value is undefined where it is not typed. */
 export function option<T>(
@@ -141,14 +169,18 @@ export const optionInputs = (options: Options): Inputs =>
   )
 
 /** The name of an option, without dashes before it: `test-id` for `testId`. */
-export const optionName = (key: string, param?: Pick<Param<unknown>, 'option'>): string =>
-  param?.option ?? key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
+export const optionName = (key: string): string =>
+  paramDetails[key]?.option ?? key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
+
+/** The option of a param or setting, as messages name it; `--no-quarantined` for a flag that is false. */
+export const typedName = (key: string, value?: unknown): string =>
+  `--${value === false ? 'no-' : ''}${optionName(key)}`
 
 /** The input that the command line alone gives: an option or, if it is required, an argument. */
 export function typedInput<T>(key: string, option: CommandOption<T>): TypedInput<T>
 export function typedInput(key: string, option: CommandOption<unknown>): TypedInput<unknown> {
   const { type, summary, short, required } = option
-  const name = optionName(key, option)
+  const name = option.option ?? optionName(key)
   const dashed = `--${name}`
   const { advanced } = option
   const described = {
@@ -211,15 +243,13 @@ const globalSettings: readonly string[] = ['repo', 'targetBranch', 'org']
  */
 export function paramInput<T>(key: string, param: Param<T>): Input<T>
 export function paramInput(key: string, param: Param<unknown>): Input<unknown> {
-  const { setting, settingFrom, required = false } = param
-  if (setting === undefined) return typedInput(key, param)
-  const { definitions } = typedInput(key, { ...param, required: false })
+  const { setting } = param
+  const option = { ...param, ...paramDetails[key] }
+  if (setting === undefined) return typedInput(key, option)
+  const { definitions } = typedInput(key, { ...option, required: false })
   return {
     definitions: globalSettings.includes(setting) ? [] : definitions,
     setting,
-    read(_, { settings }) {
-      if (settingFrom !== undefined) return settings.readFrom(settingFrom, setting)
-      return required ? settings.require(setting) : settings.read(setting)
-    },
+    read: (_, { settings }) => valueFromSettings(key, param, { settings, nameOf: typedName, prefix: '' }),
   }
 }

@@ -4,15 +4,11 @@ import { resourceOfParams, resourceOfRequest } from '../api/request.ts'
 import { joinList } from '../domain/format.ts'
 import { exitCodeOf, extendError, MergeqError, mostSevere, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
+import type { ServiceRequest } from '../methods/resolve.ts'
 import { rawText, singleRecord } from '../output/printer.ts'
 import { receiptView, table } from '../output/view.ts'
-import {
-  type CommandRequest,
-  operationOf,
-  type RequestCommand,
-  type RequestResult,
-  type SentRequest,
-} from './command.ts'
+import { createAdvice } from './advice.ts'
+import type { RequestCommand, RequestResult, SentRequest } from './command.ts'
 import { openPage } from './common-inputs.ts'
 import type { CommandContext } from './context.ts'
 
@@ -39,31 +35,32 @@ export const withResource = (failure: MergeqError, name: string | undefined): Me
  */
 export async function printResults<V extends Values>(
   command: RequestCommand<V>,
-  requests: readonly CommandRequest<V>[],
+  requests: readonly ServiceRequest<V>[],
   sent: AsyncIterable<SentRequest<V>> | Iterable<SentRequest<V>>,
   context: CommandContext,
 ): Promise<number> {
   const results: RequestResult[] = []
   for await (const one of sent) {
     const { request, result, failure } = one
-    if (failure !== undefined) await printFailure(operationOf(command), request, failure, context)
+    if (failure !== undefined) await printFailure(request, failure, context)
     const code =
       failure?.exit ?? (result === undefined ? 0 : await printResult(command, one, result, context))
     results.push({ code, failure })
     if (stopsOnError(command, context) && code !== 0) break
   }
   await context.printer.end()
-  return reportResults(operationOf(command), requests, results, context)
+  const [first] = requests
+  return first === undefined ? 0 : reportResults(first.operation, requests, results, context)
 }
 
 /** A change that was sent and failed has a receipt; `api --include` prints the response. */
 async function printFailure(
-  operation: Operation,
-  request: CommandRequest,
+  request: ServiceRequest,
   failure: MergeqError,
   { printer, options }: CommandContext,
 ): Promise<void> {
   const { delivery, rawResponse } = failure.details
+  const { operation } = request
   const resource = resourceOfRequest(operation, request.values, request)
   if (rawResponse !== undefined && options.fields.length === 0) await printer.print(rawText(rawResponse))
   else if (delivery !== undefined)
@@ -80,7 +77,7 @@ async function printResult<V extends Values>(
   { response, resource, params, delivery }: CallResult<Params>,
   context: CommandContext,
 ): Promise<number> {
-  const operation = operationOf(command)
+  const { operation } = request
   const values = { ...request.values, ...params }
   const isSingle = isOnly && !context.args.has('--output')
   const details = { before, overrides: request.overrides, isSingle, context }
@@ -110,7 +107,7 @@ async function printResult<V extends Values>(
  */
 export async function reportResults(
   operation: Operation,
-  requests: readonly CommandRequest[],
+  requests: readonly ServiceRequest[],
   results: readonly RequestResult[],
   context: CommandContext,
 ): Promise<number> {
@@ -149,7 +146,7 @@ function progressOf({ recovery }: Operation, result: RequestResult | undefined):
 
 async function warnUnfinished(
   operation: Operation,
-  requests: readonly CommandRequest[],
+  requests: readonly ServiceRequest[],
   results: readonly RequestResult[],
   { logger }: CommandContext,
 ): Promise<void> {
@@ -166,7 +163,7 @@ async function warnUnfinished(
 /** Returns the error about the requests that were in flight when a signal arrived; undefined without any. */
 async function interruptionOf(
   operation: Operation,
-  requests: readonly CommandRequest[],
+  requests: readonly ServiceRequest[],
   results: readonly RequestResult[],
   { host, settings }: CommandContext,
 ): Promise<MergeqError | undefined> {
@@ -181,7 +178,7 @@ async function interruptionOf(
     }),
     operation,
     inFlight.map(request => resourceOfRequest(operation, request.values, request)),
-    settings.commandLine,
+    createAdvice(settings.commandLine),
   )
 }
 

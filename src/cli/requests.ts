@@ -1,22 +1,11 @@
-import {
-  type BodyOverride,
-  checkOverrides,
-  isAlwaysSent,
-  type Operation,
-  type Params,
-} from '../api/operation.ts'
+import { type BodyOverride, checkOverrides, isAlwaysSent, type Params } from '../api/operation.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import type { Config, ParseContext, ParsedArgs } from '../config/settings.ts'
-import { usageError } from '../errors.ts'
-import {
-  type CommandRequest,
-  type RequestSource,
-  type RequestValues,
-  requestInputs,
-  setOption,
-} from './command.ts'
+import type { Method } from '../methods/method.ts'
+import { type Caller, resolveRequest, type ServiceRequest } from '../methods/resolve.ts'
+import { operationOf, type RequestSource, type RequestValues, requestInputs, setOption } from './command.ts'
 import type { CommandContext } from './context.ts'
-import { type Inputs, type InputValues, type Options, type OptionValues, optionName } from './inputs.ts'
+import { type Inputs, type InputValues, type Options, type OptionValues, typedName } from './inputs.ts'
 
 /** Reads inputs one after another, in their order. Throws the usage error of the first that is wrong. */
 export async function readInputs<F extends Inputs>(
@@ -45,11 +34,11 @@ export async function readRequests<
   context: CommandContext,
   args: ParsedArgs = context.args,
   options?: OptionValues<X>,
-): Promise<readonly CommandRequest<RequestValues<P, I, X>>[]> {
+): Promise<readonly ServiceRequest<RequestValues<P, I, X>>[]> {
   const { settings } = context
-  const { operation }: { readonly operation?: Operation } = source
+  const operation: Method = operationOf(source)
   const inputs = requestInputs(source)
-  const overrides = readOverrides(args, inputs, operation?.params ?? {})
+  const overrides = readOverrides(args, inputs, operation.params)
   const unread = options === undefined ? inputs : requestInputs({ ...source, options: {} })
   const contextFor = (split: ParsedArgs) => ({ ...context, settings: settings.withArgs(split) })
   const splitter = Object.values(inputs).find(input => input.split !== undefined)
@@ -57,26 +46,28 @@ export async function readRequests<
     ...contextFor(args),
     currentPullRequest: () => findPullRequest(source.command, settings.withArgs(args), context),
   })) ?? [args]
-  const requests: CommandRequest<RequestValues<P, I, X>>[] = []
+  const requests: ServiceRequest<RequestValues<P, I, X>>[] = []
   for (const split of allArgs) {
+    const splitContext = contextFor(split)
+    const given = new Map(
+      Object.entries(operation.params).map(([name]) => [name, () => inputs[name]?.read(split, splitContext)]),
+    )
+    const request = await resolveRequest(
+      operation,
+      { values: given, overrides },
+      callerOf(splitContext.settings),
+    )
     // The inputs are those of the params, options and replacements, each under its name.
-    const read = await readInputs(unread, split, contextFor(split))
-    const values = { ...read, ...options } as RequestValues<P, I, X>
-    checkExclusive(operation, values)
-    operation?.check?.(values, overrides.length > 0)
-    requests.push({ values, overrides })
+    const others = Object.fromEntries(Object.entries(unread).filter(([name]) => !given.has(name)))
+    const read = await readInputs(others, split, splitContext)
+    const values = { ...request.values, ...read, ...options } as RequestValues<P, I, X>
+    requests.push({ ...request, values })
   }
   return requests
 }
 
-/** Throws a usage error for params of which a request can have only one. */
-function checkExclusive(operation: Operation | undefined, values: Readonly<Record<string, unknown>>): void {
-  for (const pair of operation?.exclusive ?? [])
-    if (pair.every(name => values[name] !== undefined))
-      throw usageError(
-        `${pair.map(name => `--${optionName(name, operation?.params[name])}`).join(' and ')} cannot be used together.`,
-      )
-}
+/** The command line as the caller of a method: errors name options. */
+export const callerOf = (settings: Config): Caller => ({ settings, nameOf: typedName, prefix: '' })
 
 async function findPullRequest(
   command = 'pr get',

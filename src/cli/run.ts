@@ -1,23 +1,21 @@
-import { callOperation } from '../api/call.ts'
-import type { Params } from '../api/operation.ts'
 import { resourceOfRequest } from '../api/request.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
 import { type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import {
-  type Command,
-  type CommandGroup,
-  type CommandRequest,
-  operationOf,
-  type RequestCommand,
-  type RunContext,
-  type SendOneOptions,
-  type SentRequest,
+import { callMethod } from '../methods/call.ts'
+import type { ServiceRequest } from '../methods/resolve.ts'
+import type {
+  Command,
+  CommandGroup,
+  RequestCommand,
+  RunContext,
+  SendOneOptions,
+  SentRequest,
 } from './command.ts'
 import { type CommandContext, createContext, type Program } from './context.ts'
 import { printDryRun } from './dry-run.ts'
-import { type Inputs, type Options, optionInputs } from './inputs.ts'
+import { optionInputs } from './inputs.ts'
 import { nameOf, printResults, stopsOnError, withResource } from './report.ts'
 import { readInputs, readRequests } from './requests.ts'
 import { streamPages } from './stream-pages.ts'
@@ -31,7 +29,12 @@ export async function runCommand(
 ): Promise<number> {
   const context = await createContext(command, args, program)
   try {
-    if (command.run === undefined) return await runOperation(command, context)
+    if (command.run === undefined) {
+      const requests = await readRequests(command, context)
+      return await (context.options.dryRun
+        ? printDryRun(requests, context)
+        : runRequests(command, requests, context))
+    }
     const values = await readInputs(optionInputs(command.options ?? {}), args, context)
     command.check?.(values, context)
     const requests = () => readRequests(command, context, args, values)
@@ -52,27 +55,12 @@ export async function runCommand(
     const { operation } = command
     if (context.options.dryRun && command.dryRun !== undefined)
       return await command.dryRun(values, runContext)
-    if (context.options.dryRun && operation !== undefined)
-      return await printDryRun(operation, await requests(), context)
+    if (context.options.dryRun && operation !== undefined) return await printDryRun(await requests(), context)
     return await command.run(values, runContext)
   } finally {
     // Closing takes 1.5 ms, and the end of the process closes the connections, too.
     setImmediate(context.close)
   }
-}
-
-/**
- * Runs the operation of a command: reads its requests from what was typed or from other `args`, sends them and
- * prints the responses. Returns the exit code.
- */
-export async function runOperation<P extends Params, I extends Inputs, X extends Options>(
-  command: Command<P, I, X>,
-  context: CommandContext,
-  args: ParsedArgs = context.args,
-): Promise<number> {
-  const requests = await readRequests(command, context, args)
-  if (context.options.dryRun) return printDryRun(operationOf(command), requests, context)
-  return runRequests(command, requests, context)
 }
 
 /**
@@ -82,7 +70,7 @@ export async function runOperation<P extends Params, I extends Inputs, X extends
  */
 export async function runRequests<V extends Values>(
   command: RequestCommand<V>,
-  requests: readonly CommandRequest<V>[],
+  requests: readonly ServiceRequest<V>[],
   context: CommandContext,
   atOnce = maxConcurrent,
 ): Promise<number> {
@@ -91,10 +79,10 @@ export async function runRequests<V extends Values>(
     await context.logger.info(`${command.command}: nothing to do.`)
     return 0
   }
-  const pages = operationOf(command).pagination?.(first.values, context.startedAt)
-  if (pages !== undefined) return streamPages(command, first, pages, context)
+  const list = first.operation.list?.(first.values, context.startedAt, context.client().nameOf)
+  if (list !== undefined) return streamPages(command, first, list, context)
   const isOnly = requests.length === 1
-  const send = async (request: CommandRequest<V>): Promise<SentRequest<V>> => {
+  const send = async (request: ServiceRequest<V>): Promise<SentRequest<V>> => {
     const before = await readBefore(command, request, context)
     return { ...(await sendOne(command, request, context, { isOnly })), before }
   }
@@ -109,14 +97,13 @@ type Values = Readonly<Record<string, unknown>>
 /** Sends a request and returns its response or its error; a person is told more about a rejection. */
 export async function sendOne<V extends Values>(
   command: RequestCommand<V>,
-  request: CommandRequest<V>,
+  request: ServiceRequest<V>,
   context: CommandContext,
   { isOnly = true, limits = {} }: SendOneOptions = {},
 ): Promise<SentRequest<V>> {
-  const operation = operationOf(command)
-  const { values, overrides } = request
+  const { operation, values, overrides } = request
   try {
-    const result = await callOperation(context.client(), operation, values, { overrides, limits })
+    const result = await callMethod(context.client(), operation, values, { overrides, limits })
     return { request, isOnly, result }
   } catch (error) {
     const failure = await explainRejection(command, request, toMergeqError(error), context)
@@ -128,7 +115,7 @@ export async function sendOne<V extends Values>(
 /** Returns the record that a change replaces, where a person at a terminal sees what changed. */
 async function readBefore<V extends Values>(
   command: RequestCommand<V>,
-  { values }: CommandRequest<V>,
+  { values }: ServiceRequest<V>,
   context: CommandContext,
 ): Promise<JsonObject | undefined> {
   if (command.readBefore === undefined || !context.isWatched || context.options.retries === 0)
@@ -143,7 +130,7 @@ async function readBefore<V extends Values>(
 
 async function explainRejection<V extends Values>(
   command: RequestCommand<V>,
-  { values, overrides }: CommandRequest<V>,
+  { values, overrides }: ServiceRequest<V>,
   failure: MergeqError,
   context: CommandContext,
 ): Promise<MergeqError> {

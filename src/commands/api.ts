@@ -10,12 +10,14 @@ import {
 import { fieldNames } from '../api/operations/fields.ts'
 import { serviceOperations } from '../api/operations/index.ts'
 import { bodyTooLargeError } from '../api/request.ts'
-import type { ResponseBody, ResponseDecoder } from '../api/response.ts'
-import { type Command, defineCommand } from '../cli/command.ts'
+import type { DecodedResponse, ResponseBody, ResponseDecoder } from '../api/response.ts'
+import { defineCommand } from '../cli/command.ts'
+import { printDryRun } from '../cli/dry-run.ts'
 import type { RecordFields } from '../cli/fields.ts'
 import { openInput } from '../cli/input-files.ts'
 import { argument, flag, option, paramInput } from '../cli/inputs.ts'
-import { runOperation } from '../cli/run.ts'
+import { callerOf, readOverrides } from '../cli/requests.ts'
+import { runRequests } from '../cli/run.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 import { maxBodySize, maxListResponseSize } from '../domain/limits.ts'
@@ -24,6 +26,8 @@ import { decodeUtf8, textParser } from '../domain/values/text.ts'
 import { choice, fileName, listOf, requireExactNumbers, type Type, textual } from '../domain/values/types.ts'
 import { usageError, withName } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
+import type { Method } from '../methods/method.ts'
+import { resolveRequest } from '../methods/resolve.ts'
 import { table } from '../output/view.ts'
 
 const operationNames = serviceOperations.map(({ route }) => operationName(route)).sort()
@@ -204,32 +208,29 @@ export const apiCommand = defineCommand({
     const settings = known === undefined ? [] : settingParams(known, givenKeys, context.args)
     const isChange = known === undefined ? sentMethod === 'POST' : known.recovery !== undefined
     const { readBack, ...recovery }: Partial<WriteRecovery> = known?.recovery ?? {}
-    const command: Command = {
-      command: 'api',
+    const operation: Method = {
+      route: `${sentMethod} /${name}`,
       summary: '',
-      examples: [],
-      operation: {
-        route: `${sentMethod} /${name}`,
-        summary: '',
-        // A change is never read back or sent again.
-        ...(isChange ? { recovery: { inspectCommand: '', ...recovery, replay: 'never' } } : {}),
-        params: {
-          ...Object.fromEntries(settings.map(({ name, param }) => [name, param])),
-          body: requiredParam(anyBody, 'Body', { location: 'body' }),
-        },
-        decoder: createRawDecoder(include),
-        ...(known === undefined ? { errors: unknownOperationErrors(name) } : {}),
-        isHostedOnly: known?.isHostedOnly === true,
-        isPublic: known?.isPublic === true,
+      // A change is never read back or sent again.
+      ...(isChange ? { recovery: { ...recovery, replay: 'never' } } : {}),
+      params: {
+        ...Object.fromEntries(settings.map(({ name, param }) => [name, param])),
+        body: requiredParam(anyBody, 'Body', { location: 'body' }),
       },
-      inputs: {
-        ...Object.fromEntries(settings.map(({ name, input }) => [name, input])),
-        body: { definitions: [], read: () => body },
-      },
-      view: ({ records }) => table(records, []),
+      decoder: createRawDecoder(include),
+      errors: known === undefined ? unknownOperationErrors(name) : { hint: () => undefined },
+      isHostedOnly: known?.isHostedOnly === true,
+      isPublic: known?.isPublic === true,
     }
+    const inputs = Object.fromEntries(settings.map(({ name, input }) => [name, input]))
     const args = new Map(context.args)
     if (set.length > 0) args.set('--set', set)
-    return runOperation(command, context, args)
+    const overrides = readOverrides(args, inputs, operation.params)
+    const values = new Map([['body', () => body]])
+    const request = await resolveRequest(operation, { values, overrides }, callerOf(context.settings))
+    const view = ({ records }: DecodedResponse) => table(records, [])
+    return context.options.dryRun
+      ? printDryRun([request], context)
+      : runRequests({ command: 'api', view }, [request], context)
   },
 })

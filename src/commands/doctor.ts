@@ -1,5 +1,4 @@
 import { callOperation, readIfFound } from '../api/call.ts'
-import { firstPageQuery } from '../api/operation.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { getServiceStatus } from '../api/operations/status.ts'
@@ -267,10 +266,10 @@ async function checkOrganization(session: Session): Promise<Outcome> {
   const { error } = await session.probe()
   if (outcome.result !== 'pass' || org === undefined || repo === undefined || error !== undefined)
     return outcome
-  const params = { org, repo, since: '1h', pageSize: 1 }
-  const pageQuery = firstPageQuery(listFailingTests, params, session.host.clock.now())
+  const now = session.host.clock.now()
+  const params = { org, repo, start: now - 3_600_000, end: now, pageSize: 1, pageToken: '' }
   try {
-    await callOperation(session.client(), listFailingTests, params, { pageQuery, limits: { maxRetries: 0 } })
+    await callOperation(session.client(), listFailingTests, params, { limits: { maxRetries: 0 } })
     return outcome
   } catch (error) {
     const failure = toFailure(error)

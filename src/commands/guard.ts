@@ -183,7 +183,7 @@ async function guardPush(remoteUrl: string | undefined, context: CommandContext)
   const queue = { repo: await settings.require('repo'), targetBranch: await settings.require('targetBranch') }
   if (options.dryRun) {
     const values = { ...queue, head: push.branch }
-    return printDryRun(getSubmittedPullRequest, [{ values, overrides: [] }], context)
+    return printDryRun([{ operation: getSubmittedPullRequest, values, overrides: [] }], context)
   }
   const deadline = host.clock.monotonic() + Math.min(maxWait, options.timeout ?? maxWait)
   const remaining = () => Math.max(1, deadline - host.clock.monotonic())

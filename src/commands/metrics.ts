@@ -1,5 +1,5 @@
 import { fieldNames, sampleRecord } from '../api/operations/fields.ts'
-import { getMergeQueueMetrics, readSamplesIn, sampleBatches } from '../api/operations/metrics.ts'
+import { readSamplesIn, sampleBatches } from '../api/operations/metrics.ts'
 import { defineCommand } from '../cli/command.ts'
 import { repositoryOrAll } from '../cli/common-inputs.ts'
 import type { CommandContext } from '../cli/context.ts'
@@ -16,6 +16,7 @@ import {
   summarizeMetrics,
 } from '../domain/metrics/last-hour.ts'
 import { isObject, type JsonObject } from '../json.ts'
+import { getMergeQueueMetrics } from '../methods/metrics.ts'
 import { rawText } from '../output/printer.ts'
 import { plainText, type Span, type StyledLine, styled } from '../output/styled-text.ts'
 import { linesView, type View } from '../output/view.ts'

@@ -12,15 +12,9 @@ import {
 export interface QueueSetting<T> {
   readonly type: Type<T>
   readonly summary: string
-  /** The name of the option, without dashes, where it is not the name of the setting. */
-  readonly option?: string
 }
 
-const setting = <T>(type: Type<T>, summary: string, option?: string): QueueSetting<T | undefined> => ({
-  type,
-  summary,
-  ...(option === undefined ? {} : { option }),
-})
+const setting = <T>(type: Type<T>, summary: string): QueueSetting<T | undefined> => ({ type, summary })
 
 /** One of the choices; the summary names them. */
 const oneOf = (choices: readonly string[], placeholder: string, summary: string) =>
@@ -75,7 +69,6 @@ export const queueSettings = {
   requiredStatuses: setting(
     listOf(text('status', 'name')),
     'Status that a test run must pass; overrides branch protection',
-    'required-status',
   ),
   deleteRequiredStatuses: setting(onlyTrue, 'Remove the required statuses that override branch protection'),
   extensionEnabled: setting(boolean, 'Enable the browser extension'),
@@ -89,7 +82,3 @@ export const queueSettings = {
     'How to create test branches',
   ),
 }
-
-const settingsByKey = new Map<string, QueueSetting<unknown>>(Object.entries(queueSettings))
-
-export const findQueueSetting = (key: string): QueueSetting<unknown> | undefined => settingsByKey.get(key)

@@ -21,6 +21,8 @@ interface RequestInfo {
   /** The time limit of the attempt, in milliseconds. */
   readonly limit: number
   readonly node: string
+  /** Returns the name of a setting as the caller writes it. */
+  nameOf(setting: 'caFile' | 'timeout'): string
 }
 
 interface Errno {
@@ -117,7 +119,7 @@ const failureOfWebAssembly = ({ message = '' }: Errno): Failure | undefined =>
 /** The failure of a lookup, a connection or its TLS; undefined for every other failure. */
 function failureToConnect(
   { name, code = '', syscall, hostname, port }: Errno,
-  { host, proxy, began, node }: RequestInfo,
+  { host, proxy, began, node, nameOf }: RequestInfo,
 ): Failure | undefined {
   const isProxyError =
     proxy !== undefined &&
@@ -155,19 +157,22 @@ function failureToConnect(
   if (badCertificate.test(code))
     return notSent(`The certificate of ${host} is not trusted (${code})`, {
       ...badTls,
-      hint: `If your network uses its own certificate authority, add it with --ca-file <pem> or NODE_EXTRA_CA_CERTS${systemStore}. ${nothingSent}`,
+      hint: `If your network uses its own certificate authority, add it with ${nameOf('caFile')} <pem> or NODE_EXTRA_CA_CERTS${systemStore}. ${nothingSent}`,
     })
   return failedTls.test(code) ? notSent(`TLS with ${host} failed (${code})`, badTls) : undefined
 }
 
 /** The failure of a request on a connection that was open, or about to be. */
-function failureAfterwards({ name, code = '' }: Errno, { host, proxy, began, limit }: RequestInfo): Failure {
+function failureAfterwards(
+  { name, code = '' }: Errno,
+  { host, proxy, began, limit, nameOf }: RequestInfo,
+): Failure {
   if (!began && proxy !== undefined) return notSent(`Could not connect to ${host} through the proxy ${proxy}`)
   if (timedOut.test(code) || code === timeLimitCode)
     return {
       sentState: began ? 'ambiguous' : 'not-sent',
       message: `${host} did not send a complete response within ${limit / 1_000}s`,
-      hint: `Try again later, or raise the time limit with --timeout.${began ? '' : ` ${nothingSent}`}`,
+      hint: `Try again later, or raise the time limit with ${nameOf('timeout')}.${began ? '' : ` ${nothingSent}`}`,
     }
   if (name === 'HTTPParserError' || notHttp.test(code))
     return {

@@ -1,16 +1,7 @@
-import { callOperation } from '../api/call.ts'
+import { noAdvice } from '../api/advice.ts'
 import { findCurrentPullRequest } from '../api/current-pull-request.ts'
-import {
-  type BodyOverride,
-  checkOverrides,
-  createReceipt,
-  isAlwaysSent,
-  isChange,
-  type Operation,
-} from '../api/operation.ts'
-import { serviceOperations } from '../api/operations/index.ts'
+import { type BodyOverride, checkOverrides, createReceipt, isAlwaysSent, isChange } from '../api/operation.ts'
 import { submitPullRequest } from '../api/operations/pull-requests.ts'
-import { incompleteListError, type PageQuery, type Paginator } from '../api/pages.ts'
 import { resourceOfParams } from '../api/request.ts'
 import { createServiceClient, type ServiceClient } from '../api/service-client.ts'
 import type { WaitTarget } from '../api/wait/poll.ts'
@@ -18,12 +9,17 @@ import { type Config, resolveSettings } from '../config/settings.ts'
 import { readToken } from '../config/token.ts'
 import { memoize } from '../domain/memoize.ts'
 import type { SendingTime } from '../domain/service-clock.ts'
-import { parsePullRequest, type RequestedPullRequest } from '../domain/values/pull-request.ts'
-import { isSameRepository, parseRepository, repositoryKey } from '../domain/values/repository.ts'
+import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
+import { repositoryKey } from '../domain/values/repository.ts'
 import { encodeTargets } from '../domain/values/target-list.ts'
-import { MergeqError, toMergeqError, usageError } from '../errors.ts'
+import { MergeqError, toMergeqError } from '../errors.ts'
 import { createInterruption, type Host, type Output } from '../host/host.ts'
 import type { Json, JsonObject } from '../json.ts'
+import { callMethod } from '../methods/call.ts'
+import { serviceMethods } from '../methods/index.ts'
+import { incompleteListError, type List, type ListEnd, readList } from '../methods/list.ts'
+import type { Method } from '../methods/method.ts'
+import { readReference, resolveRequest } from '../methods/resolve.ts'
 import { createLogger } from '../output/logger.ts'
 import { createRedactor, type Redactor } from '../output/redactor.ts'
 import { isLoopback } from '../url.ts'
@@ -102,9 +98,9 @@ export function createHostClient(options: ClientOptions, host: Host): Client {
   const methods: Record<string, unknown> = {
     waitForPullRequests: asMethod(callOptions => waitFor(callOptions, context)),
   }
-  for (const operation of serviceOperations as readonly Operation[]) {
+  for (const operation of serviceMethods) {
     methods[methodName(operation)] = asMethod(callOptions => call(operation, callOptions, context))
-    if (operation.pagination !== undefined)
+    if (operation.list !== undefined)
       methods[iteratorName(operation)] = async function* (callOptions: unknown = {}) {
         const records = iterate(operation, callOptions, context)
         const next = () =>
@@ -145,19 +141,16 @@ interface ClientContext {
   readonly submissions: Map<string, SendingTime>
 }
 
-const nameOf = ({ repo, targetBranch, pr }: RequestedPullRequest): string =>
+const targetName = ({ repo, targetBranch, pr }: RequestedPullRequest): string =>
   `${repositoryKey(repo)} ${targetBranch} #${pr}`
 
 type OpenCall = Awaited<ReturnType<typeof openCall>>
 
 /** Checks the options of a call and opens its client, which the caller closes. */
-async function openCall(operation: Operation, name: string, options: unknown, context: ClientContext) {
+async function openCall(operation: Method, name: string, options: unknown, context: ClientContext) {
   const values = readOptions(name, options, methodReaders(operation))
   const given = { ...context.settings, ...settingsIn(values) }
   const overrides = (values.set ?? []) as readonly BodyOverride[]
-  for (const pair of operation.exclusive ?? [])
-    if (pair.every(option => values[option] !== undefined && values[option] !== false))
-      throw usageError(`${name}: ${pair.join(' and ')} cannot be used together.`, 'Use only one of them.')
   const setters = Object.entries(operation.params)
     .filter(
       ([option, param]) =>
@@ -167,23 +160,26 @@ async function openCall(operation: Operation, name: string, options: unknown, co
   checkOverrides(`${name}: set`, overrides, setters)
   const client = await createCallClient(given, context, isChange(operation))
   try {
-    const params = await readParams(operation, values, given, client)
-    operation.check?.(params, overrides.length > 0)
-    return { operation, client, params, overrides }
+    const { nameOf } = client
+    const { settings, ...read } = await readGiven(operation, values, given, client)
+    const caller = { settings, nameOf, prefix: `${name}: ` }
+    const request = await resolveRequest(operation, { values: read.values, overrides }, caller)
+    const list = operation.list?.(request.values, client.host.clock.now(), nameOf)
+    return { ...request, client, list }
   } catch (error) {
     await client.close()
     throw error
   }
 }
 
-async function call(operation: Operation, options: unknown, context: ClientContext): Promise<CallOutcome> {
+async function call(operation: Method, options: unknown, context: ClientContext): Promise<CallOutcome> {
   const opened = await openCall(operation, methodName(operation), options, context)
   const { clock } = context.host
   try {
     const from = clock.now()
     const outcome = await send(opened)
     if (operation.route === submitPullRequest.route && outcome.failure === undefined)
-      context.submissions.set(nameOf(opened.params as RequestedPullRequest), { from, to: clock.now() })
+      context.submissions.set(targetName(opened.values as RequestedPullRequest), { from, to: clock.now() })
     return outcome
   } finally {
     await opened.client.close()
@@ -191,11 +187,15 @@ async function call(operation: Operation, options: unknown, context: ClientConte
 }
 
 /** Yields the records of a list; requests a page when the records before it were taken. */
-async function* iterate(operation: Operation, options: unknown, context: ClientContext) {
+async function* iterate(operation: Method, options: unknown, context: ClientContext) {
   const opened = await openCall(operation, iteratorName(operation), options, context)
   try {
-    const pages = operation.pagination?.(opened.params, context.host.clock.now())
-    if (pages !== undefined) for await (const records of readRecords(pages, opened)) yield* records
+    const { list } = opened
+    if (list === undefined) return
+    for await (const { records, end } of readList(opened.client, list, opened)) {
+      yield* records
+      if (end !== undefined) await checkEnd(end, opened.client)
+    }
   } finally {
     await opened.client.close()
   }
@@ -214,7 +214,7 @@ async function waitFor(callOptions: unknown, context: ClientContext): Promise<Ca
       const { number: pr, settings } = await findPullRequest(reference, given, client)
       const [repo, targetBranch] = [await settings.require('repo'), await settings.require('targetBranch')]
       const values = { repo, targetBranch, pr }
-      const name = nameOf(values)
+      const name = targetName(values)
       const state = { submission: context.submissions.get(name) }
       if (!targets.has(name)) targets.set(name, { request: { values, overrides: [] }, state, errors: 0 })
     }
@@ -248,6 +248,8 @@ async function createCallClient(
   const storeError = settings.store.readError()
   if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
   const parts = {
+    nameOf: (name: string) => name,
+    advice: noAdvice,
     host,
     settings,
     options: { timeout: await settings.read('timeout'), verbose: false },
@@ -256,54 +258,32 @@ async function createCallClient(
     secrets,
     token: memoize(() => readToken(host.env, settings, secrets.hide, logger.warn)),
   }
-  return createServiceClient(parts, 'caFile', isLoopback)
+  return createServiceClient(parts, isLoopback)
 }
 
 type Values = Readonly<Record<string, unknown>>
 
-/**
- * Returns the params of a call from its options and, for what they leave out, from the settings. Throws a usage
- * error for what is missing.
- */
-async function readParams(
-  operation: Operation,
-  values: Values,
+/** Returns what a call gives of a request, and the settings of the repository that its pull request names. */
+async function readGiven(
+  { params }: Method,
+  { pr, targets, ...values }: Values,
   given: GivenSettings,
   client: CallClient,
-): Promise<Values> {
-  const { settings } = client
-  const { params } = operation
+) {
+  const own = Object.entries(values).filter(([name]) => !Object.hasOwn(given, name))
+  const result = new Map(own.map(([name, value]) => [name, () => value]))
+  if (targets !== undefined) result.set('targets', () => encodeTargets(targets as 'ALL' | readonly string[]))
+  // The test run that the CI job runs on.
+  if (params.run !== undefined && values.run === undefined)
+    result.set('run', async () =>
+      pr === undefined ? params.run?.type.check(await client.settings.require('testRun')) : undefined,
+    )
   const needsPullRequest =
-    params.pr !== undefined &&
-    (params.pr.required || params.head !== undefined ? values.head === undefined : values.pr !== undefined)
-  const pullRequest = needsPullRequest
-    ? await findPullRequest(values.pr === undefined ? undefined : String(values.pr), given, client)
-    : undefined
-  const queueSettings = pullRequest?.settings ?? settings
-  const result: Record<string, unknown> = {}
-  for (const [name, { setting, settingFrom, required = false }] of Object.entries(params)) {
-    if (name === 'pr') result.pr = pullRequest?.number
-    else if (setting !== undefined && settingFrom !== undefined)
-      result[name] = await settings.readFrom(settingFrom, setting)
-    else if (setting === 'repo' || setting === 'targetBranch' || setting === 'org')
-      result[name] = await queueSettings.require(setting)
-    else if (values[name] !== undefined) result[name] = values[name]
-    else if (setting === 'sha') result[name] = await settings.require(setting)
-    else if (setting !== undefined) result[name] = await settings.read(setting)
-    else if (name === 'run' && values.pr === undefined)
-      result[name] = await currentTestRun(operation, settings)
-    else if (required)
-      throw usageError(`${methodName(operation)}: ${name} is required.`, `Pass the option ${name}.`)
-  }
-  const { targets } = result
-  return targets === undefined
-    ? result
-    : { ...result, targets: encodeTargets(targets as 'ALL' | readonly string[]) }
+    params.pr !== undefined && (params.pr.required || params.head !== undefined) && values.head === undefined
+  if (pr === undefined && !needsPullRequest) return { values: result, settings: client.settings }
+  const { number, settings } = await findPullRequest(pr === undefined ? undefined : String(pr), given, client)
+  return { values: result.set('pr', () => number), settings }
 }
-
-/** The test run that the CI job runs on, as the param checks it. */
-const currentTestRun = async ({ params }: Operation, settings: Config): Promise<unknown> =>
-  params.run?.type.check(await settings.require('testRun'))
 
 /** Finds the pull request of a call, and the settings of its repository, which an address names too. */
 async function findPullRequest(
@@ -313,63 +293,49 @@ async function findPullRequest(
 ): Promise<{ readonly number: number; readonly settings: Config }> {
   const { settings } = client
   const text = reference ?? (await findCurrentPullRequest(settings, client))
-  const { number, repo } = parsePullRequest(text)
+  const givenRepo = given.repo === undefined ? undefined : String(given.repo)
+  const { number, repo } = readReference(text, givenRepo, client.nameOf)
   if (repo === undefined) return { number, settings }
-  if (given.repo === undefined) return { number, settings: settings.withArgs(sourceOf({ ...given, repo })) }
-  if (isSameRepository(parseRepository(String(given.repo)), parseRepository(repo)))
-    return { number, settings }
-  throw usageError(
-    `'${text}' and the option repo (${given.repo}) name different repositories.`,
-    'Use only one of them.',
-  )
+  if (given.repo !== undefined) return { number, settings }
+  return { number, settings: settings.withArgs(sourceOf({ ...given, repo })) }
 }
 
 async function send(opened: OpenCall): Promise<CallOutcome> {
-  const { client, operation, params, overrides } = opened
+  const { client, operation, values, overrides } = opened
   const { route } = operation
-  const pages = operation.pagination?.(params, client.host.clock.now())
-  if (pages !== undefined) return collectRecords(pages, opened)
+  if (opened.list !== undefined) return collectRecords(opened, opened.list)
   try {
-    const { response, resource, delivery } = await callOperation(client, operation, params, { overrides })
+    const { response, resource, delivery } = await callMethod(client, operation, values, { overrides })
     return { document: response.document?.(response.records) ?? createReceipt(route, resource, delivery) }
   } catch (error) {
     const failure = toMergeqError(error)
     const { delivery } = failure.details
-    const resource = resourceOfParams(params)
+    const resource = resourceOfParams(values)
     const document = delivery === undefined ? null : createReceipt(route, resource, delivery, failure)
     return { document, failure }
   }
 }
 
-/** Requests page after page until the list ends, and returns all of them as one document. */
-async function collectRecords(pages: Paginator, opened: OpenCall): Promise<CallOutcome> {
+/** Reads a whole list as one document. */
+async function collectRecords(opened: OpenCall, list: List): Promise<CallOutcome> {
   const found: JsonObject[] = []
-  const toDocument = () => ({ [pages.key]: found, ...pages.finish().envelope })
+  let document: JsonObject | null = null
   try {
-    for await (const records of readRecords(pages, opened)) for (const record of records) found.push(record)
-    return { document: toDocument() }
+    for await (const { records, end } of readList(opened.client, list, opened)) {
+      for (const record of records) found.push(record)
+      if (end === undefined) continue
+      document = { [list.operation.pages?.key ?? '']: found, ...end.envelope }
+      await checkEnd(end, opened.client)
+    }
+    return { document }
   } catch (error) {
-    return { document: pages.hasStarted ? toDocument() : null, failure: toMergeqError(error) }
+    return { document, failure: toMergeqError(error) }
   }
 }
 
-/** Yields the records of each page. Throws the error of a list that could not be read completely. */
-async function* readRecords(
-  pages: Paginator,
-  { client, operation, params, overrides }: OpenCall,
-): AsyncGenerator<readonly JsonObject[]> {
-  const requestPage = async (pageQuery: PageQuery) =>
-    (await callOperation(client, operation, params, { overrides, pageQuery })).response
-  let failure: MergeqError | undefined
-  try {
-    yield* pages.read(requestPage)
-  } catch (error) {
-    failure = toMergeqError(error)
-    if (!pages.hasStarted) throw failure
-  }
-  const { records, notes, isBroken, problem } = pages.finish(failure?.message)
-  yield records
-  if (failure?.kind === 'interrupted') throw failure
-  for (const note of notes) await client.logger.info(note)
-  if (isBroken) throw incompleteListError(failure, problem)
+/** Reports what is to be said about a list. Throws the error of a list that could not be read completely. */
+async function checkEnd(end: ListEnd, { logger }: CallClient): Promise<void> {
+  if (end.failure?.kind === 'interrupted') throw end.failure
+  for (const note of end.notes) await logger.info(note)
+  if (end.isBroken) throw incompleteListError(end)
 }

@@ -1,10 +1,9 @@
 import type { Operation, ParamValues } from '../api/operation.ts'
 import type { OperationName, serviceOperations } from '../api/operations/index.ts'
 import { maxWindow } from '../domain/limits.ts'
-import { pullRequestStates } from '../domain/states.ts'
 import { maxPullRequestNumber } from '../domain/values/pull-request.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
-import { choice, integer } from '../domain/values/types.ts'
+import { instant, integer } from '../domain/values/types.ts'
 import { get, isObject, type JsonObject } from '../json.ts'
 import { cancel, configure, restart, setTargets, submit } from './engine/actions.ts'
 import { finalStates, type PullRequest, type Queue, type SandboxTestRun } from './engine/queue.ts'
@@ -18,16 +17,7 @@ import {
   formatTestRun,
   formatTimeline,
 } from './records.ts'
-import {
-  anyText,
-  checkValue,
-  nonEmptyText,
-  readField,
-  readOptional,
-  readParams,
-  statusError,
-  time,
-} from './requests.ts'
+import { checkValue, nonEmptyText, readOptional, readParams, statusError } from './requests.ts'
 import { createHex, createUuid } from './sample-data.ts'
 import type { SandboxState } from './state.ts'
 import { listTestsFailedBetween, type SandboxTest } from './test-history.ts'
@@ -118,19 +108,17 @@ function paginate<T>(
   }
 }
 
-/** Returns the page of tests that a body asks for. */
+interface PageOfTests {
+  readonly repo: Repository
+  readonly pageSize: number
+  readonly pageToken?: string | undefined
+}
+
 const paginateTests = (
   tests: readonly SandboxTest[],
-  body: JsonObject,
-  repo: Repository,
+  { repo, pageSize, pageToken = '' }: PageOfTests,
   ...query: readonly unknown[]
-) =>
-  paginate(
-    tests,
-    readField(body, 'page_query.page_size', integer(1, 100)),
-    readOptional(body, 'page_query.page_token', anyText) ?? '',
-    [repositoryName(repo), ...query],
-  )
+) => paginate(tests, pageSize, pageToken, [repositoryName(repo), ...query])
 
 /** The API document has no `status.value` (docs/reference/service.md, "Test records"). */
 const formatTest = ({ record, health }: SandboxTest, withHealth: boolean): JsonObject => {
@@ -223,14 +211,13 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
     return renderMetrics(queues)
   },
 
-  'flaky-tests/list-failing-tests'(sandbox, { repo }, { body }) {
-    const start = readField(body, 'start_time', time)
-    const end = readField(body, 'end_time', time)
+  'flaky-tests/list-failing-tests'(sandbox, params) {
+    const { repo, start, end } = params
     if (Math.abs(end - start) > maxWindow)
       throw statusError(400, 'start_time must be within 7 days of end_time.')
     if (start > end) throw statusError(400, 'start_time must not be after end_time.')
     const failedTests = listTestsFailedBetween(sandbox.getTests(repo), start, end)
-    const { items, page } = paginateTests(failedTests, body, repo, start, end)
+    const { items, page } = paginateTests(failedTests, params, start, end)
     return { tests: items.map(test => formatTest(test, sandbox.dialect.hasObservedFields)), page }
   },
 
@@ -239,12 +226,10 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
   }),
 
   /** The sandbox's own: the latest submission comes first, and `since` and `until` include both ends. */
-  listPullRequests(sandbox, ref, { body }) {
-    const queue = sandbox.getQueue(ref)
-    const state = readOptional(body, 'state', choice(pullRequestStates, 'state'))
-    const since = readOptional(body, 'since', time)
-    const until = readOptional(body, 'until', time)
-    const take = readOptional(body, 'take', integer(1, 100)) ?? defaultTake
+  listPullRequests(sandbox, params, { body }) {
+    const { state, since, pageToken = '', pageSize = defaultTake } = params
+    const queue = sandbox.getQueue(params)
+    const until = readOptional(body, 'until', instant)
     const isWanted = (pullRequest: PullRequest) =>
       (state === undefined || pullRequest.state === state) &&
       ((since === undefined && until === undefined) || finalStates.includes(pullRequest.state)) &&
@@ -254,8 +239,7 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
       .filter(isWanted)
       .sort((one, other) => other.submitOrder - one.submitOrder)
     const query = [repositoryName(queue.repo), queue.targetBranch, state, since, until]
-    const cursor = readOptional(body, 'cursor', anyText) ?? ''
-    const { items, page } = paginate(found, take, cursor, query)
+    const { items, page } = paginate(found, pageSize, pageToken, query)
     // The document does not show this operation: both dialects have the observed fields.
     const dialect = { ...sandbox.dialect, hasObservedFields: true }
     return {
@@ -265,9 +249,9 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
   },
 
   /** The sandbox's own: a broken test is always quarantined by hand, and `test_case_id` is an id of its own. */
-  'flaky-tests/list-quarantined-tests'(sandbox, { repo }, { body }) {
-    const tests = sandbox.getTests(repo).filter(({ isQuarantined }) => isQuarantined)
-    const { items, page } = paginateTests(tests, body, repo, 'quarantined')
+  'flaky-tests/list-quarantined-tests'(sandbox, params) {
+    const tests = sandbox.getTests(params.repo).filter(({ isQuarantined }) => isQuarantined)
+    const { items, page } = paginateTests(tests, params, 'quarantined')
     return {
       quarantined_tests: items.map(({ id, health, record }) => ({
         name: record.name,
@@ -285,10 +269,10 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
     }
   },
 
-  'flaky-tests/list-unhealthy-tests'(sandbox, { repo }, { body }) {
-    const status = readField(body, 'status', choice(['flaky', 'broken'], 'status'))
-    const tests = sandbox.getTests(repo).filter(({ health }) => health === status)
-    const { items, page } = paginateTests(tests, body, repo, 'unhealthy', status)
+  'flaky-tests/list-unhealthy-tests'(sandbox, params) {
+    const { repo, status } = params
+    const tests = sandbox.getTests(repo).filter(({ health }) => health.toUpperCase() === status)
+    const { items, page } = paginateTests(tests, params, 'unhealthy', status)
     const formatWithoutRates = (test: SandboxTest) => {
       const { failure_rate_last_7d: _7d, failure_rate_last_24h: _24h, ...record } = formatTest(test, true)
       return record

@@ -1,5 +1,4 @@
 import type { Params } from '../api/operation.ts'
-import { readInstant } from '../domain/values/time.ts'
 import { repository, type Type } from '../domain/values/types.ts'
 import { MergeqError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
@@ -21,15 +20,8 @@ export const fieldType = <T>(expected: string, check: (value: unknown) => T | un
   },
 })
 
-export const anyText = fieldType('a string', value => (typeof value === 'string' ? value : undefined))
-
 export const nonEmptyText = fieldType('a non-empty string', value =>
   typeof value === 'string' && value !== '' ? value : undefined,
-)
-
-/** An RFC 3339 date-time; its value is in milliseconds since 1970. */
-export const time = fieldType('a date-time like 2026-01-05T09:30:00Z', value =>
-  typeof value === 'string' && value.includes(':') ? readInstant(value) : undefined,
 )
 
 /** Returns a value as its type reads it; throws 400 with its path for a bad or missing value. */

@@ -44,7 +44,7 @@ test('there is a method for each operation and an iterator for each list, and do
   const names = operations.map(({ route }) =>
     route.replace(/^.*\//, '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
   )
-  const paged = operations.filter(({ pagination }) => pagination !== undefined).map(iteratorName)
+  const paged = operations.filter(({ pages }) => pages !== undefined).map(iteratorName)
   const all = [...names, ...paged, 'waitForPullRequests']
   expect(Object.keys(createHostClient({}, nodeHost)).sort()).toEqual([...all].sort())
   const guide = readFileSync('docs/library.md', 'utf8')

@@ -175,6 +175,17 @@ describe('as JSON', () => {
     expect({ code, complete: JSON.parse(out).window.complete }).toEqual({ code: 0, complete })
   })
 
+  test.each([
+    ['--limit 2', 'p1'],
+    ['--limit 1', ''],
+    ['--limit 2 --sort name', undefined],
+    ['--max-pages 1', 'p1'],
+    ['--limit 2 --since 14d', ''],
+  ])('%s prints a cursor only where it continues after the last record: %j', async (flags, token) => {
+    const { out } = await walk(`${flags} --json`, chain('ab', 'c'))
+    expect(JSON.parse(out).page.next_page_token).toBe(token)
+  })
+
   test('--page-token gives one page, as the service gives it', async () => {
     const pages = { p2: { ids: ['b'], next: 'p3', page: { total_rows: 9 } } }
     const outcome = await walk('--page-token p2 --json', pages)

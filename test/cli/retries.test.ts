@@ -280,6 +280,7 @@ test.each([
     },
     random: () => 0,
     authorities: [],
+    nameOf: setting => setting,
     limit: 10_000,
     interrupted: new AbortController().signal,
     isLoopback: () => true,

@@ -1,6 +1,6 @@
 import manifest from '../../package.json' with { type: 'json' }
 import { settingNames } from '../../src/domain/queue-file.ts'
-import { findQueueSetting } from '../../src/domain/queue-settings.ts'
+import { type QueueSetting, queueSettings } from '../../src/domain/queue-settings.ts'
 import type { Type } from '../../src/domain/values/types.ts'
 
 export const schemaPath = 'docs/reference/queue-file.schema.json'
@@ -37,7 +37,7 @@ export const queueFileSchema = {
       // The service may have further settings.
       properties: Object.fromEntries(
         settingNames.map(name => {
-          const setting = findQueueSetting(name)
+          const setting = new Map<string, QueueSetting<unknown>>(Object.entries(queueSettings)).get(name)
           if (setting === undefined) throw new Error(`no setting ${name}`)
           return [name, { description: setting.summary, ...schemaOf(setting.type) }]
         }),

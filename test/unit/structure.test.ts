@@ -18,12 +18,14 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
   domain: ['errors', 'json'],
   http: ['errors', 'url', 'host/host types', 'node:crypto', 'node:dns', 'node:net', 'node:tls', 'node:zlib'],
   api: ['domain', 'http', ...base],
+  methods: ['api', 'domain', ...base],
   output: ['domain', 'errors', 'json'],
   config: ['domain', ...base],
-  cli: ['config', 'output', 'api', 'http types', 'http lazily', 'domain', ...base],
+  cli: ['config', 'output', 'methods', 'api', 'http types', 'http lazily', 'domain', ...base],
   // `doctor` reads the proxy as the HTTP client does.
   commands: [
     'cli',
+    'methods',
     'api',
     'domain',
     'config',
@@ -33,7 +35,17 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
     ...base,
   ],
   // The library logs and redacts its notices as the command line does.
-  library: ['api', 'config', 'domain', 'host', 'http types', 'output/logger', 'output/redactor', ...base],
+  library: [
+    'methods',
+    'api',
+    'config',
+    'domain',
+    'host',
+    'http types',
+    'output/logger',
+    'output/redactor',
+    ...base,
+  ],
   sandbox: ['domain', 'api/operation', 'api/operations', 'errors', 'json', 'node:http', 'node:crypto'],
   main: ['host', 'cli', 'commands/index', 'errors'],
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { PageCursor } from '../../src/api/pages.ts'
 import { windows } from '../../src/domain/time-range.ts'
+import { PageCursor } from '../../src/methods/list.ts'
 import { day } from '../support/flaky-list.ts'
 import { noon } from '../support/harness.ts'
 
@@ -25,6 +25,7 @@ test('the windows of a range cover it without gaps or overlaps, each at most 168
 test('endless empty pages stop the list; as many pages of another window do not', () => {
   const steps = new PageCursor(windows({ start: noon - 20 * day, end: noon }), {
     maxPages: 10_000,
+    maxPagesName: '--max-pages',
     noun: 'test',
   })
   let pages = 0

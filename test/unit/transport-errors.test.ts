@@ -8,6 +8,7 @@ const read = {
   began: true,
   limit: 1_000,
   node: '20.18.1',
+  nameOf: (setting: string) => setting,
 }
 
 test.each(['ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])(

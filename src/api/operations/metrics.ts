@@ -1,6 +1,6 @@
 import { maxListResponseSize, maxSamples } from '../../domain/limits.ts'
-import { labelsOf, numberText, readSamples, type Sample } from '../../domain/metrics/exposition.ts'
-import { repository, text } from '../../domain/values/types.ts'
+import { numberText, readSamples, type Sample } from '../../domain/metrics/exposition.ts'
+import { repository } from '../../domain/values/types.ts'
 import type { JsonObject } from '../../json.ts'
 import { defineOperation, param } from '../operation.ts'
 import { type DecodedResponse, isWebPage, type ResponseDecoder, webPageError } from '../response.ts'
@@ -43,7 +43,7 @@ function checkSamples(text: string): void {
   for (const _ of readSamples(text)) if (++count === maxSamples) return
 }
 
-function decodeMetrics(text: string, bytes: Uint8Array): DecodedResponse {
+export function decodeMetrics(text: string, bytes: Uint8Array): DecodedResponse {
   checkSamples(text)
   return {
     get records() {
@@ -63,32 +63,6 @@ export const sampleBatches = (bytes: Uint8Array): Iterable<readonly JsonObject[]
 /** Yields the samples in the body of a response. Throws a `bad-answer` error when a sample cannot be read. */
 export const readSamplesIn = (bytes: Uint8Array): Iterable<Sample> => readSamples(utf8.decode(bytes))
 
-/**
- * Returns a test whether a line of a metrics text concerns a branch: true for samples with the label
- * `branch="..."`, comments and empty lines, and for invalid lines, so that the parser of the text reports
- * them.
- */
-const isOfBranch =
-  (branch: string) =>
-  (line: string): boolean =>
-    /^[ \t\r]*(?:#|$)/.test(line) || (labelsOf(line) ?? { branch }).branch === branch
-
-/** Returns the lines of a text for which `keep` returns true, each with its bytes and line end unchanged. */
-function keepLines(bytes: Uint8Array, keep: (line: string) => boolean): Uint8Array {
-  const result = new Uint8Array(bytes.length)
-  let length = 0
-  for (let start = 0; start < bytes.length; ) {
-    const end = bytes.indexOf(0x0a, start)
-    const line = bytes.subarray(start, end < 0 ? bytes.length : end + 1)
-    if (keep(utf8.decode(line).replace(/\r?\n$/, ''))) {
-      result.set(line, length)
-      length += line.length
-    }
-    start += line.length
-  }
-  return result.subarray(0, length)
-}
-
 export const getMergeQueueMetrics = defineOperation({
   route: 'GET /getMergeQueueMetrics',
   summary: 'Reads the metrics of merge queues.',
@@ -103,18 +77,7 @@ export const getMergeQueueMetrics = defineOperation({
       encode: repo =>
         repo === undefined ? undefined : { repo: `${repo.owner}/${repo.name}`, repoHost: repo.host },
     }),
-    branch: param(text('branch'), 'Show the samples of this branch only', {
-      setting: 'targetBranch',
-      settingFrom: 'option',
-    }),
   },
   decoder: expositionDecoder,
   errors: { subject: 'the metrics' },
-  trimResponse: ({ branch }) =>
-    branch === undefined
-      ? undefined
-      : ({ bytes: all }) => {
-          const bytes = keepLines(all, isOfBranch(branch))
-          return decodeMetrics(utf8.decode(bytes), bytes)
-        },
 })

@@ -1,19 +1,18 @@
-import { countRead, formatBytes, pluralize } from '../../domain/format.ts'
 import { pullRequestStates, withNormalizedState } from '../../domain/states.ts'
 import {
   isPullRequestReference,
   maxPullRequestNumber,
   parsePullRequest,
 } from '../../domain/values/pull-request.ts'
-import { queueName } from '../../domain/values/repository.ts'
 import type { ImpactedTargets } from '../../domain/values/target-list.ts'
-import { parseMoment, toIso } from '../../domain/values/time.ts'
+import { toIso } from '../../domain/values/time.ts'
 import {
+  anyText,
   choice,
+  instant,
   integer,
   listOf,
   mapped,
-  moment,
   priority,
   type Type,
   text,
@@ -21,16 +20,7 @@ import {
 } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getNumber, getString, type JsonObject } from '../../json.ts'
-import {
-  defineOperation,
-  type OperationErrors,
-  pageParams,
-  param,
-  queueParams,
-  type RecoveryRule,
-  requiredParam,
-} from '../operation.ts'
-import { type PagedList, Paginator } from '../pages.ts'
+import { defineOperation, param, queueParams, type RecoveryRule, requiredParam } from '../operation.ts'
 import { emptyDecoder, listDecoder, missingPartErrorWithMessage, recordDecoder } from '../response.ts'
 import { pullRequestListRecord, pullRequestRecord, testRunRecord } from './fields.ts'
 
@@ -67,15 +57,12 @@ export const getSubmittedPullRequest = defineOperation({
     pr: param(pullRequestNumber, 'Pull request: 123, #123 or a URL', { location: 'body.pr.number' }),
     head: param(text('head branch', 'branch'), 'Find the pull request by its head branch', {
       location: 'body.pr.branch',
-      values: 'branches',
     }),
     includeTimeline: param(toggle, 'Show the events of the pull request', {
       location: 'body.includeTimeline',
-      option: 'timeline',
     }),
     includeEstimatedTimeToMerge: param(toggle, 'Show when the service expects the merge', {
       location: 'body.includeEstimatedTimeToMerge',
-      option: 'eta',
     }),
   },
   exclusive: [['head', 'pr']],
@@ -88,12 +75,6 @@ export const getSubmittedPullRequest = defineOperation({
         hint: 'Check the base URL, and any proxy or cache in front of the service.',
       })
   },
-  errors: {
-    hint: (status, resource, commandLine) =>
-      status === 404 && resource.pr !== undefined
-        ? `Check --repo and --target-branch. To submit the pull request, run: ${commandLine(['pr', 'submit', resource.pr], resource)}`
-        : undefined,
-  },
 })
 
 /** Reads the record of a pull request that may lack its state: its other fields may say why it is not merging. */
@@ -105,19 +86,10 @@ export const getPartialPullRequest: typeof getSubmittedPullRequest = {
   }),
 }
 
-/** What to do after a change of a pull request was refused: first see what the service knows of it. */
-const inspectOnError: OperationErrors = {
-  hint: (status, resource, commandLine) =>
-    (status === 404 || status === 409) && resource.pr !== undefined
-      ? `${status === 404 ? 'Check --repo and --target-branch. ' : ''}To check the state of the pull request, run: ${commandLine(['pr', 'get', resource.pr], resource)}`
-      : undefined,
-}
-
 const recoveredByRecord = (rule: RecoveryRule, change: string, done: string) => ({
   change,
   done,
   readBack: { operation: getSubmittedPullRequest, params: ['repo', 'targetBranch', 'pr'], rule },
-  inspectCommand: 'pr get',
 })
 
 export const submitPullRequest = defineOperation({
@@ -140,10 +112,8 @@ export const submitPullRequest = defineOperation({
   },
   decoder: emptyDecoder,
   errors: {
-    hint: (status, resource, commandLine) =>
-      status === 404
-        ? `Check the pull request number, --repo and --target-branch.\nTo list the queues, run: ${commandLine(['queue', 'list'], { repo: null, targetBranch: null })}`
-        : inspectOnError.hint?.(status, resource, commandLine),
+    check: ['the pull request number', 'repo', 'targetBranch'],
+    makesSubject: true,
   },
 })
 
@@ -157,7 +127,6 @@ export const cancelPullRequest = defineOperation({
   },
   params: pullRequestParams,
   decoder: emptyDecoder,
-  errors: inspectOnError,
 })
 
 export const restartTestsOnPullRequest = defineOperation({
@@ -167,14 +136,13 @@ export const restartTestsOnPullRequest = defineOperation({
   recovery: { ...recoveredByRecord('restart', 'restart', 'restarted'), replay: 'never' },
   params: pullRequestParams,
   decoder: emptyDecoder,
-  errors: inspectOnError,
 })
 
 /** Targets as a program gives them, or as they were read and encoded. */
 type TargetsValue = 'ALL' | readonly string[] | ImpactedTargets
 
 /** Whether targets are encoded: those of the command line, and of a call after its options were checked. */
-const isEncoded = (targets: TargetsValue): targets is ImpactedTargets =>
+export const isEncoded = (targets: TargetsValue): targets is ImpactedTargets =>
   typeof targets === 'object' && 'list' in targets
 
 const targetNames = listOf({
@@ -204,7 +172,7 @@ function checkCommit(sha: string): string {
   if (sha !== 'HEAD') return sha
   throw usageError(
     'HEAD is not a commit hash.',
-    'In a git checkout, omit --sha to use the HEAD commit. Elsewhere, specify the commit hash.',
+    'In a git checkout, leave it out to use the HEAD commit. Elsewhere, specify the commit hash.',
   )
 }
 
@@ -213,7 +181,7 @@ export const setImpactedTargets = defineOperation({
   summary: 'Sets the impacted targets of a pull request.',
   // No operation shows the targets; the last upload for a commit wins
   // (docs/reference/service.md, "setImpactedTargets").
-  recovery: { change: 'target upload', done: 'updated', replay: 'without-reading', inspectCommand: 'pr get' },
+  recovery: { change: 'target upload', done: 'updated', replay: 'without-reading' },
   params: {
     ...pullRequestParams,
     sha: param(headCommit, 'Head commit that the targets belong to', {
@@ -221,11 +189,6 @@ export const setImpactedTargets = defineOperation({
       setting: 'sha',
       encode: sha => (sha === false ? undefined : sha),
     }),
-    tooLarge: param(
-      choice(['all', 'fail'], 'all|fail'),
-      'If the list is over 20 MiB: all sends "ALL" instead, fail sends nothing',
-      { default: 'all' },
-    ),
     // A run of a pull request from a fork has no token: its id replaces it
     // (docs/reference/service.md, "setImpactedTargets").
     forkedRun: param(
@@ -233,34 +196,12 @@ export const setImpactedTargets = defineOperation({
       'GitHub run ID to send instead of a token, for pull requests from forks',
       { location: 'credential.x-forked-workflow-run-id', setting: 'forkedRun' },
     ),
-    // Read last: other usage errors are found before a long input is read.
     targets: requiredParam(targetList, 'Names of the impacted targets', {
       location: 'body.impactedTargets',
       encode: targets => (isEncoded(targets) ? targets.list : targets),
     }),
   },
   decoder: emptyDecoder,
-  errors: inspectOnError,
-  fallback(params, source) {
-    const { targets, tooLarge } = params
-    if (!isEncoded(targets) || targets.list === 'ALL' || targets.list.bytes === 2) return undefined
-    const { number, bytesRead } = targets
-    const input = `(${pluralize(number, 'target')}, ${formatBytes(bytesRead)} read)`
-    if (tooLarge === 'fail' && source === 'limit')
-      throw new MergeqError('refused', `The list of targets is over 20 MiB ${input}. Nothing was sent.`, {
-        operation: 'setImpactedTargets',
-        hint: 'To send "ALL" instead of the list, use --all.',
-      })
-    if (tooLarge === 'fail') return undefined
-    const large =
-      source === 'limit'
-        ? 'The list of targets is over 20 MiB'
-        : 'The list of targets is too large for the service (413)'
-    return {
-      params: { ...params, targets: { ...targets, list: 'ALL' as const } },
-      warning: `${large} ${input}. Sending "ALL" instead.`,
-    }
-  },
 })
 
 /** The ID of a test run, or the name of a test branch, which ends in the ID. */
@@ -268,7 +209,7 @@ const testRunId: Type<string> = mapped(text('test run', 'run'), name => {
   if (isPullRequestReference(name))
     throw usageError(
       `'${name}' is a pull request, not a test run.`,
-      `To find its test run, run: mergeq pr testing --pr ${parsePullRequest(name).number}`,
+      `Give it as pr: ${parsePullRequest(name).number}.`,
     )
   return text('test run').parse(name.slice(name.lastIndexOf('/') + 1))
 })
@@ -286,62 +227,29 @@ export const getMergeQueueTestingDetails = defineOperation({
   exclusive: [['run', 'pr']],
   response: testRunRecord,
   decoder: recordDecoder(document => document),
-  errors: {
-    subject: 'the test run',
-    hint: (status, resource, commandLine) => {
-      if (status !== 404) return undefined
-      return resource.pr === undefined
-        ? 'Check the test run ID, --repo and --target-branch.'
-        : `To check the state of the pull request, run: ${commandLine(['pr', 'get', resource.pr], resource)}`
-    },
-  },
+  errors: { subject: 'the test run', check: ['the test run ID', 'repo', 'targetBranch'] },
 })
 
 /** The members of a page of pull requests. */
 const pageParts = { key: 'pullRequests', tokenPath: 'nextCursor' }
 
-/** Whether a pull request is by an author, whose name may begin with `@`. */
-const isBy = (author: string, record: JsonObject): boolean =>
-  getString(record, 'prAuthor')?.toLowerCase() === author.replace(/^@/, '').toLowerCase()
-
 const stateNames = pullRequestStates.map(state => state.toLowerCase().replaceAll('_', '-'))
-
-const closedStates = ['merged', 'failed', 'cancelled']
-const openStates = stateNames.filter(name => !closedStates.includes(name))
-
-/** The states that another word means: `open` with gh. */
-const statesMeant: ReadonlyMap<string, readonly string[]> = new Map([
-  ['open', openStates],
-  ['queued', openStates],
-  ['closed', closedStates],
-])
 
 const stateName = choice(stateNames, 'state')
 
 /** Parses a state in any case, `not-ready` or `NOT_READY`, and returns it as the service spells it. */
 function parseState(word = ''): string {
-  const states = statesMeant.get(word.toLowerCase())
-  const hint =
-    word.toLowerCase() === 'all'
-      ? 'For all pull requests, omit --state.'
-      : states === undefined
-        ? undefined
-        : `For ${word.toLowerCase()} pull requests: ${states.map(state => `--state ${state}`).join(' ')}`
-  if (hint !== undefined) throw usageError(`'${word}' is not a state.`, hint)
   return stateName.parse(word.replaceAll('_', '-')).toUpperCase().replaceAll('-', '_')
 }
 
-const pullRequestState: Type<string> = {
+export const pullRequestState: Type<string> = {
   ...stateName,
   declaration: 'PullRequestState',
   parse: parseState,
   check: value => parseState(String(value)),
 }
 
-/**
- * Lists pull requests of a queue, including finished ones; each is returned once
- * (docs/reference/service.md, "listPullRequests").
- */
+/** Lists pull requests of a queue, including finished ones (docs/reference/service.md, "listPullRequests"). */
 export const listPullRequests = defineOperation({
   route: 'POST /listPullRequests',
   summary: 'Lists pull requests of a queue, including finished ones.',
@@ -349,24 +257,17 @@ export const listPullRequests = defineOperation({
   hasState: true,
   params: {
     ...queueParams,
-    // One request for each state; without any, one request for all states.
-    states: param(listOf(pullRequestState), 'Only pull requests in this state', {
-      option: 'state',
-      setsBodyPaths: ['state'],
+    since: param(instant, 'Only pull requests that merged, failed or were cancelled since this time', {
+      location: 'body.since',
+      encode: since => (since === undefined ? undefined : toIso(since)),
     }),
-    since: param(moment, 'Only pull requests that merged, failed or were cancelled since this time', {
-      setsBodyPaths: ['since'],
+    state: param(pullRequestState, 'Only pull requests in this state', { location: 'body.state' }),
+    // `cursor` and `take` are members of the body itself.
+    pageToken: param(anyText, 'Fetch only the page with this cursor', {
+      location: 'body.cursor',
+      encode: token => (token === '' ? undefined : token),
     }),
-    // The service cannot select by author: other pull requests are dropped here.
-    author: param(
-      mapped(text('author', 'name'), name => {
-        if (name === '@me')
-          throw usageError("'@me' is not a login.", 'Use your login, such as: --author octocat')
-        return name
-      }),
-      'Only pull requests by this author (filtered by mergeq, not by the service)',
-    ),
-    ...pageParams('pull requests', ['take']),
+    pageSize: param(integer(1, 100), 'Pull requests per page', { location: 'body.take' }),
   },
   response: pullRequestRecord,
   document: pullRequestListRecord,
@@ -376,33 +277,10 @@ export const listPullRequests = defineOperation({
     withNormalizedState,
   ),
   errors: { subject: 'the pull requests' },
-  // `cursor` and `take` are members of the body itself.
-  pagination({ repo, targetBranch, states = [], author, limit, pageSize, maxPages, ...rest }, now) {
-    const since = rest.since === undefined ? undefined : toIso(parseMoment(rest.since, now))
-    const queue = `${queueName({ repo, targetBranch })}`
-    const conditions = [
-      ...new Set(states),
-      ...(since === undefined ? [] : [`ended since ${since}`]),
-      ...(author === undefined ? [] : [`by ${author}`]),
-    ]
-    const selection = conditions.length === 0 ? '' : ` (${conditions.join(', ')})`
-    const ended = since === undefined ? {} : { since }
-    const list: PagedList = {
-      ...pageParts,
-      noun: 'pull request',
-      segments: states.length === 0 ? [ended] : [...new Set(states)].map(state => ({ ...ended, state })),
-      pageQuery: (token, pageSize) => ({ ...(token === '' ? {} : { cursor: token }), take: pageSize }),
-      idOf: record => getNumber(record, 'prNumber')?.toString(),
-      hiddenBy: record => (author === undefined || isBy(author, record) ? undefined : '--author'),
-      describe: ({ shown, matching, complete }) =>
-        `${countRead(shown, `${matching}pull request`, complete)} for ${queue}${selection}.`,
-      envelope({ pages, complete, envelope: { nextCursor, ...others } }) {
-        // The cursor of the last of several requests continues one state only.
-        const cursor = pages === 1 && nextCursor !== undefined ? { nextCursor } : {}
-        const start = since === undefined ? {} : { start: since }
-        return { ...others, ...cursor, window: { ...start, complete } }
-      },
-    }
-    return new Paginator(list, { limit, pageSize, maxPages })
+  pages: {
+    key: pageParts.key,
+    noun: 'pull request',
+    nextToken: pageParts.tokenPath,
+    idOf: record => getNumber(record, 'prNumber')?.toString(),
   },
 })

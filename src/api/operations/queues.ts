@@ -1,14 +1,7 @@
 import { queueSettings } from '../../domain/queue-settings.ts'
 import { withNormalizedState } from '../../domain/states.ts'
-import { usageError } from '../../errors.ts'
 import { getArray, isObject, type JsonObject } from '../../json.ts'
-import {
-  defineOperation,
-  inBody,
-  type OperationErrors,
-  queueParams,
-  type RecoveryRule,
-} from '../operation.ts'
+import { defineOperation, inBody, queueParams, type RecoveryRule } from '../operation.ts'
 import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../response.ts'
 import { queueRecord, queueSettingsRecord } from './fields.ts'
 
@@ -22,13 +15,6 @@ function withNormalizedStates(document: JsonObject): JsonObject {
     : { ...queue, enqueuedPullRequests: normalized }
 }
 
-const listOnNotFound: OperationErrors = {
-  hint: (status, resource, commandLine) =>
-    status === 404
-      ? `To list the queues, run: ${commandLine(['queue', 'list'], { repo: null, targetBranch: null })}\nTo create this queue, run: ${commandLine(['queue', 'create'], resource)}`
-      : undefined,
-}
-
 export const getQueue = defineOperation({
   route: 'POST /getQueue',
   summary: 'Reads a queue: its state, settings and pull requests.',
@@ -38,7 +24,6 @@ export const getQueue = defineOperation({
     name: 'list of enqueued pull requests (enqueuedPullRequests)',
     isPresent: ({ enqueuedPullRequests }) => Array.isArray(enqueuedPullRequests),
   }),
-  errors: listOnNotFound,
 })
 
 const recoveredByQueue = (rule: RecoveryRule, change: string, done: string) =>
@@ -47,7 +32,7 @@ const recoveredByQueue = (rule: RecoveryRule, change: string, done: string) =>
     done,
     readBack: { operation: getQueue, params: ['repo', 'targetBranch'], rule },
     replay: 'if-not-applied',
-    inspectCommand: 'queue get',
+    ofQueue: true,
   }) as const
 
 const { mode, concurrency } = queueSettings
@@ -58,14 +43,7 @@ export const createQueue = defineOperation({
   recovery: { ...recoveredByQueue('create', 'creation', 'created'), alreadyAppliedStatus: 409 },
   params: { ...queueParams, ...inBody({ mode, concurrency }) },
   decoder: emptyDecoder,
-  errors: {
-    hint(status, resource, commandLine) {
-      if (status === 404) return 'Check --repo and the permissions of the token.'
-      return status === 409
-        ? `To see the existing queue, run: ${commandLine(['queue', 'get'], resource)}\nTo change its settings, see: mergeq queue update --help`
-        : undefined
-    },
-  },
+  errors: { check: ['repo', 'the permissions of the token'], makesSubject: true },
 })
 
 export const updateQueue = defineOperation({
@@ -75,13 +53,8 @@ export const updateQueue = defineOperation({
   recovery: recoveredByQueue('update', 'update', 'updated'),
   params: { ...queueParams, ...inBody(queueSettings) },
   exclusive: [['requiredStatuses', 'deleteRequiredStatuses']],
-  check({ repo, targetBranch, ...settings }, hasOverrides) {
-    if (!hasOverrides && Object.values(settings).every(value => value === undefined))
-      throw usageError('No setting was given.', 'Specify at least one setting, for example: --concurrency 5')
-  },
   response: queueSettingsRecord,
   decoder: recordOrEmptyDecoder(withNormalizedStates),
-  errors: listOnNotFound,
 })
 
 export const deleteQueue = defineOperation({

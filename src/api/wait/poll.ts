@@ -247,8 +247,10 @@ export function updateTarget(
 /** Creates the error for a submission that did not show within the grace period, only an earlier attempt. */
 function submissionNotVisibleError(
   { request: { values }, state: { recordBeforeSubmit = {}, ignoredRecord = recordBeforeSubmit } }: WaitTarget,
-  { settings }: ServiceClient,
+  { advice, nameOf }: ServiceClient,
 ): MergeqError {
+  const commands = advice.toInspect('submitPullRequest', [values])
+  const inspect = commands.map(command => `To check the current state, run: ${command}`)
   const [state, since] = ['state', 'stateChangedAt'].map(key => getString(ignoredRecord, key))
   const time = since === undefined ? '' : ` since ${since}`
   const attempt = state === undefined ? '' : ` (${state}${time})`
@@ -256,7 +258,9 @@ function submissionNotVisibleError(
     'not-found',
     `#${values.pr} was submitted, but the service still shows only the previous attempt${attempt}.`,
     {
-      hint: `To check the current state, run: ${settings.commandLine(['pr', 'get', values.pr], values)}\nTo wait longer for the submission to appear, increase --grace.`,
+      hint: [...inspect, `To wait longer for the submission to appear, increase ${nameOf('grace')}.`].join(
+        '\n',
+      ),
     },
   )
 }

@@ -125,14 +125,16 @@ async function runPollRound(targets: readonly WaitTarget[], wait: Wait, observer
   )
   if (missing.length > 0 && options.limit > 0)
     await logger.info(
-      `${joinTruncated(missing)} ${missing.length === 1 ? 'is' : 'are'} not in the queue yet; waiting up to ${formatDuration(Math.min(options.grace, options.limit))} (${options.grace < options.limit ? '--grace' : '--timeout'}).`,
+      `${joinTruncated(missing)} ${missing.length === 1 ? 'is' : 'are'} not in the queue yet; waiting up to ${formatDuration(Math.min(options.grace, options.limit))} (${client.nameOf(options.grace < options.limit ? 'grace' : 'timeout')}).`,
     )
   const hasUnknownHead = readings.some(
     ({ observation }) =>
       observation?.record !== undefined && (getString(observation.record, 'prSha') ?? '') === '',
   )
   if (options.head !== undefined && hasUnknownHead)
-    await logger.warnOnce('The service does not report the head commit; --match-head is not checked.')
+    await logger.warnOnce(
+      `The service does not report the head commit; ${client.nameOf('matchHead')} is not checked.`,
+    )
   const waiting = continued.map(({ target }) => target)
   const failures = readings.flatMap(({ observation, failure = [] }) =>
     observation === undefined ? failure : [],

@@ -1,5 +1,3 @@
-import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
-import { incompleteListError } from '../../api/pages.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields.ts'
@@ -11,6 +9,8 @@ import { isUuid, readText } from '../../domain/values/text.ts'
 import { choice, fileName, integer } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getString, isObject, type Json, type JsonObject, parseJson } from '../../json.ts'
+import { incompleteListError } from '../../methods/list.ts'
+import { listFailingTests, listUnhealthyTests } from '../../methods/tests.ts'
 import { stateSpan } from '../../output/styled-text.ts'
 import { linesView, table } from '../../output/view.ts'
 import {
@@ -176,7 +176,7 @@ export const flakyGateCommand = defineCommand({
     const isExcused = failure?.kind === 'unavailable' && toleratesOutage
     const ok = !isExceeded && (!isBroken || isExcused)
     const limit = `${isExceeded ? 'over' : 'within'} the limit of ${formatInteger(max)}`
-    const reasons = [end.hasStarted ? `${pluralize(failing, 'test')} failed, ${limit}` : 'not checked']
+    const reasons = [end.pages > 0 ? `${pluralize(failing, 'test')} failed, ${limit}` : 'not checked']
     if (ignored > 0) reasons.push(`${formatInteger(ignored)} ignored by the baseline`)
     if (isBroken && !isExceeded)
       reasons.push(
@@ -201,18 +201,18 @@ export const flakyGateCommand = defineCommand({
     })
     await printer.end()
     // The notes would give the number of tests of a list that was not read.
-    if (end.hasStarted) await logNotes(end, context)
+    if (end.pages > 0) await logNotes(end, context)
     if (others !== undefined && others > 0) await logger.info(describeOthers(others))
 
     if (isExceeded) {
-      if (isBroken && !isExcused) await logger.info(incompleteListError(failure, end.problem).message)
+      if (isBroken && !isExcused) await logger.info(incompleteListError(end).message)
       throw new MergeqError('check-failed', `flaky gate: ${reason}.`, {
         hint: 'To list the tests, run `mergeq flaky list` with the same options.',
         isShown: context.isWatched,
       })
     }
     if (isExcused) await logger.warn(`${failure.message} The gate passes because of --on-unavailable pass.`)
-    else if (isBroken) throw incompleteListError(failure, end.problem, 'flaky gate')
+    else if (isBroken) throw incompleteListError(end, 'flaky gate')
     return 0
   },
 })

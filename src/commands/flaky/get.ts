@@ -1,5 +1,4 @@
-import { getTestDetails, listFailingTests } from '../../api/operations/tests.ts'
-import { incompleteListError } from '../../api/pages.ts'
+import { getTestDetails } from '../../api/operations/tests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { webInput } from '../../cli/common-inputs.ts'
 import type { CommandContext } from '../../cli/context.ts'
@@ -14,6 +13,8 @@ import { toIso } from '../../domain/values/time.ts'
 import { duration, text } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { get, getArray, getNumber, getString, type JsonObject } from '../../json.ts'
+import { incompleteListError } from '../../methods/list.ts'
+import { listFailingTests } from '../../methods/tests.ts'
 import { sanitizeLines } from '../../output/sanitize.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { truncateCell } from '../../output/text-width.ts'
@@ -72,6 +73,7 @@ export const searchRequest = (
 ): FailingTestsRequest => ({
   values: { repo, org, since: toIso(startedAt - window), until: toIso(startedAt) },
   overrides: [],
+  operation: listFailingTests,
 })
 
 /**
@@ -90,7 +92,7 @@ export async function findTests(
     for (const search of searches) search.take(test)
   }
   const end = await readFailingTests({ command, request, take }, context)
-  if (!end.complete) throw incompleteListError(end.failure, end.problem, command)
+  if (!end.complete) throw incompleteListError(end, command)
   return searches.map(({ text, found }) => onlyMatch(text, found(), request, context))
 }
 
@@ -301,8 +303,8 @@ export const flakyGetCommand = defineCommand({
   async dryRun({ window }, context) {
     const request = await context.request()
     return isUuid(request.values.testId)
-      ? printDryRun(getTestDetails, [request], context)
-      : printDryRun(listFailingTests, [searchRequest(request.values, window, context)], context)
+      ? printDryRun([request], context)
+      : printDryRun([searchRequest(request.values, window, context)], context)
   },
   async run({ window }, context) {
     const request = await context.request()

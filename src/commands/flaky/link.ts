@@ -1,6 +1,6 @@
 import type { ParamValues } from '../../api/operation.ts'
-import { linkTicketToTestCase, listFailingTests } from '../../api/operations/tests.ts'
-import { type CommandRequest, defineCommand } from '../../cli/command.ts'
+import { linkTicketToTestCase } from '../../api/operations/tests.ts'
+import { defineCommand } from '../../cli/command.ts'
 import { readInputItems } from '../../cli/common-inputs.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { printDryRun } from '../../cli/dry-run.ts'
@@ -9,10 +9,12 @@ import { nameOf } from '../../cli/report.ts'
 import { maxWindow } from '../../domain/limits.ts'
 import { isUuid } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
+import type { ServiceRequest } from '../../methods/resolve.ts'
+import { listFailingTests } from '../../methods/tests.ts'
 import { message } from '../../output/view.ts'
 import { findTests, isIdBeginning, searchRequest } from './get.ts'
 
-type LinkRequest = CommandRequest<ParamValues<typeof linkTicketToTestCase.params>>
+type LinkRequest = ServiceRequest<ParamValues<typeof linkTicketToTestCase.params>>
 
 const lineHint = 'Write one link per line: <test-id> <ticket>'
 
@@ -84,9 +86,7 @@ export const flakyLinkCommand = defineCommand({
   async dryRun(_, context) {
     const requests = await context.requests()
     const search = await readSearch(requests, context)
-    return search === undefined
-      ? printDryRun(linkTicketToTestCase, requests, context)
-      : printDryRun(listFailingTests, [search.request], context)
+    return search === undefined ? printDryRun(requests, context) : printDryRun([search.request], context)
   },
   async run(_, context) {
     const requests = await context.requests()
@@ -94,9 +94,9 @@ export const flakyLinkCommand = defineCommand({
     const found =
       search === undefined ? [] : await findTests('flaky link', search.texts, search.request, context)
     const ids = new Map(search?.texts.map((text, index) => [text, found[index]]))
-    const links = requests.map(({ values, overrides }) => ({
-      values: { ...values, testId: ids.get(values.testId) ?? values.testId },
-      overrides,
+    const links = requests.map(request => ({
+      ...request,
+      values: { ...request.values, testId: ids.get(request.values.testId) ?? request.values.testId },
     }))
     // A link that is listed twice is sent once.
     return context.send([...new Map(links.map(link => [nameOf(link.values), link])).values()])

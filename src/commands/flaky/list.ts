@@ -1,10 +1,3 @@
-import {
-  listFailingTests,
-  listQuarantinedTests,
-  listUnhealthyTests,
-  type TestOrder,
-} from '../../api/operations/tests.ts'
-import type { PaginationEnd } from '../../api/pages.ts'
 import { defineCommand, type ListEnding } from '../../cli/command.ts'
 import { cutListSentence, limitInput } from '../../cli/common-inputs.ts'
 import type { CommandContext } from '../../cli/context.ts'
@@ -16,6 +9,13 @@ import { maxWindow } from '../../domain/limits.ts'
 import { describeInWords, describeWhen, parseTimeRange } from '../../domain/time-range.ts'
 import { type Repository, repositoryName } from '../../domain/values/repository.ts'
 import { get, getString, type Json, type JsonObject } from '../../json.ts'
+import type { ListEnd } from '../../methods/list.ts'
+import {
+  listFailingTests,
+  listQuarantinedTests,
+  listUnhealthyTests,
+  type TestOrder,
+} from '../../methods/tests.ts'
 import { type Column, type ColumnSpec, table, type View } from '../../output/view.ts'
 
 /** A column of a table of tests on a terminal. */
@@ -211,7 +211,7 @@ export const flakyListCommand = defineCommand({
  */
 function statusListEnding(
   adjective: string,
-  { shown, hidden, complete, isBroken }: PaginationEnd,
+  { shown, hidden, complete, isBroken }: ListEnd,
   { pageToken, repo }: { readonly pageToken?: string | undefined; readonly repo: Repository },
   { settings: { commandLine } }: CommandContext,
 ): ListEnding | undefined {

@@ -1,6 +1,4 @@
 import { anyField, fieldNames, testRecord } from '../../api/operations/fields.ts'
-import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
-import { incompleteListError } from '../../api/pages.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields.ts'
@@ -11,6 +9,8 @@ import { describeWhen } from '../../domain/time-range.ts'
 import { parseDuration } from '../../domain/values/time.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { get, getString, type JsonObject } from '../../json.ts'
+import { incompleteListError } from '../../methods/list.ts'
+import { listFailingTests, listUnhealthyTests } from '../../methods/tests.ts'
 import type { FailedTest, JUnitResults } from './junit.ts'
 import { idColumn, nameColumn, ownerColumn, type TestColumn, testListView } from './list.ts'
 import {
@@ -255,9 +255,8 @@ export const flakyMatchCommand = defineCommand({
       )
     if (matchRecords.length === 0) await logger.info('No failed tests.')
 
-    if (withVerdict('unknown').length > 0)
-      throw incompleteListError(end?.failure, end?.problem, 'flaky match')
-    if (end?.isBroken === true) await logger.info(incompleteListError(end.failure, end.problem).message)
+    if (withVerdict('unknown').length > 0) throw incompleteListError(end ?? {}, 'flaky match')
+    if (end?.isBroken === true) await logger.info(incompleteListError(end).message)
     const newTests = withVerdict('new').length
     if (newTests === 0) return 0
     const range = rangeOf(request, context)

@@ -1,17 +1,17 @@
-import { tryRead } from '../../api/extra-reads.ts'
-import type { ParamValues } from '../../api/operation.ts'
-import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
-import type { PaginationEnd } from '../../api/pages.ts'
-import type { CommandRequest } from '../../cli/command.ts'
+import type { Params, ParamValues } from '../../api/operation.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { flag } from '../../cli/inputs.ts'
-import { readPages } from '../../cli/stream-pages.ts'
+import { readListOf } from '../../cli/stream-pages.ts'
 import { parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
 import { toIso } from '../../domain/values/time.ts'
-import { isNotFound, type MergeqError, toMergeqError } from '../../errors.ts'
+import { isNotFound, isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import { type List, type ListEnd, readList, readToEnd } from '../../methods/list.ts'
+import type { Method } from '../../methods/method.ts'
+import type { ServiceRequest } from '../../methods/resolve.ts'
+import { listFailingTests, listUnhealthyTests } from '../../methods/tests.ts'
 
-export type FailingTestsRequest = CommandRequest<ParamValues<typeof listFailingTests.params>>
+export type FailingTestsRequest = ServiceRequest<ParamValues<typeof listFailingTests.params>>
 
 export const rangeOf = ({ values }: FailingTestsRequest, { startedAt }: CommandContext): TimeRange =>
   parseTimeRange(values.since, values.until, startedAt)
@@ -22,11 +22,6 @@ export const windowOf = ({ start, end }: TimeRange, complete: boolean) => ({
   end: toIso(end),
   complete,
 })
-
-export interface FailingTestsEnd extends PaginationEnd {
-  readonly hasStarted: boolean
-  readonly failure: MergeqError | undefined
-}
 
 interface FailingTestsReading {
   /** The command in messages about the progress. */
@@ -44,28 +39,28 @@ interface FailingTestsReading {
 export async function readFailingTests(
   { command, request, toleratesOutage = false, take }: FailingTestsReading,
   context: CommandContext,
-): Promise<FailingTestsEnd> {
-  const pages = listFailingTests.pagination?.(request.values, context.startedAt)
-  if (pages === undefined) throw new Error('the list of failing tests has no pages')
-  const list = { command, operation: listFailingTests }
-  const takeAll = (tests: readonly JsonObject[]) => {
-    for (const test of tests) take(test)
-  }
-  const ending = await readPages({ command: list, request, pages }, context, takeAll).catch(error => {
-    const failure = toMergeqError(error)
-    if (!toleratesOutage || failure.kind !== 'unavailable') throw failure
-    return failure
-  })
-  // Nothing was printed yet, so that standard output is not closed.
-  const failure = ending === 'closed' ? undefined : ending
-  const end = pages.finish(failure?.message)
-  takeAll(end.records)
-  return { ...end, hasStarted: pages.hasStarted, failure }
+): Promise<ListEnd> {
+  const list = listOf(listFailingTests, request.values, context)
+  const tolerates = ({ kind }: MergeqError) => toleratesOutage && kind === 'unavailable'
+  const pages = readListOf(command, list, { overrides: request.overrides, tolerates }, context)
+  const end = await readToEnd(pages, take)
+  if (end.failure?.kind === 'interrupted') throw end.failure
+  return end
+}
+
+/** Returns the list of a method for values. */
+const listOf = <P extends Params>(
+  { list }: Method<P>,
+  values: ParamValues<P>,
+  { client, startedAt }: CommandContext,
+): List => {
+  if (list === undefined) throw new Error('the method is no list')
+  return list(values, startedAt, client().nameOf)
 }
 
 /** Logs the notes about a list of failing tests: the first says its range, which a terminal shows already. */
 export async function logNotes(
-  { notes: [summary = '', ...notes] }: FailingTestsEnd,
+  { notes: [summary = '', ...notes] }: ListEnd,
   { logger, isWatched }: CommandContext,
 ): Promise<void> {
   for (const note of isWatched ? notes : [summary, ...notes]) await logger.info(note)
@@ -82,7 +77,7 @@ const sharedMembers: readonly string[] = ['repo', 'org_url_slug']
 interface UnhealthyTestsEnd {
   readonly isAvailable: boolean
   /** Why the list ended early or could not be read, without a full stop; undefined for a whole list. */
-  readonly problem: string | undefined
+  readonly problem?: string | undefined
 }
 
 /**
@@ -93,7 +88,7 @@ interface UnhealthyTestsEnd {
  * @param request its overrides are those of the request for the failing tests
  */
 export async function readUnhealthyTests(
-  request: CommandRequest<Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>>,
+  request: ServiceRequest<Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>>,
   context: CommandContext,
   take: (test: JsonObject) => void,
 ): Promise<UnhealthyTestsEnd> {
@@ -104,26 +99,21 @@ export async function readUnhealthyTests(
 }
 
 async function readUnhealthyPages(
-  request: CommandRequest<Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>>,
+  request: ServiceRequest<Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>>,
   context: CommandContext,
   take: (test: JsonObject) => void,
 ): Promise<UnhealthyTestsEnd> {
-  const { values } = request
   const overrides = request.overrides.filter(({ path: [member = ''] }) => sharedMembers.includes(member))
-  const pages = listUnhealthyTests.pagination?.(values, context.host.clock.now())
-  if (pages === undefined) throw new Error('the list of unhealthy tests has no pages')
-  for (let pageQuery = pages.nextQuery(); pageQuery !== undefined; pageQuery = pages.nextQuery()) {
-    const options = { overrides, pageQuery }
-    const { response, failure } = await tryRead(context.client(), listUnhealthyTests, values, options)
-    if (response === undefined) {
-      // A service that has sent a page has the operation.
-      const isMissing = !pages.hasStarted && failure !== undefined && isNotFound(failure)
-      return {
-        isAvailable: pages.hasStarted,
-        problem: isMissing ? undefined : failure?.message.replace(/\.$/, ''),
-      }
-    }
-    pages.take(response).forEach(take)
+  const list = listOf(listUnhealthyTests, request.values, context)
+  const problemOf = (failure: MergeqError) => {
+    if (isPermanent(failure)) throw failure
+    return failure.message.replace(/\.$/, '')
   }
-  return { isAvailable: true, problem: pages.finish().problem }
+  try {
+    const { failure, problem } = await readToEnd(readList(context.client(), list, { overrides }), take)
+    return { isAvailable: true, problem: failure === undefined ? problem : problemOf(failure) }
+  } catch (error) {
+    const failure = toMergeqError(error)
+    return { isAvailable: false, ...(isNotFound(failure) ? {} : { problem: problemOf(failure) }) }
+  }
 }

@@ -1,5 +1,3 @@
-import { listFailingTests } from '../../api/operations/tests.ts'
-import { incompleteListError } from '../../api/pages.ts'
 import { defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { option, typedInput } from '../../cli/inputs.ts'
@@ -7,6 +5,8 @@ import { formatInteger, pluralize } from '../../domain/format.ts'
 import { choice, type Type } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import { get, getArray, getString, type Json, type JsonObject } from '../../json.ts'
+import { incompleteListError } from '../../methods/list.ts'
+import { listFailingTests } from '../../methods/tests.ts'
 import { markdownCell, markdownHead } from '../../output/formats.ts'
 import { type Annotation, annotationLines } from '../../output/sanitize.ts'
 import { truncateCell } from '../../output/text-width.ts'
@@ -203,7 +203,7 @@ export const flakyReportCommand = defineCommand({
     const report = { tests, ...window }
     await context.host.out.write(renderReport(report, format, limit ?? defaultLimits[format]))
     await logNotes(end, context)
-    if (end.isBroken) throw incompleteListError(end.failure, end.problem, 'flaky report')
+    if (end.isBroken) throw incompleteListError(end, 'flaky report')
     return 0
   },
 })

@@ -1,12 +1,15 @@
-import { listPullRequests } from '../../api/operations/pull-requests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { cutListSentence, limitInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
+import { type Input, paramInput } from '../../cli/inputs.ts'
 import { pluralize } from '../../domain/format.ts'
+import { pullRequestStates } from '../../domain/states.ts'
 import { describeWhen } from '../../domain/time-range.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { parseMoment } from '../../domain/values/time.ts'
+import { usageError } from '../../errors.ts'
+import { listPullRequests } from '../../methods/pull-requests.ts'
 import { type ColumnSpec, table, withLinks } from '../../output/view.ts'
 
 const columns: readonly ColumnSpec[] = [
@@ -18,11 +21,53 @@ const columns: readonly ColumnSpec[] = [
   ['TITLE', 'prTitle', 'text'],
 ]
 
+const typedAuthor = paramInput('author', listPullRequests.params.author)
+
+/** The author, who must be named: the service does not know whose token it is. */
+const author: Input<string | undefined> = {
+  ...typedAuthor,
+  read(args, context) {
+    if (args.get('--author')?.[0] === '@me')
+      throw usageError("--author: '@me' is not a login.", 'Use your login, such as: --author octocat')
+    return typedAuthor.read(args, context)
+  },
+}
+
+const closed = ['merged', 'failed', 'cancelled']
+const open = pullRequestStates
+  .map(state => state.toLowerCase().replaceAll('_', '-'))
+  .filter(state => !closed.includes(state))
+
+/** The states that another word means: `open` with gh. */
+const statesMeant: ReadonlyMap<string, readonly string[]> = new Map([
+  ['open', open],
+  ['queued', open],
+  ['closed', closed],
+])
+
+const typedStates = paramInput('states', listPullRequests.params.states)
+
+const states: Input<readonly string[] | undefined> = {
+  ...typedStates,
+  read(args, context) {
+    for (const typed of args.get('--state') ?? []) {
+      const word = typed.toLowerCase()
+      const options = statesMeant.get(word)?.map(state => `--state ${state}`)
+      const hint =
+        word === 'all'
+          ? 'For all pull requests, omit --state.'
+          : options && `For ${word} pull requests: ${options.join(' ')}`
+      if (hint !== undefined) throw usageError(`--state: '${typed}' is not a state.`, hint)
+    }
+    return typedStates.read(args, context)
+  },
+}
+
 export const prListCommand = defineCommand({
   command: 'pr list',
   summary: 'List pull requests of a queue, including finished ones',
   operation: listPullRequests,
-  inputs: { limit: limitInput(listPullRequests.params.limit) },
+  inputs: { limit: limitInput(listPullRequests.params.limit), author, states },
   fields: serviceRecord(listPullRequests, columns),
   view: ({ records }, { repo }) => withLinks(table(records, columns), pr => urlOfPullRequest(repo, pr)),
   listEnding(

@@ -7,7 +7,7 @@ import {
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { withoutMessages } from '../../api/service-client.ts'
-import { type CommandRequest, defineCommand } from '../../cli/command.ts'
+import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { printDryRun } from '../../cli/dry-run.ts'
@@ -19,6 +19,7 @@ import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { getNumber, getString, type JsonObject } from '../../json.ts'
+import type { ServiceRequest } from '../../methods/resolve.ts'
 import { styled } from '../../output/styled-text.ts'
 import { message } from '../../output/view.ts'
 import { explainFinished, readRecordOnce } from './reads.ts'
@@ -30,7 +31,7 @@ const maxSuggested = 10
 
 /** Says whether the queue is paused, and names the command that follows, to a person at a terminal. */
 async function suggestWait(
-  requests: readonly CommandRequest<RequestedPullRequest>[],
+  requests: readonly ServiceRequest<RequestedPullRequest>[],
   { isWatched, hasReader, logger, settings, client, options }: CommandContext,
 ): Promise<void> {
   if (!isWatched || !hasReader) return
@@ -113,7 +114,7 @@ export const prSubmitCommand = defineCommand({
   async dryRun({ wait, ...waitValues }, context) {
     const requests = await context.requests()
     if (wait) await readWaitOptions(waitValues, requests.length, context)
-    return printDryRun(submitPullRequest, requests, context)
+    return printDryRun(requests, context)
   },
   async run({ wait, ...waitValues }, context) {
     const requests = await context.requests()

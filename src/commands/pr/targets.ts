@@ -1,4 +1,3 @@
-import { setImpactedTargets } from '../../api/operations/pull-requests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { argsForPullRequest, pullRequestArguments } from '../../cli/common-inputs.ts'
 import { openInput } from '../../cli/input-files.ts'
@@ -9,6 +8,7 @@ import { isPullRequestReference } from '../../domain/values/pull-request.ts'
 import { encodeTargets, type ImpactedTargets, TargetList } from '../../domain/values/target-list.ts'
 import { usageError, withName } from '../../errors.ts'
 import { getString } from '../../json.ts'
+import { setImpactedTargets } from '../../methods/pull-requests.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 import { table } from '../../output/view.ts'
 import { readRecordOnce } from './reads.ts'
@@ -48,6 +48,11 @@ const commit: Input<string | undefined> = {
   setting: 'sha',
   async read(args, context) {
     const [typed] = args.get('--sha') ?? []
+    if (typed === 'HEAD')
+      throw usageError(
+        '--sha: HEAD is not a commit hash.',
+        'In a git checkout, omit --sha to use the HEAD commit. Elsewhere, specify the commit hash.',
+      )
     if (typed !== undefined) withName('--sha', () => setImpactedTargets.params.sha.type.parse(typed))
     if (!args.has('--no-sha')) return context.settings.require('sha')
     if (args.has('--sha')) throw usageError('--sha and --no-sha cannot be used together.')

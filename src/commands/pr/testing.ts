@@ -4,7 +4,7 @@ import {
   getPartialPullRequest,
   getSubmittedPullRequest,
 } from '../../api/operations/pull-requests.ts'
-import { type CommandRequest, defineCommand, type RunContext } from '../../cli/command.ts'
+import { defineCommand, type RunContext } from '../../cli/command.ts'
 import { argsForPullRequest, webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, option, typedInput } from '../../cli/inputs.ts'
@@ -16,6 +16,7 @@ import type { Repository } from '../../domain/values/repository.ts'
 import { textual } from '../../domain/values/types.ts'
 import { extendError, type MergeqError, usageError } from '../../errors.ts'
 import { get, getArray, getString, type JsonObject } from '../../json.ts'
+import type { ServiceRequest } from '../../methods/resolve.ts'
 import {
   linkSpan,
   type Pieces,
@@ -36,6 +37,12 @@ const testRun: Input<string | undefined> = {
   setting: 'testRun',
   async read(args, context) {
     const [typed] = args.get('run') ?? []
+    const [, number] = /^(?:#|https?:\/\/\S+\/pull\/)?(\d{1,10})$/.exec(typed ?? '') ?? []
+    if (number !== undefined && !args.has('--pr'))
+      throw usageError(
+        `'${typed}' is a pull request, not a test run.`,
+        `To find its test run, run: mergeq pr testing --pr ${number}`,
+      )
     if (!args.has('--pr')) return runParam.type.parse(typed ?? (await context.settings.require('testRun')))
     if (typed !== undefined)
       throw usageError('A test run and --pr cannot be used together.', 'Use only one of them.')
@@ -138,7 +145,7 @@ type TestRunValues = {
  * (docs/reference/service.md, "getMergeQueueTestingDetails"). Returns the exit code.
  */
 async function printTestRun<V extends TestRunValues>(
-  request: CommandRequest<V>,
+  request: ServiceRequest<V>,
   context: RunContext<V>,
 ): Promise<number> {
   const sent = await context.sendOne(request)

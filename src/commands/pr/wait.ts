@@ -36,10 +36,9 @@ export const prWaitCommand = defineCommand({
     const requests = await context.requests()
     await readWaitOptions(values, requests.length, context)
     const [first] = requests
-    if (first === undefined || requests.length === 1)
-      return printDryRun(getSubmittedPullRequest, requests, context)
+    if (first === undefined || requests.length === 1) return printDryRun(requests, context)
     // Several pull requests are found in their queue.
-    return printDryRun(getQueue, [{ values: first.values, overrides: [] }], context)
+    return printDryRun([{ ...first, operation: getQueue, overrides: [] }], context)
   },
   async run(values, context) {
     const requests = await context.requests()

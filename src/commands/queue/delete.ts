@@ -29,14 +29,17 @@ const joinNumbers = (numbers: readonly number[]): string => joinList(numbers.map
  */
 async function cancelAll(values: QueueParams, context: CommandContext): Promise<number> {
   const numbers = await readQueued(values, context)
-  const requests = numbers.map(pr => ({ values: { ...values, pr }, overrides: [] }))
-  const command = { command: 'pr cancel', operation: cancelPullRequest }
+  const requests = numbers.map(pr => ({
+    operation: cancelPullRequest,
+    values: { ...values, pr },
+    overrides: [],
+  }))
   const options = { isOnly: requests.length === 1 }
   const results: RequestResult[] = []
   const [cancelled, gone]: [number[], number[]] = [[], []]
   for (const request of requests) {
     if (context.host.interrupted.aborted) break
-    const { failure } = await sendOne(command, request, context, options)
+    const { failure } = await sendOne({ command: 'pr cancel' }, request, context, options)
     const isGone = failure?.kind === 'not-found'
     if (failure === undefined) cancelled.push(request.values.pr)
     if (isGone) gone.push(request.values.pr)
@@ -86,8 +89,10 @@ export const queueDeleteCommand = defineCommand({
   },
   view: (_, { repo, targetBranch }) => message(`Deleted the queue for ${queueName({ repo, targetBranch })}.`),
   examples: ['mergeq queue delete --target-branch release --yes', 'mergeq queue delete --cancel-all --yes'],
-  dryRun: async ({ cancelAll: cancels }, context) =>
-    printDryRun(cancels ? getQueue : deleteQueue, await context.requests(), context),
+  async dryRun({ cancelAll: cancels }, context) {
+    const request = await context.request()
+    return printDryRun([cancels ? { ...request, operation: getQueue } : request], context)
+  },
   async run({ yes, cancelAll: cancels }, context) {
     const request = await context.request()
     const { values } = request

@@ -103,7 +103,7 @@ export const queueDiffCommand = defineCommand({
   async dryRun({ file, includeState }, context) {
     const items = await readItems(file, includeState, context)
     const requests = items.map(({ request }) => request)
-    return printDryRun(getQueue, requests.slice(0, 1), context)
+    return printDryRun(requests.slice(0, 1), context)
   },
   async run({ file, includeState }, context) {
     const items = await readItems(file, includeState, context)

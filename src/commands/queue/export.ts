@@ -1,5 +1,4 @@
-import { callOperation } from '../../api/call.ts'
-import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
+import { readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { canPrompt, confirm } from '../../cli/confirm.ts'
@@ -15,6 +14,8 @@ import { defaultHost, queueName, repositoryName } from '../../domain/values/repo
 import { fileName } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { stringifyJson } from '../../json.ts'
+import { callMethod } from '../../methods/call.ts'
+import { getMergeQueueMetrics } from '../../methods/metrics.ts'
 import { rawText } from '../../output/printer.ts'
 import {
   forEachQueue,
@@ -119,7 +120,7 @@ const readMetricsParams = async ({ settings }: CommandContext) => ({
 async function listExports(folder: string, context: CommandContext) {
   const { settings, host } = context
   const params = await readMetricsParams(context)
-  const { response } = await callOperation(context.client(), getMergeQueueMetrics, params)
+  const { response } = await callMethod(context.client(), getMergeQueueMetrics, params)
   // The metrics do not say the host.
   const place = params.repo ?? (await settings.read('repo'))
   const exports = summarizeMetrics(readSamplesIn(response.bytes)).queues.map(({ repo: label, branch }) => {
@@ -200,10 +201,10 @@ export const queueExportCommand = defineCommand({
   async dryRun({ file, all }, context) {
     if (all) {
       const values = await readMetricsParams(context)
-      return printDryRun(getMergeQueueMetrics, [{ values, overrides: [] }], context)
+      return printDryRun([{ operation: getMergeQueueMetrics, values, overrides: [] }], context)
     }
     const { request } = await readOldFile(file, context)
-    return printDryRun(getQueue, [request], context)
+    return printDryRun([request], context)
   },
   async run({ file, all, yes, includeState }, context) {
     const { logger } = context

@@ -12,6 +12,7 @@ import { positionEntries } from '../../domain/queue-entries.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { getArray, isObject } from '../../json.ts'
+import type { Method } from '../../methods/method.ts'
 import { type ColumnSpec, table } from '../../output/view.ts'
 import type { QueueParams, QueueRequest } from './plan.ts'
 import { queueScreen, readUsualTime } from './screen.ts'
@@ -54,7 +55,7 @@ function selectableFields(args: ParsedArgs): RecordFields {
 }
 
 /** Reads the pull requests of a queue, each as a record. */
-const getEntries: typeof getQueue = {
+const getEntries: Method<typeof getQueue.params> = {
   ...getQueue,
   trimResponse:
     () =>

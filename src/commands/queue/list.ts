@@ -1,11 +1,12 @@
-import { callOperation } from '../../api/call.ts'
-import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
+import { readSamplesIn } from '../../api/operations/metrics.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { repositoryOrAll } from '../../cli/common-inputs.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
+import { callMethod } from '../../methods/call.ts'
+import { getMergeQueueMetrics } from '../../methods/metrics.ts'
 import { table } from '../../output/view.ts'
 
 /** Returns a queue as `--json` lists it; what the metrics do not say is null. */
@@ -51,7 +52,7 @@ export const queueListCommand = defineCommand({
   ],
   async run(_, context) {
     const request = await context.request()
-    const { response } = await callOperation(context.client(), getMergeQueueMetrics, request.values, request)
+    const { response } = await callMethod(context.client(), getMergeQueueMetrics, request.values, request)
     const { queues } = summarizeMetrics(readSamplesIn(response.bytes))
     await context.printer.print({
       records: queues.map(toRecord),

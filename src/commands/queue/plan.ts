@@ -1,7 +1,6 @@
 import { readIfFound } from '../../api/call.ts'
 import { type ParamValues, parseOverride } from '../../api/operation.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import type { CommandRequest } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { expandFiles, openInput } from '../../cli/input-files.ts'
 import { flag, option, type TypedInput, typedInput } from '../../cli/inputs.ts'
@@ -41,10 +40,11 @@ import {
   withName,
 } from '../../errors.ts'
 import { type Json, type JsonObject, parseJson, stringifyJson } from '../../json.ts'
+import type { ServiceRequest } from '../../methods/resolve.ts'
 
 export type QueueParams = ParamValues<typeof getQueue.params>
 
-export type QueueRequest = CommandRequest<QueueParams>
+export type QueueRequest = ServiceRequest<QueueParams>
 
 export const includeStateInput = flag("Include the queue's state, which is ignored by default")
 

@@ -30,10 +30,8 @@ export async function readUsualTime(
 ): Promise<UsualTimeInQueue | undefined> {
   try {
     const limits = { maxRetries: 0, timeout: () => timeLimit }
-    const params = { repo, branch: targetBranch }
-    const { response } = await callOperation(withoutMessages(client), getMergeQueueMetrics, params, {
-      limits,
-    })
+    const quiet = withoutMessages(client)
+    const { response } = await callOperation(quiet, getMergeQueueMetrics, { repo }, { limits })
     const queues = summarizeMetrics(readSamplesIn(response.bytes))
     return usualTimeInQueue(findQueue(queues, repo, targetBranch))
   } catch {

@@ -4,7 +4,7 @@ import { globMatcher, type TextMatcher } from './glob.ts'
 import { parsePullRequest } from './pull-request.ts'
 import { parseRepository, type Repository, repositoryName } from './repository.ts'
 import { choiceParser, isUuid, textParser } from './text.ts'
-import { parseDuration, parseInterval, parseMoment } from './time.ts'
+import { parseDuration, parseInterval, parseMoment, readInstant } from './time.ts'
 
 /** The largest value of the service's integers (docs/reference/service.md, "Queue settings"). */
 export const maxInteger = 4_294_967_295
@@ -173,6 +173,13 @@ export const decimal = (placeholder: string): Type<number> => ({
 export const text = (valueName: string, placeholder: string = valueName): Type<string> =>
   textual({ expected: 'a string', placeholder, parse: textParser(valueName) })
 
+/** Any text, also an empty one. */
+export const anyText: Type<string> = textual({
+  expected: 'a string',
+  placeholder: 'text',
+  parse: text => text,
+})
+
 /** The name of a file. */
 export const fileName = (placeholder = 'file'): Type<string> => ({
   ...text('file name', placeholder),
@@ -339,6 +346,17 @@ export const glob = (isPath: boolean): Type<TextMatcher> =>
       return globMatcher(textParser('pattern')(text), isPath)
     },
   })
+
+/** A date and time with an offset (RFC 3339), in milliseconds since 1970. */
+export const instant: Type<number> = textual({
+  expected: 'a date-time like 2026-01-05T09:30:00Z',
+  placeholder: 'time',
+  parse(text) {
+    const time = text.includes(':') ? readInstant(text) : undefined
+    if (time === undefined) throw usageError(`'${text}' is not ${instant.expected}.`)
+    return time
+  },
+})
 
 /**
  * A moment: an instant, or a duration before now. The value is its text, because a duration is subtracted from the

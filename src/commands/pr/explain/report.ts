@@ -2,7 +2,7 @@ import { tryRead, withTimeline } from '../../../api/extra-reads.ts'
 import { getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
 import { readTestRun } from '../../../api/test-run-reads.ts'
-import type { CommandRequest, RequestResult } from '../../../cli/command.ts'
+import type { RequestResult } from '../../../cli/command.ts'
 import { openPage } from '../../../cli/common-inputs.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { nameOf, reportResults, withResource } from '../../../cli/report.ts'
@@ -17,12 +17,13 @@ import { howItFailed } from '../../../domain/test-run.ts'
 import { type RequestedPullRequest, urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { isNotFound, toMergeqError } from '../../../errors.ts'
 import type { Json, JsonObject } from '../../../json.ts'
+import type { ServiceRequest } from '../../../methods/resolve.ts'
 import { singleRecord } from '../../../output/printer.ts'
 import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
 import { keyValueTable, linesView, type View } from '../../../output/view.ts'
 import { readRecord } from '../reads.ts'
 
-type ExplainRequest = CommandRequest<RequestedPullRequest>
+type ExplainRequest = ServiceRequest<RequestedPullRequest>
 
 /** Explains pull requests, or opens their pages with --web. Returns the most severe exit code. */
 export async function explainAll(

@@ -1,13 +1,14 @@
 import { submitPullRequest } from '../../../api/operations/pull-requests.ts'
 import type { Wait, WaitTarget } from '../../../api/wait/poll.ts'
 import { waitForTargets } from '../../../api/wait/run.ts'
-import type { CommandRequest, RequestResult, RunContext } from '../../../cli/command.ts'
+import type { RequestResult, RunContext } from '../../../cli/command.ts'
 import type { CommandContext } from '../../../cli/context.ts'
 import { nameOf, reportResults, withResource } from '../../../cli/report.ts'
 import type { RequestedPullRequest } from '../../../domain/values/pull-request.ts'
 import type { WaitOptions } from '../../../domain/wait-state.ts'
 import { MergeqError, toMergeqError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
+import type { ServiceRequest } from '../../../methods/resolve.ts'
 import { readRecord } from '../reads.ts'
 import { startCommandWait } from './command-wait.ts'
 import { WaitReporter } from './report.ts'
@@ -18,7 +19,7 @@ import { WaitReporter } from './report.ts'
  * submitted. Returns the exit code.
  */
 export async function submitAndWait<V extends RequestedPullRequest>(
-  requests: readonly CommandRequest<V>[],
+  requests: readonly ServiceRequest<V>[],
   options: WaitOptions,
   context: RunContext<V>,
 ): Promise<number> {
@@ -88,7 +89,7 @@ export async function submitAndWait<V extends RequestedPullRequest>(
 }
 
 /** Throws the error of a pull request that was not submitted within the time limit. */
-function checkTime({ values }: CommandRequest<RequestedPullRequest>, wait: Wait): void {
+function checkTime({ values }: ServiceRequest<RequestedPullRequest>, wait: Wait): void {
   if (!wait.hasTime()) throw new MergeqError('timed-out', `Timed out before #${values.pr} was submitted.`)
 }
 

@@ -1,0 +1,375 @@
+import { callOperation } from '../api/call.ts'
+import type { BodyOverride, Operation, Pages, Params, ParamValues } from '../api/operation.ts'
+import { type DecodedResponse, readPageToken } from '../api/response.ts'
+import type { ServiceClient } from '../api/service-client.ts'
+import { formatInteger, pluralize } from '../domain/format.ts'
+import { defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
+import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
+
+/** What was read of a list, for its summary and the members beside its records. */
+export interface ListResult {
+  readonly shown: number
+  readonly pages: number
+  readonly complete: boolean
+  /** Whether it is all of the list, not one page of it. */
+  readonly isWhole: boolean
+  /** `matching ` if a filter has hidden records, otherwise empty: a word before the noun. */
+  readonly matching: string
+  /** The members of the last document, without the records. */
+  readonly envelope: JsonObject
+  /** Whether the next page begins right after the last record: only then the token of the next page helps. */
+  readonly isContinued: boolean
+}
+
+/** A list as a caller wants it: the requests that read it, and what is given of it. */
+export interface List {
+  /** The operation that reads a page. */
+  readonly operation: Operation
+  /** The params of each part of the list with pages of its own, such as a time window, without those of a page. */
+  readonly parts: readonly Readonly<Record<string, unknown>>[]
+  /** Records per page; 100 by default. */
+  readonly pageSize?: number | undefined
+  /** How many pages are requested at most; 10,000 by default. */
+  readonly maxPages?: number | undefined
+  /** The token of the only page to read. */
+  readonly pageToken?: string | undefined
+  readonly limit?: number | undefined
+  /** Returns the name of the param that hides a record, as the caller writes it, if one does. */
+  hiddenBy(record: JsonObject): string | undefined
+  /** Sorts all records when the list has ended. Without it, records are given as they arrive. */
+  readonly order?: ((a: JsonObject, b: JsonObject) => number) | undefined
+  /** The summary of what was read: a sentence. */
+  describe(result: ListResult): string
+  /** The members beside the records in the one document for all pages. */
+  envelope(result: ListResult): JsonObject
+}
+
+/** How a list ended. */
+export interface ListEnd {
+  /** How many pages were read. */
+  readonly pages: number
+  readonly shown: number
+  /** How many records match, whether given or not; undefined if the list was not read to its end. */
+  readonly total: number | undefined
+  readonly hidden: number
+  readonly complete: boolean
+  /** Whether it ended before it was complete, for another reason than a limit. */
+  readonly isBroken: boolean
+  /** The error that ended it after a part had been read. */
+  readonly failure: MergeqError | undefined
+  /** Why the service could not be read further, without a full stop; undefined after an error. */
+  readonly problem: string | undefined
+  /** All sentences about the list: its summary, what else happened, and whether there are more records. */
+  readonly notes: readonly string[]
+  /** The sentences about repeated rows and hidden records. */
+  readonly warnings: readonly string[]
+  /** The members beside the records in the one document for all pages. */
+  readonly envelope: JsonObject
+}
+
+export interface ListPage {
+  readonly records: readonly JsonObject[]
+  /** How the list ended; only on the last page, which has the records of a sorted list. */
+  readonly end?: ListEnd
+}
+
+export interface ReadOptions {
+  readonly overrides?: readonly BodyOverride[]
+  /** Is called before each request, with how far the list was read. */
+  beforePage?(progress: string): Promise<void>
+  /** Whether an error of the first page ends the list, as one of a later page does. */
+  tolerates?(failure: MergeqError): boolean
+}
+
+/** Returns the params of the first request for a list. */
+export const firstPage = ({ parts: [part = {}], ...list }: List): ParamValues<Params> =>
+  pageParams(list, part, list.pageToken ?? '')
+
+const pageParams = (
+  { pageSize = defaultPageSize }: Pick<List, 'pageSize'>,
+  part: List['parts'][number],
+  pageToken: string,
+): ParamValues<Params> => ({ ...part, pageSize, pageToken })
+
+/**
+ * Reads a list page by page and gives each record once; the last page says how the list ended. An error after the
+ * first page ends the list, also one that the caller throws into the generator; an error before is thrown.
+ */
+export async function* readList(
+  client: ServiceClient,
+  list: List,
+  { overrides = [], beforePage, tolerates }: ReadOptions = {},
+): AsyncGenerator<ListPage, void> {
+  const { operation } = list
+  const reading = new Reading(list, client.nameOf)
+  let failure: MergeqError | undefined
+  try {
+    for (let next = reading.next(); next !== undefined; next = reading.next()) {
+      const progress = `${reading.progress} so far`
+      await beforePage?.(progress)
+      const params = pageParams(list, next.part, next.token)
+      const { response } = await callOperation(client, operation, params, { overrides, progress })
+      yield { records: reading.take(response) }
+    }
+  } catch (error) {
+    failure = toMergeqError(error)
+    if (reading.pages === 0 && tolerates?.(failure) !== true) throw failure
+  }
+  yield reading.finish(failure)
+}
+
+/** Returns how a whole list ended, after `take` was called with its records. */
+export async function readToEnd(
+  pages: AsyncIterable<ListPage>,
+  take: (record: JsonObject) => void,
+): Promise<ListEnd> {
+  for await (const { records, end } of pages) {
+    for (const record of records) take(record)
+    if (end !== undefined) return end
+  }
+  throw new Error('a list has no end')
+}
+
+/**
+ * Returns the error of a list that could not be read completely: `auth` if the token is the reason
+ * (docs/reference/cli.md, "Lists of failing tests"). `command` names the command in the message.
+ */
+export function incompleteListError(
+  { failure, problem }: Partial<Pick<ListEnd, 'failure' | 'problem'>>,
+  command?: string,
+): MergeqError {
+  if (failure === undefined) {
+    const list = command === undefined ? 'The list' : `${command}: the list`
+    return new MergeqError(
+      'incomplete',
+      `${list} is incomplete${problem === undefined ? '' : `: ${problem}`}.`,
+    )
+  }
+  const { exit: _, ...details } = failure.details
+  const kind = failure.kind === 'auth' ? 'auth' : 'incomplete'
+  return new MergeqError(kind, `${withPeriod(failure.message)} The list is incomplete.`, details)
+}
+
+/** Records beyond the limit are dropped whenever more than this number of them were collected. */
+const maxSortedLater = 1_000
+
+/** What was read of a list so far. */
+class Reading {
+  readonly #list: List
+  readonly #pages: Pages
+  readonly #cursor: PageCursor<List['parts'][number]>
+  readonly #limit: number
+  /** Each id that was seen, with the index of the part in which it was seen last. */
+  readonly #seenIds = new Map<string, number>()
+  /** How many records each param hid. */
+  readonly #hidden = new Map<string, number>()
+  #collected: JsonObject[] = []
+  #shown = 0
+  #repeated = 0
+  /** How many records no param hid. */
+  #wanted = 0
+  /** Whether there are more records than the limit. */
+  #isLimited = false
+  /** Whether the limit left out records of a page. */
+  #isCut = false
+  #isOnePageOver = false
+  #lastEnvelope: JsonObject = {}
+
+  constructor(list: List, nameOf: ServiceClient['nameOf']) {
+    const { pages } = list.operation
+    if (pages === undefined) throw new Error(`${list.operation.route} has no pages`)
+    const { maxPages = defaultMaxPages, limit = Number.POSITIVE_INFINITY, pageToken: firstToken } = list
+    this.#list = list
+    this.#pages = pages
+    this.#limit = limit
+    this.#cursor = new PageCursor(list.parts, {
+      maxPages,
+      maxPagesName: nameOf('maxPages'),
+      noun: pages.noun,
+      firstToken,
+    })
+  }
+
+  get pages(): number {
+    return this.#cursor.pages
+  }
+
+  /** `3 pages and 12 tests`. */
+  get progress(): string {
+    return `${pluralize(this.#cursor.pages, 'page')} and ${pluralize(this.#shown, this.#pages.noun)}`
+  }
+
+  next() {
+    return this.#isLimited || this.#isOnePageOver ? undefined : this.#cursor.next()
+  }
+
+  /** Returns the records of a page that were not given before and that no param hides. */
+  take({ records, envelope = {} }: DecodedResponse): readonly JsonObject[] {
+    const { key, nextToken } = this.#pages
+    const { order, pageToken } = this.#list
+    const { [key]: _, ...rest } = envelope
+    this.#lastEnvelope = rest
+    const sightings = records.map(record => this.#see(record))
+    const unseen = records.filter((_, index) => sightings[index]?.isFirst)
+    this.#repeated += records.length - unseen.length
+    const wanted = unseen.filter(record => this.#keeps(record))
+    this.#wanted += wanted.length
+    const token = readPageToken(rest, nextToken)
+    this.#cursor.advance(
+      token,
+      sightings.some(({ isNew }) => isNew),
+    )
+    if (pageToken !== undefined) {
+      this.#isOnePageOver = true
+      this.#isLimited = token !== ''
+    }
+    if (order !== undefined) {
+      for (const record of wanted) this.#collected.push(record)
+      if (this.#collected.length > this.#limit + maxSortedLater) this.#collected = this.#sorted()
+      return []
+    }
+    const room = this.#limit - this.#shown
+    this.#isCut = wanted.length > room
+    if (this.#isCut || (wanted.length === room && this.next() !== undefined)) this.#isLimited = true
+    const now = wanted.slice(0, room)
+    this.#shown += now.length
+    return now
+  }
+
+  /** Returns whether the record is new in the list, and whether it is new in its part. */
+  #see(record: JsonObject): { readonly isFirst: boolean; readonly isNew: boolean } {
+    const id = this.#pages.idOf(record)
+    if (id === undefined) return { isFirst: true, isNew: true }
+    const { index } = this.#cursor
+    const lastIndex = this.#seenIds.get(id)
+    this.#seenIds.set(id, index)
+    return { isFirst: lastIndex === undefined, isNew: lastIndex !== index }
+  }
+
+  #keeps(record: JsonObject): boolean {
+    const name = this.#list.hiddenBy(record)
+    if (name !== undefined) this.#hidden.set(name, (this.#hidden.get(name) ?? 0) + 1)
+    return name === undefined
+  }
+
+  #sorted = () => this.#collected.sort(this.#list.order).slice(0, this.#limit)
+
+  finish(failure: MergeqError | undefined): ListPage {
+    const { order, parts } = this.#list
+    const { noun } = this.#pages
+    const cursor = this.#cursor
+    const isStopped = cursor.problem !== undefined || failure !== undefined
+    const isReadToEnd = cursor.isOver && !isStopped && !this.#isLimited
+    const records = order === undefined ? [] : this.#sorted()
+    this.#shown += records.length
+    const isLimited = this.#isLimited || (order !== undefined && this.#wanted > this.#limit)
+    const complete = (cursor.isOver || this.#isOnePageOver) && !isLimited && !isStopped
+    const isWhole = complete && this.#list.pageToken === undefined
+    const warnings: string[] = []
+    if (this.#repeated > 0) warnings.push(`Omitted ${pluralize(this.#repeated, 'duplicate row')}.`)
+    if (this.#hidden.size > 0) warnings.push(describeHidden(this.#hidden, noun))
+    const result = {
+      shown: this.#shown,
+      pages: cursor.pages,
+      complete,
+      isWhole,
+      matching: this.#hidden.size > 0 ? 'matching ' : '',
+      envelope: this.#lastEnvelope,
+      isContinued: cursor.pages === 1 && parts.length === 1 && order === undefined && !this.#isCut,
+    }
+    const rest = isLimited ? [`There are more ${noun}s.`] : []
+    const end: ListEnd = {
+      pages: cursor.pages,
+      shown: this.#shown,
+      complete,
+      // A sorted list that ended early is incomplete even below its limit: records that were not read may
+      // belong in it.
+      isBroken: isStopped || (!complete && !isLimited),
+      failure,
+      problem: cursor.problem,
+      hidden: [...this.#hidden.values()].reduce((sum, count) => sum + count, 0),
+      total: isReadToEnd ? this.#wanted : undefined,
+      notes: [this.#list.describe(result), ...warnings, ...rest],
+      warnings,
+      envelope: this.#list.envelope(result),
+    }
+    return { records, end }
+  }
+}
+
+/** `2 tests hidden by --owner, 1 by --name.` */
+const describeHidden = (hidden: ReadonlyMap<string, number>, noun: string): string =>
+  `${[...hidden]
+    .map(([name, number], index) =>
+      index === 0 ? `${pluralize(number, noun)} hidden by ${name}` : `${formatInteger(number)} by ${name}`,
+    )
+    .join(', ')}.`
+
+/** The number of consecutive pages without new records after which a list counts as endless. */
+const maxPagesWithoutNewRecords = 100
+
+interface PageCursorOptions {
+  readonly maxPages: number
+  /** The name of the limit as the caller writes it. */
+  readonly maxPagesName: string
+  /** Names a record in messages. */
+  readonly noun: string
+  /** The token of the page to start at; without it the first page. */
+  readonly firstToken?: string | undefined
+}
+
+/** A cursor over all parts and pages of a list, in their order. It stores no records. */
+export class PageCursor<S extends object> {
+  readonly #parts: readonly S[]
+  readonly #options: PageCursorOptions
+  readonly #tokens = new Set<string>()
+  #token: string
+  #pagesWithoutNewRecords = 0
+  pages = 0
+  /** The index of the current part. */
+  index = 0
+  /** Why the list cannot be read further. */
+  problem: string | undefined
+
+  constructor(parts: readonly S[], options: PageCursorOptions) {
+    this.#parts = parts
+    this.#options = options
+    this.#token = options.firstToken ?? ''
+  }
+
+  get isOver(): boolean {
+    return this.index >= this.#parts.length
+  }
+
+  /** The next page to request; the token of a first page is empty. Undefined at the end and after a problem. */
+  next(): { readonly part: S; readonly token: string } | undefined {
+    const part = this.#parts[this.index]
+    return part === undefined || this.problem !== undefined ? undefined : { part, token: this.#token }
+  }
+
+  /**
+   * Moves past a page. `nextToken` is empty at the end of the part; `hasNew` says whether the page had
+   * records that are new in this part.
+   */
+  advance(nextToken: string, hasNew: boolean): void {
+    const { maxPages, maxPagesName, noun } = this.#options
+    this.pages++
+    this.#pagesWithoutNewRecords = hasNew ? 0 : this.#pagesWithoutNewRecords + 1
+    if (nextToken === '') {
+      this.index++
+      this.#token = ''
+      this.#tokens.clear()
+      this.#pagesWithoutNewRecords = 0
+    } else if (nextToken === this.#token || this.#tokens.has(nextToken))
+      this.problem = 'the service returned the same page token twice'
+    else if (this.#pagesWithoutNewRecords >= maxPagesWithoutNewRecords)
+      this.problem = `${maxPagesWithoutNewRecords} pages in a row contained no new ${noun}s`
+    else {
+      this.#tokens.add(nextToken)
+      this.#token = nextToken
+    }
+    if (!this.isOver && this.pages >= maxPages)
+      this.problem ??= `the list has more than ${pluralize(maxPages, 'page')} (to read more, raise ${maxPagesName})`
+  }
+}

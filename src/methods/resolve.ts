@@ -1,0 +1,95 @@
+import type { BodyOverride, Param, Params, ParamValues } from '../api/operation.ts'
+import type { NameOf } from '../api/service-client.ts'
+import { parsePullRequest } from '../domain/values/pull-request.ts'
+import { isSameRepository, parseRepository } from '../domain/values/repository.ts'
+import { usageError } from '../errors.ts'
+import type { Method } from './method.ts'
+
+/** A request as it is sent: the values of the params of a method, and what replaces fields of the body. */
+export interface ServiceRequest<V = Readonly<Record<string, unknown>>> {
+  readonly operation: Method
+  readonly values: V
+  readonly overrides: readonly BodyOverride[]
+}
+
+type SettingName = NonNullable<Param<unknown>['setting']>
+
+/** Who makes a request: the command line or the library. */
+export interface Caller {
+  readonly settings: {
+    read(name: SettingName): Promise<unknown>
+    require(name: SettingName): Promise<unknown>
+    readFrom(sources: NonNullable<Param<unknown>['settingFrom']>, name: SettingName): Promise<unknown>
+  }
+  readonly nameOf: NameOf
+  /** What errors begin with: `getQueue: ` in the library, nothing on the command line. */
+  readonly prefix: string
+}
+
+/** What a caller gives of a request. */
+export interface GivenRequest {
+  /** Reads each value that the caller gives, by its param; a setting gives the value of any other param. */
+  readonly values: ReadonlyMap<string, () => unknown>
+  readonly overrides: readonly BodyOverride[]
+}
+
+/**
+ * Makes a request of what a caller gives and of the settings. Throws a usage error for values that are missing or
+ * exclude each other.
+ */
+export async function resolveRequest<P extends Params>(
+  method: Method<P>,
+  { values: given, overrides }: GivenRequest,
+  caller: Caller,
+): Promise<ServiceRequest<ParamValues<P>>> {
+  const { nameOf, prefix } = caller
+  const values: Record<string, unknown> = {}
+  for (const [name, param] of Object.entries(method.params)) {
+    const read = given.get(name)
+    values[name] = read === undefined ? await valueFromSettings(name, param, caller) : await read()
+  }
+  for (const pair of method.exclusive ?? [])
+    if (pair.every(name => values[name] !== undefined && values[name] !== false))
+      throw usageError(
+        `${prefix}${pair.map(name => nameOf(name)).join(' and ')} cannot be used together.`,
+        'Use only one of them.',
+      )
+  method.check?.(values as ParamValues<P>, overrides.length > 0, nameOf)
+  return { operation: method as unknown as Method, values: values as ParamValues<P>, overrides }
+}
+
+/** Returns the value that a setting gives to a param. Throws a usage error for a required value that is missing. */
+export function valueFromSettings(
+  name: string,
+  { setting, settingFrom, required = false }: Param<unknown>,
+  { settings, nameOf, prefix }: Caller,
+): Promise<unknown> | undefined {
+  if (setting !== undefined && settingFrom !== undefined) return settings.readFrom(settingFrom, setting)
+  if (setting !== undefined) return required ? settings.require(setting) : settings.read(setting)
+  if (required) throw usageError(`${prefix}${nameOf(name)} is required.`, `Give ${nameOf(name)}.`)
+  return undefined
+}
+
+/**
+ * Returns the number of a pull request and, where its address names it, its repository. Throws a usage error if the
+ * caller gave another repository.
+ *
+ * @param repo the repository that the caller gave, as a text
+ */
+export function readReference(
+  reference: string,
+  repo: string | undefined,
+  nameOf: NameOf,
+): ReturnType<typeof parsePullRequest> {
+  const parsed = parsePullRequest(reference)
+  if (
+    parsed.repo !== undefined &&
+    repo !== undefined &&
+    !isSameRepository(parseRepository(repo), parseRepository(parsed.repo))
+  )
+    throw usageError(
+      `'${reference}' and ${nameOf('repo')} ${repo} name different repositories.`,
+      'Use only one of them.',
+    )
+  return parsed
+}

@@ -1,0 +1,219 @@
+import { type Params, param } from '../api/operation.ts'
+import * as operations from '../api/operations/tests.ts'
+import type { NameOf } from '../api/service-client.ts'
+import { countRead } from '../domain/format.ts'
+import { maxWindow } from '../domain/limits.ts'
+import { parseTimeRange, type TimeRange, windows } from '../domain/time-range.ts'
+import type { TextMatcher } from '../domain/values/glob.ts'
+import { repositoryName } from '../domain/values/repository.ts'
+import { toIso } from '../domain/values/time.ts'
+import { boolean, choice, decimal, glob, moment, text } from '../domain/values/types.ts'
+import { usageError } from '../errors.ts'
+import { get, getArray, getNumber, getString, isObject, type JsonObject } from '../json.ts'
+import type { ListResult } from './list.ts'
+import { defineMethod, listParams } from './method.ts'
+
+/** The params that request a page are not those of the operation: a method requests many. */
+const withoutPages = <P extends Params>({ pageSize: _, pageToken: __, ...params }: P) => params
+
+const { limit, pageSize, maxPages } = listParams('tests', 'page_query.page_size')
+
+const testPageParams = {
+  limit,
+  pageSize,
+  pageToken: param(text('page token', 'token'), 'Fetch only the page with this token', {
+    setsBodyPaths: ['page_query.page_token'],
+  }),
+  maxPages,
+}
+
+const quarantined = param(boolean, 'Only tests that are (or are not) quarantined')
+
+const testFilterParams = {
+  owner: param(text('owner', 'name'), 'Only tests of this code owner'),
+  name: param(glob(false), 'Only tests whose name matches this pattern (case-sensitive)'),
+  path: param(glob(true), 'Only tests whose file path matches this pattern'),
+}
+
+const numberIn = (test: JsonObject, path: string): number => getNumber(test, path) ?? -1
+
+interface TestFilters {
+  readonly owner?: string | undefined
+  readonly quarantined?: boolean | undefined
+  readonly minFailureRate?: number | undefined
+  readonly name?: TextMatcher | undefined
+  readonly path?: TextMatcher | undefined
+}
+
+/**
+ * Returns a function that returns the name of the filter that hides a test, if one does.
+ *
+ * @param filePath the member of a test with the path of its file
+ */
+const hiddenBy =
+  ({ owner, quarantined, minFailureRate, name, path }: TestFilters, nameOf: NameOf, filePath = 'file_path') =>
+  (test: JsonObject): string | undefined => {
+    if (owner !== undefined && !getArray(test, 'codeowners').includes(owner)) return nameOf('owner')
+    if (quarantined !== undefined && get(test, 'quarantined') !== quarantined)
+      return nameOf('quarantined', quarantined)
+    if (minFailureRate !== undefined && numberIn(test, 'failure_rate_last_7d') < minFailureRate)
+      return nameOf('minFailureRate')
+    if (name !== undefined && !name.test(getString(test, 'name') ?? '')) return nameOf('name')
+    if (path !== undefined && !path.test(getString(test, filePath) ?? '')) return nameOf('path')
+    return undefined
+  }
+
+/** The members beside the records in the one document for all pages; `window` says what they cover. */
+function envelopeOf(
+  { shown, pages, complete, envelope, isContinued }: ListResult,
+  window: JsonObject = {},
+): JsonObject {
+  const page = isObject(envelope.page) ? envelope.page : {}
+  const hasToken = (getString(page, 'next_page_token') ?? '') !== ''
+  const onePage = isContinued || !hasToken ? page : { ...page, next_page_token: '' }
+  return {
+    ...envelope,
+    page: pages === 1 ? onePage : { total_rows: shown, total_pages: pages },
+    window: { ...window, complete },
+  }
+}
+
+/** The time of the last known event of a test, in milliseconds since 1970, or 0. */
+const lastSeen = (test: JsonObject): number =>
+  [
+    ...getArray(test, 'most_common_failures').map(failure => getString(failure, 'last_occurrence')),
+    getString(test, 'status.timestamp'),
+  ]
+    .map(date => Date.parse(date ?? ''))
+    .filter(time => !Number.isNaN(time))
+    .reduce((latest, time) => Math.max(latest, time), 0)
+
+const byRate = (a: JsonObject, b: JsonObject) =>
+  numberIn(b, 'failure_rate_last_7d') - numberIn(a, 'failure_rate_last_7d')
+
+/** The orders of tests, as functions that compare two of them. */
+export const testOrders = {
+  impact: (a: JsonObject, b: JsonObject) =>
+    numberIn(b, 'pull_requests_impacted_last_7d') - numberIn(a, 'pull_requests_impacted_last_7d') ||
+    byRate(a, b),
+  rate: byRate,
+  recent: (a: JsonObject, b: JsonObject) => lastSeen(b) - lastSeen(a),
+  name(a: JsonObject, b: JsonObject) {
+    const [one, other] = [getString(a, 'name') ?? '', getString(b, 'name') ?? '']
+    return one < other ? -1 : Number(one > other)
+  },
+}
+
+export type TestOrder = keyof typeof testOrders
+
+/** A range in messages: `<start> to <end>` in ISO 8601. */
+const describeRange = ({ start, end }: TimeRange): string => `${toIso(start)} to ${toIso(end)}`
+
+const { start: _start, end: _end, ...failingParams } = withoutPages(operations.listFailingTests.params)
+
+/**
+ * Lists the tests that failed in a range of time, each test once; without a start the range is 24 hours long, and
+ * without an end it ends now.
+ */
+export const listFailingTests = defineMethod(operations.listFailingTests, {
+  params: {
+    ...failingParams,
+    since: param(moment, 'Start of the range: a duration before now, such as 7d, or a date and time', {
+      defaultText: '24h',
+      setsBodyPaths: ['start_time'],
+    }),
+    until: param(moment, 'End of the range: a duration before now, such as 7d, or a date and time', {
+      defaultText: 'now',
+      setsBodyPaths: ['end_time'],
+    }),
+    ...testPageParams,
+    quarantined,
+    minFailureRate: param(decimal('x'), 'Only tests with at least this failure rate in the last 7 days'),
+    ...testFilterParams,
+    // Collects all tests, then sorts them; without it, tests are given as they arrive.
+    sort: param(
+      choice(['impact', 'rate', 'recent', 'name'], 'key'),
+      'Fetch all tests, then sort by impact, rate, recent or name',
+    ),
+  },
+  list(values, now, nameOf) {
+    const { repo, org, since, until, sort, pageToken } = values
+    const range = parseTimeRange(since, until, now)
+    if (pageToken !== undefined && range.end - range.start > maxWindow)
+      throw usageError(
+        `${nameOf('pageToken')} requires a range of at most 7 days.`,
+        'A page token is valid only for the range of the request that returned it. Use the same range.',
+      )
+    return {
+      ...values,
+      operation: operations.listFailingTests,
+      parts: windows(range).map(window => ({ repo, org, ...window })),
+      hiddenBy: hiddenBy(values, nameOf),
+      order: sort === undefined ? undefined : testOrders[sort],
+      describe({ shown, isWhole, matching }) {
+        const count = countRead(shown, `${matching}test`, isWhole)
+        if (isWhole) return `${count} failed from ${describeRange(range)}.`
+        const order = sort === undefined ? ', in the order of the service' : ''
+        return `Listed ${count} that failed from ${describeRange(range)}${order}.`
+      },
+      envelope: result => envelopeOf(result, { start: toIso(range.start), end: toIso(range.end) }),
+    }
+  },
+})
+
+/** Lists the quarantined tests of a repository. */
+export const listQuarantinedTests = defineMethod(operations.listQuarantinedTests, {
+  params: {
+    ...withoutPages(operations.listQuarantinedTests.params),
+    ...testPageParams,
+    ...testFilterParams,
+  },
+  list: (values, _, nameOf) => ({
+    ...values,
+    operation: operations.listQuarantinedTests,
+    parts: [{ repo: values.repo, org: values.org }],
+    hiddenBy: hiddenBy(values, nameOf, 'file'),
+    describe: ({ shown, matching, isWhole }) =>
+      `${countRead(shown, `${matching}quarantined test`, isWhole)} in ${repositoryName(values.repo)}.`,
+    envelope: envelopeOf,
+  }),
+})
+
+/** The statuses of a test that is not healthy, in the order in which they are requested. */
+const unhealthyStatuses = ['FLAKY', 'BROKEN'] as const
+
+const { status: statusParam, ...unhealthyParams } = withoutPages(operations.listUnhealthyTests.params)
+
+/** Lists the flaky tests and then the broken tests of a repository. */
+export const listUnhealthyTests = defineMethod(operations.listUnhealthyTests, {
+  params: {
+    ...unhealthyParams,
+    // Without it, one request after another for each status.
+    status: param(statusParam.type, statusParam.summary, {
+      defaultText: 'flaky, then broken',
+      setsBodyPaths: ['status'],
+    }),
+    ...testPageParams,
+    quarantined,
+    ...testFilterParams,
+  },
+  list(values, _, nameOf) {
+    const { repo, org, status, pageToken } = values
+    if (pageToken !== undefined && status === undefined)
+      throw usageError(
+        `${nameOf('pageToken')} requires ${nameOf('status')}.`,
+        `A page token is valid only for the status of the request that returned it. Add ${nameOf('status')} flaky or ${nameOf('status')} broken.`,
+      )
+    const statuses = status === undefined ? unhealthyStatuses : [status]
+    const adjective = statuses.join(' or ').toLowerCase()
+    return {
+      ...values,
+      operation: operations.listUnhealthyTests,
+      parts: statuses.map(status => ({ repo, org, status })),
+      hiddenBy: hiddenBy(values, nameOf),
+      describe: ({ shown, matching, isWhole }) =>
+        `${countRead(shown, `${matching}${adjective} test`, isWhole)} in ${repositoryName(repo)}.`,
+      envelope: envelopeOf,
+    }
+  },
+})
