@@ -351,6 +351,7 @@ describe('a wrong option is a usage error in its name, and nothing is sent', () 
     ['getQueue', { set: { 'repo.name': 'x' } }, 'set repo.name conflicts with repo'],
     ['submitPullRequest', { set: { pr: { number: 8 } } }, 'set pr conflicts with pr'],
     ['listFailingTests', { since: '8d', pageToken: 'x' }, 'at most 7 days'],
+    ['listUnhealthyTests', { pageToken: 'x' }, 'pageToken requires status'],
     ['cancelPullRequest', { pr: 'https://github.com/acme/api/pull/7' }, 'name different repositories'],
     ['getTestDetails', {}, 'testId is required'],
   ])('%s refuses %j', async (method, options, says) => {

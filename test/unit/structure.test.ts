@@ -170,6 +170,33 @@ describe('the source', () => {
   })
 })
 
+/** The texts in strings and templates that hold an option or a command of mergeq. */
+const commandLineWords = (nodes: readonly Node[]): readonly string[] =>
+  nodes
+    .map(({ type, value }) =>
+      type === 'Literal' ? value : type === 'TemplateElement' && isRaw(value) ? value.raw : undefined,
+    )
+    .filter(text => typeof text === 'string')
+    .filter(text =>
+      /(?:^|[^\w-])--[a-z]|\bmergeq (?:[a-z]+ )?(?:auth|config|flaky|metrics|pr|queue)\b/.test(text),
+    )
+
+const isRaw = (value: unknown): value is { readonly raw: string } =>
+  typeof value === 'object' && value !== null && 'raw' in value
+
+/** What is left: options of Node and curl, and a sentence about a dry run. */
+const knownWords = [
+  ', or use the system certificate store: NODE_OPTIONS=--use-system-ca',
+  '--data-binary',
+  '--dry-run sends no request',
+]
+
+test('the service, its methods and the transport hold no words of the command line', () => {
+  const below = files.filter(({ path }) => /^(?:api|methods|http)\//.test(path))
+  expect(below.flatMap(({ nodes }) => commandLineWords(nodes)).sort()).toEqual(knownWords)
+  expect(commandLineWords(parse('throw `Use --sha or run: mergeq pr get`'))).toHaveLength(1)
+})
+
 test.each([
   ['domain/x.ts', "import type { CommandContext } from '../cli/context.ts'", true],
   ['errors.ts', "export * from './output/json.ts'", true],
