@@ -189,6 +189,7 @@ const knownWords = [
   ', or use the system certificate store: NODE_OPTIONS=--use-system-ca',
   '--data-binary',
   '--dry-run sends no request',
+  'Run Node without --jitless, and with more virtual memory (ulimit -v). Nothing was sent.',
 ]
 
 test('the service, its methods and the transport hold no words of the command line', () => {

@@ -8,7 +8,7 @@ const read = {
   began: true,
   limit: 1_000,
   node: '20.18.1',
-  nameOf: (setting: string) => setting,
+  nameOf: (setting: string) => (setting === 'caFile' ? '--ca-file' : '--timeout'),
 }
 
 test.each(['ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])(
