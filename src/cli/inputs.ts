@@ -168,9 +168,12 @@ export const optionInputs = (options: Options): Inputs =>
     ]),
   )
 
-/** The name of an option, without dashes before it: `test-id` for `testId`. */
-export const optionName = (key: string): string =>
-  paramDetails[key]?.option ?? key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
+/** Returns a name in kebab case: `test-id` for `testId`. */
+export const kebabCase = (name: string): string =>
+  name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)
+
+/** The name of the option of a param or setting, without dashes before it. */
+export const optionName = (key: string): string => paramDetails[key]?.option ?? kebabCase(key)
 
 /** The option of a param or setting, as messages name it; `--no-quarantined` for a flag that is false. */
 export const typedName = (key: string, value?: unknown): string =>

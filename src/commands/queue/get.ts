@@ -70,11 +70,13 @@ const getEntries: Method<typeof getQueue.params> = {
  * Prints a queue: a screen on a terminal, with what the metrics say about its last hour, and a table
  * elsewhere. Returns the exit code.
  */
-export async function printQueue(request: QueueRequest, context: CommandContext): Promise<number> {
+export async function printQueue(queueRequest: QueueRequest, context: CommandContext): Promise<number> {
   const { args, host, isWatched, logger, options, presentation, settings } = context
   const hasEntries =
     selectableFields(args) === entryFields || (options.format === 'ndjson' && options.fields.length === 0)
-  const command = { command: 'queue get', operation: hasEntries ? getEntries : getQueue }
+  const operation = hasEntries ? getEntries : getQueue
+  const command = { command: 'queue get', operation }
+  const request = { ...queueRequest, operation }
   const [sent, usual] = await Promise.all([
     sendOne(command, request, context),
     isWatched ? readUsualTime(context.client(), request.values) : undefined,

@@ -6,7 +6,7 @@ import { emptyDecoder } from '../../api/response.ts'
 import { type Command, defineCommand } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { receiptRecord } from '../../cli/fields.ts'
-import { optionName } from '../../cli/inputs.ts'
+import { kebabCase } from '../../cli/inputs.ts'
 import { pluralize } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
 import { isUnderTest, stateOf, stateWords } from '../../domain/states.ts'
@@ -74,11 +74,11 @@ export function describeUpdate(sent: Settings, before: JsonObject, after: JsonOb
   )
   const texts = [...keys, ...others].map(key => {
     const value = after[key] ?? sent[key]
-    const text = `${optionName(key)} ${formatValue(value)}`
+    const text = `${kebabCase(key)} ${formatValue(value)}`
     if (!Object.hasOwn(before, key)) return text
     return isSame(before[key], value)
       ? `${text} (unchanged)`
-      : `${optionName(key)} ${formatValue(before[key])} -> ${formatValue(value)}`
+      : `${kebabCase(key)} ${formatValue(before[key])} -> ${formatValue(value)}`
   })
   return texts.join(', ') || 'no setting changed'
 }
