@@ -1,31 +1,50 @@
 import { defineConfig } from 'vitest/config'
 
+interface Options {
+  readonly globalSetup?: string[]
+  readonly isolate?: boolean
+  readonly retry?: number
+}
+
 /** The tests of a folder of test/. */
-const project = (
-  name: string,
-  options: { readonly globalSetup?: string[]; readonly isolate?: boolean; readonly retry?: number } = {},
-) => ({
+const project = (name: string, options: Options = {}) => ({
   extends: true as const,
   test: { name, include: [`test/${name}/**/*.test.ts`], ...options },
 })
 
-export default defineConfig({
+const globalSetup = ['test/support/build.ts']
+
+/** What `npm test` runs, with Node and git only. */
+const shortProjects = [
+  // Their files share the modules of a worker, which then loads the program once.
+  project('unit', { isolate: false }),
+  project('cli', { isolate: false }),
+  // A short look at the built program.
+  project('start', { globalSetup, isolate: false, retry: 1 }),
+]
+
+/** What `npm run test:all` runs, too. */
+const otherProjects = [
+  // They use real processes, terminals and clocks, which a busy machine delays: a test that fails is run again, and the
+  // last lines of a run name it.
+  project('process', { globalSetup, isolate: false, retry: 1 }),
+  ...(process.platform === 'win32' ? [project('windows', { globalSetup })] : []),
+]
+
+/** Runs a sample of the slow tests (test/support/sample.ts). */
+const sampled = ({ test, ...rest }: ReturnType<typeof project>) => ({
+  ...rest,
+  test: { ...test, env: { MERGEQ_TEST_SAMPLE: '1' } },
+})
+
+/** `npm test` has the mode `short`. */
+export default defineConfig(({ mode }) => ({
   test: {
-    projects: [
-      // Their files share the modules of a worker, which then loads the program once.
-      project('unit', { isolate: false }),
-      project('cli', { isolate: false }),
-      // Only these tests run the built program. They use real processes, terminals and clocks, which a busy machine
-      // delays: a test that fails is run again, and the last lines of a run name it.
-      project('process', { globalSetup: ['test/support/build.ts'], isolate: false, retry: 1 }),
-      ...(process.platform === 'win32'
-        ? [project('windows', { globalSetup: ['test/support/build.ts'] })]
-        : []),
-    ],
+    projects: mode === 'short' ? shortProjects.map(sampled) : [...shortProjects, ...otherProjects],
     maxWorkers: '100%',
     experimental: { fsModuleCache: true },
     reporters: ['default', './scripts/tally.mjs'],
     testTimeout: 20_000,
-    env: { NODE_EXTRA_CA_CERTS: '' },
+    env: { NODE_EXTRA_CA_CERTS: '', MERGEQ_TEST_SAMPLE: '' },
   },
-})
+}))

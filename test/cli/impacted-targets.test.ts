@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { maxBodySize } from '../../src/domain/limits.ts'
 import { mergeq, type Seen, type Setting } from '../support/harness.ts'
+import { slowTest } from '../support/sample.ts'
 
 const sha = '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9'
 const at = `-R acme/web -b main --sha ${sha}`
@@ -40,27 +41,35 @@ describe('a list of targets at the limit of 20 MiB', () => {
   const tooLarge =
     /^mergeq: The list of targets is over 20 MiB \([\d,]+ targets, \d+\.\d MiB read\)\. (?<what>.*)\n/
 
-  test('is sent, and its repeats do not count', async () => {
-    const fits = filled(maxBodySize)
-    expect(Buffer.byteLength(requestOf(fits))).toBe(maxBodySize)
-    const { code, err, bodies } = await send('--from list.txt', {
-      files: { 'list.txt': [...fits, fits[0], ...fits.slice(0, 20)].join('\n') },
-    })
-    expect({ code, err, isSent: bodies[0] === requestOf(fits) }).toEqual({ code: 0, err: '', isSent: true })
-  }, 60_000)
+  slowTest(
+    'is sent, and its repeats do not count',
+    async () => {
+      const fits = filled(maxBodySize)
+      expect(Buffer.byteLength(requestOf(fits))).toBe(maxBodySize)
+      const { code, err, bodies } = await send('--from list.txt', {
+        files: { 'list.txt': [...fits, fits[0], ...fits.slice(0, 20)].join('\n') },
+      })
+      expect({ code, err, isSent: bodies[0] === requestOf(fits) }).toEqual({ code: 0, err: '', isSent: true })
+    },
+    60_000,
+  )
 
-  test('is not sent one byte above it: "ALL" is, or nothing with --too-large=fail', async () => {
-    const over = filled(maxBodySize + 1)
-    const files = { 'list.txt': over.join('\n'), 'list.json': JSON.stringify(over) }
-    const all = await send('--from list.txt --json', { files })
-    expect({ code: all.code, bodies: all.bodies }).toEqual({ code: 0, bodies: [requestOf('ALL')] })
-    expect(all.out).toContain('"targets":"ALL"')
-    expect(tooLarge.exec(all.err)?.groups?.what).toBe('Sending "ALL" instead.')
-    const { code, out, err, bodies } = await send('--from-json list.json --too-large=fail', { files })
-    expect({ code, out, bodies }).toEqual({ code: 6, out: '', bodies: [] })
-    expect(tooLarge.exec(err)?.groups?.what).toBe('Nothing was sent.')
-    expect(err).toMatch(/\n {2}To send "ALL" instead of the list, use --all\.\n$/)
-  }, 60_000)
+  slowTest(
+    'is not sent one byte above it: "ALL" is, or nothing with --too-large=fail',
+    async () => {
+      const over = filled(maxBodySize + 1)
+      const files = { 'list.txt': over.join('\n'), 'list.json': JSON.stringify(over) }
+      const all = await send('--from list.txt --json', { files })
+      expect({ code: all.code, bodies: all.bodies }).toEqual({ code: 0, bodies: [requestOf('ALL')] })
+      expect(all.out).toContain('"targets":"ALL"')
+      expect(tooLarge.exec(all.err)?.groups?.what).toBe('Sending "ALL" instead.')
+      const { code, out, err, bodies } = await send('--from-json list.json --too-large=fail', { files })
+      expect({ code, out, bodies }).toEqual({ code: 6, out: '', bodies: [] })
+      expect(tooLarge.exec(err)?.groups?.what).toBe('Nothing was sent.')
+      expect(err).toMatch(/\n {2}To send "ALL" instead of the list, use --all\.\n$/)
+    },
+    60_000,
+  )
 })
 
 describe('the targets that `pr targets` sends', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Answer, mergeq, type Seen } from '../support/harness.ts'
+import { slowTest } from '../support/sample.ts'
 import { answerOf } from '../support/untrusted-text.ts'
 
 const where = '-R acme/web -b main'
@@ -307,7 +308,7 @@ describe('a list of more tests than a call has room for', () => {
   const many = Array.from({ length: 140_000 }, (_, index) => ({ id: `t${index}`, quarantined: true }))
   const body = JSON.stringify({ tests: many, page: { next_page_token: '' } })
 
-  test.each(['flaky list --sort name --fields id', 'flaky gate --max 1000000'])(
+  slowTest.each(['flaky list --sort name --fields id', 'flaky gate --max 1000000'])(
     'is read to its end by %s',
     { timeout: 60_000 },
     async line => {

@@ -1,6 +1,7 @@
 import { createGzip, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { mergeq } from '../support/harness.ts'
+import { slowTest } from '../support/sample.ts'
 import type { ServerReply } from '../support/service.ts'
 
 /** Lines of the text format with their number. */
@@ -48,7 +49,7 @@ describe.each(['metrics', 'api getMergeQueueMetrics --json'])('%s', command => {
   })
 })
 
-test('a response over 64 MiB is not printed, and not repeated', { timeout: 60_000 }, async () => {
+slowTest('a response over 64 MiB is not printed, and not repeated', { timeout: 60_000 }, async () => {
   const block = Buffer.from(lines(0, 20_000))
   const answer = (): ServerReply => response => {
     response.setHeader('content-encoding', 'gzip')

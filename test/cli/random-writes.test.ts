@@ -21,6 +21,7 @@ import {
   type Version,
 } from '../support/model-service.ts'
 import { restoreTransport } from '../support/replaced-transport.ts'
+import { sampleRuns } from '../support/sample.ts'
 
 // Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of
 // them.
@@ -396,7 +397,7 @@ function claimsOf({ keys, line }: Command, out: string, err: string, code: numbe
 
 const sequence = fc.record({ command: fc.constantFrom(...commands), scenario })
 
-const sequences = Number(process.env.MERGEQ_RANDOM_WRITES ?? 2_000)
+const sequences = Number(process.env.MERGEQ_RANDOM_WRITES ?? sampleRuns(2_000))
 const seed = Number(process.env.MERGEQ_RANDOM_SEED ?? Date.now() % 2 ** 31)
 
 test(`no result of a change contradicts its history (seed ${seed})`, async () => {

@@ -6,6 +6,7 @@ import { backoff, createHttpClient } from '../../src/http/http-client.ts'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { queue, runAndCheck } from '../support/command-checks.ts'
 import { mergeq, noon, type Seen, serveScript } from '../support/harness.ts'
+import { slowTest } from '../support/sample.ts'
 import {
   type Answer,
   closedPort,
@@ -252,7 +253,7 @@ describe('changes are repeated only when they were not applied', () => {
     expect(lengths).toEqual([String(second.length), String(second.length)])
   })
 
-  test('the upload is not counted in the timeout', async () => {
+  slowTest('the upload is not counted in the timeout', async () => {
     const server = createServer((request, response) => {
       setTimeout(() => request.resume().once('end', () => response.end('OK')), 1_500)
     })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { textWidth } from '../../src/output/text-width.ts'
+import { sampleOf } from '../support/sample.ts'
 import { screens } from '../support/screen-list.ts'
 import { drawScreen, type Screen, type ScreenTerminal, secret } from '../support/screens.ts'
 
@@ -52,6 +53,7 @@ describe.each(Object.entries(screens))('the screens of %s', { timeout: 90_000 },
   const shown = new Map<Screen, string>()
   /** What the screens of a group have in common shows in two of them. */
   const first = list.slice(0, 2)
+  const sample = sampleOf(list, 2)
 
   test('are the golden screens and keep the rules of every screen', async () => {
     const pieces: string[] = []
@@ -77,7 +79,7 @@ describe.each(Object.entries(screens))('the screens of %s', { timeout: 90_000 },
   })
 
   test.each([
-    ['hosted', 60, list],
+    ['hosted', 60, sample],
     ['document', 200, first],
   ] as const)(
     'keep the rules in the %s dialect at %i columns, with the token in names',

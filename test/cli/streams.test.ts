@@ -4,6 +4,7 @@ import '../../src/output/spinner.ts'
 import { MergeqError } from '../../src/errors.ts'
 import { runAndCheck } from '../support/command-checks.ts'
 import { type Answer, mergeq, type Seen } from '../support/harness.ts'
+import { slowTest } from '../support/sample.ts'
 
 const record = { state: 'TESTING', isCurrentlySubmittedToQueue: true, prNumber: 7, prTitle: 'Fix cart' }
 const queueDocument = { state: 'RUNNING', concurrency: 2, enqueuedPullRequests: [] }
@@ -122,11 +123,11 @@ describe.concurrent('the spinner', () => {
     },
   )
 
-  test('shows the pages of a list so far', async () => {
+  slowTest('shows the pages of a list so far', async () => {
     expect(await spun('flaky list --json')).toMatch(/3 pages|page 3/)
   })
 
-  test('says how long a missing submission is still waited for', async () => {
+  slowTest('says how long a missing submission is still waited for', async () => {
     const { err } = await mergeq('pr wait 7 -R acme/web -b main --grace 20s', {
       redraws: true,
       terminal: true,

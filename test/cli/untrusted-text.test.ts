@@ -14,6 +14,7 @@ import {
   type Setting,
   serveScript,
 } from '../support/harness.ts'
+import { slowTest } from '../support/sample.ts'
 import { startRawServer } from '../support/service.ts'
 import {
   answerOf,
@@ -236,7 +237,7 @@ describe('every command that asks the service prints nothing that acts, and no t
   })
 
   // A spinner is shown in real time.
-  test('in what the spinner of a wait shows', async () => {
+  slowTest('in what the spinner of a wait shows', async () => {
     const { err } = await look('pr wait 7 8 --timeout 3s --interval 1s', {
       async answer(seen, index) {
         if (index > 1) await new Promise(resolve => setTimeout(resolve, 350))

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../src/json.ts'
 import { createPrinter, type PrinterOptions } from '../../src/output/printer.ts'
 import { table, type View } from '../../src/output/view.ts'
 import { drawTable } from '../support/draw-table.ts'
+import { slowTest } from '../support/sample.ts'
 
 const page = { columns: 60, color: false, now: 0 }
 const columns = [
@@ -34,7 +35,7 @@ describe('a long table', () => {
     expect(whole.slice(-3)).toEqual(['test 998  ✗ failed    998', 'test 999  ✗ failed    999', ''])
   })
 
-  test('takes time in proportion to its rows', () => {
+  slowTest('takes time in proportion to its rows', () => {
     drawTable(shapeOf(500), page)
     const short = cost(() => drawTable(shapeOf(1_000), page))
     const long = cost(() => drawTable(shapeOf(8_000), page))

@@ -17,6 +17,7 @@ import {
 } from '../../src/sandbox/engine/queue.ts'
 import { advanceTo } from '../../src/sandbox/engine/rules.ts'
 import { findScript, type Scenario, type ScenarioScript, scenarios } from '../../src/sandbox/scenarios.ts'
+import { sampleRuns } from '../support/sample.ts'
 
 const repo = { host: 'github.com', owner: 'acme', name: 'web' }
 
@@ -461,7 +462,7 @@ describe('any sequence of actions', () => {
         expect(isEmpty(one)).toBe(true)
         expect([...one.runs.values()].some(({ status }) => status === 'in_progress')).toBe(false)
       }),
-      { numRuns: 400 },
+      { numRuns: sampleRuns(400) },
     )
   }, 60_000)
 })
