@@ -1,5 +1,5 @@
-// A vitest reporter for the last lines of a run: the names of the tests that passed only when they were run again,
-// the command lines that run what failed, and the number of passed, failed and skipped tests.
+// A vitest reporter for the last lines of a run: the names of the tests that passed only when they were run again, the
+// command lines that run what failed, why tests were skipped, and the number of passed, failed and skipped tests.
 const mostNames = 5
 
 /** Returns a regular expression that matches one of the names, in single quotes for a shell. */
@@ -18,8 +18,13 @@ function commandOf(module) {
 }
 
 export default class Tally {
+  onInit(vitest) {
+    this.isShort = vitest.vite.config.mode === 'short'
+  }
+
   onTestRunEnd(modules, errors) {
     const retried = []
+    const reasons = this.isShort ? ['they are slow (npm run test:all runs them)'] : []
     const count = { passed: 0, failed: errors.length, skipped: 0, pending: 0 }
     for (const module of modules) {
       if (module.errors().length > 0) count.failed++
@@ -30,10 +35,13 @@ export default class Tally {
       }
     }
     const commands = modules.map(commandOf).filter(command => command !== undefined)
+    const missing = new Set(modules.flatMap(module => module.meta().missingPrograms ?? []))
+    if (missing.size > 0) reasons.push(`programs are missing: ${[...missing].sort().join(', ')}`)
     const skipped = count.skipped === 0 ? '' : `, ${count.skipped} skipped`
     process.on('exit', () => {
       for (const name of retried) console.log(`passed when run again: ${name}`)
       if (commands.length > 0) console.log(['to run what failed:', ...commands].join('\n  '))
+      if (count.skipped > 0 && reasons.length > 0) console.log(`skipped because ${reasons.join('; ')}`)
       console.log(`${count.passed} passed, ${count.failed} failed${skipped}`)
     })
   }

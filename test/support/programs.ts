@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'
-import { test } from 'vitest'
+import { TestRunner, test } from 'vitest'
 
 /** The launcher that users run, built from these sources before the tests. */
 export const launcher = resolve('bin/mergeq.js')
@@ -21,12 +21,23 @@ const isInstalled = (program: string): boolean => {
   }
 }
 
+declare module 'vitest' {
+  interface TaskMeta {
+    /** The programs without which tests of a file were skipped, for scripts/tally.mjs. */
+    missingPrograms?: string[]
+  }
+}
+
 /**
  * A test that needs a program of this machine: skipped by name where it is missing, unless
  * MERGEQ_TEST_NO_SKIP says that nothing may be skipped; then it runs, and fails.
  */
-export const testWith = (program: string) =>
-  isInstalled(program) || process.env.MERGEQ_TEST_NO_SKIP === '1' ? test : test.skip
+export function testWith(program: string) {
+  if (isInstalled(program) || process.env.MERGEQ_TEST_NO_SKIP === '1') return test
+  const meta = TestRunner.getCurrentSuite().file?.meta
+  if (meta !== undefined) meta.missingPrograms = [...(meta.missingPrograms ?? []), program]
+  return test.skip
+}
 
 /**
  * A test of what Windows does not have: scripts that begin with `#!`, links that every user may create,
