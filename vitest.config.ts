@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 
 interface Options {
@@ -37,12 +38,22 @@ const sampled = ({ test, ...rest }: ReturnType<typeof project>) => ({
   test: { ...test, env: { MERGEQ_TEST_SAMPLE: '1' } },
 })
 
+/** Whether this user may write a cache there: root may have run `npm ci`. */
+const canCache = (() => {
+  try {
+    accessSync('node_modules', constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+})()
+
 /** `npm test` has the mode `short`. */
 export default defineConfig(({ mode }) => ({
   test: {
     projects: mode === 'short' ? shortProjects.map(sampled) : [...shortProjects, ...otherProjects],
     maxWorkers: '100%',
-    experimental: { fsModuleCache: true },
+    experimental: { fsModuleCache: canCache },
     reporters: ['default', './scripts/tally.mjs'],
     testTimeout: 20_000,
     env: { NODE_EXTRA_CA_CERTS: '', MERGEQ_TEST_SAMPLE: '' },
