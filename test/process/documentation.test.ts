@@ -115,8 +115,8 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
   const blocks = blocksOf(path)
   const scripts = blocks.filter(({ language }) => language === 'bash').map(({ text }) => text)
   for (const block of blocks) {
-    const runs = block.text.includes('.sh') ? [block.text, ...scripts] : [block.text]
-    const program = runs.some(text => /\bjq\b/.test(text)) ? 'jq' : 'sh'
+    // The lines of a page use what its scripts make.
+    const program = [block.text, ...scripts].some(text => /\bjq\b/.test(text)) ? 'jq' : 'sh'
     testWith(program)(`line ${block.line}: ${block.language}, below "${block.heading}"`, async () => {
       expect(Object.keys(runners)).toContain(block.language)
       await runners[block.language]?.(block)
