@@ -86,6 +86,7 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
     // A script has its name in its first comment; a line of shell runs it.
     bash: ({ text }) =>
       writeFileSync(join(folder, /^# (\S+\.sh)/m.exec(text)?.[1] ?? ''), adaptForTest(text)),
+    json: ({ text }) => writeFileSync(join(folder, '.mergeq.json'), text),
     async yaml({ text }) {
       const document = parse(text)
       for (const { shell, script } of scriptsOf(document)) {
