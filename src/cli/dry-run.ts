@@ -4,6 +4,7 @@ import { withFallback } from '../methods/call.ts'
 import { firstPage } from '../methods/list.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
 import { singleRecord } from '../output/printer.ts'
+import { columns } from '../output/view.ts'
 import type { CommandContext } from './context.ts'
 
 /**
@@ -18,8 +19,8 @@ export async function printPreview(
 ): Promise<number> {
   await printer.print(
     singleRecord({ command, would }, () => ({
-      columns: [{ title: 'WOULD', format: 'prose' }],
-      rows: [[would]],
+      columns: columns(['WOULD', 'would', 'prose']),
+      rows: [{ would }],
       sentence: would,
     })),
   )

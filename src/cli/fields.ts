@@ -4,14 +4,14 @@ import { findSimilarName } from '../domain/similar-name.ts'
 import { type MergeqError, usageError } from '../errors.ts'
 import { get, isObject, type Json, type JsonObject } from '../json.ts'
 import type { FieldSelection } from '../output/printer.ts'
-import { type ColumnSpec, receiptColumns } from '../output/view.ts'
+import { type Column, receiptColumns } from '../output/view.ts'
 
 /** What `--fields` can select from the records of a command (docs/reference/cli.md, "Selecting fields"). */
 export interface RecordFields {
   /** The dotted names of the fields. A name that ends in `.<name>` stands for every field of an object. */
   readonly names: readonly string[]
   /** The columns of the table: a field has the format of the column with its path. */
-  readonly columns: readonly ColumnSpec[]
+  readonly columns: readonly Column[]
   /**
    * Which names are valid in addition to `names`: with `from-response`, those of the records in the response; with
    * `any`, all, because a change must not end with a usage error after it was sent. Without it, none are.
@@ -38,7 +38,7 @@ export function fieldsOf(
 /** Records of the service may have further fields, because the service can add some. */
 export const serviceRecord = (
   { response }: Pick<Operation, 'response'>,
-  columns: readonly ColumnSpec[],
+  columns: readonly Column[],
 ): RecordFields => ({
   names: response === undefined ? [] : fieldNames(response),
   columns,
@@ -62,7 +62,7 @@ export function selectFields(
 ): FieldSelection {
   const unknown = typed.filter(name => !hasName(fields, name))
   if (unknown.length > 0 && fields.others === undefined) throw unknownFieldsError(unknown, fields.names)
-  const formatOf = (name: string) => fields.columns.find(([, path]) => path === name)?.[2] ?? 'plain'
+  const formatOf = (name: string) => fields.columns.find(({ path }) => path === name)?.format ?? 'plain'
   let isChecked = unknown.length === 0 || fields.others === 'any'
   return {
     names: typed,
@@ -79,8 +79,12 @@ export function selectFields(
     },
     pick: record => pickFields(record, typed),
     view: (records, keepsFormats) => ({
-      columns: typed.map(name => ({ title: name, format: keepsFormats ? formatOf(name) : 'plain' })),
-      rows: records.map(record => typed.map(name => get(record, name))),
+      columns: typed.map(name => ({
+        title: name,
+        path: name,
+        format: keepsFormats ? formatOf(name) : 'plain',
+      })),
+      rows: records,
     }),
   }
 }

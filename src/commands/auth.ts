@@ -19,7 +19,7 @@ import { readText } from '../domain/values/text.ts'
 import { isPermanent, MergeqError, toMergeqError, usageError } from '../errors.ts'
 import { singleRecord } from '../output/printer.ts'
 import { type StyledLine, signSpan } from '../output/styled-text.ts'
-import { keyValueTable, linesView } from '../output/view.ts'
+import { cellOf, columns, keyValueTable, linesView } from '../output/view.ts'
 
 /** Tokens are stored by origin. Throws the error of the `baseUrl` setting. */
 const readOrigin = async ({ settings }: CommandContext): Promise<string> =>
@@ -154,12 +154,12 @@ const authLogoutCommand = defineCommand({
 /** Returns the last four characters of a token, or nothing for a token of fewer than twelve characters. */
 const formatTokenEnd = ({ value }: Token): string => (value.length < 12 ? '' : value.slice(-4))
 
-const facts = [
+const facts = columns(
   ['source', 'source'],
   ['origin', 'origin'],
   ['token ends with', 'lastCharacters'],
   ['verification', 'verification'],
-] as const
+)
 
 /** Verifies a token. Throws an error of this machine, such as an interruption. */
 async function checkToken(token: Token, context: CommandContext) {
@@ -179,7 +179,11 @@ async function checkToken(token: Token, context: CommandContext) {
 /** Returns the status of a token that was not rejected, in a sentence. */
 function statusLine(
   { source, isStored }: Token,
-  { origin, lastCharacters, verification }: Readonly<Record<(typeof facts)[number][1], string>>,
+  {
+    origin,
+    lastCharacters,
+    verification,
+  }: { readonly origin: string; readonly lastCharacters: string; readonly verification: string },
 ): StyledLine {
   const name = isStored === true ? 'the stored token' : `the token from ${source}`
   const token = lastCharacters === '' ? name : `${name} (it ends with ${lastCharacters})`
@@ -219,7 +223,7 @@ const authStatusCommand = defineCommand({
       singleRecord(record, () => ({
         ...keyValueTable(
           record,
-          facts.filter(([, path]) => record[path] !== ''),
+          facts.filter(fact => cellOf(fact, record) !== ''),
         ),
         terminalView: () => linesView(failure === undefined ? [statusLine(token, record)] : []),
       })),

@@ -9,7 +9,7 @@ import { textual } from '../domain/values/types.ts'
 import { MergeqError, usageError, withName } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { singleRecord } from '../output/printer.ts'
-import { table } from '../output/view.ts'
+import { columns, table } from '../output/view.ts'
 
 const keys = [...configKeys.keys()]
 
@@ -60,11 +60,7 @@ const configListCommand = defineCommand({
   },
   fields: {
     names: ['key', 'value', 'origin'],
-    columns: [
-      ['KEY', 'key'],
-      ['VALUE', 'value'],
-      ['ORIGIN', 'origin'],
-    ],
+    columns: columns(['KEY', 'key'], ['VALUE', 'value'], ['ORIGIN', 'origin']),
   },
   options: { showOrigin: flag('Show where each value comes from') },
   examples: ['mergeq config list --show-origin', 'mergeq config list --show-origin --json'],
@@ -83,7 +79,11 @@ const configListCommand = defineCommand({
       view: list =>
         table(
           list,
-          Object.keys(list[0] ?? {}).map(name => [name.toUpperCase(), name, name === 'key' ? 'id' : 'prose']),
+          columns(
+            ...Object.keys(list[0] ?? {}).map(
+              name => [name.toUpperCase(), name, name === 'key' ? 'id' : 'prose'] as const,
+            ),
+          ),
         ),
     })
     await printer.end()
@@ -96,7 +96,7 @@ const configGetCommand = defineCommand({
   summary: 'Print the value of a setting',
   exitKinds: ['not-found'],
   output: { table: 'the value', json: '{"key","value","origin"}', ndjson: 'the same, on one line' },
-  fields: { names: ['key', 'value', 'origin'], columns: [['VALUE', 'value']] },
+  fields: { names: ['key', 'value', 'origin'], columns: columns(['VALUE', 'value']) },
   options: { key: keyArgument },
   examples: ['mergeq config get repo'],
   async run({ key: { key, name } }, { settings, printer }) {
@@ -109,7 +109,7 @@ const configGetCommand = defineCommand({
     const { value, origin } = resolved
     const record = { key, value, origin }
     await printer.print(
-      singleRecord(record, () => ({ ...table([record], [['VALUE', 'value']]), sentence: value })),
+      singleRecord(record, () => ({ ...table([record], columns(['VALUE', 'value'])), sentence: value })),
     )
     await printer.end()
     return 0

@@ -18,7 +18,7 @@ import { type Repository, shortRepositoryName } from '../domain/values/repositor
 import { exitCodeOf, isMergeqError, isNotFound, type MergeqError, toFailure } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { type StyledLine, signSpan, stateSpan } from '../output/styled-text.ts'
-import { type ColumnSpec, linesView, table, type View } from '../output/view.ts'
+import { columns, linesView, table, type View } from '../output/view.ts'
 import { isLoopback, parseUrl } from '../url.ts'
 
 interface Outcome {
@@ -350,12 +350,12 @@ async function runChecks(context: CommandContext): Promise<readonly Report[]> {
   return reports
 }
 
-const columns: readonly ColumnSpec[] = [
+const checkColumns = columns(
   ['CHECK', 'check'],
   ['RESULT', 'result', 'state'],
   ['FOUND', 'found'],
   ['FIX', 'fix'],
-]
+)
 
 /** Returns a report as `--json` lists it; a skipped check is a warning there. */
 const reportRecord = ({ check, result, found, fix }: Report): JsonObject => ({
@@ -421,7 +421,7 @@ export const doctorCommand = defineCommand({
     json: '[{"check","result","found","fix"}]',
     ndjson: 'one check per line',
   },
-  fields: { names: ['check', 'result', 'found', 'fix'], columns },
+  fields: { names: ['check', 'result', 'found', 'fix'], columns: checkColumns },
   examples: ['mergeq doctor', 'mergeq doctor --json'],
   async run(_, context) {
     const { printer, options } = context
@@ -432,7 +432,9 @@ export const doctorCommand = defineCommand({
       records: options.dryRun ? checks.map(({ check }) => ({ check })) : reports.map(reportRecord),
       document: list => list,
       view: list =>
-        options.dryRun ? table(list, [['CHECK', 'check']]) : { ...table(list, columns), ...checklist },
+        options.dryRun
+          ? table(list, columns(['CHECK', 'check']))
+          : { ...table(list, checkColumns), ...checklist },
     })
     await printer.end()
     return exitCodeOf(reports.some(({ result }) => result === 'fail') ? 'check-failed' : 'ok')

@@ -15,6 +15,7 @@ import { isSameRepository, type Repository } from '../domain/values/repository.t
 import { readText } from '../domain/values/text.ts'
 import { extendError, MergeqError, toMergeqError, usageError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
+import { columns } from '../output/view.ts'
 import { hookColumns, installHook, uninstallHook } from './guard/hook.ts'
 
 interface PushedBranch {
@@ -209,7 +210,7 @@ export const guardCommand = defineCommand({
   output: 'nothing; messages go to standard error',
   fields: {
     names: ['hook', 'did', 'command', 'would'],
-    columns: [...hookColumns, ['WOULD', 'would', 'prose']],
+    columns: [...hookColumns, ...columns(['WOULD', 'would', 'prose'])],
   },
   options: {
     remote: remoteArgument,

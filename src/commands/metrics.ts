@@ -19,7 +19,7 @@ import { isObject, type JsonObject } from '../json.ts'
 import { getMergeQueueMetrics } from '../methods/metrics.ts'
 import { rawText } from '../output/printer.ts'
 import { plainText, type Span, type StyledLine, styled } from '../output/styled-text.ts'
-import { linesView, type View } from '../output/view.ts'
+import { columns, linesView, type View } from '../output/view.ts'
 
 /** Block characters, which every terminal font has. */
 const heights = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
@@ -152,22 +152,19 @@ const formatLabels = (labels: JsonObject): string =>
 /** Returns the view of all series for a terminal. A histogram is one row: its count. */
 function seriesView(samples: readonly Sample[]): View {
   return {
-    columns: [
-      { title: 'SERIES', format: 'prose' },
-      { title: 'VALUE', format: 'number' },
-    ],
-    rows: samples.map(({ name, labels, value }) => [
-      `${name} ${formatLabels(labels)}`.trim(),
-      numberText(value),
-    ]),
+    columns: columns(['SERIES', 'series', 'prose'], ['VALUE', 'value', 'number']),
+    rows: samples.map(({ name, labels, value }) => ({
+      series: `${name} ${formatLabels(labels)}`.trim(),
+      value: numberText(value),
+    })),
   }
 }
 
-const columns = [
-  { title: 'NAME', format: 'plain' },
-  { title: 'LABELS', format: 'plain' },
-  { title: 'VALUE', format: 'number' },
-] as const
+const sampleColumns = columns(
+  ['NAME', 'name'],
+  ['LABELS', 'labels', 'plain', { show: ({ labels }) => (isObject(labels) ? formatLabels(labels) : '') }],
+  ['VALUE', 'value', 'number'],
+)
 
 /** Prints every sample as a record, in batches. */
 async function printSamples(bytes: Uint8Array, { printer, options, host }: CommandContext): Promise<void> {
@@ -179,12 +176,8 @@ async function printSamples(bytes: Uint8Array, { printer, options, host }: Comma
       records,
       document: () => null,
       view: () => ({
-        columns,
-        rows: records.map(({ name, labels, value }) => [
-          name,
-          isObject(labels) ? formatLabels(labels) : '',
-          value,
-        ]),
+        columns: sampleColumns,
+        rows: records,
       }),
     })
   try {
@@ -210,11 +203,7 @@ export const metricsCommand = defineCommand({
   // A record is a sample.
   fields: {
     names: fieldNames(sampleRecord),
-    columns: [
-      ['NAME', 'name'],
-      ['LABELS', 'labels'],
-      ['VALUE', 'value', 'number'],
-    ],
+    columns: sampleColumns,
   },
   examples: [
     'mergeq metrics',

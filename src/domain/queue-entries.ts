@@ -19,9 +19,9 @@ export const queueEntries = (queue: Json): readonly QueueEntry[] =>
     return [{ pr: record.prNumber, state, position: index + 1, record }]
   })
 
-export const positionEntries = (queue: Json): readonly Json[] =>
+export const positionEntries = (queue: Json): readonly JsonObject[] =>
   getArray(queue, 'enqueuedPullRequests').map((entry, index) =>
-    isObject(entry) ? { ...entry, position: index + 1 } : entry,
+    isObject(entry) ? { ...entry, position: index + 1 } : {},
   )
 
 interface TestSlots {

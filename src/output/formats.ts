@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, stringifyJson } from '../json.ts'
 import { sanitizeLine } from './sanitize.ts'
 import { colorizeState } from './styled-text.ts'
-import type { Column, View, Writer } from './view.ts'
+import { type Column, cellsOf, type View, type Writer } from './view.ts'
 
 /** A value as text: a list with commas, null and undefined as '', an object as JSON. */
 const jsonToText = (value: Json | undefined): string => {
@@ -34,13 +34,11 @@ export async function writeParts<T>(
   }
 }
 
-type Rows = View['rows']
-
 /** Returns tab-separated rows without a header; with `color`, states have their color. */
 export const tsv = ({ columns, rows }: View, color: boolean): string => {
   const cellText = (value: Json | undefined, index: number) =>
     columns[index]?.format === 'state' ? colorizeState(formatCell(value), color) : formatCell(value)
-  return rows.map(row => `${row.map(cellText).join('\t')}\n`).join('')
+  return rows.map(row => `${cellsOf(columns, row).map(cellText).join('\t')}\n`).join('')
 }
 
 export const ndjson = (records: readonly JsonObject[]): string =>
@@ -53,7 +51,7 @@ const formulaPrefix = /^[=+\-@\t\r]/
  * Returns RFC 4180 lines that end with CRLF. A leading apostrophe disables spreadsheet formulas; numbers
  * stay unchanged.
  */
-export async function csv(rows: Rows): Promise<string> {
+export async function csv(rows: readonly (readonly (Json | undefined)[])[]): Promise<string> {
   if (rows.length === 0) return ''
   const { default: papa } = await import('papaparse')
   const disabledFormulas = new Set<string>()
@@ -78,13 +76,13 @@ const escapeMarkdown = (text: string): string =>
 /** Returns the text of a Markdown table cell, escaped: it contains no markup, mention or cell border. */
 export const markdownCell = (value: Json | undefined): string => escapeMarkdown(formatCell(value))
 
-export const markdownHead = (columns: readonly Column[]): string =>
+export const markdownHead = (columns: readonly Pick<Column, 'title' | 'format'>[]): string =>
   `| ${columns.map(({ title }) => escapeMarkdown(title.toLowerCase())).join(' | ')} |\n|${columns
     .map(({ format }) => (format === 'number' ? ' ---: |' : ' --- |'))
     .join('')}\n`
 
-export const markdownRows = (rows: Rows): string =>
-  rows.map(row => `| ${row.map(markdownCell).join(' | ')} |\n`).join('')
+export const markdownRows = ({ columns, rows }: View): string =>
+  rows.map(row => `| ${cellsOf(columns, row).map(markdownCell).join(' | ')} |\n`).join('')
 
 /** A JSON list that is written while its records arrive. */
 export interface JsonList {

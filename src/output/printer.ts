@@ -15,7 +15,7 @@ import {
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import { renderLines } from './styled-text.ts'
 import { wrapLines } from './text-width.ts'
-import type { View, Writer } from './view.ts'
+import { cellsOf, type View, type Writer } from './view.ts'
 
 /** A result that can be printed in any format. */
 export interface Printable {
@@ -122,12 +122,12 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
       case 'csv': {
         const { columns, rows } = viewOf(printable)
         await writeHeader(await csv([selection?.names ?? csvHeader(columns)]))
-        return writeParts(writer, rows, csv)
+        return writeParts(writer, rows, part => csv(part.map(row => cellsOf(columns, row))))
       }
       case 'markdown': {
         const { columns, rows } = viewOf(printable)
         await writeHeader(markdownHead(columns))
-        return writeParts(writer, rows, markdownRows)
+        return writeParts(writer, rows, part => markdownRows({ columns, rows: part }))
       }
     }
   }

@@ -11,7 +11,7 @@ import {
   type TerminalStyle,
 } from './styled-text.ts'
 import { breakLongWords, shorten, textWidth, truncateCell, wrapLines } from './text-width.ts'
-import type { Column, ColumnFormat, View } from './view.ts'
+import { type Column, type ColumnFormat, cellsOf, type View } from './view.ts'
 
 export interface TableOptions extends TerminalStyle {
   readonly columns: number
@@ -92,11 +92,11 @@ function renderRow(
  */
 export function createTableRenderer({ heading = [], columns, rows: firstRows }: View, options: TableOptions) {
   const { color, links = false, minWidths = [] } = options
-  const cellTexts = (row: View['rows'][number]) =>
+  const cellTexts = (row: readonly (Json | undefined)[]) =>
     columns.map(({ format, isSparse }, index) =>
       isSparse === true && formatCell(row[index]) === '' ? '' : cellText(row[index], format, options),
     )
-  const sample = firstRows.slice(0, sampleRows)
+  const sample = firstRows.slice(0, sampleRows).map(row => cellsOf(columns, row))
   const sampleTexts = sample.map(cellTexts)
   const contentWidths = columns.map(({ usual = '' }, index) => {
     const isEmpty = sample.every(row => ['', usual].includes(formatCell(row[index])))
@@ -136,7 +136,8 @@ export function createTableRenderer({ heading = [], columns, rows: firstRows }: 
     contentWidths,
     /** Yields further rows as text that ends with a line break. */
     *draw(rows: View['rows']): Generator<string> {
-      for (const row of rows) {
+      for (const record of rows) {
+        const row = cellsOf(columns, record)
         const texts = cellTexts(row)
         // What may not be cut needs a wider column in the rows that have a longer text.
         const widths = shown.map(({ index, width, column: { format } }) =>

@@ -20,9 +20,14 @@ export type ColumnFormat =
   | 'text'
   | 'prose'
 
+/** A column of a table. */
 export interface Column {
   readonly title: string
+  /** The path of the value in the record that a row is made from. */
+  readonly path: string
   readonly format: ColumnFormat
+  /** Returns the value of a row, where that is not the value at the path. */
+  show?(row: JsonObject): Json | undefined
   /**
    * On a narrow terminal the columns with the highest number are left out first. Columns with a number and
    * without values always are. A column without a number is always shown.
@@ -52,7 +57,8 @@ export interface View {
   /** Lines below the table, on a terminal only. */
   readonly footer?: readonly StyledLine[]
   readonly columns: readonly Column[]
-  readonly rows: readonly (readonly (Json | undefined)[])[]
+  /** What the rows are made from. */
+  readonly rows: readonly JsonObject[]
   /** A sentence that replaces the table on a terminal. */
   readonly sentence?: string
   /** Returns the view that replaces this view on a terminal. It is called only there. */
@@ -63,27 +69,29 @@ export interface View {
   readonly exit?: 'ok' | 'failed' | 'cancelled' | 'pending'
 }
 
-/**
- * A column of a table of records: its title, the path of its value, its format (`plain` by default), and its
- * priority.
- */
-export type ColumnSpec = readonly [
+/** A column as it is written: its title, the path of its value, its format (`plain` by default), and the rest. */
+type ColumnDefinition = readonly [
   title: string,
   path: string,
   format?: ColumnFormat,
-  priority?: number,
-  usual?: string,
+  options?: Omit<Column, 'title' | 'path' | 'format'>,
 ]
 
-/** Returns a table with a row for each record and a column for each path. */
-export const table = (records: readonly Json[], columnSpecs: readonly ColumnSpec[]): View => ({
-  columns: columnSpecs.map(([title, , format = 'plain', priority, usual]) => ({
-    title,
-    format,
-    ...(priority === undefined ? {} : { priority }),
-    ...(usual === undefined ? {} : { usual }),
-  })),
-  rows: records.map(record => columnSpecs.map(([, path]) => get(record, path))),
+export const columns = (...definitions: readonly ColumnDefinition[]): readonly Column[] =>
+  definitions.map(([title, path, format = 'plain', options]) => ({ title, path, format, ...options }))
+
+/** Returns the value of a column in a row. */
+export const cellOf = ({ path, show }: Column, row: JsonObject): Json | undefined =>
+  show === undefined ? get(row, path) : show(row)
+
+/** Returns the values of a row under its columns. */
+export const cellsOf = (shown: readonly Column[], row: JsonObject): readonly (Json | undefined)[] =>
+  shown.map(column => cellOf(column, row))
+
+/** Returns a table with a row for each record. */
+export const table = (records: readonly JsonObject[], shown: readonly Column[]): View => ({
+  columns: shown,
+  rows: records,
 })
 
 /** Returns a view whose columns of pull requests link to their pages. */
@@ -100,31 +108,28 @@ export const withLinks = (view: View, urlOf: (pr: number) => string): View => ({
 export const linesView = (heading: readonly StyledLine[]): View => ({ heading, columns: [], rows: [] })
 
 /** Returns a table of the fields of a record: a row with name and value for each path. Long values wrap. */
-export const keyValueTable = (record: Json, columnSpecs: readonly ColumnSpec[]): View => ({
-  columns: [
-    { title: 'FIELD', format: 'plain' },
-    { title: 'VALUE', format: 'prose' },
-  ],
-  rows: columnSpecs.map(([title, path]) => [title, get(record, path)]),
+export const keyValueTable = (record: JsonObject, fields: readonly Column[]): View => ({
+  columns: columns(['FIELD', 'field'], ['VALUE', 'value', 'prose']),
+  rows: fields.map(field => ({ field: field.title, value: cellOf(field, record) ?? null })),
 })
 
 /** The columns of a receipt (docs/reference/cli.md, "Tables"). */
-export const receiptColumns: readonly ColumnSpec[] = [
+export const receiptColumns = columns(
   ['PR', 'pr', 'pr'],
   ['OK', 'ok'],
   ['DELIVERY', 'delivery'],
   ['MESSAGE', 'message'],
-]
+)
 
 /** The columns of a table of pull requests on a terminal. */
-export const pullRequestColumns: readonly ColumnSpec[] = [
+export const pullRequestColumns = columns(
   ['PR', 'prNumber', 'pr'],
   ['STATE', 'state', 'state'],
-  ['FOR', 'stateChangedAt', 'age', 1],
-  ['PRIORITY', 'priorityName', 'plain', 2, 'medium'],
-  ['AUTHOR', 'prAuthor', 'plain', 3],
+  ['FOR', 'stateChangedAt', 'age', { priority: 1 }],
+  ['PRIORITY', 'priorityName', 'plain', { priority: 2, usual: 'medium' }],
+  ['AUTHOR', 'prAuthor', 'plain', { priority: 3 }],
   ['TITLE', 'prTitle', 'text'],
-]
+)
 
 /** Returns the view of a change: a sentence on a terminal; the receipt replaces it in other formats. */
 export const message = (sentence: string): View => ({ ...table([], receiptColumns), sentence })

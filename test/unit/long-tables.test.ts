@@ -1,20 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/json.ts'
 import { createPrinter, type PrinterOptions } from '../../src/output/printer.ts'
-import { table, type View } from '../../src/output/view.ts'
+import { columns, table, type View } from '../../src/output/view.ts'
 import { drawTable } from '../support/draw-table.ts'
 import { slowTest } from '../support/sample.ts'
 
 const page = { columns: 60, color: false, now: 0 }
-const columns = [
-  ['NAME', 'name'],
-  ['STATUS', 'status', 'state'],
-  ['COUNT', 'count', 'number'],
-] as const
+const testColumns = columns(['NAME', 'name'], ['STATUS', 'status', 'state'], ['COUNT', 'count', 'number'])
 const record = (index: number): JsonObject => ({ name: `test ${index}`, status: 'FAILED', count: index })
 const records = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => record(from + index))
-const shapeOf = (rows: number): View => table(records(0, rows), columns)
+const shapeOf = (rows: number): View => table(records(0, rows), testColumns)
 
 /** The processor time that a piece of work takes, in milliseconds. */
 function cost(work: () => void): number {
@@ -44,8 +40,8 @@ describe('a long table', () => {
 
   test('has the widths of its first thousand rows; longer cells behind them are cut, but ids', () => {
     const rows = [...records(0, 1_000), { name: 'a much longer name', status: 'FAILED', count: 1 }]
-    expect(drawTable(table(rows, columns), page).split('\n').at(-2)).toBe('a much …  ✗ failed      1')
-    const withIds = table(rows, [['ID', 'name', 'id'], ...columns.slice(1)])
+    expect(drawTable(table(rows, testColumns), page).split('\n').at(-2)).toBe('a much …  ✗ failed      1')
+    const withIds = table(rows, [...columns(['ID', 'name', 'id']), ...testColumns.slice(1)])
     expect(drawTable(withIds, page).split('\n').at(-2)).toBe('a much longer name  ✗ failed      1')
   })
 })
@@ -75,7 +71,7 @@ describe('a table that is printed while it is read', () => {
     return [...written, text]
   }
   const pages = Array.from({ length: 12 }, (_, index) =>
-    table(records(index * 100, index * 100 + 100), columns),
+    table(records(index * 100, index * 100 + 100), testColumns),
   )
 
   test('is drawn at its end', async () => {

@@ -305,7 +305,7 @@ test('property: any records give a complete verdict that JSON can hold', () => {
       expect(Object.keys(explanationJson(judged)).sort()).toEqual(keys)
       expect(judged.reasons.length).toBeGreaterThan(0)
       expect(JSON.stringify(explanationJson(judged))).not.toContain('undefined')
-      const cells = explanationView(judged, pageUrl, noon).rows.flat()
+      const cells = explanationView(judged, pageUrl, noon).rows.flatMap(row => Object.values(row))
       expect(cells.every(cell => typeof cell === 'string')).toBe(true)
       const prose = explanationProse(judged, pageUrl, noon).map(plainText)
       expect(prose[0]).toContain('#7')

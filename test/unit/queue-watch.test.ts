@@ -15,7 +15,7 @@ import { createAlternateScreen, drawFrame } from '../../src/output/frame.ts'
 import { forTerminal } from '../../src/output/sanitize.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { truncateLine } from '../../src/output/text-width.ts'
-import { table, type View } from '../../src/output/view.ts'
+import { columns, table, type View } from '../../src/output/view.ts'
 import { anyCharacter } from '../support/any-character.ts'
 import { noon } from '../support/harness.ts'
 import { entry, queue } from '../support/queue-watch.ts'
@@ -96,14 +96,14 @@ describe('a frame', () => {
     now: noon,
     offset: 0,
   })
-  const columns = [
+  const entryColumns = columns(
     ['POSITION', 'position', 'number'],
     ['PR', 'prNumber', 'pr'],
     ['STATE', 'state', 'state'],
     ['TITLE', 'title'],
-  ] as const
+  )
   const shapeOf = (records: readonly JsonObject[], heading: readonly string[]): View => ({
-    ...table(records, columns),
+    ...table(records, entryColumns),
     heading,
   })
 
@@ -172,15 +172,15 @@ describe('a frame', () => {
   })
 
   test('columns keep their places if their values become shorter or disappear', () => {
-    const optional: View['columns'] = [
-      { title: 'STATE', format: 'state' },
-      { title: 'AUTHOR', format: 'plain', priority: 1 },
-      { title: 'TITLE', format: 'text' },
-    ]
+    const optional = columns(
+      ['STATE', 'state', 'state'],
+      ['AUTHOR', 'author', 'plain', { priority: 1 }],
+      ['TITLE', 'title', 'text'],
+    )
     const draw = (row: View['rows'][number], minWidths: readonly number[]) =>
       drawFrame({ columns: optional, rows: [row] }, [], { ...page(90, 12), color: false, minWidths })
-    const first = draw(['PENDING_FAILURE', 'barbara', 'Title'], [])
-    const second = draw(['TESTING', null, 'Title'], first.widths ?? [])
+    const first = draw({ state: 'PENDING_FAILURE', author: 'barbara', title: 'Title' }, [])
+    const second = draw({ state: 'TESTING', author: null, title: 'Title' }, first.widths ?? [])
     expect(first.lines).toEqual(['STATE              AUTHOR   TITLE', '! pending failure  barbara  Title'])
     expect(second.lines).toEqual(['STATE              AUTHOR   TITLE', '◐ testing          -        Title'])
   })

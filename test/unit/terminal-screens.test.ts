@@ -20,7 +20,7 @@ import {
   toAscii,
 } from '../../src/output/styled-text.ts'
 import { textWidth } from '../../src/output/text-width.ts'
-import type { View } from '../../src/output/view.ts'
+import { columns, type View } from '../../src/output/view.ts'
 import { drawTable } from '../support/draw-table.ts'
 import { mergeq, noon } from '../support/harness.ts'
 
@@ -31,17 +31,23 @@ const linesOf = (view: View, columns: number, options = {}) =>
     .slice(0, -1)
 
 const view: View = {
-  columns: [
-    { title: 'PR', format: 'pr' },
-    { title: 'STATE', format: 'state' },
-    { title: 'FOR', format: 'age', priority: 1 },
-    { title: 'AUTHOR', format: 'plain', priority: 3 },
-    { title: 'EMPTY', format: 'plain', priority: 2 },
-    { title: 'TITLE', format: 'text' },
-  ],
+  columns: columns(
+    ['PR', 'pr', 'pr'],
+    ['STATE', 'state', 'state'],
+    ['FOR', 'since', 'age', { priority: 1 }],
+    ['AUTHOR', 'author', 'plain', { priority: 3 }],
+    ['EMPTY', 'empty', 'plain', { priority: 2 }],
+    ['TITLE', 'title', 'text'],
+  ),
   rows: [
-    [5, 'TESTING', '2026-01-05T11:56:00Z', 'barbara', undefined, 'Cache the suggestions of the search box'],
-    [6, 'PENDING_FAILURE', '2026-01-05T09:00:00Z', null, '', 'Speed up the order export'],
+    {
+      ...{ pr: 5, state: 'TESTING', since: '2026-01-05T11:56:00Z', author: 'barbara' },
+      title: 'Cache the suggestions of the search box',
+    },
+    {
+      ...{ pr: 6, state: 'PENDING_FAILURE', since: '2026-01-05T09:00:00Z', author: null, empty: '' },
+      title: 'Speed up the order export',
+    },
   ],
 }
 
@@ -75,20 +81,17 @@ describe('the columns of a table', () => {
     const cell = fc.string({ maxLength: 60 })
     fc.assert(
       fc.property(
-        fc.array(fc.tuple(cell, cell), { minLength: 1 }),
+        fc.array(fc.record({ a: cell, b: cell }), { minLength: 1 }),
         fc.integer({ min: 40, max: 200 }),
-        (rows, columns) => {
+        (rows, width) => {
           const drawn = linesOf(
             {
-              columns: [
-                { title: 'A', format: 'plain' },
-                { title: 'B', format: 'text' },
-              ],
+              columns: columns(['A', 'a'], ['B', 'b', 'text']),
               rows,
             },
-            columns,
+            width,
           )
-          expect(drawn.every(line => textWidth(line) <= columns)).toBe(true)
+          expect(drawn.every(line => textWidth(line) <= width)).toBe(true)
         },
       ),
     )
@@ -97,14 +100,13 @@ describe('the columns of a table', () => {
   test('are as wide as a URL that wraps beside other words', () => {
     const url = 'https://merge-queue.internal.example.com/v1'
     const prose: View = {
-      columns: [
-        { title: 'KEY', format: 'id' },
-        { title: 'VALUE', format: 'prose' },
-      ],
-      rows: [['base-url', url]],
+      columns: columns(['KEY', 'key', 'id'], ['VALUE', 'value', 'prose']),
+      rows: [{ key: 'base-url', value: url }],
     }
     expect(linesOf(prose, 40)).toEqual(['KEY       VALUE', `base-url  ${url}`])
-    expect(linesOf({ ...prose, rows: [['base-url', url.slice(8)]] }, 40)[2]).toBe('          om/v1')
+    expect(linesOf({ ...prose, rows: [{ key: 'base-url', value: url.slice(8) }] }, 40)[2]).toBe(
+      '          om/v1',
+    )
   })
 })
 

@@ -12,7 +12,7 @@ import { getString, isObject, type Json, type JsonObject, parseJson } from '../.
 import { incompleteListError } from '../../methods/list.ts'
 import { listFailingTests, listUnhealthyTests } from '../../methods/tests.ts'
 import { stateSpan } from '../../output/styled-text.ts'
-import { linesView, table } from '../../output/view.ts'
+import { columns, linesView, table } from '../../output/view.ts'
 import {
   type FailingTestsRequest,
   logNotes,
@@ -102,12 +102,12 @@ const describeOthers = (count: number): string =>
 
 const verdictRecord: RecordFields = {
   names: ['ok', 'failing', 'max', 'baseline', 'complete', 'reason', 'notInWindow'],
-  columns: [
+  columns: columns(
     ['OK', 'ok'],
     ['FAILING', 'failing', 'number'],
     ['MAX', 'max', 'number'],
     ['REASON', 'reason'],
-  ],
+  ),
 }
 
 const typedMax = typedInput(

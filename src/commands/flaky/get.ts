@@ -18,7 +18,7 @@ import { listFailingTests } from '../../methods/tests.ts'
 import { sanitizeLines } from '../../output/sanitize.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { truncateCell } from '../../output/text-width.ts'
-import { type ColumnSpec, keyValueTable, linesView, type View } from '../../output/view.ts'
+import { columns, keyValueTable, linesView, type View } from '../../output/view.ts'
 import { type FailingTestsRequest, rangeOf, readFailingTests } from './read-tests.ts'
 
 /** A test that matches. */
@@ -243,7 +243,7 @@ function failureBlock(
   return ['', [styled(title, 'bold'), `: ${head}`], ...shown, ...more]
 }
 
-const facts: readonly ColumnSpec[] = [
+const facts = columns(
   ['id', 'id'],
   ['name', 'name'],
   ['variant', 'variant'],
@@ -261,7 +261,7 @@ const facts: readonly ColumnSpec[] = [
   ['repository', 'repository.html_url'],
   ['link', 'html_url'],
   ['ticket', 'ticket.html_url'],
-]
+)
 
 const typedTest = typedInput(
   'test',
@@ -289,12 +289,16 @@ export const flakyGetCommand = defineCommand({
   ],
   view({ records: [test = {}] }, _, { isSingle, context }) {
     const page = getString(test, 'html_url')
-    const { columns, rows } = keyValueTable(test, facts)
+    const sheet = keyValueTable(test, facts)
+    const failures = failuresOf(test).map(({ title, head, text }) => ({
+      field: title,
+      value: `${head}: ${text}`,
+    }))
     return {
-      columns,
-      rows: [...rows, ...failuresOf(test).map(({ title, head, text }) => [title, `${head}: ${text}`])],
+      ...sheet,
+      rows: [...sheet.rows, ...failures],
       ...(page === undefined ? {} : { page }),
-      terminalView: () => (isSingle ? testSheet(test, context) : { columns, rows }),
+      terminalView: () => (isSingle ? testSheet(test, context) : sheet),
     }
   },
   check({ window }) {

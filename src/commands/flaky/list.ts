@@ -8,7 +8,7 @@ import { countRead, formatInteger, pluralize } from '../../domain/format.ts'
 import { maxWindow } from '../../domain/limits.ts'
 import { describeInWords, describeWhen, parseTimeRange } from '../../domain/time-range.ts'
 import { type Repository, repositoryName } from '../../domain/values/repository.ts'
-import { get, getString, type Json, type JsonObject } from '../../json.ts'
+import { get, getString, type JsonObject } from '../../json.ts'
 import type { ListEnd } from '../../methods/list.ts'
 import {
   listFailingTests,
@@ -16,14 +16,7 @@ import {
   listUnhealthyTests,
   type TestOrder,
 } from '../../methods/tests.ts'
-import { type Column, type ColumnSpec, table, type View } from '../../output/view.ts'
-
-/** A column of a table of tests on a terminal. */
-export interface TestColumn extends Column {
-  readonly path: string
-  /** Returns what a cell shows, where that is not the value at the path. */
-  show?(record: JsonObject): Json | undefined
-}
+import { type Column, columns, table, type View } from '../../output/view.ts'
 
 /** Returns the name of a test, with its variant in parentheses; undefined without a name. */
 export function testTitle(test: JsonObject): string | undefined {
@@ -32,7 +25,7 @@ export function testTitle(test: JsonObject): string | undefined {
 }
 
 /** The name of a test: it takes the width that the other columns leave, and is cut before its variant. */
-export const nameColumn: TestColumn = {
+export const nameColumn: Column = {
   title: 'TEST',
   format: 'text',
   path: 'name',
@@ -41,7 +34,7 @@ export const nameColumn: TestColumn = {
 }
 
 /** The owners of a test; the column is narrowed before the name is, and left out where the name would be cut. */
-export const ownerColumn: TestColumn = {
+export const ownerColumn: Column = {
   title: 'OWNER',
   format: 'plain',
   priority: 3,
@@ -51,7 +44,7 @@ export const ownerColumn: TestColumn = {
 }
 
 /** The word `quarantined` behind the tests that are. */
-const quarantinedColumn: TestColumn = {
+const quarantinedColumn: Column = {
   title: '',
   format: 'id',
   priority: 2,
@@ -61,23 +54,16 @@ const quarantinedColumn: TestColumn = {
 }
 
 /** The ID of a test, where there is room: `flaky get` finds a test by the words of its name, too. */
-export const idColumn: TestColumn = { title: 'ID', format: 'id', priority: 9, minTextWidth: 80, path: 'id' }
-
-const testTable = (records: readonly JsonObject[], columns: readonly TestColumn[]): View => ({
-  columns,
-  rows: records.map(record =>
-    columns.map(column => (column.show === undefined ? get(record, column.path) : column.show(record))),
-  ),
-})
+export const idColumn: Column = { title: 'ID', format: 'id', priority: 9, minTextWidth: 80, path: 'id' }
 
 /** Returns the view of a list of tests; on a terminal it has the columns `screenColumns`. */
 export const testListView = (
   records: readonly JsonObject[],
-  columns: readonly ColumnSpec[],
-  screenColumns: readonly TestColumn[],
+  listColumns: readonly Column[],
+  screenColumns: readonly Column[],
 ): View => ({
-  ...table(records, columns),
-  terminalView: () => testTable(records, screenColumns),
+  ...table(records, listColumns),
+  terminalView: () => table(records, screenColumns),
 })
 
 /**
@@ -114,7 +100,7 @@ const listSort: Input<TestOrder | undefined> = {
     (await typedSort.read(args, context)) ?? (isScreen(args, context) ? 'impact' : undefined),
 }
 
-const failingColumns: readonly ColumnSpec[] = [
+const failingColumns = columns(
   ['NAME', 'name'],
   ['STATUS', 'status.value', 'state'],
   ['RATE 7D', 'failure_rate_last_7d', 'number'],
@@ -122,19 +108,21 @@ const failingColumns: readonly ColumnSpec[] = [
   ['QUARANTINED', 'quarantined'],
   ['OWNERS', 'codeowners'],
   ['ID', 'id', 'id'],
-]
+)
 
 /** The columns of CSV: a spreadsheet has room for more. */
-const csvColumns: readonly ColumnSpec[] = [
+const csvColumns = [
   ...failingColumns,
-  ['VARIANT', 'variant'],
-  ['FILE', 'file_path'],
-  ['LINK', 'html_url'],
-  ['TICKET', 'ticket.html_url'],
+  ...columns(
+    ['VARIANT', 'variant'],
+    ['FILE', 'file_path'],
+    ['LINK', 'html_url'],
+    ['TICKET', 'ticket.html_url'],
+  ),
 ]
 
 /** The columns on a terminal: how bad a test is, whose it is, and its name. */
-const failingScreenColumns: readonly TestColumn[] = [
+const failingScreenColumns: readonly Column[] = [
   { title: 'RATE', format: 'rate', path: 'failure_rate_last_7d' },
   { title: 'PRS', format: 'number', path: 'pull_requests_impacted_last_7d' },
   ownerColumn,
@@ -160,7 +148,7 @@ export const flakyListCommand = defineCommand({
   fields: serviceRecord(listFailingTests, csvColumns),
   view: ({ records }, _, { context: { options } }) => ({
     ...table(records.map(withStatus), options.format === 'csv' ? csvColumns : failingColumns),
-    terminalView: () => testTable(records, failingScreenColumns),
+    terminalView: () => table(records, failingScreenColumns),
   }),
   listEnding(end, { sort, since, until, pageToken }, { startedAt, settings: { commandLine } }) {
     const { records, shown, total = shown, hidden, complete, isBroken } = end
@@ -230,20 +218,20 @@ function statusListEnding(
   }
 }
 
-const quarantinedColumns: readonly ColumnSpec[] = [
+const quarantinedColumns = columns(
   ['NAME', 'name', 'text'],
   ['STATUS', 'status', 'state'],
-  ['SETTING', 'quarantine_setting', 'plain', 3],
-  ['SINCE', 'status_last_updated_at', 'time', 2],
-  ['OWNERS', 'codeowners', 'plain', 1],
-  ['FILE', 'file', 'plain', 4],
-]
+  ['SETTING', 'quarantine_setting', 'plain', { priority: 3 }],
+  ['SINCE', 'status_last_updated_at', 'time', { priority: 2 }],
+  ['OWNERS', 'codeowners', 'plain', { priority: 1 }],
+  ['FILE', 'file', 'plain', { priority: 4 }],
+)
 
 /** Returns a setting as a terminal shows it: `auto` for `AUTO_QUARANTINE`; another word stays as it is. */
 const settingWord = (setting: string | undefined): string | undefined =>
   setting === 'AUTO_QUARANTINE' ? 'auto' : setting === 'ALWAYS_QUARANTINE' ? 'always' : setting
 
-const quarantinedScreenColumns: readonly TestColumn[] = [
+const quarantinedScreenColumns: readonly Column[] = [
   { title: 'STATUS', format: 'state', path: 'status' },
   { title: 'SINCE', format: 'time', priority: 4, path: 'status_last_updated_at' },
   ownerColumn,
@@ -270,16 +258,16 @@ export const flakyQuarantinedCommand = defineCommand({
   examples: ['mergeq flaky quarantined', "mergeq flaky quarantined --owner @acme/web --name 'Cart*' --json"],
 })
 
-const unhealthyColumns: readonly ColumnSpec[] = [
+const unhealthyColumns = columns(
   ['NAME', 'name', 'text'],
   ['STATUS', 'status.value', 'state'],
-  ['PRS 7D', 'pull_requests_impacted_last_7d', 'number', 2],
-  ['QUARANTINED', 'quarantined', 'plain', 3],
-  ['OWNERS', 'codeowners', 'plain', 1],
+  ['PRS 7D', 'pull_requests_impacted_last_7d', 'number', { priority: 2 }],
+  ['QUARANTINED', 'quarantined', 'plain', { priority: 3 }],
+  ['OWNERS', 'codeowners', 'plain', { priority: 1 }],
   ['ID', 'id', 'id'],
-]
+)
 
-const unhealthyScreenColumns: readonly TestColumn[] = [
+const unhealthyScreenColumns: readonly Column[] = [
   { title: 'STATUS', format: 'state', path: 'status.value' },
   { title: 'PRS', format: 'number', priority: 4, path: 'pull_requests_impacted_last_7d' },
   ownerColumn,

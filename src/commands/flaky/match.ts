@@ -11,8 +11,9 @@ import { MergeqError, usageError } from '../../errors.ts'
 import { get, getString, type JsonObject } from '../../json.ts'
 import { incompleteListError } from '../../methods/list.ts'
 import { listFailingTests, listUnhealthyTests } from '../../methods/tests.ts'
+import { type Column, columns } from '../../output/view.ts'
 import type { FailedTest, JUnitResults } from './junit.ts'
-import { idColumn, nameColumn, ownerColumn, type TestColumn, testListView } from './list.ts'
+import { idColumn, nameColumn, ownerColumn, testListView } from './list.ts'
 import {
   logNotes,
   rangeOf,
@@ -163,17 +164,17 @@ const toRecord = (
   ...(match.isInWindow ? {} : { inWindow: false }),
 })
 
-const columns = [
+const matchColumns = columns(
   ['TEST', 'name'],
   ['VERDICT', 'verdict', 'state'],
   ['ID', 'test.id', 'id'],
   ['RATE 7D', 'test.failure_rate_last_7d', 'number'],
   ['OWNERS', 'test.codeowners'],
   ['FILE', 'file'],
-] as const
+)
 
 /** The columns on a terminal: a file and an ID are shown in full or not at all. */
-const screenColumns: readonly TestColumn[] = [
+const screenColumns: readonly Column[] = [
   { title: 'VERDICT', format: 'state', path: 'verdict' },
   { title: 'RATE', format: 'rate', priority: 4, path: 'test.failure_rate_last_7d' },
   { ...ownerColumn, path: 'test.codeowners' },
@@ -192,7 +193,7 @@ const matchRecord: RecordFields = {
     ...fieldNames(testRecord).map(field => `test.${field}`),
     `test${anyField}`,
   ],
-  columns,
+  columns: matchColumns,
 }
 
 export const flakyMatchCommand = defineCommand({
@@ -244,7 +245,7 @@ export const flakyMatchCommand = defineCommand({
         tests,
         window: windowOf(rangeOf(request, context), complete),
       }),
-      view: tests => testListView(tests, columns, screenColumns),
+      view: tests => testListView(tests, matchColumns, screenColumns),
     })
     await printer.end()
     if (end !== undefined) await logNotes(end, context)

@@ -5,7 +5,7 @@ import { joinPath, parentDirectory } from '../../config/store.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
 import { singleRecord } from '../../output/printer.ts'
-import { type ColumnSpec, table } from '../../output/view.ts'
+import { columns, table } from '../../output/view.ts'
 
 /** The comment that identifies the hook of mergeq. */
 const hookMarker = '# mergeq guard:'
@@ -55,10 +55,7 @@ async function findHookPath(host: Host): Promise<string> {
   return platform === 'win32' ? absolutePath.replaceAll('/', '\\') : absolutePath
 }
 
-export const hookColumns: readonly ColumnSpec[] = [
-  ['HOOK', 'hook', 'id'],
-  ['RESULT', 'did'],
-]
+export const hookColumns = columns(['HOOK', 'hook', 'id'], ['RESULT', 'did'])
 
 /**
  * Installs or updates the hook with the text `wanted`, or removes it where that is undefined, and returns the exit

@@ -21,7 +21,7 @@ import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { usageError } from '../../errors.ts'
 import { getArray, getNumber, getString, isObject, type JsonObject, stringifyJson } from '../../json.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
-import { type ColumnSpec, linesView, pullRequestColumns, table, withLinks } from '../../output/view.ts'
+import { columns, linesView, pullRequestColumns, table, withLinks } from '../../output/view.ts'
 
 const pullRequestOrHead: Input<number | undefined> = {
   ...pullRequestArguments,
@@ -34,7 +34,7 @@ const pullRequestOrHead: Input<number | undefined> = {
   read: args => (args.has('--head') ? undefined : pullRequestNumber(args)),
 }
 
-const columns: readonly ColumnSpec[] = [
+const recordColumns = columns(
   ['PR', 'prNumber', 'pr'],
   ['STATE', 'state', 'state'],
   ['SUBMITTED', 'isCurrentlySubmittedToQueue'],
@@ -42,7 +42,7 @@ const columns: readonly ColumnSpec[] = [
   ['VALUE', 'priorityValue', 'number'],
   ['SINCE', 'stateChangedAt', 'time'],
   ['TITLE', 'prTitle'],
-]
+)
 
 /** The longest text of the service that is shown whole, in characters. */
 const maxTextLength = 200
@@ -66,13 +66,13 @@ function submittedText(record: JsonObject, state: string): string | undefined {
   return isSubmitted === true && isFailedOrCancelled(state) ? 'yes' : undefined
 }
 
-const timelineColumns: readonly ColumnSpec[] = [
+const timelineColumns = columns(
   ['WHEN', 'timestamp', 'time'],
   ['STATE', 'state', 'state'],
   ['REASON', 'reason', 'text'],
-  ['ACTOR', 'actor', 'plain', 1],
-  ['TEST RUN', 'run', 'id', 2],
-]
+  ['ACTOR', 'actor', 'plain', { priority: 1 }],
+  ['TEST RUN', 'run', 'id', { priority: 2 }],
+)
 
 /** Returns the events of a pull request, newest first. */
 const eventsOf = (record: JsonObject): readonly JsonObject[] =>
@@ -149,7 +149,7 @@ export const prGetCommand = defineCommand({
     const limits = { maxRetries: 0 }
     return (await tryRead(client(), getQueue, { repo, targetBranch }, { limits })).record
   },
-  fields: serviceRecord(getSubmittedPullRequest, columns),
+  fields: serviceRecord(getSubmittedPullRequest, recordColumns),
   view(
     { records: [record = {}] },
     { repo, targetBranch, pr, exitStatus, includeTimeline, includeEstimatedTimeToMerge },
@@ -162,8 +162,8 @@ export const prGetCommand = defineCommand({
     const isTimeline = includeTimeline === true && context.options.fields.length === 0
     return {
       ...(isTimeline
-        ? table(events, [['PR', 'prNumber', 'pr'], ...timelineColumns])
-        : table([numbered], columns)),
+        ? table(events, [...columns(['PR', 'prNumber', 'pr']), ...timelineColumns])
+        : table([numbered], recordColumns)),
       ...(page === undefined ? {} : { page }),
       ...(exitStatus ? { exit: outcomeOfRecord(record) } : {}),
       terminalView() {

@@ -10,16 +10,16 @@ import { queueName } from '../../domain/values/repository.ts'
 import { parseMoment } from '../../domain/values/time.ts'
 import { usageError } from '../../errors.ts'
 import { listPullRequests } from '../../methods/pull-requests.ts'
-import { type ColumnSpec, table, withLinks } from '../../output/view.ts'
+import { columns, table, withLinks } from '../../output/view.ts'
 
-const columns: readonly ColumnSpec[] = [
+const listColumns = columns(
   ['PR', 'prNumber', 'pr'],
   ['STATE', 'state', 'state'],
   ['SINCE', 'stateChangedAt', 'time'],
-  ['AUTHOR', 'prAuthor', 'plain', 1],
-  ['PRIORITY', 'priorityName', 'plain', 2],
+  ['AUTHOR', 'prAuthor', 'plain', { priority: 1 }],
+  ['PRIORITY', 'priorityName', 'plain', { priority: 2 }],
   ['TITLE', 'prTitle', 'text'],
-]
+)
 
 const typedAuthor = paramInput('author', listPullRequests.params.author)
 
@@ -68,8 +68,8 @@ export const prListCommand = defineCommand({
   summary: 'List pull requests of a queue, including finished ones',
   operation: listPullRequests,
   inputs: { limit: limitInput(listPullRequests.params.limit), author, states },
-  fields: serviceRecord(listPullRequests, columns),
-  view: ({ records }, { repo }) => withLinks(table(records, columns), pr => urlOfPullRequest(repo, pr)),
+  fields: serviceRecord(listPullRequests, listColumns),
+  view: ({ records }, { repo }) => withLinks(table(records, listColumns), pr => urlOfPullRequest(repo, pr)),
   listEnding(
     { shown, complete, isBroken },
     { repo, targetBranch, states = [], since, author },

@@ -27,7 +27,7 @@ import {
   stateStyle,
   wordsSpan,
 } from '../../output/styled-text.ts'
-import { type ColumnSpec, linesView, table, type View } from '../../output/view.ts'
+import { columns, linesView, table, type View } from '../../output/view.ts'
 
 const { run: runParam } = getMergeQueueTestingDetails.params
 
@@ -72,12 +72,7 @@ const pullRequest: Input<number | undefined> = {
   },
 }
 
-const columns: readonly ColumnSpec[] = [
-  ['KIND', 'kind'],
-  ['NAME', 'name'],
-  ['STATE', 'state', 'state'],
-  ['URL', 'url'],
-]
+const checkColumns = columns(['KIND', 'kind'], ['NAME', 'name'], ['STATE', 'state', 'state'], ['URL', 'url'])
 
 const isFailed = (check: JsonObject): boolean => stateStyle(getString(check, 'state') ?? '')?.style === 'red'
 
@@ -186,12 +181,12 @@ export const prTestingCommand = defineCommand({
   inputs: { run: testRun, pr: pullRequest },
   options: { web: webInput },
   // A row is made from several fields: a check run and a status have other names for the same thing.
-  fields: serviceRecord(getMergeQueueTestingDetails, columns),
+  fields: serviceRecord(getMergeQueueTestingDetails, checkColumns),
   view({ records: [run = {}] }, { repo }) {
     const checks = readChecks(run)
     const page = pageOf(checks)
     return {
-      ...table(checks, columns),
+      ...table(checks, checkColumns),
       ...(page === undefined ? {} : { page }),
       terminalView: () => testRunView(run, checks, repo),
     }

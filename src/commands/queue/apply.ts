@@ -21,7 +21,7 @@ import { textual } from '../../domain/values/types.ts'
 import { extendError, MergeqError, toFailure, toMergeqError, usageError, withPeriod } from '../../errors.ts'
 import { getArray, type JsonObject } from '../../json.ts'
 import { singleRecord } from '../../output/printer.ts'
-import { table } from '../../output/view.ts'
+import { columns, table } from '../../output/view.ts'
 import { differenceRecord, printPlans } from './diff.ts'
 import {
   combineDigests,
@@ -156,13 +156,13 @@ async function applyPlan(plan: Plan, includesState: boolean, context: CommandCon
 
 const resultRecord: RecordFields = {
   names: [...receiptFields, 'file', 'outcome', 'changed', 'notApplied', 'digest'],
-  columns: [
+  columns: columns(
     ['REPOSITORY', 'repo'],
     ['BRANCH', 'targetBranch'],
     ['OK', 'ok'],
     ['OUTCOME', 'outcome'],
     ['CHANGED', 'changed'],
-  ],
+  ),
 }
 
 async function printResult({ name }: Plan, record: JsonObject, { printer }: CommandContext): Promise<void> {

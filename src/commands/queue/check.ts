@@ -10,7 +10,7 @@ import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { duration, integer } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
-import { type ColumnSpec, table } from '../../output/view.ts'
+import { columns, table } from '../../output/view.ts'
 
 interface HealthCheck {
   readonly check: string
@@ -68,15 +68,11 @@ export function checkStalled(queue: JsonObject, maxIdle: number, now: number): H
   }
 }
 
-const columns: readonly ColumnSpec[] = [
-  ['CHECK', 'check'],
-  ['OK', 'ok'],
-  ['REASON', 'reason', 'prose'],
-]
+const conditionColumns = columns(['CHECK', 'check'], ['OK', 'ok'], ['REASON', 'reason', 'prose'])
 
 const conditionRecord: RecordFields = {
   names: ['check', 'ok', 'reason'],
-  columns,
+  columns: conditionColumns,
 }
 
 export const queueCheckCommand = defineCommand({
@@ -125,7 +121,7 @@ export const queueCheckCommand = defineCommand({
         checks: records,
       }),
       view: records => ({
-        ...table(records, columns),
+        ...table(records, conditionColumns),
         terminalView: () =>
           table(
             // What failed is last, next to the error.
@@ -134,11 +130,7 @@ export const queueCheckCommand = defineCommand({
               check,
               summary,
             })),
-            [
-              ['RESULT', 'result', 'state'],
-              ['CHECK', 'check', 'id'],
-              ['REASON', 'summary', 'prose'],
-            ],
+            columns(['RESULT', 'result', 'state'], ['CHECK', 'check', 'id'], ['REASON', 'summary', 'prose']),
           ),
       }),
     })

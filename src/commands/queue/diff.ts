@@ -6,7 +6,7 @@ import type { RecordFields } from '../../cli/fields.ts'
 import { repositoryName, shortRepositoryName } from '../../domain/values/repository.ts'
 import { exitCodeOf, mostSevere } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
-import { table } from '../../output/view.ts'
+import { columns, table } from '../../output/view.ts'
 import {
   combineDigests,
   createPlans,
@@ -24,13 +24,13 @@ import {
 
 export const differenceRecord: RecordFields = {
   names: ['repo', 'targetBranch', 'setting', 'live', 'file'],
-  columns: [
+  columns: columns(
     ['REPOSITORY', 'repo', 'id'],
     ['BRANCH', 'targetBranch', 'id'],
     ['SETTING', 'setting', 'id'],
     ['LIVE', 'live', 'prose'],
     ['FILE', 'file', 'prose'],
-  ],
+  ),
 }
 
 const queueRecord = ({ request: { values } }: Pick<Plan, 'request'>, nameRepository = repositoryName) => ({

@@ -13,11 +13,11 @@ import { queueName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { getArray, isObject } from '../../json.ts'
 import type { Method } from '../../methods/method.ts'
-import { type ColumnSpec, table } from '../../output/view.ts'
+import { columns, table } from '../../output/view.ts'
 import type { QueueParams, QueueRequest } from './plan.ts'
 import { queueScreen, readUsualTime } from './screen.ts'
 
-const columns: readonly ColumnSpec[] = [
+const entryColumns = columns(
   ['POSITION', 'position', 'number'],
   ['PR', 'prNumber', 'pr'],
   ['STATE', 'state', 'state'],
@@ -25,13 +25,13 @@ const columns: readonly ColumnSpec[] = [
   ['SINCE', 'stateChangedAt', 'time'],
   ['AUTHOR', 'prAuthor'],
   ['TITLE', 'prTitle'],
-]
+)
 
 /** The fields of a queue. */
 export const queueRecord = serviceRecord(getQueue, [])
 
 /** The fields of its pull requests, which are the rows of the table. */
-const entryFields = serviceRecord({ response: entryRecord }, columns)
+const entryFields = serviceRecord({ response: entryRecord }, entryColumns)
 
 /**
  * Returns the fields of the pull requests if a name that was typed belongs only to them, else those of the queue.
@@ -84,7 +84,7 @@ export async function printQueue(queueRequest: QueueRequest, context: CommandCon
   const view = ({ records }: DecodedResponse, values: QueueParams) => {
     const queue = hasEntries ? { enqueuedPullRequests: records } : (records[0] ?? {})
     return {
-      ...table(positionEntries(queue), columns),
+      ...table(positionEntries(queue), entryColumns),
       terminalView: () =>
         queueScreen(queue, {
           ...values,

@@ -7,7 +7,7 @@ import { type Repository, shortRepositoryName } from '../../domain/values/reposi
 import type { JsonObject } from '../../json.ts'
 import { callMethod } from '../../methods/call.ts'
 import { getMergeQueueMetrics } from '../../methods/metrics.ts'
-import { table } from '../../output/view.ts'
+import { columns, table } from '../../output/view.ts'
 
 /** Returns a queue as `--json` lists it; what the metrics do not say is null. */
 function toRecord({ repo, branch, numbers }: QueueMetrics): JsonObject {
@@ -17,14 +17,14 @@ function toRecord({ repo, branch, numbers }: QueueMetrics): JsonObject {
 
 const queueSummaryRecord: RecordFields = {
   names: ['repo', 'branch', 'depth', 'testing', 'merged', 'failed'],
-  columns: [
+  columns: columns(
     ['REPOSITORY', 'repo', 'id'],
     ['BRANCH', 'branch', 'id'],
     ['DEPTH', 'depth', 'number'],
-    ['TESTING', 'testing', 'number', 3],
-    ['MERGED 1H', 'merged', 'number', 2],
-    ['FAILED 1H', 'failed', 'number', 1],
-  ],
+    ['TESTING', 'testing', 'number', { priority: 3 }],
+    ['MERGED 1H', 'merged', 'number', { priority: 2 }],
+    ['FAILED 1H', 'failed', 'number', { priority: 1 }],
+  ),
 }
 
 function emptySentence(repo: Repository | undefined): string {

@@ -13,7 +13,7 @@ import { isUnderTest, stateOf, stateWords } from '../../domain/states.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { updateQueue } from '../../methods/queues.ts'
-import { keyValueTable, message } from '../../output/view.ts'
+import { columns, keyValueTable, message } from '../../output/view.ts'
 import { formatSetting, type QueueParams } from './plan.ts'
 
 export const queueCreateCommand = defineCommand({
@@ -100,11 +100,9 @@ export const queueUpdateCommand = defineCommand({
     const changes =
       before && `${targetBranch}: ${describeUpdate(sentSettings(options, overrides), before, queue ?? {})}`
     if (queue === undefined) return message(changes ?? `${sentence}.`)
-    const columns = Object.keys(queue)
-      .filter(key => key !== 'enqueuedPullRequests')
-      .map(key => [key, key] as const)
+    const settings = Object.keys(queue).filter(key => key !== 'enqueuedPullRequests')
     return {
-      ...keyValueTable(queue, columns),
+      ...keyValueTable(queue, columns(...settings.map(key => [key, key] as const))),
       heading: [`${sentence}:`],
       ...(changes === undefined ? {} : { sentence: changes }),
     }

@@ -13,7 +13,7 @@ import { exitCodeOf, toMergeqError } from '../../errors.ts'
 import { getArray } from '../../json.ts'
 import { singleRecord } from '../../output/printer.ts'
 import { type StyledLine, signSpan, styled } from '../../output/styled-text.ts'
-import { linesView, table } from '../../output/view.ts'
+import { columns, linesView, table } from '../../output/view.ts'
 import { waitInputs, waitLimit } from '../pr/wait/options.ts'
 
 const resultRecord: RecordFields = {
@@ -21,14 +21,14 @@ const resultRecord: RecordFields = {
     ...['type', 'repo', 'targetBranch', 'until', 'outcome', 'depth', 'testing'],
     ...['elapsedSeconds', 'exit'],
   ],
-  columns: [
+  columns: columns(
     ['REPOSITORY', 'repo', 'id'],
     ['BRANCH', 'targetBranch', 'id'],
     ['OUTCOME', 'outcome'],
     ['DEPTH', 'depth', 'number'],
     ['TESTING', 'testing', 'number'],
     ['SECONDS', 'elapsedSeconds', 'number'],
-  ],
+  ),
 }
 
 const queueWaitInputs = {

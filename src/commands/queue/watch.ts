@@ -29,7 +29,7 @@ import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
 import type { JsonObject } from '../../json.ts'
 import { singleRecord } from '../../output/printer.ts'
-import { table } from '../../output/view.ts'
+import { columns, table } from '../../output/view.ts'
 import { printQueue, queueRecord } from './get.ts'
 import type { QueueParams, QueueRequest } from './plan.ts'
 import { readUsualTime } from './screen.ts'
@@ -144,13 +144,13 @@ const changeRecord: RecordFields = {
     ...['type', 'at', 'pr', 'from', 'to', 'position', 'repo', 'targetBranch'],
     ...['author', 'submittedBy', 'reason', 'actor'],
   ],
-  columns: [
+  columns: columns(
     ['AT', 'at'],
     ['PR', 'pr', 'pr'],
     ['FROM', 'from', 'state'],
     ['TO', 'to', 'state'],
     ['POSITION', 'position', 'number'],
-  ],
+  ),
 }
 
 /** Creates the view for pipes, CI jobs and every format except the table: it prints each change. */

@@ -93,7 +93,11 @@ async function explain(request: ExplainRequest, context: CommandContext): Promis
 function blockView(explanation: Explanation, url: string, now: number, isFirst: boolean): View {
   const lines = () => [...(isFirst ? [] : ['']), ...explanationProse(explanation, url, now)]
   const view = explanationView(explanation, url, now)
-  return { ...view, rows: [['pr', explanation.pr], ...view.rows], terminalView: () => linesView(lines()) }
+  return {
+    ...view,
+    rows: [{ field: 'pr', value: explanation.pr }, ...view.rows],
+    terminalView: () => linesView(lines()),
+  }
 }
 
 /** Opens the page of a pull request, after a read that shows that the service accepts the request. */
@@ -130,7 +134,7 @@ export function explanationView(explanation: Explanation, url: string, now: numb
   for (const { what, why } of unread) rows.push(['unavailable', `${what}: ${why}`])
   return {
     ...keyValueTable({}, []),
-    rows,
+    rows: rows.map(([field, value]) => ({ field, value })),
     terminalView: () => linesView(explanationProse(explanation, url, now)),
   }
 }

@@ -11,6 +11,7 @@ import { textual } from '../../../domain/values/types.ts'
 import { waitOptions } from '../../../domain/wait-options.ts'
 import type { WaitOptions } from '../../../domain/wait-state.ts'
 import { usageError } from '../../../errors.ts'
+import { columns } from '../../../output/view.ts'
 
 /** Returns the limit of a whole wait in milliseconds: `--timeout` is a global option. */
 export const waitLimit = (args: ParsedArgs): number =>
@@ -43,12 +44,12 @@ export const waitRecord: RecordFields = {
     ...['elapsedSeconds', 'exit'],
     ...['from', 'to', 'at', 'position'],
   ],
-  columns: [
+  columns: columns(
     ['PR', 'pr', 'pr'],
     ['OUTCOME', 'outcome'],
     ['STATE', 'state', 'state'],
     ['SECONDS', 'elapsedSeconds', 'number'],
-  ],
+  ),
 }
 
 /**
