@@ -17,7 +17,7 @@ import type { JsonObject } from '../json.ts'
 import type { ListEnd, ListPage } from '../methods/list.ts'
 import type { Method } from '../methods/method.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
-import type { View } from '../output/view.ts'
+import type { Result, Screen } from '../output/view.ts'
 import type { CommandContext, CommandRunner } from './context.ts'
 import type { FieldsDefinition } from './fields.ts'
 import {
@@ -66,7 +66,7 @@ export interface CommandDescription {
 }
 
 /** What a list on a terminal ends with: lines below the table, or a sentence instead of an empty table. */
-export type ListEnding = Pick<View, 'footer' | 'sentence'>
+export type ListEnding = Pick<Screen, 'footer' | 'sentence'>
 
 /** The values of a request: those of the params, of the inputs that replace them, and of the options. */
 export type RequestValues<P extends Params, I extends Inputs, X extends Options> = Omit<
@@ -76,8 +76,18 @@ export type RequestValues<P extends Params, I extends Inputs, X extends Options>
   InputValues<I> &
   OptionValues<X>
 
-/** What a view may need to know beside the response and the values of the request. */
-export interface ViewDetails {
+/** How a response is shown. A change without columns has a receipt. */
+export interface Presentation extends Partial<Pick<Result, 'columns' | 'rows' | 'screen'>> {
+  /** What replaces the screen, and is the message of a receipt. */
+  readonly sentence?: string
+  /** The web page of the result, which --web opens. */
+  readonly page?: string
+  /** The kind of exit code that the result requires, if it is not `ok`. */
+  readonly exit?: 'ok' | 'failed' | 'cancelled' | 'pending'
+}
+
+/** What `present` may need to know beside the response and the values of the request. */
+export interface PresentDetails {
   /** What `readBefore` returned. */
   readonly before?: JsonObject | undefined
   /** What `--set` replaced in the body. */
@@ -91,8 +101,8 @@ export interface ViewDetails {
 export interface RequestCommand<V = Readonly<Record<string, unknown>>> {
   /** The command as it is typed: `pr submit`. */
   readonly command: string
-  /** What is printed of a response, other than the JSON of the service. */
-  view?(response: DecodedResponse, values: V, details: ViewDetails): View
+  /** Returns how a response is shown, other than as the JSON of the service. */
+  present?(response: DecodedResponse, values: V, details: PresentDetails): Presentation
   /**
    * Returns the record that a change replaces, so that a person at a terminal sees what changed. It is called
    * before the change is sent, only for such a person, and an error that it throws is ignored.

@@ -3,8 +3,7 @@ import { escapeInvisible, parseJson, stringifyJson } from '../json.ts'
 import { withFallback } from '../methods/call.ts'
 import { firstPage } from '../methods/list.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
-import { singleRecord } from '../output/printer.ts'
-import { columns } from '../output/view.ts'
+import { columns, singleRecord } from '../output/view.ts'
 import type { CommandContext } from './context.ts'
 
 /**
@@ -17,14 +16,11 @@ export async function printPreview(
   would: string,
   { printer }: Pick<CommandContext, 'printer'>,
 ): Promise<number> {
-  await printer.print(
-    singleRecord({ command, would }, () => ({
-      columns: columns(['WOULD', 'would', 'prose']),
-      rows: [{ would }],
-      sentence: would,
-    })),
-  )
-  await printer.end()
+  await printer.print({
+    ...singleRecord({ command, would }),
+    columns: columns(['WOULD', 'would', 'prose']),
+    screen: () => ({ sentence: would }),
+  })
   return 0
 }
 

@@ -4,7 +4,7 @@ import { findSimilarName } from '../domain/similar-name.ts'
 import { type MergeqError, usageError } from '../errors.ts'
 import { get, isObject, type Json, type JsonObject } from '../json.ts'
 import type { FieldSelection } from '../output/printer.ts'
-import { type Column, receiptColumns } from '../output/view.ts'
+import { type Column, columns, receiptColumns } from '../output/view.ts'
 
 /** What `--fields` can select from the records of a command (docs/reference/cli.md, "Selecting fields"). */
 export interface RecordFields {
@@ -78,14 +78,8 @@ export function selectFields(
       if (missing.length > 0) throw unknownFieldsError(missing, [...fields.names, ...extra])
     },
     pick: record => pickFields(record, typed),
-    view: (records, keepsFormats) => ({
-      columns: typed.map(name => ({
-        title: name,
-        path: name,
-        format: keepsFormats ? formatOf(name) : 'plain',
-      })),
-      rows: records,
-    }),
+    columns: keepsFormats =>
+      columns(...typed.map(name => [name, name, keepsFormats ? formatOf(name) : 'plain'] as const)),
   }
 }
 

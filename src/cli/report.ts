@@ -5,10 +5,9 @@ import { joinList } from '../domain/format.ts'
 import { exitCodeOf, extendError, MergeqError, mostSevere, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
-import { rawText, singleRecord } from '../output/printer.ts'
-import { receiptView, table } from '../output/view.ts'
+import { type Result, rawText, receiptColumns, singleRecord } from '../output/view.ts'
 import { createAdvice } from './advice.ts'
-import type { RequestCommand, RequestResult, SentRequest } from './command.ts'
+import type { Presentation, RequestCommand, RequestResult, SentRequest } from './command.ts'
 import { openPage } from './common-inputs.ts'
 import type { CommandContext } from './context.ts'
 
@@ -62,13 +61,17 @@ async function printFailure(
   const { delivery, rawResponse } = failure.details
   const { operation } = request
   const resource = resourceOfRequest(operation, request.values, request)
-  if (rawResponse !== undefined && options.fields.length === 0) await printer.print(rawText(rawResponse))
+  if (rawResponse !== undefined && options.fields.length === 0) await printer.add(rawText(rawResponse))
   else if (delivery !== undefined)
-    await printer.print(receipt(createReceipt(operation.route, resource, delivery, failure), ''))
+    await printer.add(receipt(createReceipt(operation.route, resource, delivery, failure), ''))
 }
 
-const receipt = (record: JsonObject, sentence: string) =>
-  singleRecord(record, () => receiptView(record, sentence))
+const receipt = (record: JsonObject, sentence: string): Result => ({
+  ...singleRecord(record),
+  columns: receiptColumns,
+  rows: [{ message: sentence, ...record }],
+  screen: () => ({ sentence }),
+})
 
 /** Prints a response, or opens its page. Returns the exit code. */
 async function printResult<V extends Values>(
@@ -81,24 +84,30 @@ async function printResult<V extends Values>(
   const values = { ...request.values, ...params }
   const isSingle = isOnly && !context.args.has('--output')
   const details = { before, overrides: request.overrides, isSingle, context }
-  const view = command.view?.(response, values, details) ?? table([], [])
-  if (values.web === true && view.page !== undefined) {
-    await openPage(view.page, context)
-    return exitCodeOf(view.exit ?? 'ok')
+  const shown = command.present?.(response, values, details) ?? {}
+  if (values.web === true && shown.page !== undefined) {
+    await openPage(shown.page, context)
+    return exitCodeOf(shown.exit ?? 'ok')
   }
   if (values.web === true) await context.logger.warn('The response contains no page URL.')
-  await context.printer.print(
+  await context.printer.add(
     response.document === undefined
-      ? receipt(createReceipt(operation.route, resource, delivery), view.sentence ?? '')
+      ? receipt(createReceipt(operation.route, resource, delivery), shown.sentence ?? '')
       : {
           records: response.records,
           document: records => response.document?.(records) ?? null,
-          ...(response.rawBody === undefined ? {} : { rawBody: response.rawBody }),
-          view: () => view,
+          ...(response.rawBody === undefined ? {} : { raw: response.rawBody }),
+          ...resultOf(shown),
         },
   )
-  return exitCodeOf(view.exit ?? 'ok')
+  return exitCodeOf(shown.exit ?? 'ok')
 }
+
+/** Returns what a result shows: its sentence replaces everything else on a screen. */
+export const resultOf = ({ columns, rows, screen, sentence }: Presentation) => ({
+  ...(columns === undefined ? { columns: [], rows: [] } : { columns, ...(rows && { rows }) }),
+  ...(sentence === undefined ? screen && { screen } : { screen: () => ({ sentence }) }),
+})
 
 /**
  * Logs the errors of several requests; the error of a signal only once. If some requests were not finished, a

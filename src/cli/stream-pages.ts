@@ -10,9 +10,10 @@ import {
   readList,
 } from '../methods/list.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
-import { table } from '../output/view.ts'
+import { type Result, screenOf } from '../output/view.ts'
 import type { RequestCommand } from './command.ts'
 import type { CommandContext } from './context.ts'
+import { resultOf } from './report.ts'
 
 /** Milliseconds between two progress messages in CI. */
 const progressInterval = 60_000
@@ -49,11 +50,11 @@ export async function streamPages<V extends Readonly<Record<string, unknown>>>(
   const { host, logger, options, printer, presentation, hasReader } = context
   const key = list.operation.pages?.key ?? ''
   const document = options.format === 'json' ? printer.list(key) : undefined
-  const viewOf = (records: readonly JsonObject[]) =>
-    command.view?.({ records, bytes: new Uint8Array() }, values, { overrides, isSingle: false, context }) ??
-    table([], [])
-  const print = (records: readonly JsonObject[], view = viewOf) =>
-    printer.print({ records, document: () => null, view })
+  const resultOfPage = (records: readonly JsonObject[]): Result => {
+    const response = { records, bytes: new Uint8Array() }
+    const shown = command.present?.(response, values, { overrides, isSingle: false, context }) ?? {}
+    return { records, ...resultOf(shown) }
+  }
   /** Prints the last page; returns what is left to say about the list. */
   const finish = async (records: readonly JsonObject[], end: ListEnd) => {
     if (document !== undefined) {
@@ -63,10 +64,8 @@ export async function streamPages<V extends Readonly<Record<string, unknown>>>(
     }
     const ending =
       presentation === 'screen' ? command.listEnding?.({ ...end, records }, values, context) : undefined
-    await print(records, shown => {
-      const view = viewOf(shown)
-      return { ...(presentation === 'screen' ? (view.terminalView?.() ?? view) : view), ...ending }
-    })
+    const last = resultOfPage(records)
+    await printer.add({ ...last, screen: () => ({ ...screenOf(last), ...ending }) })
     await printer.end()
     return ending === undefined ? end.notes : end.warnings
   }
@@ -74,7 +73,7 @@ export async function streamPages<V extends Readonly<Record<string, unknown>>>(
   for await (const { records, end } of pages) {
     if (end === undefined) {
       try {
-        await (document === undefined ? print(records) : document.add(records))
+        await (document === undefined ? printer.add(resultOfPage(records)) : document.add(records))
       } catch (error) {
         // The document that was begun is completed.
         const { value: last } = await pages.throw(error)

@@ -10,7 +10,7 @@ import {
 import { fieldNames } from '../api/operations/fields.ts'
 import { serviceOperations } from '../api/operations/index.ts'
 import { bodyTooLargeError } from '../api/request.ts'
-import type { DecodedResponse, ResponseBody, ResponseDecoder } from '../api/response.ts'
+import type { ResponseBody, ResponseDecoder } from '../api/response.ts'
 import { defineCommand } from '../cli/command.ts'
 import { printDryRun } from '../cli/dry-run.ts'
 import type { RecordFields } from '../cli/fields.ts'
@@ -28,7 +28,6 @@ import { usageError, withName } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import type { Method } from '../methods/method.ts'
 import { resolveRequest } from '../methods/resolve.ts'
-import { table } from '../output/view.ts'
 
 const operationNames = serviceOperations.map(({ route }) => operationName(route)).sort()
 
@@ -228,9 +227,8 @@ export const apiCommand = defineCommand({
     const overrides = readOverrides(args, inputs, operation.params)
     const values = new Map([['body', () => body]])
     const request = await resolveRequest(operation, { values, overrides }, callerOf(context.settings))
-    const view = ({ records }: DecodedResponse) => table(records, [])
     return context.options.dryRun
       ? printDryRun([request], context)
-      : runRequests({ command: 'api', view }, [request], context)
+      : runRequests({ command: 'api' }, [request], context)
   },
 })

@@ -17,9 +17,8 @@ import {
 import { joinCommandLine } from '../domain/suggested-command.ts'
 import { readText } from '../domain/values/text.ts'
 import { isPermanent, MergeqError, toMergeqError, usageError } from '../errors.ts'
-import { singleRecord } from '../output/printer.ts'
 import { type StyledLine, signSpan } from '../output/styled-text.ts'
-import { cellOf, columns, keyValueTable, linesView } from '../output/view.ts'
+import { cellOf, columns, keyValueTable, singleRecord } from '../output/view.ts'
 
 /** Tokens are stored by origin. Throws the error of the `baseUrl` setting. */
 const readOrigin = async ({ settings }: CommandContext): Promise<string> =>
@@ -219,16 +218,14 @@ const authStatusCommand = defineCommand({
       ? { verification: 'skipped' }
       : await checkToken(token, context)
     const record = { source: token.source, origin, lastCharacters: formatTokenEnd(token), verification }
-    await context.printer.print(
-      singleRecord(record, () => ({
-        ...keyValueTable(
-          record,
-          facts.filter(fact => cellOf(fact, record) !== ''),
-        ),
-        terminalView: () => linesView(failure === undefined ? [statusLine(token, record)] : []),
-      })),
-    )
-    await context.printer.end()
+    await context.printer.print({
+      ...singleRecord(record),
+      ...keyValueTable(
+        record,
+        facts.filter(fact => cellOf(fact, record) !== ''),
+      ),
+      screen: () => ({ heading: failure === undefined ? [statusLine(token, record)] : [] }),
+    })
     if (failure !== undefined) throw failure
     return 0
   },

@@ -8,8 +8,7 @@ import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { textual } from '../domain/values/types.ts'
 import { MergeqError, usageError, withName } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import { singleRecord } from '../output/printer.ts'
-import { columns, table } from '../output/view.ts'
+import { columns, singleRecord } from '../output/view.ts'
 
 const keys = [...configKeys.keys()]
 
@@ -75,18 +74,12 @@ const configListCommand = defineCommand({
     }
     await printer.print({
       records,
-      document: list => list,
-      view: list =>
-        table(
-          list,
-          columns(
-            ...Object.keys(list[0] ?? {}).map(
-              name => [name.toUpperCase(), name, name === 'key' ? 'id' : 'prose'] as const,
-            ),
-          ),
+      columns: columns(
+        ...Object.keys(records[0] ?? {}).map(
+          name => [name.toUpperCase(), name, name === 'key' ? 'id' : 'prose'] as const,
         ),
+      ),
     })
-    await printer.end()
     return 0
   },
 })
@@ -108,10 +101,11 @@ const configGetCommand = defineCommand({
       })
     const { value, origin } = resolved
     const record = { key, value, origin }
-    await printer.print(
-      singleRecord(record, () => ({ ...table([record], columns(['VALUE', 'value'])), sentence: value })),
-    )
-    await printer.end()
+    await printer.print({
+      ...singleRecord(record),
+      columns: columns(['VALUE', 'value']),
+      screen: () => ({ sentence: value }),
+    })
     return 0
   },
 })

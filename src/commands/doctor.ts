@@ -18,7 +18,7 @@ import { type Repository, shortRepositoryName } from '../domain/values/repositor
 import { exitCodeOf, isMergeqError, isNotFound, type MergeqError, toFailure } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { type StyledLine, signSpan, stateSpan } from '../output/styled-text.ts'
-import { columns, linesView, table, type View } from '../output/view.ts'
+import { columns } from '../output/view.ts'
 import { isLoopback, parseUrl } from '../url.ts'
 
 interface Outcome {
@@ -384,7 +384,7 @@ const checkNames = (reports: readonly Report[]): string => reports.map(({ check 
  * was found), then what was skipped, the warnings and the failures with their fixes, and a line with the
  * result.
  */
-function checklistView(reports: readonly Report[], verbose: boolean): View {
+function checklist(reports: readonly Report[], verbose: boolean): readonly StyledLine[] {
   const byResult = (result: Outcome['result']) => reports.filter(report => report.result === result)
   const passed = byResult('pass')
   const skipped = byResult('skip')
@@ -407,7 +407,7 @@ function checklistView(reports: readonly Report[], verbose: boolean): View {
     lines.push([signSpan('FAIL'), ` ${pluralize(failed.length, 'check')} failed${warningText}.`])
   else if (warned.length > 0) lines.push([signSpan('WARN'), ` No check failed${warningText}.`])
   else lines.push([signSpan('PASS'), ' No problems were found.'])
-  return linesView(lines)
+  return lines
 }
 
 export const doctorCommand = defineCommand({
@@ -427,16 +427,12 @@ export const doctorCommand = defineCommand({
     const { printer, options } = context
     // A dry run lists the checks.
     const reports = options.dryRun ? [] : await runChecks(context)
-    const checklist = { terminalView: () => checklistView(reports, options.verbose) }
     await printer.print({
       records: options.dryRun ? checks.map(({ check }) => ({ check })) : reports.map(reportRecord),
-      document: list => list,
-      view: list =>
-        options.dryRun
-          ? table(list, columns(['CHECK', 'check']))
-          : { ...table(list, checkColumns), ...checklist },
+      ...(options.dryRun
+        ? { columns: columns(['CHECK', 'check']) }
+        : { columns: checkColumns, screen: () => ({ heading: checklist(reports, options.verbose) }) }),
     })
-    await printer.end()
     return exitCodeOf(reports.some(({ result }) => result === 'fail') ? 'check-failed' : 'ok')
   },
 })

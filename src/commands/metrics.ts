@@ -17,9 +17,8 @@ import {
 } from '../domain/metrics/last-hour.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { getMergeQueueMetrics } from '../methods/metrics.ts'
-import { rawText } from '../output/printer.ts'
 import { plainText, type Span, type StyledLine, styled } from '../output/styled-text.ts'
-import { columns, linesView, type View } from '../output/view.ts'
+import { columns, rawText, type Table } from '../output/view.ts'
 
 /** Block characters, which every terminal font has. */
 const heights = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
@@ -112,15 +111,15 @@ function queueLines(queue: QueueMetrics, columns: number): readonly StyledLine[]
 const maxQueues = 20
 
 /**
- * Returns the view of metrics for a terminal: a few lines for each queue, then what is not shown.
+ * Returns the metrics as lines for a person: a few for each queue, then what is not shown.
  *
  * @param branch the only branch whose series were kept; undefined for all branches
  */
-function summaryView(
+function summaryLines(
   { queues, otherSeries }: MetricsSummary,
   branch: string | undefined,
   columns: number,
-): View {
+): readonly StyledLine[] {
   const hidden = Math.max(0, queues.length - maxQueues)
   const blocks: (readonly StyledLine[])[] = queues
     .slice(0, maxQueues)
@@ -138,9 +137,7 @@ function summaryView(
     blocks.push([
       `${formatInteger(otherSeries)} other series. To print all series, run: mergeq metrics --raw`,
     ])
-  return linesView(
-    blocks.flatMap((lines, index): readonly StyledLine[] => (index === 0 ? lines : ['', ...lines])),
-  )
+  return blocks.flatMap((lines, index): readonly StyledLine[] => (index === 0 ? lines : ['', ...lines]))
 }
 
 /** Formats labels for a table: `branch=main queue_type=main`. */
@@ -149,8 +146,8 @@ const formatLabels = (labels: JsonObject): string =>
     .map(([key, value]) => `${key}=${value}`)
     .join(' ')
 
-/** Returns the view of all series for a terminal. A histogram is one row: its count. */
-function seriesView(samples: readonly Sample[]): View {
+/** Returns all series as a table for a person. A histogram is one row: its count. */
+function seriesTable(samples: readonly Sample[]): Table {
   return {
     columns: columns(['SERIES', 'series', 'prose'], ['VALUE', 'value', 'number']),
     rows: samples.map(({ name, labels, value }) => ({
@@ -171,15 +168,7 @@ async function printSamples(bytes: Uint8Array, { printer, options, host }: Comma
   // Nothing is printed of a text with too many samples.
   for (const _ of readSamplesIn(bytes));
   const list = options.format === 'json' ? printer.list() : undefined
-  const print = (records: readonly JsonObject[]) =>
-    printer.print({
-      records,
-      document: () => null,
-      view: () => ({
-        columns: sampleColumns,
-        rows: records,
-      }),
-    })
+  const print = (records: readonly JsonObject[]) => printer.add({ records, columns: sampleColumns })
   try {
     for (const records of sampleBatches(bytes)) {
       await (list === undefined ? print(records) : list.add(records))
@@ -221,12 +210,17 @@ export const metricsCommand = defineCommand({
     const { bytes } = response
     if (presentation === 'screen') {
       const series = raw ? [...readSamplesIn(bytes)].filter(isCounted) : []
-      const view = () =>
+      const screen = () =>
         series.length > 0
-          ? seriesView(series)
-          : summaryView(summarizeMetrics(readSamplesIn(bytes)), request.values.branch, host.out.columns)
-      await printer.print({ records: [], document: () => null, view })
-      await printer.end()
+          ? seriesTable(series)
+          : {
+              heading: summaryLines(
+                summarizeMetrics(readSamplesIn(bytes)),
+                request.values.branch,
+                host.out.columns,
+              ),
+            }
+      await printer.print({ records: [], columns: [], screen })
     } else if (options.format === 'table' && options.fields.length === 0) await printer.print(rawText(bytes))
     else await printSamples(bytes, context)
     return 0

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, stringifyJson } from '../json.ts'
 import { sanitizeLine } from './sanitize.ts'
 import { colorizeState } from './styled-text.ts'
-import { type Column, cellsOf, type View, type Writer } from './view.ts'
+import { type Column, cellsOf, type Writer } from './view.ts'
 
 /** A value as text: a list with commas, null and undefined as '', an object as JSON. */
 const jsonToText = (value: Json | undefined): string => {
@@ -35,7 +35,7 @@ export async function writeParts<T>(
 }
 
 /** Returns tab-separated rows without a header; with `color`, states have their color. */
-export const tsv = ({ columns, rows }: View, color: boolean): string => {
+export const tsv = (columns: readonly Column[], rows: readonly JsonObject[], color: boolean): string => {
   const cellText = (value: Json | undefined, index: number) =>
     columns[index]?.format === 'state' ? colorizeState(formatCell(value), color) : formatCell(value)
   return rows.map(row => `${cellsOf(columns, row).map(cellText).join('\t')}\n`).join('')
@@ -81,7 +81,7 @@ export const markdownHead = (columns: readonly Pick<Column, 'title' | 'format'>[
     .map(({ format }) => (format === 'number' ? ' ---: |' : ' --- |'))
     .join('')}\n`
 
-export const markdownRows = ({ columns, rows }: View): string =>
+export const markdownRows = (columns: readonly Column[], rows: readonly JsonObject[]): string =>
   rows.map(row => `| ${cellsOf(columns, row).map(markdownCell).join(' | ')} |\n`).join('')
 
 /** A JSON list that is written while its records arrive. */

@@ -3,7 +3,7 @@ import { pullRequestStates } from '../domain/states.ts'
 import { renderLines, type StyledLine, stateSpan, styled } from './styled-text.ts'
 import { createTableRenderer, type TableOptions } from './table.ts'
 import { textWidth, truncateLine } from './text-width.ts'
-import type { View, Writer } from './view.ts'
+import type { Screen, Writer } from './view.ts'
 
 /** The terminal that a frame is drawn for, and what is scrolled to. */
 export interface FrameOptions extends TableOptions {
@@ -36,30 +36,31 @@ function hiddenText(above: number, below: number, hint: string | undefined): Sty
 }
 
 /**
- * Draws a view and the lines below it for a terminal. Rows that do not fit are scrolled, below the heading
- * and the titles of the columns; of a view without rows, the heading is. A line counts the rows that are not
+ * Draws a screen and the lines below it. Rows that do not fit are scrolled, below the heading
+ * and the titles of the columns; without rows, the heading is. A line counts the rows that are not
  * visible.
  */
-export function drawFrame(view: View, footer: readonly StyledLine[], options: FrameOptions): Frame {
+export function drawFrame(screen: Screen, footer: readonly StyledLine[], options: FrameOptions): Frame {
+  const { heading: head = [], columns = [], rows = [] } = screen
   const size = { ...options, columns: options.columns - 1 }
   const toLines = (text: string) => text.split('\n').slice(0, -1)
   const draw = (lines: readonly StyledLine[]) => toLines(renderLines(lines, size))
-  const heading = draw(view.heading ?? [])
-  const foot = draw([...(view.footer ?? []), ...footer])
-  const minWidths = view.columns.map(({ format }, index) =>
+  const heading = draw(head)
+  const foot = draw([...(screen.footer ?? []), ...footer])
+  const minWidths = columns.map(({ format }, index) =>
     Math.max(options.minWidths?.[index] ?? 0, format === 'state' ? maxStateWidth() : 0),
   )
-  const hasRows = view.rows.length > 0
-  const table = createTableRenderer({ ...view, heading: [] }, { ...size, minWidths })
+  const hasRows = rows.length > 0
+  const table = createTableRenderer({ columns, rows }, { ...size, minWidths })
   const fixed = hasRows ? [...heading, ...toLines(table.start)] : []
-  const count = hasRows ? view.rows.length : heading.length
+  const count = hasRows ? rows.length : heading.length
   const space = Math.max(0, options.rows - fixed.length - foot.length)
   // The line that counts the others needs a row as well. Each row of a table is a line.
   const visibleCount = count <= space ? count : Math.max(0, space - 1)
   const first = Math.min(options.offset, count - visibleCount)
   const end = first + visibleCount
   const visible = hasRows
-    ? toLines([...table.draw(view.rows.slice(first, end))].join(''))
+    ? toLines([...table.draw(rows.slice(first, end))].join(''))
     : heading.slice(first, end)
   const hidden =
     count > visibleCount ? draw([hiddenText(first, count - end, options.scrollHint)]).slice(0, 1) : []

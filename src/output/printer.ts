@@ -1,5 +1,5 @@
 import type { Format } from '../domain/output-formats.ts'
-import { formatJson, type Json, type JsonObject, parseJson, stringifyJson } from '../json.ts'
+import { formatJson, type JsonObject, parseJson, stringifyJson } from '../json.ts'
 import {
   createJsonList,
   csv,
@@ -15,33 +15,16 @@ import {
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import { renderLines } from './styled-text.ts'
 import { wrapLines } from './text-width.ts'
-import { cellsOf, type View, type Writer } from './view.ts'
-
-/** A result that can be printed in any format. */
-export interface Printable {
-  readonly records: readonly JsonObject[]
-  /** Returns what `--json` prints of the records. */
-  document(records: readonly JsonObject[]): Json
-  /** Returns the view of the records; called only for the formats that have rows. */
-  view(records: readonly JsonObject[]): View
-  /** Bytes that are printed unchanged in every format, and sanitized on a terminal. */
-  readonly rawBody?: Uint8Array
-}
-
-/** Returns a single record as a result: `--json` prints it as an object, NDJSON on one line. */
-export const singleRecord = (record: JsonObject, view: () => View): Printable => ({
-  records: [record],
-  document: ([first = {}]) => first,
-  view,
-})
-
-/** Returns a text as a result: it is printed unchanged in every format. */
-export const rawText = (rawBody: Uint8Array): Printable => ({
-  records: [],
-  document: () => null,
-  view: () => ({ columns: [], rows: [] }),
-  rawBody,
-})
+import {
+  type Column,
+  cellsOf,
+  type Result,
+  type Screen,
+  screenOf,
+  type Table,
+  tableOf,
+  type Writer,
+} from './view.ts'
 
 /** Selects fields of the records that are printed. */
 export interface FieldSelection {
@@ -51,8 +34,8 @@ export interface FieldSelection {
   check(records: readonly JsonObject[]): void
   /** Returns a record with the selected fields only, nested as before. */
   pick(record: JsonObject): JsonObject
-  /** Returns the table of the selected fields. `keepsFormats` formats each field as its column on a terminal. */
-  view(records: readonly JsonObject[], keepsFormats: boolean): View
+  /** Returns a column for each field. `keepsFormats` formats each field as its column on a terminal. */
+  columns(keepsFormats: boolean): readonly Column[]
 }
 
 export interface PrinterOptions {
@@ -74,11 +57,13 @@ export interface PrinterOptions {
 
 /** Prints the results of a command on standard output. */
 export interface Printer {
-  /** Prints a result. A table that is drawn is printed at the end. */
-  print(printable: Printable): Promise<void>
+  /** Prints a result that is the only one. */
+  print(result: Result): Promise<void>
+  /** Prints one of several results. Tables that are drawn are joined, and printed at the end. */
+  add(result: Result): Promise<void>
   /** Creates a JSON list that is printed while it is read: the whole document or, with a `key`, a member of it. */
   list(key?: string): JsonList
-  /** Prints the tables. */
+  /** Prints the tables of the results that were added. */
   end(): Promise<void>
 }
 
@@ -88,13 +73,10 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
   const pretty = options.terminal
   const selectFields = (records: readonly JsonObject[]) =>
     selection === undefined ? records : records.map(selection.pick)
-  const viewOf = (printable: Printable): View => {
-    if (selection !== undefined) return selection.view(printable.records, isDrawn)
-    const view = printable.view(printable.records)
-    return isDrawn ? (view.terminalView?.() ?? view) : view
-  }
+  const rowsOf = (result: Result): Table =>
+    selection === undefined ? tableOf(result) : { columns: selection.columns(isDrawn), rows: result.records }
   /** The tables that are drawn at the end; a table without lines around it continues the table before it. */
-  const tables: TableOfViews[] = []
+  const tables: DrawnTable[] = []
   let isHeaderWritten = false
 
   const readTableOptions = async () => ({ ...options, links: (await options.hasLinks?.()) ?? false })
@@ -102,42 +84,60 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
     if (!isHeaderWritten) await writer.write(text)
     isHeaderWritten = true
   }
-  const draw = async (view: View) => {
-    if (view.sentence !== undefined) await writer.write(sentenceText(view.sentence, options))
-    else if (hasOnlyLines(view) && tables.length === 0)
-      await writer.write(renderLines(view.heading ?? [], await readTableOptions()))
-    else addTable(tables, view)
+  const draw = async (screen: Screen) => {
+    if (screen.sentence !== undefined) await writer.write(sentenceText(screen.sentence, options))
+    else if (hasOnlyLines(screen) && tables.length === 0)
+      await writer.write(renderLines(screen.heading ?? [], await readTableOptions()))
+    else addTable(tables, screen)
   }
-  const printRecords = async (printable: Printable): Promise<void> => {
+  const printRecords = async (result: Result): Promise<void> => {
+    const { records, document = list => list } = result
     switch (format) {
       case 'table': {
-        const view = viewOf(printable)
-        if (isDrawn) return draw(view)
-        return writeParts(writer, view.rows, rows => tsv({ ...view, rows }, options.color))
+        if (isDrawn) return draw(selection === undefined ? screenOf(result) : rowsOf(result))
+        const { columns, rows } = rowsOf(result)
+        return writeParts(writer, rows, part => tsv(columns, part, options.color))
       }
       case 'json':
-        return writer.write(`${stringifyJson(printable.document(selectFields(printable.records)), pretty)}\n`)
+        return writer.write(`${stringifyJson(document(selectFields(records)), pretty)}\n`)
       case 'ndjson':
-        return writeParts(writer, selectFields(printable.records), ndjson)
+        return writeParts(writer, selectFields(records), ndjson)
       case 'csv': {
-        const { columns, rows } = viewOf(printable)
+        const { columns, rows } = rowsOf(result)
         await writeHeader(await csv([selection?.names ?? csvHeader(columns)]))
         return writeParts(writer, rows, part => csv(part.map(row => cellsOf(columns, row))))
       }
       case 'markdown': {
-        const { columns, rows } = viewOf(printable)
+        const { columns, rows } = rowsOf(result)
         await writeHeader(markdownHead(columns))
-        return writeParts(writer, rows, part => markdownRows({ columns, rows: part }))
+        return writeParts(writer, rows, part => markdownRows(columns, part))
       }
     }
   }
+  const add = async (result: Result) => {
+    const { raw, records } = result
+    selection?.check(records)
+    if (raw === undefined || selection !== undefined) await printRecords(result)
+    else await writeBody(writer, raw, options.terminal)
+  }
+  const end = async () => {
+    if (tables.length === 0) return
+    const { renderScreen } = await import('./table.ts')
+    const tableOptions = await readTableOptions()
+    let pieces = 0
+    for (const screen of tables.splice(0))
+      for (const piece of renderScreen(screen, tableOptions)) {
+        await writer.write(piece)
+        if (++pieces % partLength === 0) await writer.pause?.()
+      }
+  }
   return {
-    async print(printable) {
-      const { rawBody, records } = printable
-      selection?.check(records)
-      if (rawBody === undefined || selection !== undefined) await printRecords(printable)
-      else await writeBody(writer, rawBody, options.terminal)
+    async print(result) {
+      await add(result)
+      await end()
     },
+    add,
+    end,
     list(key) {
       const list = createJsonList(writer, pretty, key)
       return {
@@ -147,17 +147,6 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
           await list.add(selectFields(records))
         },
       }
-    },
-    async end() {
-      if (tables.length === 0) return
-      const { renderView } = await import('./table.ts')
-      const tableOptions = await readTableOptions()
-      let pieces = 0
-      for (const view of tables)
-        for (const piece of renderView(view, tableOptions)) {
-          await writer.write(piece)
-          if (++pieces % partLength === 0) await writer.pause?.()
-        }
     },
   }
 }
@@ -184,19 +173,19 @@ function readable(body: string): string {
   return sanitizeLines(text.endsWith('\n') ? text : `${text}\n`)
 }
 
-/** A view with the rows of all views that continue it. */
-type TableOfViews = View & { readonly rows: View['rows'][number][] }
+/** A table with the lines around it, and the rows of all tables that continue it. */
+type DrawnTable = Screen & { readonly rows: JsonObject[] }
 
-function addTable(tables: TableOfViews[], view: View): void {
+function addTable(tables: DrawnTable[], screen: Screen): void {
+  const { heading, footer, rows = [] } = screen
   const last = tables.at(-1)
-  const isApart = view.heading !== undefined || view.footer !== undefined
-  if (isApart || last === undefined || last.footer !== undefined)
-    tables.push({ ...view, rows: [...view.rows] })
-  else for (const row of view.rows) last.rows.push(row)
+  const isApart = heading !== undefined || footer !== undefined
+  if (isApart || last === undefined || last.footer !== undefined) tables.push({ ...screen, rows: [...rows] })
+  else for (const row of rows) last.rows.push(row)
 }
 
-/** Whether a view is lines without a table: nothing in it depends on later results. */
-const hasOnlyLines = ({ columns, rows, footer }: View): boolean =>
+/** Whether a screen is lines without a table: nothing in it depends on later results. */
+const hasOnlyLines = ({ columns = [], rows = [], footer }: Screen): boolean =>
   columns.length === 0 && rows.length === 0 && footer === undefined
 
 /** Returns a sentence for a terminal. A failed change has an empty one: its error is printed instead. */

@@ -1,6 +1,6 @@
 import Table from 'cli-table3'
 import { ageOf, formatAgo, formatRate } from '../domain/format.ts'
-import type { Json } from '../json.ts'
+import type { Json, JsonObject } from '../json.ts'
 import { formatCell } from './formats.ts'
 import {
   applyLink,
@@ -11,7 +11,7 @@ import {
   type TerminalStyle,
 } from './styled-text.ts'
 import { breakLongWords, shorten, textWidth, truncateCell, wrapLines } from './text-width.ts'
-import { type Column, type ColumnFormat, cellsOf, type View } from './view.ts'
+import { type Column, type ColumnFormat, cellsOf, type Screen } from './view.ts'
 
 export interface TableOptions extends TerminalStyle {
   readonly columns: number
@@ -90,7 +90,10 @@ function renderRow(
  * wider. The first `sampleRows` rows determine the columns and their widths: rows can be rendered as they
  * arrive, and stay aligned.
  */
-export function createTableRenderer({ heading = [], columns, rows: firstRows }: View, options: TableOptions) {
+export function createTableRenderer(
+  { heading = [], columns = [], rows: firstRows = [] }: Screen,
+  options: TableOptions,
+) {
   const { color, links = false, minWidths = [] } = options
   const cellTexts = (row: readonly (Json | undefined)[]) =>
     columns.map(({ format, isSparse }, index) =>
@@ -124,7 +127,7 @@ export function createTableRenderer({ heading = [], columns, rows: firstRows }: 
     applyStyle(truncateCell(column.title, width), 'bold', color),
   ])
   return {
-    /** The text above the rows: the heading of the view, then the column titles. */
+    /** The text above the rows: the heading, then the column titles. */
     start:
       renderLines(heading, options) +
       renderRow(
@@ -135,7 +138,7 @@ export function createTableRenderer({ heading = [], columns, rows: firstRows }: 
     /** The width of each column before it is narrowed to the terminal; 0 for a column without values. */
     contentWidths,
     /** Yields further rows as text that ends with a line break. */
-    *draw(rows: View['rows']): Generator<string> {
+    *draw(rows: readonly JsonObject[]): Generator<string> {
       for (const record of rows) {
         const row = cellsOf(columns, record)
         const texts = cellTexts(row)
@@ -152,15 +155,16 @@ export function createTableRenderer({ heading = [], columns, rows: firstRows }: 
   }
 }
 
-/** Renders a view for a terminal, in pieces of whole lines: heading, table, then footer. */
-export function* renderView(view: View, options: TableOptions): Generator<string> {
-  if (view.rows.length === 0) yield renderLines(view.heading ?? [], options)
+/** Renders a screen in pieces of whole lines: heading, table, then footer. */
+export function* renderScreen(screen: Screen, options: TableOptions): Generator<string> {
+  const { heading = [], rows = [], footer = [] } = screen
+  if (rows.length === 0) yield renderLines(heading, options)
   else {
-    const table = createTableRenderer(view, options)
+    const table = createTableRenderer(screen, options)
     yield table.start
-    yield* table.draw(view.rows)
+    yield* table.draw(rows)
   }
-  yield renderLines(view.footer ?? [], options)
+  yield renderLines(footer, options)
 }
 
 /** The smallest width of the columns that may be cut, and of the columns that wrap, in characters. */
@@ -172,7 +176,7 @@ const canBeCut = (format: ColumnFormat): boolean => minWidths[format] !== undefi
 const maxOf = <T>(items: readonly T[], widthOf: (item: T) => number): number =>
   items.reduce((max, item) => Math.max(max, widthOf(item)), 0)
 
-/** A column that is shown: its place in the view, and its widths. */
+/** A column that is shown: its place in the table, and its widths. */
 interface ShownColumn {
   readonly column: Column
   readonly index: number

@@ -50,24 +50,48 @@ export interface Column {
   link?(value: Json | undefined): string | undefined
 }
 
-/** A result prepared for every output format: rows under columns. */
-export interface View {
-  /** Lines above the table, on a terminal only. */
-  readonly heading?: readonly StyledLine[]
-  /** Lines below the table, on a terminal only. */
-  readonly footer?: readonly StyledLine[]
+/** A result that can be printed in every format. */
+export interface Result {
+  /** What NDJSON prints, and what `--fields` selects from. */
+  readonly records: readonly JsonObject[]
+  /** Returns what JSON prints of the records; by default their list. */
+  document?(records: readonly JsonObject[]): Json
+  /** The columns of the rows, for the formats that have rows. */
   readonly columns: readonly Column[]
-  /** What the rows are made from. */
-  readonly rows: readonly JsonObject[]
-  /** A sentence that replaces the table on a terminal. */
-  readonly sentence?: string
-  /** Returns the view that replaces this view on a terminal. It is called only there. */
-  terminalView?(): View
-  /** The web page of the result, which --web opens. */
-  readonly page?: string
-  /** The kind of exit code that the result requires, if it is not `ok`. */
-  readonly exit?: 'ok' | 'failed' | 'cancelled' | 'pending'
+  /** What the rows are made from; by default the records. */
+  readonly rows?: readonly JsonObject[]
+  /** Returns what is drawn for a person; by default the table of the rows. Called only where it is drawn. */
+  screen?(): Screen
+  /** Bytes that are printed unchanged in every format, and sanitized on a terminal. */
+  readonly raw?: Uint8Array
 }
+
+/** What is drawn for a person: a sentence, or lines, a table and more lines, as far as there are any. */
+export interface Screen {
+  readonly sentence?: string
+  readonly heading?: readonly StyledLine[]
+  readonly columns?: readonly Column[]
+  readonly rows?: readonly JsonObject[]
+  readonly footer?: readonly StyledLine[]
+}
+
+/** Columns and the rows below them. */
+export type Table = Required<Pick<Screen, 'columns' | 'rows'>>
+
+/** Returns the rows of a result under their columns. */
+export const tableOf = ({ columns, records, rows = records }: Result): Table => ({ columns, rows })
+
+/** Returns what is drawn of a result. */
+export const screenOf = (result: Result): Screen => result.screen?.() ?? tableOf(result)
+
+/** A single record as a part of a result: JSON prints it as an object. */
+export const singleRecord = (record: JsonObject): Pick<Result, 'records' | 'document'> => ({
+  records: [record],
+  document: ([first = {}]) => first,
+})
+
+/** Returns a text as a result: it is printed unchanged in every format. */
+export const rawText = (raw: Uint8Array): Result => ({ records: [], columns: [], raw })
 
 /** A column as it is written: its title, the path of its value, its format (`plain` by default), and the rest. */
 type ColumnDefinition = readonly [
@@ -88,27 +112,16 @@ export const cellOf = ({ path, show }: Column, row: JsonObject): Json | undefine
 export const cellsOf = (shown: readonly Column[], row: JsonObject): readonly (Json | undefined)[] =>
   shown.map(column => cellOf(column, row))
 
-/** Returns a table with a row for each record. */
-export const table = (records: readonly JsonObject[], shown: readonly Column[]): View => ({
-  columns: shown,
-  rows: records,
-})
-
-/** Returns a view whose columns of pull requests link to their pages. */
-export const withLinks = (view: View, urlOf: (pr: number) => string): View => ({
-  ...view,
-  columns: view.columns.map(column =>
+/** Returns columns of which those of pull requests link to their pages. */
+export const withLinks = (shown: readonly Column[], urlOf: (pr: number) => string): readonly Column[] =>
+  shown.map(column =>
     column.format === 'pr'
       ? { ...column, link: value => (typeof value === 'number' ? urlOf(value) : undefined) }
       : column,
-  ),
-})
-
-/** Returns a view of lines without a table, for a terminal. */
-export const linesView = (heading: readonly StyledLine[]): View => ({ heading, columns: [], rows: [] })
+  )
 
 /** Returns a table of the fields of a record: a row with name and value for each path. Long values wrap. */
-export const keyValueTable = (record: JsonObject, fields: readonly Column[]): View => ({
+export const keyValueTable = (record: JsonObject, fields: readonly Column[]): Table => ({
   columns: columns(['FIELD', 'field'], ['VALUE', 'value', 'prose']),
   rows: fields.map(field => ({ field: field.title, value: cellOf(field, record) ?? null })),
 })
@@ -131,17 +144,8 @@ export const pullRequestColumns = columns(
   ['TITLE', 'prTitle', 'text'],
 )
 
-/** Returns the view of a change: a sentence on a terminal; the receipt replaces it in other formats. */
-export const message = (sentence: string): View => ({ ...table([], receiptColumns), sentence })
-
 export interface Writer {
   write(text: string | Uint8Array): Promise<void>
   /** Lets signals be handled while a long list is written; rejects with the reason of an interruption. */
   pause?(): Promise<void>
 }
-
-/** Returns the view of a receipt: `pr, ok, delivery, message` (docs/reference/cli.md, "Tables"). */
-export const receiptView = (receipt: JsonObject, sentence: string): View => ({
-  ...table([{ message: sentence, ...receipt }], receiptColumns),
-  sentence,
-})

@@ -1,7 +1,7 @@
 import type { TableOptions } from '../../src/output/table.ts'
-import { renderView } from '../../src/output/table.ts'
-import type { View } from '../../src/output/view.ts'
+import { renderScreen } from '../../src/output/table.ts'
+import type { Screen } from '../../src/output/view.ts'
 
-/** Renders a view for a terminal as a single text. */
-export const drawTable = (view: View, options: TableOptions): string =>
-  [...renderView(view, options)].join('')
+/** Renders a screen as a single text. */
+export const drawTable = (screen: Screen, options: TableOptions): string =>
+  [...renderScreen(screen, options)].join('')

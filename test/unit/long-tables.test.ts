@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/json.ts'
 import { createPrinter, type PrinterOptions } from '../../src/output/printer.ts'
-import { columns, table, type View } from '../../src/output/view.ts'
+import { columns, type Screen } from '../../src/output/view.ts'
 import { drawTable } from '../support/draw-table.ts'
 import { slowTest } from '../support/sample.ts'
 
@@ -10,7 +10,7 @@ const testColumns = columns(['NAME', 'name'], ['STATUS', 'status', 'state'], ['C
 const record = (index: number): JsonObject => ({ name: `test ${index}`, status: 'FAILED', count: index })
 const records = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => record(from + index))
-const shapeOf = (rows: number): View => table(records(0, rows), testColumns)
+const shapeOf = (rows: number) => ({ columns: testColumns, rows: records(0, rows) })
 
 /** The processor time that a piece of work takes, in milliseconds. */
 function cost(work: () => void): number {
@@ -40,8 +40,10 @@ describe('a long table', () => {
 
   test('has the widths of its first thousand rows; longer cells behind them are cut, but ids', () => {
     const rows = [...records(0, 1_000), { name: 'a much longer name', status: 'FAILED', count: 1 }]
-    expect(drawTable(table(rows, testColumns), page).split('\n').at(-2)).toBe('a much …  ✗ failed      1')
-    const withIds = table(rows, [...columns(['ID', 'name', 'id']), ...testColumns.slice(1)])
+    expect(drawTable({ columns: testColumns, rows }, page).split('\n').at(-2)).toBe(
+      'a much …  ✗ failed      1',
+    )
+    const withIds = { columns: [...columns(['ID', 'name', 'id']), ...testColumns.slice(1)], rows }
     expect(drawTable(withIds, page).split('\n').at(-2)).toBe('a much longer name  ✗ failed      1')
   })
 })
@@ -56,7 +58,7 @@ describe('a table that is printed while it is read', () => {
   }
 
   /** Prints shapes one after another; what was written before each, and at the end. */
-  async function printed(shapes: readonly View[]): Promise<readonly string[]> {
+  async function printed(shapes: readonly Screen[]): Promise<readonly string[]> {
     const written: string[] = []
     let text = ''
     const add = (piece: string) => {
@@ -64,15 +66,16 @@ describe('a table that is printed while it is read', () => {
     }
     const printer = createPrinter({ write: async piece => add(String(piece)) }, style)
     for (const shape of shapes) {
-      await printer.print({ records: [], document: () => null, view: () => shape })
+      await printer.add({ records: [], columns: [], screen: () => shape })
       written.push(text)
     }
     await printer.end()
     return [...written, text]
   }
-  const pages = Array.from({ length: 12 }, (_, index) =>
-    table(records(index * 100, index * 100 + 100), testColumns),
-  )
+  const pages = Array.from({ length: 12 }, (_, index) => ({
+    columns: testColumns,
+    rows: records(index * 100, index * 100 + 100),
+  }))
 
   test('is drawn at its end', async () => {
     const written = await printed(pages)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { explanationJson, explanationProse, explanationView } from '../../src/commands/pr/explain/report.ts'
+import { explanationJson, explanationProse, explanationRows } from '../../src/commands/pr/explain/report.ts'
 import { type ExplainSources, explainPullRequest } from '../../src/domain/explain/explain-pull-request.ts'
 import { formatOrdinal } from '../../src/domain/format.ts'
 import { pullRequestStates } from '../../src/domain/states.ts'
@@ -305,7 +305,7 @@ test('property: any records give a complete verdict that JSON can hold', () => {
       expect(Object.keys(explanationJson(judged)).sort()).toEqual(keys)
       expect(judged.reasons.length).toBeGreaterThan(0)
       expect(JSON.stringify(explanationJson(judged))).not.toContain('undefined')
-      const cells = explanationView(judged, pageUrl, noon).rows.flatMap(row => Object.values(row))
+      const cells = explanationRows(judged).flatMap(row => Object.values(row))
       expect(cells.every(cell => typeof cell === 'string')).toBe(true)
       const prose = explanationProse(judged, pageUrl, noon).map(plainText)
       expect(prose[0]).toContain('#7')

@@ -15,7 +15,7 @@ import { createAlternateScreen, drawFrame } from '../../src/output/frame.ts'
 import { forTerminal } from '../../src/output/sanitize.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { truncateLine } from '../../src/output/text-width.ts'
-import { columns, table, type View } from '../../src/output/view.ts'
+import { columns, type Screen } from '../../src/output/view.ts'
 import { anyCharacter } from '../support/any-character.ts'
 import { noon } from '../support/harness.ts'
 import { entry, queue } from '../support/queue-watch.ts'
@@ -102,8 +102,9 @@ describe('a frame', () => {
     ['STATE', 'state', 'state'],
     ['TITLE', 'title'],
   )
-  const shapeOf = (records: readonly JsonObject[], heading: readonly string[]): View => ({
-    ...table(records, entryColumns),
+  const shapeOf = (records: readonly JsonObject[], heading: readonly string[]): Screen => ({
+    columns: entryColumns,
+    rows: records,
     heading,
   })
 
@@ -177,7 +178,7 @@ describe('a frame', () => {
       ['AUTHOR', 'author', 'plain', { priority: 1 }],
       ['TITLE', 'title', 'text'],
     )
-    const draw = (row: View['rows'][number], minWidths: readonly number[]) =>
+    const draw = (row: JsonObject, minWidths: readonly number[]) =>
       drawFrame({ columns: optional, rows: [row] }, [], { ...page(90, 12), color: false, minWidths })
     const first = draw({ state: 'PENDING_FAILURE', author: 'barbara', title: 'Title' }, [])
     const second = draw({ state: 'TESTING', author: null, title: 'Title' }, first.widths ?? [])

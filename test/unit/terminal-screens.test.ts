@@ -20,17 +20,17 @@ import {
   toAscii,
 } from '../../src/output/styled-text.ts'
 import { textWidth } from '../../src/output/text-width.ts'
-import { columns, type View } from '../../src/output/view.ts'
+import { columns, type Screen } from '../../src/output/view.ts'
 import { drawTable } from '../support/draw-table.ts'
 import { mergeq, noon } from '../support/harness.ts'
 
 const plain = { color: false, now: noon }
-const linesOf = (view: View, columns: number, options = {}) =>
+const linesOf = (view: Screen, columns: number, options = {}) =>
   drawTable(view, { ...plain, columns, ...options })
     .split('\n')
     .slice(0, -1)
 
-const view: View = {
+const view: Screen = {
   columns: columns(
     ['PR', 'pr', 'pr'],
     ['STATE', 'state', 'state'],
@@ -99,7 +99,7 @@ describe('the columns of a table', () => {
 
   test('are as wide as a URL that wraps beside other words', () => {
     const url = 'https://merge-queue.internal.example.com/v1'
-    const prose: View = {
+    const prose: Screen = {
       columns: columns(['KEY', 'key', 'id'], ['VALUE', 'value', 'prose']),
       rows: [{ key: 'base-url', value: url }],
     }

@@ -12,7 +12,7 @@ import { getString, isObject, type Json, type JsonObject, parseJson } from '../.
 import { incompleteListError } from '../../methods/list.ts'
 import { listFailingTests, listUnhealthyTests } from '../../methods/tests.ts'
 import { stateSpan } from '../../output/styled-text.ts'
-import { columns, linesView, table } from '../../output/view.ts'
+import { columns } from '../../output/view.ts'
 import {
   type FailingTestsRequest,
   logNotes,
@@ -194,12 +194,9 @@ export const flakyGateCommand = defineCommand({
     await printer.print({
       records: [verdict],
       document: ([first = {}]) => (context.options.fields.length > 0 ? first : { ...verdict, tests, window }),
-      view: records => ({
-        ...table(records, verdictRecord.columns),
-        terminalView: () => linesView([[stateSpan(ok ? 'PASS' : 'FAIL'), `  ${reason} (${range})`]]),
-      }),
+      columns: verdictRecord.columns,
+      screen: () => ({ heading: [[stateSpan(ok ? 'PASS' : 'FAIL'), `  ${reason} (${range})`]] }),
     })
-    await printer.end()
     // The notes would give the number of tests of a list that was not read.
     if (end.pages > 0) await logNotes(end, context)
     if (others !== undefined && others > 0) await logger.info(describeOthers(others))

@@ -18,7 +18,7 @@ import { listFailingTests } from '../../methods/tests.ts'
 import { sanitizeLines } from '../../output/sanitize.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { truncateCell } from '../../output/text-width.ts'
-import { columns, keyValueTable, linesView, type View } from '../../output/view.ts'
+import { columns, keyValueTable } from '../../output/view.ts'
 import { type FailingTestsRequest, rangeOf, readFailingTests } from './read-tests.ts'
 
 /** A test that matches. */
@@ -196,7 +196,7 @@ const link = (url: string | undefined): StyledLine | undefined =>
  * Returns a test as lines for a terminal: its name, how it is doing, whose it is and where, then its most
  * common failures. What the record does not have is left out.
  */
-function testSheet(test: JsonObject, context: CommandContext): View {
+function testSheet(test: JsonObject, context: CommandContext): readonly StyledLine[] {
   const { startedAt } = context
   const name = getString(test, 'name') ?? 'a test without a name'
   const variant = getString(test, 'variant') ?? ''
@@ -210,7 +210,7 @@ function testSheet(test: JsonObject, context: CommandContext): View {
     ['id', getString(test, 'id')],
   ]
   const width = Math.max(...properties.map(([title]) => title.length))
-  return linesView([
+  return [
     [styled(name, 'bold'), variant === '' ? '' : ` (${variant})`],
     ...statusLine(test, startedAt),
     ...failureLine(test),
@@ -223,7 +223,7 @@ function testSheet(test: JsonObject, context: CommandContext): View {
     ...failuresOf(test, date => ageOf(date, startedAt, formatAgo)).flatMap(failure =>
       failureBlock(failure, context),
     ),
-  ])
+  ]
 }
 
 /** The largest number of lines of a failure that are shown; further lines are only counted. */
@@ -243,7 +243,7 @@ function failureBlock(
   return ['', [styled(title, 'bold'), `: ${head}`], ...shown, ...more]
 }
 
-const facts = columns(
+const factColumns = columns(
   ['id', 'id'],
   ['name', 'name'],
   ['variant', 'variant'],
@@ -273,7 +273,7 @@ export const flakyGetCommand = defineCommand({
   summary: 'Show the details of a test',
   operation: getTestDetails,
   operations: [listFailingTests],
-  fields: serviceRecord(getTestDetails, facts),
+  fields: serviceRecord(getTestDetails, factColumns),
   exitKinds: ['not-found', 'incomplete'],
   inputs: { testId: typedTest },
   options: {
@@ -287,18 +287,18 @@ export const flakyGetCommand = defineCommand({
     'mergeq flaky get 2b4e8d1c --window 30d',
     'mergeq flaky get "address form"  # exits with 2 if several tests match',
   ],
-  view({ records: [test = {}] }, _, { isSingle, context }) {
+  present({ records: [test = {}] }, _, { isSingle, context }) {
     const page = getString(test, 'html_url')
-    const sheet = keyValueTable(test, facts)
+    const table = keyValueTable(test, factColumns)
     const failures = failuresOf(test).map(({ title, head, text }) => ({
       field: title,
       value: `${head}: ${text}`,
     }))
     return {
-      ...sheet,
-      rows: [...sheet.rows, ...failures],
+      ...table,
+      rows: [...table.rows, ...failures],
       ...(page === undefined ? {} : { page }),
-      terminalView: () => (isSingle ? testSheet(test, context) : sheet),
+      screen: () => (isSingle ? { heading: testSheet(test, context) } : table),
     }
   },
   check({ window }) {

@@ -11,7 +11,6 @@ import { isUuid } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import type { ServiceRequest } from '../../methods/resolve.ts'
 import { listFailingTests } from '../../methods/tests.ts'
-import { message } from '../../output/view.ts'
 import { findTests, isIdBeginning, searchRequest } from './get.ts'
 
 type LinkRequest = ServiceRequest<ParamValues<typeof linkTicketToTestCase.params>>
@@ -78,7 +77,7 @@ export const flakyLinkCommand = defineCommand({
   inputs: { testId: typedTest, ticket: typedTicket },
   // A link that was sent is never sent again: what comes after a failure is left to the user.
   stopsOnError: true,
-  view: (_, { testId, ticket }) => message(`Linked ticket ${ticket} to test ${testId}.`),
+  present: (_, { testId, ticket }) => ({ sentence: `Linked ticket ${ticket} to test ${testId}.` }),
   examples: [
     'mergeq flaky link 2b4e8d1c KAN-123  # exits with 5 if the test is unknown',
     'mergeq flaky link - < links.txt  # exits with 5 if a test is unknown',

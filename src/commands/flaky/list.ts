@@ -16,7 +16,7 @@ import {
   listUnhealthyTests,
   type TestOrder,
 } from '../../methods/tests.ts'
-import { type Column, columns, table, type View } from '../../output/view.ts'
+import { type Column, columns } from '../../output/view.ts'
 
 /** Returns the name of a test, with its variant in parentheses; undefined without a name. */
 export function testTitle(test: JsonObject): string | undefined {
@@ -55,16 +55,6 @@ const quarantinedColumn: Column = {
 
 /** The ID of a test, where there is room: `flaky get` finds a test by the words of its name, too. */
 export const idColumn: Column = { title: 'ID', format: 'id', priority: 9, minTextWidth: 80, path: 'id' }
-
-/** Returns the view of a list of tests; on a terminal it has the columns `screenColumns`. */
-export const testListView = (
-  records: readonly JsonObject[],
-  listColumns: readonly Column[],
-  screenColumns: readonly Column[],
-): View => ({
-  ...table(records, listColumns),
-  terminalView: () => table(records, screenColumns),
-})
 
 /**
  * A test whose status has a value: without a value, the reason replaces it
@@ -146,9 +136,10 @@ export const flakyListCommand = defineCommand({
   operation: listFailingTests,
   inputs: { limit: listLimit, sort: listSort },
   fields: serviceRecord(listFailingTests, csvColumns),
-  view: ({ records }, _, { context: { options } }) => ({
-    ...table(records.map(withStatus), options.format === 'csv' ? csvColumns : failingColumns),
-    terminalView: () => table(records, failingScreenColumns),
+  present: ({ records }, _, { context: { options } }) => ({
+    columns: options.format === 'csv' ? csvColumns : failingColumns,
+    rows: records.map(withStatus),
+    screen: () => ({ columns: failingScreenColumns, rows: records }),
   }),
   listEnding(end, { sort, since, until, pageToken }, { startedAt, settings: { commandLine } }) {
     const { records, shown, total = shown, hidden, complete, isBroken } = end
@@ -253,7 +244,10 @@ export const flakyQuarantinedCommand = defineCommand({
   operation: listQuarantinedTests,
   fields: serviceRecord(listQuarantinedTests, quarantinedColumns),
   inputs: { limit: limitInput(listQuarantinedTests.params.limit) },
-  view: ({ records }) => testListView(records, quarantinedColumns, quarantinedScreenColumns),
+  present: ({ records }) => ({
+    columns: quarantinedColumns,
+    screen: () => ({ columns: quarantinedScreenColumns, rows: records }),
+  }),
   listEnding: (end, values, context) => statusListEnding('quarantined', end, values, context),
   examples: ['mergeq flaky quarantined', "mergeq flaky quarantined --owner @acme/web --name 'Cart*' --json"],
 })
@@ -282,7 +276,10 @@ export const flakyUnhealthyCommand = defineCommand({
   operation: listUnhealthyTests,
   fields: serviceRecord(listUnhealthyTests, unhealthyColumns),
   inputs: { limit: limitInput(listUnhealthyTests.params.limit) },
-  view: ({ records }) => testListView(records, unhealthyColumns, unhealthyScreenColumns),
+  present: ({ records }) => ({
+    columns: unhealthyColumns,
+    screen: () => ({ columns: unhealthyScreenColumns, rows: records }),
+  }),
   listEnding: (end, values, context) =>
     statusListEnding(values.status?.toLowerCase() ?? 'flaky or broken', end, values, context),
   examples: [

@@ -13,7 +13,7 @@ import { incompleteListError } from '../../methods/list.ts'
 import { listFailingTests, listUnhealthyTests } from '../../methods/tests.ts'
 import { type Column, columns } from '../../output/view.ts'
 import type { FailedTest, JUnitResults } from './junit.ts'
-import { idColumn, nameColumn, ownerColumn, testListView } from './list.ts'
+import { idColumn, nameColumn, ownerColumn } from './list.ts'
 import {
   logNotes,
   rangeOf,
@@ -238,16 +238,17 @@ export const flakyMatchCommand = defineCommand({
     const matchRecords = matches().map(match => toRecord(match, complete, context.secrets))
     const withVerdict = (verdict: Verdict) => matchRecords.filter(record => record.verdict === verdict)
     const counts = Object.fromEntries(verdicts.map(verdict => [verdict, withVerdict(verdict).length]))
+    const tests = verdicts.flatMap(withVerdict)
     await printer.print({
-      records: verdicts.flatMap(withVerdict),
-      document: tests => ({
+      records: tests,
+      document: listed => ({
         counts: { failed: matchRecords.length, ...counts },
-        tests,
+        tests: listed,
         window: windowOf(rangeOf(request, context), complete),
       }),
-      view: tests => testListView(tests, matchColumns, screenColumns),
+      columns: matchColumns,
+      screen: () => ({ columns: screenColumns, rows: tests }),
     })
-    await printer.end()
     if (end !== undefined) await logNotes(end, context)
     const others = matches().filter(({ isInWindow }) => !isInWindow).length
     if (others > 0)

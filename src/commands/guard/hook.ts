@@ -4,8 +4,7 @@ import { withoutTokens } from '../../config/git.ts'
 import { joinPath, parentDirectory } from '../../config/store.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
-import { singleRecord } from '../../output/printer.ts'
-import { columns, table } from '../../output/view.ts'
+import { columns, singleRecord } from '../../output/view.ts'
 
 /** The comment that identifies the hook of mergeq. */
 const hookMarker = '# mergeq guard:'
@@ -68,8 +67,7 @@ async function changeHook(wanted: string | undefined, context: CommandContext): 
   const path = await findHookPath(host)
   const printResult = async (did: string, sentence: string) => {
     const record = { hook: path, did }
-    await printer.print(singleRecord(record, () => ({ ...table([record], hookColumns), sentence })))
-    await printer.end()
+    await printer.print({ ...singleRecord(record), columns: hookColumns, screen: () => ({ sentence }) })
     return 0
   }
   // A hook that cannot be read is one of another program.

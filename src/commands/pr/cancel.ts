@@ -2,7 +2,6 @@ import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments, yesInput } from '../../cli/common-inputs.ts'
 import { confirm } from '../../cli/confirm.ts'
-import { message } from '../../output/view.ts'
 import { explainFinished } from './reads.ts'
 
 export const prCancelCommand = defineCommand({
@@ -13,7 +12,9 @@ export const prCancelCommand = defineCommand({
   inputs: { pr: pullRequestArguments },
   options: { yes: yesInput },
   explainRejection: (...rejection) => explainFinished(['ok', 'failed', 'cancelled'], ...rejection),
-  view: (_, { pr, targetBranch }) => message(`Cancelled #${pr}: removed from the queue for ${targetBranch}.`),
+  present: (_, { pr, targetBranch }) => ({
+    sentence: `Cancelled #${pr}: removed from the queue for ${targetBranch}.`,
+  }),
   examples: ['mergeq pr cancel 123', 'mergeq pr cancel 123 124 --yes'],
   async run({ yes }, context) {
     const requests = await context.requests()

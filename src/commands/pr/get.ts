@@ -21,7 +21,7 @@ import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { usageError } from '../../errors.ts'
 import { getArray, getNumber, getString, isObject, type JsonObject, stringifyJson } from '../../json.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
-import { columns, linesView, pullRequestColumns, table, withLinks } from '../../output/view.ts'
+import { columns, pullRequestColumns, withLinks } from '../../output/view.ts'
 
 const pullRequestOrHead: Input<number | undefined> = {
   ...pullRequestArguments,
@@ -150,7 +150,7 @@ export const prGetCommand = defineCommand({
     return (await tryRead(client(), getQueue, { repo, targetBranch }, { limits })).record
   },
   fields: serviceRecord(getSubmittedPullRequest, recordColumns),
-  view(
+  present(
     { records: [record = {}] },
     { repo, targetBranch, pr, exitStatus, includeTimeline, includeEstimatedTimeToMerge },
     { before, isSingle, context },
@@ -162,13 +162,16 @@ export const prGetCommand = defineCommand({
     const isTimeline = includeTimeline === true && context.options.fields.length === 0
     return {
       ...(isTimeline
-        ? table(events, [...columns(['PR', 'prNumber', 'pr']), ...timelineColumns])
-        : table([numbered], recordColumns)),
+        ? { columns: [...columns(['PR', 'prNumber', 'pr']), ...timelineColumns], rows: events }
+        : { columns: recordColumns, rows: [numbered] }),
       ...(page === undefined ? {} : { page }),
       ...(exitStatus ? { exit: outcomeOfRecord(record) } : {}),
-      terminalView() {
+      screen() {
         if (!isSingle && !includeTimeline && !includeEstimatedTimeToMerge)
-          return withLinks(table([numbered], pullRequestColumns), number => urlOfPullRequest(repo, number))
+          return {
+            columns: withLinks(pullRequestColumns, number => urlOfPullRequest(repo, number)),
+            rows: [numbered],
+          }
         const shown = includeEstimatedTimeToMerge ? { ...record, estimate: estimateText(record) } : record
         const entries = queueEntries(before ?? {})
         const position = entries.find(entry => entry.pr === number)?.position
@@ -178,8 +181,8 @@ export const prGetCommand = defineCommand({
             ? []
             : [`  Why: ${context.settings.commandLine(['pr', 'explain', number], { repo, targetBranch })}`]
         const lines = pullRequestSheet(shown, number, { page, place, now: context.startedAt })
-        const sheet = linesView([...lines, ...why])
-        return events.length === 0 ? sheet : { ...sheet, ...table(events, timelineColumns) }
+        const heading = [...lines, ...why]
+        return events.length === 0 ? { heading } : { heading, columns: timelineColumns, rows: events }
       },
     }
   },

@@ -10,7 +10,7 @@ import { queueName } from '../../domain/values/repository.ts'
 import { parseMoment } from '../../domain/values/time.ts'
 import { usageError } from '../../errors.ts'
 import { listPullRequests } from '../../methods/pull-requests.ts'
-import { columns, table, withLinks } from '../../output/view.ts'
+import { columns, withLinks } from '../../output/view.ts'
 
 const listColumns = columns(
   ['PR', 'prNumber', 'pr'],
@@ -69,7 +69,7 @@ export const prListCommand = defineCommand({
   operation: listPullRequests,
   inputs: { limit: limitInput(listPullRequests.params.limit), author, states },
   fields: serviceRecord(listPullRequests, listColumns),
-  view: ({ records }, { repo }) => withLinks(table(records, listColumns), pr => urlOfPullRequest(repo, pr)),
+  present: (_, { repo }) => ({ columns: withLinks(listColumns, pr => urlOfPullRequest(repo, pr)) }),
   listEnding(
     { shown, complete, isBroken },
     { repo, targetBranch, states = [], since, author },

@@ -1,7 +1,6 @@
 import { restartTestsOnPullRequest } from '../../api/operations/pull-requests.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
-import { message } from '../../output/view.ts'
 import { explainFinished } from './reads.ts'
 
 export const prRestartCommand = defineCommand({
@@ -10,6 +9,6 @@ export const prRestartCommand = defineCommand({
   operation: restartTestsOnPullRequest,
   inputs: { pr: pullRequestArguments },
   explainRejection: (...rejection) => explainFinished(['ok', 'failed', 'cancelled'], ...rejection),
-  view: (_, { pr }) => message(`Requested a restart of the tests of #${pr}.`),
+  present: (_, { pr }) => ({ sentence: `Requested a restart of the tests of #${pr}.` }),
   examples: ['mergeq pr restart 123'],
 })

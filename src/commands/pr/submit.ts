@@ -21,7 +21,6 @@ import { usageError } from '../../errors.ts'
 import { getNumber, getString, type JsonObject } from '../../json.ts'
 import type { ServiceRequest } from '../../methods/resolve.ts'
 import { styled } from '../../output/styled-text.ts'
-import { message } from '../../output/view.ts'
 import { explainFinished, readRecordOnce } from './reads.ts'
 import { readWaitOptions, waitCommand, waitInputs, waitRecord } from './wait/options.ts'
 import { loadWait } from './wait.ts'
@@ -93,12 +92,12 @@ export const prSubmitCommand = defineCommand({
   fields: typed => (typed.has('--wait') ? waitRecord : receiptRecord),
   readBefore: readRecordOnce,
   explainRejection: (...rejection) => explainFinished(['ok'], ...rejection),
-  view: (_, { pr, targetBranch, priority }, { before }) =>
-    message(
+  present: (_, { pr, targetBranch, priority }, { before }) => ({
+    sentence:
       before?.isCurrentlySubmittedToQueue === true
         ? describeResubmission(pr, before, priority)
         : `Submitted #${pr} to the queue for ${targetBranch}.`,
-    ),
+  }),
   examples: [
     'mergeq pr submit 123',
     'mergeq pr submit 123 124 --priority high',

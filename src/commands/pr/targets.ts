@@ -10,7 +10,6 @@ import { usageError, withName } from '../../errors.ts'
 import { getString } from '../../json.ts'
 import { setImpactedTargets } from '../../methods/pull-requests.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
-import { table } from '../../output/view.ts'
 import { readRecordOnce } from './reads.ts'
 
 /**
@@ -145,8 +144,7 @@ export const prTargetsCommand = defineCommand({
       )
     return record
   },
-  view: (_, { pr, sha, targets }) => ({
-    ...table([], []),
+  present: (_, { pr, sha, targets }) => ({
     sentence: `Set the impacted targets of #${pr}${sha === undefined ? '' : ` at ${sha.slice(0, 7)}`}: ${describe(targets)}.`,
   }),
   examples: [

@@ -27,7 +27,7 @@ import {
   stateStyle,
   wordsSpan,
 } from '../../output/styled-text.ts'
-import { columns, linesView, table, type View } from '../../output/view.ts'
+import { columns } from '../../output/view.ts'
 
 const { run: runParam } = getMergeQueueTestingDetails.params
 
@@ -118,13 +118,17 @@ function checkLines(run: JsonObject, checks: readonly JsonObject[]): readonly St
   return [...failed, ...groups, ...unreported]
 }
 
-function testRunView(run: JsonObject, checks: readonly JsonObject[], repo: Repository): View {
+function testRunLines(
+  run: JsonObject,
+  checks: readonly JsonObject[],
+  repo: Repository,
+): readonly StyledLine[] {
   const branch = getString(run, 'testBranch')
-  return linesView([
+  return [
     ['Test run ', stateSpan(getString(run, 'status') ?? 'unknown status'), ' ', ...testedSpans(run, repo)],
     ...(branch === undefined ? [] : [`  on ${branch}`]),
     ...checkLines(run, checks),
-  ])
+  ]
 }
 
 type TestRunValues = {
@@ -182,13 +186,14 @@ export const prTestingCommand = defineCommand({
   options: { web: webInput },
   // A row is made from several fields: a check run and a status have other names for the same thing.
   fields: serviceRecord(getMergeQueueTestingDetails, checkColumns),
-  view({ records: [run = {}] }, { repo }) {
+  present({ records: [run = {}] }, { repo }) {
     const checks = readChecks(run)
     const page = pageOf(checks)
     return {
-      ...table(checks, checkColumns),
+      columns: checkColumns,
+      rows: checks,
       ...(page === undefined ? {} : { page }),
-      terminalView: () => testRunView(run, checks, repo),
+      screen: () => ({ heading: testRunLines(run, checks, repo) }),
     }
   },
   examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing --pr 123 --json'],

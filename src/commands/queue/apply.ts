@@ -20,8 +20,7 @@ import { repositoryName } from '../../domain/values/repository.ts'
 import { textual } from '../../domain/values/types.ts'
 import { extendError, MergeqError, toFailure, toMergeqError, usageError, withPeriod } from '../../errors.ts'
 import { getArray, type JsonObject } from '../../json.ts'
-import { singleRecord } from '../../output/printer.ts'
-import { columns, table } from '../../output/view.ts'
+import { columns, singleRecord } from '../../output/view.ts'
 import { differenceRecord, printPlans } from './diff.ts'
 import {
   combineDigests,
@@ -172,12 +171,11 @@ async function printResult({ name }: Plan, record: JsonObject, { printer }: Comm
     record.outcome === 'unchanged'
       ? `The queue for ${name} is up to date.`
       : `${record.outcome === 'created' ? 'Created' : 'Updated'} the queue for ${name}${changed}.`
-  await printer.print(
-    singleRecord(record, () => ({
-      ...table([record], resultRecord.columns),
-      sentence: record.ok === true ? sentence : '',
-    })),
-  )
+  await printer.add({
+    ...singleRecord(record),
+    columns: resultRecord.columns,
+    screen: () => ({ sentence: record.ok === true ? sentence : '' }),
+  })
 }
 
 const missingQueueError = ({ name }: Plan): MergeqError =>

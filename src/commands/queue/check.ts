@@ -10,7 +10,7 @@ import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { duration, integer } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
-import { columns, table } from '../../output/view.ts'
+import { columns } from '../../output/view.ts'
 
 interface HealthCheck {
   readonly check: string
@@ -120,21 +120,23 @@ export const queueCheckCommand = defineCommand({
         targetBranch,
         checks: records,
       }),
-      view: records => ({
-        ...table(records, conditionColumns),
-        terminalView: () =>
-          table(
-            // What failed is last, next to the error.
-            [...checks.filter(({ ok }) => ok), ...failed].map(({ check, ok, reason, summary = reason }) => ({
-              result: ok ? 'pass' : 'fail',
-              check,
-              summary,
-            })),
-            columns(['RESULT', 'result', 'state'], ['CHECK', 'check', 'id'], ['REASON', 'summary', 'prose']),
-          ),
+      columns: conditionColumns,
+      screen: () => ({
+        columns: columns(
+          ['RESULT', 'result', 'state'],
+          ['CHECK', 'check', 'id'],
+          ['REASON', 'summary', 'prose'],
+        ),
+        // What failed is last, next to the error.
+        rows: [...checks.filter(({ ok }) => ok), ...failed].map(
+          ({ check, ok, reason, summary = reason }) => ({
+            result: ok ? 'pass' : 'fail',
+            check,
+            summary,
+          }),
+        ),
       }),
     })
-    await context.printer.end()
     if (failed.length === 0) return 0
     throw new MergeqError(
       'check-failed',

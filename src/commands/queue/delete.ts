@@ -13,7 +13,6 @@ import { joinList, pluralize } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { MergeqError } from '../../errors.ts'
-import { message } from '../../output/view.ts'
 import type { QueueParams } from './plan.ts'
 
 async function readQueued(values: QueueParams, context: CommandContext): Promise<readonly number[]> {
@@ -87,7 +86,9 @@ export const queueDeleteCommand = defineCommand({
     yes: yesInput,
     cancelAll: flag('Cancel all queued pull requests first, except those that are not ready'),
   },
-  view: (_, { repo, targetBranch }) => message(`Deleted the queue for ${queueName({ repo, targetBranch })}.`),
+  present: (_, { repo, targetBranch }) => ({
+    sentence: `Deleted the queue for ${queueName({ repo, targetBranch })}.`,
+  }),
   examples: ['mergeq queue delete --target-branch release --yes', 'mergeq queue delete --cancel-all --yes'],
   async dryRun({ cancelAll: cancels }, context) {
     const request = await context.request()

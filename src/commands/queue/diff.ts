@@ -6,7 +6,7 @@ import type { RecordFields } from '../../cli/fields.ts'
 import { repositoryName, shortRepositoryName } from '../../domain/values/repository.ts'
 import { exitCodeOf, mostSevere } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
-import { columns, table } from '../../output/view.ts'
+import { columns } from '../../output/view.ts'
 import {
   combineDigests,
   createPlans,
@@ -66,21 +66,19 @@ export async function printPlans(reading: Reading, context: CommandContext): Pro
       message,
     })),
   ]
-  const viewOf = (changes: readonly JsonObject[], format: (value: Json | undefined) => string) =>
-    table(
-      changes.map(change => ({ ...change, live: format(change.live), file: format(change.file) })),
-      differenceRecord.columns,
-    )
+  const rowsOf = (changes: readonly JsonObject[], format: (value: Json | undefined) => string) =>
+    changes.map(change => ({ ...change, live: format(change.live), file: format(change.file) }))
   if (plans.length > 0)
     await printer.print({
       records,
       document: changes => ({ same: isSame, digest: digest ?? null, queues, changes }),
-      view: changes => ({
-        ...viewOf(changes, formatValue),
-        terminalView: () => viewOf(recordsWith(shortRepositoryName), formatSetting),
+      columns: differenceRecord.columns,
+      rows: rowsOf(records, formatValue),
+      screen: () => ({
+        columns: differenceRecord.columns,
+        rows: rowsOf(recordsWith(shortRepositoryName), formatSetting),
       }),
     })
-  if (records.length > 0) await printer.end()
   for (const plan of plans) await logger.info(describePlan(plan)[0] ?? '')
   if (digest !== undefined) await logger.info(`The digest of the live settings is ${digest}.`)
   return reportFailures(failed, context)

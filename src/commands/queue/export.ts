@@ -16,7 +16,7 @@ import { MergeqError, usageError } from '../../errors.ts'
 import { stringifyJson } from '../../json.ts'
 import { callMethod } from '../../methods/call.ts'
 import { getMergeQueueMetrics } from '../../methods/metrics.ts'
-import { rawText } from '../../output/printer.ts'
+import { rawText } from '../../output/view.ts'
 import {
   forEachQueue,
   includeStateInput,

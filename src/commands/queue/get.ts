@@ -2,7 +2,7 @@ import { entryRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { DecodedResponse } from '../../api/response.ts'
-import { defineCommand } from '../../cli/command.ts'
+import { defineCommand, type Presentation } from '../../cli/command.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { hasName, type RecordFields, serviceRecord } from '../../cli/fields.ts'
 import { printResults } from '../../cli/report.ts'
@@ -13,7 +13,7 @@ import { queueName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { getArray, isObject } from '../../json.ts'
 import type { Method } from '../../methods/method.ts'
-import { columns, table } from '../../output/view.ts'
+import { columns } from '../../output/view.ts'
 import type { QueueParams, QueueRequest } from './plan.ts'
 import { queueScreen, readUsualTime } from './screen.ts'
 
@@ -81,11 +81,12 @@ export async function printQueue(queueRequest: QueueRequest, context: CommandCon
     sendOne(command, request, context),
     isWatched ? readUsualTime(context.client(), request.values) : undefined,
   ])
-  const view = ({ records }: DecodedResponse, values: QueueParams) => {
+  const present = ({ records }: DecodedResponse, values: QueueParams): Presentation => {
     const queue = hasEntries ? { enqueuedPullRequests: records } : (records[0] ?? {})
     return {
-      ...table(positionEntries(queue), entryColumns),
-      terminalView: () =>
+      columns: entryColumns,
+      rows: positionEntries(queue),
+      screen: () =>
         queueScreen(queue, {
           ...values,
           usual,
@@ -94,7 +95,7 @@ export async function printQueue(queueRequest: QueueRequest, context: CommandCon
         }),
     }
   }
-  const code = await printResults({ ...command, view }, [request], [sent], context)
+  const code = await printResults({ ...command, present }, [request], [sent], context)
   const { enqueuedPullRequests: listed, state } = sent.result?.response.records[0] ?? {}
   if (presentation === 'rows' && options.fields.length === 0 && Array.isArray(listed) && listed.length === 0)
     await logger.info(

@@ -7,7 +7,7 @@ import { type Repository, shortRepositoryName } from '../../domain/values/reposi
 import type { JsonObject } from '../../json.ts'
 import { callMethod } from '../../methods/call.ts'
 import { getMergeQueueMetrics } from '../../methods/metrics.ts'
-import { columns, table } from '../../output/view.ts'
+import { columns } from '../../output/view.ts'
 
 /** Returns a queue as `--json` lists it; what the metrics do not say is null. */
 function toRecord({ repo, branch, numbers }: QueueMetrics): JsonObject {
@@ -56,13 +56,9 @@ export const queueListCommand = defineCommand({
     const { queues } = summarizeMetrics(readSamplesIn(response.bytes))
     await context.printer.print({
       records: queues.map(toRecord),
-      document: records => records,
-      view: records => ({
-        ...table(records, queueSummaryRecord.columns),
-        ...(records.length === 0 ? { sentence: emptySentence(request.values.repo) } : {}),
-      }),
+      columns: queueSummaryRecord.columns,
+      ...(queues.length === 0 ? { screen: () => ({ sentence: emptySentence(request.values.repo) }) } : {}),
     })
-    await context.printer.end()
     return 0
   },
 })

@@ -16,7 +16,7 @@ import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { shortRepositoryName } from '../../domain/values/repository.ts'
 import { getNumber, getString, type JsonObject } from '../../json.ts'
 import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
-import { columns, pullRequestColumns, table, type View, withLinks } from '../../output/view.ts'
+import { columns, pullRequestColumns, type Screen, withLinks } from '../../output/view.ts'
 import type { QueueParams } from './plan.ts'
 
 /**
@@ -114,13 +114,11 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
   ]
 }
 
-export function queueScreen(queue: JsonObject, options: QueueScreenOptions): View {
-  const entries = table(positionEntries(queue), [
-    ...columns(['', 'position', 'number']),
-    ...pullRequestColumns,
-  ])
+export function queueScreen(queue: JsonObject, options: QueueScreenOptions): Screen {
+  const entryColumns = [...columns(['', 'position', 'number']), ...pullRequestColumns]
   return {
     heading: headingLines(queue, options),
-    ...withLinks(entries, pr => urlOfPullRequest(options.repo, pr)),
+    columns: withLinks(entryColumns, pr => urlOfPullRequest(options.repo, pr)),
+    rows: positionEntries(queue),
   }
 }

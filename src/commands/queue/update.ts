@@ -13,14 +13,16 @@ import { isUnderTest, stateOf, stateWords } from '../../domain/states.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { updateQueue } from '../../methods/queues.ts'
-import { columns, keyValueTable, message } from '../../output/view.ts'
+import { columns, keyValueTable } from '../../output/view.ts'
 import { formatSetting, type QueueParams } from './plan.ts'
 
 export const queueCreateCommand = defineCommand({
   command: 'queue create',
   summary: 'Create a merge queue for a branch',
   operation: createQueue,
-  view: (_, { repo, targetBranch }) => message(`Created the queue for ${queueName({ repo, targetBranch })}.`),
+  present: (_, { repo, targetBranch }) => ({
+    sentence: `Created the queue for ${queueName({ repo, targetBranch })}.`,
+  }),
   examples: ['mergeq queue create --target-branch release --concurrency 2'],
 })
 
@@ -95,16 +97,18 @@ export const queueUpdateCommand = defineCommand({
     ndjson: 'the same, on one line',
   },
   readBefore: (values, context) => readQueue(values, context),
-  view({ records: [queue] }, { repo, targetBranch, ...options }, { before, overrides }) {
+  present({ records: [queue] }, { repo, targetBranch, ...options }, { before, overrides }) {
     const sentence = `Updated the queue for ${queueName({ repo, targetBranch })}`
     const changes =
       before && `${targetBranch}: ${describeUpdate(sentSettings(options, overrides), before, queue ?? {})}`
-    if (queue === undefined) return message(changes ?? `${sentence}.`)
+    if (queue === undefined) return { sentence: changes ?? `${sentence}.` }
     const settings = Object.keys(queue).filter(key => key !== 'enqueuedPullRequests')
+    const table = keyValueTable(queue, columns(...settings.map(key => [key, key] as const)))
     return {
-      ...keyValueTable(queue, columns(...settings.map(key => [key, key] as const))),
-      heading: [`${sentence}:`],
-      ...(changes === undefined ? {} : { sentence: changes }),
+      ...table,
+      ...(changes === undefined
+        ? { screen: () => ({ heading: [`${sentence}:`], ...table }) }
+        : { sentence: changes }),
     }
   },
   examples: ['mergeq queue update --concurrency 5 --batch', 'mergeq queue update --set newSetting=true'],
@@ -151,12 +155,12 @@ const defineStateCommand = ({
     params: ['repo', 'targetBranch', 'state'],
     inputs: { state: { definitions: [], read: () => state } },
     readBefore: (values, context) => readQueue(values, context),
-    view: (_, { repo, targetBranch }, { before }) =>
-      message(
+    present: (_, { repo, targetBranch }, { before }) => ({
+      sentence:
         before === undefined
           ? `The queue for ${queueName({ repo, targetBranch })} is now ${stateWords(state)}.`
           : describeStateChange(state, targetBranch, before),
-      ),
+    }),
     examples: [`mergeq ${command}`],
   })
 

@@ -11,9 +11,8 @@ import { repositoryName } from '../../domain/values/repository.ts'
 import { choice } from '../../domain/values/types.ts'
 import { exitCodeOf, toMergeqError } from '../../errors.ts'
 import { getArray } from '../../json.ts'
-import { singleRecord } from '../../output/printer.ts'
 import { type StyledLine, signSpan, styled } from '../../output/styled-text.ts'
-import { columns, linesView, table } from '../../output/view.ts'
+import { columns, singleRecord } from '../../output/view.ts'
 import { waitInputs, waitLimit } from '../pr/wait/options.ts'
 
 const resultRecord: RecordFields = {
@@ -89,9 +88,11 @@ export const queueWaitCommand = defineCommand({
         ...(canResume(stateOf(queue)) && outcome !== 'reached' ? [[styled(resume, 'dim')]] : []),
       ]
     }
-    const view = () => ({ ...table([record], resultRecord.columns), terminalView: () => linesView(lines()) })
-    await context.printer.print(singleRecord(record, view))
-    await context.printer.end()
+    await context.printer.print({
+      ...singleRecord(record),
+      columns: resultRecord.columns,
+      screen: () => ({ heading: lines() }),
+    })
     if (failure !== undefined) await reportErrors([failure], context)
     return exit
   },

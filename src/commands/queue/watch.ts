@@ -28,8 +28,7 @@ import { maxPollDelay, requestedDelay } from '../../domain/wait-state.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
 import type { JsonObject } from '../../json.ts'
-import { singleRecord } from '../../output/printer.ts'
-import { columns, table } from '../../output/view.ts'
+import { columns, singleRecord } from '../../output/view.ts'
 import { printQueue, queueRecord } from './get.ts'
 import type { QueueParams, QueueRequest } from './plan.ts'
 import { readUsualTime } from './screen.ts'
@@ -160,13 +159,17 @@ function createStreamView({ repo, targetBranch }: QueueParams, context: CommandC
     const record = { type: 'change', ...change }
     const departure = describeDeparture(change)
     const sentence = `${describeChange(change)}${departure === '' ? '' : `: ${departure}`}`
-    return printer.print(singleRecord(record, () => ({ ...table([record], changeRecord.columns), sentence })))
+    return printer.print({
+      ...singleRecord(record),
+      columns: changeRecord.columns,
+      screen: () => ({ sentence }),
+    })
   }
   const printQueueEvent = ({ type: _, at: __, ...queue }: JsonObject) => {
     const at = new Date(host.clock.now()).toISOString()
     // The fields that this program adds replace those of the service.
     const event = { type: 'queue', at, repo: repositoryName(repo), targetBranch, ...queue }
-    return printer.print(singleRecord(event, () => table([], changeRecord.columns)))
+    return printer.print({ ...singleRecord(event), columns: changeRecord.columns })
   }
   return {
     async show({ queue, changes }) {

@@ -18,9 +18,8 @@ import { type RequestedPullRequest, urlOfPullRequest } from '../../../domain/val
 import { isNotFound, toMergeqError } from '../../../errors.ts'
 import type { Json, JsonObject } from '../../../json.ts'
 import type { ServiceRequest } from '../../../methods/resolve.ts'
-import { singleRecord } from '../../../output/printer.ts'
 import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
-import { keyValueTable, linesView, type View } from '../../../output/view.ts'
+import { keyValueTable, singleRecord } from '../../../output/view.ts'
 import { readRecord } from '../reads.ts'
 
 type ExplainRequest = ServiceRequest<RequestedPullRequest>
@@ -49,11 +48,14 @@ export async function explainAll(
     const isFirst = results.every(({ code }) => code !== 0)
     const shown = [urlOfPullRequest(request.values.repo, request.values.pr), context.startedAt] as const
     if (explanation !== undefined)
-      await context.printer.print(
-        singleRecord(explanationJson(explanation), () =>
-          isOnly ? explanationView(explanation, ...shown) : blockView(explanation, ...shown, isFirst),
-        ),
-      )
+      await context.printer.add({
+        ...singleRecord(explanationJson(explanation)),
+        ...keyValueTable({}, []),
+        rows: [...(isOnly ? [] : [{ field: 'pr', value: explanation.pr }]), ...explanationRows(explanation)],
+        screen: () => ({
+          heading: [...(isFirst ? [] : ['']), ...explanationProse(explanation, ...shown)],
+        }),
+      })
     results.push({ code: failure?.exit ?? 0, failure })
     if (stopsOnError && failure !== undefined) break
   }
@@ -89,17 +91,6 @@ async function explain(request: ExplainRequest, context: CommandContext): Promis
   })
 }
 
-/** Returns the view of one of several explanations: a block with a line above it, and its number in the rows. */
-function blockView(explanation: Explanation, url: string, now: number, isFirst: boolean): View {
-  const lines = () => [...(isFirst ? [] : ['']), ...explanationProse(explanation, url, now)]
-  const view = explanationView(explanation, url, now)
-  return {
-    ...view,
-    rows: [{ field: 'pr', value: explanation.pr }, ...view.rows],
-    terminalView: () => linesView(lines()),
-  }
-}
-
 /** Opens the page of a pull request, after a read that shows that the service accepts the request. */
 async function openPullRequest(request: ExplainRequest, context: CommandContext): Promise<void> {
   await readRecord(request.values, context, request, getPartialPullRequest)
@@ -113,11 +104,8 @@ export function explanationJson(explanation: Explanation): JsonObject {
   return { ...explanation, testRun: { id, status, failing, pending } }
 }
 
-/**
- * Returns an explanation as prose on a terminal, and as a table with a row for each fact elsewhere. `url` is
- * the page of the pull request, `now` is in milliseconds since 1970.
- */
-export function explanationView(explanation: Explanation, url: string, now: number): View {
+/** Returns an explanation as the rows of a table: a field and its value for each fact. */
+export function explanationRows(explanation: Explanation): readonly JsonObject[] {
   const { verdict, state, since, queue, testRun, reasons, next, submitAgain, unread } = explanation
   const rows: (readonly [string, Json])[] = [['verdict', verdict]]
   if (state !== null) rows.push(['state', shorten(state)])
@@ -132,11 +120,7 @@ export function explanationView(explanation: Explanation, url: string, now: numb
   const safety = submitAgain.safe === null ? 'unclear' : submitAgain.safe ? 'safe' : 'not safe'
   rows.push(['submit again', `${safety}: ${submitAgain.why}`])
   for (const { what, why } of unread) rows.push(['unavailable', `${what}: ${why}`])
-  return {
-    ...keyValueTable({}, []),
-    rows: rows.map(([field, value]) => ({ field, value })),
-    terminalView: () => linesView(explanationProse(explanation, url, now)),
-  }
+  return rows.map(([field, value]) => ({ field, value }))
 }
 
 /** What the first lines of the prose say already: the state itself, the position in the queue, the checks. */

@@ -19,7 +19,6 @@ import {
 } from '../../../domain/wait-state.ts'
 import { type MergeqError, mostSevere } from '../../../errors.ts'
 import { getString, type JsonObject } from '../../../json.ts'
-import { type Printable, singleRecord } from '../../../output/printer.ts'
 import {
   linkSpan,
   type Pieces,
@@ -32,7 +31,7 @@ import {
   wordsSpan,
 } from '../../../output/styled-text.ts'
 import { textWidth } from '../../../output/text-width.ts'
-import { linesView, table } from '../../../output/view.ts'
+import { type Result, singleRecord } from '../../../output/view.ts'
 import { reportStop, sleepWithMessages } from './command-wait.ts'
 import { countsOf, withLiveLine } from './live-line.ts'
 import { waitCommand, waitRecord } from './options.ts'
@@ -48,7 +47,7 @@ export class WaitReporter implements WaitObserver {
   private readonly isStream: boolean
   private readonly results = new Map<
     WaitTarget['request'],
-    { readonly end: WaitEnd; readonly exit: number; readonly printable: Printable }
+    { readonly end: WaitEnd; readonly exit: number; readonly result: Result }
   >()
   private readonly unprinted: Set<WaitTarget['request']>
   private lastOutputAt = 0
@@ -73,7 +72,7 @@ export class WaitReporter implements WaitObserver {
     if (this.isStream) {
       const at = change.at ?? new Date(host.clock.now()).toISOString()
       const record = { type: 'change', pr, from: from ?? null, to, at, position: position ?? null }
-      return printer.print(printable(record))
+      return printer.add(resultOf(record))
     }
     if (isEnd && presentation === 'screen' && (hasReader || from === undefined)) return
     if (hasReader)
@@ -137,7 +136,7 @@ export class WaitReporter implements WaitObserver {
       ...checkLines([signOfEnd(target, end), ' ', ...styleReason(result)], failingChecks, columns),
       ...stepLines(nextSteps(target, end, stepOptions), columns),
     ]
-    this.results.set(target.request, { end, exit, printable: printable(record, lines) })
+    this.results.set(target.request, { end, exit, result: resultOf(record, lines) })
     await this.print(this.isStream)
   }
 
@@ -152,7 +151,7 @@ export class WaitReporter implements WaitObserver {
       const result = this.results.get(request)
       if (result !== undefined) {
         this.unprinted.delete(request)
-        await this.context.printer.print(result.printable)
+        await this.context.printer.add(result.result)
       } else if (!skipsMissing) return
     }
   }
@@ -168,7 +167,7 @@ export class WaitReporter implements WaitObserver {
     if (context.presentation === 'screen' && this.requests.length > 1 && unfinished.length > 0) {
       const pullRequests = unfinished.map(({ values }) => values)
       const step = ['To continue waiting', waitCommand(pullRequests, context.settings.commandLine)] as const
-      await context.printer.print(printable({}, () => stepLines([step], context.host.out.columns)))
+      await context.printer.add(resultOf({}, () => stepLines([step], context.host.out.columns)))
     }
     await context.printer.end()
     await reportErrors(
@@ -194,12 +193,12 @@ function styleReason({ target: { request, state }, reason }: WaitResult): Pieces
   )
 }
 
-/** Wraps a record for the printer; `lines` replace its row on a terminal. Of a change, only NDJSON is printed. */
-const printable = (record: JsonObject, lines: () => readonly StyledLine[] = () => []) =>
-  singleRecord(record, () => ({
-    ...table([{ ...record, state: record.state ?? '' }], waitRecord.columns),
-    terminalView: () => linesView(lines()),
-  }))
+/** Returns a record as a result; `lines` are drawn for a person. Of a change, only NDJSON is printed. */
+const resultOf = (record: JsonObject, lines: () => readonly StyledLine[] = () => []): Result => ({
+  ...singleRecord(record),
+  columns: waitRecord.columns,
+  screen: () => ({ heading: lines() }),
+})
 
 function describeTargets(targets: readonly WaitTarget[]): string {
   const [first, ...others] = targets
