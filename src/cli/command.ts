@@ -92,8 +92,8 @@ export interface PresentDetails {
   readonly before?: JsonObject | undefined
   /** What `--set` replaced in the body. */
   readonly overrides: readonly BodyOverride[]
-  /** Whether it is the only result, and no table was asked for. */
-  readonly isSingle: boolean
+  /** Whether a screen is a sheet of the result and not a row: it is the only one, and `-o table` was not typed. */
+  readonly showsSheet: boolean
   readonly context: CommandContext
 }
 

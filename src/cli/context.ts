@@ -16,10 +16,16 @@ import { type FieldsDefinition, fieldsOf, selectFields } from './fields.ts'
 import { typedName } from './inputs.ts'
 
 /**
- * How results look: a `screen` for a person, with signs, times and the next steps; `rows` without anything
- * around them; or `json`.
+ * How results look:
+ * - `screen`: drawn for a person who watches standard output, on a terminal
+ * - `page`: drawn in the same way, but nobody watches: `-o table` on a pipe
+ * - `rows`: only rows, without anything around them: a table on a pipe, CSV, Markdown, and selected fields
+ * - `json`: a JSON document, or a record on each line
  */
-type Presentation = 'screen' | 'rows' | 'json'
+type Results = 'screen' | 'page' | 'rows' | 'json'
+
+/** Who reads standard error: a `person` on a terminal, or nobody but a `log`, such as that of a CI job. */
+type Messages = 'person' | 'log'
 
 /** What a command uses while it runs. */
 export interface CommandContext {
@@ -27,13 +33,8 @@ export interface CommandContext {
   readonly args: ParsedArgs
   readonly settings: Config
   readonly options: GlobalOptions
-  readonly presentation: Presentation
-  /** Whether the result is a table on a terminal, also one of the columns that --fields selects. */
-  readonly hasTable: boolean
-  /** Whether a person sees standard output as a screen, on a terminal. */
-  readonly isWatched: boolean
-  /** Whether a person reads standard error: on a terminal, not in a CI job. */
-  readonly hasReader: boolean
+  readonly results: Results
+  readonly messages: Messages
   readonly logger: Logger
   readonly printer: Printer
   readonly secrets: SecretOutput
@@ -70,6 +71,10 @@ export interface Program {
   readonly runCommandLine: CommandRunner
 }
 
+/** Whether results are drawn, for a person or as a page. */
+export const drawsResults = ({ results }: Pick<CommandContext, 'results'>): boolean =>
+  results === 'screen' || results === 'page'
+
 interface CommandOfContext {
   readonly operation?: Operation
   readonly changesSettings?: boolean
@@ -94,12 +99,12 @@ export async function createContext(
   const { env, out, err, clock } = host
   const startedAt = clock.now()
   const { quiet, verbose, format, color } = options
-  const hasTable = format === 'table' && out.terminal
-  const isDrawn = hasTable || (format === 'table' && args.has('--output'))
   const isJson = isJsonFormat(format)
-  const presentation = isJson ? 'json' : isDrawn && options.fields.length === 0 ? 'screen' : 'rows'
-  const hasReader = err.terminal && !isContinuousIntegration(env)
-  const hasSpinner = hasReader && err.canRedraw === true && !quiet && env.TERM !== 'dumb'
+  const isDrawn = format === 'table' && (out.terminal || args.has('--output'))
+  const drawn = out.terminal ? 'screen' : 'page'
+  const results = isJson ? 'json' : isDrawn && options.fields.length === 0 ? drawn : 'rows'
+  const messages = err.terminal && !isContinuousIntegration(env) ? 'person' : 'log'
+  const hasSpinner = messages === 'person' && err.canRedraw === true && !quiet && env.TERM !== 'dumb'
   const logger = createLogger(err, {
     quiet,
     verbose,
@@ -132,9 +137,7 @@ export async function createContext(
     redact: secrets.redact,
     hasLinks: async () => (await out.hasLinks?.()) ?? false,
   })
-  const isWatched = presentation === 'screen' && out.terminal
-  const audience = { presentation, hasTable, isWatched, hasReader } as const
-  const shared = { host, settings, options, ...audience, logger, secrets, startedAt } as const
+  const shared = { host, settings, options, results, messages, logger, secrets, startedAt } as const
   let client: CommandClient | undefined
   return {
     ...shared,

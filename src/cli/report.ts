@@ -82,8 +82,8 @@ async function printResult<V extends Values>(
 ): Promise<number> {
   const { operation } = request
   const values = { ...request.values, ...params }
-  const isSingle = isOnly && !context.args.has('--output')
-  const details = { before, overrides: request.overrides, isSingle, context }
+  const showsSheet = isOnly && !context.args.has('--output')
+  const details = { before, overrides: request.overrides, showsSheet, context }
   const shown = command.present?.(response, values, details) ?? {}
   if (values.web === true && shown.page !== undefined) {
     await openPage(shown.page, context)

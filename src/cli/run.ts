@@ -118,7 +118,7 @@ async function readBefore<V extends Values>(
   { values }: ServiceRequest<V>,
   context: CommandContext,
 ): Promise<JsonObject | undefined> {
-  if (command.readBefore === undefined || !context.isWatched || context.options.retries === 0)
+  if (command.readBefore === undefined || context.results !== 'screen' || context.options.retries === 0)
     return undefined
   try {
     return await command.readBefore(values, context)

@@ -12,7 +12,7 @@ import {
 import type { ServiceRequest } from '../methods/resolve.ts'
 import { type Result, screenOf } from '../output/view.ts'
 import type { RequestCommand } from './command.ts'
-import type { CommandContext } from './context.ts'
+import { type CommandContext, drawsResults } from './context.ts'
 import { resultOf } from './report.ts'
 
 /** Milliseconds between two progress messages in CI. */
@@ -47,12 +47,12 @@ export async function streamPages<V extends Readonly<Record<string, unknown>>>(
   list: List,
   context: CommandContext,
 ): Promise<number> {
-  const { host, logger, options, printer, presentation, hasReader } = context
+  const { host, logger, options, printer, messages } = context
   const key = list.operation.pages?.key ?? ''
   const document = options.format === 'json' ? printer.list(key) : undefined
   const resultOfPage = (records: readonly JsonObject[]): Result => {
     const response = { records, bytes: new Uint8Array() }
-    const shown = command.present?.(response, values, { overrides, isSingle: false, context }) ?? {}
+    const shown = command.present?.(response, values, { overrides, showsSheet: false, context }) ?? {}
     return { records, ...resultOf(shown) }
   }
   /** Prints the last page; returns what is left to say about the list. */
@@ -62,8 +62,9 @@ export async function streamPages<V extends Readonly<Record<string, unknown>>>(
       await document.end(end.envelope)
       return end.notes
     }
-    const ending =
-      presentation === 'screen' ? command.listEnding?.({ ...end, records }, values, context) : undefined
+    const ending = drawsResults(context)
+      ? command.listEnding?.({ ...end, records }, values, context)
+      : undefined
     const last = resultOfPage(records)
     await printer.add({ ...last, screen: () => ({ ...screenOf(last), ...ending }) })
     await printer.end()
@@ -92,7 +93,7 @@ export async function streamPages<V extends Readonly<Record<string, unknown>>>(
       throw failure
     }
     const notes = await finish(records, end)
-    for (const note of notes) await logger.info(hasReader ? withReadableTimes(note) : note)
+    for (const note of notes) await logger.info(messages === 'person' ? withReadableTimes(note) : note)
     if (end.isBroken) throw incompleteListError(end, command.command)
   }
   return 0

@@ -2,7 +2,7 @@ import { fieldNames, sampleRecord } from '../api/operations/fields.ts'
 import { readSamplesIn, sampleBatches } from '../api/operations/metrics.ts'
 import { defineCommand } from '../cli/command.ts'
 import { repositoryOrAll } from '../cli/common-inputs.ts'
-import type { CommandContext } from '../cli/context.ts'
+import { type CommandContext, drawsResults } from '../cli/context.ts'
 import { flag } from '../cli/inputs.ts'
 import { formatDuration, formatInteger, pluralize } from '../domain/format.ts'
 import { isCounted, numberText, type Sample } from '../domain/metrics/exposition.ts'
@@ -203,12 +203,12 @@ export const metricsCommand = defineCommand({
   ],
   async run({ raw }, context) {
     const request = await context.request()
-    const { options, presentation, printer, host } = context
+    const { options, printer, host } = context
     const sent = await context.sendOne(request)
     const response = sent.result?.response
     if (response === undefined) return context.report(sent)
     const { bytes } = response
-    if (presentation === 'screen') {
+    if (drawsResults(context)) {
       const series = raw ? [...readSamplesIn(bytes)].filter(isCounted) : []
       const screen = () =>
         series.length > 0

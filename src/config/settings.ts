@@ -1,5 +1,6 @@
 import { memoize } from '../domain/memoize.ts'
 import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
+import type { Format } from '../domain/output-formats.ts'
 import { type CommandLine, createCommandLine } from '../domain/suggested-command.ts'
 import { requireUtf8 } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
@@ -32,8 +33,7 @@ export type SettingName = 'org' | DiscoverableSetting
 export interface ParseContext {
   readonly settings: Config
   readonly host: Host
-  /** Whether the result is a table on a terminal. */
-  readonly hasTable: boolean
+  readonly options: { readonly format: Format }
   readonly logger: {
     /** Prints a note on standard error, unless --quiet is set. */
     info(text: string): Promise<void>

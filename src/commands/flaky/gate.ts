@@ -205,7 +205,7 @@ export const flakyGateCommand = defineCommand({
       if (isBroken && !isExcused) await logger.info(incompleteListError(end).message)
       throw new MergeqError('check-failed', `flaky gate: ${reason}.`, {
         hint: 'To list the tests, run `mergeq flaky list` with the same options.',
-        isShown: context.isWatched,
+        isShown: context.results === 'screen',
       })
     }
     if (isExcused) await logger.warn(`${failure.message} The gate passes because of --on-unavailable pass.`)

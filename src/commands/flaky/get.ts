@@ -287,7 +287,7 @@ export const flakyGetCommand = defineCommand({
     'mergeq flaky get 2b4e8d1c --window 30d',
     'mergeq flaky get "address form"  # exits with 2 if several tests match',
   ],
-  present({ records: [test = {}] }, _, { isSingle, context }) {
+  present({ records: [test = {}] }, _, { showsSheet, context }) {
     const page = getString(test, 'html_url')
     const table = keyValueTable(test, factColumns)
     const failures = failuresOf(test).map(({ title, head, text }) => ({
@@ -298,7 +298,7 @@ export const flakyGetCommand = defineCommand({
       ...table,
       rows: [...table.rows, ...failures],
       ...(page === undefined ? {} : { page }),
-      screen: () => (isSingle ? { heading: testSheet(test, context) } : table),
+      screen: () => (showsSheet ? { heading: testSheet(test, context) } : table),
     }
   },
   check({ window }) {

@@ -66,8 +66,8 @@ const withStatus = (test: JsonObject): JsonObject =>
     : test
 
 /** Whether the list is a table on a terminal, and not one page. */
-const isScreen = (args: ParsedArgs, { hasTable }: ParseContext): boolean =>
-  hasTable && !args.has('--page-token')
+const isScreen = (args: ParsedArgs, { host, options }: ParseContext): boolean =>
+  options.format === 'table' && host.out.terminal && !args.has('--page-token')
 
 const screenLimit = limitInput(listFailingTests.params.limit)
 

@@ -269,7 +269,7 @@ export const flakyMatchCommand = defineCommand({
       `flaky match: ${formatInteger(newTests)} of ${pluralize(matchRecords.length, 'failed test')} ${newTests === 1 ? 'is' : 'are'} new (did not fail ${when}).`,
       {
         hint: `Fix the new failures${isWide ? '' : `, or widen the range with --since ${widerRange}`}.`,
-        isShown: context.isWatched,
+        isShown: context.results === 'screen',
       },
     )
   },

@@ -61,9 +61,9 @@ const listOf = <P extends Params>(
 /** Logs the notes about a list of failing tests: the first says its range, which a terminal shows already. */
 export async function logNotes(
   { notes: [summary = '', ...notes] }: ListEnd,
-  { logger, isWatched }: CommandContext,
+  { logger, results }: CommandContext,
 ): Promise<void> {
-  for (const note of isWatched ? notes : [summary, ...notes]) await logger.info(note)
+  for (const note of results === 'screen' ? notes : [summary, ...notes]) await logger.info(note)
 }
 
 /** The option that leaves out flaky and broken tests that did not fail in the range. */

@@ -153,7 +153,7 @@ export const prGetCommand = defineCommand({
   present(
     { records: [record = {}] },
     { repo, targetBranch, pr, exitStatus, includeTimeline, includeEstimatedTimeToMerge },
-    { before, isSingle, context },
+    { before, showsSheet, context },
   ) {
     const numbered = { prNumber: pr, ...record }
     const number = getNumber(numbered, 'prNumber')
@@ -167,7 +167,7 @@ export const prGetCommand = defineCommand({
       ...(page === undefined ? {} : { page }),
       ...(exitStatus ? { exit: outcomeOfRecord(record) } : {}),
       screen() {
-        if (!isSingle && !includeTimeline && !includeEstimatedTimeToMerge)
+        if (!showsSheet && !includeTimeline && !includeEstimatedTimeToMerge)
           return {
             columns: withLinks(pullRequestColumns, number => urlOfPullRequest(repo, number)),
             rows: [numbered],

@@ -31,9 +31,9 @@ const maxSuggested = 10
 /** Says whether the queue is paused, and names the command that follows, to a person at a terminal. */
 async function suggestWait(
   requests: readonly ServiceRequest<RequestedPullRequest>[],
-  { isWatched, hasReader, logger, settings, client, options }: CommandContext,
+  { results, messages, logger, settings, client, options }: CommandContext,
 ): Promise<void> {
-  if (!isWatched || !hasReader) return
+  if (results !== 'screen' || messages !== 'person') return
   const [first] = requests
   if (first === undefined || requests.length > maxSuggested) return
   const { repo, targetBranch } = first.values

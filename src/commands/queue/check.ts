@@ -145,7 +145,7 @@ export const queueCheckCommand = defineCommand({
         hint: failed.some(({ check }) => check === 'not-paused')
           ? 'To resume a paused queue, run: mergeq queue resume'
           : 'To list the queued pull requests, run: mergeq queue get',
-        isShown: context.isWatched,
+        isShown: context.results === 'screen',
       },
     )
   },

@@ -71,7 +71,7 @@ const getEntries: Method<typeof getQueue.params> = {
  * elsewhere. Returns the exit code.
  */
 export async function printQueue(queueRequest: QueueRequest, context: CommandContext): Promise<number> {
-  const { args, host, isWatched, logger, options, presentation, settings } = context
+  const { args, host, logger, options, results, settings } = context
   const hasEntries =
     selectableFields(args) === entryFields || (options.format === 'ndjson' && options.fields.length === 0)
   const operation = hasEntries ? getEntries : getQueue
@@ -79,7 +79,7 @@ export async function printQueue(queueRequest: QueueRequest, context: CommandCon
   const request = { ...queueRequest, operation }
   const [sent, usual] = await Promise.all([
     sendOne(command, request, context),
-    isWatched ? readUsualTime(context.client(), request.values) : undefined,
+    results === 'screen' ? readUsualTime(context.client(), request.values) : undefined,
   ])
   const present = ({ records }: DecodedResponse, values: QueueParams): Presentation => {
     const queue = hasEntries ? { enqueuedPullRequests: records } : (records[0] ?? {})
@@ -97,7 +97,7 @@ export async function printQueue(queueRequest: QueueRequest, context: CommandCon
   }
   const code = await printResults({ ...command, present }, [request], [sent], context)
   const { enqueuedPullRequests: listed, state } = sent.result?.response.records[0] ?? {}
-  if (presentation === 'rows' && options.fields.length === 0 && Array.isArray(listed) && listed.length === 0)
+  if (results === 'rows' && options.fields.length === 0 && Array.isArray(listed) && listed.length === 0)
     await logger.info(
       `No pull requests are queued for ${queueName(request.values)}. The queue is ${state ?? 'in an unknown state'}.`,
     )

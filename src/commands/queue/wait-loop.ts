@@ -37,7 +37,7 @@ export async function waitForQueue(
 ): Promise<QueueWaitEnd & { readonly elapsed: number }> {
   const wait = await startCommandWait(options, context)
   const { elapsed, pollLimits: limits } = wait
-  const { host, logger, hasReader } = context
+  const { host, logger, messages } = context
   let queue: JsonObject | undefined
   let [errors, unchanged, lastOutputAt] = [0, 0, 0]
   const describe = () => `The queue for ${queueName(values)}: ${summaryOf(queue)}.`
@@ -52,7 +52,7 @@ export async function waitForQueue(
       ;[queue = {}] = response.records
       errors = 0
       unchanged = describe() === before ? unchanged + 1 : 0
-      if (unchanged === 0 && !hasReader) {
+      if (unchanged === 0 && messages === 'log') {
         lastOutputAt = elapsed()
         await logger.info(describe())
       }

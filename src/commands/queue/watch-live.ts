@@ -100,8 +100,8 @@ export const scrollWith = (key: string, offset: number, pageSize: number): numbe
   Math.max(0, offset + (rowKeys.get(key) ?? 0) + (pageKeys.get(key) ?? 0) * pageSize)
 
 /** For the table format, outside CI, on a terminal that can move the cursor. */
-export const isLive = ({ options, isWatched, host }: CommandContext): boolean =>
-  isWatched && !isContinuousIntegration(host.env) && host.env.TERM !== 'dumb' && !options.verbose
+export const isLive = ({ options, results, host }: CommandContext): boolean =>
+  results === 'screen' && !isContinuousIntegration(host.env) && host.env.TERM !== 'dumb' && !options.verbose
 
 /** Milliseconds between redraws, which show growing ages. */
 const redrawInterval = 1_000

@@ -20,7 +20,7 @@ export const sandboxStartCommand = defineCommand({
     const { env, interrupted, out, runtime } = context.host
     return useSandbox(values, context.host, async ({ baseUrl, token, variables }) => {
       const shell = detectShell(env, runtime.platform)
-      const isForPerson = out.terminal && context.presentation !== 'json'
+      const isForPerson = out.terminal && context.results !== 'json'
       const lines = isForPerson
         ? [
             `The sandbox is ready at ${baseUrl}.`,

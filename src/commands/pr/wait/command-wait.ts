@@ -49,9 +49,9 @@ export async function sleepWithMessages(
 export async function reportStop(
   failure: MergeqError,
   sentence: string,
-  { host, logger, hasReader, presentation }: CommandContext,
+  { host, logger, messages, results }: CommandContext,
 ): Promise<MergeqError> {
-  if (failure.exit !== exitCodeOf('interrupted') || !hasReader || presentation === 'json') return failure
+  if (failure.exit !== exitCodeOf('interrupted') || messages === 'log' || results === 'json') return failure
   // The terminal shows ^C; only a spinner clears it.
   if (!logger.hasSpinner) await host.err.write('\n')
   await logger.info(sentence)

@@ -1,7 +1,7 @@
 import type { Wait, WaitTarget } from '../../../api/wait/poll.ts'
 import { createResult, shortCommits, type WaitResult } from '../../../api/wait/result.ts'
 import { interruptedWaitError, type WaitObserver } from '../../../api/wait/run.ts'
-import type { CommandContext } from '../../../cli/context.ts'
+import { type CommandContext, drawsResults } from '../../../cli/context.ts'
 import { reportErrors } from '../../../cli/report.ts'
 import { isContinuousIntegration } from '../../../config/ci-systems.ts'
 import { formatOrdinal, joinTruncated, shorten } from '../../../domain/format.ts'
@@ -65,7 +65,7 @@ export class WaitReporter implements WaitObserver {
    * change ends the wait: where a person reads the result, it is shown alone.
    */
   async reportChange({ request }: WaitTarget, change: StateChange, isEnd: boolean): Promise<void> {
-    const { printer, logger, host, presentation, hasReader } = this.context
+    const { printer, logger, host, messages } = this.context
     const { pr, repo } = request.values
     const { from, to, position } = change
     this.lastOutputAt = this.wait.elapsed()
@@ -74,7 +74,8 @@ export class WaitReporter implements WaitObserver {
       const record = { type: 'change', pr, from: from ?? null, to, at, position: position ?? null }
       return printer.add(resultOf(record))
     }
-    if (isEnd && presentation === 'screen' && (hasReader || from === undefined)) return
+    const hasReader = messages === 'person'
+    if (isEnd && drawsResults(this.context) && (hasReader || from === undefined)) return
     if (hasReader)
       return logger.infoLine([
         linkSpan(`#${pr}`, urlOfPullRequest(repo, pr)),
@@ -113,18 +114,18 @@ export class WaitReporter implements WaitObserver {
   /** Records the result of a pull request, and prints it as soon as the results before it are printed. */
   async reportEnd(target: WaitTarget, end: WaitEnd): Promise<void> {
     const { options } = this.wait
-    const { host, logger, settings, presentation, isWatched } = this.context
+    const { host, logger, settings, results } = this.context
     const { pr } = target.request.values
-    const showsChecks = presentation !== 'rows' || !this.context.options.quiet
+    const showsChecks = results !== 'rows' || !this.context.options.quiet
     const result = await createResult(target, end, this.wait, showsChecks)
     const { failingChecks, exit, record } = result
-    if (presentation === 'rows' || isContinuousIntegration(host.env))
+    if (results === 'rows' || isContinuousIntegration(host.env))
       for (const { name, url } of failingChecks)
         await logger.info(
           `#${pr}: the check "${shorten(name)}" failed${url === undefined ? '.' : `: ${url}`}`,
         )
     const endsAtPause = end.outcome === 'pending' && options.failOnPaused && isPaused(target.queue)
-    if (endsAtPause && !isWatched)
+    if (endsAtPause && results !== 'screen')
       await logger.warnOnce(`The queue for ${queueName(target.request.values)} is paused (--fail-on-paused).`)
     const { columns } = host.out
     const stepOptions = {
@@ -164,7 +165,7 @@ export class WaitReporter implements WaitObserver {
       const outcome = this.results.get(request)?.end.outcome
       return outcome === 'timed-out' || outcome === 'pending'
     })
-    if (context.presentation === 'screen' && this.requests.length > 1 && unfinished.length > 0) {
+    if (drawsResults(context) && this.requests.length > 1 && unfinished.length > 0) {
       const pullRequests = unfinished.map(({ values }) => values)
       const step = ['To continue waiting', waitCommand(pullRequests, context.settings.commandLine)] as const
       await context.printer.add(resultOf({}, () => stepLines([step], context.host.out.columns)))
