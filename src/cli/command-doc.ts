@@ -1,6 +1,6 @@
 import { isChange, type Operation, operationMethod, operationName } from '../api/operation.ts'
 import { settingDefinitions } from '../config/setting-definitions.ts'
-import { outputFormats } from '../domain/output-formats.ts'
+import { type OutputFormat, outputFormats } from '../domain/output-formats.ts'
 import { type ErrorKind, exitCodeList } from '../errors.ts'
 import type { CommandGroup, OutputDoc, RegisteredCommand } from './command.ts'
 import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
@@ -145,10 +145,10 @@ export const otherVariables: readonly (readonly [names: string, description: str
 export function renderJson(
   commands: readonly RegisteredCommand[],
   groups: readonly CommandGroup[],
-  { isCommand, format, isPretty }: { isCommand: boolean; format: string; isPretty: boolean },
+  { isCommand, format, isPretty }: { isCommand: boolean; format: OutputFormat; isPretty: boolean },
 ): string {
   const docs = commands.map(command => toCommandJson(documentCommand(command)))
-  if (format === 'ndjson') return docs.map(doc => `${JSON.stringify(doc)}\n`).join('')
+  if (format.prints === 'records') return docs.map(doc => `${JSON.stringify(doc)}\n`).join('')
   const program = {
     name: 'mergeq',
     summary: programSummary,

@@ -4,7 +4,7 @@ import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { type Config, type ParsedArgs, resolveSettings } from '../config/settings.ts'
 import { readToken, type Token } from '../config/token.ts'
 import { memoize } from '../domain/memoize.ts'
-import { type Format, isJsonFormat } from '../domain/output-formats.ts'
+import { findFormat, type OutputFormat, printsData } from '../domain/output-formats.ts'
 import { usageError } from '../errors.ts'
 import type { Environment, Host } from '../host/host.ts'
 import { createLogger, type Logger } from '../output/logger.ts'
@@ -14,6 +14,7 @@ import { isLoopback } from '../url.ts'
 import { createAdvice } from './advice.ts'
 import { type FieldsDefinition, fieldsOf, selectFields } from './fields.ts'
 import { typedName } from './inputs.ts'
+import { typedFormat } from './typed-format.ts'
 
 /**
  * How results look:
@@ -99,16 +100,16 @@ export async function createContext(
   const { env, out, err, clock } = host
   const startedAt = clock.now()
   const { quiet, verbose, format, color } = options
-  const isJson = isJsonFormat(format)
-  const isDrawn = format === 'table' && (out.terminal || args.has('--output'))
+  const isData = printsData(format)
+  const isDrawn = format.isForPeople && (out.terminal || args.has('--output'))
   const drawn = out.terminal ? 'screen' : 'page'
-  const results = isJson ? 'json' : isDrawn && options.fields.length === 0 ? drawn : 'rows'
+  const results = isData ? 'json' : isDrawn && options.fields.length === 0 ? drawn : 'rows'
   const messages = err.terminal && !isContinuousIntegration(env) ? 'person' : 'log'
   const hasSpinner = messages === 'person' && err.canRedraw === true && !quiet && env.TERM !== 'dumb'
   const logger = createLogger(err, {
     quiet,
     verbose,
-    json: isJson,
+    json: format.hasJsonErrors,
     stack: env.MERGEQ_DEBUG === '1',
     color: shouldColor({ color, env, terminal: err.terminal }),
     screen: hasSpinner ? err : undefined,
@@ -152,7 +153,7 @@ export async function createContext(
 }
 
 interface GlobalOptions {
-  readonly format: Format
+  readonly format: OutputFormat
   readonly fields: readonly string[]
   readonly dryRun: boolean
   readonly quiet: boolean
@@ -166,7 +167,8 @@ interface GlobalOptions {
 
 /** Throws a usage error when options contradict each other or a value is invalid. */
 async function readGlobalOptions(args: ParsedArgs, settings: Config): Promise<GlobalOptions> {
-  if (args.has('--json') && args.has('--output') && args.get('--output')?.[0]?.toLowerCase() !== 'json')
+  const typed = typedFormat(args)
+  if (args.has('--json') && args.has('--output') && args.get('--output')?.[0]?.toLowerCase() !== typed)
     throw usageError('--json and --output cannot be used together.', 'Use only one of them.')
   const fields = args
     .get('--fields')?.[0]
@@ -175,7 +177,7 @@ async function readGlobalOptions(args: ParsedArgs, settings: Config): Promise<Gl
   if (fields?.includes(''))
     throw usageError('--fields contains an empty name.', 'Separate the names by single commas.')
   return {
-    format: args.has('--json') ? 'json' : await settings.require('output'),
+    format: findFormat(args.has('--json') ? typed : await settings.require('output')),
     fields: fields ?? [],
     dryRun: args.has('--dry-run'),
     quiet: args.has('--quiet'),

@@ -1,6 +1,6 @@
 import { Help } from 'commander'
 import { settingDefinitions } from '../config/setting-definitions.ts'
-import { isJsonFormat, outputFormats } from '../domain/output-formats.ts'
+import { type OutputFormat, outputFormats, printsData } from '../domain/output-formats.ts'
 import { exitCodeList } from '../errors.ts'
 import type { Output } from '../host/host.ts'
 import { applyStyle } from '../output/styled-text.ts'
@@ -19,8 +19,8 @@ import { globalOptions, helpOption, type Reading, versionOption } from './parse.
 
 export interface HelpOptions {
   readonly out: Pick<Output, 'columns' | 'terminal'>
-  /** `json` and `ndjson` give data; every other format gives text. */
-  readonly format: string
+  /** Help is text, except in the formats that print data. */
+  readonly format: OutputFormat
   /** Whether headings are bold. */
   readonly hasColor: boolean
   readonly isShort: boolean
@@ -268,7 +268,7 @@ export async function renderHelp(
   groups: readonly CommandGroup[],
   options: HelpOptions,
 ): Promise<string> {
-  if (isJsonFormat(options.format)) {
+  if (printsData(options.format)) {
     const documented =
       command !== undefined ? [command] : path.length === 0 ? await loadCommands(groups) : commands
     const { format, out } = options

@@ -1,6 +1,6 @@
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import type { ParsedArgs } from '../config/settings.ts'
-import { isJsonFormat } from '../domain/output-formats.ts'
+import { findFormat } from '../domain/output-formats.ts'
 import { isMergeqError, toMergeqError } from '../errors.ts'
 import type { Host, Output } from '../host/host.ts'
 import { createRedactor } from '../output/redactor.ts'
@@ -9,6 +9,7 @@ import { hasUnicode, shouldColor, toAscii } from '../output/styled-text.ts'
 import type { CommandGroup } from './command.ts'
 import type { CommandRunner } from './context.ts'
 import { read } from './parse.ts'
+import { typedFormat } from './typed-format.ts'
 
 /**
  * Runs the command line of `unfilteredHost.argv` and returns its exit code. Never rejects: every error is
@@ -45,7 +46,7 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     const { renderHelp } = await import('./help.ts')
     const text = await renderHelp(reading, groups, {
       out: host.out,
-      format: typedFormat(args),
+      format: findFormat(typedFormat(args)),
       hasColor: hasColor(host.out),
       isShort: asksFor === 'short help',
     })
@@ -57,7 +58,7 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
       aborted && !(isMergeqError(error) && error.kind === 'interrupted') ? reason : error,
     )
     // The settings are not read for this, so that errors in the settings can be reported too.
-    const json = isJsonFormat(typedFormat(args, host.env.MERGEQ_OUTPUT))
+    const json = findFormat(typedFormat(args) ?? host.env.MERGEQ_OUTPUT?.toLowerCase()).hasJsonErrors
     const { createLogger } = await import('../output/logger.ts')
     const stack = host.env.MERGEQ_DEBUG === '1'
     const options = { quiet: false, verbose: false, json, stack, color: hasColor(host.err) }
@@ -65,9 +66,6 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     return failure.exit
   }
 }
-
-const typedFormat = (args: ParsedArgs, otherwise = 'table'): string =>
-  args.has('--json') ? 'json' : (args.get('--output')?.[0] ?? otherwise).toLowerCase()
 
 function colorMode(args: ParsedArgs): 'auto' | 'always' | 'never' {
   const [mode] = args.get('--color') ?? []

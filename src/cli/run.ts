@@ -137,7 +137,7 @@ async function explainRejection<V extends Values>(
   const { host, options } = context
   const isRejected = failure.details.delivery === 'not-applied' && options.retries > 0
   if (command.explainRejection === undefined || !isRejected || overrides.length > 0) return failure
-  if (!host.err.terminal || options.format !== 'table') return failure
+  if (!host.err.terminal || !options.format.isForPeople) return failure
   return command.explainRejection(failure, values, context).catch(() => {
     host.interrupted.throwIfAborted()
     return failure

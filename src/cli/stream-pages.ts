@@ -47,9 +47,8 @@ export async function streamPages<V extends Readonly<Record<string, unknown>>>(
   list: List,
   context: CommandContext,
 ): Promise<number> {
-  const { host, logger, options, printer, messages } = context
-  const key = list.operation.pages?.key ?? ''
-  const document = options.format === 'json' ? printer.list(key) : undefined
+  const { host, logger, printer, messages } = context
+  const output = printer.list(list.operation.pages?.key ?? '')
   const resultOfPage = (records: readonly JsonObject[]): Result => {
     const response = { records, bytes: new Uint8Array() }
     const shown = command.present?.(response, values, { overrides, showsSheet: false, context }) ?? {}
@@ -57,28 +56,23 @@ export async function streamPages<V extends Readonly<Record<string, unknown>>>(
   }
   /** Prints the last page; returns what is left to say about the list. */
   const finish = async (records: readonly JsonObject[], end: ListEnd) => {
-    if (document !== undefined) {
-      await document.add(records)
-      await document.end(end.envelope)
-      return end.notes
-    }
     const ending = drawsResults(context)
       ? command.listEnding?.({ ...end, records }, values, context)
       : undefined
     const last = resultOfPage(records)
-    await printer.add({ ...last, screen: () => ({ ...screenOf(last), ...ending }) })
-    await printer.end()
+    await output.add({ ...last, screen: () => ({ ...screenOf(last), ...ending }) })
+    await output.end(end.envelope)
     return ending === undefined ? end.notes : end.warnings
   }
   const pages = readListOf(command.command, list, { overrides }, context)
   for await (const { records, end } of pages) {
     if (end === undefined) {
       try {
-        await (document === undefined ? printer.add(resultOfPage(records)) : document.add(records))
+        await output.add(resultOfPage(records))
       } catch (error) {
         // The document that was begun is completed.
         const { value: last } = await pages.throw(error)
-        if (document?.isOpen() && toMergeqError(error).kind !== 'output' && last?.end !== undefined)
+        if (output.isOpen() && toMergeqError(error).kind !== 'output' && last?.end !== undefined)
           await finish(last.records, last.end)
         throw error
       }
@@ -89,7 +83,7 @@ export async function streamPages<V extends Readonly<Record<string, unknown>>>(
     const { failure } = end
     const isOurs = failure !== undefined && ['interrupted', 'usage'].includes(failure.kind)
     if (isOurs) {
-      if (document?.isOpen()) await finish(records, end)
+      if (output.isOpen()) await finish(records, end)
       throw failure
     }
     const notes = await finish(records, end)

@@ -164,23 +164,22 @@ const sampleColumns = columns(
 )
 
 /** Prints every sample as a record, in batches. */
-async function printSamples(bytes: Uint8Array, { printer, options, host }: CommandContext): Promise<void> {
+async function printSamples(bytes: Uint8Array, { printer, host }: CommandContext): Promise<void> {
   // Nothing is printed of a text with too many samples.
   for (const _ of readSamplesIn(bytes));
-  const list = options.format === 'json' ? printer.list() : undefined
-  const print = (records: readonly JsonObject[]) => printer.add({ records, columns: sampleColumns })
+  const list = printer.list()
+  const add = (records: readonly JsonObject[]) => list.add({ records, columns: sampleColumns })
   try {
     for (const records of sampleBatches(bytes)) {
-      await (list === undefined ? print(records) : list.add(records))
+      await add(records)
       await new Promise(setImmediate)
       host.interrupted.throwIfAborted()
     }
     // The header of a table without rows.
-    if (list === undefined) await print([])
+    await add([])
   } finally {
-    await list?.end()
+    await list.end()
   }
-  await printer.end()
 }
 
 export const metricsCommand = defineCommand({
@@ -221,7 +220,7 @@ export const metricsCommand = defineCommand({
               ),
             }
       await printer.print({ records: [], columns: [], screen })
-    } else if (options.format === 'table' && options.fields.length === 0) await printer.print(rawText(bytes))
+    } else if (options.format.isForPeople && options.fields.length === 0) await printer.print(rawText(bytes))
     else await printSamples(bytes, context)
     return 0
   },

@@ -1,6 +1,6 @@
 import { memoize } from '../domain/memoize.ts'
 import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
-import type { Format } from '../domain/output-formats.ts'
+import type { OutputFormat } from '../domain/output-formats.ts'
 import { type CommandLine, createCommandLine } from '../domain/suggested-command.ts'
 import { requireUtf8 } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
@@ -33,7 +33,7 @@ export type SettingName = 'org' | DiscoverableSetting
 export interface ParseContext {
   readonly settings: Config
   readonly host: Host
-  readonly options: { readonly format: Format }
+  readonly options: { readonly format: OutputFormat }
   readonly logger: {
     /** Prints a note on standard error, unless --quiet is set. */
     info(text: string): Promise<void>

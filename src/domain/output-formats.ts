@@ -1,27 +1,70 @@
+/**
+ * The output formats and what each can do. A further format is an entry here and a writer in
+ * `src/output/formats.ts`.
+ *
+ * - `prints`: a whole `document`, `records` one at a time, or `rows` under columns. Lists and changes that
+ *   arrive over time cannot be printed as one document.
+ * - `hasJsonErrors`: errors on standard error are JSON objects.
+ * - `isForPeople`: a person reads it: it is drawn on a terminal, and a text of the service is not parsed.
+ * - `isWide`: rows may have more columns than a terminal has room for.
+ */
 export const outputFormats = [
   {
     name: 'table',
     summary: 'a table on a terminal; on a pipe, the same rows as tab-separated values without a header',
-    isJson: false,
+    prints: 'rows',
+    hasJsonErrors: false,
+    isForPeople: true,
+    isWide: false,
   },
   {
     name: 'json',
     summary:
       'the document from the service, or a receipt for a change; indented on a terminal; same as --json',
-    isJson: true,
+    prints: 'document',
+    hasJsonErrors: true,
+    isForPeople: false,
+    isWide: false,
   },
-  { name: 'ndjson', summary: 'one record per line, written as it arrives', isJson: true },
+  {
+    name: 'ndjson',
+    summary: 'one record per line, written as it arrives',
+    prints: 'records',
+    hasJsonErrors: true,
+    isForPeople: false,
+    isWide: false,
+  },
   {
     name: 'csv',
     summary: 'a header and RFC 4180 lines; cells that a spreadsheet would run as formulas are escaped',
-    isJson: false,
+    prints: 'rows',
+    hasJsonErrors: false,
+    isForPeople: false,
+    isWide: true,
   },
-  { name: 'markdown', summary: 'a Markdown table', isJson: false },
+  {
+    name: 'markdown',
+    summary: 'a Markdown table',
+    prints: 'rows',
+    hasJsonErrors: false,
+    isForPeople: false,
+    isWide: false,
+  },
 ] as const
 
-export type Format = (typeof outputFormats)[number]['name']
+export type OutputFormat = (typeof outputFormats)[number]
 
-export const formats: readonly Format[] = outputFormats.map(({ name }) => name)
+/** The names of the formats that print documents, records or rows. */
+export type FormatThatPrints<P extends OutputFormat['prints']> = Extract<
+  OutputFormat,
+  { readonly prints: P }
+>['name']
 
-export const isJsonFormat = (format: string): boolean =>
-  outputFormats.some(({ name, isJson }) => isJson && name === format)
+export const formats: readonly OutputFormat['name'][] = outputFormats.map(({ name }) => name)
+
+/** Returns the format with a name, or the first, so that an error about an unknown name is text. */
+export const findFormat = (name: string | undefined): OutputFormat =>
+  outputFormats.find(format => format.name === name) ?? outputFormats[0]
+
+/** Whether a format prints JSON. */
+export const printsData = ({ prints }: OutputFormat): boolean => prints !== 'rows'

@@ -1,3 +1,4 @@
+import type { FormatThatPrints } from '../domain/output-formats.ts'
 import { type Json, type JsonObject, stringifyJson } from '../json.ts'
 import { sanitizeLine } from './sanitize.ts'
 import { colorizeState } from './styled-text.ts'
@@ -35,13 +36,13 @@ export async function writeParts<T>(
 }
 
 /** Returns tab-separated rows without a header; with `color`, states have their color. */
-export const tsv = (columns: readonly Column[], rows: readonly JsonObject[], color: boolean): string => {
+const tsv = (columns: readonly Column[], rows: readonly JsonObject[], color: boolean): string => {
   const cellText = (value: Json | undefined, index: number) =>
     columns[index]?.format === 'state' ? colorizeState(formatCell(value), color) : formatCell(value)
   return rows.map(row => `${cellsOf(columns, row).map(cellText).join('\t')}\n`).join('')
 }
 
-export const ndjson = (records: readonly JsonObject[]): string =>
+const ndjson = (records: readonly JsonObject[]): string =>
   records.map(record => `${stringifyJson(record)}\n`).join('')
 
 /** Matches the beginning of a spreadsheet formula. */
@@ -51,7 +52,7 @@ const formulaPrefix = /^[=+\-@\t\r]/
  * Returns RFC 4180 lines that end with CRLF. A leading apostrophe disables spreadsheet formulas; numbers
  * stay unchanged.
  */
-export async function csv(rows: readonly (readonly (Json | undefined)[])[]): Promise<string> {
+async function csv(rows: readonly (readonly (Json | undefined)[])[]): Promise<string> {
   if (rows.length === 0) return ''
   const { default: papa } = await import('papaparse')
   const disabledFormulas = new Set<string>()
@@ -67,7 +68,7 @@ export async function csv(rows: readonly (readonly (Json | undefined)[])[]): Pro
 }
 
 /** Returns the names of columns in a CSV header: `tests passed` becomes `tests_passed`. */
-export const csvHeader = (columns: readonly Column[]): readonly string[] =>
+const csvHeader = (columns: readonly Column[]): readonly string[] =>
   columns.map(({ title }) => title.toLowerCase().replaceAll(' ', '_'))
 
 const escapeMarkdown = (text: string): string =>
@@ -81,7 +82,7 @@ export const markdownHead = (columns: readonly Pick<Column, 'title' | 'format'>[
     .map(({ format }) => (format === 'number' ? ' ---: |' : ' --- |'))
     .join('')}\n`
 
-export const markdownRows = (columns: readonly Column[], rows: readonly JsonObject[]): string =>
+const markdownRows = (columns: readonly Column[], rows: readonly JsonObject[]): string =>
   rows.map(row => `| ${cellsOf(columns, row).map(markdownCell).join(' | ')} |\n`).join('')
 
 /** A JSON list that is written while its records arrive. */
@@ -98,7 +99,7 @@ export interface JsonList {
  * Creates a JSON list, which is the whole document or, with a `key`, a member of it. The output equals
  * `stringifyJson` of the document.
  */
-export function createJsonList(writer: Writer, pretty: boolean, key?: string): JsonList {
+function createJsonList(writer: Writer, pretty: boolean, key?: string): JsonList {
   const [lineBreak, space] = pretty ? [key === undefined ? '\n' : '\n  ', ' '] : ['', '']
   const start = key === undefined ? '[' : `{${lineBreak}${stringifyJson(key)}:${space}[`
   let isEmpty = true
@@ -118,4 +119,36 @@ export function createJsonList(writer: Writer, pretty: boolean, key?: string): J
     },
     isOpen: () => !isEmpty,
   }
+}
+
+interface DocumentWriter {
+  document(document: Json, isIndented: boolean): string
+  /** Creates a list that is the whole document or, with a `key`, a member of it. */
+  list(writer: Writer, isIndented: boolean, key?: string): JsonList
+}
+
+interface RowWriter {
+  /** Returns what is above the rows; `names` are the names of selected fields. */
+  head?(columns: readonly Column[], names?: readonly string[]): string | Promise<string>
+  body(columns: readonly Column[], rows: readonly JsonObject[], color: boolean): string | Promise<string>
+}
+
+export const documentWriters: Readonly<Record<FormatThatPrints<'document'>, DocumentWriter>> = {
+  json: {
+    document: (document, isIndented) => `${stringifyJson(document, isIndented)}\n`,
+    list: createJsonList,
+  },
+}
+
+export const recordWriters: Readonly<
+  Record<FormatThatPrints<'records'>, (records: readonly JsonObject[]) => string>
+> = { ndjson }
+
+export const rowWriters: Readonly<Record<FormatThatPrints<'rows'>, RowWriter>> = {
+  table: { body: tsv },
+  csv: {
+    head: (columns, names) => csv([names ?? csvHeader(columns)]),
+    body: (columns, rows) => csv(rows.map(row => cellsOf(columns, row))),
+  },
+  markdown: { head: columns => markdownHead(columns), body: markdownRows },
 }

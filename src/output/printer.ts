@@ -1,30 +1,10 @@
-import type { Format } from '../domain/output-formats.ts'
-import { formatJson, type JsonObject, parseJson, stringifyJson } from '../json.ts'
-import {
-  createJsonList,
-  csv,
-  csvHeader,
-  type JsonList,
-  markdownHead,
-  markdownRows,
-  ndjson,
-  partLength,
-  tsv,
-  writeParts,
-} from './formats.ts'
+import type { OutputFormat } from '../domain/output-formats.ts'
+import { formatJson, type JsonObject, parseJson } from '../json.ts'
+import { documentWriters, partLength, recordWriters, rowWriters, writeParts } from './formats.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import { renderLines } from './styled-text.ts'
 import { wrapLines } from './text-width.ts'
-import {
-  type Column,
-  cellsOf,
-  type Result,
-  type Screen,
-  screenOf,
-  type Table,
-  tableOf,
-  type Writer,
-} from './view.ts'
+import { type Column, type Result, type Screen, screenOf, type Table, tableOf, type Writer } from './view.ts'
 
 /** Selects fields of the records that are printed. */
 export interface FieldSelection {
@@ -39,7 +19,7 @@ export interface FieldSelection {
 }
 
 export interface PrinterOptions {
-  readonly format: Format
+  readonly format: OutputFormat
   /** Whether a table is drawn for people; otherwise its rows are tab-separated. */
   readonly isDrawn: boolean
   /** The fields to print; all fields where it is undefined. */
@@ -55,14 +35,26 @@ export interface PrinterOptions {
   hasLinks?(): Promise<boolean>
 }
 
+/** A list whose records arrive over time. */
+export interface ResultList {
+  add(result: Result): Promise<void>
+  /** Ends the list and writes the other members of its document, if it has a document around it. */
+  end(around?: JsonObject): Promise<void>
+  /** Whether a part of a document was written that has not ended. */
+  isOpen(): boolean
+}
+
 /** Prints the results of a command on standard output. */
 export interface Printer {
   /** Prints a result that is the only one. */
   print(result: Result): Promise<void>
   /** Prints one of several results. Tables that are drawn are joined, and printed at the end. */
   add(result: Result): Promise<void>
-  /** Creates a JSON list that is printed while it is read: the whole document or, with a `key`, a member of it. */
-  list(key?: string): JsonList
+  /**
+   * Creates a list that is printed while it is read. Where the format prints a document, the list is the document
+   * or, with a `key`, a member of it.
+   */
+  list(key?: string): ResultList
   /** Prints the tables of the results that were added. */
   end(): Promise<void>
 }
@@ -92,25 +84,17 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
   }
   const printRecords = async (result: Result): Promise<void> => {
     const { records, document = list => list } = result
-    switch (format) {
-      case 'table': {
+    switch (format.prints) {
+      case 'document':
+        return writer.write(documentWriters[format.name].document(document(selectFields(records)), pretty))
+      case 'records':
+        return writeParts(writer, selectFields(records), recordWriters[format.name])
+      case 'rows': {
         if (isDrawn) return draw(selection === undefined ? screenOf(result) : rowsOf(result))
+        const { head, body } = rowWriters[format.name]
         const { columns, rows } = rowsOf(result)
-        return writeParts(writer, rows, part => tsv(columns, part, options.color))
-      }
-      case 'json':
-        return writer.write(`${stringifyJson(document(selectFields(records)), pretty)}\n`)
-      case 'ndjson':
-        return writeParts(writer, selectFields(records), ndjson)
-      case 'csv': {
-        const { columns, rows } = rowsOf(result)
-        await writeHeader(await csv([selection?.names ?? csvHeader(columns)]))
-        return writeParts(writer, rows, part => csv(part.map(row => cellsOf(columns, row))))
-      }
-      case 'markdown': {
-        const { columns, rows } = rowsOf(result)
-        await writeHeader(markdownHead(columns))
-        return writeParts(writer, rows, part => markdownRows(columns, part))
+        if (head !== undefined) await writeHeader(await head(columns, selection?.names))
+        return writeParts(writer, rows, part => body(columns, part, options.color))
       }
     }
   }
@@ -139,10 +123,11 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
     add,
     end,
     list(key) {
-      const list = createJsonList(writer, pretty, key)
+      if (format.prints !== 'document') return { add, end, isOpen: () => false }
+      const list = documentWriters[format.name].list(writer, pretty, key)
       return {
         ...list,
-        async add(records) {
+        async add({ records }) {
           selection?.check(records)
           await list.add(selectFields(records))
         },

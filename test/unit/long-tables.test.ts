@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { findFormat } from '../../src/domain/output-formats.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { createPrinter, type PrinterOptions } from '../../src/output/printer.ts'
 import { columns, type Screen } from '../../src/output/view.ts'
@@ -51,7 +52,7 @@ describe('a long table', () => {
 describe('a table that is printed while it is read', () => {
   const style: PrinterOptions = {
     ...page,
-    format: 'table',
+    format: findFormat('table'),
     isDrawn: true,
     selection: undefined,
     terminal: false,

@@ -67,7 +67,7 @@ const withStatus = (test: JsonObject): JsonObject =>
 
 /** Whether the list is a table on a terminal, and not one page. */
 const isScreen = (args: ParsedArgs, { host, options }: ParseContext): boolean =>
-  options.format === 'table' && host.out.terminal && !args.has('--page-token')
+  options.format.isForPeople && host.out.terminal && !args.has('--page-token')
 
 const screenLimit = limitInput(listFailingTests.params.limit)
 
@@ -137,7 +137,7 @@ export const flakyListCommand = defineCommand({
   inputs: { limit: listLimit, sort: listSort },
   fields: serviceRecord(listFailingTests, csvColumns),
   present: ({ records }, _, { context: { options } }) => ({
-    columns: options.format === 'csv' ? csvColumns : failingColumns,
+    columns: options.format.isWide ? csvColumns : failingColumns,
     rows: records.map(withStatus),
     screen: () => ({ columns: failingScreenColumns, rows: records }),
   }),

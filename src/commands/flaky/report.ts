@@ -156,9 +156,9 @@ function checkOutput(format: ReportFormat, { args, options }: CommandContext): v
   if (options.fields.length > 0)
     throw usageError('A report does not support --fields.', 'To choose the columns, use `mergeq flaky list`.')
   const isOutputTyped = args.has('--json') || args.has('--output')
-  if (!isOutputTyped || options.format === format) return
+  if (!isOutputTyped || options.format.name === format) return
   throw usageError(
-    `A report does not support --output ${options.format}.`,
+    `A report does not support --output ${options.format.name}.`,
     `Use --format with one of: ${formats.join(', ')}. ${jsonHint}`,
   )
 }

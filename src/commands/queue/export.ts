@@ -8,7 +8,6 @@ import { flag, option } from '../../cli/inputs.ts'
 import { joinPath } from '../../config/store.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
-import { isJsonFormat } from '../../domain/output-formats.ts'
 import { type QueueFile, settingsDigest } from '../../domain/queue-file.ts'
 import { defaultHost, queueName, repositoryName } from '../../domain/values/repository.ts'
 import { fileName } from '../../domain/values/types.ts'
@@ -34,9 +33,9 @@ import {
  * Whether the output is JSON instead of YAML: by the extension of the file, else by `-o`. Throws a usage
  * error for other formats, for --fields and for a format that contradicts the extension.
  */
-function isJsonOutput(file: string | undefined, { args, options }: CommandContext): boolean {
+function isJsonOutput(file: string | undefined, { args, options, results }: CommandContext): boolean {
   const isFormatTyped = args.has('--json') || args.has('--output')
-  const isJson = isJsonFormat(options.format)
+  const isJson = results === 'json'
   if (options.fields.length > 0 || (isFormatTyped && !isJson))
     throw usageError('A queue file is YAML or JSON.', 'Omit --output and --fields, or use --json.')
   if (file === undefined) return isJson

@@ -73,7 +73,8 @@ const getEntries: Method<typeof getQueue.params> = {
 export async function printQueue(queueRequest: QueueRequest, context: CommandContext): Promise<number> {
   const { args, host, logger, options, results, settings } = context
   const hasEntries =
-    selectableFields(args) === entryFields || (options.format === 'ndjson' && options.fields.length === 0)
+    selectableFields(args) === entryFields ||
+    (options.format.prints === 'records' && options.fields.length === 0)
   const operation = hasEntries ? getEntries : getQueue
   const command = { command: 'queue get', operation }
   const request = { ...queueRequest, operation }

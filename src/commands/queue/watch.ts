@@ -174,7 +174,7 @@ function createStreamView({ repo, targetBranch }: QueueParams, context: CommandC
   return {
     async show({ queue, changes }) {
       if (changes !== undefined) for (const change of changes) await printChange(change)
-      else if (context.options.format === 'ndjson') await printQueueEvent(queue)
+      else if (context.options.format.prints === 'records') await printQueueEvent(queue)
       else await logger.info(`Queue for ${queueName({ repo, targetBranch })}: ${queueSummary(queue)}.`)
     },
     notify: text => logger.info(text),
@@ -213,8 +213,8 @@ export const queueWatchCommand = defineCommand({
   async run({ once, interval, duration, maxErrors }, context) {
     const { format } = context.options
     const request = await context.request()
-    if (once && format !== 'ndjson') return printQueue(request, context)
-    if (format === 'json')
+    if (once && format.prints !== 'records') return printQueue(request, context)
+    if (format.prints === 'document')
       throw usageError(
         '`mergeq queue watch` cannot print JSON, because its output is a stream.',
         'Use -o ndjson for the changes, or --once for the current queue.',

@@ -57,7 +57,7 @@ export class WaitReporter implements WaitObserver {
     this.context = context
     this.requests = requests
     this.unprinted = new Set(requests)
-    this.isStream = context.options.format === 'ndjson'
+    this.isStream = context.options.format.prints === 'records'
   }
 
   /**
