@@ -1,34 +1,42 @@
 /**
  * All exit codes, the most severe first (docs/reference/cli.md, "Exit codes"). Several codes can have the
- * same kind; `signal` is the signal that ends mergeq with the code.
+ * same kind; `signal` is the signal that ends mergeq with the code. What else is asked about a kind:
+ *
+ * - `isPermanent`: every further request of the command would fail as well
+ * - `isPassing`: the same request may succeed later, although nobody changes anything
+ * - `isOutage`: the service could not be reached, or could not process the request
  */
 const exitCodesBySeverity = [
   {
     code: 143,
     kind: 'interrupted',
+    isPermanent: true,
     signal: 'SIGTERM',
     when: 'SIGTERM; if a change was in progress, standard error names it, its pull requests and a command to check them',
   },
   {
     code: 130,
     kind: 'interrupted',
+    isPermanent: true,
     signal: 'SIGINT',
     when: 'SIGINT; if a change was in progress, standard error names it, its pull requests and a command to check them',
   },
   {
     code: 129,
     kind: 'interrupted',
+    isPermanent: true,
     signal: 'SIGHUP',
     when: 'SIGHUP; if a change was in progress, standard error names it, its pull requests and a command to check them',
   },
-  { code: 1, kind: 'internal', when: 'a bug in mergeq' },
-  { code: 16, kind: 'output', when: 'standard output or a file could not be written' },
+  { code: 1, kind: 'internal', isPermanent: true, when: 'a bug in mergeq' },
+  { code: 16, kind: 'output', isPermanent: true, when: 'standard output or a file could not be written' },
   {
     code: 2,
     kind: 'usage',
+    isPermanent: true,
     when: 'invalid command line, environment or settings; a prompt that was declined or could not be shown; nothing was sent',
   },
-  { code: 4, kind: 'auth', when: 'no token, a token for another origin, 401 or 403' },
+  { code: 4, kind: 'auth', isPermanent: true, when: 'no token, a token for another origin, 401 or 403' },
   {
     code: 11,
     kind: 'unknown-outcome',
@@ -37,11 +45,14 @@ const exitCodesBySeverity = [
   {
     code: 15,
     kind: 'bad-answer',
+    isPassing: true,
     when: 'unexpected response: a redirect, a web page, or a body that is truncated, too large or unreadable',
   },
   {
     code: 7,
     kind: 'unavailable',
+    isPassing: true,
+    isOutage: true,
     when: 'DNS, TLS, connection or proxy error (including 407), timeout, 5xx, or 408 or 429 after all retries; nothing was changed',
   },
   {
@@ -115,6 +126,8 @@ export interface ErrorDetails {
   /** Whether the request left this machine; the service may have applied an `ambiguous` request. */
   readonly sentState?: 'not-sent' | 'ambiguous'
   readonly failedStep?: 'dns' | 'proxy' | 'connection' | 'tls'
+  /** Whether someone must change a setting before a request can succeed: a certificate, the login of a proxy. */
+  readonly needsChange?: boolean
   /** Whether the response exceeded its size limit, so that another attempt would fail again. */
   readonly overLimit?: boolean
   /** Whether the body was not sent because it is over the limit. */
@@ -149,15 +162,21 @@ export class MergeqError extends Error {
 export const isMergeqError = (error: unknown): error is MergeqError =>
   typeof error === 'object' && error !== null && brand in error
 
-/** The kinds of errors that polling again cannot change. */
-const permanentKinds: ReadonlySet<ErrorKind> = new Set(['auth', 'usage', 'internal', 'output', 'interrupted'])
+const kindHas = (kind: ErrorKind, property: 'isPermanent' | 'isPassing' | 'isOutage'): boolean =>
+  exitCodesBySeverity.some(exitCode => exitCode.kind === kind && property in exitCode)
+
+/** Whether every further request would fail for the same reason, such as a rejected token. */
+export const isPermanent = ({ kind }: MergeqError): boolean => kindHas(kind, 'isPermanent')
 
 /**
- * Whether an error would also occur in every later poll, so that retrying does not help
+ * Whether the same request may succeed later, although nobody changes anything
  * (docs/reference/cli.md, "Waiting").
  */
-export const isPermanent = ({ kind, details }: MergeqError): boolean =>
-  details.overLimit === true || permanentKinds.has(kind)
+export const isPassing = ({ kind, details }: MergeqError): boolean =>
+  kindHas(kind, 'isPassing') && details.overLimit !== true && details.needsChange !== true
+
+/** Whether the service could not be reached, or could not process the request. */
+export const isOutage = ({ kind }: MergeqError): boolean => kindHas(kind, 'isOutage')
 
 const usageHint = 'To see the usage, run the command with --help.'
 

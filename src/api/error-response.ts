@@ -73,6 +73,7 @@ export function errorFromResponse<P extends Params>(
     ...(requestId === undefined ? {} : { requestId }),
     ...(serviceMessage === undefined ? {} : { serviceMessage }),
     ...(inSeconds.test(retryAfterOf(headers)) ? { retryAfter: Number(retryAfterOf(headers)) } : {}),
+    ...(status === 407 ? { needsChange: true } : {}),
     ...(status === 404 && isWebPage(response.text) ? { isWebPage: true } : {}),
     hint,
   })

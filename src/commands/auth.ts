@@ -169,7 +169,7 @@ async function checkToken(token: Token, context: CommandContext) {
     const failure = toMergeqError(error)
     const { kind, message, details } = failure
     if (kind === 'auth') return { verification: 'rejected', failure }
-    if (isPermanent(failure) && details.overLimit !== true) throw failure
+    if (isPermanent(failure)) throw failure
     const text = `The token could not be verified: ${message}`
     return { verification: 'unavailable', failure: new MergeqError('unavailable', text, details) }
   }

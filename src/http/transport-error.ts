@@ -91,7 +91,10 @@ export function classifyError(error: unknown, info: RequestInfo): TransportError
   return {
     sentState,
     retryable,
-    error: new MergeqError(kind, `${message}.`, { host, operation, sentState, ...details }),
+    error: new MergeqError(kind, `${message}.`, {
+      ...{ host, operation, sentState, ...details },
+      ...(kind === 'unavailable' && !retryable ? { needsChange: true } : {}),
+    }),
   }
 }
 

@@ -7,7 +7,7 @@ import { formatInteger, pluralize } from '../../domain/format.ts'
 import { describeInWords } from '../../domain/time-range.ts'
 import { isUuid, readText } from '../../domain/values/text.ts'
 import { choice, fileName, integer } from '../../domain/values/types.ts'
-import { MergeqError, usageError } from '../../errors.ts'
+import { isOutage, MergeqError, usageError } from '../../errors.ts'
 import { getString, isObject, type Json, type JsonObject, parseJson } from '../../json.ts'
 import { incompleteListError } from '../../methods/list.ts'
 import { listFailingTests, listUnhealthyTests } from '../../methods/tests.ts'
@@ -173,7 +173,7 @@ export const flakyGateCommand = defineCommand({
 
     const failing = tests.length
     const isExceeded = failing > max
-    const isExcused = failure?.kind === 'unavailable' && toleratesOutage
+    const isExcused = failure !== undefined && isOutage(failure) && toleratesOutage
     const ok = !isExceeded && (!isBroken || isExcused)
     const limit = `${isExceeded ? 'over' : 'within'} the limit of ${formatInteger(max)}`
     const reasons = [end.pages > 0 ? `${pluralize(failing, 'test')} failed, ${limit}` : 'not checked']

@@ -4,7 +4,7 @@ import { flag } from '../../cli/inputs.ts'
 import { readListOf } from '../../cli/stream-pages.ts'
 import { parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
 import { toIso } from '../../domain/values/time.ts'
-import { isNotFound, isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
+import { isNotFound, isOutage, isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { type List, type ListEnd, readList, readToEnd } from '../../methods/list.ts'
 import type { Method } from '../../methods/method.ts'
@@ -41,7 +41,7 @@ export async function readFailingTests(
   context: CommandContext,
 ): Promise<ListEnd> {
   const list = listOf(listFailingTests, request.values, context)
-  const tolerates = ({ kind }: MergeqError) => toleratesOutage && kind === 'unavailable'
+  const tolerates = (failure: MergeqError) => toleratesOutage && isOutage(failure)
   const pages = readListOf(command, list, { overrides: request.overrides, tolerates }, context)
   const end = await readToEnd(pages, take)
   if (end.failure?.kind === 'interrupted') throw end.failure
