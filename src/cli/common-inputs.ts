@@ -2,11 +2,9 @@ import type { Param } from '../api/operation.ts'
 import { fieldNames, pullRequestRecord } from '../api/operations/fields.ts'
 import type { ParseContext, ParsedArgs } from '../config/settings.ts'
 import { formatInteger } from '../domain/format.ts'
-import { defaultMaxErrors } from '../domain/limits.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { type Repository, repositoryKey } from '../domain/values/repository.ts'
 import { readText } from '../domain/values/text.ts'
-import { integer } from '../domain/values/types.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import { readReference } from '../methods/resolve.ts'
@@ -14,7 +12,7 @@ import { sanitizeLine } from '../output/sanitize.ts'
 import type { CommandContext } from './context.ts'
 import { findSimilarField } from './fields.ts'
 import { openInput } from './input-files.ts'
-import { flag, type Input, option, paramInput, typedName } from './inputs.ts'
+import { flag, type Input, paramInput, typedName } from './inputs.ts'
 
 export const yesInput = flag('Skip the confirmation prompt', { short: 'y' })
 
@@ -81,13 +79,6 @@ export async function openPage(url: string, { host, logger, options }: CommandCo
   }
   await logger.info(`Opened ${shown} in your browser.`)
 }
-
-/** `--max-errors` of a wait or a watch: how many polls in a row may fail, 1 to 1,000,000. */
-export const maxErrorsOption = option(
-  integer(1, 1_000_000),
-  'Give up after this many failed polls in a row',
-  { default: String(defaultMaxErrors), advanced: true },
-)
 
 const maxItems = 10_000
 

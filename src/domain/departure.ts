@@ -2,7 +2,7 @@ import { get, getArray, getString, isObject, type Json, type JsonObject } from '
 import { isFailedOrCancelled, stateOf, terminalOutcome } from './states.ts'
 
 /**
- * What the record of a pull request that left the queue says about that, as far as the service says it
+ * How a pull request left the queue, according to its record; what the service does not say is missing
  * (docs/reference/service.md, "getSubmittedPullRequest").
  */
 export interface DepartureDetails {
@@ -27,7 +27,10 @@ export function stateOfEvent(event: JsonObject): string {
   return /^failure$/i.test(state) ? 'FAILED' : state
 }
 
-/** The oldest event since the pull request last left the queue before; undefined if the timeline lacks it. */
+/**
+ * Returns the event of the last submission from a timeline, newest event first. Undefined if the timeline does not
+ * go back that far.
+ */
 function submissionIn(events: readonly JsonObject[]): JsonObject | undefined {
   const start = events.findIndex(event => terminalOutcome(stateOfEvent(event)) === undefined)
   if (start < 0) return undefined

@@ -30,7 +30,5 @@ export const attemptLimit = 30_000
 /** For a change, in milliseconds (docs/reference/network.md, "Time limits"). */
 export const changeLimit = 60_000
 
-export const defaultMaxErrors = 10
-
 export const defaultPageSize = 100
 export const defaultMaxPages = 10_000

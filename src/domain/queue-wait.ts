@@ -1,5 +1,7 @@
 import { getArray, type JsonObject } from '../json.ts'
+import { queueSummary } from './queue-entries.ts'
 import { canResume, isKnownState, stateOf } from './states.ts'
+import type { Judgement } from './wait-state.ts'
 
 /** The conditions that a wait for a queue can have as its goal (docs/reference/cli.md, "Waiting"). */
 export const queueConditions = ['idle', 'empty'] as const
@@ -16,10 +18,7 @@ export const unknownStates = (queue: JsonObject): readonly string[] =>
  * Returns `reached` for a queue that meets a condition, `pending` for one that cannot become empty until it is
  * resumed, and undefined for one to wait for.
  */
-export function queueOutcome(
-  queue: JsonObject,
-  condition: QueueCondition,
-): 'reached' | 'pending' | undefined {
+function queueOutcome(queue: JsonObject, condition: QueueCondition): 'reached' | 'pending' | undefined {
   const queueState = stateOf(queue)
   const states = getArray(queue, 'enqueuedPullRequests').map(stateOf)
   const isPaused = queueState === 'PAUSED'
@@ -32,4 +31,32 @@ export function queueOutcome(
   if (states.length === 0) return 'reached'
   const isHeld = (canResume(queueState) && states.includes('PENDING')) || (isPaused && hasPassed)
   return isHeld ? 'pending' : undefined
+}
+
+/** A queue that is waited for, as it stands after the last reading. */
+export interface WaitingQueue {
+  /** Undefined before the first reading. */
+  readonly queue?: JsonObject
+  /** How many readings in a row showed nothing new. */
+  readonly unchanged: number
+}
+
+export interface QueueJudgement extends Judgement<WaitingQueue> {
+  /** Whether the queue differs from the last reading. */
+  readonly isChanged?: boolean
+}
+
+/** Says what a reading means for the wait for a queue. */
+export function judgeQueue(
+  { queue: before, unchanged }: WaitingQueue,
+  queue: JsonObject,
+  condition: QueueCondition,
+): QueueJudgement {
+  const isUnchanged = before !== undefined && queueSummary(before) === queueSummary(queue)
+  const outcome = queueOutcome(queue, condition)
+  return {
+    item: { queue, unchanged: isUnchanged ? unchanged + 1 : 0 },
+    isChanged: !isUnchanged,
+    end: outcome === undefined ? undefined : { outcome },
+  }
 }

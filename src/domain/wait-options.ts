@@ -21,5 +21,6 @@ export const waitOptions = {
   ),
   interval: definition(intervalOrAuto, 'Time between polls', 'auto'),
   grace: definition(duration, 'How long to wait for a new submission to appear', '90s'),
+  giveUpAfter: definition(duration, 'Give up when polling has failed for this long', '30m'),
   timeout: definition(duration, 'Time limit for the whole wait', '1h'),
 }

@@ -3,7 +3,7 @@ import { getString, type JsonObject } from '../json.ts'
 import { changedWhen, type SendingTime, sentSeconds } from './service-clock.ts'
 import { type Milestone, outcomeOfRecord, stateOf, statesUnderTest, type WaitOutcome } from './states.ts'
 
-/** The options of a wait; times are in milliseconds. */
+/** The options of a wait for pull requests; times are in milliseconds. */
 export interface WaitOptions {
   readonly until: Milestone
   /** For this long a pull request that is not found counts as not visible yet. */
@@ -11,11 +11,11 @@ export interface WaitOptions {
   /** The commit, full or abbreviated, that the head must not move away from. */
   readonly head?: string | undefined
   readonly interval: number | 'auto'
-  /** How many consecutive failed readings of a pull request end its wait. */
-  readonly maxErrors: number
+  /** How long the readings of a pull request may fail without interruption. */
+  readonly giveUpAfter: number
   readonly failOnPaused: boolean
-  /** The time for the whole wait; 0 reads every pull request once. */
-  readonly limit: number
+  /** The time limit of the whole wait; 0 reads every pull request once. */
+  readonly waitLimit: number
   readonly stopsOnError: boolean
 }
 
@@ -35,9 +35,12 @@ export interface WaitObservation {
 
 export interface WaitState {
   readonly submission?: SendingTime | undefined
-  /** The record that was read before the submission; without a `stateChangedAt`, until a poll finds another record. */
+  /**
+   * The record that was read before the submission. One without a `stateChangedAt` is forgotten when a reading shows
+   * another record.
+   */
   readonly recordBeforeSubmit?: JsonObject | undefined
-  /** The last record that was ignored because it is, or may be, of an earlier attempt. */
+  /** The last record that was ignored, because it may show an earlier attempt. */
   readonly ignoredRecord?: JsonObject | undefined
   readonly state?: string | undefined
   readonly position?: number | undefined
@@ -60,7 +63,7 @@ export interface StateChange {
 export const describeChange = (pr: number, { from, to, position }: StateChange): string =>
   `#${pr} ${from === undefined ? '' : `${from} -> `}${to}${position === undefined ? '' : `, position ${position}`}`
 
-interface WaitTransition {
+interface PullRequestJudgement {
   readonly state: WaitState
   readonly change?: StateChange
   /** Whether the record is older than one that was read before, so that it says nothing. */
@@ -87,7 +90,7 @@ const equalsRecordBeforeSubmit = (record: JsonObject, recordBeforeSubmit: JsonOb
 /** For this many milliseconds after a submission a record may not show it yet. */
 const maxVisibilityDelay = 10_000
 
-/** Whether a record is, or may be, of an attempt before the submission. */
+/** Whether a record may show an attempt before the submission, and not the submission itself. */
 function mayBeEarlierAttempt(
   record: JsonObject,
   { at, askedAt = at, date }: WaitObservation,
@@ -101,7 +104,7 @@ function mayBeEarlierAttempt(
     : when === 'before' && isRecent
 }
 
-/** Whether the head of a record, as far as it is known, is another commit than the expected one. */
+/** Whether the head commit of a record is not the expected one. Either may be abbreviated, or not known. */
 function isOtherCommit(record: JsonObject, head: string | undefined): boolean {
   const expected = head?.toLowerCase() ?? ''
   const actual = getString(record, 'prSha')?.toLowerCase() ?? ''
@@ -125,15 +128,15 @@ function outcomeOf(record: JsonObject, until: Milestone): WaitOutcome | undefine
 }
 
 /**
- * Computes the next state of a wait from one observation, the change of the pull request's state, if any, and
- * the outcome, if the wait is over (docs/reference/cli.md, "Waiting"). An ended record that is older than the
+ * Says what a reading means for the wait for a pull request: what is known of it now, whether its state changed, and
+ * the outcome, if the wait is over (docs/reference/cli.md, "Waiting"). A record of an attempt that ended before the
  * submission counts as not found.
  */
-export function advance(
+export function judgePullRequest(
   lastState: WaitState,
   observation: WaitObservation,
   { until, grace, head }: Pick<WaitOptions, 'until' | 'grace' | 'head'>,
-): WaitTransition {
+): PullRequestJudgement {
   const { record: observed, position, waited } = observation
   const { recordBeforeSubmit, submission } = lastState
   const record = position === undefined ? observed : { ...observed, isCurrentlySubmittedToQueue: true }
@@ -180,7 +183,7 @@ const newestOf = (...times: readonly (number | undefined)[]): number | undefined
 const unchangedAfter = ({ unchanged = -1 }: WaitState): number => unchanged + 1
 
 /** Returns the transition for a pull request that was not found; an error after the grace period. */
-function missing(lastState: WaitState, waited: number, grace: number): WaitTransition {
+function missing(lastState: WaitState, waited: number, grace: number): PullRequestJudgement {
   const { missingSince = waited } = lastState
   return {
     state: { ...lastState, missingSince, position: undefined, unchanged: unchangedAfter(lastState) },
@@ -192,32 +195,14 @@ function missing(lastState: WaitState, waited: number, grace: number): WaitTrans
 const firstDelays = [2_000, 5_000, 10_000]
 const [usualDelay, notReadyDelay] = [30_000, 60_000]
 
-/** The maximum delay between two polls, in milliseconds, unless an option sets a longer interval. */
-export const maxPollDelay = 5 * 60_000
-
 /**
- * Returns the longest `Retry-After` delay of these errors in milliseconds, at most `maxPollDelay`; 0 if no
- * error has one.
+ * Returns the time until the next reading with the interval `auto`, in milliseconds: 2, 5 and 10 s after a change,
+ * then 30 s, or 60 s for NOT_READY.
  */
-export const requestedDelay = (errors: readonly MergeqError[]): number =>
-  Math.min(maxPollDelay, Math.max(0, ...errors.map(({ details }) => (details.retryAfter ?? 0) * 1_000)))
+export const automaticDelay = ({ state, unchanged = 0 }: Pick<WaitState, 'state' | 'unchanged'>): number =>
+  firstDelays[unchanged] ?? (state === 'NOT_READY' ? notReadyDelay : usualDelay)
 
-/**
- * Returns the delay until the next poll in milliseconds: 2, 5 and 10 s after a change, then 30 s, or 60 s for
- * NOT_READY. The delay doubles with each consecutive error, up to 5 minutes; `random`, from 0 to 1, varies it by
- * 10%.
- */
-export function pollDelay(
-  { state, unchanged = 0 }: Pick<WaitState, 'state' | 'unchanged'>,
-  errors: number,
-  random: number,
-): number {
-  const delay = firstDelays[unchanged] ?? (state === 'NOT_READY' ? notReadyDelay : usualDelay)
-  const doubled = Math.min(maxPollDelay, delay * 2 ** Math.min(errors, 10))
-  return Math.min(maxPollDelay, Math.round(doubled * (0.9 + 0.2 * random)))
-}
-
-/** How the wait for a pull request ended. */
+/** How a wait ended. */
 export interface WaitEnd {
   readonly outcome: WaitOutcome
   /** The error that ended the wait, for the outcome `error`. */
@@ -226,6 +211,12 @@ export interface WaitEnd {
   readonly isSkipped?: boolean
   /** Whether the first reading ended the wait: nothing changed while it lasted. */
   readonly isFirstReading?: boolean
+}
+
+/** What a reading means for an item: how the item stands now, and the end of its wait, if it is over. */
+export interface Judgement<T> {
+  readonly item: T
+  readonly end?: WaitEnd | undefined
 }
 
 export const isPaused = (queue: JsonObject | undefined): boolean => getString(queue, 'state') === 'PAUSED'

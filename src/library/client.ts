@@ -4,7 +4,6 @@ import { type BodyOverride, checkOverrides, createReceipt, isAlwaysSent, isChang
 import { submitPullRequest } from '../api/operations/pull-requests.ts'
 import { resourceOfParams } from '../api/request.ts'
 import { createServiceClient, type ServiceClient } from '../api/service-client.ts'
-import type { WaitTarget } from '../api/wait/poll.ts'
 import { type Config, resolveSettings } from '../config/settings.ts'
 import { readToken } from '../config/token.ts'
 import { memoize } from '../domain/memoize.ts'
@@ -23,6 +22,7 @@ import { readReference, resolveRequest } from '../methods/resolve.ts'
 import { createLogger } from '../output/logger.ts'
 import { createRedactor, type Redactor } from '../output/redactor.ts'
 import { isLoopback } from '../url.ts'
+import type { WaitTarget } from '../wait/readings.ts'
 import { type IteratorName, iteratorName, type MethodName, methodName } from './method-names.ts'
 import {
   clientReaders,
@@ -216,9 +216,9 @@ async function waitFor(callOptions: unknown, context: ClientContext): Promise<Ca
       const values = { repo, targetBranch, pr }
       const name = targetName(values)
       const state = { submission: context.submissions.get(name) }
-      if (!targets.has(name)) targets.set(name, { request: { values, overrides: [] }, state, errors: 0 })
+      if (!targets.has(name)) targets.set(name, { request: { values, overrides: [] }, state })
     }
-    const { waitForResults } = await import('../api/wait/run.ts')
+    const { waitForResults } = await import('../wait/pull-requests.ts')
     const results = await waitForResults([...targets.values()], options, client)
     return { document: results.map(({ record }) => record) }
   } finally {

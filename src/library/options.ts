@@ -1,7 +1,6 @@
 import { type BodyOverride, type Operation, operationMethod } from '../api/operation.ts'
 import { type SettingKey, type SettingSource, settingDefinitions } from '../config/setting-definitions.ts'
 import { parseToken } from '../config/token.ts'
-import { defaultMaxErrors } from '../domain/limits.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { repositoryName } from '../domain/values/repository.ts'
 import { pullRequest, repository } from '../domain/values/types.ts'
@@ -67,6 +66,7 @@ const waitReaders: Readonly<Record<keyof WaitForPullRequestsOptions, OptionReade
   until: waitOptions.until.type.check,
   timeout: value => waitOptions.timeout.type.check(withUnit(value)),
   interval: value => waitOptions.interval.type.check(withUnit(value)),
+  giveUpAfter: value => waitOptions.giveUpAfter.type.check(withUnit(value)),
   signal: clientReaders.signal,
 }
 
@@ -162,7 +162,9 @@ function readValue<T>(read: () => T, what: string): T {
 }
 
 /** The options of a wait after their check. */
-interface WaitValues extends Pick<WaitOptions, 'until' | 'interval' | 'grace'>, GivenSettings {
+interface WaitValues
+  extends Pick<WaitOptions, 'until' | 'interval' | 'grace' | 'giveUpAfter'>,
+    GivenSettings {
   readonly prs?: readonly string[]
   readonly signal?: AbortSignal
   readonly timeout: number
@@ -175,8 +177,17 @@ export function readWaitOptions(caller: string, callOptions: unknown) {
     type.parse(text),
   ])
   const values = { ...Object.fromEntries(defaults), ...readOptions(caller, callOptions, waitReaders) }
-  const { prs, signal, until, interval, timeout: limit, grace, ...settings }: WaitValues = values
+  const {
+    prs,
+    signal,
+    until,
+    interval,
+    timeout: waitLimit,
+    grace,
+    giveUpAfter,
+    ...settings
+  }: WaitValues = values
   if (prs === undefined) throw usageError(`${caller}: prs is required.`, 'Pass the option prs.')
-  const fixed = { maxErrors: defaultMaxErrors, failOnPaused: false, stopsOnError: false }
-  return { prs, signal, settings, options: { until, interval, limit, grace, ...fixed } }
+  const fixed = { failOnPaused: false, stopsOnError: false }
+  return { prs, signal, settings, options: { until, interval, waitLimit, grace, giveUpAfter, ...fixed } }
 }

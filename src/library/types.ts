@@ -200,6 +200,11 @@ export interface WaitForPullRequestsOptions extends CommonOptions {
    * a change, and longer while nothing changes.
    */
   readonly interval?: number | string | undefined
+  /**
+   * How long polling may fail without interruption while the service does not respond: milliseconds or a duration,
+   * `30m` by default.
+   */
+  readonly giveUpAfter?: number | string | undefined
   /** Aborts this wait, as the signal of the client does. The pull requests stay in the queue. */
   readonly signal?: AbortSignal | undefined
 }

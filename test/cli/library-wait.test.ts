@@ -141,6 +141,7 @@ describe('waitForPullRequests', () => {
       until: ['done', 7, null],
       timeout: ['soon', -1, 1.5, true, null],
       interval: [999, '0s', 'often', Number.NaN, null],
+      giveUpAfter: ['soon', -1],
       signal: [{}, 'x', null],
       grace: ['1s'],
     }

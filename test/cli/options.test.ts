@@ -115,9 +115,9 @@ interface Rows {
 const values = new Map(
   `
     --author=ada --baseline=known.txt --concurrency=3 --enqueueing-label=ship --field=a=1 --file=q.yaml
-    --forked-run=12 --from=a.txt --from-json=a.json --grace=1s --head=fix --if-match=0123456789abcdef
+    --forked-run=12 --from=a.txt --from-json=a.json --give-up-after=5s --grace=1s --head=fix --if-match=0123456789abcdef
     --input=b.json --interval=7s --limit=1 --match-head=abcdef --max=2 --max-depth=0
-    --max-errors=2 --max-pages=1 --min-failure-rate=0.5 --name=a* --owner=@a --page-size=50 --page-token=p2
+    --max-pages=1 --min-failure-rate=0.5 --name=a* --owner=@a --page-size=50 --page-token=p2
     --path=src/* --port=8080 --pr=7 --priority=high --queue=acme/web:release --raw-field=a=1
     --required-status=ci --scenario=failure --seed=9 --set=some.thing=1 --sha=abc --since=2h --speed=4
     --stalled=1h --until=1h --window=30d
@@ -132,7 +132,7 @@ const waitOptions = (line: string): NonNullable<Rows['options']> => ({
   '--interval': { line },
   '--grace': { line, setting: { answer: knowsNothing } },
   '--match-head': { line },
-  '--max-errors': { line: `${line} --interval 1s`, setting: { answer: failsLater } },
+  '--give-up-after': { line: `${line} --interval 1s`, setting: { answer: failsLater } },
   '--fail-on-paused': { line },
   '--set': { line },
 })
@@ -195,7 +195,7 @@ const table: Readonly<Record<string, Rows>> = {
     options: {
       ...waitOptions('pr wait 7 --timeout 40s'),
       '--stop-on-error': {
-        line: 'pr wait 7 8 --timeout 40s --max-errors 1',
+        line: 'pr wait 7 8 --timeout 40s',
         setting: {
           answer: seen => {
             if (seen.path.endsWith('getQueue'))
@@ -219,14 +219,15 @@ const table: Readonly<Record<string, Rows>> = {
         setting: { answer: () => ({ body: '{"enqueuedPullRequests":[{"prNumber":8,"state":"PENDING"}]}' }) },
       },
       '--interval': { line: 'queue wait --timeout 9s' },
+      '--give-up-after': { line: 'queue wait --timeout 9s', setting: { answer: () => ({ status: 503 }) } },
     },
   },
   'queue watch': {
     options: {
       '--once': { line: 'queue watch --for 5s' },
       '--interval': { line: 'queue watch --for 5s', typed: '--interval 2s' },
-      '--for': { line: 'queue watch --max-errors 1', typed: '--for 1s', setting: { answer: failsLater } },
-      '--max-errors': { setting: { answer: failsLater } },
+      '--for': { line: 'queue watch --give-up-after 5s', typed: '--for 1s', setting: { answer: failsLater } },
+      '--give-up-after': { setting: { answer: failsLater } },
       '--set': { line: 'queue watch --once' },
     },
   },

@@ -245,12 +245,12 @@ describe('`pr wait` of one pull request', () => {
     expect({ code, seconds: secondsOf(asked) }).toEqual({ code: 5, seconds: [0, 10, 12, 22] })
   })
 
-  test('polls not before the time that Retry-After asks for', async () => {
+  test('polls some time after the time that Retry-After asks for', async () => {
     const { code, asked } = await runWithHistory('pr wait 7 --interval 1s', {
       pulls: { 7: 'MERGED' },
       fault: second => (second === 0 ? { status: 429, headers: { 'retry-after': '30' } } : undefined),
     })
-    expect({ code, seconds: secondsOf(asked) }).toEqual({ code: 0, seconds: [0, 30] })
+    expect({ code, seconds: secondsOf(asked) }).toEqual({ code: 0, seconds: [0, 33] })
   })
 
   test('ends with 14 when the head moves away from --match-head', async () => {
@@ -276,17 +276,40 @@ describe('`pr wait` of one pull request', () => {
     expect(await waitFor(head, {})).toMatchObject({ code: 2, asked: [] })
   })
 
-  test('ends after --max-errors in a row with the code of the last; a success resets the count', async () => {
-    const statuses = new Map([2, 4, 6, 10, 12, 14].map(second => [second, 503]))
-    const { code, out, err } = await runWithHistory('pr wait 7 --interval 2s --max-errors 4', {
-      pulls: { 7: 'TESTING' },
-      fault: second => {
-        const status = second === 16 ? 400 : statuses.get(second)
-        return status === undefined ? undefined : { status, body: 'no' }
-      },
+  test('waits out an outage, and adds three lines to its log', async () => {
+    const { code, err } = await runWithHistory('pr wait 7', {
+      pulls: { 7: 'TESTING, 1600 MERGED' },
+      fault: second => (second > 2 && second < 1500 ? { status: 503 } : undefined),
     })
-    expect({ code, out }).toEqual({ code: 6, out: '7\terror\tTESTING\t16\n' })
-    expect(err).toMatch(/\(3 failed polls in a row; the wait ends after 4\)/)
+    expect(code).toBe(0)
+    expect(err.replace(/^.*could not process/m, '_')).toBe(
+      [
+        '#7 TESTING',
+        '_ the request for #7 in the queue for main of acme/web (503). Still waiting.',
+        'Still waiting after 5 minutes for #7: TESTING',
+        'The service responds again after 25m.',
+        '#7 TESTING -> MERGED\n',
+      ].join('\n'),
+    )
+  })
+
+  test.each([
+    ['', () => ({ status: 503 }), 7, 1800],
+    ['--give-up-after 1m', () => ({ body: '<html>' }), 7, 60],
+    ['--give-up-after 1m', (second: number) => (second === 40 ? undefined : { status: 429 }), 7, 110],
+    ['--give-up-after 1m --timeout 50s', () => ({ status: 503 }), 124, 50],
+    ['--retries 0', () => ({ status: 503 }), 7, 0],
+    ['', () => ({ status: 400 }), 6, 0],
+  ])('with %j and %s ends with %i after %i s', async (flags, fault, exit, elapsed) => {
+    const { code, out } = await runWithHistory(`pr wait 7 --interval 10s --json ${flags}`, {
+      pulls: { 7: 'TESTING' },
+      fault,
+    })
+    const outcome = exit === 124 ? 'timed-out' : 'error'
+    expect({ code, results: documentsIn(out) }).toMatchObject({
+      code: exit,
+      results: [{ outcome, exit, elapsedSeconds: elapsed }],
+    })
   })
 
   const queue = [
@@ -440,6 +463,15 @@ describe('`pr wait` of several pull requests', () => {
     const results = documentsIn(out).map(({ pr, outcome, exit }) => `${pr} ${outcome} ${exit}`)
     expect(results).toEqual(['7 error 4', '8 merged 0', '9 error 4'])
     expect(err.match(/"kind":"auth"/g)).toHaveLength(1)
+  })
+
+  test('sends no more requests once the token is rejected', async () => {
+    const { code, out, operations } = await runWithHistory('pr wait 1 2 3 4 5 6 7 8', {
+      pulls: {},
+      fault: (_, operation) => ({ status: operation === 'getQueue' ? 404 : 401 }),
+    })
+    expect({ code, results: out.match(/error/g)?.length }).toEqual({ code: 4, results: 8 })
+    expect(operations.length).toBeLessThanOrEqual(5)
   })
 
   test('with --stop-on-error ends for the rest with the first that fails', async () => {

@@ -65,7 +65,7 @@ describe('`queue wait`', () => {
   test.each([
     [401, 4, 1],
     [404, 5, 1],
-    [503, 7, 10],
+    [503, 7, 13],
   ])(
     'a queue that is always answered with %i is exit %i after %i readings',
     async (status, exit, readings) => {

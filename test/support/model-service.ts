@@ -44,7 +44,7 @@ export function virtualClock(now: number): VirtualClock {
 export type Loss = 'reset' | 'time-out' | 307 | 408 | 503 | 'cut' | 'page'
 
 /**
- * What happens to one sending of a change. `refused` with 404 or 409 befalls a replay only: a service that
+ * What happens to one sending of a change. `refused` with 404 or 409 happens to a replay only: a service that
  * refuses the first sending like that means it. `late` applies it so many milliseconds after it came, and
  * loses the answer.
  */

@@ -1,13 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { WaitTarget } from '../../src/api/wait/poll.ts'
-import { describeEnd } from '../../src/api/wait/result.ts'
-import { liveLine } from '../../src/commands/pr/wait/live-line.ts'
+import { liveLine } from '../../src/commands/pr/wait-screen.ts'
 import { milestones, outcomeOfRecord, pullRequestStates, type WaitOutcome } from '../../src/domain/states.ts'
 import { parseRepository } from '../../src/domain/values/repository.ts'
 import {
-  advance,
-  pollDelay,
+  automaticDelay,
+  judgePullRequest as judge,
   type WaitEnd,
   type WaitOptions,
   type WaitState,
@@ -15,6 +13,9 @@ import {
 import type { JsonObject } from '../../src/json.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { textWidth } from '../../src/output/text-width.ts'
+import { backOff } from '../../src/wait/poll.ts'
+import type { WaitTarget } from '../../src/wait/readings.ts'
+import { describeEnd } from '../../src/wait/result.ts'
 import { noon } from '../support/harness.ts'
 import type { Json } from '../support/pr-wait.ts'
 
@@ -33,7 +34,7 @@ describe('what a reading means', () => {
     aim: Partial<WaitOptions> = {},
     known: WaitState = {},
   ) =>
-    advance(known, { record: undefined, ...at(0), ...observation } as Parameters<typeof advance>[1], {
+    judge(known, { record: undefined, ...at(0), ...observation } as Parameters<typeof judge>[1], {
       until: 'merged',
       grace: 90_000,
       ...aim,
@@ -78,42 +79,40 @@ describe('what a reading means', () => {
   test('a finished record that was there before is as good as not found, until the attempt shows', () => {
     const before = record('FAILED', left)
     const aim = { until: 'merged', grace: 90_000 } as const
-    const first = advance({ recordBeforeSubmit: before }, { record: before, ...at(0) }, aim)
+    const first = judge({ recordBeforeSubmit: before }, { record: before, ...at(0) }, aim)
     expect(first).toEqual({
       state: { recordBeforeSubmit: before, missingSince: 0, unchanged: 0 },
     })
-    expect(advance(first.state, { record: before, ...at(90_000) }, aim).outcome).toBe('error')
-    const shown = advance(first.state, { record: record('PENDING', submitted), ...at(1_000) }, aim)
-    expect(advance(shown.state, { record: before, ...at(2_000) }, aim).outcome).toBeUndefined()
+    expect(judge(first.state, { record: before, ...at(90_000) }, aim).outcome).toBe('error')
+    const shown = judge(first.state, { record: record('PENDING', submitted), ...at(1_000) }, aim)
+    expect(judge(shown.state, { record: before, ...at(2_000) }, aim).outcome).toBeUndefined()
     for (const other of [
       record('FAILED', { ...left, id: 'other' }),
       record('FAILED', { ...left, stateChangedAt: '2026-01-05T12:00:01.000Z' }),
       record('CANCELLED', left),
     ])
-      expect(advance(first.state, { record: other, ...at(0) }, aim).outcome).toBeDefined()
+      expect(judge(first.state, { record: other, ...at(0) }, aim).outcome).toBeDefined()
   })
 
   test('a record of the previous submission does not count, even after the queue listed it', () => {
     const before = record('FAILED', { ...left, prSha: 'aaaa111' })
     const aim = { until: 'merged', grace: 90_000, head: 'bbbb222' } as const
-    const first = advance({ recordBeforeSubmit: before }, { record: before, ...at(0) }, aim)
+    const first = judge({ recordBeforeSubmit: before }, { record: before, ...at(0) }, aim)
     expect(first.outcome).toBeUndefined()
-    const listed = advance(first.state, { record: { state: 'PENDING' }, position: 1, ...at(1_000) }, aim)
-    const again = advance(listed.state, { record: before, ...at(2_000) }, aim)
+    const listed = judge(first.state, { record: { state: 'PENDING' }, position: 1, ...at(1_000) }, aim)
+    const again = judge(listed.state, { record: before, ...at(2_000) }, aim)
     expect(again.outcome).toBeUndefined()
     const merged = { ...left, prSha: 'bbbb222', stateChangedAt: '2026-01-05T12:00:03.000Z' }
-    const last = advance(again.state, { record: record('MERGED', merged), ...at(3_000) }, aim)
+    const last = judge(again.state, { record: record('MERGED', merged), ...at(3_000) }, aim)
     expect(last).toMatchObject({ change: { from: 'PENDING', to: 'MERGED' }, outcome: 'merged' })
     // Without the moment nothing tells the two apart: then what the queue lists is the end of the old one.
     const { stateChangedAt: _, ...bare } = before
-    const seen = advance(
+    const seen = judge(
       { recordBeforeSubmit: bare },
       { record: { state: 'PENDING' }, position: 1, ...at(0) },
       aim,
     )
-    expect(advance(seen.state, { record: { ...bare, prSha: 'bbbb222' }, ...at(0) }, aim).outcome).toBe(
-      'failed',
-    )
+    expect(judge(seen.state, { record: { ...bare, prSha: 'bbbb222' }, ...at(0) }, aim).outcome).toBe('failed')
   })
 
   test('a state from before the submission does not count, by the clock of the service', () => {
@@ -124,7 +123,7 @@ describe('what a reading means', () => {
         const outcomeAt = (at: number, changedAt: number) => {
           const stateChangedAt = new Date(changedAt + skew).toISOString()
           const date = Math.floor((at + skew) / 1_000) * 1_000
-          return advance(
+          return judge(
             { submission },
             { record: record(state, { stateChangedAt }), at, waited: 0, date },
             aim,
@@ -153,9 +152,10 @@ describe('what a reading means', () => {
   ]
   test.each(paces)('%s after %i polls without a change and %i errors: about %i ms', (...pace) => {
     const [state, unchanged, errors, pause] = pace
-    expect(pollDelay({ state, unchanged }, errors, 0.5)).toBe(pause)
-    expect(pollDelay({ state, unchanged }, errors, 0)).toBe(Math.round(pause * 0.9))
-    expect(pollDelay({ state, unchanged }, errors, 0.999)).toBeLessThanOrEqual(300_000)
+    const delay = automaticDelay({ state, unchanged })
+    expect(backOff(delay, errors, 0.5)).toBe(pause)
+    expect(backOff(delay, errors, 0)).toBe(Math.round(pause * 0.9))
+    expect(backOff(delay, errors, 0.999)).toBeLessThanOrEqual(300_000)
   })
 
   test('over any history: merged only on MERGED, failed and cancelled only once it has left', () => {
@@ -176,7 +176,7 @@ describe('what a reading means', () => {
         let known: WaitState = { recordBeforeSubmit: before }
         for (const [index, one] of history.entries()) {
           const aim = { until, grace: 30_000 }
-          const { state: next, outcome } = advance(known, { record: one, ...at(index * 10_000) }, aim)
+          const { state: next, outcome } = judge(known, { record: one, ...at(index * 10_000) }, aim)
           const seen = [before, ...history.slice(0, index)].map(other => other?.stateChangedAt ?? '')
           const isOutdated = seen.some(time => time > (one?.stateChangedAt ?? time))
           if (isOutdated && outcome !== 'error') expect(outcome).toBeUndefined()
@@ -204,7 +204,7 @@ describe('the sentence about the end of a wait', () => {
     { record, queue, ...end }: WaitEnd & Pick<WaitTarget, 'record' | 'queue'>,
     seconds = 20,
   ) => {
-    const target = { request: { values, overrides: [] }, state, errors: 0, record, queue }
+    const target = { request: { values, overrides: [] }, state, record, queue }
     return describeEnd(target, end, seconds * 1_000, { head: '4f2a9c1d3e' })
   }
 
@@ -276,7 +276,6 @@ describe('the live line of a wait', () => {
   const target = (pr: number, state: WaitState, documents: Partial<WaitTarget> = {}): WaitTarget => ({
     request: { values: { repo: parseRepository('acme/web'), targetBranch: 'main', pr }, overrides: [] },
     state,
-    errors: 0,
     ...(state.state === undefined ? {} : { record: entry(pr, state.state) }),
     ...documents,
   })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { queueOutcome } from '../../src/domain/queue-wait.ts'
+import { judgeQueue, type QueueCondition } from '../../src/domain/queue-wait.ts'
 import { entry, queue } from '../support/queue-watch.ts'
 
 test.each([
@@ -17,5 +17,6 @@ test.each([
   ['SWITCHING_MODES', ['PENDING'], 'reached', undefined],
 ])('a queue that is %s with %j: idle %s, empty %s', (state, states, idle, empty) => {
   const document = queue(state, ...states.map((each, index) => entry(index + 1, each)))
-  expect([queueOutcome(document, 'idle'), queueOutcome(document, 'empty')]).toEqual([idle, empty])
+  const outcome = (until: QueueCondition) => judgeQueue({ unchanged: 0 }, document, until).end?.outcome
+  expect([outcome('idle'), outcome('empty')]).toEqual([idle, empty])
 })

@@ -18,6 +18,7 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
   domain: ['errors', 'json'],
   http: ['errors', 'url', 'host/host types', 'node:crypto', 'node:dns', 'node:net', 'node:tls', 'node:zlib'],
   api: ['domain', 'http', ...base],
+  wait: ['api', 'domain', ...base],
   methods: ['api', 'domain', ...base],
   output: ['domain', 'errors', 'json'],
   config: ['domain', ...base],
@@ -25,6 +26,7 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
   // `doctor` reads the proxy as the HTTP client does.
   commands: [
     'cli',
+    'wait',
     'methods',
     'api',
     'domain',
@@ -36,6 +38,7 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
   ],
   // The library logs and redacts its notices as the command line does.
   library: [
+    'wait',
     'methods',
     'api',
     'config',
@@ -193,7 +196,7 @@ const knownWords = [
 ]
 
 test('the service, its methods and the transport hold no words of the command line', () => {
-  const below = files.filter(({ path }) => /^(?:api|methods|http)\//.test(path))
+  const below = files.filter(({ path }) => /^(?:api|methods|wait|http)\//.test(path))
   expect(below.flatMap(({ nodes }) => commandLineWords(nodes)).sort()).toEqual(knownWords)
   expect(commandLineWords(parse('throw `Use --sha or run: mergeq pr get`'))).toHaveLength(1)
 })

@@ -22,8 +22,7 @@ import { getNumber, getString, type JsonObject } from '../../json.ts'
 import type { ServiceRequest } from '../../methods/resolve.ts'
 import { styled } from '../../output/styled-text.ts'
 import { explainFinished, readRecordOnce } from './reads.ts'
-import { readWaitOptions, waitCommand, waitInputs, waitRecord } from './wait/options.ts'
-import { loadWait } from './wait.ts'
+import { readWaitOptions, waitCommand, waitInputs, waitRecord } from './wait-options.ts'
 
 /** The largest number of pull requests that the suggested command names. */
 const maxSuggested = 10
@@ -119,7 +118,7 @@ export const prSubmitCommand = defineCommand({
     const requests = await context.requests()
     if (wait) {
       const waitOptions = await readWaitOptions(waitValues, requests.length, context)
-      const { submitAndWait } = await loadWait()
+      const { submitAndWait } = await import('./submit-and-wait.ts')
       return submitAndWait(requests, waitOptions, context)
     }
     // Equal priority is first come, first served (docs/reference/service.md, "Priorities").

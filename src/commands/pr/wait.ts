@@ -5,10 +5,7 @@ import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
 import { printDryRun } from '../../cli/dry-run.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
-import { readWaitOptions, waitInputs, waitRecord } from './wait/options.ts'
-
-/** Loads what waits: only a wait needs it. */
-export const loadWait = () => import('./wait/run.ts')
+import { readWaitOptions, waitInputs, waitRecord } from './wait-options.ts'
 
 export const prWaitCommand = defineCommand({
   command: 'pr wait',
@@ -43,7 +40,8 @@ export const prWaitCommand = defineCommand({
   async run(values, context) {
     const requests = await context.requests()
     const options = await readWaitOptions(values, requests.length, context)
-    const { waitForAll } = await loadWait()
-    return waitForAll(requests, options, context)
+    const { waitAndReport } = await import('./wait-report.ts')
+    const targets = requests.map(request => ({ request, state: {} }))
+    return waitAndReport(targets, options, context)
   },
 })

@@ -4,16 +4,17 @@ import type { RecordFields } from '../../cli/fields.ts'
 import { option } from '../../cli/inputs.ts'
 import { reportErrors } from '../../cli/report.ts'
 import { formatDuration } from '../../domain/format.ts'
-import { testSlots } from '../../domain/queue-entries.ts'
+import { queueSummary, testSlots } from '../../domain/queue-entries.ts'
 import { queueConditions } from '../../domain/queue-wait.ts'
 import { canResume, kindOfOutcome, stateOf } from '../../domain/states.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
+import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { choice } from '../../domain/values/types.ts'
 import { exitCodeOf, toMergeqError } from '../../errors.ts'
-import { getArray } from '../../json.ts'
+import { getArray, type JsonObject } from '../../json.ts'
 import { type StyledLine, signSpan, styled } from '../../output/styled-text.ts'
 import { columns, singleRecord } from '../../output/view.ts'
-import { waitInputs, waitLimit } from '../pr/wait/options.ts'
+import { limitsOfWait, startWaitTime } from '../../wait/limits.ts'
+import { attemptTimeoutOf, waitInputs, waitLimitOf } from '../pr/wait-options.ts'
 
 const resultRecord: RecordFields = {
   names: [
@@ -30,6 +31,9 @@ const resultRecord: RecordFields = {
   ),
 }
 
+const summaryOf = (queue: JsonObject | undefined): string =>
+  queue === undefined ? 'not read yet' : queueSummary(queue)
+
 const queueWaitInputs = {
   until: option(
     choice(queueConditions, 'condition'),
@@ -37,6 +41,7 @@ const queueWaitInputs = {
     { default: 'idle' },
   ),
   interval: waitInputs.interval,
+  giveUpAfter: waitInputs.giveUpAfter,
 }
 
 export const queueWaitCommand = defineCommand({
@@ -53,19 +58,41 @@ export const queueWaitCommand = defineCommand({
   },
   fields: resultRecord,
   examples: ['mergeq queue wait --timeout 30m', 'mergeq queue wait --until empty --json'],
-  async run({ until, interval }, context) {
+  async run({ until, interval, giveUpAfter }, context) {
     const request = await context.request()
     const { values } = request
-    const { summaryOf, waitForQueue } = await import('./wait-loop.ts')
-    const limit = waitLimit(context.args)
-    const { outcome, queue, failure, elapsed } = await waitForQueue(
-      request,
-      { until, interval, limit },
-      context,
+    const { host, logger } = context
+    const client = context.client()
+    const time = startWaitTime(waitLimitOf(context.args), host.clock)
+    const limits = limitsOfWait(time, client, await attemptTimeoutOf(context))
+    const { waitForQueue } = await import('../../wait/queue.ts')
+    const { reportStop, SignsOfLife } = await import('../pr/wait-report.ts')
+    const { withTimes } = await import('../pr/wait-screen.ts')
+    const signs = new SignsOfLife(time, context)
+    const describe = (queue: JsonObject | undefined) =>
+      `The queue for ${queueName(values)}: ${summaryOf(queue)}.`
+    const { outcome, queue, failure } = await waitForQueue(
+      { request, until, interval, giveUpAfter, time, limits },
+      client,
+      {
+        async reportChange(queue) {
+          if (context.messages === 'person') return
+          signs.noteOutput()
+          await logger.info(describe(queue))
+        },
+        reportOutage: (text, isOver) => signs.reportOutage(text, isOver),
+        sleep: (delay, queue) => signs.sleep(delay, () => describe(queue)),
+        during(queue, rounds) {
+          const text = () => `${values.targetBranch}: ${summaryOf(queue()).toLowerCase()}`
+          const times = () => ({ elapsed: time.elapsed(), limit: time.waitLimit })
+          const line = (columns: number) => withTimes([{ pieces: [text()], rank: 0 }], times(), columns)
+          return logger.withSpinner(line, rounds)
+        },
+      },
     ).catch(async error => {
-      const { reportStop } = await import('../pr/wait/command-wait.ts')
       throw await reportStop(toMergeqError(error), 'Stopped waiting.', context)
     })
+    const elapsed = time.elapsed()
     const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
     const record = {
       type: 'result',
@@ -80,7 +107,7 @@ export const queueWaitCommand = defineCommand({
     }
     const lines = (): readonly StyledLine[] => {
       const is = outcome === 'reached' ? 'is' : 'is not'
-      const sign = signSpan({ reached: 'PASS', error: 'FAIL', pending: 'WARN', 'timed-out': 'WARN' }[outcome])
+      const sign = signSpan(outcome === 'reached' ? 'PASS' : outcome === 'error' ? 'FAIL' : 'WARN')
       const resume = `  To resume the queue, run: ${context.settings.commandLine(['queue', 'resume'], values)}`
       const sentence = ` ${values.targetBranch} ${is} ${until} after ${formatDuration(elapsed)}: `
       return [

@@ -30,8 +30,8 @@ export interface QueueUpdate {
 export interface WatchView {
   show(update: QueueUpdate): Promise<void>
   notify(text: string): Promise<void>
-  /** Rejects when the watch is interrupted. */
-  sleep(milliseconds: number): Promise<void>
+  /** Sleeps between two readings, in the place of the clock; rejects when the watch is interrupted. */
+  sleep?(milliseconds: number): Promise<void>
 }
 
 interface Departed {

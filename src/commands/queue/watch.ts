@@ -5,12 +5,10 @@ import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { type RequestLimits, type ServiceClient, withoutMessages } from '../../api/service-client.ts'
 import { defineCommand } from '../../cli/command.ts'
-import { maxErrorsOption } from '../../cli/common-inputs.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { combineFields, type RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { describeDeparture } from '../../domain/departure.ts'
-import { formatAge } from '../../domain/format.ts'
 import { mapConcurrent, maxConcurrent } from '../../domain/map-concurrent.ts'
 import {
   departedEntries,
@@ -24,11 +22,14 @@ import {
 import { type QueueEntry, queueSummary } from '../../domain/queue-entries.ts'
 import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { duration, interval } from '../../domain/values/types.ts'
-import { maxPollDelay, requestedDelay } from '../../domain/wait-state.ts'
+import type { Judgement } from '../../domain/wait-state.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
-import type { Host } from '../../host/host.ts'
+import type { Output } from '../../host/host.ts'
 import type { JsonObject } from '../../json.ts'
 import { columns, singleRecord } from '../../output/view.ts'
+import { giveUpLimit, startWaitTime, type WaitTime } from '../../wait/limits.ts'
+import { backOff, poll, readingOf } from '../../wait/poll.ts'
+import { waitInputs } from '../pr/wait-options.ts'
 import { printQueue, queueRecord } from './get.ts'
 import type { QueueParams, QueueRequest } from './plan.ts'
 import { readUsualTime } from './screen.ts'
@@ -98,43 +99,53 @@ function withUsualTime(readQueue: QueueReader, values: QueueParams): QueueReader
   }
 }
 
-/** The times are in milliseconds; `endAt` since 1970. */
+/** Times are in milliseconds. */
 interface WatchOptions {
   readonly interval: number
-  readonly endAt: number
-  /** How many polls in a row may fail. */
-  readonly maxErrors: number
+  readonly limit: WaitTime
+  readonly giveUpAfter: number
+}
+
+interface WatchJudgement extends Judgement<undefined> {
+  readonly update?: QueueUpdate
 }
 
 /**
- * Polls and shows until the end, or until polls fail permanently or too often in a row; then it throws the
- * error. After the reader of a pipe has closed it, the watch ends without an error.
+ * Shows the first reading, and polls until the time is over. Throws the error because of which polling ended. After
+ * the reader of a pipe has closed it, the watch ends without an error.
  */
-async function pollRepeatedly(
-  poll: () => Promise<QueueUpdate>,
-  { interval, endAt, maxErrors }: WatchOptions,
+async function pollQueue(
+  readQueue: (limits: RequestLimits) => Promise<QueueUpdate>,
+  first: QueueUpdate,
+  { interval, limit, giveUpAfter }: WatchOptions,
   view: WatchView,
-  { clock, out }: Host,
+  client: ServiceClient,
+  out: Output,
 ): Promise<void> {
-  let errors = 0
-  let delay = interval
-  const remaining = () => endAt - clock.monotonic()
-  while (remaining() > 0 && out.isClosed !== true) {
-    await view.sleep(Math.min(delay, remaining()))
-    try {
-      await view.show(await poll())
-      errors = 0
-      delay = interval
-    } catch (error) {
-      const failure = toMergeqError(error)
-      errors++
-      if (isPermanent(failure) || failure.kind === 'not-found' || errors >= maxErrors) throw failure
-      const backoff = Math.min(interval * 2 ** Math.min(errors, 9), Math.max(interval, maxPollDelay))
-      delay = Math.min(Math.max(backoff, requestedDelay([failure])), remaining())
-      const next = delay > 0 ? `; next attempt in ${formatAge(delay)}` : ''
-      await view.notify(`${failure.message} (failed polls in a row: ${errors}${next})`)
-    }
-  }
+  const { host } = client
+  let next: QueueUpdate | undefined = first
+  await poll<undefined, QueueUpdate, WatchJudgement>({
+    items: [undefined],
+    async read() {
+      const shown = next
+      next = undefined
+      // The watch repeats a failed reading by itself (docs/reference/network.md, "Retries").
+      return [await readingOf(async () => shown ?? (await readQueue({ maxRetries: 0 })))]
+    },
+    judge: (item, update) => ({ item, update }),
+    schedule: (_, failures) => (failures === 0 ? interval : backOff(interval, failures, host.random())),
+    limit,
+    giveUpAfter: giveUpLimit(giveUpAfter, limit, client),
+    host,
+    async onChange(judgements: readonly WatchJudgement[]) {
+      const { update, end } = judgements[0] ?? {}
+      if (end?.failure !== undefined) throw end.failure
+      if (update !== undefined) await view.show(update)
+      return out.isClosed !== true
+    },
+    onOutage: view.notify,
+    sleep: view.sleep,
+  })
 }
 
 /** A record is the queue, as the first reading shows it, or a change. */
@@ -178,7 +189,6 @@ function createStreamView({ repo, targetBranch }: QueueParams, context: CommandC
       else await logger.info(`Queue for ${queueName({ repo, targetBranch })}: ${queueSummary(queue)}.`)
     },
     notify: text => logger.info(text),
-    sleep: milliseconds => host.clock.sleep(milliseconds, host.interrupted),
   }
 }
 
@@ -191,7 +201,7 @@ export const queueWatchCommand = defineCommand({
     once: flag('Print the queue once and exit'),
     interval: option(interval, 'Time between polls', { default: '10s' }),
     duration: option(duration, 'Stop after this long and exit 0', { option: 'for' }),
-    maxErrors: maxErrorsOption,
+    giveUpAfter: waitInputs.giveUpAfter,
   },
   operations: [getSubmittedPullRequest, getMergeQueueMetrics],
   fields: combineFields(changeRecord, { ...queueRecord, columns: [] }),
@@ -210,7 +220,7 @@ export const queueWatchCommand = defineCommand({
     if (once && duration !== undefined)
       throw usageError('--once and --for cannot be used together.', 'Use only one of them.')
   },
-  async run({ once, interval, duration, maxErrors }, context) {
+  async run({ once, interval, duration, giveUpAfter }, context) {
     const { format } = context.options
     const request = await context.request()
     if (once && format.prints !== 'records') return printQueue(request, context)
@@ -221,19 +231,24 @@ export const queueWatchCommand = defineCommand({
       )
     const { values } = request
     const { host } = context
-    const endAt = host.clock.monotonic() + (duration ?? Number.POSITIVE_INFINITY)
+    const limit = startWaitTime(duration ?? Number.POSITIVE_INFINITY, host.clock)
     const live = isLive(context)
     const readQueue = createQueueReader(request)
     const read = live ? withUsualTime(readQueue, values) : readQueue
     const first = await read(context.client())
     // Other output to the terminal would corrupt the screen.
     const client = live ? withoutMessages(context.client()) : context.client()
-    // The watch repeats a failed reading by itself (docs/reference/network.md, "Retries").
-    const limits = { maxRetries: 0 }
     const watch = async (view: WatchView) => {
-      await view.show(first)
-      const poll = () => read(client, limits)
-      if (!once) await pollRepeatedly(poll, { interval, endAt, maxErrors }, view, host)
+      if (once) await view.show(first)
+      else
+        await pollQueue(
+          limits => read(client, limits),
+          first,
+          { interval, limit, giveUpAfter },
+          view,
+          client,
+          host.out,
+        )
     }
     if (live) await watchLive(values, interval, watch, context)
     else await watch(createStreamView(values, context))

@@ -1,14 +1,14 @@
-import { formatDuration } from '../../domain/format.ts'
-import { kindOfOutcome, stateWords, type WaitOutcome } from '../../domain/states.ts'
-import type { FailingCheck } from '../../domain/test-run.ts'
-import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
-import { isSameRepository, repositoryName } from '../../domain/values/repository.ts'
-import { isPaused, missingState, type WaitEnd, type WaitOptions } from '../../domain/wait-state.ts'
-import { exitCodeOf } from '../../errors.ts'
-import { getString, type JsonObject } from '../../json.ts'
-import { withTimeline } from '../extra-reads.ts'
-import { readTestRun } from '../test-run-reads.ts'
-import type { Wait, WaitTarget } from './poll.ts'
+import { withTimeline } from '../api/extra-reads.ts'
+import { readTestRun } from '../api/test-run-reads.ts'
+import { formatDuration } from '../domain/format.ts'
+import { kindOfOutcome, stateWords, type WaitOutcome } from '../domain/states.ts'
+import type { FailingCheck } from '../domain/test-run.ts'
+import { urlOfPullRequest } from '../domain/values/pull-request.ts'
+import { isSameRepository, repositoryName } from '../domain/values/repository.ts'
+import { isPaused, missingState, type WaitEnd, type WaitOptions } from '../domain/wait-state.ts'
+import { exitCodeOf } from '../errors.ts'
+import { getString, type JsonObject } from '../json.ts'
+import type { Wait, WaitTarget } from './readings.ts'
 
 /** The largest number of pull requests whose failing checks are read: each costs a request. */
 const maxFailingReads = 10
@@ -33,11 +33,11 @@ export async function createResult(
   wait: Wait,
   readsFailingChecks = true,
 ): Promise<WaitResult> {
-  const { client, options } = wait
+  const { client, options, time } = wait
   const { pr, repo } = target.request.values
   const { outcome, failure } = end
   const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
-  const elapsed = wait.elapsed()
+  const elapsed = time.elapsed()
   const isDefaultRepository = await client.settings.read('repo').then(
     given => given !== undefined && isSameRepository(given, repo),
     () => false,
@@ -70,18 +70,18 @@ export async function createResult(
  */
 async function readFailingChecks(
   { request, record }: WaitTarget,
-  { client, pollLimits, hasTime, failingReads }: Wait,
+  { client, limits, time, failingReads }: Wait,
 ): Promise<readonly FailingCheck[]> {
-  if (record === undefined || !hasTime() || failingReads.size >= maxFailingReads) return []
+  if (record === undefined || !time.hasTime() || failingReads.size >= maxFailingReads) return []
   failingReads.add(request)
   const { clock } = client.host
   const deadline = clock.monotonic() + failingChecksTime
   const timeout = (usual: number) =>
-    Math.min(pollLimits.timeout?.(usual) ?? usual, Math.max(1, deadline - clock.monotonic()))
-  const limits = { ...pollLimits, timeout }
+    Math.min(limits.ofReading.timeout?.(usual) ?? usual, Math.max(1, deadline - clock.monotonic()))
+  const readLimits = { ...limits.ofReading, timeout }
   try {
-    const detailed = await withTimeline(client, record, request.values, { limits })
-    const { run } = await readTestRun(detailed, request.values, client, limits)
+    const detailed = await withTimeline(client, record, request.values, { limits: readLimits })
+    const { run } = await readTestRun(detailed, request.values, client, readLimits)
     return run?.failingChecks ?? []
   } catch {
     return []

@@ -1,21 +1,30 @@
-import { maxErrorsOption } from '../../../cli/common-inputs.ts'
-import type { CommandContext } from '../../../cli/context.ts'
-import type { RecordFields } from '../../../cli/fields.ts'
-import { flag, type OptionValues, option } from '../../../cli/inputs.ts'
-import type { ParsedArgs } from '../../../config/settings.ts'
-import type { CommandLine } from '../../../domain/suggested-command.ts'
-import { type RequestedPullRequest, urlOfPullRequest } from '../../../domain/values/pull-request.ts'
-import { repositoryKey } from '../../../domain/values/repository.ts'
-import { parseDuration } from '../../../domain/values/time.ts'
-import { textual } from '../../../domain/values/types.ts'
-import { waitOptions } from '../../../domain/wait-options.ts'
-import type { WaitOptions } from '../../../domain/wait-state.ts'
-import { usageError } from '../../../errors.ts'
-import { columns } from '../../../output/view.ts'
+import type { CommandContext } from '../../cli/context.ts'
+import type { RecordFields } from '../../cli/fields.ts'
+import { flag, type OptionValues, option } from '../../cli/inputs.ts'
+import type { ParsedArgs } from '../../config/settings.ts'
+import type { CommandLine } from '../../domain/suggested-command.ts'
+import { type RequestedPullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
+import { repositoryKey } from '../../domain/values/repository.ts'
+import { parseDuration } from '../../domain/values/time.ts'
+import { textual } from '../../domain/values/types.ts'
+import { waitOptions } from '../../domain/wait-options.ts'
+import type { WaitOptions } from '../../domain/wait-state.ts'
+import { usageError } from '../../errors.ts'
+import { columns } from '../../output/view.ts'
 
-/** Returns the limit of a whole wait in milliseconds: `--timeout` is a global option. */
-export const waitLimit = (args: ParsedArgs): number =>
+/** Returns the time limit of a whole wait in milliseconds: for a wait, `--timeout` means nothing else. */
+export const waitLimitOf = (args: ParsedArgs): number =>
   parseDuration(args.get('--timeout')?.[0] ?? waitOptions.timeout.default)
+
+/**
+ * Returns the time-out of one attempt in a wait, in milliseconds: only the environment and the stored settings give
+ * it. Undefined is that of the operation.
+ */
+export async function attemptTimeoutOf({ args, settings }: CommandContext): Promise<number | undefined> {
+  const others = new Map(args)
+  others.delete('--timeout')
+  return (await settings.withArgs(others).read('timeout')) || undefined
+}
 
 const commit = textual({
   expected: 'a commit',
@@ -33,7 +42,7 @@ export const waitInputs = {
   interval: waitOptions.interval,
   grace: waitOptions.grace,
   matchHead: option(commit, 'Fail if the head of the pull request is not this commit'),
-  maxErrors: maxErrorsOption,
+  giveUpAfter: { ...waitOptions.giveUpAfter, advanced: true },
   failOnPaused: flag('Exit 8 if the queue is paused'),
 }
 
@@ -72,7 +81,7 @@ export async function readWaitOptions(
       '--match-head: the commit of HEAD is unknown.',
       'Run the command in a git checkout, or specify the commit: --match-head 4f2a9c1',
     )
-  return { ...values, head, limit: waitLimit(args), stopsOnError: args.has('--stop-on-error') }
+  return { ...values, head, waitLimit: waitLimitOf(args), stopsOnError: args.has('--stop-on-error') }
 }
 
 /** Returns the command that continues the wait for pull requests; those of several repositories have URLs. */

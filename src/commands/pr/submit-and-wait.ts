@@ -1,21 +1,18 @@
-import { submitPullRequest } from '../../../api/operations/pull-requests.ts'
-import type { Wait, WaitTarget } from '../../../api/wait/poll.ts'
-import { waitForTargets } from '../../../api/wait/run.ts'
-import type { RequestResult, RunContext } from '../../../cli/command.ts'
-import type { CommandContext } from '../../../cli/context.ts'
-import { nameOf, reportResults, withResource } from '../../../cli/report.ts'
-import type { RequestedPullRequest } from '../../../domain/values/pull-request.ts'
-import type { WaitOptions } from '../../../domain/wait-state.ts'
-import { MergeqError, toMergeqError } from '../../../errors.ts'
-import type { JsonObject } from '../../../json.ts'
-import type { ServiceRequest } from '../../../methods/resolve.ts'
-import { readRecord } from '../reads.ts'
-import { startCommandWait } from './command-wait.ts'
-import { WaitReporter } from './report.ts'
+import { submitPullRequest } from '../../api/operations/pull-requests.ts'
+import type { RequestResult, RunContext } from '../../cli/command.ts'
+import { nameOf, reportResults, withResource } from '../../cli/report.ts'
+import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
+import type { WaitOptions } from '../../domain/wait-state.ts'
+import { isOutage, MergeqError, toMergeqError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+import type { ServiceRequest } from '../../methods/resolve.ts'
+import type { WaitTarget } from '../../wait/readings.ts'
+import { readRecord } from './reads.ts'
+import { startCommandWait, WaitReporter } from './wait-report.ts'
 
 /**
  * Submits pull requests and waits for them. Each record is read before the submission, because an old record
- * is not the result of the new one. `--timeout` limits everything: when it is over, nothing more is
+ * is not the result of the new one. The limit of the wait limits everything: when it is over, nothing more is
  * submitted. Returns the exit code.
  */
 export async function submitAndWait<V extends RequestedPullRequest>(
@@ -25,6 +22,11 @@ export async function submitAndWait<V extends RequestedPullRequest>(
 ): Promise<number> {
   const { clock, interrupted } = context.host
   const wait = await startCommandWait(options, context)
+  /** Throws the error of a pull request that was not submitted within the time limit. */
+  const checkTime = ({ values }: ServiceRequest<V>) => {
+    if (wait.time.hasTime()) return
+    throw new MergeqError('timed-out', `Timed out before #${values.pr} was submitted.`)
+  }
   const results: (RequestResult & {
     readonly recordBefore?: JsonObject | undefined
     readonly sentAt?: number
@@ -33,13 +35,13 @@ export async function submitAndWait<V extends RequestedPullRequest>(
   for (const request of requests) {
     if (interrupted.aborted) break
     try {
-      checkTime(request, wait)
-      const limits = wait.limitsBeforeChange()
+      checkTime(request)
+      const limits = wait.limits.ofReadBeforeChange()
       const recordBefore = await readRecord(request.values, context, { limits })
-      checkTime(request, wait)
+      checkTime(request)
       const sentAt = clock.now()
-      const { failure } = await context.sendOne(request, { isOnly, limits: wait.changeLimits })
-      if (failure?.kind === 'unavailable') checkTime(request, wait)
+      const { failure } = await context.sendOne(request, { isOnly, limits: wait.limits.ofChange })
+      if (failure !== undefined && isOutage(failure)) checkTime(request)
       results.push({ code: failure?.exit ?? 0, failure, recordBefore, sentAt })
     } catch (error) {
       const original = toMergeqError(error)
@@ -57,7 +59,6 @@ export async function submitAndWait<V extends RequestedPullRequest>(
         recordBeforeSubmit: result?.recordBefore,
         submission: { from: result?.sentAt ?? to, to },
       },
-      errors: 0,
       failure: result?.failure,
     }
   })
@@ -85,27 +86,5 @@ export async function submitAndWait<V extends RequestedPullRequest>(
     return reportResults(submitPullRequest, requests, results, context)
   }
   if (waiting.length > 0) for (const { message } of failures) await context.logger.info(message)
-  return waitFor(waiting, wait, reporter)
-}
-
-/** Throws the error of a pull request that was not submitted within the time limit. */
-function checkTime({ values }: ServiceRequest<RequestedPullRequest>, wait: Wait): void {
-  if (!wait.hasTime()) throw new MergeqError('timed-out', `Timed out before #${values.pr} was submitted.`)
-}
-
-/** Waits until every pull request has an outcome, and returns the most severe exit code. */
-export async function waitForAll(
-  requests: readonly WaitTarget['request'][],
-  options: WaitOptions,
-  context: CommandContext,
-): Promise<number> {
-  const wait = await startCommandWait(options, context)
-  const targets = requests.map(request => ({ request, state: {}, errors: 0 }))
-  return waitFor(targets, wait, new WaitReporter(requests, wait, context))
-}
-
-/** Waits for pull requests and reports them. Returns the most severe exit code. */
-async function waitFor(targets: readonly WaitTarget[], wait: Wait, reporter: WaitReporter): Promise<number> {
-  await waitForTargets(targets, wait, reporter)
-  return reporter.close()
+  return reporter.waitFor(waiting)
 }

@@ -1,0 +1,299 @@
+import { type CommandContext, drawsResults } from '../../cli/context.ts'
+import { reportErrors } from '../../cli/report.ts'
+import { isContinuousIntegration } from '../../config/ci-systems.ts'
+import { formatOrdinal, joinTruncated, shorten } from '../../domain/format.ts'
+import type { UsualTimeInQueue } from '../../domain/metrics/last-hour.ts'
+import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
+import { queueName } from '../../domain/values/repository.ts'
+import {
+  describeChange,
+  isPaused,
+  type StateChange,
+  type WaitEnd,
+  type WaitOptions,
+} from '../../domain/wait-state.ts'
+import { exitCodeOf, extendError, type MergeqError, mostSevere } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+import { linkSpan, type StyledLine, stateSpan } from '../../output/styled-text.ts'
+import { type Result, singleRecord } from '../../output/view.ts'
+import type { WaitTime } from '../../wait/limits.ts'
+import { interruptedWaitError, type WaitObserver, waitForTargets } from '../../wait/pull-requests.ts'
+import { startWait, type Wait, type WaitTarget } from '../../wait/readings.ts'
+import { createResult } from '../../wait/result.ts'
+import { readUsualTime } from '../queue/screen.ts'
+import { attemptTimeoutOf, waitCommand, waitRecord } from './wait-options.ts'
+import {
+  checkLines,
+  describeTargets,
+  liveLine,
+  nextSteps,
+  signOfEnd,
+  stepLines,
+  styleReason,
+} from './wait-screen.ts'
+
+export const startCommandWait = async (options: WaitOptions, context: CommandContext): Promise<Wait> =>
+  startWait(options, context.client(), await attemptTimeoutOf(context))
+
+/** Waits until every pull request has an outcome, and returns the most severe exit code. */
+export async function waitAndReport(
+  targets: readonly WaitTarget[],
+  options: WaitOptions,
+  context: CommandContext,
+): Promise<number> {
+  const requests = targets.map(({ request }) => request)
+  const wait = await startCommandWait(options, context)
+  return new WaitReporter(requests, wait, context).waitFor(targets)
+}
+
+/** The output of a wait: state changes, heartbeats, and exactly one result for each pull request. */
+export class WaitReporter implements WaitObserver {
+  private readonly wait: Wait
+  private readonly context: CommandContext
+  private readonly requests: readonly WaitTarget['request'][]
+  private readonly isStream: boolean
+  private readonly results = new Map<
+    WaitTarget['request'],
+    { readonly end: WaitEnd; readonly exit: number; readonly result: Result }
+  >()
+  private readonly unprinted: Set<WaitTarget['request']>
+  private readonly signs: SignsOfLife
+
+  constructor(requests: readonly WaitTarget['request'][], wait: Wait, context: CommandContext) {
+    this.wait = wait
+    this.context = context
+    this.requests = requests
+    this.unprinted = new Set(requests)
+    this.isStream = context.options.format.prints === 'records'
+    this.signs = new SignsOfLife(wait.time, context)
+  }
+
+  /** Waits for pull requests and reports them. Returns the most severe exit code. */
+  async waitFor(targets: readonly WaitTarget[]): Promise<number> {
+    await waitForTargets(targets, this.wait, this)
+    return this.close()
+  }
+
+  /**
+   * Reports a state change: a record in NDJSON, a message on standard error otherwise. `isEnd` is whether the
+   * change ends the wait: where a person reads the result, it is shown alone.
+   */
+  async reportChange({ request }: WaitTarget, change: StateChange, isEnd: boolean): Promise<void> {
+    const { printer, logger, host, messages } = this.context
+    const { pr, repo } = request.values
+    const { from, to, position } = change
+    this.signs.noteOutput()
+    if (this.isStream) {
+      const at = change.at ?? new Date(host.clock.now()).toISOString()
+      const record = { type: 'change', pr, from: from ?? null, to, at, position: position ?? null }
+      return printer.add(resultOf(record))
+    }
+    const hasReader = messages === 'person'
+    if (isEnd && drawsResults(this.context) && (hasReader || from === undefined)) return
+    if (hasReader)
+      return logger.infoLine([
+        linkSpan(`#${pr}`, urlOfPullRequest(repo, pr)),
+        ' ',
+        ...(from === undefined ? [] : [stateSpan(from), ' -> ']),
+        stateSpan(to),
+        position === undefined ? '' : `, ${formatOrdinal(position)}`,
+      ])
+    return logger.info(describeChange(pr, change))
+  }
+
+  reportOutage(text: string, isOver: boolean): Promise<void> {
+    return this.signs.reportOutage(text, isOver)
+  }
+
+  sleep(delay: number, waiting: readonly WaitTarget[]): Promise<void> {
+    return this.signs.sleep(delay, () => describeTargets(waiting))
+  }
+
+  during(waiting: () => readonly WaitTarget[], rounds: () => Promise<void>): Promise<void> {
+    return withLiveLine(waiting, this.wait, this.context, rounds)
+  }
+
+  /** Prints the results so far, and tells what became of the other pull requests. */
+  async interrupted(failure: MergeqError, waiting: readonly WaitTarget[]): Promise<MergeqError> {
+    await this.flush()
+    const queued = waiting.filter(({ state }) => state.state !== undefined || state.submission !== undefined)
+    const names = queued.map(({ request }) => `#${request.values.pr}`)
+    const list = names.length === 2 ? names.join(' and ') : joinTruncated(names)
+    const note = names.length === 0 ? '' : ` ${list} ${names.length === 1 ? 'stays' : 'stay'} in the queue.`
+    const error = interruptedWaitError(failure, waiting, this.context.client())
+    return reportStop(error, `Stopped waiting.${note}`, this.context)
+  }
+
+  /** Records the result of a pull request, and prints it as soon as the results before it are printed. */
+  async reportEnd(target: WaitTarget, end: WaitEnd): Promise<void> {
+    const { options } = this.wait
+    const { host, logger, settings, results } = this.context
+    const { pr } = target.request.values
+    const showsChecks = results !== 'rows' || !this.context.options.quiet
+    const result = await createResult(target, end, this.wait, showsChecks)
+    const { failingChecks, exit, record } = result
+    if (results === 'rows' || isContinuousIntegration(host.env))
+      for (const { name, url } of failingChecks)
+        await logger.info(
+          `#${pr}: the check "${shorten(name)}" failed${url === undefined ? '.' : `: ${url}`}`,
+        )
+    const endsAtPause = end.outcome === 'pending' && options.failOnPaused && isPaused(target.queue)
+    if (endsAtPause && results !== 'screen')
+      await logger.warnOnce(`The queue for ${queueName(target.request.values)} is paused (--fail-on-paused).`)
+    const { columns } = host.out
+    const stepOptions = {
+      head: options.head,
+      count: this.requests.length,
+      commandLine: settings.commandLine,
+    }
+    const lines = () => [
+      ...checkLines([signOfEnd(target, end), ' ', ...styleReason(result)], failingChecks, columns),
+      ...stepLines(nextSteps(target, end, stepOptions), columns),
+    ]
+    this.results.set(target.request, { end, exit, result: resultOf(record, lines) })
+    await this.print(this.isStream)
+  }
+
+  /** Prints every recorded result, even if results before it are missing. */
+  async flush(): Promise<void> {
+    await this.print(true)
+    await this.context.printer.end()
+  }
+
+  private async print(skipsMissing: boolean): Promise<void> {
+    for (const request of this.unprinted) {
+      const result = this.results.get(request)
+      if (result !== undefined) {
+        this.unprinted.delete(request)
+        await this.context.printer.add(result.result)
+      } else if (!skipsMissing) return
+    }
+  }
+
+  /** Logs the errors, the most severe last, and returns the most severe exit code. */
+  private async close(): Promise<number> {
+    const { context } = this
+    const results = [...this.results.values()]
+    const unfinished = this.requests.filter(request => {
+      const outcome = this.results.get(request)?.end.outcome
+      return outcome === 'timed-out' || outcome === 'pending'
+    })
+    if (drawsResults(context) && this.requests.length > 1 && unfinished.length > 0) {
+      const pullRequests = unfinished.map(({ values }) => values)
+      const step = ['To continue waiting', waitCommand(pullRequests, context.settings.commandLine)] as const
+      await context.printer.add(resultOf({}, () => stepLines([step], context.host.out.columns)))
+    }
+    await context.printer.end()
+    await reportErrors(
+      results.flatMap(({ end }) => end.failure ?? []),
+      context,
+    )
+    return mostSevere(results.map(({ exit }) => exit))
+  }
+}
+
+/** Returns a record as a result; `lines` are drawn for a person. Of a change, only NDJSON is printed. */
+const resultOf = (record: JsonObject, lines: () => readonly StyledLine[] = () => []): Result => ({
+  ...singleRecord(record),
+  columns: waitRecord.columns,
+  screen: () => ({ heading: lines() }),
+})
+
+/** The time for the metrics, in milliseconds: nothing waits for them. */
+const metricsTime = 3_000
+
+/**
+ * Runs `work` and shows the live line of a wait until it ends; `targets` returns the pull requests that it
+ * still waits for. When all of them are in one queue, its usual time is read once, at the same time. Where the
+ * logger has no spinner, only the work is done.
+ */
+async function withLiveLine(
+  targets: () => readonly WaitTarget[],
+  { time, options: { waitLimit, grace } }: Wait,
+  context: CommandContext,
+  work: () => Promise<void>,
+): Promise<void> {
+  const { logger, host } = context
+  if (!logger.hasSpinner) return work()
+  let usual: UsualTimeInQueue | undefined
+  const pullRequests = targets().map(({ request }) => request.values)
+  const [first] = pullRequests
+  if (first !== undefined && new Set(pullRequests.map(queueName)).size === 1)
+    void readUsualTime(context.client(), first, metricsTime).then(time => {
+      usual = time
+    })
+  return logger.withSpinner(columns => {
+    // Until a submission appears, the wait lasts no longer than --grace.
+    const isMissing = targets().every(({ state }) => !state.state && state.missingSince !== undefined)
+    const limit = isMissing ? Math.min(grace, waitLimit || grace) : waitLimit
+    const times = { now: host.clock.now(), elapsed: time.elapsed(), limit, usual }
+    return liveLine(targets(), times, columns)
+  }, work)
+}
+
+/** How long a wait stays without output, in milliseconds. */
+const maxSilence = 5 * 60_000
+
+/**
+ * Elsewhere than on a terminal, says that a wait goes on when it has printed nothing for five minutes; during an
+ * outage of the service only once.
+ */
+export class SignsOfLife {
+  private readonly time: WaitTime
+  private readonly context: CommandContext
+  private lastOutputAt = 0
+  private isSilent = false
+  private isOutage = false
+
+  constructor(time: WaitTime, context: CommandContext) {
+    this.time = time
+    this.context = context
+  }
+
+  noteOutput(): void {
+    this.lastOutputAt = this.time.elapsed()
+  }
+
+  async reportOutage(text: string, isOver: boolean): Promise<void> {
+    this.isOutage = !isOver
+    this.isSilent = false
+    this.noteOutput()
+    await this.context.logger.info(text)
+  }
+
+  /** Sleeps; `describe` returns what the wait is for. */
+  async sleep(delay: number, describe: () => string): Promise<void> {
+    const { host, logger } = this.context
+    const { clock, err, interrupted } = host
+    const wakeAt = this.time.elapsed() + delay
+    for (;;) {
+      const now = this.time.elapsed()
+      const isSilent = err.terminal || this.isSilent
+      if (!isSilent && now - this.lastOutputAt >= maxSilence) {
+        this.lastOutputAt = now
+        this.isSilent = this.isOutage
+        const minutes = Math.round(now / 60_000)
+        await logger.info(`Still waiting after ${minutes} minutes for ${describe()}`)
+      }
+      if (now >= wakeAt) return
+      const silence = isSilent ? delay : this.lastOutputAt + maxSilence - now
+      await clock.sleep(Math.min(wakeAt - now, silence), interrupted)
+    }
+  }
+}
+
+/**
+ * Tells a person at a terminal that Ctrl-C ended a wait, in words of the wait instead of the signal. Returns the
+ * error that ends the command.
+ */
+export async function reportStop(
+  failure: MergeqError,
+  sentence: string,
+  { host, logger, messages, results }: CommandContext,
+): Promise<MergeqError> {
+  if (failure.exit !== exitCodeOf('interrupted') || messages === 'log' || results === 'json') return failure
+  // The terminal shows ^C; only a spinner clears it.
+  if (!logger.hasSpinner) await host.err.write('\n')
+  await logger.info(sentence)
+  return extendError(failure, { isShown: true })
+}

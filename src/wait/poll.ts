@@ -1,0 +1,194 @@
+import { formatAge } from '../domain/format.ts'
+import type { Judgement } from '../domain/wait-state.ts'
+import { isPassing, isPermanent, MergeqError, toFailure, withPeriod } from '../errors.ts'
+import type { Host } from '../host/host.ts'
+import type { WaitTime } from './limits.ts'
+
+/** What was read of an item, or why nothing was read. */
+export type Reading<R> = { readonly value: R } | { readonly failure: MergeqError }
+
+/** Returns what `read` resolves to, or its error, as a reading. Throws only the error of a signal. */
+export async function readingOf<R>(read: () => Promise<R>): Promise<Reading<R>> {
+  try {
+    return { value: await read() }
+  } catch (error) {
+    return { failure: toFailure(error) }
+  }
+}
+
+/** Times are in milliseconds. */
+export interface PollOptions<T, R, J extends Judgement<T>> {
+  /** What is waited for. */
+  readonly items: readonly T[]
+  /**
+   * Reads the items. Returns their readings in their order, but fewer when the time is over. Throws only when a
+   * signal interrupts the command.
+   */
+  read(items: readonly T[]): Promise<readonly Reading<R>[]>
+  /** Says what a value means for an item; without side effects. */
+  judge(item: T, value: R): J
+  /** Returns the time until the next reading of an item; `failures` is how many readings failed in a row. */
+  schedule(item: T, failures: number): number
+  /** After it no reading begins. */
+  readonly limit: WaitTime
+  /** How long the readings of an item may fail without interruption; 0 ends with the first failure. */
+  readonly giveUpAfter: number
+  /** Whether the service has answered already, so that its address is right. */
+  readonly hasAnswered?: boolean
+  /** Its signal ends the wait. */
+  readonly host: Pick<Host, 'clock' | 'random' | 'interrupted'>
+  /**
+   * Called after each round with all items that were waited for, and once more where the wait ends for the rest.
+   * Resolves to whether the wait goes on.
+   */
+  onChange(judgements: readonly (J | Judgement<T>)[]): Promise<boolean>
+  /** Called when an outage begins and when it is over, with a sentence that says so. */
+  onOutage(text: string, isOver: boolean): Promise<void>
+  /** Runs the rounds after the first. */
+  during?(rounds: () => Promise<void>): Promise<void>
+  /** Sleeps between two rounds, in the place of the clock; rejects when the signal is aborted. */
+  readonly sleep?: ((delay: number) => Promise<void>) | undefined
+}
+
+/** The maximum time between two readings after failures, in milliseconds. */
+const maxDelay = 5 * 60_000
+
+/** How often in a row a connection is tried again that cannot be made, while nothing has answered yet. */
+const maxConnectionFailures = 3
+
+/** Doubles a delay with each failure in a row, up to 5 minutes, and varies it by 10%. */
+export function backOff(delay: number, failures: number, random: number): number {
+  const longest = Math.max(delay, maxDelay)
+  const doubled = Math.min(longest, delay * 2 ** Math.min(failures, 10))
+  return Math.min(longest, Math.round(doubled * (0.9 + 0.2 * random)))
+}
+
+/**
+ * Returns the longest delay that the service asks for (`Retry-After`), at most 5 minutes and up to 20% longer: so
+ * many clients do not return at the same time. 0 where it asks for none.
+ */
+function requestedDelay(failures: readonly MergeqError[], random: number): number {
+  const longest = Math.max(0, ...failures.map(({ details }) => (details.retryAfter ?? 0) * 1_000))
+  return Math.round(Math.min(maxDelay, longest) * (1 + 0.2 * random))
+}
+
+interface Waiting<T> {
+  readonly item: T
+  /** How many readings failed in a row. */
+  readonly failures: number
+  /** Since when they fail, in milliseconds since the wait began. */
+  readonly failingSince: number
+}
+
+/**
+ * Reads items again and again until each has ended, the time is over, `onChange` ends the wait, or reading has
+ * failed for too long (docs/reference/cli.md, "Waiting"). An error that does not pass ends the item at once, and
+ * one that every request would have ends all of them. Rejects when the signal is aborted.
+ */
+export async function poll<T, R, J extends Judgement<T>>(options: PollOptions<T, R, J>): Promise<void> {
+  const { limit, giveUpAfter, host, onChange, onOutage } = options
+  const { clock, interrupted, random } = host
+  const { sleep = delay => clock.sleep(delay, interrupted), during = rounds => rounds() } = options
+  let waiting: readonly Waiting<T>[] = options.items.map(item => ({ item, failures: 0, failingSince: 0 }))
+  let hasAnswered = options.hasAnswered ?? false
+  let connectionFailures = 0
+  let outageSince: number | undefined
+
+  /** Returns why a failed reading ends the wait for an item; undefined where it is tried again. */
+  const reasonToGiveUp = (failure: MergeqError, failingFor: number): MergeqError | undefined => {
+    const mayTryAgain = isPassing(failure) && connectionFailures <= maxConnectionFailures
+    if (!mayTryAgain || giveUpAfter === 0) return failure
+    return failingFor >= giveUpAfter ? gaveUp(failure, failingFor) : undefined
+  }
+
+  const noteConnection = (readings: readonly Reading<R>[]) => {
+    hasAnswered ||= readings.some(reading => 'value' in reading || isAnswer(reading.failure))
+    const isUnconnected = readings.some(
+      reading => 'failure' in reading && reading.failure.details.failedStep !== undefined,
+    )
+    connectionFailures = isUnconnected && !hasAnswered ? connectionFailures + 1 : 0
+  }
+
+  const judgeReading = (
+    before: Waiting<T>,
+    reading: Reading<R> | undefined,
+  ): { readonly judgement: J | Judgement<T>; readonly next: Waiting<T> } => {
+    const { item } = before
+    if (reading === undefined) return { judgement: { item }, next: before }
+    if ('value' in reading) {
+      const judgement = options.judge(item, reading.value)
+      return { judgement, next: { item: judgement.item, failures: 0, failingSince: 0 } }
+    }
+    const now = limit.elapsed()
+    const failingSince = before.failures === 0 ? now : before.failingSince
+    const failure = reasonToGiveUp(reading.failure, now - failingSince)
+    const judgement = failure === undefined ? { item } : { item, end: { outcome: 'error', failure } as const }
+    return { judgement, next: { item, failures: before.failures + 1, failingSince } }
+  }
+
+  /** Runs a round. Returns the time until the next one, or undefined when the wait is over. */
+  const runRound = async (): Promise<number | undefined> => {
+    const readings = await options.read(waiting.map(({ item }) => item))
+    noteConnection(readings)
+    const failures = readings.flatMap(reading => ('failure' in reading ? reading.failure : []))
+    const fatal = failures.find(isPermanent)
+    const judged = waiting.map((before, index) => {
+      const { judgement, next } = judgeReading(before, readings[index])
+      if (fatal === undefined || judgement.end !== undefined) return { judgement, next }
+      return { judgement: { ...judgement, end: { outcome: 'error', failure: fatal } as const }, next }
+    })
+    waiting = judged.flatMap(({ judgement, next }) => (judgement.end === undefined ? next : []))
+    await noteOutage(failures, readings.length > failures.length)
+    const goesOn = await onChange(judged.map(({ judgement }) => judgement))
+    if (waiting.length === 0) return undefined
+    if (!goesOn || limit.remaining() <= 0) {
+      const outcome = limit.remaining() <= 0 && limit.waitLimit > 0 ? 'timed-out' : 'pending'
+      await onChange(waiting.map(({ item }) => ({ item, end: { outcome } as const })))
+      return undefined
+    }
+    const delay = Math.max(Math.min(...waiting.map(delayOf)), requestedDelay(failures, random()))
+    return Math.min(delay, limit.remaining())
+  }
+
+  const delayOf = ({ item, failures, failingSince }: Waiting<T>): number => {
+    const delay = options.schedule(item, failures)
+    if (failures === 0) return delay
+    // The last reading is when the wait gives up.
+    return Math.min(delay, Math.max(0, failingSince + giveUpAfter - limit.elapsed()))
+  }
+
+  const noteOutage = async ([failure]: readonly MergeqError[], hasValue: boolean) => {
+    if (failure !== undefined && outageSince === undefined && waiting.length > 0) {
+      outageSince = limit.elapsed()
+      await onOutage(`${withPeriod(failure.message)} Still waiting.`, false)
+    } else if (failure === undefined && hasValue && outageSince !== undefined) {
+      const duration = formatAge(limit.elapsed() - outageSince)
+      outageSince = undefined
+      await onOutage(`The service responds again after ${duration}.`, true)
+    }
+  }
+
+  let delay = waiting.length === 0 ? undefined : await runRound()
+  if (delay === undefined) return
+  await during(async () => {
+    while (delay !== undefined) {
+      await sleep(delay)
+      delay = await runRound()
+    }
+  })
+}
+
+/** Whether a failed request was answered, by the service or by something in front of it. */
+const isAnswer = ({ kind, details }: MergeqError): boolean =>
+  details.status !== undefined || kind === 'bad-answer'
+
+/** Returns the error of a wait that gave up: the service was unavailable, whatever it answered last. */
+function gaveUp(failure: MergeqError, failingFor: number): MergeqError {
+  const message = failure.message.replace(/\.$/, '')
+  return new MergeqError(
+    'unavailable',
+    `${message}; no poll has succeeded for ${formatAge(failingFor)}.`,
+    failure.details,
+    failure,
+  )
+}

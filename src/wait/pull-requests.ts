@@ -1,0 +1,214 @@
+import type { ServiceClient } from '../api/service-client.ts'
+import { formatDuration, joinTruncated } from '../domain/format.ts'
+import { isKnownState, kindOfOutcome, queueStateMessage, stateOf } from '../domain/states.ts'
+import { commandLinesByQueue } from '../domain/suggested-command.ts'
+import { queueName } from '../domain/values/repository.ts'
+import {
+  automaticDelay,
+  describeChange,
+  isPaused,
+  type Judgement,
+  judgePullRequest,
+  type StateChange,
+  type WaitEnd,
+  type WaitOptions,
+} from '../domain/wait-state.ts'
+import { extendError, MergeqError, toMergeqError } from '../errors.ts'
+import { getString } from '../json.ts'
+import { giveUpLimit } from './limits.ts'
+import { backOff, poll } from './poll.ts'
+import { readTargets, startWait, type TargetRecord, type Wait, type WaitTarget } from './readings.ts'
+import { createResult, type WaitResult } from './result.ts'
+
+/** What a caller does with the events of a wait. */
+export interface WaitObserver {
+  /** `isEnd` is whether the change ends the wait of the pull request. */
+  reportChange(target: WaitTarget, change: StateChange, isEnd: boolean): Promise<void>
+  reportEnd(target: WaitTarget, end: WaitEnd): Promise<void>
+  /** Reports that an outage of the service begins or is over. */
+  reportOutage(text: string, isOver: boolean): Promise<void>
+  /** Sleeps between two rounds; rejects when the wait is interrupted. */
+  sleep(delay: number, waiting: readonly WaitTarget[]): Promise<void>
+  /** Returns the error of a wait that a signal ended. */
+  interrupted(failure: MergeqError, waiting: readonly WaitTarget[]): Promise<MergeqError>
+  /** Runs the rounds after the first; `waiting` returns the pull requests that the wait still waits for. */
+  during(waiting: () => readonly WaitTarget[], rounds: () => Promise<void>): Promise<void>
+}
+
+interface TargetJudgement extends Judgement<WaitTarget> {
+  readonly change?: StateChange | undefined
+  /** Whether the service did not find the pull request for the first time, and no command has just submitted it. */
+  readonly isNewlyMissing?: boolean
+}
+
+/**
+ * Waits until every pull request has reached the requested state or a final state
+ * (docs/reference/cli.md, "Waiting"). With `stopsOnError` the first end without success ends the whole wait.
+ * Throws an `interrupted` error after a signal; the pull requests stay in the queue.
+ */
+export async function waitForTargets(
+  targets: readonly WaitTarget[],
+  wait: Wait,
+  observer: WaitObserver,
+): Promise<void> {
+  const { options, client, time } = wait
+  const { random } = client.host
+  let waiting = targets
+  let rounds = 0
+  try {
+    await poll<WaitTarget, TargetRecord, TargetJudgement>({
+      items: targets,
+      read(items) {
+        rounds++
+        return readTargets(items, wait)
+      },
+      judge: (target, read) => judgeTarget(target, read, rounds === 1, wait),
+      schedule(target, failures) {
+        const { state } = target
+        const delay =
+          options.interval === 'auto' ? backOff(automaticDelay(state), failures, random()) : options.interval
+        // The last reading of a missing pull request is at the end of its grace period.
+        const rest = (state.missingSince ?? Infinity) + options.grace - time.elapsed()
+        return rest > 0 ? Math.min(delay, rest) : delay
+      },
+      limit: time,
+      giveUpAfter: giveUpLimit(options.giveUpAfter, time, client),
+      hasAnswered: targets.some(({ state }) => state.submission !== undefined),
+      host: client.host,
+      async onChange(judgements) {
+        waiting = judgements.flatMap(({ item, end }) => (end === undefined ? item : []))
+        return reportRound(judgements, wait, observer)
+      },
+      onOutage: (text, isOver) => observer.reportOutage(text, isOver),
+      during: rounds => observer.during(() => waiting, rounds),
+      sleep: delay => observer.sleep(delay, waiting),
+    })
+  } catch (error) {
+    const failure = toMergeqError(error)
+    throw failure.kind === 'interrupted' ? await observer.interrupted(failure, waiting) : failure
+  }
+}
+
+/**
+ * Waits for pull requests and returns their results in their order; logs what `pr wait` says on the way. Throws
+ * the error of a reading that shows a mistake of the caller or of mergeq; other errors are results.
+ */
+export async function waitForResults(
+  targets: readonly WaitTarget[],
+  options: WaitOptions,
+  client: ServiceClient,
+): Promise<readonly WaitResult[]> {
+  const { host, logger } = client
+  const wait = startWait(options, client, client.options.timeout)
+  const results = new Map<WaitTarget['request'], WaitResult>()
+  await waitForTargets(targets, wait, {
+    reportChange: ({ request }, change) => logger.info(describeChange(request.values.pr, change)),
+    async reportEnd(target, end) {
+      const { failure } = end
+      if (failure?.kind === 'usage' || failure?.kind === 'internal') throw failure
+      if (failure !== undefined) await logger.warn(failure.message)
+      results.set(target.request, await createResult(target, end, wait))
+    },
+    reportOutage: logger.info,
+    sleep: delay => host.clock.sleep(delay, host.interrupted),
+    interrupted: async (failure, waiting) => interruptedWaitError(failure, waiting, client),
+    during: (_, rounds) => rounds(),
+  })
+  return targets.flatMap(({ request }) => results.get(request) ?? [])
+}
+
+/** Says what a reading means for a pull request: how it stands now, what changed, and the end of its wait. */
+function judgeTarget(
+  target: WaitTarget,
+  { observation, notFound, queue }: TargetRecord,
+  isFirstRound: boolean,
+  { options, client }: Wait,
+): TargetJudgement {
+  const { state, change, outcome, isOutdated } = judgePullRequest(target.state, observation, options)
+  const item = { ...target, state, queue, record: isOutdated ? target.record : observation.record }
+  if (outcome === 'error')
+    return { item, change, end: { outcome, failure: notFound ?? submissionNotVisibleError(item, client) } }
+  const isStuck = options.failOnPaused && isPaused(queue)
+  const isUnseen = target.state.state === undefined && target.state.missingSince === undefined
+  const isNewlyMissing = isUnseen && state.missingSince !== undefined && state.submission === undefined
+  if (outcome === undefined && !isStuck) return { item, change, isNewlyMissing }
+  const isFirstReading = isFirstRound && state.submission === undefined
+  return { item, change, end: { outcome: outcome ?? 'pending', isFirstReading } }
+}
+
+/** Reports what a round brought. Resolves to whether the wait goes on. */
+async function reportRound(
+  judgements: readonly TargetJudgement[],
+  { options, client: { logger, nameOf } }: Wait,
+  observer: WaitObserver,
+): Promise<boolean> {
+  for (const { item, change, end } of judgements) {
+    const message = end === undefined ? queueStateMessage(stateOf(item.queue)) : undefined
+    if (message !== undefined)
+      await logger.warnOnce(message.replace('The queue', `The queue for ${queueName(item.request.values)}`))
+    if (change !== undefined && !isKnownState(change.to))
+      await logger.warnOnce(`Unknown state ${change.to}; still waiting.`)
+    if (change !== undefined)
+      await observer.reportChange(item, change, end !== undefined || options.waitLimit === 0)
+    if (end !== undefined) await observer.reportEnd(item, end)
+  }
+  const missing = judgements.flatMap(({ item, isNewlyMissing }) =>
+    isNewlyMissing === true ? `#${item.request.values.pr}` : [],
+  )
+  if (missing.length > 0 && options.waitLimit > 0) {
+    const { grace, waitLimit } = options
+    const name = nameOf(grace < waitLimit ? 'grace' : 'timeout')
+    await logger.info(
+      `${joinTruncated(missing)} ${missing.length === 1 ? 'is' : 'are'} not in the queue yet; waiting up to ${formatDuration(Math.min(grace, waitLimit))} (${name}).`,
+    )
+  }
+  const hasUnknownHead = judgements.some(
+    ({ item: { record } }) => record !== undefined && (getString(record, 'prSha') ?? '') === '',
+  )
+  if (options.head !== undefined && hasUnknownHead)
+    await logger.warnOnce(
+      `The service does not report the head commit; ${nameOf('matchHead')} is not checked.`,
+    )
+  const isUnsuccessful = ({ end }: TargetJudgement) =>
+    end !== undefined && (end.outcome === 'error' || kindOfOutcome[end.outcome] !== 'ok')
+  return !(options.stopsOnError && judgements.some(isUnsuccessful))
+}
+
+/** Creates the error for a submission that did not show within the grace period, only an earlier attempt. */
+function submissionNotVisibleError(
+  { request: { values }, state: { recordBeforeSubmit = {}, ignoredRecord = recordBeforeSubmit } }: WaitTarget,
+  { advice, nameOf }: ServiceClient,
+): MergeqError {
+  const commands = advice.toInspect('submitPullRequest', [values])
+  const inspect = commands.map(command => `To check the current state, run: ${command}`)
+  const [state, since] = ['state', 'stateChangedAt'].map(key => getString(ignoredRecord, key))
+  const time = since === undefined ? '' : ` since ${since}`
+  const attempt = state === undefined ? '' : ` (${state}${time})`
+  return new MergeqError(
+    'not-found',
+    `#${values.pr} was submitted, but the service still shows only the previous attempt${attempt}.`,
+    {
+      hint: [...inspect, `To wait longer for the submission to appear, increase ${nameOf('grace')}.`].join(
+        '\n',
+      ),
+    },
+  )
+}
+
+/** Creates the error for a wait that a signal ended, with the commands that cancel the pull requests. */
+export function interruptedWaitError(
+  failure: MergeqError,
+  waiting: readonly WaitTarget[],
+  { settings }: ServiceClient,
+): MergeqError {
+  const pullRequests = waiting.map(({ request }) => request.values)
+  const cancelCommands = commandLinesByQueue(['pr', 'cancel'], pullRequests, settings.commandLine)
+  const isSeen = waiting.every(({ state }) => state.state !== undefined)
+  const subject = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'
+  const note = isSeen ? `${subject} in the queue.` : 'Queued pull requests stay in the queue.'
+  return extendError(
+    failure,
+    { hint: `To cancel, run:\n${cancelCommands.join('\n')}` },
+    `${failure.message} Only the wait has ended; mergeq cancelled nothing. ${note}`,
+  )
+}
