@@ -23,9 +23,13 @@ const chunkName = id =>
     : basename(packageFolderOf(id) ?? id)
 
 /** Modules that few commands load, although several files import them: they must not be in what all load. */
-const rarelyLoaded = ['domain/explain', 'domain/metrics', 'domain/queue-settings.ts'].map(path =>
-  join(src, path),
-)
+const rarelyLoaded = [
+  'commands/pr/wait-',
+  'domain/explain',
+  'domain/metrics',
+  'domain/queue-settings.ts',
+  'wait',
+].map(path => join(src, path))
 const isShared = id => isSource(id) && !rarelyLoaded.some(path => id.startsWith(path))
 
 /** Returns the modules that a module imports statically, itself or through other modules, with the module. */
