@@ -12,9 +12,10 @@ interface PullRequestSettings {
 }
 
 interface LookupOptions {
-  /** The command as it is typed, such as `pr get`, for the error; undefined for a call of the library. */
-  readonly command?: string
-  readonly dryRun: boolean
+  /** How to give a pull request, as a sentence, for the error. */
+  readonly advice: string
+  /** Why no request may be sent, without a full stop; undefined if it may be. */
+  readonly whyOffline?: string | undefined
 }
 
 /**
@@ -25,7 +26,7 @@ interface LookupOptions {
 export async function findCurrentPullRequest(
   settings: PullRequestSettings,
   client: ServiceClient,
-  { command, dryRun }: LookupOptions = { dryRun: false },
+  { advice, whyOffline }: LookupOptions,
 ): Promise<string> {
   const { logger } = client
   const known = await logger.withSpinner(
@@ -35,12 +36,12 @@ export async function findCurrentPullRequest(
   if (known !== undefined) return known
   const lookup = await settings.lookUpCheckout()
   const { branch, commit = '', commitProblem, problem } = lookup
-  const missing = (branchProblem?: string) => missingPullRequestError(lookup, branchProblem, command)
+  const missing = (branchProblem?: string) => missingPullRequestError(lookup, branchProblem, advice)
   if (problem !== undefined) throw missing()
   if (branch === undefined) throw missing('HEAD is detached')
   const [repo, targetBranch] = [await settings.require('repo'), await settings.require('targetBranch')]
   if (branch === targetBranch) throw missing(`${branch} is the target branch`)
-  if (dryRun) throw missing('--dry-run sends no request')
+  if (whyOffline !== undefined) throw missing(whyOffline)
   if (commitProblem !== undefined)
     await logger.debug(`pull request by commit ${commit.slice(0, 7)}: ${commitProblem}`)
   const number = await readNumber(client, { repo, targetBranch, head: branch })

@@ -2,6 +2,7 @@ import type { Param } from '../api/operation.ts'
 import { fieldNames, pullRequestRecord } from '../api/operations/fields.ts'
 import type { ParseContext, ParsedArgs } from '../config/settings.ts'
 import { formatInteger } from '../domain/format.ts'
+import { shellQuote } from '../domain/suggested-command.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { type Repository, repositoryKey } from '../domain/values/repository.ts'
 import { readText } from '../domain/values/text.ts'
@@ -142,6 +143,12 @@ export function argsForPullRequest(args: ParsedArgs, word: string): ParsedArgs {
       `To print only some fields, use: --json --fields ${names.join(',')}`,
     )
   }
+  // With gh, -q is followed by what jq selects.
+  if (/^\.[\w[]/.test(word))
+    throw usageError(
+      `'${word}' is not a pull request.`,
+      `To select from the JSON, replace -q and what follows with: --json | jq ${shellQuote(word)}`,
+    )
   const { number, repo } = readReference(word, args.get('--repo')?.[0], typedName)
   const requestArgs = new Map(args).set('pr', [String(number)])
   // The repository that was typed stays as it was typed.

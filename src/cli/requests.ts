@@ -75,7 +75,10 @@ async function findPullRequest(
   { client, options }: CommandContext,
 ): Promise<string> {
   const { findCurrentPullRequest } = await import('../api/current-pull-request.ts')
-  return findCurrentPullRequest(settings, client(), { command, dryRun: options.dryRun })
+  return findCurrentPullRequest(settings, client(), {
+    advice: `Specify a pull request: mergeq ${command} 123`,
+    whyOffline: options.dryRun ? '--dry-run sends no request' : undefined,
+  })
 }
 
 /** Returns the option that was typed: `api` has its own options for the fields of a body. */

@@ -1,11 +1,12 @@
 import { memoize } from '../domain/memoize.ts'
 import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
 import type { OutputFormat } from '../domain/output-formats.ts'
-import { type CommandLine, createCommandLine } from '../domain/suggested-command.ts'
+import type { CommandLine } from '../domain/suggested-command.ts'
 import { requireUtf8 } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
+import { createCommandLine } from './command-line.ts'
 import {
   type ResolvedValue,
   type SettingKey,

@@ -13,16 +13,15 @@ export interface CheckoutLookup {
 }
 
 /**
- * Returns the usage error for a command without a pull request: what was tried, why it failed, and the
- * command to type.
+ * Returns the usage error for a request without a pull request: what was tried, why it failed, and what to do.
  *
  * @param branchProblem why no pull request was found by the branch; without a full stop
- * @param command the command as it is typed, such as `pr get`; undefined for a call of the library
+ * @param advice how to give a pull request, as a sentence
  */
 export function missingPullRequestError(
   { problem, commit, commitProblem, branch, isCiJob }: CheckoutLookup,
   branchProblem: string | undefined,
-  command: string | undefined,
+  advice: string,
 ): MergeqError {
   const subject = branch === undefined ? commit && `commit ${commit.slice(0, 7)}` : `branch ${branch}`
   const byCommit = commit === undefined ? 'By commit' : `By commit ${commit.slice(0, 7)}`
@@ -34,9 +33,6 @@ export function missingPullRequestError(
   ].flatMap(([way, reason]) => (reason === undefined ? [] : [`${way}: ${reason}.`]))
   return usageError(
     subject === undefined ? 'No pull request was given.' : `No pull request was found for ${subject}.`,
-    [
-      ...reasons,
-      `MERGEQ_PR is not set. ${command === undefined ? 'Set the option pr.' : `Specify a pull request: mergeq ${command} 123`}`,
-    ].join('\n'),
+    [...reasons, `MERGEQ_PR is not set. ${advice}`].join('\n'),
   )
 }

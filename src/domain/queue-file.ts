@@ -66,11 +66,17 @@ export const settingNames: readonly string[] = [...knownSettings.keys()]
 export const showKey = (key: string, before: string, after = ''): string =>
   /^[\w.-]{1,40}$/.test(key) ? `${before}${key}${after}` : ''
 
-const expectedForm =
-  'A queue file has the keys `repo`, `targetBranch` and `settings`. For an example, run: mergeq queue export'
-
-/** Throws a usage error that names the file and the line of a mistake. */
-export function parseQueueFile({ value: document, lineOf }: SourceDocument, file: string): QueueFile {
+/**
+ * Throws a usage error that names the file and the line of a mistake.
+ *
+ * @param howToBegin says how to get an example, for the error of a file with another form
+ */
+export function parseQueueFile(
+  { value: document, lineOf }: SourceDocument,
+  file: string,
+  howToBegin: string,
+): QueueFile {
+  const expectedForm = `A queue file has the keys \`repo\`, \`targetBranch\` and \`settings\`. ${howToBegin}`
   const placeOf = (...path: readonly string[]) => `${file}:${lineOf(...path)}`
   if (!isObject(document)) throw usageError(`${placeOf()}: a queue file must be a mapping.`, expectedForm)
   const unknown = Object.keys(document).find(key => !queueFileKeys.includes(key))

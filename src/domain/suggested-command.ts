@@ -1,4 +1,4 @@
-import { parseRepository, type Repository, repositoryKey, repositoryName } from './values/repository.ts'
+import type { Repository } from './values/repository.ts'
 
 /** Returns a text in single quotes, which a POSIX shell reads as one word with the same characters. */
 export const shellQuote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
@@ -32,49 +32,6 @@ interface CommandPlace {
  * repeat, if they were typed.
  */
 export type CommandLine = (words: CommandWords, place?: CommandPlace, repeated?: readonly string[]) => string
-
-interface CommandLineContext {
-  /** The options that were typed, by their long names, with their values. */
-  readonly typed: ReadonlyMap<string, readonly string[]>
-  /** The settings that no option gave: another command has the same. */
-  readonly configured: ReadonlyMap<string, string>
-}
-
-/** An option and its value; a word that begins with `-` would not be read as a value. */
-const optionWords = (name: string, value: string): CommandWords =>
-  value.startsWith('-') ? [`${name}=${value}`] : [name, value]
-
-/**
- * Returns `CommandLine` for a command: it repeats the options that were typed. If a URL, a receipt or `--set`
- * named another queue, `place` replaces their values; what is configured for that queue is left out.
- */
-export const createCommandLine =
-  ({ typed, configured }: CommandLineContext): CommandLine =>
-  (words, { repo, targetBranch } = {}, repeated = []) => {
-    const repeat = (name: string): CommandWords => {
-      const [value] = typed.get(name) ?? []
-      return value === undefined ? [] : optionWords(name, value)
-    }
-    const locate = (
-      name: string,
-      setting: string,
-      wanted: string | null | undefined,
-      canonical = (text: string) => text,
-    ): CommandWords => {
-      if (wanted === null) return []
-      if (wanted === undefined) return repeat(name)
-      const isWanted = (text: string | undefined) =>
-        text !== undefined && canonical(text) === canonical(wanted)
-      if (isWanted(typed.get(name)?.[0])) return repeat(name)
-      return isWanted(configured.get(setting)) ? [] : optionWords(name, wanted)
-    }
-    return joinCommandLine([
-      ...words,
-      ...locate('--repo', 'repo', repo && repositoryName(repo), text => repositoryKey(parseRepository(text))),
-      ...locate('--target-branch', 'targetBranch', targetBranch),
-      ...['--org', '--base-url', '--profile', ...repeated].flatMap(repeat),
-    ])
-  }
 
 /** How many pull requests a suggested command line names at most. */
 const maxNumbers = 50

@@ -47,12 +47,22 @@ export const describeWhen = (range: TimeRange, endsNow: boolean): string =>
  * its end, each an instant or a duration back from `now`. Without a start the range is 24 hours long; without
  * an end it ends now. Throws a usage error if a text cannot be parsed, if the end is in the future, and if
  * the range is empty.
+ *
+ * @param nameOf returns the name of `until` as the caller writes it
  */
-export function parseTimeRange(from: string | undefined, to: string | undefined, now: number): TimeRange {
+export function parseTimeRange(
+  from: string | undefined,
+  to: string | undefined,
+  now: number,
+  nameOf: (name: string) => string,
+): TimeRange {
   const end = to === undefined ? now : parseMoment(to, now)
   const start = from === undefined ? end - defaultLength : parseMoment(from, now)
   if (end > now)
-    throw usageError('The end of the range is in the future.', 'To end the range now, omit --until.')
+    throw usageError(
+      'The end of the range is in the future.',
+      `To end the range now, omit ${nameOf('until')}.`,
+    )
   if (start >= end) throw usageError('The range is empty: the start must be before the end.')
   return { start, end }
 }

@@ -292,7 +292,7 @@ async function findPullRequest(
   client: CallClient,
 ): Promise<{ readonly number: number; readonly settings: Config }> {
   const { settings } = client
-  const text = reference ?? (await findCurrentPullRequest(settings, client))
+  const text = reference ?? (await findCurrentPullRequest(settings, client, { advice: 'Set the option pr.' }))
   const givenRepo = given.repo === undefined ? undefined : String(given.repo)
   const { number, repo } = readReference(text, givenRepo, client.nameOf)
   if (repo === undefined) return { number, settings }

@@ -138,7 +138,7 @@ export const listFailingTests = defineMethod(operations.listFailingTests, {
   },
   list(values, now, nameOf) {
     const { repo, org, since, until, sort, pageToken } = values
-    const range = parseTimeRange(since, until, now)
+    const range = parseTimeRange(since, until, now, nameOf)
     if (pageToken !== undefined && range.end - range.start > maxWindow)
       throw usageError(
         `${nameOf('pageToken')} requires a range of at most 7 days.`,

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { typedName } from '../../src/cli/inputs.ts'
 import { maxBodySize } from '../../src/domain/limits.ts'
 import { TargetList } from '../../src/domain/values/target-list.ts'
 import { anyCharacter } from '../support/any-character.ts'
 
-type Source = '--from' | '--from-json'
+type Form = 'lines' | 'json'
 
 /** Feeds bytes in pieces of these sizes, over and over. */
 async function* pieces(bytes: Uint8Array, sizes: readonly number[]) {
@@ -16,9 +17,9 @@ async function* pieces(bytes: Uint8Array, sizes: readonly number[]) {
 }
 
 /** Reads a list and returns the JSON array that is sent. */
-async function encode(input: string | Uint8Array, source: Source, sizes = [65_536]): Promise<string> {
+async function encode(input: string | Uint8Array, form: Form, sizes = [65_536]): Promise<string> {
   const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : input
-  const { list } = await new TargetList(source).read(pieces(bytes, sizes))
+  const { list } = await new TargetList(form, typedName).read(pieces(bytes, sizes))
   if (list === 'ALL') return list
   const whole = Buffer.concat(list.chunks)
   expect(whole.length).toBe(list.bytes)
@@ -37,7 +38,7 @@ describe('a list of targets in any pieces', () => {
     const indents = fc.constantFrom(undefined, 2)
     await fc.assert(
       fc.asyncProperty(texts, sizes, indents, async (list, cut, indent) => {
-        expect(await encode(JSON.stringify(list, null, indent), '--from-json', cut)).toBe(asJson(list))
+        expect(await encode(JSON.stringify(list, null, indent), 'json', cut)).toBe(asJson(list))
       }),
       runs,
     )
@@ -52,7 +53,7 @@ describe('a list of targets in any pieces', () => {
     await fc.assert(
       fc.asyncProperty(texts, sizes, async (list, cut) => {
         const both = [...list.map(text => `"${inUnits(text)}"`), ...list.map(text => JSON.stringify(text))]
-        expect(await encode(`[${both.join(',')}]`, '--from-json', cut)).toBe(asJson(list))
+        expect(await encode(`[${both.join(',')}]`, 'json', cut)).toBe(asJson(list))
       }),
       runs,
     )
@@ -71,7 +72,7 @@ describe('a list of targets in any pieces', () => {
         const text = rows.map(one => (Array.isArray(one) ? one.join('') : one)).join('\n')
         const targets = rows.flatMap(one => (Array.isArray(one) ? [one[1]] : []))
         const input = `${bom ? '\uFEFF' : ''}${text}${last ? '\n' : ''}`
-        expect(await encode(input, '--from', cut)).toBe(asJson(targets))
+        expect(await encode(input, 'lines', cut)).toBe(asJson(targets))
       }),
       runs,
     )
@@ -85,7 +86,7 @@ describe('a list of targets in any pieces', () => {
       fc.asyncProperty(bad, fc.nat({ max: 30 }), sizes, async (wrong, before, cut) => {
         const good = Buffer.from('目é🦀\n'.repeat(before))
         const bytes = Buffer.concat([good, Buffer.from('x'), Buffer.from(wrong), Buffer.from('\nmore\n')])
-        await expect(encode(bytes, '--from', cut)).rejects.toThrow(`line ${before + 1} is not valid UTF-8`)
+        await expect(encode(bytes, 'lines', cut)).rejects.toThrow(`line ${before + 1} is not valid UTF-8`)
       }),
       runs,
     )
@@ -110,12 +111,12 @@ describe('a list of targets', () => {
     ['keys of objects', '__proto__\nconstructor\ntoString\n', ['__proto__', 'constructor', 'toString']],
     ['a target of a megabyte', 'x'.repeat(1_000_000), ['x'.repeat(1_000_000)]],
   ])('has %s', async (_, input, targets) => {
-    expect(await encode(input, '--from')).toBe(JSON.stringify(targets))
+    expect(await encode(input, 'lines')).toBe(JSON.stringify(targets))
   })
 
   test('keeps the order of 50,000 labels, each once', async () => {
     const labels = Array.from({ length: 50_000 }, (_, index) => `//s${index % 97}:t${index % 40_000}`)
-    expect((await encode(labels.join('\n'), '--from')) === asJson(labels)).toBe(true)
+    expect((await encode(labels.join('\n'), 'lines')) === asJson(labels)).toBe(true)
   })
 
   test('ends over the limit at a target without an end, which is not kept', async () => {
@@ -123,31 +124,31 @@ describe('a list of targets', () => {
     async function* endless() {
       for (const chunk = new Uint8Array(2 ** 20).fill(0x78); ; given++) yield chunk
     }
-    const { list, number } = await new TargetList('--from').read(endless())
+    const { list, number } = await new TargetList('lines', typedName).read(endless())
     expect({ number, given }).toEqual({ number: 0, given: 20 })
     expect(list !== 'ALL' && list.bytes).toBeGreaterThan(maxBodySize)
   })
 
-  const refusals: readonly (readonly [Source, string | Uint8Array, RegExp])[] = [
-    ['--from', '\uFEFF\r\n \n', /^--from: the list of targets is empty\.$/],
-    ['--from', 'a\nb\0c\n', /^--from: line 2 contains a NUL byte/],
-    ['--from', Buffer.from('//a\n', 'utf16le'), /line 1 contains a NUL byte/],
-    ['--from', '["a","b"]', /line 1 looks like JSON/],
-    ['--from', '[\n  "a"\n]\n', /line 1 looks like JSON/],
-    ['--from', 'a\n[ "b"]', /line 2 looks like JSON/],
-    ['--from', Buffer.from('\uFEFF//a\n', 'utf16le'), /targets are encoded as UTF-16, not UTF-8/],
-    ['--from-json', '', /is empty/],
-    ['--from-json', '[]', /is empty/],
-    ['--from-json', '["a",\n3]', /^--from-json: line 2 is not a JSON array of strings/],
-    ['--from-json', '["a"', /ends before the end of the array/],
-    ['--from-json', '["a"] x', /is not a JSON array of strings/],
-    ['--from-json', '["a",]', /is not a JSON array of strings/],
-    ['--from-json', '{"a":1}', /is not a JSON array of strings/],
-    ['--from-json', '["a\nb"]', /is not a JSON array of strings/],
-    ['--from-json', '["\\x"]', /is not a JSON array of strings/],
-    ['--from-json', '["a",""]', /contains an empty target/],
-    ['--from-json', new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]), /line 1 is not valid UTF-8/],
-    ['--from-json', Buffer.from('\uFEFF["a"]', 'utf16le'), /targets are encoded as UTF-16/],
+  const refusals: readonly (readonly [Form, string | Uint8Array, RegExp])[] = [
+    ['lines', '\uFEFF\r\n \n', /^--from: the list of targets is empty\.$/],
+    ['lines', 'a\nb\0c\n', /^--from: line 2 contains a NUL byte/],
+    ['lines', Buffer.from('//a\n', 'utf16le'), /line 1 contains a NUL byte/],
+    ['lines', '["a","b"]', /line 1 looks like JSON/],
+    ['lines', '[\n  "a"\n]\n', /line 1 looks like JSON/],
+    ['lines', 'a\n[ "b"]', /line 2 looks like JSON/],
+    ['lines', Buffer.from('\uFEFF//a\n', 'utf16le'), /targets are encoded as UTF-16, not UTF-8/],
+    ['json', '', /is empty/],
+    ['json', '[]', /is empty/],
+    ['json', '["a",\n3]', /^--from-json: line 2 is not a JSON array of strings/],
+    ['json', '["a"', /ends before the end of the array/],
+    ['json', '["a"] x', /is not a JSON array of strings/],
+    ['json', '["a",]', /is not a JSON array of strings/],
+    ['json', '{"a":1}', /is not a JSON array of strings/],
+    ['json', '["a\nb"]', /is not a JSON array of strings/],
+    ['json', '["\\x"]', /is not a JSON array of strings/],
+    ['json', '["a",""]', /contains an empty target/],
+    ['json', new Uint8Array([0x5b, 0x22, 0xff, 0x22, 0x5d]), /line 1 is not valid UTF-8/],
+    ['json', Buffer.from('\uFEFF["a"]', 'utf16le'), /targets are encoded as UTF-16/],
   ]
   test.each(refusals)('with %s is refused: %j', async (source, input, message) => {
     await expect(encode(input, source)).rejects.toMatchObject({

@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { explanationJson, explanationProse, explanationRows } from '../../src/commands/pr/explain/report.ts'
+import { typedName } from '../../src/cli/inputs.ts'
+import {
+  explanationJson,
+  explanationProse,
+  explanationRows,
+  wordsFor,
+} from '../../src/commands/pr/explain/report.ts'
 import { type ExplainSources, explainPullRequest } from '../../src/domain/explain/explain-pull-request.ts'
 import { formatOrdinal } from '../../src/domain/format.ts'
 import { pullRequestStates } from '../../src/domain/states.ts'
@@ -14,7 +20,8 @@ import { entry, queue, record, uuid } from '../support/pr-explain.ts'
 const nothing: ExplainSources = {
   pr: 7,
   targetBranch: 'main',
-  commandLine: joinCommandLine,
+  commandFor: (action, subject) => joinCommandLine(wordsFor(action, 7, subject)),
+  nameOf: typedName,
   record: undefined,
   queue: undefined,
   run: undefined,
@@ -255,7 +262,6 @@ test('another submit says which options keep the priority and batching', () => {
   const { submitAgain } = explainPullRequest({
     ...nothing,
     ...at('PENDING', { priorityValue: 10, noBatch: true }),
-    commandLine: words => joinCommandLine([...words, '--repo', 'acme/web']),
   })
   expect(submitAgain.why).toContain('without --priority 10 --no-batch may reset')
 })

@@ -181,22 +181,23 @@ const commandLineWords = (nodes: readonly Node[]): readonly string[] =>
     )
     .filter(text => typeof text === 'string')
     .filter(text =>
-      /(?:^|[^\w-])--[a-z]|\bmergeq (?:[a-z]+ )?(?:auth|config|flaky|metrics|pr|queue)\b/.test(text),
+      /(?:^|[^\w-])--[a-z]|\bmergeq (?:api|auth|completion|config|doctor|flaky|guard|help|metrics|pr|queue|sandbox|\$|$)/.test(
+        text,
+      ),
     )
 
 const isRaw = (value: unknown): value is { readonly raw: string } =>
   typeof value === 'object' && value !== null && 'raw' in value
 
-/** What is left: options of Node and curl, and a sentence about a dry run. */
+/** What is left: options of Node and curl. */
 const knownWords = [
   ', or use the system certificate store: NODE_OPTIONS=--use-system-ca',
   '--data-binary',
-  '--dry-run sends no request',
   'Run Node without --jitless, and with more virtual memory (ulimit -v). Nothing was sent.',
 ]
 
-test('the service, its methods and the transport hold no words of the command line', () => {
-  const below = files.filter(({ path }) => /^(?:api|methods|wait|http)\//.test(path))
+test('what lies below the command line holds none of its words', () => {
+  const below = files.filter(({ path }) => /^(?:api|methods|wait|http|domain)\//.test(path))
   expect(below.flatMap(({ nodes }) => commandLineWords(nodes)).sort()).toEqual(knownWords)
   expect(commandLineWords(parse('throw `Use --sha or run: mergeq pr get`'))).toHaveLength(1)
 })

@@ -2,7 +2,7 @@ import { defineCommand, type ListEnding } from '../../cli/command.ts'
 import { cutListSentence, limitInput } from '../../cli/common-inputs.ts'
 import type { CommandContext } from '../../cli/context.ts'
 import { serviceRecord } from '../../cli/fields.ts'
-import { type Input, paramInput } from '../../cli/inputs.ts'
+import { type Input, paramInput, typedName } from '../../cli/inputs.ts'
 import type { ParseContext, ParsedArgs } from '../../config/settings.ts'
 import { countRead, formatInteger, pluralize } from '../../domain/format.ts'
 import { maxWindow } from '../../domain/limits.ts'
@@ -144,7 +144,7 @@ export const flakyListCommand = defineCommand({
   listEnding(end, { sort, since, until, pageToken }, { startedAt, settings: { commandLine } }) {
     const { records, shown, total = shown, hidden, complete, isBroken } = end
     if (sort === undefined || pageToken !== undefined || (shown === 0 && isBroken)) return undefined
-    const range = parseTimeRange(since, until, startedAt)
+    const range = parseTimeRange(since, until, startedAt, typedName)
     const endsNow = until === undefined
     if (shown === 0) {
       const when = describeWhen(range, endsNow)

@@ -1,6 +1,6 @@
 import type { Params, ParamValues } from '../../api/operation.ts'
 import type { CommandContext } from '../../cli/context.ts'
-import { flag } from '../../cli/inputs.ts'
+import { flag, typedName } from '../../cli/inputs.ts'
 import { readListOf } from '../../cli/stream-pages.ts'
 import { parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
 import { toIso } from '../../domain/values/time.ts'
@@ -14,7 +14,7 @@ import { listFailingTests, listUnhealthyTests } from '../../methods/tests.ts'
 export type FailingTestsRequest = ServiceRequest<ParamValues<typeof listFailingTests.params>>
 
 export const rangeOf = ({ values }: FailingTestsRequest, { startedAt }: CommandContext): TimeRange =>
-  parseTimeRange(values.since, values.until, startedAt)
+  parseTimeRange(values.since, values.until, startedAt, typedName)
 
 /** Returns a range as `--json` has it; `complete` says whether the whole range was read. */
 export const windowOf = ({ start, end }: TimeRange, complete: boolean) => ({

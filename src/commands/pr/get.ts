@@ -106,7 +106,7 @@ function pullRequestSheet(
   const state = stateOf(record)
   const title = shortText(record, 'prTitle')
   const age = describeSince(shortText(record, 'stateChangedAt'), now, terminalOutcome(state) !== undefined)
-  const problems = state === 'NOT_READY' ? readinessFindings(pr ?? 0, record, {}) : []
+  const problems = state === 'NOT_READY' ? readinessFindings(record, {}) : []
   const properties = [
     ['priority', priorityText(record)],
     ['author', shortText(record, 'prAuthor')],

@@ -1,7 +1,7 @@
 import { defineCommand } from '../../cli/command.ts'
 import { argsForPullRequest, pullRequestArguments } from '../../cli/common-inputs.ts'
 import { openInput } from '../../cli/input-files.ts'
-import type { Input } from '../../cli/inputs.ts'
+import { type Input, typedName } from '../../cli/inputs.ts'
 import type { ParseContext } from '../../config/settings.ts'
 import { formatBytes, formatInteger, pluralize } from '../../domain/format.ts'
 import { isPullRequestReference } from '../../domain/values/pull-request.ts'
@@ -101,7 +101,7 @@ const targetArguments: Input<ImpactedTargets> = {
         return encodeTargets([])
       case '--from':
       case '--from-json': {
-        const list = new TargetList(source)
+        const list = new TargetList(source === '--from' ? 'lines' : 'json', typedName)
         const [path = ''] = words
         return context.logger.withSpinner(
           () => `Reading targets: ${pluralize(list.number, 'target')}, ${formatBytes(list.bytesRead)} so far`,

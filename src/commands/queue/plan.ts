@@ -96,7 +96,7 @@ export async function readQueueFile(path: string, context: CommandContext): Prom
   const source = parseYaml(text, name)
   if (isJsonFileName(path) && parseJson(text) === undefined)
     throw usageError(`${path}:1: invalid JSON.`, 'Fix the file, or rename it to end in .yaml.')
-  return { text, content: parseQueueFile(source, name) }
+  return { text, content: parseQueueFile(source, name, 'For an example, run: mergeq queue export') }
 }
 
 /** Reads the setting of `--set`: a path without dots. Throws a usage error for another path or a wrong value. */

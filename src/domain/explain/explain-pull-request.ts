@@ -1,10 +1,9 @@
 import { get, getArray, getNumber, getString, type JsonObject } from '../../json.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
 import { isFailedOrCancelled, normalizeState, stateOf, terminalOutcome } from '../states.ts'
-import type { CommandWords } from '../suggested-command.ts'
 import type { TestRun } from '../test-run.ts'
 import { stateFindings } from './findings.ts'
-import type { Finding, Step } from './readiness.ts'
+import type { Action, Finding, Step } from './readiness.ts'
 
 /** `held` means PENDING_FAILURE, a state from which a pull request may still merge. */
 export type ExplanationVerdict =
@@ -16,7 +15,10 @@ export type UnreadSource = { readonly what: 'queue' | 'test run'; readonly why: 
 export interface ExplainSources {
   readonly pr: number
   readonly targetBranch: string
-  commandLine(words: CommandWords): string
+  /** Returns the command that does it, as the caller runs it. */
+  commandFor(action: Action, subject: ActionSubject): string
+  /** Returns the name of a param as the caller writes it. */
+  nameOf(param: string): string
   /** The pull request's record; undefined if the service knows no submission (404). */
   readonly record: JsonObject | undefined
   /** Null if there is no queue (404), undefined if the queue could not be read. */
@@ -27,7 +29,13 @@ export interface ExplainSources {
   readonly now: number
 }
 
-/** A next step: a command line of mergeq, or, if `command` is null, an action outside mergeq. */
+/** What an action is about. */
+export interface ActionSubject {
+  readonly record: JsonObject | undefined
+  readonly run: TestRun | undefined
+}
+
+/** A next step: a command, or, if `command` is null, something that a person does elsewhere. */
 export type NextStep = { readonly command: string | null; readonly why: string }
 
 /** Why a pull request is not merging. The output of `pr explain --json` has exactly these keys. */
@@ -62,22 +70,34 @@ export interface Explanation {
  * documents and unknown states are named in the explanation.
  */
 export function explainPullRequest(sources: ExplainSources): Explanation {
-  const { pr, targetBranch, commandLine, queue, run, unread, now } = sources
+  const { pr, targetBranch, queue, run, unread, now, nameOf } = sources
   const entry = queueEntries(queue ?? {}).find(candidate => candidate.pr === pr)
   const record = newerRecord(sources.record, entry)
   const state = stateOf(record) || stateOf(entry?.record)
+  const commandFor = (action: Action) => sources.commandFor(action, { record, run })
   const findings: Finding[] =
     record === undefined
       ? [{ code: 'never-submitted', message: `It was never submitted to the queue for ${targetBranch}.` }]
       : [...stateFindings(state, { pr, targetBranch, record, queue: queue ?? {}, entry, now }, run)]
-  if (queue === null && terminalOutcome(state) === undefined) findings.push(noQueueFinding(targetBranch))
+  if (queue === null && terminalOutcome(state) === undefined)
+    findings.push({
+      code: 'no-queue',
+      message: `This repository has no queue for ${targetBranch}.`,
+      blocks: true,
+      steps: [
+        {
+          why: `Check ${nameOf('repo')} and ${nameOf('targetBranch')}; \`${commandFor('list-queues')}\` lists the queues.`,
+        },
+        { action: 'create-queue', why: 'Creates the queue, if the branch needs one.' },
+      ],
+    })
   const isBlocking = ({ blocks = false }: Finding) => blocks
   const verdict = verdictOf(state, findings, findings.some(isBlocking))
-  const steps = [...findings.flatMap(finding => finding.steps ?? []), ...stepsFor(verdict, state, pr, run)]
+  const steps = [...findings.flatMap(finding => finding.steps ?? []), ...stepsFor(verdict, state, run)]
   // Of steps with the same command the first is enough.
   const next = new Map<string, NextStep>()
-  for (const { words, why } of steps) {
-    const command = words === undefined ? null : commandLine(words)
+  for (const { action, why } of steps) {
+    const command = action === undefined ? null : commandFor(action)
     if (!next.has(command ?? why)) next.set(command ?? why, { command, why })
   }
   return {
@@ -93,7 +113,11 @@ export function explainPullRequest(sources: ExplainSources): Explanation {
       ({ code, message }) => ({ code, message }),
     ),
     next: [...next.values()],
-    submitAgain: assessResubmission(state === '' && record !== undefined ? 'unknown' : verdict, record ?? {}),
+    submitAgain: assessResubmission(
+      state === '' && record !== undefined ? 'unknown' : verdict,
+      record ?? {},
+      nameOf,
+    ),
     unread,
   }
 }
@@ -111,16 +135,6 @@ function newerRecord(record: JsonObject | undefined, entry: QueueEntry | undefin
     : record
 }
 
-const noQueueFinding = (targetBranch: string): Finding => ({
-  code: 'no-queue',
-  message: `This repository has no queue for ${targetBranch}.`,
-  blocks: true,
-  steps: [
-    { why: 'Check --repo and --target-branch; `mergeq queue list` lists the queues.' },
-    { words: ['queue', 'create'], why: 'Creates the queue, if the branch needs one.' },
-  ],
-})
-
 /** The codes of findings after which the state of a pull request says nothing certain. */
 const unclearStates: readonly string[] = ['settling', 'not-submitted', 'unknown-state', 'no-state']
 
@@ -136,16 +150,11 @@ function verdictOf(state: string, [first]: readonly Finding[], isBlocked: boolea
   return isBlocked ? 'blocked' : 'waiting'
 }
 
-function stepsFor(
-  verdict: ExplanationVerdict,
-  state: string,
-  pr: number,
-  run: TestRun | undefined,
-): readonly Step[] {
-  const wait = { words: ['pr', 'wait', pr], why: 'Waits until it merges or leaves the queue.' }
-  const showChecks =
-    run === undefined ? [] : [{ words: ['pr', 'testing', run.id], why: 'Shows the checks of its test run.' }]
-  const submit = (why: string) => ({ words: ['pr', 'submit', pr], why })
+function stepsFor(verdict: ExplanationVerdict, state: string, run: TestRun | undefined): readonly Step[] {
+  const wait: Step = { action: 'wait', why: 'Waits until it merges or leaves the queue.' }
+  const showChecks: readonly Step[] =
+    run === undefined ? [] : [{ action: 'show-test-run', why: 'Shows the checks of its test run.' }]
+  const submit = (why: string): Step => ({ action: 'submit', why })
   switch (verdict) {
     case 'merged':
       return []
@@ -157,13 +166,13 @@ function stepsFor(
     }
     case 'held': {
       const why = 'Runs its tests again, for a failure that may be flaky.'
-      return [wait, ...showChecks, { words: ['pr', 'restart', pr], why }]
+      return [wait, ...showChecks, { action: 'restart-tests', why }]
     }
     case 'testing':
       return [wait, ...showChecks]
     case 'unknown': {
       const why = 'Shows the complete record from the service.'
-      return [{ words: ['pr', 'get', pr, '--json'], why }, wait]
+      return [{ action: 'show-record', why }, wait]
     }
     default:
       return [wait]
@@ -190,7 +199,11 @@ const defaultPriority = 100
  * Returns whether another submit is safe. Submitting a queued pull request again resets its priority and
  * batching unless they are given again (docs/reference/service.md, "submitPullRequest").
  */
-function assessResubmission(verdict: ExplanationVerdict, record: JsonObject): Explanation['submitAgain'] {
+function assessResubmission(
+  verdict: ExplanationVerdict,
+  record: JsonObject,
+  nameOf: ExplainSources['nameOf'],
+): Explanation['submitAgain'] {
   if (verdict === 'never-submitted') return { safe: true, why: 'It was never submitted.' }
   if (verdict === 'merged') return { safe: false, why: 'It is already merged.' }
   if (verdict === 'dropped') return { safe: true, why: 'It is no longer in the queue.' }
@@ -198,8 +211,8 @@ function assessResubmission(verdict: ExplanationVerdict, record: JsonObject): Ex
   const priority = getNumber(record, 'priorityValue')
   const isDefault = priority === defaultPriority || getString(record, 'usedDefaultPriorityName') !== undefined
   const flags = [
-    ...(isDefault || priority === undefined ? [] : [`--priority ${priority}`]),
-    ...(get(record, 'noBatch') === true ? ['--no-batch'] : []),
+    ...(isDefault || priority === undefined ? [] : [`${nameOf('priority')} ${priority}`]),
+    ...(get(record, 'noBatch') === true ? [nameOf('noBatch')] : []),
   ].join(' ')
   if (flags !== '')
     return {

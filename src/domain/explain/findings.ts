@@ -11,7 +11,7 @@ import {
   terminalOutcome,
 } from '../states.ts'
 import type { TestRun } from '../test-run.ts'
-import { type Finding, readinessFindings } from './readiness.ts'
+import { type Finding, readinessFindings, type Step } from './readiness.ts'
 
 /** The documents that findings are made from; a missing document is an empty object. */
 export interface Facts {
@@ -35,7 +35,7 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
     ...namesFinding('pending-checks', running, names => `Checks still running in its test run: ${names}.`),
   ]
   const hostReasons = hostFindings(facts)
-  const readiness = readinessFindings(facts.pr, facts.record, facts.queue)
+  const readiness = readinessFindings(facts.record, facts.queue)
   const position = positionFindings(facts)
   switch (state) {
     case 'NOT_READY':
@@ -248,7 +248,10 @@ function queueStateFindings({ queue }: Facts, blockingStates: readonly string[])
   const message = queueStateMessage(state)
   if (message === undefined)
     return [{ code: 'queue-state', message: `The queue is in the unknown state '${shorten(state)}'.` }]
-  const resume = { words: ['queue', 'resume'], why: 'Resumes testing and merging, if you manage the queue.' }
+  const resume: Step = {
+    action: 'resume-queue',
+    why: 'Resumes testing and merging, if you manage the queue.',
+  }
   return [
     {
       code: `queue-${codeOf(state)}`,

@@ -1,10 +1,14 @@
 import { get, getString, isObject, type Json, type JsonObject } from '../../json.ts'
 import { shorten } from '../format.ts'
-import type { CommandWords } from '../suggested-command.ts'
 
-/** A next step: the words of a command of mergeq, or, if there are none, an action outside mergeq. */
+/** What the caller can do about a pull request or its queue. */
+export type Action =
+  | ('submit' | 'wait' | 'restart-tests' | 'show-record' | 'show-test-run' | 'upload-targets')
+  | ('list-queues' | 'create-queue' | 'resume-queue')
+
+/** A next step; without an action something that a person does elsewhere. */
 export interface Step {
-  readonly words?: CommandWords
+  readonly action?: Action
   readonly why: string
 }
 
@@ -49,21 +53,14 @@ const mergeabilityFindings = new Map<string, Finding>([
   ],
 ])
 
-function targetsFinding(
-  pr: number,
-  record: JsonObject,
-  readiness: Json | undefined,
-  queue: JsonObject,
-): Finding | undefined {
+function targetsFinding(readiness: Json | undefined, queue: JsonObject): Finding | undefined {
   const isNeeded = isObject(readiness)
     ? readiness.requiresImpactedTargets === true
     : get(queue, 'mode') === 'parallel'
   const isUploaded = get(readiness, 'hasImpactedTargets')
   if (!isNeeded || isUploaded === true) return undefined
-  const sha = getString(record, 'prSha') ?? ''
-  const commit = /^[\da-f]{7,64}$/i.test(sha) ? ['--sha', sha] : []
   const upload: Step = {
-    words: ['pr', 'targets', pr, '--from', 'targets.txt', ...commit],
+    action: 'upload-targets',
     why: 'Uploads the impacted targets of its head commit from a file with one target per line. Each push needs a new upload.',
   }
   if (isUploaded !== false)
@@ -87,10 +84,10 @@ function targetsFinding(
  * Returns findings about the conditions that a record's readiness does not meet
  * (docs/reference/service.md, "Pull request states").
  */
-export function readinessFindings(pr: number, record: JsonObject, queue: JsonObject): readonly Finding[] {
+export function readinessFindings(record: JsonObject, queue: JsonObject): readonly Finding[] {
   const readiness = get(record, 'readiness')
   const findings: Finding[] = []
-  const targets = targetsFinding(pr, record, readiness, queue)
+  const targets = targetsFinding(readiness, queue)
   if (targets !== undefined) findings.push(targets)
   if (get(readiness, 'doesBaseBranchMatch') === false) {
     const base = getString(record, 'prBaseBranch')

@@ -77,13 +77,7 @@ export function* readSamples(text: string): Generator<Sample> {
       )
     samples++
     if (samples > maxSamples)
-      throw new MergeqError(
-        'bad-answer',
-        `The metrics have more than ${formatInteger(maxSamples)} samples.`,
-        {
-          hint: 'To save the text as it is, run: mergeq metrics > metrics.prom',
-        },
-      )
+      throw new MergeqError('bad-answer', `The metrics have more than ${formatInteger(maxSamples)} samples.`)
     yield sample
   }
 }

@@ -1,5 +1,4 @@
 import { usageError } from '../../errors.ts'
-import { shellQuote } from '../suggested-command.ts'
 import { looksLikeHost, type Repository, repositoryName } from './repository.ts'
 
 /** The values of a request that name its pull request. */
@@ -37,9 +36,7 @@ export const isPullRequestReference = (text: string): boolean =>
 const hintInsteadOf = (text: string): string =>
   /^#?\d+(?:,#?\d+)+$/.test(text)
     ? `Separate pull requests with spaces: ${text.replaceAll(/[#,]+/g, ' ').trim()}`
-    : /^\.[\w[]/.test(text)
-      ? `To select from the JSON, replace -q and what follows with: --json | jq ${shellQuote(text)}`
-      : `Use a number (123 or #123, at most ${maxPullRequestNumber}) or the URL of the pull request.`
+    : `Use a number (123 or #123, at most ${maxPullRequestNumber}) or the URL of the pull request.`
 
 /**
  * Parses a pull request: `123`, `#123` or a URL, which also names the repository

@@ -84,8 +84,8 @@ export class TargetList {
   number = 0
   dropped = 0
   bytesRead = 0
-  /** The option that names the input; its errors begin with it. */
-  private readonly source: '--from' | '--from-json'
+  private readonly form: 'lines' | 'json'
+  private readonly nameOf: (name: string) => string
   private line = 1
   private expects: 'array' | 'first' | 'item' | 'comma' | 'nothing' = 'array'
   /**
@@ -98,8 +98,10 @@ export class TargetList {
   /** The offset of each target and its hash; an offset 0 is free. At most half of the slots are used. */
   private slots = new Int32Array(2048)
 
-  constructor(source: '--from' | '--from-json') {
-    this.source = source
+  /** @param nameOf returns the name of what the caller gives: `from`, `fromJson` or `none` */
+  constructor(form: 'lines' | 'json', nameOf: (name: string) => string) {
+    this.form = form
+    this.nameOf = nameOf
     this.array[0] = opening
   }
 
@@ -108,7 +110,7 @@ export class TargetList {
    * input.
    */
   async read(input: AsyncIterable<Uint8Array>): Promise<ImpactedTargets> {
-    const separator = this.source === '--from' ? newline : quote
+    const separator = this.form === 'lines' ? newline : quote
     let rest: Uint8Array[] = []
     for await (const chunk of input) {
       if (this.bytesRead === 0 && isUtf16(chunk))
@@ -127,10 +129,15 @@ export class TargetList {
     if (this.number === 0)
       throw usageError(
         `${this.source}: the list of targets is empty.`,
-        'The command that wrote the list may have failed. If no target is impacted, use --none.',
+        `The command that wrote the list may have failed. If no target is impacted, use ${this.nameOf('none')}.`,
       )
     this.array[this.length] = closing
     return this.result({ chunks: [this.array.subarray(0, this.length + 1)], bytes: this.length + 1 })
+  }
+
+  /** The name of the input; its errors begin with it. */
+  private get source(): string {
+    return this.nameOf(this.form === 'lines' ? 'from' : 'fromJson')
   }
 
   private result(list: EncodedJson): ImpactedTargets {
@@ -139,11 +146,11 @@ export class TargetList {
 
   /** Takes the targets that are complete, and returns how many bytes they have. */
   private take(bytes: Uint8Array): number {
-    return this.source === '--from' ? this.takeLines(bytes) : this.takeJson(bytes)
+    return this.form === 'lines' ? this.takeLines(bytes) : this.takeJson(bytes)
   }
 
   private end(rest: Uint8Array): void {
-    if (this.source === '--from') this.takeLine(rest, 0, rest.length)
+    if (this.form === 'lines') this.takeLine(rest, 0, rest.length)
     // Input without an array is refused as an empty list.
     else if (this.takeJson(rest) < rest.length || !['array', 'nothing'].includes(this.expects))
       throw this.refuse('ends before the end of the array')
@@ -176,7 +183,7 @@ export class TargetList {
         'Separate targets with newlines, not NUL bytes, and save the list as UTF-8.',
       )
     if (/^\[\s*("|\]?$)/.test(target))
-      throw this.refuse('looks like JSON', 'To read a JSON array of strings, use --from-json.')
+      throw this.refuse('looks like JSON', `To read a JSON array of strings, use ${this.nameOf('fromJson')}.`)
     if (target !== '') this.addText(target)
   }
 
@@ -232,7 +239,7 @@ export class TargetList {
 
   private refuse(
     problem = 'is not a JSON array of strings',
-    hint = '--from-json expects a JSON array of strings.',
+    hint = `${this.source} expects a JSON array of strings.`,
   ): MergeqError {
     return usageError(`${this.source}: line ${this.line} ${problem}.`, hint)
   }

@@ -325,10 +325,7 @@ export const testId: Type<string> = textual({
   declaration: 'string',
   parse(text) {
     if (isUuid(text)) return text
-    throw usageError(
-      `'${text}' is not a test ID.`,
-      'A test ID is a UUID. To list the IDs, run: mergeq flaky list --fields id,name',
-    )
+    throw usageError(`'${text}' is not a test ID.`, 'A test ID is a UUID.')
   },
 })
 

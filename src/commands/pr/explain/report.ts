@@ -5,18 +5,22 @@ import { readTestRun } from '../../../api/test-run-reads.ts'
 import type { RequestResult } from '../../../cli/command.ts'
 import { openPage } from '../../../cli/common-inputs.ts'
 import type { CommandContext } from '../../../cli/context.ts'
+import { typedName } from '../../../cli/inputs.ts'
 import { nameOf, reportResults, withResource } from '../../../cli/report.ts'
 import {
+  type ActionSubject,
   type Explanation,
   explainPullRequest,
   type UnreadSource,
 } from '../../../domain/explain/explain-pull-request.ts'
+import type { Action } from '../../../domain/explain/readiness.ts'
 import { describeSince, formatOrdinal, joinTruncated, shorten } from '../../../domain/format.ts'
 import { mapConcurrent, maxConcurrent } from '../../../domain/map-concurrent.ts'
+import type { CommandWords } from '../../../domain/suggested-command.ts'
 import { howItFailed } from '../../../domain/test-run.ts'
 import { type RequestedPullRequest, urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import { isNotFound, toMergeqError } from '../../../errors.ts'
-import type { Json, JsonObject } from '../../../json.ts'
+import { getString, type Json, type JsonObject } from '../../../json.ts'
 import type { ServiceRequest } from '../../../methods/resolve.ts'
 import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
 import { keyValueTable, singleRecord } from '../../../output/view.ts'
@@ -82,13 +86,44 @@ async function explain(request: ExplainRequest, context: CommandContext): Promis
   return explainPullRequest({
     pr,
     targetBranch,
-    commandLine: words => context.settings.commandLine(words, request.values),
+    nameOf: typedName,
+    commandFor: (action, subject) =>
+      context.settings.commandLine(
+        wordsFor(action, pr, subject),
+        action === 'list-queues' ? { repo: null, targetBranch: null } : request.values,
+      ),
     record,
     queue: hasNoQueue ? null : queue.record,
     run: testRun.run,
     unread,
     now: context.host.clock.now(),
   })
+}
+
+/** The words of the command that does what an explanation suggests. */
+export function wordsFor(action: Action, pr: number, { record, run }: ActionSubject): CommandWords {
+  const sha = getString(record, 'prSha') ?? ''
+  switch (action) {
+    case 'submit':
+    case 'wait':
+      return ['pr', action, pr]
+    case 'restart-tests':
+      return ['pr', 'restart', pr]
+    case 'show-record':
+      return ['pr', 'get', pr, '--json']
+    case 'show-test-run':
+      return ['pr', 'testing', run?.id ?? '']
+    case 'upload-targets': {
+      const commit = /^[\da-f]{7,64}$/i.test(sha) ? ['--sha', sha] : []
+      return ['pr', 'targets', pr, '--from', 'targets.txt', ...commit]
+    }
+    case 'list-queues':
+      return ['queue', 'list']
+    case 'create-queue':
+      return ['queue', 'create']
+    case 'resume-queue':
+      return ['queue', 'resume']
+  }
 }
 
 /** Opens the page of a pull request, after a read that shows that the service accepts the request. */

@@ -1,0 +1,48 @@
+import { type CommandLine, type CommandWords, joinCommandLine } from '../domain/suggested-command.ts'
+import { parseRepository, repositoryKey, repositoryName } from '../domain/values/repository.ts'
+import { type SettingKey, settingDefinition } from './setting-definitions.ts'
+
+interface CommandLineContext {
+  /** The options that were typed, by their long names, with their values. */
+  readonly typed: ReadonlyMap<string, readonly string[]>
+  /** The settings that no option gave: another command has the same. */
+  readonly configured: ReadonlyMap<string, string>
+}
+
+const flagOf = (name: SettingKey): string => settingDefinition(name).flag ?? ''
+
+/** An option and its value; a word that begins with `-` would not be read as a value. */
+const optionWords = (name: string, value: string): CommandWords =>
+  value.startsWith('-') ? [`${name}=${value}`] : [name, value]
+
+/**
+ * Returns `CommandLine` for a command: it repeats the options that were typed. If a URL, a receipt or `--set`
+ * named another queue, `place` replaces their values; what is configured for that queue is left out.
+ */
+export const createCommandLine =
+  ({ typed, configured }: CommandLineContext): CommandLine =>
+  (words, { repo, targetBranch } = {}, repeated = []) => {
+    const repeat = (name: string): CommandWords => {
+      const [value] = typed.get(name) ?? []
+      return value === undefined ? [] : optionWords(name, value)
+    }
+    const locate = (
+      setting: SettingKey,
+      wanted: string | null | undefined,
+      canonical = (text: string) => text,
+    ): CommandWords => {
+      const name = flagOf(setting)
+      if (wanted === null) return []
+      if (wanted === undefined) return repeat(name)
+      const isWanted = (text: string | undefined) =>
+        text !== undefined && canonical(text) === canonical(wanted)
+      if (isWanted(typed.get(name)?.[0])) return repeat(name)
+      return isWanted(configured.get(setting)) ? [] : optionWords(name, wanted)
+    }
+    return joinCommandLine([
+      ...words,
+      ...locate('repo', repo && repositoryName(repo), text => repositoryKey(parseRepository(text))),
+      ...locate('targetBranch', targetBranch),
+      ...[flagOf('org'), flagOf('baseUrl'), flagOf('profile'), ...repeated].flatMap(repeat),
+    ])
+  }
