@@ -143,7 +143,7 @@ function describeResponse(response: Response, context: ErrorContext): ResponseDe
 
 function credentialOf({ token, request }: ErrorContext): string {
   const { forkedRun } = request.resource
-  if (token !== undefined) return token.startsWith('the stored ') ? token : `the token from ${token}`
+  if (token !== undefined) return /^the (?:stored|option) /.test(token) ? token : `the token from ${token}`
   return forkedRun === undefined ? 'a request without a token' : `the GitHub run ID ${forkedRun}`
 }
 

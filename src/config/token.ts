@@ -50,28 +50,36 @@ export const emptyTokenNote =
  * Returns the token for the origin of a base address (docs/reference/cli.md, "Token"): MERGEQ_TOKEN,
  * TRUNK_API_TOKEN for the default origin only, or the token that is stored for this origin. Throws an auth
  * error when there is none.
+ *
+ * @param isOption whether MERGEQ_TOKEN is an option of the library, which messages name
  */
-export async function findToken(env: Environment, baseUrl: string, store: Store): Promise<Token> {
+export async function findToken(
+  env: Environment,
+  baseUrl: string,
+  store: Store,
+  isOption = false,
+): Promise<Token> {
   const { origin } = new URL(baseUrl)
+  const name = isOption ? 'the option token' : 'MERGEQ_TOKEN'
   const { MERGEQ_TOKEN: mergeqToken = '', TRUNK_API_TOKEN: trunkToken = '' } = env
-  if (!blank.test(mergeqToken)) return parseToken(mergeqToken, 'MERGEQ_TOKEN')
+  if (!blank.test(mergeqToken)) return parseToken(mergeqToken, name)
   if (!blank.test(trunkToken) && origin === defaultOrigin) return parseToken(trunkToken, 'TRUNK_API_TOKEN')
   const tokens = sectionOf(await store.read(), 'tokens')
   const stored = Object.hasOwn(tokens, origin) ? tokens[origin] : undefined
   if (typeof stored === 'string')
     return { ...parseToken(stored, `the stored token for ${origin}`), isStored: true }
   const note =
-    (isTokenVariableEmpty(env) ? ` ${emptyTokenNote}` : '') +
+    (isTokenVariableEmpty(env) && !isOption ? ` ${emptyTokenNote}` : '') +
     (blank.test(trunkToken) ? '' : ` TRUNK_API_TOKEN is ignored: it is used only for ${defaultOrigin}.`)
   const storedOrigins = Object.keys(tokens)
   if (storedOrigins.length === 0)
     throw new MergeqError('auth', `No API token was found.${note}`, {
-      hint: 'Set MERGEQ_TOKEN to an API token of your organization, or run: mergeq auth login',
+      hint: `Set ${name} to an API token of your organization${isOption ? '.' : ', or run: mergeq auth login'}`,
     })
   const message = `No token is stored for ${origin}, only for ${storedOrigins.join(', ')}.${note}`
-  const login = joinCommandLine(['auth', 'login', '--base-url', baseUrl])
+  const login = `, or run: ${joinCommandLine(['auth', 'login', '--base-url', baseUrl])}`
   throw new MergeqError('auth', message, {
-    hint: `A stored token is sent only to its own origin. Set MERGEQ_TOKEN, or run: ${login}`,
+    hint: `A stored token is sent only to its own origin. Set ${name}${isOption ? '.' : login}`,
   })
 }
 
@@ -87,8 +95,9 @@ export async function readToken(
   },
   hide: (secret: string) => void,
   warn: (text: string) => Promise<void>,
+  isOption = false,
 ): Promise<Token> {
-  const token = await findToken(env, await settings.require('baseUrl'), settings.store)
+  const token = await findToken(env, await settings.require('baseUrl'), settings.store, isOption)
   hide(token.value)
   const mode = token.isStored === true ? await settings.store.sharedMode() : undefined
   if (mode !== undefined)

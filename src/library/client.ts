@@ -84,7 +84,9 @@ export function createHostClient(options: ClientOptions, host: Host): Client {
     }),
     interrupted: followSignals(signal).signal,
   }
-  const context = { settings, host: clientHost, signal, secrets, submissions: new Map() }
+  // Without any token, the option is what to set.
+  const namesToken = token !== undefined || (host.env.MERGEQ_TOKEN ?? '').trim() === ''
+  const context = { settings, host: clientHost, signal, secrets, namesToken, submissions: new Map() }
   const asMethod =
     (run: (callOptions: unknown) => Promise<CallOutcome>) =>
     async (callOptions: unknown = {}): Promise<Json> => {
@@ -137,6 +139,8 @@ interface ClientContext {
   /** The signal of the caller, which `host.interrupted` follows. */
   readonly signal: AbortSignal | undefined
   readonly secrets: Redactor
+  /** Whether messages name the token as an option. */
+  readonly namesToken: boolean
   /** When pull requests were submitted: a wait does not take the end of an earlier attempt for the result. */
   readonly submissions: Map<string, SendingTime>
 }
@@ -234,7 +238,7 @@ interface CallClient extends ServiceClient {
 
 async function createCallClient(
   given: GivenSettings,
-  { secrets, ...context }: ClientContext,
+  { secrets, namesToken, ...context }: ClientContext,
   changes: boolean,
 ): Promise<CallClient> {
   // What git says is kept for each host: another call reads the checkout again.
@@ -256,7 +260,7 @@ async function createCallClient(
     maxRetries: await settings.require('retries'),
     logger,
     secrets,
-    token: memoize(() => readToken(host.env, settings, secrets.hide, logger.warn)),
+    token: memoize(() => readToken(host.env, settings, secrets.hide, logger.warn, namesToken)),
   }
   return createServiceClient(parts, isLoopback)
 }

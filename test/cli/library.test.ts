@@ -364,6 +364,39 @@ describe('a wrong option is a usage error in its name, and nothing is sent', () 
   })
 })
 
+describe('messages name the options of the library', () => {
+  test.each([
+    ['a token that is refused', {}, 'rejected the option token (401)'],
+    ['a token that is missing', { token: '' }, 'Set the option token to'],
+    [
+      'a damaged file of authorities',
+      { caFile: '/ca.pem' },
+      'caFile: the file contains a damaged certificate.',
+    ],
+  ])('%s', async (_, options, says) => {
+    const files = {
+      ...nodeHost.files,
+      read: async () => '-----BEGIN CERTIFICATE-----x-----END CERTIFICATE-----',
+    }
+    const host = 'caFile' in options ? { ...nodeHost, files } : nodeHost
+    const { client } = await clientOf(() => ({ status: 401 }), options, host)
+    const { message, hint } = await client.getQueue().catch(error => error)
+    expect(`${message} ${hint}`).toContain(says)
+    expect(`${message} ${hint}`).not.toMatch(/--[a-z]|MERGEQ_TOKEN|mergeq auth/)
+  })
+
+  test('a filter that hides records, and a pull request in the place of a test run', async () => {
+    const notices: string[] = []
+    const { client } = await clientOf(() => ({ body: '{"quarantined_tests":[{"name":"a"}],"page":{}}' }), {
+      onNotice: text => notices.push(text),
+    })
+    await client.listQuarantinedTests({ owner: 'web' })
+    expect(notices.join()).toContain('1 test hidden by owner.')
+    const refused = client.getMergeQueueTestingDetails({ run: '#12' })
+    await expect(refused).rejects.toMatchObject({ hint: 'Give it as pr: 12.' })
+  })
+})
+
 test('values are real values, and an option of a call comes before that of the client', async () => {
   const { client, requests } = await clientOf(() => ({ body: '{"tests":[],"page":{}}' }), {
     repo: 'acme/api',
