@@ -72,6 +72,12 @@ describe('`pr list`', () => {
     const { out, err } = await list('--json --limit 2', two)
     expect(JSON.parse(out)).toMatchObject({ nextCursor: '1', window: { complete: false } })
     expect(err).toBe('2 of more pull requests for main of acme/web.\nThere are more pull requests.\n')
+    // A cursor would skip the rest of the page.
+    const cut = await list(
+      '--json --limit 2 --page-size 10',
+      pages({ '': [[1, 2, 3].map(pr => record(pr)), []] }),
+    )
+    expect(JSON.parse(cut.out)).not.toHaveProperty('nextCursor')
     expect((await list('-o csv --limit 2 --fields prNumber', two)).out).toBe('prNumber\r\n1\r\n2\r\n')
   })
 
