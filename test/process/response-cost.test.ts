@@ -1,6 +1,7 @@
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { testWith } from '../support/programs.ts'
 import { type ServerReply, startTestServer } from '../support/service.ts'
@@ -95,6 +96,38 @@ testWith('time').each<readonly [line: string, what: string, code: number, reply:
   // The garbage collector of Node 22 and later frees memory later: the same run takes up to 340 MiB there.
   expect(memory / 1024, 'memory in MiB').toBeLessThan(isNode20 ? 300 : 360)
   expect(cpu, 'seconds of processor time').toBeLessThan(10)
+})
+
+test('of 1,000 pages of tests only the ids stay in memory', { timeout: 60_000 }, async () => {
+  const [pid, used, script] = [home.path('pid'), home.path('used'), home.path('measure.cjs')]
+  const write = `require('fs').writeFileSync`
+  writeFileSync(
+    script,
+    `require('v8').setFlagsFromString('--expose-gc')
+    const gc = require('vm').runInNewContext('gc')
+    ${write}('${pid}', String(process.pid))
+    process.on('SIGUSR2', () => { gc(); ${write}('${used}', String(process.memoryUsage().heapUsed)) })`,
+  )
+  const measure = () => {
+    rmSync(used, { force: true })
+    process.kill(Number(readFileSync(pid, 'utf8')), 'SIGUSR2')
+    return vi.waitFor(() => Number(readFileSync(used, 'utf8')) || Promise.reject(new Error('empty')), 5_000)
+  }
+  const heap: number[] = []
+  const answer = async (_: unknown, index: number) => {
+    if (index === 200 || index === 999) heap.push(await measure())
+    const tests = Array.from({ length: 100 }, () => ({ id: randomUUID(), name: 'n'.repeat(200) }))
+    return { body: JSON.stringify({ tests, page: { next_page_token: index < 999 ? `p${index}` : '' } }) }
+  }
+  const service = kept(await startTestServer({ answer }))
+  const { code } = await home.run(['flaky', 'list', '-o', 'ndjson'], {
+    env: { MERGEQ_BASE_URL: service.baseUrl(), NODE_OPTIONS: `--require ${script}` },
+    shell: '"$@" >/dev/null',
+    timeLimit: 50_000,
+  })
+  const [early = 0, late = 0] = heap
+  expect(code).toBe(0)
+  expect((late - early) / mebibyte, 'growth in MiB').toBeLessThan(15)
 })
 
 test('`metrics` writes to a file byte for byte what came', async () => {
