@@ -1,15 +1,9 @@
-import { type CheckoutLookup, missingPullRequestError } from '../domain/missing-pull-request.ts'
+import type { Config } from '../config/settings.ts'
+import { missingPullRequestError } from '../domain/missing-pull-request.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { readIfFound } from './call.ts'
 import { getSubmittedPullRequest } from './operations/pull-requests.ts'
 import type { ServiceClient } from './service-client.ts'
-
-interface PullRequestSettings {
-  read(name: 'pr'): Promise<string | undefined>
-  require(name: 'repo'): Promise<Repository>
-  require(name: 'targetBranch'): Promise<string>
-  lookUpCheckout(): Promise<CheckoutLookup>
-}
 
 interface LookupOptions {
   /** How to give a pull request, as a sentence, for the error. */
@@ -24,7 +18,7 @@ interface LookupOptions {
  * reasons. Throws the error of the request if the service cannot be asked.
  */
 export async function findCurrentPullRequest(
-  settings: PullRequestSettings,
+  settings: Config,
   client: ServiceClient,
   { advice, whyOffline }: LookupOptions,
 ): Promise<string> {

@@ -1,9 +1,10 @@
+import type { Config } from '../config/settings.ts'
 import { minSecretLength } from '../domain/limits.ts'
-import type { CommandLine } from '../domain/suggested-command.ts'
-import type { Repository } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { HttpClient, HttpClientOptions } from '../http/http-client.ts'
+import type { Logger } from '../output/logger.ts'
+import type { Redactor } from '../output/redactor.ts'
 import type { Advice } from './advice.ts'
 
 interface ServiceClientOptions {
@@ -24,16 +25,6 @@ export interface RequestLimits {
   remaining?(): number
 }
 
-interface ServiceLogger {
-  debug(text: string): Promise<void>
-  info(text: string): Promise<void>
-  progress(text: string): Promise<void>
-  warn(text: string): Promise<void>
-  infoOnce(text: string): Promise<void>
-  warnOnce(text: string): Promise<void>
-  withSpinner<T>(text: () => string, work: () => Promise<T>): Promise<T>
-}
-
 /**
  * Returns the name of a param or setting as the caller writes it: `--page-token` on the command line, `pageToken`
  * in the library. A flag that is false may have a name of its own: `--no-quarantined`.
@@ -46,19 +37,9 @@ export interface ServiceClient {
   readonly host: Pick<Host, 'clock' | 'env' | 'interrupted' | 'random' | 'runtime'>
   readonly options: ServiceClientOptions
   readonly maxRetries: number
-  readonly settings: {
-    require(name: 'baseUrl'): Promise<string>
-    read(name: 'repo'): Promise<Repository | undefined>
-    read(name: 'caFile' | 'testRun'): Promise<string | undefined>
-    used(): ReadonlyMap<unknown, { readonly value: string; readonly origin: string }>
-    /** A command line to suggest in a hint, about the same service and queue. */
-    readonly commandLine: CommandLine
-  }
-  readonly logger: ServiceLogger
-  readonly secrets: {
-    redact(text: string): string
-    redactBytes(bytes: Uint8Array): Uint8Array
-  }
+  readonly settings: Config
+  readonly logger: Logger
+  readonly secrets: Pick<Redactor, 'redact' | 'redactBytes'>
   token(): Promise<{ readonly value: string; readonly source: string }>
   httpClient(): Promise<HttpClient>
 }
@@ -66,20 +47,16 @@ export interface ServiceClient {
 /** Returns the client without messages and progress, for an extra read whose failure is not reported. */
 export const withoutMessages = (client: ServiceClient): ServiceClient => {
   const ignore = async () => undefined
-  const { debug } = client.logger
-  const withSpinner: ServiceLogger['withSpinner'] = (_, work) => work()
-  return {
-    ...client,
-    logger: {
-      debug,
-      info: ignore,
-      progress: ignore,
-      warn: ignore,
-      infoOnce: ignore,
-      warnOnce: ignore,
-      withSpinner,
-    },
+  const logger: Logger = {
+    ...client.logger,
+    info: ignore,
+    progress: ignore,
+    warn: ignore,
+    infoOnce: ignore,
+    warnOnce: ignore,
+    withSpinner: (_, work) => work(),
   }
+  return { ...client, logger }
 }
 
 interface ClientParts extends Omit<ServiceClient, 'httpClient'> {

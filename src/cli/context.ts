@@ -9,6 +9,7 @@ import { usageError } from '../errors.ts'
 import type { Environment, Host } from '../host/host.ts'
 import { createLogger, type Logger } from '../output/logger.ts'
 import { createPrinter, type Printer } from '../output/printer.ts'
+import type { Redactor } from '../output/redactor.ts'
 import { shouldColor } from '../output/styled-text.ts'
 import { isLoopback } from '../url.ts'
 import { createAdvice } from './advice.ts'
@@ -48,12 +49,7 @@ export interface CommandContext {
 }
 
 /** Hides secrets in everything that is written, except by `writeUnredacted`. */
-export interface SecretOutput {
-  /** Hides a text in everything that is written from now on. */
-  hide(secret: string): void
-  /** Returns a text without secrets, for a text that is then cut: a part of a secret would not be found. */
-  redact(text: string): string
-  redactBytes(bytes: Uint8Array): Uint8Array
+export interface SecretOutput extends Redactor {
   /** Writes to standard output without hiding secrets, for `auth token`. */
   writeUnredacted(text: string): Promise<void>
 }

@@ -6,6 +6,7 @@ import { requireUtf8 } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
+import type { Logger } from '../output/logger.ts'
 import { createCommandLine } from './command-line.ts'
 import {
   type ResolvedValue,
@@ -35,12 +36,7 @@ export interface ParseContext {
   readonly settings: Config
   readonly host: Host
   readonly options: { readonly format: OutputFormat }
-  readonly logger: {
-    /** Prints a note on standard error, unless --quiet is set. */
-    info(text: string): Promise<void>
-    /** Runs `work` and shows a spinner with `text` on an interactive terminal until it ends. */
-    withSpinner<T>(text: () => string, work: () => Promise<T>): Promise<T>
-  }
+  readonly logger: Pick<Logger, 'info' | 'withSpinner'>
 }
 
 /** The settings that the caller gives: as arguments of a command line, or by their names. */

@@ -1,5 +1,6 @@
 import type { BodyOverride, Param, Params, ParamValues } from '../api/operation.ts'
 import type { NameOf } from '../api/service-client.ts'
+import type { Config } from '../config/settings.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { isSameRepository, parseRepository } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
@@ -12,15 +13,9 @@ export interface ServiceRequest<V = Readonly<Record<string, unknown>>> {
   readonly overrides: readonly BodyOverride[]
 }
 
-type SettingName = NonNullable<Param<unknown>['setting']>
-
 /** Who makes a request: the command line or the library. */
 export interface Caller {
-  readonly settings: {
-    read(name: SettingName): Promise<unknown>
-    require(name: SettingName): Promise<unknown>
-    readFrom(sources: NonNullable<Param<unknown>['settingFrom']>, name: SettingName): Promise<unknown>
-  }
+  readonly settings: Config
   readonly nameOf: NameOf
   /** What errors begin with: `getQueue: ` in the library, nothing on the command line. */
   readonly prefix: string

@@ -17,11 +17,12 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
   host: ['errors', 'node:*'],
   domain: ['errors', 'json'],
   http: ['errors', 'url', 'host/host types', 'node:crypto', 'node:dns', 'node:net', 'node:tls', 'node:zlib'],
-  api: ['domain', 'http', ...base],
+  // What settings, messages and redaction can do, which the caller of the service gives.
+  api: ['domain', 'http', 'config types', 'output/logger types', 'output/redactor types', ...base],
   wait: ['api', 'domain', ...base],
-  methods: ['api', 'domain', ...base],
+  methods: ['api', 'domain', 'config types', ...base],
   output: ['domain', 'errors', 'json'],
-  config: ['domain', ...base],
+  config: ['domain', 'output/logger types', ...base],
   cli: ['config', 'output', 'methods', 'api', 'http types', 'http lazily', 'domain', ...base],
   // `doctor` reads the proxy as the HTTP client does.
   commands: [
