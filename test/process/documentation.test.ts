@@ -93,10 +93,7 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
         const env = { ...sandbox.env, GITHUB_STEP_SUMMARY: join(folder, 'summary') }
         expect(await sh(['bash', shell, '-c', script], folder, env)).toMatchObject({ code: 0 })
       }
-      if (document.jobs !== undefined) return
-      if (document.groups === undefined) return writeFileSync(join(folder, 'queue.yaml'), text)
-      const { out } = await sandbox.run('mergeq metrics')
-      for (const [series] of text.matchAll(/\bmq_\w+/g)) expect(out).toContain(`\n${series}{`)
+      if (document.jobs === undefined) writeFileSync(join(folder, 'queue.yaml'), text)
     },
     // An example of a test is a part of a test file, which runs.
     ts: ({ text }) => expect(readFileSync('test/cli/pr-get.test.ts', 'utf8')).toContain(text),

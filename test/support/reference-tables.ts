@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
 import {
   type Operation,
   operationMethod,
@@ -173,6 +175,38 @@ const renderDialects = (): string =>
   )
 
 /** Returns the generated parts of each reference page, by the page and the name of the marker. */
+interface Alert {
+  readonly alert?: string
+  readonly for: string
+  readonly labels: { readonly severity: string }
+  readonly annotations: { readonly summary: string }
+}
+
+/** The alerts for Prometheus. The message is that of a queue for main of acme/web; N is the value. */
+function renderAlerts(): string {
+  const rules: readonly Alert[] = parse(readFileSync('docs/prometheus/mergeq.rules.yml', 'utf8')).groups[0]
+    .rules
+  return renderTable(
+    ['alert', 'severity', 'fires after', 'message'],
+    rules.flatMap(({ alert, for: time, labels, annotations }) =>
+      alert === undefined
+        ? []
+        : [
+            [
+              code(alert),
+              labels.severity,
+              time,
+              annotations.summary
+                .replaceAll('{{ $labels.branch }}', 'main')
+                .replaceAll('{{ $labels.repo }}', 'acme/web')
+                .replace('{{ $value }}', 'N')
+                .replace('{{ $value | humanizePercentage }}', 'N%'),
+            ],
+          ],
+    ),
+  )
+}
+
 export const referenceParts = (
   help: ProgramHelp,
 ): Readonly<Record<string, Readonly<Record<string, string>>>> => ({
@@ -192,6 +226,7 @@ export const referenceParts = (
     'time limits': renderTimeLimits(),
     'size limits': renderSizeLimits(),
   },
+  'docs/prometheus.md': { alerts: renderAlerts() },
   'docs/reference/service.md': { operations: renderOperations(help) },
   'docs/reference/sandbox.md': { scenarios: renderScenarios(), dialects: renderDialects() },
 })
