@@ -1,12 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { execa } from 'execa'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import dashboard from '../../docs/prometheus/dashboard.json' with { type: 'json' }
 import { blocksOf } from '../support/code-blocks.ts'
 import { mergeq } from '../support/harness.ts'
 import { testWith } from '../support/programs.ts'
-import { promtool } from '../support/promtool.ts'
+import { evaluate, metricsOf, promtool } from '../support/promtool.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const read = (name: string): string => readFileSync(join('docs/prometheus', name), 'utf8')
 const rules = read('mergeq.rules.yml')
@@ -36,6 +39,70 @@ describe('the rules', () => {
       const fires = ofAlert.map(({ exp_alerts }) => exp_alerts.length > 0)
       expect({ alert, fires }).toEqual({ alert, fires: expect.arrayContaining([true, false]) })
     }
+  })
+})
+
+describe('the dashboard', () => {
+  /** A query as Grafana sends it for all queues. */
+  const forAllQueues = (query: string): string => query.replaceAll(/\$(?:repo|branch)\b/g, '.+')
+  const queries = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => forAllQueues(expr)))
+
+  async function evaluateIn(scenario: 'happy' | 'paused', expected: Parameters<typeof evaluate>[1]) {
+    const series = (await metricsOf(scenario)).split('\n').filter(line => line.startsWith('mq_'))
+    return evaluate(series, expected, rules)
+  }
+
+  testWith('promtool')('finds numbers in the metrics of the sandbox with each query', async () => {
+    const expected = queries.map(query => ({
+      // NaN is not less than infinity.
+      query: `count((${query}) < Inf) > bool 0`,
+      samples: '[{ value: 1 }]',
+    }))
+    expect(await evaluateIn('happy', expected)).toBe('')
+  })
+
+  testWith('promtool')('offers the repositories and branches of the sandbox', async () => {
+    const [, ...variables] = dashboard.templating.list
+    const values: Readonly<Record<string, string>> = { repo: 'acme/web', branch: 'main' }
+    expect(variables.map(({ name }) => name)).toEqual(Object.keys(values))
+    const expected = variables.map(({ name, query }) => ({
+      query: forAllQueues(query).replace(/^label_values\((.*), (\w+)\)$/, 'group by ($2) ($1)'),
+      samples: `[{ labels: '{${name}="${values[name]}"}', value: 1 }]`,
+    }))
+    expect(await evaluateIn('happy', expected)).toBe('')
+  })
+
+  const [ofQueues = '', ofMetrics = ''] = queries
+  testWith('promtool').each([
+    ['fine', 'happy', 0],
+    ['critical', 'paused', 2],
+  ] as const)('says whether a queue is fine: %s', async (_, scenario, value) => {
+    const samples = `[{ labels: '{repo="acme/web",branch="main"}', value: ${value} }]`
+    expect(await evaluateIn(scenario, [{ query: ofQueues, samples }])).toBe('')
+  })
+
+  testWith('promtool')('says that there are no metrics', () => {
+    const expected = [{ query: ofMetrics, samples: '[{ value: 2 }]' }]
+    expect(evaluate(['another_series 1'], expected, rules)).toBe('')
+  })
+
+  test('has the types of the schema of Grafana', async () => {
+    const folder = temporaryFolder('mergeq-dashboard-')
+    symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
+    // In JSON, a member of an enumeration is its text.
+    const lines = [
+      "import type { Dashboard } from '@grafana/schema'",
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a type of text.
+      'type Json<T> = T extends string ? `${T}` : T extends object ? { [Key in keyof T]: Json<T[Key]> } : T',
+      `export const dashboard: Json<Dashboard> = ${read('dashboard.json')}`,
+    ]
+    writeFileSync(join(folder, 'dashboard.mts'), lines.join('\n'))
+    const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'preserve', '--types', '']
+    const { stdout } = await execa(resolve('node_modules/.bin/tsc'), [...options, 'dashboard.mts'], {
+      cwd: folder,
+      reject: false,
+    })
+    expect(stdout).toBe('')
   })
 })
 
