@@ -18,7 +18,7 @@ import type { ListEnd, ListPage } from '../methods/list.ts'
 import type { Method } from '../methods/method.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
 import type { Result, Screen } from '../output/view.ts'
-import type { CommandContext, CommandRunner } from './context.ts'
+import type { Cli, CommandRunner } from './cli.ts'
 import type { FieldsDefinition } from './fields.ts'
 import {
   type Inputs,
@@ -94,7 +94,7 @@ export interface PresentDetails {
   readonly overrides: readonly BodyOverride[]
   /** Whether a screen is a sheet of the result and not a row: it is the only one, and `-o table` was not typed. */
   readonly showsSheet: boolean
-  readonly context: CommandContext
+  readonly context: Cli
 }
 
 /** How the requests of an operation are sent, and how their responses are printed. */
@@ -107,23 +107,19 @@ export interface RequestCommand<V = Readonly<Record<string, unknown>>> {
    * Returns the record that a change replaces, so that a person at a terminal sees what changed. It is called
    * before the change is sent, only for such a person, and an error that it throws is ignored.
    */
-  readBefore?(values: V, context: CommandContext): Promise<JsonObject | undefined>
+  readBefore?(values: V, context: Cli): Promise<JsonObject | undefined>
   /**
    * Returns an error that says more about a change that the service rejected. It is called only for a person
    * at a terminal; if it throws, the original error stays.
    */
-  explainRejection?(failure: MergeqError, values: V, context: CommandContext): Promise<MergeqError>
+  explainRejection?(failure: MergeqError, values: V, context: Cli): Promise<MergeqError>
   /** Whether the first failure stops the rest, as with --stop-on-error. */
   readonly stopsOnError?: boolean
   /**
    * Returns what ends a list on a terminal, instead of the notes about its range and length on standard
    * error; undefined where the notes say it. `records` are those that the last page has.
    */
-  listEnding?(
-    end: ListEnd & Pick<ListPage, 'records'>,
-    values: V,
-    context: CommandContext,
-  ): ListEnding | undefined
+  listEnding?(end: ListEnd & Pick<ListPage, 'records'>, values: V, context: Cli): ListEnding | undefined
 }
 
 export interface SendOneOptions {
@@ -148,7 +144,7 @@ export interface RequestResult {
 }
 
 /** What a `run` function uses: the context, and the requests that were typed. */
-export interface RunContext<V> extends CommandContext {
+export interface RunContext<V> extends Cli {
   /**
    * Reads the requests of the command's operation: one for each pull request. Throws a usage error if a value
    * is wrong or missing.
@@ -198,7 +194,7 @@ export interface Command<P extends Params = Params, I extends Inputs = Inputs, X
   /** False for a command for which only options count: wrong settings must not keep it from running. */
   readonly needsSettings?: boolean
   /** Throws a usage error for options that contradict each other; the requests are not read yet. */
-  check?(values: OptionValues<X>, context: CommandContext): void
+  check?(values: OptionValues<X>, context: Cli): void
   /** Runs instead of `run` with --dry-run, where that does more than to print the requests of the operation. */
   dryRun?(values: OptionValues<X>, context: RunContext<RequestValues<P, I, X>>): Promise<number>
   /**

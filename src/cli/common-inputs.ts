@@ -10,7 +10,7 @@ import { MergeqError, usageError } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import { readReference } from '../methods/resolve.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
-import type { CommandContext } from './context.ts'
+import type { Cli } from './cli.ts'
 import { findSimilarField } from './fields.ts'
 import { openInput } from './input-files.ts'
 import { flag, type Input, paramInput, typedName } from './inputs.ts'
@@ -66,7 +66,7 @@ export const webInput = flag('Open the page in the browser instead of printing',
  * Opens a page in the browser of this machine and says so on standard error. Throws an `output` error that
  * shows the URL if no browser can be started, or if the URL is not one of the web.
  */
-export async function openPage(url: string, { host, logger, options }: CommandContext): Promise<void> {
+export async function openPage(url: string, { host, logger, options }: Cli): Promise<void> {
   const shown = sanitizeLine(url)
   if (!/^https?:\/\//.test(url)) throw new MergeqError('output', `${shown} is not the URL of a web page.`)
   if (options.dryRun) return logger.info(`Would open ${shown} in your browser.`)

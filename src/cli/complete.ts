@@ -1,9 +1,9 @@
 import type { ParsedArgs } from '../config/settings.ts'
 import type { Host } from '../host/host.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
+import type { SecretOutput } from './cli.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand } from './command.ts'
 import type { CompletionCandidate, ValueLookup } from './completion-values.ts'
-import type { SecretOutput } from './context.ts'
 import { isOption, type OptionDefinition, oppositeOf } from './inputs.ts'
 import { globalOptions, helpOption, type Reading, read, versionOption } from './parse.ts'
 

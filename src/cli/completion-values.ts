@@ -10,7 +10,8 @@ import { getString } from '../json.ts'
 import { createLogger } from '../output/logger.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import { truncateCell } from '../output/text-width.ts'
-import { createCommandClient, type SecretOutput } from './context.ts'
+import type { SecretOutput } from './cli.ts'
+import { createCommandClient } from './context.ts'
 import type { ValueSource } from './inputs.ts'
 
 /** A whole word that is valid at the cursor. */

@@ -2,10 +2,10 @@ import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import { textWidth, wrapLines } from '../output/text-width.ts'
-import type { CommandContext } from './context.ts'
+import type { Cli } from './cli.ts'
 
 /** Not without a terminal, in CI, or with --no-input (docs/reference/cli.md, "Prompts"). */
-export const canPrompt = ({ options, host }: Pick<CommandContext, 'options' | 'host'>): boolean =>
+export const canPrompt = ({ options, host }: Pick<Cli, 'options' | 'host'>): boolean =>
   host.input.terminal && !options.noInput && !isContinuousIntegration(host.env)
 
 /** A question, and the input that confirms it: y, or the full name of what is destroyed. */
@@ -26,7 +26,7 @@ export const promptError = (command: string): MergeqError =>
 export async function confirm(
   command: string,
   { text: question, expectedInput }: Confirmation,
-  context: CommandContext,
+  context: Cli,
 ): Promise<void> {
   if (!canPrompt(context)) throw promptError(command)
   // The answer has a place on the last line.

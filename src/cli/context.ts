@@ -1,65 +1,21 @@
 import { isChange, type Operation } from '../api/operation.ts'
-import { createServiceClient, type ServiceClient } from '../api/service-client.ts'
+import { createServiceClient } from '../api/service-client.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { type Config, type ParsedArgs, resolveSettings } from '../config/settings.ts'
-import { readToken, type Token } from '../config/token.ts'
+import { readToken } from '../config/token.ts'
 import { memoize } from '../domain/memoize.ts'
-import { findFormat, type OutputFormat, printsData } from '../domain/output-formats.ts'
+import { findFormat, printsData } from '../domain/output-formats.ts'
 import { usageError } from '../errors.ts'
-import type { Environment, Host } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
 import { createLogger, type Logger } from '../output/logger.ts'
-import { createPrinter, type Printer } from '../output/printer.ts'
-import type { Redactor } from '../output/redactor.ts'
+import { createPrinter } from '../output/printer.ts'
 import { shouldColor } from '../output/styled-text.ts'
 import { isLoopback } from '../url.ts'
 import { createAdvice } from './advice.ts'
+import type { Cli, CommandClient, CommandRunner, GlobalOptions, SecretOutput } from './cli.ts'
 import { type FieldsDefinition, fieldsOf, selectFields } from './fields.ts'
 import { typedName } from './inputs.ts'
 import { typedFormat } from './typed-format.ts'
-
-/**
- * How results look:
- * - `screen`: drawn for a person who watches standard output, on a terminal
- * - `page`: drawn in the same way, but nobody watches: `-o table` on a pipe
- * - `rows`: only rows, without anything around them: a table on a pipe, CSV, Markdown, and selected fields
- * - `json`: a JSON document, or a record on each line
- */
-type Results = 'screen' | 'page' | 'rows' | 'json'
-
-/** Who reads standard error: a `person` on a terminal, or nobody but a `log`, such as that of a CI job. */
-type Messages = 'person' | 'log'
-
-/** What a command uses while it runs. */
-export interface CommandContext {
-  readonly host: Host
-  readonly args: ParsedArgs
-  readonly settings: Config
-  readonly options: GlobalOptions
-  readonly results: Results
-  readonly messages: Messages
-  readonly logger: Logger
-  readonly printer: Printer
-  readonly secrets: SecretOutput
-  /** When the command began: one time for everything that a range such as `--since 24h` is used for. */
-  readonly startedAt: number
-  /** Returns the client for the service, which is created on the first call. */
-  client(): CommandClient
-  /** Closes the connections of the client, if there is one. */
-  close(): Promise<void>
-}
-
-/** Hides secrets in everything that is written, except by `writeUnredacted`. */
-export interface SecretOutput extends Redactor {
-  /** Writes to standard output without hiding secrets, for `auth token`. */
-  writeUnredacted(text: string): Promise<void>
-}
-
-/** Runs a whole command line in this process, as if it had been typed, and returns its exit code. */
-export type CommandRunner = (
-  argv: readonly string[],
-  env: Environment,
-  output: Readonly<Record<'out' | 'err', (text: string | Uint8Array) => Promise<void>>>,
-) => Promise<number>
 
 /** What a command runs in. */
 export interface Program {
@@ -69,7 +25,7 @@ export interface Program {
 }
 
 /** Whether results are drawn, for a person or as a page. */
-export const drawsResults = ({ results }: Pick<CommandContext, 'results'>): boolean =>
+export const drawsResults = ({ results }: Pick<Cli, 'results'>): boolean =>
   results === 'screen' || results === 'page'
 
 interface CommandOfContext {
@@ -84,7 +40,7 @@ export async function createContext(
   command: CommandOfContext,
   args: ParsedArgs,
   { host, secrets }: Program,
-): Promise<CommandContext> {
+): Promise<Cli> {
   const { operation, changesSettings = false, needsSettings = true } = command
   const settings = resolveSettings(args, host, {
     changes: operation !== undefined && isChange(operation),
@@ -148,19 +104,6 @@ export async function createContext(
   }
 }
 
-interface GlobalOptions {
-  readonly format: OutputFormat
-  readonly fields: readonly string[]
-  readonly dryRun: boolean
-  readonly quiet: boolean
-  readonly verbose: boolean
-  readonly color: 'auto' | 'always' | 'never'
-  readonly noInput: boolean
-  readonly retries: number
-  /** Time limit of one attempt in milliseconds; undefined means the default of the operation. */
-  readonly timeout: number | undefined
-}
-
 /** Throws a usage error when options contradict each other or a value is invalid. */
 async function readGlobalOptions(args: ParsedArgs, settings: Config): Promise<GlobalOptions> {
   const typed = typedFormat(args)
@@ -183,12 +126,6 @@ async function readGlobalOptions(args: ParsedArgs, settings: Config): Promise<Gl
     retries: await settings.require('retries'),
     timeout: (await settings.read('timeout')) || undefined,
   }
-}
-
-interface CommandClient extends ServiceClient {
-  /** The token for the base address; found on the first call, and redacted in all output from then on. */
-  token(): Promise<Token>
-  close(): Promise<void>
 }
 
 export const createCommandClient = (parts: {

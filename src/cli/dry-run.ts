@@ -4,7 +4,7 @@ import { withFallback } from '../methods/call.ts'
 import { firstPage } from '../methods/list.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
 import { columns, singleRecord } from '../output/view.ts'
-import type { CommandContext } from './context.ts'
+import type { Cli } from './cli.ts'
 
 /**
  * Prints what a command would change on this machine, for a `--dry-run` without requests
@@ -14,7 +14,7 @@ import type { CommandContext } from './context.ts'
 export async function printPreview(
   command: string,
   would: string,
-  { printer }: Pick<CommandContext, 'printer'>,
+  { printer }: Pick<Cli, 'printer'>,
 ): Promise<number> {
   await printer.print({
     ...singleRecord({ command, would }),
@@ -27,10 +27,7 @@ export async function printPreview(
 /**
  * Prints requests without sending them (docs/reference/cli.md, "Dry run"), without confirmation and token.
  */
-export async function printDryRun(
-  requests: readonly ServiceRequest[],
-  context: CommandContext,
-): Promise<number> {
+export async function printDryRun(requests: readonly ServiceRequest[], context: Cli): Promise<number> {
   const { out } = context.host
   const client = context.client()
   for (const { operation, values, overrides } of requests) {

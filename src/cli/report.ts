@@ -7,15 +7,15 @@ import type { JsonObject } from '../json.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
 import { type Result, rawText, receiptColumns, singleRecord } from '../output/view.ts'
 import { createAdvice } from './advice.ts'
+import type { Cli } from './cli.ts'
 import type { Presentation, RequestCommand, RequestResult, SentRequest } from './command.ts'
 import { openPage } from './common-inputs.ts'
-import type { CommandContext } from './context.ts'
 
 /** The values of a request, by the names of params and options. */
 type Values = Readonly<Record<string, unknown>>
 
 /** Whether the first result that is not a success ends the command. */
-export const stopsOnError = (command: RequestCommand<never>, { args }: CommandContext): boolean =>
+export const stopsOnError = (command: RequestCommand<never>, { args }: Cli): boolean =>
   command.stopsOnError === true || args.has('--stop-on-error')
 
 /** Returns the name of what one of several requests is about, as it is typed. */
@@ -36,7 +36,7 @@ export async function printResults<V extends Values>(
   command: RequestCommand<V>,
   requests: readonly ServiceRequest<V>[],
   sent: AsyncIterable<SentRequest<V>> | Iterable<SentRequest<V>>,
-  context: CommandContext,
+  context: Cli,
 ): Promise<number> {
   const results: RequestResult[] = []
   for await (const one of sent) {
@@ -56,7 +56,7 @@ export async function printResults<V extends Values>(
 async function printFailure(
   request: ServiceRequest,
   failure: MergeqError,
-  { printer, options }: CommandContext,
+  { printer, options }: Cli,
 ): Promise<void> {
   const { delivery, rawResponse } = failure.details
   const { operation } = request
@@ -78,7 +78,7 @@ async function printResult<V extends Values>(
   command: RequestCommand<V>,
   { request, isOnly, before }: SentRequest<V>,
   { response, resource, params, delivery }: CallResult<Params>,
-  context: CommandContext,
+  context: Cli,
 ): Promise<number> {
   const { operation } = request
   const values = { ...request.values, ...params }
@@ -118,7 +118,7 @@ export async function reportResults(
   operation: Operation,
   requests: readonly ServiceRequest[],
   results: readonly RequestResult[],
-  context: CommandContext,
+  context: Cli,
 ): Promise<number> {
   const failures = results.flatMap(({ failure }) => failure ?? [])
   const interruptions = failures.filter(({ kind }) => kind === 'interrupted')
@@ -157,7 +157,7 @@ async function warnUnfinished(
   operation: Operation,
   requests: readonly ServiceRequest[],
   results: readonly RequestResult[],
-  { logger }: CommandContext,
+  { logger }: Cli,
 ): Promise<void> {
   const order: readonly Progress[] = ['Done', 'Failed', 'In progress', 'Not sent']
   const summary = order.flatMap(progress => {
@@ -174,7 +174,7 @@ async function interruptionOf(
   operation: Operation,
   requests: readonly ServiceRequest[],
   results: readonly RequestResult[],
-  { host, settings }: CommandContext,
+  { host, settings }: Cli,
 ): Promise<MergeqError | undefined> {
   const isInFlight = (_: unknown, index: number) => progressOf(operation, results[index]) === 'In progress'
   const [first] = results.filter(isInFlight)
@@ -196,7 +196,7 @@ async function interruptionOf(
  */
 export async function reportErrors(
   all: readonly MergeqError[],
-  { logger }: Pick<CommandContext, 'logger'>,
+  { logger }: Pick<Cli, 'logger'>,
 ): Promise<void> {
   const failures = all.filter(
     ({ message }, index) => all.findIndex(other => other.message === message) === index,

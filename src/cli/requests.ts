@@ -3,8 +3,8 @@ import { settingDefinition } from '../config/setting-definitions.ts'
 import type { Config, ParseContext, ParsedArgs } from '../config/settings.ts'
 import type { Method } from '../methods/method.ts'
 import { type Caller, resolveRequest, type ServiceRequest } from '../methods/resolve.ts'
+import type { Cli } from './cli.ts'
 import { operationOf, type RequestSource, type RequestValues, requestInputs, setOption } from './command.ts'
-import type { CommandContext } from './context.ts'
 import { type Inputs, type InputValues, type Options, type OptionValues, typedName } from './inputs.ts'
 
 /** Reads inputs one after another, in their order. Throws the usage error of the first that is wrong. */
@@ -31,7 +31,7 @@ export async function readRequests<
   X extends Options = Record<never, never>,
 >(
   source: RequestSource<P, I, X>,
-  context: CommandContext,
+  context: Cli,
   args: ParsedArgs = context.args,
   options?: OptionValues<X>,
 ): Promise<readonly ServiceRequest<RequestValues<P, I, X>>[]> {
@@ -72,7 +72,7 @@ export const callerOf = (settings: Config): Caller => ({ settings, nameOf: typed
 async function findPullRequest(
   command = 'pr get',
   settings: Config,
-  { client, options }: CommandContext,
+  { client, options }: Cli,
 ): Promise<string> {
   const { findCurrentPullRequest } = await import('../api/current-pull-request.ts')
   return findCurrentPullRequest(settings, client(), {

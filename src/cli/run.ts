@@ -5,6 +5,7 @@ import { type MergeqError, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { callMethod } from '../methods/call.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
+import type { Cli } from './cli.ts'
 import type {
   Command,
   CommandGroup,
@@ -13,7 +14,7 @@ import type {
   SendOneOptions,
   SentRequest,
 } from './command.ts'
-import { type CommandContext, createContext, type Program } from './context.ts'
+import { createContext, type Program } from './context.ts'
 import { printDryRun } from './dry-run.ts'
 import { optionInputs } from './inputs.ts'
 import { nameOf, printResults, stopsOnError, withResource } from './report.ts'
@@ -71,7 +72,7 @@ export async function runCommand(
 export async function runRequests<V extends Values>(
   command: RequestCommand<V>,
   requests: readonly ServiceRequest<V>[],
-  context: CommandContext,
+  context: Cli,
   atOnce = maxConcurrent,
 ): Promise<number> {
   const [first] = requests
@@ -98,7 +99,7 @@ type Values = Readonly<Record<string, unknown>>
 export async function sendOne<V extends Values>(
   command: RequestCommand<V>,
   request: ServiceRequest<V>,
-  context: CommandContext,
+  context: Cli,
   { isOnly = true, limits = {} }: SendOneOptions = {},
 ): Promise<SentRequest<V>> {
   const { operation, values, overrides } = request
@@ -116,7 +117,7 @@ export async function sendOne<V extends Values>(
 async function readBefore<V extends Values>(
   command: RequestCommand<V>,
   { values }: ServiceRequest<V>,
-  context: CommandContext,
+  context: Cli,
 ): Promise<JsonObject | undefined> {
   if (command.readBefore === undefined || context.results !== 'screen' || context.options.retries === 0)
     return undefined
@@ -132,7 +133,7 @@ async function explainRejection<V extends Values>(
   command: RequestCommand<V>,
   { values, overrides }: ServiceRequest<V>,
   failure: MergeqError,
-  context: CommandContext,
+  context: Cli,
 ): Promise<MergeqError> {
   const { host, options } = context
   const isRejected = failure.details.delivery === 'not-applied' && options.retries > 0

@@ -11,8 +11,9 @@ import {
 } from '../methods/list.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
 import { type Result, screenOf } from '../output/view.ts'
+import type { Cli } from './cli.ts'
 import type { RequestCommand } from './command.ts'
-import { type CommandContext, drawsResults } from './context.ts'
+import { drawsResults } from './context.ts'
 import { resultOf } from './report.ts'
 
 /** Milliseconds between two progress messages in CI. */
@@ -23,7 +24,7 @@ export function readListOf(
   command: string,
   list: List,
   options: Pick<ReadOptions, 'overrides' | 'tolerates'>,
-  { client, host, logger }: CommandContext,
+  { client, host, logger }: Cli,
 ): AsyncGenerator<ListPage, void> {
   let loggedAt = host.clock.monotonic()
   return readList(client(), list, {
@@ -45,7 +46,7 @@ export async function streamPages<V extends Readonly<Record<string, unknown>>>(
   command: RequestCommand<V>,
   { values, overrides }: ServiceRequest<V>,
   list: List,
-  context: CommandContext,
+  context: Cli,
 ): Promise<number> {
   const { host, logger, printer, messages } = context
   const output = printer.list(list.operation.pages?.key ?? '')

@@ -1,9 +1,9 @@
 import { callOperation } from '../api/call.ts'
 import { operationName } from '../api/operation.ts'
 import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
+import type { Cli } from '../cli/cli.ts'
 import { type Command, defineCommand } from '../cli/command.ts'
 import { canPrompt } from '../cli/confirm.ts'
-import type { CommandContext } from '../cli/context.ts'
 import { printPreview } from '../cli/dry-run.ts'
 import { flag, type Input } from '../cli/inputs.ts'
 import { parentDirectory, sectionOf, storeFile, updateStore } from '../config/store.ts'
@@ -21,19 +21,19 @@ import { type StyledLine, signSpan } from '../output/styled-text.ts'
 import { cellOf, columns, keyValueTable, singleRecord } from '../output/view.ts'
 
 /** Tokens are stored by origin. Throws the error of the `baseUrl` setting. */
-const readOrigin = async ({ settings }: CommandContext): Promise<string> =>
+const readOrigin = async ({ settings }: Cli): Promise<string> =>
   new URL(await settings.require('baseUrl')).origin
 
 /**
  * Verifies a token with a request for the metrics, which need no repository. Throws the error of the request;
  * its kind is `auth` if the service rejects the token.
  */
-async function verifyToken(token: Token, context: CommandContext): Promise<void> {
+async function verifyToken(token: Token, context: Cli): Promise<void> {
   await callOperation({ ...context.client(), token: async () => token }, getMergeQueueMetrics, {})
 }
 
 /** Returns the request of a verification as a preview names it. */
-const describeVerification = async ({ settings }: CommandContext): Promise<string> =>
+const describeVerification = async ({ settings }: Cli): Promise<string> =>
   `GET ${await settings.require('baseUrl')}/${operationName(getMergeQueueMetrics.route)}`
 
 /** Upper limit for a token and the white space around it, in bytes. */
@@ -63,7 +63,7 @@ const tokenSource = (origin: string): readonly string[] =>
       ]
     : [`To get an API token for ${origin}, ask the administrator of this service.`]
 
-async function askForToken(origin: string, context: CommandContext): Promise<string> {
+async function askForToken(origin: string, context: Cli): Promise<string> {
   const { host, logger } = context
   if (!canPrompt(context))
     throw usageError(
@@ -161,7 +161,7 @@ const facts = columns(
 )
 
 /** Verifies a token. Throws an error of this machine, such as an interruption. */
-async function checkToken(token: Token, context: CommandContext) {
+async function checkToken(token: Token, context: Cli) {
   try {
     await verifyToken(token, context)
     return { verification: 'accepted' }

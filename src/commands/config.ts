@@ -1,5 +1,5 @@
+import type { Cli } from '../cli/cli.ts'
 import { type Command, defineCommand } from '../cli/command.ts'
-import type { CommandContext } from '../cli/context.ts'
 import { printPreview } from '../cli/dry-run.ts'
 import { argument, flag, type TypedInput, typedInput } from '../cli/inputs.ts'
 import { configKeys, type SettingKey, settingDefinitions } from '../config/setting-definitions.ts'
@@ -35,7 +35,7 @@ const keyArgument: TypedInput<{ readonly key: string; readonly name: SettingKey 
 
 /** Replaces the stored values of the selected profile with the result of `change`. */
 async function updateProfile(
-  { host, settings }: CommandContext,
+  { host, settings }: Cli,
   change: (values: JsonObject) => JsonObject,
 ): Promise<void> {
   const profile = await settings.require('profile')
@@ -46,7 +46,7 @@ async function updateProfile(
 }
 
 /** Returns the selected profile and its file as messages name them: `profile work in /home/ann/.config/...`. */
-const describeProfile = async ({ settings }: CommandContext): Promise<string> =>
+const describeProfile = async ({ settings }: Cli): Promise<string> =>
   `profile ${await settings.require('profile')} in ${storeFile({ settings })}`
 
 const configListCommand = defineCommand({

@@ -4,8 +4,8 @@ import { getQueue } from '../api/operations/queues.ts'
 import { getServiceStatus } from '../api/operations/status.ts'
 import { listFailingTests } from '../api/operations/tests.ts'
 import type { ServiceClient } from '../api/service-client.ts'
+import type { Cli } from '../cli/cli.ts'
 import { defineCommand } from '../cli/command.ts'
-import type { CommandContext } from '../cli/context.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { readGitVersion } from '../config/git.ts'
 import type { SettingKey } from '../config/setting-definitions.ts'
@@ -36,7 +36,7 @@ interface Report extends Outcome {
 }
 
 /** The context of the command, and what several checks ask the service for once. */
-interface Session extends CommandContext {
+interface Session extends Cli {
   probe(): Promise<ServiceProbe>
   /** Reads the status of the service, without a token. */
   status(): Promise<ServiceStatus>
@@ -104,7 +104,7 @@ interface ServiceProbe {
  * Reads the metrics once, without retries: a read that needs a token and no repository. Throws only the error
  * of a signal.
  */
-async function probeService(context: CommandContext): Promise<ServiceProbe> {
+async function probeService(context: Cli): Promise<ServiceProbe> {
   const { clock } = context.host
   const sentAt = clock.now()
   try {
@@ -326,7 +326,7 @@ async function runCheck(check: Check, session: Session): Promise<Outcome> {
 }
 
 /** Runs all checks. A check whose needs are not met is skipped. */
-async function runChecks(context: CommandContext): Promise<readonly Report[]> {
+async function runChecks(context: Cli): Promise<readonly Report[]> {
   const session: Session = {
     ...context,
     probe: memoize(() => probeService(context)),

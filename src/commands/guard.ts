@@ -3,8 +3,8 @@ import type { ParamValues } from '../api/operation.ts'
 import { getSubmittedPullRequest } from '../api/operations/pull-requests.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import type { RequestLimits } from '../api/service-client.ts'
+import type { Cli } from '../cli/cli.ts'
 import { defineCommand } from '../cli/command.ts'
-import type { CommandContext } from '../cli/context.ts'
 import { printDryRun } from '../cli/dry-run.ts'
 import { flag, type Input } from '../cli/inputs.ts'
 import { listRemotes, parseGitRemote } from '../config/git.ts'
@@ -75,7 +75,7 @@ const maxInput = 1024 * 1024
 interface GuardedQueue {
   readonly queue: ParamValues<typeof getQueue.params>
   readonly remoteUrl: string | undefined
-  readonly context: CommandContext
+  readonly context: Cli
   /** No retries; no attempt ends after the time that a push may be delayed. */
   readonly limits: RequestLimits
   /** The milliseconds that the push may still be delayed. */
@@ -171,7 +171,7 @@ const overrideHint = 'To push anyway: MERGEQ_GUARD=off git push (or git push --n
  * Checks the branches that git writes to the standard input of the hook. Throws the error that blocks the push,
  * otherwise the error of the first branch that could not be checked; returns the exit code 0 if there is none.
  */
-async function guardPush(remoteUrl: string | undefined, context: CommandContext): Promise<number> {
+async function guardPush(remoteUrl: string | undefined, context: Cli): Promise<number> {
   const { host, options, settings } = context
   if (host.input.terminal)
     throw usageError(

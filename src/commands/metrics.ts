@@ -1,8 +1,9 @@
 import { fieldNames, sampleRecord } from '../api/operations/fields.ts'
 import { readSamplesIn, sampleBatches } from '../api/operations/metrics.ts'
+import type { Cli } from '../cli/cli.ts'
 import { defineCommand } from '../cli/command.ts'
 import { repositoryOrAll } from '../cli/common-inputs.ts'
-import { type CommandContext, drawsResults } from '../cli/context.ts'
+import { drawsResults } from '../cli/context.ts'
 import { flag } from '../cli/inputs.ts'
 import { formatDuration, formatInteger, pluralize } from '../domain/format.ts'
 import { isCounted, numberText, type Sample } from '../domain/metrics/exposition.ts'
@@ -164,7 +165,7 @@ const sampleColumns = columns(
 )
 
 /** Prints every sample as a record, in batches. */
-async function printSamples(bytes: Uint8Array, { printer, host }: CommandContext): Promise<void> {
+async function printSamples(bytes: Uint8Array, { printer, host }: Cli): Promise<void> {
   // Nothing is printed of a text with too many samples.
   for (const _ of readSamplesIn(bytes));
   const list = printer.list()

@@ -204,7 +204,7 @@ test('what lies below the command line holds none of its words', () => {
 })
 
 test.each([
-  ['domain/x.ts', "import type { CommandContext } from '../cli/context.ts'", true],
+  ['domain/x.ts', "import type { Cli } from '../cli/cli.ts'", true],
   ['errors.ts', "export * from './output/json.ts'", true],
   ['commands/x.ts', "import { startSandbox } from '../sandbox/sandbox.ts'", true],
   ['commands/x.ts', "await import('../sandbox/sandbox.ts')", false],

@@ -1,5 +1,5 @@
+import type { Cli } from '../../cli/cli.ts'
 import { defineCommand } from '../../cli/command.ts'
-import type { CommandContext } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { openInput } from '../../cli/input-files.ts'
 import { type Input, option, typedInput } from '../../cli/inputs.ts'
@@ -85,7 +85,7 @@ const idOf = (test: JsonObject): string => (getString(test, 'id') ?? '').toLower
 async function countOthers(
   ids: ReadonlySet<string>,
   request: FailingTestsRequest,
-  context: CommandContext,
+  context: Cli,
 ): Promise<number | undefined> {
   const { since: _, until: __, sort: ___, minFailureRate, ...values } = request.values
   if (minFailureRate !== undefined) return undefined

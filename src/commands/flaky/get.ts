@@ -1,7 +1,7 @@
 import { getTestDetails } from '../../api/operations/tests.ts'
+import type { Cli } from '../../cli/cli.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { webInput } from '../../cli/common-inputs.ts'
-import type { CommandContext } from '../../cli/context.ts'
 import { printDryRun } from '../../cli/dry-run.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { argument, option, typedInput } from '../../cli/inputs.ts'
@@ -69,7 +69,7 @@ function createSearch(text: string, onlyIds: boolean) {
 export const searchRequest = (
   { repo, org }: Pick<FailingTestsRequest['values'], 'repo' | 'org'>,
   window: number,
-  { startedAt }: CommandContext,
+  { startedAt }: Cli,
 ): FailingTestsRequest => ({
   values: { repo, org, since: toIso(startedAt - window), until: toIso(startedAt) },
   overrides: [],
@@ -85,7 +85,7 @@ export async function findTests(
   command: 'flaky get' | 'flaky link',
   texts: readonly string[],
   request: FailingTestsRequest,
-  context: CommandContext,
+  context: Cli,
 ): Promise<readonly string[]> {
   const searches = texts.map(text => ({ text, ...createSearch(text, command === 'flaky link') }))
   const take = (test: JsonObject) => {
@@ -100,7 +100,7 @@ function onlyMatch(
   text: string,
   tests: readonly FoundTest[],
   request: FailingTestsRequest,
-  context: CommandContext,
+  context: Cli,
 ): string {
   const [test] = tests
   if (test === undefined) {
@@ -119,7 +119,7 @@ function onlyMatch(
 function severalMatchesError(
   text: string,
   tests: readonly FoundTest[],
-  { settings, secrets }: CommandContext,
+  { settings, secrets }: Cli,
 ): MergeqError {
   const sorted = tests
     .map(({ id, name }) => ({ id: id.slice(0, shownIdLength), name: secrets.redact(name) }))
@@ -196,7 +196,7 @@ const link = (url: string | undefined): StyledLine | undefined =>
  * Returns a test as lines for a terminal: its name, how it is doing, whose it is and where, then its most
  * common failures. What the record does not have is left out.
  */
-function testSheet(test: JsonObject, context: CommandContext): readonly StyledLine[] {
+function testSheet(test: JsonObject, context: Cli): readonly StyledLine[] {
   const { startedAt } = context
   const name = getString(test, 'name') ?? 'a test without a name'
   const variant = getString(test, 'variant') ?? ''
@@ -230,10 +230,7 @@ function testSheet(test: JsonObject, context: CommandContext): readonly StyledLi
 const maxFailureLines = 40
 
 /** Returns a failure as an empty line, a line that introduces it, and its text, indented and cut. */
-function failureBlock(
-  { title, head, text }: Failure,
-  { host, secrets }: CommandContext,
-): readonly StyledLine[] {
+function failureBlock({ title, head, text }: Failure, { host, secrets }: Cli): readonly StyledLine[] {
   const lines = sanitizeLines(text).trim().split('\n')
   const shown = lines
     .slice(0, maxFailureLines)

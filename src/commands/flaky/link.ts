@@ -1,8 +1,8 @@
 import type { ParamValues } from '../../api/operation.ts'
 import { linkTicketToTestCase } from '../../api/operations/tests.ts'
+import type { Cli } from '../../cli/cli.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { readInputItems } from '../../cli/common-inputs.ts'
-import type { CommandContext } from '../../cli/context.ts'
 import { printDryRun } from '../../cli/dry-run.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { nameOf } from '../../cli/report.ts'
@@ -60,7 +60,7 @@ const typedTicket: Input<string> = {
 }
 
 /** Returns the IDs that are not complete, and the request for the tests among which they are searched. */
-async function readSearch(requests: readonly LinkRequest[], context: CommandContext) {
+async function readSearch(requests: readonly LinkRequest[], context: Cli) {
   const texts = new Set(requests.map(({ values }) => values.testId).filter(id => !isUuid(id)))
   const [first] = requests
   if (first === undefined || texts.size === 0) return undefined

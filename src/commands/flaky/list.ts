@@ -1,6 +1,6 @@
+import type { Cli } from '../../cli/cli.ts'
 import { defineCommand, type ListEnding } from '../../cli/command.ts'
 import { cutListSentence, limitInput } from '../../cli/common-inputs.ts'
-import type { CommandContext } from '../../cli/context.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, paramInput, typedName } from '../../cli/inputs.ts'
 import type { ParseContext, ParsedArgs } from '../../config/settings.ts'
@@ -192,7 +192,7 @@ function statusListEnding(
   adjective: string,
   { shown, hidden, complete, isBroken }: ListEnd,
   { pageToken, repo }: { readonly pageToken?: string | undefined; readonly repo: Repository },
-  { settings: { commandLine } }: CommandContext,
+  { settings: { commandLine } }: Cli,
 ): ListEnding | undefined {
   if (pageToken !== undefined) return undefined
   const where = repositoryName(repo)

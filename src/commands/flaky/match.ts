@@ -1,6 +1,6 @@
 import { anyField, fieldNames, testRecord } from '../../api/operations/fields.ts'
+import type { Cli } from '../../cli/cli.ts'
 import { defineCommand } from '../../cli/command.ts'
-import type { CommandContext } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { expandFiles, openInput } from '../../cli/input-files.ts'
 import type { Input } from '../../cli/inputs.ts'
@@ -149,11 +149,7 @@ function toVerdict({ test, isQuarantined }: TestMatch, complete: boolean): Verdi
 }
 
 /** Returns a failed test as `--json` lists it; `test` is the record of the service. */
-const toRecord = (
-  match: TestMatch,
-  complete: boolean,
-  { redact }: CommandContext['secrets'],
-): JsonObject => ({
+const toRecord = (match: TestMatch, complete: boolean, { redact }: Cli['secrets']): JsonObject => ({
   verdict: toVerdict(match, complete),
   // A table may cut a name, and the redactor would not recognize a part of a secret.
   name: redact(match.failed.name),

@@ -1,5 +1,5 @@
 import type { Params, ParamValues } from '../../api/operation.ts'
-import type { CommandContext } from '../../cli/context.ts'
+import type { Cli } from '../../cli/cli.ts'
 import { flag, typedName } from '../../cli/inputs.ts'
 import { readListOf } from '../../cli/stream-pages.ts'
 import { parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
@@ -13,7 +13,7 @@ import { listFailingTests, listUnhealthyTests } from '../../methods/tests.ts'
 
 export type FailingTestsRequest = ServiceRequest<ParamValues<typeof listFailingTests.params>>
 
-export const rangeOf = ({ values }: FailingTestsRequest, { startedAt }: CommandContext): TimeRange =>
+export const rangeOf = ({ values }: FailingTestsRequest, { startedAt }: Cli): TimeRange =>
   parseTimeRange(values.since, values.until, startedAt, typedName)
 
 /** Returns a range as `--json` has it; `complete` says whether the whole range was read. */
@@ -38,7 +38,7 @@ interface FailingTestsReading {
  */
 export async function readFailingTests(
   { command, request, toleratesOutage = false, take }: FailingTestsReading,
-  context: CommandContext,
+  context: Cli,
 ): Promise<ListEnd> {
   const list = listOf(listFailingTests, request.values, context)
   const tolerates = (failure: MergeqError) => toleratesOutage && isOutage(failure)
@@ -52,7 +52,7 @@ export async function readFailingTests(
 const listOf = <P extends Params>(
   { list }: Method<P>,
   values: ParamValues<P>,
-  { client, startedAt }: CommandContext,
+  { client, startedAt }: Cli,
 ): List => {
   if (list === undefined) throw new Error('the method is no list')
   return list(values, startedAt, client().nameOf)
@@ -61,7 +61,7 @@ const listOf = <P extends Params>(
 /** Logs the notes about a list of failing tests: the first says its range, which a terminal shows already. */
 export async function logNotes(
   { notes: [summary = '', ...notes] }: ListEnd,
-  { logger, results }: CommandContext,
+  { logger, results }: Cli,
 ): Promise<void> {
   for (const note of results === 'screen' ? notes : [summary, ...notes]) await logger.info(note)
 }
@@ -89,7 +89,7 @@ interface UnhealthyTestsEnd {
  */
 export async function readUnhealthyTests(
   request: ServiceRequest<Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>>,
-  context: CommandContext,
+  context: Cli,
   take: (test: JsonObject) => void,
 ): Promise<UnhealthyTestsEnd> {
   const end = await readUnhealthyPages(request, context, take)
@@ -100,7 +100,7 @@ export async function readUnhealthyTests(
 
 async function readUnhealthyPages(
   request: ServiceRequest<Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>>,
-  context: CommandContext,
+  context: Cli,
   take: (test: JsonObject) => void,
 ): Promise<UnhealthyTestsEnd> {
   const overrides = request.overrides.filter(({ path: [member = ''] }) => sharedMembers.includes(member))

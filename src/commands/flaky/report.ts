@@ -1,5 +1,5 @@
+import type { Cli } from '../../cli/cli.ts'
 import { defineCommand } from '../../cli/command.ts'
-import type { CommandContext } from '../../cli/context.ts'
 import { option, typedInput } from '../../cli/inputs.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { choice, type Type } from '../../domain/values/types.ts'
@@ -152,7 +152,7 @@ const reportFormat: Type<ReportFormat> = {
 }
 
 /** Throws a usage error if an option asks for what only a list has: fields, or another format. */
-function checkOutput(format: ReportFormat, { args, options }: CommandContext): void {
+function checkOutput(format: ReportFormat, { args, options }: Cli): void {
   if (options.fields.length > 0)
     throw usageError('A report does not support --fields.', 'To choose the columns, use `mergeq flaky list`.')
   const isOutputTyped = args.has('--json') || args.has('--output')

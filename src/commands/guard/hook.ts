@@ -1,4 +1,4 @@
-import type { CommandContext } from '../../cli/context.ts'
+import type { Cli } from '../../cli/cli.ts'
 import { printPreview } from '../../cli/dry-run.ts'
 import { withoutTokens } from '../../config/git.ts'
 import { joinPath, parentDirectory } from '../../config/store.ts'
@@ -61,7 +61,7 @@ export const hookColumns = columns(['HOOK', 'hook', 'id'], ['RESULT', 'did'])
  * code 0. Throws a `refused` error if another hook exists, a usage error outside a checkout, and an `output` error
  * if the hook cannot be written.
  */
-async function changeHook(wanted: string | undefined, context: CommandContext): Promise<number> {
+async function changeHook(wanted: string | undefined, context: Cli): Promise<number> {
   const { host, printer } = context
   const { files } = host
   const path = await findHookPath(host)
@@ -109,7 +109,7 @@ async function changeHook(wanted: string | undefined, context: CommandContext): 
   return printResult('installed', `Installed the guard in ${path}; git runs it before each push.`)
 }
 
-export const installHook = (failClosed: boolean, context: CommandContext): Promise<number> =>
+export const installHook = (failClosed: boolean, context: Cli): Promise<number> =>
   changeHook(renderHook(failClosed), context)
 
-export const uninstallHook = (context: CommandContext): Promise<number> => changeHook(undefined, context)
+export const uninstallHook = (context: Cli): Promise<number> => changeHook(undefined, context)

@@ -1,6 +1,6 @@
 import { type CallOptions, readIfFound } from '../../api/call.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
-import type { CommandContext } from '../../cli/context.ts'
+import type { Cli } from '../../cli/cli.ts'
 import { outcomeOfRecord } from '../../domain/states.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import { extendError, type MergeqError } from '../../errors.ts'
@@ -9,7 +9,7 @@ import type { JsonObject } from '../../json.ts'
 /** Reads the current record of a pull request; undefined when it was never submitted. */
 export const readRecord = (
   { repo, targetBranch, pr }: RequestedPullRequest,
-  context: CommandContext,
+  context: Cli,
   options: CallOptions,
   operation = getSubmittedPullRequest,
 ): Promise<JsonObject | undefined> =>
@@ -18,7 +18,7 @@ export const readRecord = (
 /** Reads the record without a retry, for what a person at a terminal is told in addition. */
 export const readRecordOnce = (
   pullRequest: RequestedPullRequest,
-  context: CommandContext,
+  context: Cli,
 ): Promise<JsonObject | undefined> => readRecord(pullRequest, context, { limits: { maxRetries: 0 } })
 
 const sentences = { ok: 'is already merged', failed: 'has already failed', cancelled: 'is already cancelled' }
@@ -31,7 +31,7 @@ export async function explainFinished(
   outcomes: readonly (keyof typeof sentences)[],
   failure: MergeqError,
   { repo, targetBranch, pr }: RequestedPullRequest,
-  context: CommandContext,
+  context: Cli,
 ): Promise<MergeqError> {
   if (failure.kind !== 'not-found' && failure.kind !== 'refused') return failure
   const pullRequest = { repo, targetBranch, pr }

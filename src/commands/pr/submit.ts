@@ -7,9 +7,9 @@ import {
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { withoutMessages } from '../../api/service-client.ts'
+import type { Cli } from '../../cli/cli.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
-import type { CommandContext } from '../../cli/context.ts'
 import { printDryRun } from '../../cli/dry-run.ts'
 import { receiptRecord } from '../../cli/fields.ts'
 import { flag, optionName } from '../../cli/inputs.ts'
@@ -30,7 +30,7 @@ const maxSuggested = 10
 /** Says whether the queue is paused, and names the command that follows, to a person at a terminal. */
 async function suggestWait(
   requests: readonly ServiceRequest<RequestedPullRequest>[],
-  { results, messages, logger, settings, client, options }: CommandContext,
+  { results, messages, logger, settings, client, options }: Cli,
 ): Promise<void> {
   if (results !== 'screen' || messages !== 'person') return
   const [first] = requests

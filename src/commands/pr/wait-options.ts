@@ -1,4 +1,4 @@
-import type { CommandContext } from '../../cli/context.ts'
+import type { Cli } from '../../cli/cli.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { flag, type OptionValues, option } from '../../cli/inputs.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
@@ -20,7 +20,7 @@ export const waitLimitOf = (args: ParsedArgs): number =>
  * Returns the time-out of one attempt in a wait, in milliseconds: only the environment and the stored settings give
  * it. Undefined is that of the operation.
  */
-export async function attemptTimeoutOf({ args, settings }: CommandContext): Promise<number | undefined> {
+export async function attemptTimeoutOf({ args, settings }: Cli): Promise<number | undefined> {
   const others = new Map(args)
   others.delete('--timeout')
   return (await settings.withArgs(others).read('timeout')) || undefined
@@ -68,7 +68,7 @@ export const waitRecord: RecordFields = {
 export async function readWaitOptions(
   { matchHead, ...values }: OptionValues<typeof waitInputs>,
   pullRequestCount: number,
-  { args, settings }: CommandContext,
+  { args, settings }: Cli,
 ): Promise<WaitOptions> {
   if (matchHead !== undefined && pullRequestCount > 1)
     throw usageError(

@@ -1,4 +1,5 @@
-import { type CommandContext, drawsResults } from '../../cli/context.ts'
+import type { Cli } from '../../cli/cli.ts'
+import { drawsResults } from '../../cli/context.ts'
 import { reportErrors } from '../../cli/report.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import { formatOrdinal, joinTruncated, shorten } from '../../domain/format.ts'
@@ -32,14 +33,14 @@ import {
   styleReason,
 } from './wait-screen.ts'
 
-export const startCommandWait = async (options: WaitOptions, context: CommandContext): Promise<Wait> =>
+export const startCommandWait = async (options: WaitOptions, context: Cli): Promise<Wait> =>
   startWait(options, context.client(), await attemptTimeoutOf(context))
 
 /** Waits until every pull request has an outcome, and returns the most severe exit code. */
 export async function waitAndReport(
   targets: readonly WaitTarget[],
   options: WaitOptions,
-  context: CommandContext,
+  context: Cli,
 ): Promise<number> {
   const requests = targets.map(({ request }) => request)
   const wait = await startCommandWait(options, context)
@@ -49,7 +50,7 @@ export async function waitAndReport(
 /** The output of a wait: state changes, heartbeats, and exactly one result for each pull request. */
 export class WaitReporter implements WaitObserver {
   private readonly wait: Wait
-  private readonly context: CommandContext
+  private readonly context: Cli
   private readonly requests: readonly WaitTarget['request'][]
   private readonly isStream: boolean
   private readonly results = new Map<
@@ -59,7 +60,7 @@ export class WaitReporter implements WaitObserver {
   private readonly unprinted: Set<WaitTarget['request']>
   private readonly signs: SignsOfLife
 
-  constructor(requests: readonly WaitTarget['request'][], wait: Wait, context: CommandContext) {
+  constructor(requests: readonly WaitTarget['request'][], wait: Wait, context: Cli) {
     this.wait = wait
     this.context = context
     this.requests = requests
@@ -210,7 +211,7 @@ const metricsTime = 3_000
 async function withLiveLine(
   targets: () => readonly WaitTarget[],
   { time, options: { waitLimit, grace } }: Wait,
-  context: CommandContext,
+  context: Cli,
   work: () => Promise<void>,
 ): Promise<void> {
   const { logger, host } = context
@@ -240,12 +241,12 @@ const maxSilence = 5 * 60_000
  */
 export class SignsOfLife {
   private readonly time: WaitTime
-  private readonly context: CommandContext
+  private readonly context: Cli
   private lastOutputAt = 0
   private isSilent = false
   private isOutage = false
 
-  constructor(time: WaitTime, context: CommandContext) {
+  constructor(time: WaitTime, context: Cli) {
     this.time = time
     this.context = context
   }
@@ -289,7 +290,7 @@ export class SignsOfLife {
 export async function reportStop(
   failure: MergeqError,
   sentence: string,
-  { host, logger, messages, results }: CommandContext,
+  { host, logger, messages, results }: Cli,
 ): Promise<MergeqError> {
   if (failure.exit !== exitCodeOf('interrupted') || messages === 'log' || results === 'json') return failure
   // The terminal shows ^C; only a spinner clears it.

@@ -1,10 +1,10 @@
 import { callOperation } from '../../api/call.ts'
 import { createReceipt, type Delivery, type Operation, receiptFields } from '../../api/operation.ts'
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
+import type { Cli } from '../../cli/cli.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
 import { canPrompt, confirm, promptError } from '../../cli/confirm.ts'
-import type { CommandContext } from '../../cli/context.ts'
 import { combineFields, type RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
@@ -75,11 +75,7 @@ function missingError({ name, path }: Plan, missing: readonly Difference[]): Mer
  * Reads the live settings back until every change shows, at most three times. Returns the live settings and
  * the differences that are left. Throws an `unknown-outcome` error if the queue cannot be read.
  */
-async function readBack(
-  { request, name, path, content }: Plan,
-  includesState: boolean,
-  context: CommandContext,
-) {
+async function readBack({ request, name, path, content }: Plan, includesState: boolean, context: Cli) {
   const { clock, interrupted } = context.host
   let settings: JsonObject = {}
   let missing: readonly Difference[] = []
@@ -105,7 +101,7 @@ async function readBack(
  * Applies a plan: creates the queue if it is missing, sends an update with the differences, and reads the
  * settings back. Returns errors in the result instead of throwing them.
  */
-async function applyPlan(plan: Plan, includesState: boolean, context: CommandContext): Promise<ApplyResult> {
+async function applyPlan(plan: Plan, includesState: boolean, context: Cli): Promise<ApplyResult> {
   const { request, path, content } = plan
   const { values } = request
   const identity = { repo: repositoryName(values.repo), targetBranch: values.targetBranch, file: path }
@@ -164,7 +160,7 @@ const resultRecord: RecordFields = {
   ),
 }
 
-async function printResult({ name }: Plan, record: JsonObject, { printer }: CommandContext): Promise<void> {
+async function printResult({ name }: Plan, record: JsonObject, { printer }: Cli): Promise<void> {
   const settings = getArray(record, 'changed').join(', ')
   const changed = settings === '' ? '' : `: ${settings}`
   const sentence =
@@ -184,7 +180,7 @@ const missingQueueError = ({ name }: Plan): MergeqError =>
   })
 
 /** Returns the error of a signal that came before these plans were applied. */
-function interruptedApplyError(plans: readonly Plan[], { host }: CommandContext): MergeqError {
+function interruptedApplyError(plans: readonly Plan[], { host }: Cli): MergeqError {
   const interruption = toMergeqError(host.interrupted.reason)
   const names = plans.map(({ name }) => name)
   return extendError(interruption, {}, `${interruption.message} Not applied: ${joinList(names)}.`)

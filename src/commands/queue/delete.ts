@@ -1,10 +1,10 @@
 import { callOperation } from '../../api/call.ts'
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { deleteQueue, getQueue } from '../../api/operations/queues.ts'
+import type { Cli } from '../../cli/cli.ts'
 import { defineCommand, type RequestResult } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
 import { canPrompt, confirm } from '../../cli/confirm.ts'
-import type { CommandContext } from '../../cli/context.ts'
 import { printDryRun } from '../../cli/dry-run.ts'
 import { flag } from '../../cli/inputs.ts'
 import { reportResults } from '../../cli/report.ts'
@@ -15,7 +15,7 @@ import { queueName } from '../../domain/values/repository.ts'
 import { MergeqError } from '../../errors.ts'
 import type { QueueParams } from './plan.ts'
 
-async function readQueued(values: QueueParams, context: CommandContext): Promise<readonly number[]> {
+async function readQueued(values: QueueParams, context: Cli): Promise<readonly number[]> {
   const { response } = await callOperation(context.client(), getQueue, values)
   return queueEntries(response.records[0] ?? null).map(({ pr }) => pr)
 }
@@ -26,7 +26,7 @@ const joinNumbers = (numbers: readonly number[]): string => joinList(numbers.map
  * Cancels all pull requests that the queue lists; one that left the queue meanwhile is not an error. Returns
  * the exit code.
  */
-async function cancelAll(values: QueueParams, context: CommandContext): Promise<number> {
+async function cancelAll(values: QueueParams, context: Cli): Promise<number> {
   const numbers = await readQueued(values, context)
   const requests = numbers.map(pr => ({
     operation: cancelPullRequest,
@@ -52,11 +52,7 @@ async function cancelAll(values: QueueParams, context: CommandContext): Promise<
 }
 
 /** Explains why a queue could not be deleted: which pull requests it still lists, and what to do. */
-async function explainError(
-  failure: MergeqError,
-  values: QueueParams,
-  context: CommandContext,
-): Promise<MergeqError> {
+async function explainError(failure: MergeqError, values: QueueParams, context: Cli): Promise<MergeqError> {
   const { status, delivery } = failure.details
   // An unknown outcome is not a refusal, whatever status the last response had.
   if (delivery === 'unknown' || (status !== 400 && status !== 409)) return failure

@@ -1,6 +1,6 @@
 import { getQueue } from '../../api/operations/queues.ts'
+import type { Cli } from '../../cli/cli.ts'
 import { defineCommand } from '../../cli/command.ts'
-import type { CommandContext } from '../../cli/context.ts'
 import { printDryRun } from '../../cli/dry-run.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { repositoryName, shortRepositoryName } from '../../domain/values/repository.ts'
@@ -42,7 +42,7 @@ const queueRecord = ({ request: { values } }: Pick<Plan, 'request'>, nameReposit
  * Prints the differences between queues and their files, and logs the digest of the live settings and the errors of
  * the queues that could not be read. Returns the exit code of the errors.
  */
-export async function printPlans(reading: Reading, context: CommandContext): Promise<number> {
+export async function printPlans(reading: Reading, context: Cli): Promise<number> {
   const { printer, logger } = context
   const { plans, failed } = reading
   const digest = await combineDigests(reading)

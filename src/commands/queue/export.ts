@@ -1,8 +1,8 @@
 import { readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import type { Cli } from '../../cli/cli.ts'
 import { defineCommand } from '../../cli/command.ts'
 import { canPrompt, confirm } from '../../cli/confirm.ts'
-import type { CommandContext } from '../../cli/context.ts'
 import { printDryRun } from '../../cli/dry-run.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { joinPath } from '../../config/store.ts'
@@ -33,7 +33,7 @@ import {
  * Whether the output is JSON instead of YAML: by the extension of the file, else by `-o`. Throws a usage
  * error for other formats, for --fields and for a format that contradicts the extension.
  */
-function isJsonOutput(file: string | undefined, { args, options, results }: CommandContext): boolean {
+function isJsonOutput(file: string | undefined, { args, options, results }: Cli): boolean {
   const isFormatTyped = args.has('--json') || args.has('--output')
   const isJson = results === 'json'
   if (options.fields.length > 0 || (isFormatTyped && !isJson))
@@ -62,7 +62,7 @@ async function formatYaml(
 }
 
 /** Reads the file that is written again, if it exists. Returns it, and the request for the queue that it is about. */
-async function readOldFile(file: string | undefined, context: CommandContext) {
+async function readOldFile(file: string | undefined, context: Cli) {
   const exists = file !== undefined && (await context.host.files.exists(file))
   const old = exists ? await readQueueFile(file, context) : undefined
   return { old, request: await resolveQueue(file ?? '', old?.content ?? {}, context) }
@@ -74,7 +74,7 @@ const outputError = (path: string, error: Error): MergeqError =>
   })
 
 /** Exports a queue. Returns what to log. */
-async function exportQueue(file: string | undefined, includesState: boolean, context: CommandContext) {
+async function exportQueue(file: string | undefined, includesState: boolean, context: Cli) {
   const { printer, host } = context
   const isJson = isJsonOutput(file, context)
   const { old, request } = await readOldFile(file, context)
@@ -110,13 +110,13 @@ async function exportQueue(file: string | undefined, includesState: boolean, con
 }
 
 /** The params of the metrics of all queues; typed options select among them. */
-const readMetricsParams = async ({ settings }: CommandContext) => ({
+const readMetricsParams = async ({ settings }: Cli) => ({
   repo: await settings.readFrom('option', 'repo'),
   branch: await settings.readFrom('option', 'targetBranch'),
 })
 
 /** Returns the queues that the metrics name, each with its file. */
-async function listExports(folder: string, context: CommandContext) {
+async function listExports(folder: string, context: Cli) {
   const { settings, host } = context
   const params = await readMetricsParams(context)
   const { response } = await callMethod(context.client(), getMergeQueueMetrics, params)
@@ -143,7 +143,7 @@ async function listExports(folder: string, context: CommandContext) {
 }
 
 /** Exports every queue that the metrics name to a file of its own. Returns the exit code. */
-async function exportAll(folder: string, yes: boolean, includesState: boolean, context: CommandContext) {
+async function exportAll(folder: string, yes: boolean, includesState: boolean, context: Cli) {
   const { files } = context.host
   const exports = await listExports(folder, context)
   if (exports.length === 0)

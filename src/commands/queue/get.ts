@@ -2,8 +2,8 @@ import { entryRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { DecodedResponse } from '../../api/response.ts'
+import type { Cli } from '../../cli/cli.ts'
 import { defineCommand, type Presentation } from '../../cli/command.ts'
-import type { CommandContext } from '../../cli/context.ts'
 import { hasName, type RecordFields, serviceRecord } from '../../cli/fields.ts'
 import { printResults } from '../../cli/report.ts'
 import { sendOne } from '../../cli/run.ts'
@@ -70,7 +70,7 @@ const getEntries: Method<typeof getQueue.params> = {
  * Prints a queue: a screen on a terminal, with what the metrics say about its last hour, and a table
  * elsewhere. Returns the exit code.
  */
-export async function printQueue(queueRequest: QueueRequest, context: CommandContext): Promise<number> {
+export async function printQueue(queueRequest: QueueRequest, context: Cli): Promise<number> {
   const { args, host, logger, options, results, settings } = context
   const hasEntries =
     selectableFields(args) === entryFields ||

@@ -1,7 +1,7 @@
 import { readIfFound } from '../../api/call.ts'
 import { type ParamValues, parseOverride } from '../../api/operation.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import type { CommandContext } from '../../cli/context.ts'
+import type { Cli } from '../../cli/cli.ts'
 import { expandFiles, openInput } from '../../cli/input-files.ts'
 import { flag, option, type TypedInput, typedInput } from '../../cli/inputs.ts'
 import { reportErrors, withResource } from '../../cli/report.ts'
@@ -86,7 +86,7 @@ export interface LoadedFile {
 }
 
 /** Reads a queue file, or standard input for `-`. Throws a usage error that names file and line. */
-export async function readQueueFile(path: string, context: CommandContext): Promise<LoadedFile> {
+export async function readQueueFile(path: string, context: Cli): Promise<LoadedFile> {
   const name = path === '-' ? 'standard input' : path
   const text = await readText(openInput(path, context), name, maxFileSize)
   // Each byte that is not UTF-8 was decoded as this character.
@@ -130,7 +130,7 @@ export interface Plan extends QueueFileItem {
 export async function resolveQueue(
   path: string,
   { repo, targetBranch }: Pick<QueueFile, 'repo' | 'targetBranch'>,
-  context: CommandContext,
+  context: Cli,
 ): Promise<QueueRequest> {
   const args = new Map(context.args)
   const useValue = (option: string, value: string | undefined, nameOf = (text: string) => text) => {
@@ -154,7 +154,7 @@ export async function resolveQueue(
 export async function readItems(
   path: string,
   includesState: boolean,
-  context: CommandContext,
+  context: Cli,
 ): Promise<readonly QueueFileItem[]> {
   const items: QueueFileItem[] = []
   const overrides = Object.fromEntries((context.args.get('--set') ?? []).map(readOverride))
@@ -186,7 +186,7 @@ export async function readItems(
 export async function readLive(
   request: QueueRequest,
   includesState: boolean,
-  context: CommandContext,
+  context: Cli,
 ): Promise<LiveSettings | undefined> {
   const queue = await readIfFound(context.client(), getQueue, request.values, request)
   return queue && liveSettings(queue, includesState)
@@ -223,7 +223,7 @@ export async function forEachQueue<T extends { readonly name: string }, R>(
 }
 
 /** Logs the errors of queues that failed. Returns the most severe exit code. */
-export async function reportFailures(failed: readonly Failed[], context: CommandContext): Promise<number> {
+export async function reportFailures(failed: readonly Failed[], context: Cli): Promise<number> {
   const failures = failed.map(({ failure }) => failure)
   await reportErrors(failures, context)
   return mostSevere(failures.map(({ exit }) => exit))
@@ -236,7 +236,7 @@ export async function reportFailures(failed: readonly Failed[], context: Command
 export async function createPlans(
   items: readonly QueueFileItem[],
   includesState: boolean,
-  context: CommandContext,
+  context: Cli,
 ): Promise<Reading> {
   const { results, failed } = await forEachQueue(items, async (item): Promise<Plan> => {
     const live = await readLive(item.request, includesState, context)

@@ -3,8 +3,8 @@ import type { BodyOverride } from '../../api/operation.ts'
 import { fieldNames, queueSettingsRecord } from '../../api/operations/fields.ts'
 import { createQueue, getQueue } from '../../api/operations/queues.ts'
 import { emptyDecoder } from '../../api/response.ts'
+import type { Cli } from '../../cli/cli.ts'
 import { type Command, defineCommand } from '../../cli/command.ts'
-import type { CommandContext } from '../../cli/context.ts'
 import { receiptRecord } from '../../cli/fields.ts'
 import { kebabCase } from '../../cli/inputs.ts'
 import { pluralize } from '../../domain/format.ts'
@@ -27,10 +27,7 @@ export const queueCreateCommand = defineCommand({
 })
 
 /** Reads the queue that a change is about to replace, in one attempt. */
-async function readQueue(
-  { repo, targetBranch }: QueueParams,
-  context: CommandContext,
-): Promise<JsonObject | undefined> {
+async function readQueue({ repo, targetBranch }: QueueParams, context: Cli): Promise<JsonObject | undefined> {
   const client = context.client()
   const limits = { maxRetries: 0 }
   const { response } = await callOperation(client, getQueue, { repo, targetBranch }, { limits })

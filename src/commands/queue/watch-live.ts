@@ -1,5 +1,5 @@
+import type { Cli } from '../../cli/cli.ts'
 import { canPrompt } from '../../cli/confirm.ts'
-import type { CommandContext } from '../../cli/context.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import { elapsedSince, formatAge, formatAgo } from '../../domain/format.ts'
 import type { UsualTimeInQueue } from '../../domain/metrics/last-hour.ts'
@@ -100,7 +100,7 @@ export const scrollWith = (key: string, offset: number, pageSize: number): numbe
   Math.max(0, offset + (rowKeys.get(key) ?? 0) + (pageKeys.get(key) ?? 0) * pageSize)
 
 /** For the table format, outside CI, on a terminal that can move the cursor. */
-export const isLive = ({ options, results, host }: CommandContext): boolean =>
+export const isLive = ({ options, results, host }: Cli): boolean =>
   results === 'screen' && !isContinuousIntegration(host.env) && host.env.TERM !== 'dumb' && !options.verbose
 
 /** Milliseconds between redraws, which show growing ages. */
@@ -115,7 +115,7 @@ export async function watchLive(
   watched: QueueParams,
   interval: number,
   watch: (view: WatchView) => Promise<void>,
-  context: CommandContext,
+  context: Cli,
 ): Promise<void> {
   const { host, secrets } = context
   const { clock, out, env, interrupted } = host

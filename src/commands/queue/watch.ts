@@ -4,8 +4,8 @@ import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { type RequestLimits, type ServiceClient, withoutMessages } from '../../api/service-client.ts'
+import type { Cli } from '../../cli/cli.ts'
 import { defineCommand } from '../../cli/command.ts'
-import type { CommandContext } from '../../cli/context.ts'
 import { combineFields, type RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { describeDeparture } from '../../domain/departure.ts'
@@ -164,7 +164,7 @@ const changeRecord: RecordFields = {
 }
 
 /** Creates the view for pipes, CI jobs and every format except the table: it prints each change. */
-function createStreamView({ repo, targetBranch }: QueueParams, context: CommandContext): WatchView {
+function createStreamView({ repo, targetBranch }: QueueParams, context: Cli): WatchView {
   const { printer, logger, host } = context
   const printChange = (change: QueueChange) => {
     const record = { type: 'change', ...change }

@@ -2,9 +2,9 @@ import { tryRead, withTimeline } from '../../../api/extra-reads.ts'
 import { getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
 import { readTestRun } from '../../../api/test-run-reads.ts'
+import type { Cli } from '../../../cli/cli.ts'
 import type { RequestResult } from '../../../cli/command.ts'
 import { openPage } from '../../../cli/common-inputs.ts'
-import type { CommandContext } from '../../../cli/context.ts'
 import { typedName } from '../../../cli/inputs.ts'
 import { nameOf, reportResults, withResource } from '../../../cli/report.ts'
 import {
@@ -32,7 +32,7 @@ type ExplainRequest = ServiceRequest<RequestedPullRequest>
 export async function explainAll(
   requests: readonly ExplainRequest[],
   { web }: { readonly web: boolean },
-  context: CommandContext,
+  context: Cli,
 ): Promise<number> {
   const isOnly = requests.length === 1
   const stopsOnError = context.args.has('--stop-on-error')
@@ -68,7 +68,7 @@ export async function explainAll(
 }
 
 /** Reads what explains a pull request. Throws the error of its record. */
-async function explain(request: ExplainRequest, context: CommandContext): Promise<Explanation> {
+async function explain(request: ExplainRequest, context: Cli): Promise<Explanation> {
   const { pr, repo, targetBranch } = request.values
   const reads = [
     readRecord(request.values, context, request, getPartialPullRequest),
@@ -127,7 +127,7 @@ export function wordsFor(action: Action, pr: number, { record, run }: ActionSubj
 }
 
 /** Opens the page of a pull request, after a read that shows that the service accepts the request. */
-async function openPullRequest(request: ExplainRequest, context: CommandContext): Promise<void> {
+async function openPullRequest(request: ExplainRequest, context: Cli): Promise<void> {
   await readRecord(request.values, context, request, getPartialPullRequest)
   return openPage(urlOfPullRequest(request.values.repo, request.values.pr), context)
 }
