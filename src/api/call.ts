@@ -58,6 +58,7 @@ async function callOnce<P extends Params>(
 ): Promise<CallResult<P>> {
   const { limits = {}, progress } = options
   const request = await buildRequest(client, operation, params, options)
+  if (client.preview !== undefined) return client.preview(request)
   const result = { resource: request.resource, params }
   const { recovery } = operation
   try {

@@ -6,7 +6,7 @@ import { type CallOptions, callOperation } from './call.ts'
 import type { BodyOverride, Operation, Params, ParamValues } from './operation.ts'
 import { getPartialPullRequest } from './operations/pull-requests.ts'
 import type { DecodedResponse } from './response.ts'
-import type { RequestLimits, ServiceClient } from './service-client.ts'
+import { type RequestLimits, type ServiceClient, withoutMessages } from './service-client.ts'
 
 interface ReadOutcome {
   readonly response?: DecodedResponse
@@ -15,15 +15,28 @@ interface ReadOutcome {
   readonly failure?: MergeqError
 }
 
-/** Reads what a command can do without. Throws only an error that every read would have, such as a rejected token. */
+interface TryReadOptions extends CallOptions {
+  /** Whether the read is not repeated. */
+  readonly once?: boolean
+  /** Whether nothing is said about the read, not even that it takes long. */
+  readonly quiet?: boolean
+}
+
+/**
+ * Reads what a command can do without, and nothing in a dry run. Throws only an error that every read would have, such
+ * as a rejected token.
+ */
 export async function tryRead<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,
   params: ParamValues<P>,
-  options: CallOptions = {},
+  { once = false, quiet = false, ...options }: TryReadOptions = {},
 ): Promise<ReadOutcome> {
+  if (client.preview !== undefined) return {}
+  const limits = { ...options.limits, ...(once ? { maxRetries: 0 } : {}) }
+  const reader = quiet ? withoutMessages(client) : client
   try {
-    const { response } = await callOperation(client, operation, params, options)
+    const { response } = await callOperation(reader, operation, params, { ...options, limits })
     const [record = {}] = response.records
     return { response, record }
   } catch (error) {

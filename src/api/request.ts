@@ -286,7 +286,7 @@ interface RequestPreview {
 
 const redactedToken = '[REDACTED]'
 
-export function previewRequest(request: Request): RequestPreview {
+export function previewRequest(request: HttpRequest): RequestPreview {
   const { operation, method, url, headers, credential, body } = request
   return {
     operation,

@@ -3,6 +3,7 @@ import { minSecretLength } from '../domain/limits.ts'
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { HttpClient, HttpClientOptions } from '../http/http-client.ts'
+import type { HttpRequest } from '../http/messages.ts'
 import type { Logger } from '../output/logger.ts'
 import type { Redactor } from '../output/redactor.ts'
 import type { Advice } from './advice.ts'
@@ -42,6 +43,8 @@ export interface ServiceClient {
   readonly secrets: Pick<Redactor, 'redact' | 'redactBytes'>
   token(): Promise<{ readonly value: string; readonly source: string }>
   httpClient(): Promise<HttpClient>
+  /** Takes a request instead of the service, for a dry run. Rejects with the end of the dry run. */
+  preview?(request: HttpRequest): Promise<never>
 }
 
 /** Returns the client without messages and progress, for an extra read whose failure is not reported. */

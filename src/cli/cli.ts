@@ -21,6 +21,8 @@ type Messages = 'person' | 'log'
 
 /** What a command uses while it runs. */
 export interface Cli {
+  /** The command as it is typed: `pr submit`. */
+  readonly command: string
   readonly host: Host
   readonly args: ParsedArgs
   readonly settings: Config
@@ -36,6 +38,8 @@ export interface Cli {
   client(): CommandClient
   /** Closes the connections of the client, if there is one. */
   close(): Promise<void>
+  /** Runs another command line in this process. */
+  readonly runCommandLine: CommandRunner
 }
 
 /** Hides secrets in everything that is written, except by `writeUnredacted`. */

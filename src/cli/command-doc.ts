@@ -2,7 +2,8 @@ import { isChange, type Operation, operationMethod, operationName } from '../api
 import { settingDefinitions } from '../config/setting-definitions.ts'
 import { type OutputFormat, outputFormats } from '../domain/output-formats.ts'
 import { type ErrorKind, exitCodeList } from '../errors.ts'
-import type { CommandGroup, OutputDoc, RegisteredCommand } from './command.ts'
+import type { CommandGroup, RegisteredCommand } from './command.ts'
+import type { OutputDoc } from './define-command.ts'
 import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
 import { globalOptions } from './parse.ts'
 

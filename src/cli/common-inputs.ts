@@ -189,7 +189,7 @@ export const pullRequestArguments: Input<number> = {
   ],
   setting: 'pr',
   async split(args, context) {
-    const typed = args.get('pr') ?? [await context.currentPullRequest()]
+    const typed = args.get('pr') ?? [await context.currentPullRequest(args)]
     const hint = 'Write one pull request per line: a number or a URL.'
     const read = typed.includes('-') ? await readInputItems('pull requests', hint, wordsIn, context) : []
     const words = typed.flatMap(word => (word === '-' ? read : [word]))

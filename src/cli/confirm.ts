@@ -28,6 +28,8 @@ export async function confirm(
   { text: question, expectedInput }: Confirmation,
   context: Cli,
 ): Promise<void> {
+  // A dry run changes nothing.
+  if (context.options.dryRun) return
   if (!canPrompt(context)) throw promptError(command)
   // The answer has a place on the last line.
   const columns = context.host.err.columns - expectedInput.length - 2

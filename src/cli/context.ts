@@ -1,4 +1,4 @@
-import { isChange, type Operation } from '../api/operation.ts'
+import { isChange } from '../api/operation.ts'
 import { createServiceClient } from '../api/service-client.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { type Config, type ParsedArgs, resolveSettings } from '../config/settings.ts'
@@ -13,7 +13,9 @@ import { shouldColor } from '../output/styled-text.ts'
 import { isLoopback } from '../url.ts'
 import { createAdvice } from './advice.ts'
 import type { Cli, CommandClient, CommandRunner, GlobalOptions, SecretOutput } from './cli.ts'
-import { type FieldsDefinition, fieldsOf, selectFields } from './fields.ts'
+import type { Command } from './command.ts'
+import { printRequest } from './dry-run.ts'
+import { fieldsOf, selectFields } from './fields.ts'
 import { typedName } from './inputs.ts'
 import { typedFormat } from './typed-format.ts'
 
@@ -28,24 +30,17 @@ export interface Program {
 export const drawsResults = ({ results }: Pick<Cli, 'results'>): boolean =>
   results === 'screen' || results === 'page'
 
-interface CommandOfContext {
-  readonly operation?: Operation
-  readonly changesSettings?: boolean
-  readonly needsSettings?: boolean
-  readonly fields?: FieldsDefinition
-}
-
 /** Creates the context of a command. Throws a usage error for global options that are wrong. */
 export async function createContext(
-  command: CommandOfContext,
+  command: Pick<Command, 'name' | 'operation' | 'alsoSends' | 'fields' | 'settings'>,
   args: ParsedArgs,
-  { host, secrets }: Program,
+  { host, secrets, runCommandLine }: Program,
 ): Promise<Cli> {
-  const { operation, changesSettings = false, needsSettings = true } = command
+  const { name, operation, alsoSends = [] } = command
   const settings = resolveSettings(args, host, {
-    changes: operation !== undefined && isChange(operation),
-    changesSettings,
-    needsSettings,
+    changes: [operation ?? [], alsoSends === 'any' ? [] : alsoSends].flat().some(isChange),
+    changesSettings: command.settings === 'changed',
+    needsSettings: command.settings !== 'not needed',
     notify: text => logger.info(text),
   })
   const options = await readGlobalOptions(args, settings)
@@ -94,8 +89,10 @@ export async function createContext(
   let client: CommandClient | undefined
   return {
     ...shared,
+    command: name,
     args,
     printer,
+    runCommandLine,
     client() {
       client ??= createCommandClient(shared)
       return client
@@ -131,7 +128,8 @@ async function readGlobalOptions(args: ParsedArgs, settings: Config): Promise<Gl
 export const createCommandClient = (parts: {
   readonly host: Host
   readonly settings: Config
-  readonly options: Pick<GlobalOptions, 'retries' | 'timeout' | 'verbose'>
+  readonly options: Pick<GlobalOptions, 'retries' | 'timeout' | 'verbose'> &
+    Partial<Pick<GlobalOptions, 'dryRun'>>
   readonly logger: Logger
   readonly secrets: SecretOutput
 }): CommandClient =>
@@ -141,6 +139,7 @@ export const createCommandClient = (parts: {
       nameOf: typedName,
       advice: createAdvice(parts.settings.commandLine),
       maxRetries: parts.options.retries,
+      ...(parts.options.dryRun === true ? { preview: printRequest(parts.host.out) } : {}),
       token: memoize(() => readToken(parts.host.env, parts.settings, parts.secrets.hide, parts.logger.warn)),
     },
     isLoopback,

@@ -1,10 +1,14 @@
-import { buildRequest, curlCommand, previewRequest } from '../api/request.ts'
+import { curlCommand, previewRequest } from '../api/request.ts'
+import { dryRunEnd } from '../errors.ts'
+import type { Output } from '../host/host.ts'
+import type { HttpRequest } from '../http/messages.ts'
 import { escapeInvisible, parseJson, stringifyJson } from '../json.ts'
-import { withFallback } from '../methods/call.ts'
+import { callMethod } from '../methods/call.ts'
 import { firstPage } from '../methods/list.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
 import { columns, singleRecord } from '../output/view.ts'
 import type { Cli } from './cli.ts'
+import { each } from './each.ts'
 
 /**
  * Prints what a command would change on this machine, for a `--dry-run` without requests
@@ -25,23 +29,37 @@ export async function printPreview(
 }
 
 /**
- * Prints requests without sending them (docs/reference/cli.md, "Dry run"), without confirmation and token.
+ * Returns what prints a request instead of sending it (docs/reference/cli.md, "Dry run"), and then ends the dry run.
  */
-export async function printDryRun(requests: readonly ServiceRequest[], context: Cli): Promise<number> {
-  const { out } = context.host
-  const client = context.client()
-  for (const { operation, values, overrides } of requests) {
-    const list = operation.list?.(values, context.startedAt, client.nameOf)
-    const sent = list === undefined ? { operation, values } : { ...list, values: firstPage(list) }
-    const request = await withFallback(client, sent.operation, sent.values, fitting =>
-      buildRequest(client, sent.operation, fitting, { overrides }),
-    )
+export const printRequest =
+  (out: Output) =>
+  async (request: HttpRequest): Promise<never> => {
     const { body, ...shown } = previewRequest(request)
     const document = { ...shown, ...(body === undefined ? {} : { body: parseJson(body) ?? null }) }
     await out.write(`${stringifyJson(document, out.terminal)}\n`)
     // The escapes in the body are JSON: the copied command sends the same characters.
     const shownBody = body === undefined ? {} : { body: escapeInvisible(body) }
     if (out.terminal) await out.write(`${curlCommand({ ...shown, ...shownBody })}\n`)
+    throw dryRunEnd()
   }
-  return 0
+
+/** The same for a command that reads in a dry run, because it prints a plan. */
+export const withoutDryRun = (cli: Cli): Cli => ({
+  ...cli,
+  options: { ...cli.options, dryRun: false },
+  client() {
+    const { preview: _, ...client } = cli.client()
+    return client
+  },
+})
+
+/** Prints requests without sending them, without confirmation and token. */
+export async function printDryRun(requests: readonly ServiceRequest[], cli: Cli): Promise<number> {
+  const client = cli.client()
+  const { report } = await each(cli, requests, async ({ operation, values, overrides }) => {
+    const list = operation.list?.(values, cli.startedAt, client.nameOf)
+    const sent = list === undefined ? { operation, values } : { ...list, values: firstPage(list) }
+    return callMethod(client, sent.operation, sent.values, { overrides })
+  })
+  return report()
 }

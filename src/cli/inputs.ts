@@ -48,13 +48,13 @@ export interface OptionDefinition {
   readonly command?: boolean
 }
 
-/** What splits the arguments of a command into requests. */
-interface SplitContext extends ParseContext {
+/** What inputs are read with. */
+export interface InputContext extends ParseContext {
   /**
    * Returns the pull request of a command that names none. If there is none, throws a usage error with the
    * reasons.
    */
-  currentPullRequest(): Promise<string>
+  currentPullRequest(args: ParsedArgs): Promise<string>
 }
 
 /** An input of a command: the options and arguments that give it, and how they are read. */
@@ -62,9 +62,11 @@ export interface Input<T> {
   readonly definitions: readonly OptionDefinition[]
   /** The setting that gives the value where no option does. */
   readonly setting?: SettingName
-  read(args: ParsedArgs, context: ParseContext): T | Promise<T>
+  /** Whether it is read after the others. */
+  readonly isLast?: boolean
+  read(args: ParsedArgs, context: InputContext): T | Promise<T>
   /** Splits what was typed into one set of arguments for each request. */
-  split?(args: ParsedArgs, context: SplitContext): Promise<readonly ParsedArgs[]>
+  split?(args: ParsedArgs, context: InputContext): Promise<readonly ParsedArgs[]>
 }
 
 export type Inputs = Readonly<Record<string, Input<unknown>>>

@@ -37,7 +37,7 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     if (asksFor === 'run' && command !== undefined) {
       const { runCommand } = await import('./run.ts')
       const runCommandLine = createCommandRunner(host, groups)
-      return await runCommand(command.definition, args, { host, secrets, runCommandLine }, groups)
+      return await runCommand(command.definition, args, { host, secrets, runCommandLine })
     }
     if (asksFor === 'version') {
       await host.out.write(`${host.runtime.version}\n`)

@@ -1,22 +1,15 @@
-import type { CallResult } from '../api/call.ts'
-import { createReceipt, type Operation, type Params, type Resource } from '../api/operation.ts'
+import type { Operation, Resource } from '../api/operation.ts'
 import { resourceOfParams, resourceOfRequest } from '../api/request.ts'
 import { joinList } from '../domain/format.ts'
-import { exitCodeOf, extendError, MergeqError, mostSevere, toMergeqError } from '../errors.ts'
-import type { JsonObject } from '../json.ts'
+import { extendError, MergeqError, mostSevere, toMergeqError } from '../errors.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
-import { type Result, rawText, receiptColumns, singleRecord } from '../output/view.ts'
 import { createAdvice } from './advice.ts'
 import type { Cli } from './cli.ts'
-import type { Presentation, RequestCommand, RequestResult, SentRequest } from './command.ts'
-import { openPage } from './common-inputs.ts'
 
-/** The values of a request, by the names of params and options. */
-type Values = Readonly<Record<string, unknown>>
-
-/** Whether the first result that is not a success ends the command. */
-export const stopsOnError = (command: RequestCommand<never>, { args }: Cli): boolean =>
-  command.stopsOnError === true || args.has('--stop-on-error')
+export interface RequestResult {
+  readonly code: number
+  readonly failure?: MergeqError | undefined
+}
 
 /** Returns the name of what one of several requests is about, as it is typed. */
 export const nameOf = ({ pr, testId, ticket }: Resource): string | undefined =>
@@ -27,87 +20,6 @@ export const withResource = (failure: MergeqError, name: string | undefined): Me
   name === undefined || failure.kind === 'interrupted' || failure.message.includes(name)
     ? failure
     : extendError(failure, {}, failure.message.replace(/\.?$/, ` (${name}).`))
-
-/**
- * Prints requests as they were sent, and then their errors. Returns the most severe exit code. With
- * --stop-on-error, the first that is not a success ends the work.
- */
-export async function printResults<V extends Values>(
-  command: RequestCommand<V>,
-  requests: readonly ServiceRequest<V>[],
-  sent: AsyncIterable<SentRequest<V>> | Iterable<SentRequest<V>>,
-  context: Cli,
-): Promise<number> {
-  const results: RequestResult[] = []
-  for await (const one of sent) {
-    const { request, result, failure } = one
-    if (failure !== undefined) await printFailure(request, failure, context)
-    const code =
-      failure?.exit ?? (result === undefined ? 0 : await printResult(command, one, result, context))
-    results.push({ code, failure })
-    if (stopsOnError(command, context) && code !== 0) break
-  }
-  await context.printer.end()
-  const [first] = requests
-  return first === undefined ? 0 : reportResults(first.operation, requests, results, context)
-}
-
-/** A change that was sent and failed has a receipt; `api --include` prints the response. */
-async function printFailure(
-  request: ServiceRequest,
-  failure: MergeqError,
-  { printer, options }: Cli,
-): Promise<void> {
-  const { delivery, rawResponse } = failure.details
-  const { operation } = request
-  const resource = resourceOfRequest(operation, request.values, request)
-  if (rawResponse !== undefined && options.fields.length === 0) await printer.add(rawText(rawResponse))
-  else if (delivery !== undefined)
-    await printer.add(receipt(createReceipt(operation.route, resource, delivery, failure), ''))
-}
-
-const receipt = (record: JsonObject, sentence: string): Result => ({
-  ...singleRecord(record),
-  columns: receiptColumns,
-  rows: [{ message: sentence, ...record }],
-  screen: () => ({ sentence }),
-})
-
-/** Prints a response, or opens its page. Returns the exit code. */
-async function printResult<V extends Values>(
-  command: RequestCommand<V>,
-  { request, isOnly, before }: SentRequest<V>,
-  { response, resource, params, delivery }: CallResult<Params>,
-  context: Cli,
-): Promise<number> {
-  const { operation } = request
-  const values = { ...request.values, ...params }
-  const showsSheet = isOnly && !context.args.has('--output')
-  const details = { before, overrides: request.overrides, showsSheet, context }
-  const shown = command.present?.(response, values, details) ?? {}
-  if (values.web === true && shown.page !== undefined) {
-    await openPage(shown.page, context)
-    return exitCodeOf(shown.exit ?? 'ok')
-  }
-  if (values.web === true) await context.logger.warn('The response contains no page URL.')
-  await context.printer.add(
-    response.document === undefined
-      ? receipt(createReceipt(operation.route, resource, delivery), shown.sentence ?? '')
-      : {
-          records: response.records,
-          document: records => response.document?.(records) ?? null,
-          ...(response.rawBody === undefined ? {} : { raw: response.rawBody }),
-          ...resultOf(shown),
-        },
-  )
-  return exitCodeOf(shown.exit ?? 'ok')
-}
-
-/** Returns what a result shows: its sentence replaces everything else on a screen. */
-export const resultOf = ({ columns, rows, screen, sentence }: Presentation) => ({
-  ...(columns === undefined ? { columns: [], rows: [] } : { columns, ...(rows && { rows }) }),
-  ...(sentence === undefined ? screen && { screen } : { screen: () => ({ sentence }) }),
-})
 
 /**
  * Logs the errors of several requests; the error of a signal only once. If some requests were not finished, a

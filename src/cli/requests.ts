@@ -1,21 +1,162 @@
-import { type BodyOverride, checkOverrides, isAlwaysSent, type Params } from '../api/operation.ts'
+import {
+  type BodyOverride,
+  checkOverrides,
+  isAlwaysSent,
+  isChange,
+  operationMethod,
+  type Params,
+  type ParamValues,
+  parseOverride,
+} from '../api/operation.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
-import type { Config, ParseContext, ParsedArgs } from '../config/settings.ts'
+import type { Config, ParsedArgs } from '../config/settings.ts'
+import { memoize } from '../domain/memoize.ts'
+import { listOf, textual } from '../domain/values/types.ts'
 import type { Method } from '../methods/method.ts'
 import { type Caller, resolveRequest, type ServiceRequest } from '../methods/resolve.ts'
 import type { Cli } from './cli.ts'
-import { operationOf, type RequestSource, type RequestValues, requestInputs, setOption } from './command.ts'
-import { type Inputs, type InputValues, type Options, type OptionValues, typedName } from './inputs.ts'
+import { operationOf, type RequestSource, type RequestValues, requestInputs } from './define-command.ts'
+import {
+  type Input,
+  type InputContext,
+  type Inputs,
+  type InputValues,
+  type Options,
+  type OptionValues,
+  option,
+  paramInput,
+  typedInput,
+  typedName,
+} from './inputs.ts'
 
-/** Reads inputs one after another, in their order. Throws the usage error of the first that is wrong. */
+/** The option `--set`, for a command that sends a body. */
+export const setOption = typedInput(
+  'set',
+  option(
+    listOf(textual({ expected: 'a field', placeholder: 'path=value', parse: parseOverride })),
+    'Add a field to the request body; dots in the path separate nested keys; a value that is not JSON is sent as text',
+  ),
+)
+
+/**
+ * Reads inputs one after another, in their order, requests last: the pull request of a command that names none may
+ * have to be looked up. Throws the usage error of the first that is wrong.
+ */
 export async function readInputs<F extends Inputs>(
   inputs: F,
   args: ParsedArgs,
-  context: ParseContext,
+  context: InputContext,
 ): Promise<InputValues<F>> {
   const entries: [string, unknown][] = []
-  for (const [name, input] of Object.entries(inputs)) entries.push([name, await input.read(args, context)])
+  const all = Object.entries(inputs)
+  for (const [name, input] of [
+    ...all.filter(([, { isLast }]) => isLast !== true),
+    ...all.filter(([, { isLast }]) => isLast === true),
+  ])
+    entries.push([name, await input.read(args, context)])
   return Object.fromEntries(entries) as InputValues<F>
+}
+
+/** An input that reads requests: its own options are those of the params and `--set`. */
+interface RequestsInput<T> extends Input<T> {
+  readonly isLast: true
+  read(args: ParsedArgs, context: InputContext): Promise<T>
+}
+
+type Replaced<P extends Params, I extends Inputs> = Omit<ParamValues<P>, keyof I> & InputValues<I>
+
+/**
+ * The requests of an operation that are typed, one for each pull request. Their options and arguments are made from
+ * its params.
+ *
+ * @param replaced inputs that replace the option of a param, by the name of the param
+ */
+export function requestsOf<P extends Params, const I extends Inputs = Record<never, never>>(
+  operation: Method<P>,
+  replaced?: I,
+): RequestsInput<readonly ServiceRequest<Replaced<P, I>>[]> {
+  const method = operation as unknown as Method
+  const inputs = memoize((): Inputs => inputsOf(method.params, replaced))
+  return {
+    isLast: true,
+    get definitions() {
+      const ofParams = Object.values(inputs()).flatMap(({ definitions }) => definitions)
+      return operationMethod(method.route) === 'POST' ? [...ofParams, ...setDefinitions(method)] : ofParams
+    },
+    async read(args, context) {
+      const requests = await readAll(method, inputs(), args, context)
+      return requests as readonly ServiceRequest<Replaced<P, I>>[]
+    },
+  }
+}
+
+/** The only request of an operation that is typed. */
+export function requestOf<P extends Params, const I extends Inputs = Record<never, never>>(
+  operation: Method<P>,
+  replaced?: I,
+): RequestsInput<ServiceRequest<Replaced<P, I>>> {
+  const requests = requestsOf(operation, replaced)
+  return {
+    isLast: true,
+    get definitions() {
+      return requests.definitions
+    },
+    async read(args, context) {
+      const [request] = await requests.read(args, context)
+      if (request === undefined) throw new Error(`${operation.route} has no request`)
+      return request
+    },
+  }
+}
+
+function inputsOf(params: Params, replaced: Inputs = {}): Inputs {
+  const ofParams = Object.entries(params).map(([name, param]) => [
+    name,
+    replaced[name] ?? paramInput(name, param),
+  ])
+  return { ...Object.fromEntries(ofParams), ...replaced }
+}
+
+/** `--set` of a read is for few. */
+const setDefinitions = (operation: Method) =>
+  setOption.definitions.map(each => ({ ...each, advanced: !isChange(operation) }))
+
+/** What inputs are read with: the settings, and the pull request of a command that names none. */
+export const inputContext = (cli: Cli): InputContext => ({
+  ...cli,
+  currentPullRequest: args => findPullRequest(cli.command, cli.settings.withArgs(args), cli),
+})
+
+/** Reads requests of an operation. Throws a usage error if any of them is wrong. */
+async function readAll(
+  operation: Method,
+  inputs: Inputs,
+  args: ParsedArgs,
+  context: InputContext,
+  others = inputs,
+): Promise<readonly ServiceRequest[]> {
+  const overrides = readOverrides(args, inputs, operation.params)
+  const contextFor = (split: ParsedArgs) => ({ ...context, settings: context.settings.withArgs(split) })
+  const splitter = Object.values(inputs).find(input => input.split !== undefined)
+  const allArgs = (await splitter?.split?.(args, contextFor(args))) ?? [args]
+  const requests: ServiceRequest[] = []
+  for (const split of allArgs) {
+    const splitContext = contextFor(split)
+    const given = new Map(
+      Object.keys(operation.params).map(name => [name, () => inputs[name]?.read(split, splitContext)]),
+    )
+    const request = await resolveRequest(
+      operation,
+      { values: given, overrides },
+      callerOf(splitContext.settings),
+    )
+    const unread = Object.fromEntries(Object.entries(others).filter(([name]) => !given.has(name)))
+    requests.push({
+      ...request,
+      values: { ...request.values, ...(await readInputs(unread, split, splitContext)) },
+    })
+  }
+  return requests
 }
 
 /**
@@ -31,49 +172,24 @@ export async function readRequests<
   X extends Options = Record<never, never>,
 >(
   source: RequestSource<P, I, X>,
-  context: Cli,
-  args: ParsedArgs = context.args,
+  cli: Cli,
+  args: ParsedArgs = cli.args,
   options?: OptionValues<X>,
 ): Promise<readonly ServiceRequest<RequestValues<P, I, X>>[]> {
-  const { settings } = context
-  const operation: Method = operationOf(source)
   const inputs = requestInputs(source)
-  const overrides = readOverrides(args, inputs, operation.params)
   const unread = options === undefined ? inputs : requestInputs({ ...source, options: {} })
-  const contextFor = (split: ParsedArgs) => ({ ...context, settings: settings.withArgs(split) })
-  const splitter = Object.values(inputs).find(input => input.split !== undefined)
-  const allArgs = (await splitter?.split?.(args, {
-    ...contextFor(args),
-    currentPullRequest: () => findPullRequest(source.command, settings.withArgs(args), context),
-  })) ?? [args]
-  const requests: ServiceRequest<RequestValues<P, I, X>>[] = []
-  for (const split of allArgs) {
-    const splitContext = contextFor(split)
-    const given = new Map(
-      Object.entries(operation.params).map(([name]) => [name, () => inputs[name]?.read(split, splitContext)]),
-    )
-    const request = await resolveRequest(
-      operation,
-      { values: given, overrides },
-      callerOf(splitContext.settings),
-    )
-    // The inputs are those of the params, options and replacements, each under its name.
-    const others = Object.fromEntries(Object.entries(unread).filter(([name]) => !given.has(name)))
-    const read = await readInputs(others, split, splitContext)
-    const values = { ...request.values, ...read, ...options } as RequestValues<P, I, X>
-    requests.push({ ...request, values })
-  }
-  return requests
+  const operation: Method = operationOf(source)
+  const requests = await readAll(operation, inputs, args, inputContext(cli), unread)
+  return requests.map(request => ({
+    ...request,
+    values: { ...request.values, ...options } as RequestValues<P, I, X>,
+  }))
 }
 
 /** The command line as the caller of a method: errors name options. */
 export const callerOf = (settings: Config): Caller => ({ settings, nameOf: typedName, prefix: '' })
 
-async function findPullRequest(
-  command = 'pr get',
-  settings: Config,
-  { client, options }: Cli,
-): Promise<string> {
+async function findPullRequest(command: string, settings: Config, { client, options }: Cli): Promise<string> {
   const { findCurrentPullRequest } = await import('../api/current-pull-request.ts')
   return findCurrentPullRequest(settings, client(), {
     advice: `Specify a pull request: mergeq ${command} 123`,

@@ -11,13 +11,12 @@ import { fieldNames } from '../api/operations/fields.ts'
 import { serviceOperations } from '../api/operations/index.ts'
 import { bodyTooLargeError } from '../api/request.ts'
 import type { ResponseBody, ResponseDecoder } from '../api/response.ts'
-import { defineCommand } from '../cli/command.ts'
-import { printDryRun } from '../cli/dry-run.ts'
+import { runRequests } from '../cli/calls.ts'
+import { defineCommand } from '../cli/define-command.ts'
 import type { RecordFields } from '../cli/fields.ts'
 import { openInput } from '../cli/input-files.ts'
 import { argument, flag, option, paramInput } from '../cli/inputs.ts'
 import { callerOf, readOverrides } from '../cli/requests.ts'
-import { runRequests } from '../cli/run.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 import { maxBodySize, maxListResponseSize } from '../domain/limits.ts'
@@ -227,8 +226,6 @@ export const apiCommand = defineCommand({
     const overrides = readOverrides(args, inputs, operation.params)
     const values = new Map([['body', () => body]])
     const request = await resolveRequest(operation, { values, overrides }, callerOf(context.settings))
-    return context.options.dryRun
-      ? printDryRun([request], context)
-      : runRequests({ command: 'api' }, [request], context)
+    return runRequests(context, [request], {})
   },
 })

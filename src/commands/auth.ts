@@ -2,8 +2,9 @@ import { callOperation } from '../api/call.ts'
 import { operationName } from '../api/operation.ts'
 import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
 import type { Cli } from '../cli/cli.ts'
-import { type Command, defineCommand } from '../cli/command.ts'
+import type { AnyCommand } from '../cli/command.ts'
 import { canPrompt } from '../cli/confirm.ts'
+import { defineCommand } from '../cli/define-command.ts'
 import { printPreview } from '../cli/dry-run.ts'
 import { flag, type Input } from '../cli/inputs.ts'
 import { parentDirectory, sectionOf, storeFile, updateStore } from '../config/store.ts'
@@ -244,7 +245,7 @@ const authTokenCommand = defineCommand({
   },
 })
 
-export const authCommands: readonly Command[] = [
+export const authCommands: readonly AnyCommand[] = [
   authLoginCommand,
   authLogoutCommand,
   authStatusCommand,

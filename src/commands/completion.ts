@@ -1,4 +1,4 @@
-import { defineCommand } from '../cli/command.ts'
+import { defineCommand } from '../cli/define-command.ts'
 import { argument } from '../cli/inputs.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { textual } from '../domain/values/types.ts'

@@ -1,5 +1,6 @@
 import type { Cli } from '../cli/cli.ts'
-import { type Command, defineCommand } from '../cli/command.ts'
+import type { AnyCommand } from '../cli/command.ts'
+import { defineCommand } from '../cli/define-command.ts'
 import { printPreview } from '../cli/dry-run.ts'
 import { argument, flag, type TypedInput, typedInput } from '../cli/inputs.ts'
 import { configKeys, type SettingKey, settingDefinitions } from '../config/setting-definitions.ts'
@@ -171,7 +172,7 @@ const configPathCommand = defineCommand({
   },
 })
 
-export const configCommands: readonly Command[] = [
+export const configCommands: readonly AnyCommand[] = [
   configListCommand,
   configGetCommand,
   configSetCommand,

@@ -1,4 +1,4 @@
-import { defineCommand } from '../cli/command.ts'
+import { type CommandGroup, command } from '../cli/command.ts'
 import { type HelpOptions, renderHelp, renderTopic, topics } from '../cli/help.ts'
 import type { TypedInput } from '../cli/inputs.ts'
 import { read } from '../cli/parse.ts'
@@ -21,39 +21,41 @@ const wordsArgument: TypedInput<readonly string[]> = {
   read: args => args.get('word') ?? [],
 }
 
-export const helpCommand = defineCommand({
-  command: 'help',
-  summary: 'Show help for a command or topic',
-  needsSettings: false,
-  options: { words: wordsArgument },
-  output: {
-    table: 'the help text, as wide as the terminal, at most 100 columns',
-    json: 'the same information as JSON: commands, arguments, flags, choices, defaults, examples and exit codes',
-    ndjson: 'one command per line',
-  },
-  examples: [
-    'mergeq help pr submit',
-    'mergeq help exit-codes',
-    "mergeq help --json | jq -r '.commands[].command'",
-  ],
-  async run({ words }, { host: { env, out }, options: { format, color }, groups }) {
-    const options: HelpOptions = {
-      out,
-      format,
-      hasColor: shouldColor({ color, env, terminal: out.terminal }),
-      isShort: false,
-    }
-    const topic = words.join(' ')
-    if (isTopic(topic)) {
-      await out.write(renderTopic(topic, options))
+/** Creates the command that shows the help of the commands of these groups. */
+export const helpCommand = (groups: readonly CommandGroup[]) =>
+  command({
+    name: 'help',
+    summary: 'Show help for a command or topic',
+    settings: 'not needed',
+    options: { words: wordsArgument },
+    prints: {
+      table: 'the help text, as wide as the terminal, at most 100 columns',
+      json: 'the same information as JSON: commands, arguments, flags, choices, defaults, examples and exit codes',
+      ndjson: 'one command per line',
+    },
+    examples: [
+      'mergeq help pr submit',
+      'mergeq help exit-codes',
+      "mergeq help --json | jq -r '.commands[].command'",
+    ],
+    async run({ words }, { host: { env, out }, options: { format, color } }) {
+      const options: HelpOptions = {
+        out,
+        format,
+        hasColor: shouldColor({ color, env, terminal: out.terminal }),
+        isShort: false,
+      }
+      const topic = words.join(' ')
+      if (isTopic(topic)) {
+        await out.write(renderTopic(topic, options))
+        return 0
+      }
+      const reading = await read(words, groups)
+      if (reading.path.length < words.length) {
+        const { createHelpError } = await import('../cli/correct.ts')
+        throw await createHelpError(words, topicNames, groups)
+      }
+      await out.write(await renderHelp(reading, groups, options))
       return 0
-    }
-    const reading = await read(words, groups)
-    if (reading.path.length < words.length) {
-      const { createHelpError } = await import('../cli/correct.ts')
-      throw await createHelpError(words, topicNames, groups)
-    }
-    await out.write(await renderHelp(reading, groups, options))
-    return 0
-  },
-})
+    },
+  })

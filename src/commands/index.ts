@@ -66,6 +66,6 @@ export const commandGroups: readonly CommandGroup[] = [
     name: 'help',
     summary: 'Show help for a command or topic',
     isCommand: true,
-    load: async () => [(await import('./help.ts')).helpCommand],
+    load: async () => [(await import('./help.ts')).helpCommand(commandGroups)],
   },
 ]

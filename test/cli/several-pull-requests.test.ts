@@ -80,6 +80,19 @@ describe('one failure', () => {
     for (const number of numbers) expect(person.err).toMatch(new RegExp(`#${number}\\b`))
   })
 
+  test.each([
+    ['pr cancel --yes', 401],
+    ['pr restart', 403],
+    ['pr submit', 401],
+    ['pr get', 403],
+    ['pr explain', 401],
+  ])('of a token that is rejected stops the rest: %s, %i', async (line, status) => {
+    const { code, err, requests } = await run(`${line} 1 2 3 4 5 6 7 8`, () => ({ status }))
+    const sent = new Set(numbersIn(requests).filter(number => number !== undefined))
+    expect({ code, isStopped: sent.size <= 4 }).toEqual({ code: 4, isStopped: true })
+    expect(err).toMatch(/Stopped early\. Failed: #1.* Not sent: .*#8\./)
+  })
+
   test('stops the rest with --stop-on-error, and names the pull requests that were not started', async () => {
     const { code, err, requests } = await run('pr cancel 7 8 9 --yes --stop-on-error', refusing)
     expect({ code, sent: numbersIn(requests) }).toEqual({ code: 6, sent: [7, 8] })

@@ -1,5 +1,5 @@
 import type { Cli } from '../../cli/cli.ts'
-import { defineCommand } from '../../cli/command.ts'
+import { defineCommand } from '../../cli/define-command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { openInput } from '../../cli/input-files.ts'
 import { type Input, option, typedInput } from '../../cli/inputs.ts'

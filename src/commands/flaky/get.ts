@@ -1,7 +1,7 @@
 import { getTestDetails } from '../../api/operations/tests.ts'
 import type { Cli } from '../../cli/cli.ts'
-import { defineCommand } from '../../cli/command.ts'
 import { webInput } from '../../cli/common-inputs.ts'
+import { defineCommand } from '../../cli/define-command.ts'
 import { printDryRun } from '../../cli/dry-run.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { argument, option, typedInput } from '../../cli/inputs.ts'

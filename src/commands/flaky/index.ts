@@ -1,4 +1,4 @@
-import type { Command } from '../../cli/command.ts'
+import type { AnyCommand } from '../../cli/command.ts'
 import { flakyGateCommand } from './gate.ts'
 import { flakyGetCommand } from './get.ts'
 import { flakyLinkCommand } from './link.ts'
@@ -6,7 +6,7 @@ import { flakyListCommand, flakyQuarantinedCommand, flakyUnhealthyCommand } from
 import { flakyMatchCommand } from './match.ts'
 import { flakyReportCommand } from './report.ts'
 
-export const flakyCommands: readonly Command[] = [
+export const flakyCommands: readonly AnyCommand[] = [
   flakyListCommand,
   flakyGetCommand,
   flakyQuarantinedCommand,

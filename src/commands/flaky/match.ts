@@ -1,6 +1,6 @@
 import { anyField, fieldNames, testRecord } from '../../api/operations/fields.ts'
 import type { Cli } from '../../cli/cli.ts'
-import { defineCommand } from '../../cli/command.ts'
+import { defineCommand } from '../../cli/define-command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { expandFiles, openInput } from '../../cli/input-files.ts'
 import type { Input } from '../../cli/inputs.ts'

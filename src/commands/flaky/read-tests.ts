@@ -1,7 +1,7 @@
 import type { Params, ParamValues } from '../../api/operation.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { flag, typedName } from '../../cli/inputs.ts'
-import { readListOf } from '../../cli/stream-pages.ts'
+import { readListOf } from '../../cli/lists.ts'
 import { parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
 import { toIso } from '../../domain/values/time.ts'
 import { isNotFound, isOutage, isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'

@@ -1,5 +1,5 @@
 import type { Cli } from '../../cli/cli.ts'
-import { defineCommand } from '../../cli/command.ts'
+import { defineCommand } from '../../cli/define-command.ts'
 import { option, typedInput } from '../../cli/inputs.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { choice, type Type } from '../../domain/values/types.ts'

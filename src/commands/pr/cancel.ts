@@ -1,7 +1,7 @@
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
-import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments, yesInput } from '../../cli/common-inputs.ts'
 import { confirm } from '../../cli/confirm.ts'
+import { defineCommand } from '../../cli/define-command.ts'
 import { explainFinished } from './reads.ts'
 
 export const prCancelCommand = defineCommand({

@@ -1,7 +1,7 @@
 import { getMergeQueueTestingDetails, getPartialPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments, webInput } from '../../cli/common-inputs.ts'
+import { defineCommand } from '../../cli/define-command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 
 const explanationRecord: RecordFields = {

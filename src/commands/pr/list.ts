@@ -1,5 +1,5 @@
-import { defineCommand } from '../../cli/command.ts'
 import { cutListSentence, limitInput } from '../../cli/common-inputs.ts'
+import { defineCommand } from '../../cli/define-command.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, paramInput } from '../../cli/inputs.ts'
 import { pluralize } from '../../domain/format.ts'

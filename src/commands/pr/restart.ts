@@ -1,6 +1,6 @@
 import { restartTestsOnPullRequest } from '../../api/operations/pull-requests.ts'
-import { defineCommand } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
+import { defineCommand } from '../../cli/define-command.ts'
 import { explainFinished } from './reads.ts'
 
 export const prRestartCommand = defineCommand({

@@ -1,6 +1,6 @@
 import { submitPullRequest } from '../../api/operations/pull-requests.ts'
-import type { RequestResult, RunContext } from '../../cli/command.ts'
-import { nameOf, reportResults, withResource } from '../../cli/report.ts'
+import type { RunContext } from '../../cli/define-command.ts'
+import { nameOf, type RequestResult, reportResults, withResource } from '../../cli/report.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import type { WaitOptions } from '../../domain/wait-state.ts'
 import { isOutage, MergeqError, toMergeqError } from '../../errors.ts'

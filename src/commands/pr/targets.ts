@@ -1,5 +1,5 @@
-import { defineCommand } from '../../cli/command.ts'
 import { argsForPullRequest, pullRequestArguments } from '../../cli/common-inputs.ts'
+import { defineCommand } from '../../cli/define-command.ts'
 import { openInput } from '../../cli/input-files.ts'
 import { type Input, typedName } from '../../cli/inputs.ts'
 import type { ParseContext } from '../../config/settings.ts'
@@ -22,7 +22,7 @@ const onePullRequest: Input<number> = {
   async split(args, context) {
     const [first] = args.get('pr') ?? []
     if (first !== undefined && isPullRequestReference(first)) return [argsForPullRequest(args, first)]
-    const single = argsForPullRequest(args, await context.currentPullRequest())
+    const single = argsForPullRequest(args, await context.currentPullRequest(args))
     return [
       first === undefined ? single : new Map(single).set('target', [first, ...(args.get('target') ?? [])]),
     ]

@@ -4,8 +4,8 @@ import {
   getPartialPullRequest,
   getSubmittedPullRequest,
 } from '../../api/operations/pull-requests.ts'
-import { defineCommand, type RunContext } from '../../cli/command.ts'
 import { argsForPullRequest, webInput } from '../../cli/common-inputs.ts'
+import { defineCommand, type RunContext } from '../../cli/define-command.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, option, typedInput } from '../../cli/inputs.ts'
 import { shorten } from '../../domain/format.ts'

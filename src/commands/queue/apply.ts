@@ -2,9 +2,11 @@ import { callOperation } from '../../api/call.ts'
 import { createReceipt, type Delivery, type Operation, receiptFields } from '../../api/operation.ts'
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
 import type { Cli } from '../../cli/cli.ts'
-import { defineCommand } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
 import { canPrompt, confirm, promptError } from '../../cli/confirm.ts'
+import { defineCommand } from '../../cli/define-command.ts'
+import { withoutDryRun } from '../../cli/dry-run.ts'
+import { each } from '../../cli/each.ts'
 import { combineFields, type RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
@@ -174,6 +176,29 @@ async function printResult({ name }: Plan, record: JsonObject, { printer }: Cli)
   })
 }
 
+/** Applies plans one after another, and prints their results. Returns the errors. */
+async function applyPlans(
+  plans: readonly Plan[],
+  includesState: boolean,
+  cli: Cli,
+): Promise<readonly Failed[]> {
+  const work = async (plan: Plan) => {
+    const { record, failure } = await applyPlan(plan, includesState, cli)
+    if (record !== undefined) await printResult(plan, record, cli)
+    if (failure !== undefined) throw failure
+  }
+  // The errors name the queue already.
+  const { outcomes } = await each(cli, plans, work, {
+    atOnce: 1,
+    name: () => undefined,
+    differInAccess: true,
+  })
+  const failed = outcomes.flatMap(({ failure }) => (failure === undefined ? [] : [{ failure }]))
+  const rest = plans.slice(outcomes.length)
+  if (rest.length === 0 || failed.some(({ failure }) => failure.kind === 'interrupted')) return failed
+  return [...failed, { failure: interruptedApplyError(rest, cli) }]
+}
+
 const missingQueueError = ({ name }: Plan): MergeqError =>
   new MergeqError('not-found', `The queue for ${name} does not exist.`, {
     hint: 'To create the queues that do not exist, add --create.',
@@ -240,7 +265,7 @@ export const queueApplyCommand = defineCommand({
   async dryRun({ file, ifMatch, includeState }, context) {
     const items = await readItems(file, includeState, context)
     await context.logger.info('Dry run: the live queues were read, and nothing was changed.')
-    const reading = await createPlans(items, includeState, context)
+    const reading = await createPlans(items, includeState, withoutDryRun(context))
     await checkDigest(reading, ifMatch, file)
     return printPlans(reading, context)
   },
@@ -273,16 +298,7 @@ export const queueApplyCommand = defineCommand({
     }
     for (const plan of plans)
       if (!applicable.includes(plan)) failed.push({ failure: missingQueueError(plan) })
-    for (const [index, plan] of applicable.entries()) {
-      if (context.host.interrupted.aborted) {
-        failed.push({ failure: interruptedApplyError(applicable.slice(index), context) })
-        break
-      }
-      const { record, failure } = await applyPlan(plan, includeState, context)
-      if (record !== undefined) await printResult(plan, record, context)
-      if (failure !== undefined) failed.push({ failure })
-      if (failure?.kind === 'interrupted') break
-    }
+    failed.push(...(await applyPlans(applicable, includeState, context)))
     await context.printer.end()
     return reportFailures(failed, context)
   },

@@ -1,6 +1,6 @@
 import { callOperation } from '../../api/call.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { defineCommand } from '../../cli/command.ts'
+import { defineCommand } from '../../cli/define-command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { formatAge, pluralize } from '../../domain/format.ts'

@@ -1,18 +1,20 @@
 import { callOperation } from '../../api/call.ts'
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { deleteQueue, getQueue } from '../../api/operations/queues.ts'
+import { call } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
-import { defineCommand, type RequestResult } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
 import { canPrompt, confirm } from '../../cli/confirm.ts'
+import { defineCommand } from '../../cli/define-command.ts'
 import { printDryRun } from '../../cli/dry-run.ts'
+import { each } from '../../cli/each.ts'
 import { flag } from '../../cli/inputs.ts'
-import { reportResults } from '../../cli/report.ts'
-import { sendOne } from '../../cli/run.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
+import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
-import { MergeqError } from '../../errors.ts'
+import { MergeqError, toMergeqError } from '../../errors.ts'
+import type { ServiceRequest } from '../../methods/resolve.ts'
 import type { QueueParams } from './plan.ts'
 
 async function readQueued(values: QueueParams, context: Cli): Promise<readonly number[]> {
@@ -22,32 +24,38 @@ async function readQueued(values: QueueParams, context: Cli): Promise<readonly n
 
 const joinNumbers = (numbers: readonly number[]): string => joinList(numbers.map(number => `#${number}`))
 
+type CancelResult = 'cancelled' | 'gone'
+
+/** Cancels a pull request that the queue lists, unless it left the queue meanwhile. */
+async function cancel(request: ServiceRequest<RequestedPullRequest>, cli: Cli): Promise<CancelResult> {
+  try {
+    await call(cli, request)
+    return 'cancelled'
+  } catch (error) {
+    if (toMergeqError(error).kind === 'not-found') return 'gone'
+    throw error
+  }
+}
+
 /**
  * Cancels all pull requests that the queue lists; one that left the queue meanwhile is not an error. Returns
  * the exit code.
  */
-async function cancelAll(values: QueueParams, context: Cli): Promise<number> {
-  const numbers = await readQueued(values, context)
+async function cancelAll(values: QueueParams, cli: Cli): Promise<number> {
+  const numbers = await readQueued(values, cli)
   const requests = numbers.map(pr => ({
     operation: cancelPullRequest,
     values: { ...values, pr },
     overrides: [],
   }))
-  const options = { isOnly: requests.length === 1 }
-  const results: RequestResult[] = []
-  const [cancelled, gone]: [number[], number[]] = [[], []]
-  for (const request of requests) {
-    if (context.host.interrupted.aborted) break
-    const { failure } = await sendOne({ command: 'pr cancel' }, request, context, options)
-    const isGone = failure?.kind === 'not-found'
-    if (failure === undefined) cancelled.push(request.values.pr)
-    if (isGone) gone.push(request.values.pr)
-    results.push(failure === undefined || isGone ? { code: 0 } : { code: failure.exit, failure })
-  }
-  const code = await reportResults(cancelPullRequest, requests, results, context)
+  const { outcomes, report } = await each(cli, requests, request => cancel(request, cli), { atOnce: 1 })
+  const numbersOf = (wanted: CancelResult) =>
+    outcomes.flatMap(({ item, result }) => (result === wanted ? item.values.pr : []))
+  const [cancelled, gone] = [numbersOf('cancelled'), numbersOf('gone')]
+  const code = await report()
   if (code !== 0) return code
-  if (cancelled.length > 0) await context.logger.info(`Cancelled ${joinNumbers(cancelled)}.`)
-  if (gone.length > 0) await context.logger.info(`No longer in the queue: ${joinNumbers(gone)}.`)
+  if (cancelled.length > 0) await cli.logger.info(`Cancelled ${joinNumbers(cancelled)}.`)
+  if (gone.length > 0) await cli.logger.info(`No longer in the queue: ${joinNumbers(gone)}.`)
   return 0
 }
 

@@ -1,6 +1,6 @@
 import { getQueue } from '../../api/operations/queues.ts'
 import type { Cli } from '../../cli/cli.ts'
-import { defineCommand } from '../../cli/command.ts'
+import { defineCommand } from '../../cli/define-command.ts'
 import { printDryRun } from '../../cli/dry-run.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { repositoryName, shortRepositoryName } from '../../domain/values/repository.ts'

@@ -1,8 +1,8 @@
 import { readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { Cli } from '../../cli/cli.ts'
-import { defineCommand } from '../../cli/command.ts'
 import { canPrompt, confirm } from '../../cli/confirm.ts'
+import { defineCommand } from '../../cli/define-command.ts'
 import { printDryRun } from '../../cli/dry-run.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { joinPath } from '../../config/store.ts'
@@ -131,10 +131,12 @@ async function listExports(folder: string, context: Cli) {
         hint: 'Name the repository with --repo.',
       })
     const file = [repositoryName(repo), branch].map(encodeURIComponent).join('@')
+    const values = { repo, targetBranch: branch }
     return {
       repo,
       branch,
-      name: queueName({ repo, targetBranch: branch }),
+      request: { operation: getQueue, values, overrides: [] },
+      name: queueName(values),
       path: joinPath(folder, `${file}.yaml`, host.runtime.platform),
     }
   })
@@ -161,7 +163,7 @@ async function exportAll(folder: string, yes: boolean, includesState: boolean, c
   await files.createDirectory(folder, 0o777).catch((error: Error) => {
     throw outputError(folder, error)
   })
-  const { results, failed } = await forEachQueue(exports, ({ repo, branch, path }) => {
+  const { results, failed } = await forEachQueue(context, exports, ({ repo, branch, path }) => {
     const args = new Map(context.args).set('--repo', [repositoryName(repo)]).set('--target-branch', [branch])
     return exportQueue(path, includesState, { ...context, args })
   })

@@ -1,12 +1,11 @@
 import { entryRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import type { DecodedResponse } from '../../api/response.ts'
+import { call, responseResult } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
-import { defineCommand, type Presentation } from '../../cli/command.ts'
+import { command } from '../../cli/command.ts'
 import { hasName, type RecordFields, serviceRecord } from '../../cli/fields.ts'
-import { printResults } from '../../cli/report.ts'
-import { sendOne } from '../../cli/run.ts'
+import { requestOf } from '../../cli/requests.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
 import { positionEntries } from '../../domain/queue-entries.ts'
 import { queueName } from '../../domain/values/repository.ts'
@@ -14,7 +13,7 @@ import { usageError } from '../../errors.ts'
 import { getArray, isObject } from '../../json.ts'
 import type { Method } from '../../methods/method.ts'
 import { columns } from '../../output/view.ts'
-import type { QueueParams, QueueRequest } from './plan.ts'
+import type { QueueRequest } from './plan.ts'
 import { queueScreen, readUsualTime } from './screen.ts'
 
 const entryColumns = columns(
@@ -70,21 +69,21 @@ const getEntries: Method<typeof getQueue.params> = {
  * Prints a queue: a screen on a terminal, with what the metrics say about its last hour, and a table
  * elsewhere. Returns the exit code.
  */
-export async function printQueue(queueRequest: QueueRequest, context: Cli): Promise<number> {
-  const { args, host, logger, options, results, settings } = context
+export async function printQueue(queueRequest: QueueRequest, cli: Cli): Promise<number> {
+  const { args, host, logger, options, printer, results, settings } = cli
+  const { values } = queueRequest
   const hasEntries =
     selectableFields(args) === entryFields ||
     (options.format.prints === 'records' && options.fields.length === 0)
-  const operation = hasEntries ? getEntries : getQueue
-  const command = { command: 'queue get', operation }
-  const request = { ...queueRequest, operation }
-  const [sent, usual] = await Promise.all([
-    sendOne(command, request, context),
-    results === 'screen' ? readUsualTime(context.client(), request.values) : undefined,
+  const request = { ...queueRequest, operation: hasEntries ? getEntries : getQueue }
+  const [{ response }, usual] = await Promise.all([
+    call(cli, request),
+    results === 'screen' ? readUsualTime(cli.client(), values) : undefined,
   ])
-  const present = ({ records }: DecodedResponse, values: QueueParams): Presentation => {
-    const queue = hasEntries ? { enqueuedPullRequests: records } : (records[0] ?? {})
-    return {
+  const { records } = response
+  const queue = hasEntries ? { enqueuedPullRequests: records } : (records[0] ?? {})
+  await printer.print(
+    responseResult(response, {
       columns: entryColumns,
       rows: positionEntries(queue),
       screen: () =>
@@ -94,22 +93,22 @@ export async function printQueue(queueRequest: QueueRequest, context: Cli): Prom
           columns: host.out.columns,
           commandLine: settings.commandLine,
         }),
-    }
-  }
-  const code = await printResults({ ...command, present }, [request], [sent], context)
-  const { enqueuedPullRequests: listed, state } = sent.result?.response.records[0] ?? {}
+    }),
+  )
+  const { enqueuedPullRequests: listed, state } = records[0] ?? {}
   if (results === 'rows' && options.fields.length === 0 && Array.isArray(listed) && listed.length === 0)
     await logger.info(
-      `No pull requests are queued for ${queueName(request.values)}. The queue is ${state ?? 'in an unknown state'}.`,
+      `No pull requests are queued for ${queueName(values)}. The queue is ${state ?? 'in an unknown state'}.`,
     )
-  return code
+  return 0
 }
 
-export const queueGetCommand = defineCommand({
-  command: 'queue get',
+export const queueGetCommand = command({
+  name: 'queue get',
   summary: 'Show a queue: its state and pull requests',
   operation: getQueue,
-  operations: [getMergeQueueMetrics],
+  alsoSends: [getMergeQueueMetrics],
+  options: { request: requestOf(getQueue) },
   fields: selectableFields,
   examples: [
     'mergeq queue get',
@@ -117,7 +116,5 @@ export const queueGetCommand = defineCommand({
     'mergeq queue get --fields state,mode',
     'mergeq queue get --fields prNumber,state -o csv',
   ],
-  async run(_, context) {
-    return printQueue(await context.request(), context)
-  },
+  run: ({ request }, cli) => printQueue(request, cli),
 })

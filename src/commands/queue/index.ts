@@ -1,4 +1,4 @@
-import type { Command } from '../../cli/command.ts'
+import type { AnyCommand } from '../../cli/command.ts'
 import { queueApplyCommand } from './apply.ts'
 import { queueCheckCommand } from './check.ts'
 import { queueDeleteCommand } from './delete.ts'
@@ -16,7 +16,7 @@ import {
 import { queueWaitCommand } from './wait.ts'
 import { queueWatchCommand } from './watch.ts'
 
-export const queueCommands: readonly Command[] = [
+export const queueCommands: readonly AnyCommand[] = [
   queueCreateCommand,
   queueGetCommand,
   queueListCommand,

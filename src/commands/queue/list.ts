@@ -1,6 +1,6 @@
 import { readSamplesIn } from '../../api/operations/metrics.ts'
-import { defineCommand } from '../../cli/command.ts'
 import { repositoryOrAll } from '../../cli/common-inputs.ts'
+import { defineCommand } from '../../cli/define-command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { type Repository, shortRepositoryName } from '../../domain/values/repository.ts'

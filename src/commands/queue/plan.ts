@@ -2,13 +2,13 @@ import { readIfFound } from '../../api/call.ts'
 import { type ParamValues, parseOverride } from '../../api/operation.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { Cli } from '../../cli/cli.ts'
+import { each } from '../../cli/each.ts'
 import { expandFiles, openInput } from '../../cli/input-files.ts'
 import { flag, option, type TypedInput, typedInput } from '../../cli/inputs.ts'
-import { reportErrors, withResource } from '../../cli/report.ts'
+import { reportErrors } from '../../cli/report.ts'
 import { readRequests } from '../../cli/requests.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
 import { pluralize } from '../../domain/format.ts'
-import { mapConcurrent, maxConcurrent } from '../../domain/map-concurrent.ts'
 import {
   type Difference,
   differences,
@@ -31,14 +31,7 @@ import {
 } from '../../domain/values/repository.ts'
 import { readText } from '../../domain/values/text.ts'
 import { fileName } from '../../domain/values/types.ts'
-import {
-  isMergeqError,
-  type MergeqError,
-  mostSevere,
-  toMergeqError,
-  usageError,
-  withName,
-} from '../../errors.ts'
+import { type MergeqError, mostSevere, usageError, withName } from '../../errors.ts'
 import { type Json, type JsonObject, parseJson, stringifyJson } from '../../json.ts'
 import type { ServiceRequest } from '../../methods/resolve.ts'
 
@@ -206,20 +199,23 @@ export interface Reading {
  * Works on several queues at a time; one that fails does not stop the others. Returns the results, and the errors with
  * their items, both in the order of the items. Throws the error of a signal, and that there is no token.
  */
-export async function forEachQueue<T extends { readonly name: string }, R>(
+export async function forEachQueue<T extends { readonly name: string; readonly request: QueueRequest }, R>(
+  cli: Cli,
   items: readonly T[],
   work: (item: T) => Promise<R>,
 ): Promise<{ readonly results: readonly R[]; readonly failed: readonly (T & Failed)[] }> {
-  const results: R[] = []
-  const failed: (T & Failed)[] = []
-  const attempt = async (item: T) => ({ item, result: await work(item).catch(toMergeqError) })
-  for await (const { item, result } of mapConcurrent(items, maxConcurrent, attempt)) {
-    if (!isMergeqError(result)) results.push(result)
-    else if (result.kind === 'interrupted' || (result.kind === 'auth' && result.details.status === undefined))
-      throw result
-    else failed.push({ ...item, failure: items.length === 1 ? result : withResource(result, item.name) })
-  }
-  return { results, failed }
+  // A token may have access to some repositories only.
+  const options = { name: ({ name }: T) => name, differInAccess: true }
+  const { outcomes } = await each(cli, items, work, options)
+  const failed = outcomes.flatMap(({ item, failure }) =>
+    failure === undefined ? [] : [{ ...item, failure }],
+  )
+  const last = failed
+    .map(({ failure }) => failure)
+    .find(({ kind, details }) => kind === 'interrupted' || (kind === 'auth' && details.status === undefined))
+  if (last !== undefined) throw last
+  cli.host.interrupted.throwIfAborted()
+  return { results: outcomes.flatMap(({ result }) => result ?? []), failed }
 }
 
 /** Logs the errors of queues that failed. Returns the most severe exit code. */
@@ -238,7 +234,7 @@ export async function createPlans(
   includesState: boolean,
   context: Cli,
 ): Promise<Reading> {
-  const { results, failed } = await forEachQueue(items, async (item): Promise<Plan> => {
+  const { results, failed } = await forEachQueue(context, items, async (item): Promise<Plan> => {
     const live = await readLive(item.request, includesState, context)
     const liveValues = live?.settings ?? {}
     const unknown = unknownKey(item.content.settings, liveValues)

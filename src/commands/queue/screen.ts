@@ -1,6 +1,6 @@
-import { callOperation } from '../../api/call.ts'
+import { tryRead } from '../../api/extra-reads.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
-import { type ServiceClient, withoutMessages } from '../../api/service-client.ts'
+import type { ServiceClient } from '../../api/service-client.ts'
 import { pluralize } from '../../domain/format.ts'
 import {
   findQueue,
@@ -28,10 +28,10 @@ export async function readUsualTime(
   { repo, targetBranch }: QueueParams,
   timeLimit = 1_000,
 ): Promise<UsualTimeInQueue | undefined> {
+  const options = { once: true, quiet: true, limits: { timeout: () => timeLimit } }
   try {
-    const limits = { maxRetries: 0, timeout: () => timeLimit }
-    const quiet = withoutMessages(client)
-    const { response } = await callOperation(quiet, getMergeQueueMetrics, { repo }, { limits })
+    const { response } = await tryRead(client, getMergeQueueMetrics, { repo }, options)
+    if (response === undefined) return undefined
     const queues = summarizeMetrics(readSamplesIn(response.bytes))
     return usualTimeInQueue(findQueue(queues, repo, targetBranch))
   } catch {

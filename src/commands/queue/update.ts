@@ -4,7 +4,7 @@ import { fieldNames, queueSettingsRecord } from '../../api/operations/fields.ts'
 import { createQueue, getQueue } from '../../api/operations/queues.ts'
 import { emptyDecoder } from '../../api/response.ts'
 import type { Cli } from '../../cli/cli.ts'
-import { type Command, defineCommand } from '../../cli/command.ts'
+import { defineCommand, type OldCommand } from '../../cli/define-command.ts'
 import { receiptRecord } from '../../cli/fields.ts'
 import { kebabCase } from '../../cli/inputs.ts'
 import { pluralize } from '../../domain/format.ts'
@@ -144,7 +144,7 @@ const defineStateCommand = ({
   command,
   state,
   summary,
-}: Pick<Command, 'command' | 'summary'> & { state: SettableState }) =>
+}: Pick<OldCommand, 'command' | 'summary'> & { state: SettableState }) =>
   defineCommand({
     command,
     summary,

@@ -1,5 +1,5 @@
 import { getQueue } from '../../api/operations/queues.ts'
-import { defineCommand } from '../../cli/command.ts'
+import { defineCommand } from '../../cli/define-command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { option } from '../../cli/inputs.ts'
 import { reportErrors } from '../../cli/report.ts'

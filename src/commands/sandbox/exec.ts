@@ -1,4 +1,4 @@
-import { defineCommand } from '../../cli/command.ts'
+import { defineCommand } from '../../cli/define-command.ts'
 import { printPreview } from '../../cli/dry-run.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { usageError } from '../../errors.ts'

@@ -1,4 +1,4 @@
-import { defineCommand } from '../../cli/command.ts'
+import { defineCommand } from '../../cli/define-command.ts'
 import { printPreview } from '../../cli/dry-run.ts'
 import { stringifyJson } from '../../json.ts'
 import { describeSandbox, serverOptions, useSandbox } from './open-sandbox.ts'

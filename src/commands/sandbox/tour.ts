@@ -1,5 +1,5 @@
 import { sandboxNote } from '../../api/send.ts'
-import { defineCommand } from '../../cli/command.ts'
+import { defineCommand } from '../../cli/define-command.ts'
 import { sandboxOptions, useSandbox } from './open-sandbox.ts'
 
 interface TourStep {

@@ -3,10 +3,9 @@ import { getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
 import { readTestRun } from '../../../api/test-run-reads.ts'
 import type { Cli } from '../../../cli/cli.ts'
-import type { RequestResult } from '../../../cli/command.ts'
 import { openPage } from '../../../cli/common-inputs.ts'
+import { each } from '../../../cli/each.ts'
 import { typedName } from '../../../cli/inputs.ts'
-import { nameOf, reportResults, withResource } from '../../../cli/report.ts'
 import {
   type ActionSubject,
   type Explanation,
@@ -15,11 +14,10 @@ import {
 } from '../../../domain/explain/explain-pull-request.ts'
 import type { Action } from '../../../domain/explain/readiness.ts'
 import { describeSince, formatOrdinal, joinTruncated, shorten } from '../../../domain/format.ts'
-import { mapConcurrent, maxConcurrent } from '../../../domain/map-concurrent.ts'
 import type { CommandWords } from '../../../domain/suggested-command.ts'
 import { howItFailed } from '../../../domain/test-run.ts'
 import { type RequestedPullRequest, urlOfPullRequest } from '../../../domain/values/pull-request.ts'
-import { isNotFound, toMergeqError } from '../../../errors.ts'
+import { isNotFound } from '../../../errors.ts'
 import { getString, type Json, type JsonObject } from '../../../json.ts'
 import type { ServiceRequest } from '../../../methods/resolve.ts'
 import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
@@ -32,39 +30,35 @@ type ExplainRequest = ServiceRequest<RequestedPullRequest>
 export async function explainAll(
   requests: readonly ExplainRequest[],
   { web }: { readonly web: boolean },
-  context: Cli,
+  cli: Cli,
 ): Promise<number> {
   const isOnly = requests.length === 1
-  const stopsOnError = context.args.has('--stop-on-error')
-  const results: RequestResult[] = []
-  const read = async (request: ExplainRequest) => {
-    try {
-      if (web) await openPullRequest(request, context)
-      return { request, explanation: web ? undefined : await explain(request, context) }
-    } catch (error) {
-      const failure = toMergeqError(error)
-      return { request, failure: isOnly ? failure : withResource(failure, nameOf(request.values)) }
-    }
+  let isFirst = true
+  const print = async ({ pr, repo }: RequestedPullRequest, explanation: Explanation): Promise<void> => {
+    const lines = explanationProse(explanation, urlOfPullRequest(repo, pr), cli.startedAt)
+    const heading = isFirst ? lines : ['', ...lines]
+    isFirst = false
+    await cli.printer.add({
+      ...singleRecord(explanationJson(explanation)),
+      ...keyValueTable({}, []),
+      rows: [...(isOnly ? [] : [{ field: 'pr', value: explanation.pr }]), ...explanationRows(explanation)],
+      screen: () => ({ heading }),
+    })
   }
-  const width = web || stopsOnError ? 1 : maxConcurrent
-  const mayStart = () => !context.host.interrupted.aborted
-  for await (const { request, explanation, failure } of mapConcurrent(requests, width, read, mayStart)) {
-    const isFirst = results.every(({ code }) => code !== 0)
-    const shown = [urlOfPullRequest(request.values.repo, request.values.pr), context.startedAt] as const
-    if (explanation !== undefined)
-      await context.printer.add({
-        ...singleRecord(explanationJson(explanation)),
-        ...keyValueTable({}, []),
-        rows: [...(isOnly ? [] : [{ field: 'pr', value: explanation.pr }]), ...explanationRows(explanation)],
-        screen: () => ({
-          heading: [...(isFirst ? [] : ['']), ...explanationProse(explanation, ...shown)],
-        }),
-      })
-    results.push({ code: failure?.exit ?? 0, failure })
-    if (stopsOnError && failure !== undefined) break
-  }
-  await context.printer.end()
-  return reportResults(getPartialPullRequest, requests, results, context)
+  const { report } = await each(
+    cli,
+    requests,
+    request => (web ? openPullRequest(request, cli) : explain(request, cli)),
+    {
+      atOnce: web ? 1 : undefined,
+      async print({ item, result }) {
+        if (result !== undefined) await print(item.values, result)
+        return undefined
+      },
+    },
+  )
+  await cli.printer.end()
+  return report()
 }
 
 /** Reads what explains a pull request. Throws the error of its record. */
@@ -127,9 +121,9 @@ export function wordsFor(action: Action, pr: number, { record, run }: ActionSubj
 }
 
 /** Opens the page of a pull request, after a read that shows that the service accepts the request. */
-async function openPullRequest(request: ExplainRequest, context: Cli): Promise<void> {
+async function openPullRequest(request: ExplainRequest, context: Cli): Promise<undefined> {
   await readRecord(request.values, context, request, getPartialPullRequest)
-  return openPage(urlOfPullRequest(request.values.repo, request.values.pr), context)
+  await openPage(urlOfPullRequest(request.values.repo, request.values.pr), context)
 }
 
 export function explanationJson(explanation: Explanation): JsonObject {

@@ -10,11 +10,10 @@ import {
   readList,
 } from '../methods/list.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
-import { type Result, screenOf } from '../output/view.ts'
+import { type Result, type Screen, screenOf } from '../output/view.ts'
+import { type Presentation, type Received, type RequestValues, shownResult } from './calls.ts'
 import type { Cli } from './cli.ts'
-import type { RequestCommand } from './command.ts'
 import { drawsResults } from './context.ts'
-import { resultOf } from './report.ts'
 
 /** Milliseconds between two progress messages in CI. */
 const progressInterval = 60_000
@@ -41,31 +40,42 @@ export function readListOf(
 const withReadableTimes = (note: string): string =>
   note.replaceAll(/(?<=\d)T(\d\d:\d\d):\d\d\.\d{3}Z/g, ' $1 UTC')
 
+/** What a list on a terminal ends with: lines below the table, or a sentence instead of an empty table. */
+export type ListEnding = Pick<Screen, 'footer' | 'sentence'>
+
+export interface ListOptions<V> {
+  /** Returns how the records of a page are shown. */
+  present(received: Received<V>): Presentation
+  /**
+   * Returns what ends a list on a terminal, instead of the notes about its range and length on standard error;
+   * undefined where the notes say it. `records` are those that the last page has.
+   */
+  ending?(end: ListEnd & Pick<ListPage, 'records'>): ListEnding | undefined
+}
+
 /** Prints the records of a list as they arrive. Returns exit code 0; throws an error for an incomplete list. */
-export async function streamPages<V extends Readonly<Record<string, unknown>>>(
-  command: RequestCommand<V>,
-  { values, overrides }: ServiceRequest<V>,
-  list: List,
-  context: Cli,
+export async function runList<V extends RequestValues>(
+  cli: Cli,
+  { operation, values, overrides }: ServiceRequest<V>,
+  { present, ending }: ListOptions<V>,
 ): Promise<number> {
-  const { host, logger, printer, messages } = context
+  const { host, logger, printer, messages } = cli
+  const list = operation.list?.(values, cli.startedAt, cli.client().nameOf)
+  if (list === undefined) throw new Error(`${operation.route} is no list`)
   const output = printer.list(list.operation.pages?.key ?? '')
   const resultOfPage = (records: readonly JsonObject[]): Result => {
     const response = { records, bytes: new Uint8Array() }
-    const shown = command.present?.(response, values, { overrides, showsSheet: false, context }) ?? {}
-    return { records, ...resultOf(shown) }
+    return { records, ...shownResult(present({ response, values, overrides, showsSheet: false })) }
   }
   /** Prints the last page; returns what is left to say about the list. */
   const finish = async (records: readonly JsonObject[], end: ListEnd) => {
-    const ending = drawsResults(context)
-      ? command.listEnding?.({ ...end, records }, values, context)
-      : undefined
+    const lastLines = drawsResults(cli) ? ending?.({ ...end, records }) : undefined
     const last = resultOfPage(records)
-    await output.add({ ...last, screen: () => ({ ...screenOf(last), ...ending }) })
+    await output.add({ ...last, screen: () => ({ ...screenOf(last), ...lastLines }) })
     await output.end(end.envelope)
-    return ending === undefined ? end.notes : end.warnings
+    return lastLines === undefined ? end.notes : end.warnings
   }
-  const pages = readListOf(command.command, list, { overrides }, context)
+  const pages = readListOf(cli.command, list, { overrides }, cli)
   for await (const { records, end } of pages) {
     if (end === undefined) {
       try {
@@ -89,7 +99,7 @@ export async function streamPages<V extends Readonly<Record<string, unknown>>>(
     }
     const notes = await finish(records, end)
     for (const note of notes) await logger.info(messages === 'person' ? withReadableTimes(note) : note)
-    if (end.isBroken) throw incompleteListError(end, command.command)
+    if (end.isBroken) throw incompleteListError(end, cli.command)
   }
   return 0
 }

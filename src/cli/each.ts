@@ -1,0 +1,102 @@
+import { resourceOfRequest } from '../api/request.ts'
+import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
+import { isDryRunEnd, type MergeqError, toMergeqError } from '../errors.ts'
+import type { ServiceRequest } from '../methods/resolve.ts'
+import type { Cli } from './cli.ts'
+import { nameOf, reportResults, withResource } from './report.ts'
+
+/** One of several things to do: a request, or something that a request is about. */
+type Item = ServiceRequest | { readonly request: ServiceRequest }
+
+/** What became of an item that was begun: the result of the work, or the error that it threw. */
+export interface Outcome<T, R> {
+  readonly item: T
+  readonly result?: R
+  readonly failure?: MergeqError
+  readonly code: number
+}
+
+interface EachOptions<T, R> {
+  /** How many items are worked on at a time; 4 by default. */
+  readonly atOnce?: number | undefined
+  /** Whether the first exit code other than 0 stops the rest; by default with `--stop-on-error`. */
+  readonly stopOnError?: boolean
+  /** Whether a token that was rejected for one item (401, 403) may be accepted for another; false by default. */
+  readonly differInAccess?: boolean
+  /** Returns what an item is called in errors; by default the pull request or test of its request. */
+  name?(item: T): string | undefined
+  /** Prints outcomes in the order of the items, as they come. May return another exit code. */
+  print?(outcome: Outcome<T, R>): Promise<number | undefined>
+}
+
+interface EachResult<T, R> {
+  /** In the order of the items, without those that were not begun. */
+  readonly outcomes: readonly Outcome<T, R>[]
+  /** Logs the errors, and which items were not finished. Returns the most severe exit code. */
+  report(): Promise<number>
+}
+
+const requestOf = (item: Item): ServiceRequest => ('request' in item ? item.request : item)
+
+function nameOfItem(item: Item): string | undefined {
+  const request = requestOf(item)
+  return nameOf(resourceOfRequest(request.operation, request.values, request))
+}
+
+/**
+ * Works on several items at a time. An error does not stop the others, except that of a rejected token, and a
+ * signal: then items that were begun are finished, and no further item is begun.
+ */
+export async function each<T extends Item, R>(
+  cli: Cli,
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+  options: EachOptions<T, R> = {},
+): Promise<EachResult<T, R>> {
+  const { dryRun } = cli.options
+  const {
+    atOnce = maxConcurrent,
+    stopOnError = cli.args.has('--stop-on-error'),
+    name = nameOfItem,
+    differInAccess = false,
+    print,
+  } = options
+  let isStopped = false
+  let dryRunEnd: MergeqError | undefined
+  const attempt = async (item: T): Promise<Outcome<T, R>> => {
+    try {
+      return { item, result: await work(item), code: 0 }
+    } catch (error) {
+      const failure = toMergeqError(error)
+      if (failure.kind === 'auth' && !differInAccess) isStopped = true
+      const isAboutItem =
+        items.length > 1 && (failure.kind !== 'auth' || failure.details.status !== undefined)
+      return {
+        item,
+        failure: isAboutItem ? withResource(failure, name(item)) : failure,
+        code: failure.exit,
+      }
+    }
+  }
+  const outcomes: Outcome<T, R>[] = []
+  const width = stopOnError || dryRun ? 1 : atOnce
+  const mayStart = () => !isStopped && !cli.host.interrupted.aborted
+  for await (const outcome of mapConcurrent(items, width, attempt, mayStart)) {
+    const { failure } = outcome
+    if (dryRun && failure !== undefined) {
+      if (!isDryRunEnd(failure)) throw failure
+      dryRunEnd = failure
+      continue
+    }
+    const code = (await print?.(outcome)) ?? outcome.code
+    outcomes.push({ ...outcome, code })
+    if (stopOnError && code !== 0) isStopped = true
+  }
+  if (dryRunEnd !== undefined) throw dryRunEnd
+  const requests = items.map(requestOf)
+  const [first] = requests
+  return {
+    outcomes,
+    report: async () => (first === undefined ? 0 : reportResults(first.operation, requests, outcomes, cli)),
+  }
+}
