@@ -23,14 +23,10 @@ export const promptError = (command: string): MergeqError =>
   )
 
 /** Throws a usage error when the user does not agree or cannot be asked. */
-export async function confirm(
-  command: string,
-  { text: question, expectedInput }: Confirmation,
-  context: Cli,
-): Promise<void> {
+export async function confirm({ text: question, expectedInput }: Confirmation, context: Cli): Promise<void> {
   // A dry run changes nothing.
   if (context.options.dryRun) return
-  if (!canPrompt(context)) throw promptError(command)
+  if (!canPrompt(context)) throw promptError(context.command)
   // The answer has a place on the last line.
   const columns = context.host.err.columns - expectedInput.length - 2
   const text = sanitizeLine(question)

@@ -2,9 +2,11 @@ import type { AnyCommand } from '../../cli/command.ts'
 import { flakyGateCommand } from './gate.ts'
 import { flakyGetCommand } from './get.ts'
 import { flakyLinkCommand } from './link.ts'
-import { flakyListCommand, flakyQuarantinedCommand, flakyUnhealthyCommand } from './list.ts'
+import { flakyListCommand } from './list.ts'
 import { flakyMatchCommand } from './match.ts'
+import { flakyQuarantinedCommand } from './quarantined.ts'
 import { flakyReportCommand } from './report.ts'
+import { flakyUnhealthyCommand } from './unhealthy.ts'
 
 export const flakyCommands: readonly AnyCommand[] = [
   flakyListCommand,

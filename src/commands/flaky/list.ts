@@ -1,22 +1,13 @@
-import type { Cli } from '../../cli/cli.ts'
-import { cutListSentence, limitInput } from '../../cli/common-inputs.ts'
+import { limitInput } from '../../cli/common-inputs.ts'
 import { defineCommand } from '../../cli/define-command.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, paramInput, typedName } from '../../cli/inputs.ts'
-import type { ListEnding } from '../../cli/lists.ts'
 import type { ParseContext, ParsedArgs } from '../../config/settings.ts'
 import { countRead, formatInteger, pluralize } from '../../domain/format.ts'
 import { maxWindow } from '../../domain/limits.ts'
 import { describeInWords, describeWhen, parseTimeRange } from '../../domain/time-range.ts'
-import { type Repository, repositoryName } from '../../domain/values/repository.ts'
 import { get, getString, type JsonObject } from '../../json.ts'
-import type { ListEnd } from '../../methods/list.ts'
-import {
-  listFailingTests,
-  listQuarantinedTests,
-  listUnhealthyTests,
-  type TestOrder,
-} from '../../methods/tests.ts'
+import { listFailingTests, type TestOrder } from '../../methods/tests.ts'
 import { type Column, columns } from '../../output/view.ts'
 
 /** Returns the name of a test, with its variant in parentheses; undefined without a name. */
@@ -45,7 +36,7 @@ export const ownerColumn: Column = {
 }
 
 /** The word `quarantined` behind the tests that are. */
-const quarantinedColumn: Column = {
+export const quarantinedColumn: Column = {
   title: '',
   format: 'id',
   priority: 2,
@@ -182,109 +173,5 @@ export const flakyListCommand = defineCommand({
     'mergeq flaky list --since 7d --sort impact --limit 20',
     'mergeq flaky list --since 30d -o ndjson',
     "mergeq flaky list --owner @acme/web --name 'Cart*' --json",
-  ],
-})
-
-/**
- * Returns the line below the tests of a status on a terminal, or the sentence if there are none. `adjective` is
- * the status in words, such as `quarantined`.
- */
-function statusListEnding(
-  adjective: string,
-  { shown, hidden, complete, isBroken }: ListEnd,
-  { pageToken, repo }: { readonly pageToken?: string | undefined; readonly repo: Repository },
-  { settings: { commandLine } }: Cli,
-): ListEnding | undefined {
-  if (pageToken !== undefined) return undefined
-  const where = repositoryName(repo)
-  if (shown > 0) {
-    if (!complete && !isBroken) return { footer: [cutListSentence(pluralize(shown, `${adjective} test`))] }
-    return { footer: [`${countRead(shown, `${adjective} test`, complete)} in ${where}.`] }
-  }
-  if (isBroken) return undefined
-  return {
-    sentence:
-      hidden > 0
-        ? `No ${adjective} test in ${where} matches the options.`
-        : `No test in ${where} is ${adjective}. To list the tests that failed, run: ${commandLine(['flaky', 'list'])}`,
-  }
-}
-
-const quarantinedColumns = columns(
-  ['NAME', 'name', 'text'],
-  ['STATUS', 'status', 'state'],
-  ['SETTING', 'quarantine_setting', 'plain', { priority: 3 }],
-  ['SINCE', 'status_last_updated_at', 'time', { priority: 2 }],
-  ['OWNERS', 'codeowners', 'plain', { priority: 1 }],
-  ['FILE', 'file', 'plain', { priority: 4 }],
-)
-
-/** Returns a setting as a terminal shows it: `auto` for `AUTO_QUARANTINE`; another word stays as it is. */
-const settingWord = (setting: string | undefined): string | undefined =>
-  setting === 'AUTO_QUARANTINE' ? 'auto' : setting === 'ALWAYS_QUARANTINE' ? 'always' : setting
-
-const quarantinedScreenColumns: readonly Column[] = [
-  { title: 'STATUS', format: 'state', path: 'status' },
-  { title: 'SINCE', format: 'time', priority: 4, path: 'status_last_updated_at' },
-  ownerColumn,
-  nameColumn,
-  {
-    title: 'SETTING',
-    format: 'id',
-    priority: 8,
-    minTextWidth: 80,
-    path: 'quarantine_setting',
-    show: record => settingWord(getString(record, 'quarantine_setting')),
-  },
-  { title: 'FILE', format: 'id', priority: 9, minTextWidth: 80, path: 'file' },
-]
-
-export const flakyQuarantinedCommand = defineCommand({
-  command: 'flaky quarantined',
-  summary: 'List the quarantined tests',
-  operation: listQuarantinedTests,
-  fields: serviceRecord(listQuarantinedTests, quarantinedColumns),
-  inputs: { limit: limitInput(listQuarantinedTests.params.limit) },
-  present: ({ records }) => ({
-    columns: quarantinedColumns,
-    screen: () => ({ columns: quarantinedScreenColumns, rows: records }),
-  }),
-  listEnding: (end, values, context) => statusListEnding('quarantined', end, values, context),
-  examples: ['mergeq flaky quarantined', "mergeq flaky quarantined --owner @acme/web --name 'Cart*' --json"],
-})
-
-const unhealthyColumns = columns(
-  ['NAME', 'name', 'text'],
-  ['STATUS', 'status.value', 'state'],
-  ['PRS 7D', 'pull_requests_impacted_last_7d', 'number', { priority: 2 }],
-  ['QUARANTINED', 'quarantined', 'plain', { priority: 3 }],
-  ['OWNERS', 'codeowners', 'plain', { priority: 1 }],
-  ['ID', 'id', 'id'],
-)
-
-const unhealthyScreenColumns: readonly Column[] = [
-  { title: 'STATUS', format: 'state', path: 'status.value' },
-  { title: 'PRS', format: 'number', priority: 4, path: 'pull_requests_impacted_last_7d' },
-  ownerColumn,
-  nameColumn,
-  quarantinedColumn,
-  idColumn,
-]
-
-export const flakyUnhealthyCommand = defineCommand({
-  command: 'flaky unhealthy',
-  summary: 'List the flaky and broken tests',
-  operation: listUnhealthyTests,
-  fields: serviceRecord(listUnhealthyTests, unhealthyColumns),
-  inputs: { limit: limitInput(listUnhealthyTests.params.limit) },
-  present: ({ records }) => ({
-    columns: unhealthyColumns,
-    screen: () => ({ columns: unhealthyScreenColumns, rows: records }),
-  }),
-  listEnding: (end, values, context) =>
-    statusListEnding(values.status?.toLowerCase() ?? 'flaky or broken', end, values, context),
-  examples: [
-    'mergeq flaky unhealthy --status broken',
-    'mergeq flaky unhealthy --no-quarantined --owner @acme/web --json',
   ],
 })

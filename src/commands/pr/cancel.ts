@@ -1,26 +1,27 @@
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
+import { runRequests } from '../../cli/calls.ts'
+import { command } from '../../cli/command.ts'
 import { pullRequestArguments, yesInput } from '../../cli/common-inputs.ts'
 import { confirm } from '../../cli/confirm.ts'
-import { defineCommand } from '../../cli/define-command.ts'
+import { requestsOf } from '../../cli/requests.ts'
 import { explainFinished } from './reads.ts'
 
-export const prCancelCommand = defineCommand({
-  command: 'pr cancel',
-  destructive: true,
+export const prCancelCommand = command({
+  name: 'pr cancel',
   summary: 'Remove pull requests from the queue',
   operation: cancelPullRequest,
-  inputs: { pr: pullRequestArguments },
-  options: { yes: yesInput },
-  explainRejection: (...rejection) => explainFinished(['ok', 'failed', 'cancelled'], ...rejection),
-  present: (_, { pr, targetBranch }) => ({
-    sentence: `Cancelled #${pr}: removed from the queue for ${targetBranch}.`,
-  }),
+  destructive: true,
+  options: { requests: requestsOf(cancelPullRequest, { pr: pullRequestArguments }), yes: yesInput },
   examples: ['mergeq pr cancel 123', 'mergeq pr cancel 123 124 --yes'],
-  async run({ yes }, context) {
-    const requests = await context.requests()
+  async run({ requests, yes }, cli) {
     const numbers = requests.map(({ values }) => `#${values.pr}`)
     const text = `This cancels ${numbers.length} pull requests: ${numbers.join(', ')}. Continue? [y/N]`
-    if (numbers.length > 1 && !yes) await confirm('pr cancel', { text, expectedInput: 'y' }, context)
-    return context.send(requests)
+    if (numbers.length > 1 && !yes) await confirm({ text, expectedInput: 'y' }, cli)
+    return runRequests(cli, requests, {
+      explain: explainFinished(cli, ['ok', 'failed', 'cancelled']),
+      present: ({ values: { pr, targetBranch } }) => ({
+        sentence: `Cancelled #${pr}: removed from the queue for ${targetBranch}.`,
+      }),
+    })
   },
 })

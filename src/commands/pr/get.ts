@@ -1,10 +1,14 @@
 import { tryRead } from '../../api/extra-reads.ts'
+import type { ParamValues } from '../../api/operation.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { type Presentation, type Received, runRequests } from '../../cli/calls.ts'
+import type { Cli } from '../../cli/cli.ts'
+import { command } from '../../cli/command.ts'
 import { pullRequestArguments, pullRequestNumber, webInput } from '../../cli/common-inputs.ts'
-import { defineCommand } from '../../cli/define-command.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { flag, type Input } from '../../cli/inputs.ts'
+import { requestsOf } from '../../cli/requests.ts'
 import { nameIn, stateOfEvent } from '../../domain/departure.ts'
 import { readinessFindings } from '../../domain/explain/readiness.ts'
 import { describeSince, formatOrdinal, shorten } from '../../domain/format.ts'
@@ -133,64 +137,80 @@ function pullRequestSheet(
   ]
 }
 
-export const prGetCommand = defineCommand({
-  command: 'pr get',
+export const prGetCommand = command({
+  name: 'pr get',
   alias: 'status',
   summary: 'Show the state of pull requests',
   operation: getSubmittedPullRequest,
-  inputs: { pr: pullRequestOrHead },
   options: {
+    requests: requestsOf(getSubmittedPullRequest, { pr: pullRequestOrHead }),
     exitStatus: flag('Exit 0 if merged, 3 if failed, 10 if cancelled, 8 if not finished yet'),
     web: webInput,
   },
-  // The queue has the position of a single pull request.
-  async readBefore({ repo, targetBranch }, { args, client }) {
-    if ((args.get('pr') ?? []).length > 1) return undefined
-    const limits = { maxRetries: 0 }
-    return (await tryRead(client(), getQueue, { repo, targetBranch }, { limits })).record
-  },
   fields: serviceRecord(getSubmittedPullRequest, recordColumns),
-  present(
-    { records: [record = {}] },
-    { repo, targetBranch, pr, exitStatus, includeTimeline, includeEstimatedTimeToMerge },
-    { before, showsSheet, context },
-  ) {
-    const numbered = { prNumber: pr, ...record }
-    const number = getNumber(numbered, 'prNumber')
-    const page = number === undefined ? undefined : urlOfPullRequest(repo, number)
-    const events = eventsOf(numbered)
-    const isTimeline = includeTimeline === true && context.options.fields.length === 0
-    return {
-      ...(isTimeline
-        ? { columns: [...columns(['PR', 'prNumber', 'pr']), ...timelineColumns], rows: events }
-        : { columns: recordColumns, rows: [numbered] }),
-      ...(page === undefined ? {} : { page }),
-      ...(exitStatus ? { exit: outcomeOfRecord(record) } : {}),
-      screen() {
-        if (!showsSheet && !includeTimeline && !includeEstimatedTimeToMerge)
-          return {
-            columns: withLinks(pullRequestColumns, number => urlOfPullRequest(repo, number)),
-            rows: [numbered],
-          }
-        const shown = includeEstimatedTimeToMerge ? { ...record, estimate: estimateText(record) } : record
-        const entries = queueEntries(before ?? {})
-        const position = entries.find(entry => entry.pr === number)?.position
-        const place = position === undefined ? '' : `, ${formatOrdinal(position)} of ${entries.length}`
-        const why =
-          number === undefined || stateOf(record) === 'MERGED'
-            ? []
-            : [`  Why: ${context.settings.commandLine(['pr', 'explain', number], { repo, targetBranch })}`]
-        const lines = pullRequestSheet(shown, number, { page, place, now: context.startedAt })
-        const heading = [...lines, ...why]
-        return events.length === 0 ? { heading } : { heading, columns: timelineColumns, rows: events }
-      },
-    }
-  },
+  exits: outcomes,
   examples: [
     'mergeq pr get 123',
     'mergeq pr get --head fix-cart --json',
     'mergeq pr get 123 --timeline',
     'mergeq pr get 123 --exit-status  # exits with 8 if it is still queued',
   ],
-  exitKinds: outcomes,
+  run: ({ requests, exitStatus, web }, cli) =>
+    runRequests(cli, requests, {
+      web,
+      // The queue has the position of a single pull request.
+      before: async ({ repo, targetBranch }) =>
+        requests.length > 1
+          ? undefined
+          : (await tryRead(cli.client(), getQueue, { repo, targetBranch }, { once: true })).record,
+      present(received) {
+        const [record = {}] = received.response.records
+        return {
+          ...presentRecord(record, received, cli),
+          ...(exitStatus ? { exit: outcomeOfRecord(record) } : {}),
+        }
+      },
+    }),
 })
+
+type GetValues = Omit<ParamValues<typeof getSubmittedPullRequest.params>, 'pr'> & {
+  /** Undefined with `--head`. */
+  readonly pr: number | undefined
+}
+
+function presentRecord(
+  record: JsonObject,
+  { values, before, showsSheet }: Received<GetValues>,
+  cli: Cli,
+): Presentation {
+  const { repo, targetBranch, pr, includeTimeline, includeEstimatedTimeToMerge } = values
+  const numbered = { prNumber: pr, ...record }
+  const number = getNumber(numbered, 'prNumber')
+  const page = number === undefined ? undefined : urlOfPullRequest(repo, number)
+  const events = eventsOf(numbered)
+  const isTimeline = includeTimeline === true && cli.options.fields.length === 0
+  return {
+    ...(isTimeline
+      ? { columns: [...columns(['PR', 'prNumber', 'pr']), ...timelineColumns], rows: events }
+      : { columns: recordColumns, rows: [numbered] }),
+    ...(page === undefined ? {} : { page }),
+    screen() {
+      if (!showsSheet && !includeTimeline && !includeEstimatedTimeToMerge)
+        return {
+          columns: withLinks(pullRequestColumns, number => urlOfPullRequest(repo, number)),
+          rows: [numbered],
+        }
+      const shown = includeEstimatedTimeToMerge ? { ...record, estimate: estimateText(record) } : record
+      const entries = queueEntries(before ?? {})
+      const position = entries.find(entry => entry.pr === number)?.position
+      const place = position === undefined ? '' : `, ${formatOrdinal(position)} of ${entries.length}`
+      const why =
+        number === undefined || stateOf(record) === 'MERGED'
+          ? []
+          : [`  Why: ${cli.settings.commandLine(['pr', 'explain', number], { repo, targetBranch })}`]
+      const lines = pullRequestSheet(shown, number, { page, place, now: cli.startedAt })
+      const heading = [...lines, ...why]
+      return events.length === 0 ? { heading } : { heading, columns: timelineColumns, rows: events }
+    },
+  }
+}

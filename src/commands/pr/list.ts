@@ -1,7 +1,10 @@
+import type { ParamValues } from '../../api/operation.ts'
+import { command } from '../../cli/command.ts'
 import { cutListSentence, limitInput } from '../../cli/common-inputs.ts'
-import { defineCommand } from '../../cli/define-command.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, paramInput } from '../../cli/inputs.ts'
+import { runList } from '../../cli/lists.ts'
+import { requestOf } from '../../cli/requests.ts'
 import { pluralize } from '../../domain/format.ts'
 import { pullRequestStates } from '../../domain/states.ts'
 import { describeWhen } from '../../domain/time-range.ts'
@@ -63,34 +66,45 @@ const states: Input<readonly string[] | undefined> = {
   },
 }
 
-export const prListCommand = defineCommand({
-  command: 'pr list',
+const replacedInputs = { limit: limitInput(listPullRequests.params.limit), author, states }
+
+export const prListCommand = command({
+  name: 'pr list',
   summary: 'List pull requests of a queue, including finished ones',
   operation: listPullRequests,
-  inputs: { limit: limitInput(listPullRequests.params.limit), author, states },
+  options: { request: requestOf(listPullRequests, replacedInputs) },
   fields: serviceRecord(listPullRequests, listColumns),
-  present: (_, { repo }) => ({ columns: withLinks(listColumns, pr => urlOfPullRequest(repo, pr)) }),
-  listEnding(
-    { shown, complete, isBroken },
-    { repo, targetBranch, states = [], since, author },
-    { startedAt },
-  ) {
-    if (isBroken) return undefined
-    const conditions = [
-      ...states.map(state => state.toLowerCase().replaceAll('_', '-')),
-      ...(since === undefined
-        ? []
-        : [`ended ${describeWhen({ start: parseMoment(since, startedAt), end: startedAt }, true)}`]),
-      ...(author === undefined ? [] : [`by ${author}`]),
-    ].join(', ')
-    const queue = `${queueName({ repo, targetBranch })}${conditions === '' ? '' : ` (${conditions})`}`
-    if (shown === 0) return { sentence: `No pull requests for ${queue}.` }
-    const count = pluralize(shown, 'pull request')
-    return { footer: [complete ? `${count} for ${queue}.` : cutListSentence(count)] }
-  },
   examples: [
     'mergeq pr list --state merged --since 24h',
     'mergeq pr list --state not-ready --state pending --author ada',
     'mergeq pr list --limit 100',
   ],
+  run({ request }, cli) {
+    const shownColumns = withLinks(listColumns, pr => urlOfPullRequest(request.values.repo, pr))
+    return runList(cli, request, {
+      present: () => ({ columns: shownColumns }),
+      ending({ shown, complete, isBroken }) {
+        if (isBroken) return undefined
+        const queue = describeSelection(request.values, cli.startedAt)
+        if (shown === 0) return { sentence: `No pull requests for ${queue}.` }
+        const count = pluralize(shown, 'pull request')
+        return { footer: [complete ? `${count} for ${queue}.` : cutListSentence(count)] }
+      },
+    })
+  },
 })
+
+/** Returns which pull requests are listed: `main of acme/web (merged, by ada)`. */
+function describeSelection(
+  { repo, targetBranch, states = [], since, author }: ParamValues<typeof listPullRequests.params>,
+  now: number,
+): string {
+  const conditions = [
+    ...states.map(state => state.toLowerCase().replaceAll('_', '-')),
+    ...(since === undefined
+      ? []
+      : [`ended ${describeWhen({ start: parseMoment(since, now), end: now }, true)}`]),
+    ...(author === undefined ? [] : [`by ${author}`]),
+  ].join(', ')
+  return `${queueName({ repo, targetBranch })}${conditions === '' ? '' : ` (${conditions})`}`
+}

@@ -5,6 +5,7 @@ import { outcomeOfRecord } from '../../domain/states.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import { extendError, type MergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import type { ServiceRequest } from '../../methods/resolve.ts'
 
 /** Reads the current record of a pull request; undefined when it was never submitted. */
 export const readRecord = (
@@ -24,20 +25,32 @@ export const readRecordOnce = (
 const sentences = { ok: 'is already merged', failed: 'has already failed', cancelled: 'is already cancelled' }
 
 /**
- * Explains why the service rejected a change: reads the record once, and puts the outcome of the pull request
- * before the message of the error. Returns the same error if the pull request has none of the outcomes.
+ * Returns what explains to a person at a terminal why the service rejected a change: it reads the record once, and
+ * puts the outcome of the pull request before the message of the error. Another error, or one about a pull request that
+ * has none of the outcomes, stays as it is.
  */
-export async function explainFinished(
-  outcomes: readonly (keyof typeof sentences)[],
-  failure: MergeqError,
-  { repo, targetBranch, pr }: RequestedPullRequest,
-  context: Cli,
-): Promise<MergeqError> {
-  if (failure.kind !== 'not-found' && failure.kind !== 'refused') return failure
-  const pullRequest = { repo, targetBranch, pr }
-  const record = await readRecordOnce(pullRequest, context)
-  const outcome = outcomes.find(name => name === outcomeOfRecord(record ?? {}))
-  if (outcome === undefined) return failure
-  const hint = `Nothing was changed. For details, run: ${context.settings.commandLine(['pr', 'get', pr], pullRequest)}`
-  return extendError(failure, { hint }, `#${pr} ${sentences[outcome]}.`)
-}
+export const explainFinished =
+  (cli: Cli, outcomes: readonly (keyof typeof sentences)[]) =>
+  async (failure: MergeqError, request: ServiceRequest<RequestedPullRequest>): Promise<MergeqError> => {
+    if (!isRejectedForPerson(cli, failure, request)) return failure
+    const { repo, targetBranch, pr } = request.values
+    const record = await readRecordOnce({ repo, targetBranch, pr }, cli)
+    const outcome = outcomes.find(name => name === outcomeOfRecord(record ?? {}))
+    if (outcome === undefined) return failure
+    const details = cli.settings.commandLine(['pr', 'get', pr], { repo, targetBranch })
+    const hint = `Nothing was changed. For details, run: ${details}`
+    return extendError(failure, { hint }, `#${pr} ${sentences[outcome]}.`)
+  }
+
+/** With `--set`, the pull request of the request may be another. */
+const isRejectedForPerson = (
+  { host, options }: Cli,
+  { kind, details }: MergeqError,
+  { overrides }: ServiceRequest,
+): boolean =>
+  (kind === 'not-found' || kind === 'refused') &&
+  details.delivery === 'not-applied' &&
+  overrides.length === 0 &&
+  options.retries > 0 &&
+  host.err.terminal &&
+  options.format.isForPeople

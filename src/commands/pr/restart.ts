@@ -1,14 +1,19 @@
 import { restartTestsOnPullRequest } from '../../api/operations/pull-requests.ts'
+import { runRequests } from '../../cli/calls.ts'
+import { command } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
-import { defineCommand } from '../../cli/define-command.ts'
+import { requestsOf } from '../../cli/requests.ts'
 import { explainFinished } from './reads.ts'
 
-export const prRestartCommand = defineCommand({
-  command: 'pr restart',
+export const prRestartCommand = command({
+  name: 'pr restart',
   summary: 'Restart the tests of queued pull requests',
   operation: restartTestsOnPullRequest,
-  inputs: { pr: pullRequestArguments },
-  explainRejection: (...rejection) => explainFinished(['ok', 'failed', 'cancelled'], ...rejection),
-  present: (_, { pr }) => ({ sentence: `Requested a restart of the tests of #${pr}.` }),
+  options: { requests: requestsOf(restartTestsOnPullRequest, { pr: pullRequestArguments }) },
   examples: ['mergeq pr restart 123'],
+  run: ({ requests }, cli) =>
+    runRequests(cli, requests, {
+      explain: explainFinished(cli, ['ok', 'failed', 'cancelled']),
+      present: ({ values: { pr } }) => ({ sentence: `Requested a restart of the tests of #${pr}.` }),
+    }),
 })

@@ -90,7 +90,8 @@ export const prSubmitCommand = defineCommand({
   },
   fields: typed => (typed.has('--wait') ? waitRecord : receiptRecord),
   readBefore: readRecordOnce,
-  explainRejection: (...rejection) => explainFinished(['ok'], ...rejection),
+  explainRejection: (failure, values, context) =>
+    explainFinished(context, ['ok'])(failure, { operation: submitPullRequest, values, overrides: [] }),
   present: (_, { pr, targetBranch, priority }, { before }) => ({
     sentence:
       before?.isCurrentlySubmittedToQueue === true

@@ -290,7 +290,7 @@ export const queueApplyCommand = defineCommand({
     for (const plan of changedPlans) for (const text of describePlan(plan, create)) await logger.info(text)
     if (changedPlans.length > 0 && !yes) {
       const text = `Apply these changes to ${pluralize(changedPlans.length, 'queue')}? [y/N]`
-      await confirm('queue apply', { text, expectedInput: 'y' }, context)
+      await confirm({ text, expectedInput: 'y' }, context)
       // The settings may have changed since the plan was shown: only the plan that was confirmed is applied.
       const again = await createPlans(plans, includeState, context)
       if (again.failed.length > 0) return reportFailures(again.failed, context)

@@ -112,7 +112,7 @@ export const queueDeleteCommand = defineCommand({
       text: `This ${cancellation}deletes the queue for ${queueName({ repo, targetBranch })}. Type ${targetBranch} to confirm:`,
       expectedInput: targetBranch,
     }
-    if (!yes) await confirm('queue delete', question, context)
+    if (!yes) await confirm(question, context)
     const exitCode = cancels ? await cancelAll(values, context) : 0
     if (exitCode !== 0) return exitCode
     const sent = await context.sendOne(request)

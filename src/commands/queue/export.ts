@@ -158,7 +158,7 @@ async function exportAll(folder: string, yes: boolean, includesState: boolean, c
     const problem = `${folder} already has ${pluralize(existing, 'file')} of this export.`
     if (!canPrompt(context)) throw usageError(problem, 'To update existing files, add --yes.')
     const text = `${problem} Update existing files? [y/N]`
-    await confirm('queue export', { text, expectedInput: 'y' }, context)
+    await confirm({ text, expectedInput: 'y' }, context)
   }
   await files.createDirectory(folder, 0o777).catch((error: Error) => {
     throw outputError(folder, error)

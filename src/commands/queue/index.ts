@@ -1,18 +1,16 @@
 import type { AnyCommand } from '../../cli/command.ts'
 import { queueApplyCommand } from './apply.ts'
 import { queueCheckCommand } from './check.ts'
+import { queueCreateCommand } from './create.ts'
 import { queueDeleteCommand } from './delete.ts'
 import { queueDiffCommand } from './diff.ts'
+import { queueDrainCommand } from './drain.ts'
 import { queueExportCommand } from './export.ts'
 import { queueGetCommand } from './get.ts'
 import { queueListCommand } from './list.ts'
-import {
-  queueCreateCommand,
-  queueDrainCommand,
-  queuePauseCommand,
-  queueResumeCommand,
-  queueUpdateCommand,
-} from './update.ts'
+import { queuePauseCommand } from './pause.ts'
+import { queueResumeCommand } from './resume.ts'
+import { queueUpdateCommand } from './update.ts'
 import { queueWaitCommand } from './wait.ts'
 import { queueWatchCommand } from './watch.ts'
 

@@ -1,38 +1,15 @@
-import { callOperation } from '../../api/call.ts'
+import { tryRead } from '../../api/extra-reads.ts'
 import type { BodyOverride } from '../../api/operation.ts'
 import { fieldNames, queueSettingsRecord } from '../../api/operations/fields.ts'
-import { createQueue, getQueue } from '../../api/operations/queues.ts'
-import { emptyDecoder } from '../../api/response.ts'
-import type { Cli } from '../../cli/cli.ts'
-import { defineCommand, type OldCommand } from '../../cli/define-command.ts'
+import { getQueue } from '../../api/operations/queues.ts'
+import { defineCommand } from '../../cli/define-command.ts'
 import { receiptRecord } from '../../cli/fields.ts'
 import { kebabCase } from '../../cli/inputs.ts'
-import { pluralize } from '../../domain/format.ts'
-import { queueEntries } from '../../domain/queue-entries.ts'
-import { isUnderTest, stateOf, stateWords } from '../../domain/states.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { updateQueue } from '../../methods/queues.ts'
 import { columns, keyValueTable } from '../../output/view.ts'
-import { formatSetting, type QueueParams } from './plan.ts'
-
-export const queueCreateCommand = defineCommand({
-  command: 'queue create',
-  summary: 'Create a merge queue for a branch',
-  operation: createQueue,
-  present: (_, { repo, targetBranch }) => ({
-    sentence: `Created the queue for ${queueName({ repo, targetBranch })}.`,
-  }),
-  examples: ['mergeq queue create --target-branch release --concurrency 2'],
-})
-
-/** Reads the queue that a change is about to replace, in one attempt. */
-async function readQueue({ repo, targetBranch }: QueueParams, context: Cli): Promise<JsonObject | undefined> {
-  const client = context.client()
-  const limits = { maxRetries: 0 }
-  const { response } = await callOperation(client, getQueue, { repo, targetBranch }, { limits })
-  return response.records[0]
-}
+import { formatSetting } from './plan.ts'
 
 type Settings = Readonly<Record<string, Json | undefined>>
 
@@ -93,7 +70,9 @@ export const queueUpdateCommand = defineCommand({
     json: 'the document from the service, or else a receipt: {"operation","repo","targetBranch","pr","ok","delivery"}',
     ndjson: 'the same, on one line',
   },
-  readBefore: (values, context) => readQueue(values, context),
+  async readBefore({ repo, targetBranch }, { client }) {
+    return (await tryRead(client(), getQueue, { repo, targetBranch }, { once: true })).record
+  },
   present({ records: [queue] }, { repo, targetBranch, ...options }, { before, overrides }) {
     const sentence = `Updated the queue for ${queueName({ repo, targetBranch })}`
     const changes =
@@ -109,72 +88,4 @@ export const queueUpdateCommand = defineCommand({
     }
   },
   examples: ['mergeq queue update --concurrency 5 --batch', 'mergeq queue update --set newSetting=true'],
-})
-
-const verbs = { RUNNING: 'Resumed', PAUSED: 'Paused', DRAINING: 'Draining' } as const
-
-type SettableState = keyof typeof verbs
-
-/**
- * Returns what a change of the state means for the pull requests of the queue:
- * `Paused main: 1 pull request finishes testing, 22 wait.`
- */
-export function describeStateChange(state: SettableState, targetBranch: string, before: JsonObject): string {
-  if (stateOf(before) === state) return `The queue for ${targetBranch} was already ${stateWords(state)}.`
-  const entries = queueEntries(before)
-  const testing = entries.filter(entry => isUnderTest(entry.state)).length
-  const waiting = entries.length - testing
-  const parts: string[] = []
-  if (testing > 0) {
-    const finish = testing === 1 ? 'finishes ' : 'finish '
-    parts.push(`${pluralize(testing, 'pull request')} ${state === 'RUNNING' ? '' : finish}testing`)
-  }
-  if (waiting > 0) {
-    const count = testing === 0 ? pluralize(waiting, 'pull request') : waiting
-    parts.push(`${count} ${waiting === 1 ? 'waits' : 'wait'}`)
-  }
-  return `${verbs[state]} ${targetBranch}: ${parts.join(', ') || 'no pull requests are queued'}.`
-}
-
-/**
- * A command that sets the state of a queue and no other setting; it prints a receipt, whatever the service
- * responds.
- */
-const defineStateCommand = ({
-  command,
-  state,
-  summary,
-}: Pick<OldCommand, 'command' | 'summary'> & { state: SettableState }) =>
-  defineCommand({
-    command,
-    summary,
-    operation: { ...updateQueue, decoder: emptyDecoder },
-    params: ['repo', 'targetBranch', 'state'],
-    inputs: { state: { definitions: [], read: () => state } },
-    readBefore: (values, context) => readQueue(values, context),
-    present: (_, { repo, targetBranch }, { before }) => ({
-      sentence:
-        before === undefined
-          ? `The queue for ${queueName({ repo, targetBranch })} is now ${stateWords(state)}.`
-          : describeStateChange(state, targetBranch, before),
-    }),
-    examples: [`mergeq ${command}`],
-  })
-
-export const queuePauseCommand = defineStateCommand({
-  command: 'queue pause',
-  state: 'PAUSED',
-  summary: 'Pause testing and merging; let running tests finish',
-})
-
-export const queueResumeCommand = defineStateCommand({
-  command: 'queue resume',
-  state: 'RUNNING',
-  summary: 'Resume testing and merging',
-})
-
-export const queueDrainCommand = defineStateCommand({
-  command: 'queue drain',
-  state: 'DRAINING',
-  summary: 'Start no new tests; let running tests finish and merge what passes',
 })

@@ -1,0 +1,58 @@
+import { command } from '../../cli/command.ts'
+import { limitInput } from '../../cli/common-inputs.ts'
+import { serviceRecord } from '../../cli/fields.ts'
+import { runList } from '../../cli/lists.ts'
+import { requestOf } from '../../cli/requests.ts'
+import { getString } from '../../json.ts'
+import { listQuarantinedTests } from '../../methods/tests.ts'
+import { type Column, columns } from '../../output/view.ts'
+import { nameColumn, ownerColumn } from './list.ts'
+import { statusListEnding } from './status-list.ts'
+
+const quarantinedColumns = columns(
+  ['NAME', 'name', 'text'],
+  ['STATUS', 'status', 'state'],
+  ['SETTING', 'quarantine_setting', 'plain', { priority: 3 }],
+  ['SINCE', 'status_last_updated_at', 'time', { priority: 2 }],
+  ['OWNERS', 'codeowners', 'plain', { priority: 1 }],
+  ['FILE', 'file', 'plain', { priority: 4 }],
+)
+
+/** Returns a setting as a terminal shows it: `auto` for `AUTO_QUARANTINE`; another word stays as it is. */
+const settingWord = (setting: string | undefined): string | undefined =>
+  setting === 'AUTO_QUARANTINE' ? 'auto' : setting === 'ALWAYS_QUARANTINE' ? 'always' : setting
+
+const quarantinedScreenColumns: readonly Column[] = [
+  { title: 'STATUS', format: 'state', path: 'status' },
+  { title: 'SINCE', format: 'time', priority: 4, path: 'status_last_updated_at' },
+  ownerColumn,
+  nameColumn,
+  {
+    title: 'SETTING',
+    format: 'id',
+    priority: 8,
+    minTextWidth: 80,
+    path: 'quarantine_setting',
+    show: record => settingWord(getString(record, 'quarantine_setting')),
+  },
+  { title: 'FILE', format: 'id', priority: 9, minTextWidth: 80, path: 'file' },
+]
+
+export const flakyQuarantinedCommand = command({
+  name: 'flaky quarantined',
+  summary: 'List the quarantined tests',
+  operation: listQuarantinedTests,
+  options: {
+    request: requestOf(listQuarantinedTests, { limit: limitInput(listQuarantinedTests.params.limit) }),
+  },
+  fields: serviceRecord(listQuarantinedTests, quarantinedColumns),
+  examples: ['mergeq flaky quarantined', "mergeq flaky quarantined --owner @acme/web --name 'Cart*' --json"],
+  run: ({ request }, cli) =>
+    runList(cli, request, {
+      present: ({ response: { records } }) => ({
+        columns: quarantinedColumns,
+        screen: () => ({ columns: quarantinedScreenColumns, rows: records }),
+      }),
+      ending: end => statusListEnding('quarantined', end, request.values, cli),
+    }),
+})

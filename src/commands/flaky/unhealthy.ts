@@ -1,0 +1,49 @@
+import { command } from '../../cli/command.ts'
+import { limitInput } from '../../cli/common-inputs.ts'
+import { serviceRecord } from '../../cli/fields.ts'
+import { runList } from '../../cli/lists.ts'
+import { requestOf } from '../../cli/requests.ts'
+import { listUnhealthyTests } from '../../methods/tests.ts'
+import { type Column, columns } from '../../output/view.ts'
+import { idColumn, nameColumn, ownerColumn, quarantinedColumn } from './list.ts'
+import { statusListEnding } from './status-list.ts'
+
+const unhealthyColumns = columns(
+  ['NAME', 'name', 'text'],
+  ['STATUS', 'status.value', 'state'],
+  ['PRS 7D', 'pull_requests_impacted_last_7d', 'number', { priority: 2 }],
+  ['QUARANTINED', 'quarantined', 'plain', { priority: 3 }],
+  ['OWNERS', 'codeowners', 'plain', { priority: 1 }],
+  ['ID', 'id', 'id'],
+)
+
+const unhealthyScreenColumns: readonly Column[] = [
+  { title: 'STATUS', format: 'state', path: 'status.value' },
+  { title: 'PRS', format: 'number', priority: 4, path: 'pull_requests_impacted_last_7d' },
+  ownerColumn,
+  nameColumn,
+  quarantinedColumn,
+  idColumn,
+]
+
+export const flakyUnhealthyCommand = command({
+  name: 'flaky unhealthy',
+  summary: 'List the flaky and broken tests',
+  operation: listUnhealthyTests,
+  options: { request: requestOf(listUnhealthyTests, { limit: limitInput(listUnhealthyTests.params.limit) }) },
+  fields: serviceRecord(listUnhealthyTests, unhealthyColumns),
+  examples: [
+    'mergeq flaky unhealthy --status broken',
+    'mergeq flaky unhealthy --no-quarantined --owner @acme/web --json',
+  ],
+  run({ request }, cli) {
+    const adjective = request.values.status?.toLowerCase() ?? 'flaky or broken'
+    return runList(cli, request, {
+      present: ({ response: { records } }) => ({
+        columns: unhealthyColumns,
+        screen: () => ({ columns: unhealthyScreenColumns, rows: records }),
+      }),
+      ending: end => statusListEnding(adjective, end, request.values, cli),
+    })
+  },
+})

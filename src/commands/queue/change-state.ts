@@ -1,0 +1,67 @@
+import { tryRead } from '../../api/extra-reads.ts'
+import * as operations from '../../api/operations/queues.ts'
+import { emptyDecoder } from '../../api/response.ts'
+import { runRequests } from '../../cli/calls.ts'
+import type { Cli } from '../../cli/cli.ts'
+import { requestOf } from '../../cli/requests.ts'
+import { pluralize } from '../../domain/format.ts'
+import { queueEntries } from '../../domain/queue-entries.ts'
+import { isUnderTest, stateOf, stateWords } from '../../domain/states.ts'
+import { queueName } from '../../domain/values/repository.ts'
+import type { JsonObject } from '../../json.ts'
+import type { ServiceRequest } from '../../methods/resolve.ts'
+import type { QueueParams } from './plan.ts'
+
+const { repo, targetBranch, state } = operations.updateQueue.params
+
+/** Sets the state of a queue and no other setting; there is a receipt, whatever the service responds. */
+export const setQueueState = {
+  ...operations.updateQueue,
+  params: { repo, targetBranch, state },
+  decoder: emptyDecoder,
+}
+
+const verbs = { RUNNING: 'Resumed', PAUSED: 'Paused', DRAINING: 'Draining' } as const
+
+type SettableState = keyof typeof verbs
+
+/**
+ * Returns what a change of the state means for the pull requests of the queue:
+ * `Paused main: 1 pull request finishes testing, 22 wait.`
+ */
+export function describeStateChange(state: SettableState, targetBranch: string, before: JsonObject): string {
+  if (stateOf(before) === state) return `The queue for ${targetBranch} was already ${stateWords(state)}.`
+  const entries = queueEntries(before)
+  const testing = entries.filter(entry => isUnderTest(entry.state)).length
+  const waiting = entries.length - testing
+  const parts: string[] = []
+  if (testing > 0) {
+    const finish = testing === 1 ? 'finishes ' : 'finish '
+    parts.push(`${pluralize(testing, 'pull request')} ${state === 'RUNNING' ? '' : finish}testing`)
+  }
+  if (waiting > 0) {
+    const count = testing === 0 ? pluralize(waiting, 'pull request') : waiting
+    parts.push(`${count} ${waiting === 1 ? 'waits' : 'wait'}`)
+  }
+  return `${verbs[state]} ${targetBranch}: ${parts.join(', ') || 'no pull requests are queued'}.`
+}
+
+/** The request that sets a state, which is not typed. */
+export const stateRequest = (state: SettableState) =>
+  requestOf(setQueueState, { state: { definitions: [], read: () => state } })
+
+/** Sends the request that sets a state, and says what changes. Returns the exit code. */
+export const changeState = (
+  cli: Cli,
+  request: ServiceRequest<QueueParams & { readonly state: SettableState }>,
+): Promise<number> =>
+  runRequests(cli, [request], {
+    before: async ({ repo, targetBranch }) =>
+      (await tryRead(cli.client(), operations.getQueue, { repo, targetBranch }, { once: true })).record,
+    present: ({ values: { state, repo, targetBranch }, before }) => ({
+      sentence:
+        before === undefined
+          ? `The queue for ${queueName({ repo, targetBranch })} is now ${stateWords(state)}.`
+          : describeStateChange(state, targetBranch, before),
+    }),
+  })

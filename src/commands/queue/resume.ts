@@ -1,0 +1,11 @@
+import { command } from '../../cli/command.ts'
+import { changeState, setQueueState, stateRequest } from './change-state.ts'
+
+export const queueResumeCommand = command({
+  name: 'queue resume',
+  summary: 'Resume testing and merging',
+  operation: setQueueState,
+  options: { request: stateRequest('RUNNING') },
+  examples: ['mergeq queue resume'],
+  run: ({ request }, cli) => changeState(cli, request),
+})
