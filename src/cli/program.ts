@@ -61,7 +61,8 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     const json = findFormat(typedFormat(args) ?? host.env.MERGEQ_OUTPUT?.toLowerCase()).hasJsonErrors
     const { createLogger } = await import('../output/logger.ts')
     const stack = host.env.MERGEQ_DEBUG === '1'
-    const options = { quiet: false, verbose: false, json, stack, color: hasColor(host.err) }
+    const verbose = args.has('--verbose')
+    const options = { quiet: false, verbose, json, stack, color: hasColor(host.err) }
     await createLogger(host.err, options).error(failure)
     return failure.exit
   }

@@ -19,7 +19,7 @@ export async function callMethod<P extends Params>(
 }
 
 /** Does work with values; if their body is too large, once more with the fallback of the method. */
-export async function withFallback<P extends Params, T>(
+async function withFallback<P extends Params, T>(
   { logger }: Pick<ServiceClient, 'logger'>,
   method: Method<P>,
   values: ParamValues<P>,

@@ -4,7 +4,7 @@ import { type DecodedResponse, readPageToken } from '../api/response.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import { formatInteger, pluralize } from '../domain/format.ts'
 import { defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
-import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
+import { isDryRunEnd, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 
 /** What was read of a list, for its summary and the members beside its records. */
@@ -114,7 +114,7 @@ export async function* readList(
     }
   } catch (error) {
     failure = toMergeqError(error)
-    if (reading.pages === 0 && tolerates?.(failure) !== true) throw failure
+    if (isDryRunEnd(failure) || (reading.pages === 0 && tolerates?.(failure) !== true)) throw failure
   }
   yield reading.finish(failure)
 }
