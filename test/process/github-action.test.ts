@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -69,6 +69,7 @@ class Job {
       ...bareEnvironment(this.place),
       npm_config_offline: 'true',
       npm_config_cache: join(this.place, 'cache'),
+      GITHUB_ACTION_PATH: resolve('.'),
       GITHUB_EVENT_PATH: join(this.place, 'event.json'),
       GITHUB_STEP_SUMMARY: join(this.place, 'summary'),
       RUNNER_TEMP: temp,
@@ -79,11 +80,11 @@ class Job {
   /** The value of a text with expressions of the kinds that the action and the recipes use. */
   #evaluate(text: string, inputs: Variables): string {
     return text.replace(
-      /\$\{\{ (?:(fromJSON)\()?(inputs|steps|secrets)\.([\w-]+)(?:\.outputs\.([\w-]+))?\)?(?:\.(\w+))? \}\}/g,
-      (_, isJson, kind, name, output, field) => {
+      /\$\{\{ (?:(fromJSON)\()?(inputs|steps|secrets)\.([\w-]+)(?:\.outputs\.([\w-]+))?\)?(?:\.(\w+))?(?: \|\| '([^']*)')? \}\}/g,
+      (_, isJson, kind, name, output, field, otherwise = '') => {
         if (kind === 'inputs') return inputs[name] ?? ''
         if (kind === 'secrets') return 'sandbox'
-        const value = this.outputs[name]?.[output] ?? ''
+        const value = this.outputs[name]?.[output] || otherwise
         return isJson === undefined ? value : String(JSON.parse(value)[field])
       },
     )
@@ -133,16 +134,18 @@ class Job {
       version: `file:${tarball}`,
       ...Object.fromEntries(given),
     }
+    delete this.outputs.run
+    let code = 0
     for (const one of action.runs.steps) {
-      const code = await this.step(one, inputs)
-      if (code !== 0) return code
+      code = await this.step(one, inputs)
+      if (code !== 0) break
     }
     const values = Object.entries(action.outputs).map(([name, { value }]) => [
       name,
       this.#evaluate(value, {}),
     ])
     if (step.id !== undefined) this.outputs[step.id] = Object.fromEntries(values)
-    return 0
+    return code
   }
 
   get summary(): string {
@@ -155,13 +158,16 @@ describe('the action', { timeout: 90_000 }, () => {
   let sandbox: Sandbox
   const programs = join(root, 'programs')
   /** A job, by default with an npm that copies what was installed once. */
-  const newJob = (env: Variables = {}) =>
-    new Job({
-      PATH: `${programs}:${process.env.PATH}`,
-      MERGEQ_BASE_URL: sandbox.baseUrl,
-      MERGEQ_ORG: sandbox.org,
-      ...env,
-    })
+  const newJob = (env: Variables = {}, job?: string) =>
+    new Job(
+      {
+        PATH: `${programs}:${process.env.PATH}`,
+        MERGEQ_BASE_URL: sandbox.baseUrl,
+        MERGEQ_ORG: sandbox.org,
+        ...env,
+      },
+      job,
+    )
   beforeAll(async () => {
     const words = ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', root]
     const [{ filename }] = JSON.parse((await execa('npm', words)).stdout)
@@ -169,8 +175,8 @@ describe('the action', { timeout: 90_000 }, () => {
     const installed = join(root, 'installed')
     await execa('npm', ['install', '--global', '--offline', '--prefix', installed, tarball])
     mkdirSync(programs)
-    // Its words are: install --global --prefix <folder>.
-    const script = `#!/bin/sh\nrm -rf "$4"\ncp -a '${installed}' "$4"\n`
+    // Its words are: install --global --prefix <folder>, options and a package.
+    const script = `#!/bin/sh\necho "$*"\nrm -rf "$4"\ncp -a '${installed}' "$4"\n`
     writeFileSync(join(programs, 'npm'), script, { mode: 0o755 })
   }, 60_000)
   beforeEach(async () => {
@@ -191,10 +197,35 @@ describe('the action', { timeout: 90_000 }, () => {
 
   test('installs mergeq for later steps with npm, and masks the token', async () => {
     const job = newJob({ PATH: process.env.PATH ?? '' })
-    expect(await job.use({ with: { token: 'sandbox' } })).toBe(0)
+    expect(await job.use({ with: { token: 'sandbox', 'export-token': true } })).toBe(0)
     expect(job.log.join('\n')).toContain(`${manifest.version}\n::add-mask::sandbox`)
     expect(await job.step({ run: 'mergeq queue get --json', id: 'later' })).toBe(0)
     expect(JSON.parse(job.log.join('\n').split('\n').at(-1) ?? '')).toMatchObject({ branch: 'release/2.4' })
+  })
+
+  test('installs its own version by default, and gives the token to no other step', async () => {
+    const job = newJob()
+    expect(await job.use({ id: 'get', with: { version: '', token: 'sandbox', command: 'queue get' } })).toBe(
+      0,
+    )
+    expect(job.log[0]).toContain(` mergeq@${manifest.version}\n`)
+    expect(await job.step({ run: 'test -z "$MERGEQ_TOKEN"' })).toBe(0)
+    expect(await job.use({ id: 'none', with: { token: 'sandbox' } })).toBe(0)
+    expect(job.outputs.none).toMatchObject({ json: '{}', summary: '' })
+    expect(await job.use({ id: 'silent', with: { command: 'config set color never' } })).toBe(0)
+    expect(job.outputs.silent).toMatchObject({ json: '{}' })
+  })
+
+  test('in a pull request from a fork, without a token, says so in every output', async () => {
+    const job = newJob({}, 'fork pull request')
+    expect(await job.use({ id: 'get', with: { token: '', command: 'pr get' } })).toBe(4)
+    const { json = '', summary = '', 'exit-code': code, 'json-file': file = '' } = job.outputs.get ?? {}
+    const { message, hint } = JSON.parse(json).error
+    expect({ code, message }).toEqual({ code: '4', message: expect.stringMatching(/^No API token/) })
+    expect(summary.replaceAll('\\', '')).toBe(`${message}\n\n${hint}\n\nExit code of pr get: 4`)
+    expect(readFileSync(file, 'utf8')).toBe(`${json}\n`)
+    const targets = { token: '', command: 'pr targets web', 'allow-failure': false }
+    expect({ code: await job.use({ with: targets }), log: job.log }).toMatchObject({ code: 0 })
   })
 
   test('masks a token with a percent sign as the runner reads it, and takes none with a line break', async () => {
@@ -210,7 +241,11 @@ describe('the action', { timeout: 90_000 }, () => {
     const command = 'mergeq pr get 7 --fields "state,prNumber"'
     const failing = { id: 'get', with: { token: 'sandbox', command, 'allow-failure': true } }
     expect(await job.use(failing)).toBe(0)
-    expect(job.outputs.get).toMatchObject({ 'exit-code': '5', json: '' })
+    expect(job.outputs.get).toMatchObject({
+      'exit-code': '5',
+      summary: expect.stringMatching(/not in the queue/),
+    })
+    expect(JSON.parse(job.outputs.get?.json ?? '')).toMatchObject({ error: { kind: 'not-found', exit: 5 } })
     expect(await job.use({ with: { token: 'sandbox', command: 'pr submit 7' } })).toBe(0)
     expect(await job.use(failing)).toBe(0)
     const { json = '', 'json-file': file = '' } = job.outputs.get ?? {}
