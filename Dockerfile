@@ -26,6 +26,7 @@ RUN apt-get update \
   && git config --system --add safe.directory /work \
   && useradd --uid 1000 --create-home mergeq
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
+COPY --from=build /usr/local/LICENSE /usr/local/share/doc/node/LICENSE
 COPY --from=build /package /opt/mergeq
 RUN ln -s /opt/mergeq/bin/mergeq.js /usr/local/bin/mergeq
 ENV LANG=C.UTF-8

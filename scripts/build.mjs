@@ -8,13 +8,11 @@ import { basename, join, relative, sep } from 'node:path'
 
 import { build } from 'rolldown'
 import { inputOptions, outputOptions, root, src } from './bundle.mjs'
+import { findPackages, packageFolderOf, renderBom, renderLicenses } from './bundled-packages.mjs'
 
 const dist = join(root, 'dist')
 const main = join(src, 'main.ts')
 const isSource = id => id.startsWith(src + sep)
-
-/** Returns the folder of the package that a module belongs to; undefined for a module of src/. */
-const packageFolderOf = id => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+(?=[\\/])/.exec(id)?.[0]
 
 /** Returns the name of a chunk: `http-undici` for `src/http/undici.ts`, `ora` for a file of the package. */
 const chunkName = id =>
@@ -144,19 +142,6 @@ async function writeLibrary(folder) {
   writeFileSync(join(folder, 'library.d.mts'), "export * from './library.cjs'\n")
 }
 
-/** Returns the licence texts of the packages that these modules belong to. */
-function readLicences(moduleIds) {
-  // The ids of modules that rolldown itself adds begin with a zero byte.
-  const folders = moduleIds.flatMap(id => (id.startsWith('\0') ? [] : (packageFolderOf(id) ?? [])))
-  const licences = [...new Set(folders)].map(folder => {
-    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-    const file = readdirSync(folder).find(name => /^licen[cs]e(?:-mit)?(?:\.(?:md|txt))?$/i.test(name))
-    const text = file === undefined ? '' : readFileSync(join(folder, file), 'utf8').trim()
-    return `${name} ${version} (${license})\n\n${text}\n`
-  })
-  return [...new Set(licences)].sort().join('\n----\n\n')
-}
-
 /** Returns the files of a folder with their contents. */
 const contentsOf = folder =>
   readdirSync(folder)
@@ -188,9 +173,10 @@ function replaceDist(folder) {
 const folder = `${dist}.${process.pid}`
 mkdirSync(folder)
 try {
-  const moduleIds = await bundleInto(folder)
+  const packages = findPackages(await bundleInto(folder))
   await writeLibrary(folder)
-  writeFileSync(join(folder, 'LICENSES.txt'), readLicences(moduleIds))
+  writeFileSync(join(folder, 'LICENSES.txt'), renderLicenses(packages))
+  writeFileSync(join(folder, 'mergeq.cdx.json'), renderBom(packages))
   if (!process.argv.includes('--quiet')) console.log(`built ${readdirSync(folder).join(', ')}`)
   replaceDist(folder)
 } finally {

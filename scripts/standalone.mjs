@@ -1,5 +1,5 @@
 // Builds mergeq as one executable that does not need Node on the machine: the Node binary with the bundle
-// inside (a single executable application).
+// inside (a single executable application). The licenses of Node and of the bundle are written beside it.
 //
 //     npm run build:standalone -- [--out <file>]
 import { execFileSync } from 'node:child_process'
@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util'
 import { inject } from 'postject'
 import { build } from 'rolldown'
 import { inputOptions, outputOptions, root, src } from './bundle.mjs'
+import { findPackages, readNodeLicense, renderLicenses } from './bundled-packages.mjs'
 
 const suffix = process.platform === 'win32' ? '.exe' : ''
 const { values } = parseArgs({
@@ -22,7 +23,7 @@ try {
     join(folder, name),
   )
   writeFileSync(entry, `import { main } from ${JSON.stringify(join(src, 'main.ts'))}\nmain()\n`)
-  await build({
+  const { output } = await build({
     ...inputOptions,
     input: entry,
     output: { ...outputOptions, file: bundle, codeSplitting: false },
@@ -45,6 +46,13 @@ try {
     ...(process.platform === 'darwin' ? { machoSegmentName: 'NODE_SEA' } : {}),
   })
   if (process.platform === 'darwin') execFileSync('codesign', ['--sign', '-', out])
+  const packages = findPackages(output.flatMap(({ moduleIds }) => moduleIds))
+  const licenses = [
+    readFileSync(join(root, 'LICENSE'), 'utf8'),
+    `Node ${process.version}\n\n${readNodeLicense()}`,
+    renderLicenses(packages),
+  ]
+  writeFileSync(`${out.replace(/\.exe$/, '')}.LICENSES.txt`, licenses.join('\n----\n\n'))
   console.log(`built ${out} (Node ${process.version})`)
 } finally {
   rmSync(folder, { recursive: true, force: true })

@@ -7,10 +7,10 @@ import { readManifest } from './manifest-checks.mjs'
 const required = [
   ...['package.json', 'README.md', 'LICENSE', 'bin/mergeq.js', 'bin/package.json'],
   ...['dist/start.cjs', 'dist/library.cjs', 'dist/library.mjs', 'dist/library.d.cts', 'dist/library.d.mts'],
-  ...['dist/LICENSES.txt', 'man/mergeq.1'],
+  ...['dist/LICENSES.txt', 'dist/mergeq.cdx.json', 'man/mergeq.1', 'skills/mergeq/SKILL.md', 'CHANGELOG.md'],
 ]
 const permitted =
-  /^(?:bin\/|dist\/[\w-]+\.(?:cjs|mjs|d\.[cm]ts|txt)$|man\/|(?:package\.json|README\.md|LICENSE|CHANGELOG\.md)$)/
+  /^(?:bin\/|dist\/[\w-]+\.(?:cjs|mjs|d\.[cm]ts|txt|cdx\.json)$|man\/|skills\/|(?:package\.json|README\.md|LICENSE|CHANGELOG\.md)$)/
 const maxPackedBytes = 600_000
 
 /** Packs the package once. Returns the path of the tarball and the paths in it. */

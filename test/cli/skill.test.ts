@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { exitCodeList } from '../../src/errors.ts'
 import { openStory, type Story } from '../support/harness.ts'
 
-const path = 'docs/skill/SKILL.md'
+const path = 'skills/mergeq/SKILL.md'
 const text = readFileSync(path, 'utf8')
 
 const codeIn = (cell: string): readonly string[] =>
@@ -114,7 +114,7 @@ describe(path, () => {
 
   test('docs/agents.md links it and names the machine-readable source', () => {
     const guide = readFileSync('docs/agents.md', 'utf8')
-    expect(guide).toContain('](skill/SKILL.md)')
+    expect(guide).toContain('](../skills/mergeq/SKILL.md)')
     expect(guide).toContain('`mergeq help --json`')
   })
 })

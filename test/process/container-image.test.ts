@@ -52,6 +52,7 @@ describe('Dockerfile', () => {
       image.findLastIndex(({ name }) => name === 'RUN'),
     )
     expect(valuesOf(image, 'COPY').every(value => value.startsWith('--from=build '))).toBe(true)
+    expect(valuesOf(image, 'COPY').join('\n')).toMatch(/\/LICENSE \S+\/doc\/node\/LICENSE/)
     expect(valuesOf(image, 'RUN').join('\n')).not.toContain('npm')
     expect(text).not.toMatch(/TOKEN=|^ADD /m)
     expect(JSON.parse(valuesOf(image, 'ENTRYPOINT')[0] ?? '')).toEqual(['mergeq'])
@@ -104,6 +105,7 @@ describe('Dockerfile', () => {
     )
     expect(JSON.parse(stdout)).toMatchObject({ state: 'RUNNING' })
     expect(existsSync(join(place, 'opt/mergeq/node_modules'))).toBe(false)
+    expect(readFileSync(join(place, 'opt/mergeq/dist/LICENSES.txt'), 'utf8')).toContain('undici')
   }, 120_000)
 
   // A program that builds images is not in .ci/run: MERGEQ_TEST_NO_SKIP does not apply.

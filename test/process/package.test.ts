@@ -2,8 +2,10 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join, resolve } from 'node:path'
+import { Ajv } from 'ajv'
 import { execa } from 'execa'
 import { beforeAll, describe, expect, test } from 'vitest'
+import renovate from '../../.github/renovate.json' with { type: 'json' }
 import manifest from '../../package.json' with { type: 'json' }
 import { serveScript } from '../support/harness.ts'
 import { bareEnvironment, launcher } from '../support/programs.ts'
@@ -101,6 +103,31 @@ describe('the package', () => {
     }
   })
 
+  test('has an SBOM in CycloneDX with every package of the bundle', () => {
+    const read = (path: string) => readFileSync(path, 'utf8')
+    const directory = 'node_modules/@cyclonedx/cyclonedx-library/res/schema'
+    const schema = (name: string) => JSON.parse(read(`${directory}/${name}.SNAPSHOT.schema.json`))
+    const ajv = new Ajv({ strict: false, validateFormats: false })
+    for (const name of ['spdx', 'jsf-0.82'])
+      ajv.addSchema(schema(name), `http://cyclonedx.org/schema/${name}.SNAPSHOT.schema.json`)
+    const bom = JSON.parse(read(join(installed, 'dist/mergeq.cdx.json')))
+    const isValid = ajv.compile(schema('bom-1.6'))
+    expect({ isValid: isValid(bom), errors: isValid.errors }).toEqual({ isValid: true, errors: null })
+    expect(isValid({ ...bom, components: [{}] })).toBe(false)
+    const components: readonly { purl: string; licenses: readonly unknown[] }[] = bom.components
+    const addresses = components.map(({ purl }) => purl)
+    const [bundled] = renovate.packageRules
+    for (const name of bundled?.matchPackageNames ?? []) {
+      const pinned = Object.entries(manifest.devDependencies).find(([one]) => one === name)?.[1]
+      expect(addresses).toContain(`pkg:npm/${name}@${pinned}`)
+    }
+    const licenses = read(join(installed, 'dist/LICENSES.txt'))
+    expect(licenses.split('\n----\n').length).toBe(components.length)
+    for (const { purl, licenses } of components)
+      expect({ purl, count: licenses.length }).toEqual({ purl, count: 1 })
+    expect(addresses.join('\n')).not.toMatch(/vitest|rolldown/)
+  })
+
   test('has type declarations that cite only documents that it contains', () => {
     for (const name of ['library.d.cts', 'library.d.mts']) {
       const cited = readFileSync(join(installed, 'dist', name), 'utf8').match(/[\w./-]+\.md\b/g) ?? []
@@ -156,6 +183,11 @@ describe('the program for machines without Node', () => {
     const result = await run(program, line.split(' '), { env })
     expect(result).toMatchObject({ code, out: expect.stringMatching(prints) })
   })
+
+  test('stands beside the licenses of mergeq, of Node and of the bundled packages', () =>
+    expect(readFileSync(`${program}.LICENSES.txt`, 'utf8')).toMatch(
+      /^MIT License[\s\S]*\nNode v\d[\s\S]*OpenSSL[\s\S]*\nundici \d/,
+    ))
 })
 
 describe('no address is contacted but the base address', () => {

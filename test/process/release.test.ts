@@ -13,7 +13,7 @@ const original = join(place, 'original')
 const root = join(place, 'copy')
 const parts = [
   ...['package.json', 'package-lock.json', 'README.md', 'CHANGELOG.md', 'LICENSE', 'Dockerfile'],
-  ...['bin', 'dist', 'man', 'docs', '.github'],
+  ...['bin', 'dist', 'man', 'docs', 'skills', '.github'],
 ]
 
 /** Runs the script on the copy; its exit code and its lines on standard output. */
@@ -84,6 +84,11 @@ const mistakes: Readonly<Record<string, readonly Mistake[]>> = {
   contents: [
     { change: ['LICENSE'], problem: /the tarball lacks LICENSE/ },
     { change: ['dist/library.mjs'], problem: /the tarball lacks dist\/library\.mjs/ },
+    { change: ['dist/mergeq.cdx.json'], problem: /the tarball lacks dist\/mergeq\.cdx\.json/ },
+    {
+      change: ['package.json', '"skills"', '"scripts"'],
+      problem: /the tarball lacks skills\/mergeq\/SKILL\.md/,
+    },
     {
       change: ['package.json', '"files": [', '$&\n"docs/README.md",'],
       problem: /the tarball has docs\/README\.md/,
@@ -102,7 +107,11 @@ const mistakes: Readonly<Record<string, readonly Mistake[]>> = {
 }
 
 interface Job {
-  readonly steps: readonly { readonly run?: string; readonly 'working-directory'?: string }[]
+  readonly steps: readonly {
+    readonly run?: string
+    readonly with?: Readonly<Record<string, unknown>>
+    readonly 'working-directory'?: string
+  }[]
 }
 
 testWith('jq')(
@@ -111,7 +120,12 @@ testWith('jq')(
     const folder = join(place, 'publishing')
     mkdirSync(join(folder, 'bin'), { recursive: true })
     mkdirSync(join(folder, 'assets'))
-    for (const name of [`mergeq-${version}.tgz`, 'assets/mergeq-linux-x64', 'assets/notes.md'])
+    for (const name of [
+      `mergeq-${version}.tgz`,
+      'assets/mergeq-linux-x64',
+      'assets/mergeq.cdx.json',
+      'assets/notes.md',
+    ])
       writeFileSync(join(folder, name), name)
     const answers = `case "$*" in *--version) echo ${version};; *inspect*) echo '{"digest":"sha256:1"}';; esac`
     for (const name of ['docker', 'gh', 'npm']) {
@@ -147,12 +161,16 @@ testWith('jq')(
       'docker login ghcr.io --username ada --password-stdin',
       `docker buildx imagetools create --tag ${image} --tag ghcr.io/acme/mergeq:latest ${image}-amd64 ${image}-arm64`,
       `docker buildx imagetools inspect ${image} --format {{json .Manifest}}`,
-      `gh release create v${version} --verify-tag --title v${version} --notes-file notes.md assets/SHA256SUMS assets/mergeq-linux-x64`,
+      `gh release create v${version} --verify-tag --title v${version} --notes-file notes.md assets/SHA256SUMS assets/mergeq-linux-x64 assets/mergeq.cdx.json`,
       '',
     ])
     expect(readFileSync(join(folder, 'output'), 'utf8')).toBe('digest=sha256:1\n')
+    expect(jobs.github?.steps.map(step => step.with)).toContainEqual({
+      'subject-path': 'assets/mergeq-*.tgz',
+      'sbom-path': 'assets/mergeq.cdx.json',
+    })
     expect(readFileSync(join(folder, 'assets/SHA256SUMS'), 'utf8')).toMatch(
-      /^[\da-f]{64} {2}mergeq-linux-x64\n$/,
+      /^[\da-f]{64} {2}mergeq-linux-x64\n[\da-f]{64} {2}mergeq\.cdx\.json\n$/,
     )
   },
 )

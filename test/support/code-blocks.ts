@@ -15,7 +15,7 @@ export const documents: readonly string[] = [
   ...readdirSync('docs')
     .filter(name => name.endsWith('.md'))
     .map(name => `docs/${name}`),
-  'docs/skill/SKILL.md',
+  'skills/mergeq/SKILL.md',
 ]
 
 /** The fenced blocks of a document, in order. */

@@ -103,6 +103,7 @@ async function createBases(
       const npm = dirname(dirname(realpathSync((await execa('which', ['npm'])).stdout)))
       mkdirSync(join(local, 'lib/node_modules'), { recursive: true })
       copyFileSync(process.execPath, join(local, 'bin/node'))
+      writeFileSync(join(local, 'LICENSE'), 'The license of Node')
       cpSync(npm, join(local, 'lib/node_modules/npm'), { recursive: true })
       symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(local, 'bin/npm'))
     }
