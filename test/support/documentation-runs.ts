@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
+import manifest from '../../package.json' with { type: 'json' }
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { mergeq, type Setting, splitWords } from './harness.ts'
 import { bareEnvironment, launcher } from './programs.ts'
@@ -27,6 +28,7 @@ export const notRunnable: Variables = {
   'npm ci && npm install --global "$(npm pack --silent)"':
     'it installs for the whole machine; test/process/package.test.ts installs what is packed',
   'npm i -g mergeq': 'it needs a registry; test/process/package.test.ts installs what is packed',
+  [`npm i -g mergeq@${manifest.version}`]: 'the same',
   'npx mergeq --help': 'it needs a registry; test/process/package.test.ts runs npx on what is packed',
   'mergeq auth login': 'it asks a person; test/process/tokens.test.ts types the answer',
 }

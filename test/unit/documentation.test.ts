@@ -14,7 +14,12 @@ const read = (path: string): string => readFileSync(path, 'utf8')
 const docs = filesBelow('docs', /\.md$/)
 const rootPages = readdirSync('.').filter(name => name.endsWith('.md'))
 /** Every file with links for people: all Markdown, and the forms for issues. */
-const pages = [...rootPages, ...docs, ...filesBelow('.github', /\.(?:md|yml)$/)]
+const pages = [
+  ...rootPages,
+  ...docs,
+  ...filesBelow('skills', /\.md$/),
+  ...filesBelow('.github', /\.(?:md|yml)$/),
+]
 
 const headingsOf = (page: string): readonly string[] =>
   [
@@ -66,6 +71,16 @@ describe('links', () => {
 
   test('in README.md lead to the list of all pages', () =>
     expect(read('README.md')).toContain('](docs/README.md)'))
+})
+
+test('recipes install the version of the package', () => {
+  const install =
+    /(?:npm (?:i|install) (?:-g|--global) |npx |uses: mergeq\/|ghcr\.io\/mergeq\/)mergeq\b(?:[@:]v?([\w.]+))?/g
+  const installs = docs.flatMap(page =>
+    [...read(page).matchAll(install)].map(([line, found]) => ({ page, line, found })),
+  )
+  expect(installs.length).toBeGreaterThan(8)
+  expect(installs.filter(({ found }) => found !== manifest.version)).toEqual([])
 })
 
 describe('what documents and comments name exists', () => {
