@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { exitCodeList } from '../../src/errors.ts'
+import { allCommands } from '../support/commands.ts'
 import { openStory, type Story } from '../support/harness.ts'
 
 const path = 'skills/mergeq/SKILL.md'
@@ -24,9 +25,8 @@ const otherCodes: Readonly<Record<string, number>> = {
 const otherCommands: Readonly<Record<string, number>> = {
   'mergeq auth token': 0,
   'mergeq help --json': 0,
-  'mergeq pr get --help': 0,
-  // Only names: they need a pull request, settings, files or a confirmation.
-  'mergeq pr wait': 2,
+  'mergeq pr get --help --json': 0,
+  // Only names: they need settings, files or a confirmation.
   'mergeq queue apply': 2,
   'mergeq queue delete': 2,
   'mergeq queue update': 2,
@@ -53,7 +53,7 @@ describe(path, () => {
   const run = (line: string) =>
     story.mergeq(line.replace(/^mergeq /, '').replace('reports/*.xml', reports.join(' ')), { files })
 
-  test('has the commands for every question', () => expect(rows.length).toBeGreaterThanOrEqual(16))
+  test('has the commands for every question', () => expect(rows.length).toBeGreaterThanOrEqual(15))
 
   test.each(rows)('$line prints the fields of its row', async ({ line, fields }) => {
     if (line.includes(' 7 ') && !/ submit /.test(line)) {
@@ -65,7 +65,37 @@ describe(path, () => {
     expect({ line, code, err: code === due ? '' : err }).toEqual({ line, code: due, err: '' })
     const last = JSON.parse(out.trim().split('\n').at(-1) ?? '')
     const record = Array.isArray(last) ? last[0] : last
-    expect(Object.keys(record)).toEqual(expect.arrayContaining([...fields]))
+    const empty = fields.filter(field => record[field] === undefined || record[field] === null)
+    expect({ line, empty }).toEqual({ line, empty: [] })
+  })
+
+  test('help as JSON describes every command', async () => {
+    const { commands, exitCodes } = JSON.parse((await run('mergeq help --json')).out)
+    const names = commands.map(({ command }: { command: string }) => command)
+    expect(names).toEqual(allCommands.map(({ command }) => command))
+    expect(exitCodes.map(({ code }: { code: number }) => code)).toEqual(exitCodeList.map(({ code }) => code))
+    const one = JSON.parse((await run('mergeq pr get --help --json')).out)
+    expect(commands).toContainEqual(one)
+  })
+
+  test('a short wait ends with 124 while the pull request is queued, and the next one with its result', async () => {
+    await run('mergeq pr submit 7')
+    const waits = [...text.matchAll(/`(mergeq pr wait [^`]*--timeout (\d+)s[^`]*)`/g)]
+    expect(waits.map(([, line, seconds]) => [line, Number(seconds) <= 90])).toEqual(
+      waits.map(() => [waits[0]?.[1], true]),
+    )
+    const line = waits[0]?.[1] ?? ''
+    const short = await run(line.replace('90s', '2s'))
+    expect({ code: short.code, ...JSON.parse(short.out) }).toMatchObject({ code: 124, outcome: 'timed-out' })
+    const next = await run(line)
+    expect({ code: next.code, ...JSON.parse(next.out) }).toMatchObject({ code: 0, outcome: 'merged' })
+  })
+
+  test('an error is one line with the fields that it names', async () => {
+    const [, named = ''] = /`\{"error": \{([^}]*)\}\}`/.exec(text) ?? []
+    const { err } = await run('mergeq pr get 7 --json')
+    const { error } = JSON.parse(err.trim().split('\n').at(-1) ?? '')
+    expect(Object.keys(error)).toEqual(expect.arrayContaining(JSON.parse(`[${named}]`)))
   })
 
   test('every other command in it runs as it stands', async () => {
@@ -108,7 +138,7 @@ describe(path, () => {
       reason: expect.stringMatching(/^#9 failed/),
       failingChecks: [{ name: expect.any(String), url: expect.any(String), conclusion: expect.any(String) }],
     })
-    expect(text).toMatch(/`failingChecks` has the `name`, `url` and `conclusion`/)
+    expect(text).toMatch(/`failingChecks` has the `name`,\s+`url` and `conclusion`/)
     await failing.close()
   })
 

@@ -63,9 +63,13 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
     async sh(block) {
       for (const line of linesOf(block)) {
         if (notRunnable[line] !== undefined) continue
-        const { code, err } = await sandbox.run(line)
+        const { code, out, err } = await sandbox.run(line)
         const due = otherCodes[line] ?? 0
         expect({ line, code, err: code === due ? '' : err }).toEqual({ line, code: due, err: '' })
+        if (/^mergeq .* --json$/.test(line))
+          for (const printed of String(out).trim().split('\n')) JSON.parse(printed)
+        // jq prints null for a path that does not exist.
+        if (line.includes(' | jq ')) expect(String(out).split('\n')).not.toContain('null')
       }
     },
     async console(block) {
