@@ -205,11 +205,21 @@ describe('a file that is not JUnit XML is refused with its line', () => {
       `<testsuite name="${'x'.repeat(1_200_000)}`,
       ': line 1: a name, attribute or comment is longer than 1.0 MiB',
     ],
+    [
+      'failed tests without end',
+      `<testsuite>${'<testcase><error/></testcase>'.repeat(200_001)}`,
+      ': line 1: more than 200,000 failed tests',
+    ],
     ['an encoding', '<?xml version="1.0" encoding="klingon"?>', ": line 1: unknown encoding 'klingon'"],
     ['bytes', Uint8Array.from({ length: 2_000 }, (_, index) => (index * 7 + 128) % 256), ': line '],
   ])('%s', async (_, xml, message) => {
     const error = await read(xml, 65_536).catch((error: unknown) => error)
     expect(error).toMatchObject({ kind: 'usage', message: expect.stringContaining(`junit.xml${message}`) })
     expect(String(error).length).toBeLessThan(300)
+  })
+
+  test('more than 256 MiB', async () => {
+    const tooLarge = new Uint8Array(256 * 1024 * 1024 + 1)
+    await expect(read(tooLarge, tooLarge.length)).rejects.toThrow('junit.xml is larger than 256.0 MiB.')
   })
 })

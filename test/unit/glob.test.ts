@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { globMatcher } from '../../src/domain/values/glob.ts'
+import { glob } from '../../src/domain/values/types.ts'
 
 /** A glob as a regular expression. */
 const expressionOf = (glob: string, isPath: boolean) =>
@@ -29,4 +30,9 @@ test('a glob with many stars takes time that is proportional to the text', () =>
   const began = performance.now()
   expect(globMatcher(`${'*a'.repeat(100)}b`, false).test('a'.repeat(4_096))).toBe(false)
   expect(performance.now() - began).toBeLessThan(5_000)
+})
+
+test('a glob has at most 500 characters', () => {
+  expect(() => glob(false).parse('*'.repeat(500))).not.toThrow()
+  expect(() => glob(false).parse('*'.repeat(501))).toThrow('The pattern is longer than 500 characters.')
 })
