@@ -53,7 +53,7 @@ export const getArray = (value: Json | undefined, path: string): readonly Json[]
 export const maxJsonDepth = 200
 
 /** The most objects in lists whose texts are kept. */
-const maxKeptItems = 200_000
+const maxKeptItems = 50_000
 
 /** Where the objects in a list are. */
 interface ScannedList {

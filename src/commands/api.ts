@@ -19,7 +19,7 @@ import { argument, flag, option, paramInput } from '../cli/inputs.ts'
 import { callerOf, readOverrides } from '../cli/requests.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import type { ParsedArgs } from '../config/settings.ts'
-import { maxBodySize, maxListResponseSize } from '../domain/limits.ts'
+import { maxBodySize, maxRawResponseSize } from '../domain/limits.ts'
 import { suggestName } from '../domain/similar-name.ts'
 import { decodeUtf8, textParser } from '../domain/values/text.ts'
 import { choice, fileName, listOf, requireExactNumbers, type Type, textual } from '../domain/values/types.ts'
@@ -137,7 +137,7 @@ async function readInputBody(input: AsyncIterable<Uint8Array>, operation: string
 /** Creates a decoder that keeps the body unchanged; `include` adds the status line and headers in front. */
 const createRawDecoder = (include: boolean): ResponseDecoder => ({
   expects: 'anything',
-  maxBytes: maxListResponseSize,
+  maxBytes: maxRawResponseSize,
   read(body) {
     const { bytes, document } = body
     const rawBody = include ? prependHead(body) : bytes

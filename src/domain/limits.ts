@@ -7,15 +7,17 @@ export const maxBodySize = 20 * 1024 * 1024
  */
 export const maxResponseSize = 8 * 1024 * 1024
 
-/** In bytes after decompression, for a list of tests or the metrics of all repositories. */
-export const maxListResponseSize = 64 * 1024 * 1024
+/** In bytes after decompression, for a response that is printed as it is. */
+export const maxRawResponseSize = 64 * 1024 * 1024
+/** In bytes after decompression, for the metrics of all repositories. */
+export const maxMetricsSize = 16 * 1024 * 1024
 
-/** The maximum size of a JSON response in bytes: larger lists have pages. */
-export const maxJsonSize = 32 * 1024 * 1024
+/** The maximum size of a JSON response in bytes: a page of a list has at most 100 records. */
+export const maxJsonSize = 16 * 1024 * 1024
 /** The maximum number of values in a JSON response over 1 MiB. */
 export const maxValues = 1024 * 1024
 /** The maximum number of records in the lists of a JSON response. */
-export const maxRecords = 200_000
+export const maxRecords = 50_000
 /** The maximum number of metric samples that are parsed. */
 export const maxSamples = 100_000
 

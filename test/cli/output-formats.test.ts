@@ -305,14 +305,18 @@ describe('shapes', () => {
 })
 
 describe('a list of more tests than a call has room for', () => {
-  const many = Array.from({ length: 140_000 }, (_, index) => ({ id: `t${index}`, quarantined: true }))
-  const body = JSON.stringify({ tests: many, page: { next_page_token: '' } })
+  const pages = ['a', 'b', 'c', ''].map(next => ({
+    tests: Array.from({ length: 35_000 }, (_, index) => ({ id: `${next}${index}`, quarantined: true })),
+    page: { next_page_token: next },
+  }))
 
   slowTest.each(['flaky list --sort name --fields id', 'flaky gate --max 1000000'])(
     'is read to its end by %s',
     { timeout: 60_000 },
     async line => {
-      const { code, err } = await mergeq(`${line} ${org}`, { answer: () => ({ body }) })
+      const { code, err } = await mergeq(`${line} ${org}`, {
+        answer: (_, index) => ({ body: JSON.stringify(pages[Math.min(index, 3)]) }),
+      })
       expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('140,000 tests failed') })
     },
   )

@@ -1,4 +1,4 @@
-import { maxListResponseSize, maxSamples } from '../../domain/limits.ts'
+import { maxMetricsSize, maxSamples } from '../../domain/limits.ts'
 import { numberText, readSamples, type Sample } from '../../domain/metrics/exposition.ts'
 import { repository } from '../../domain/values/types.ts'
 import type { JsonObject } from '../../json.ts'
@@ -30,7 +30,7 @@ function* batchesOf(text: string): Generator<readonly JsonObject[]> {
  */
 const expositionDecoder: ResponseDecoder = {
   expects: 'text',
-  maxBytes: maxListResponseSize,
+  maxBytes: maxMetricsSize,
   read({ text, bytes }) {
     if (isWebPage(text)) throw webPageError()
     return decodeMetrics(text, bytes)

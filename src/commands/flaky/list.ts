@@ -48,14 +48,9 @@ export const quarantinedColumn: Column = {
 /** The ID of a test, where there is room: `flaky get` finds a test by the words of its name, too. */
 export const idColumn: Column = { title: 'ID', format: 'id', priority: 9, minTextWidth: 80, path: 'id' }
 
-/**
- * A test whose status has a value: without a value, the reason replaces it
- * (docs/reference/service.md, "Test records").
- */
-const withStatus = (test: JsonObject): JsonObject =>
-  getString(test, 'status.value') === undefined
-    ? { ...test, status: { value: getString(test, 'status.reason') } }
-    : test
+/** The reason replaces a status without a value (docs/reference/service.md, "Test records"). */
+const statusOf = (test: JsonObject): string | undefined =>
+  getString(test, 'status.value') ?? getString(test, 'status.reason')
 
 /** Whether the list is a table on a terminal, and not one page. */
 const isScreen = (args: ParsedArgs, { host, options }: ParseContext): boolean =>
@@ -84,7 +79,7 @@ const listSort: Input<TestOrder | undefined> = {
 
 const failingColumns = columns(
   ['NAME', 'name'],
-  ['STATUS', 'status.value', 'state'],
+  ['STATUS', 'status.value', 'state', { show: statusOf }],
   ['RATE 7D', 'failure_rate_last_7d', 'number'],
   ['PRS 7D', 'pull_requests_impacted_last_7d', 'number'],
   ['QUARANTINED', 'quarantined'],
@@ -130,7 +125,6 @@ export const flakyListCommand = defineCommand({
   fields: serviceRecord(listFailingTests, csvColumns),
   present: ({ records }, _, { context: { options } }) => ({
     columns: options.format.isWide ? csvColumns : failingColumns,
-    rows: records.map(withStatus),
     screen: () => ({ columns: failingScreenColumns, rows: records }),
   }),
   listEnding(end, { sort, since, until, pageToken }, { startedAt, settings: { commandLine } }) {
