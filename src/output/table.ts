@@ -96,8 +96,8 @@ export function createTableRenderer(
 ) {
   const { color, links = false, minWidths = [] } = options
   const cellTexts = (row: readonly (Json | undefined)[]) =>
-    columns.map(({ format, isSparse }, index) =>
-      isSparse === true && formatCell(row[index]) === '' ? '' : cellText(row[index], format, options),
+    columns.map(({ format, title }, index) =>
+      title === '' && formatCell(row[index]) === '' ? '' : cellText(row[index], format, options),
     )
   const sample = firstRows.slice(0, sampleRows).map(row => cellsOf(columns, row))
   const sampleTexts = sample.map(cellTexts)
@@ -170,6 +170,9 @@ export function* renderScreen(screen: Screen, options: TableOptions): Generator<
 /** The smallest width of the columns that may be cut, and of the columns that wrap, in characters. */
 const minWidths: Readonly<Partial<Record<ColumnFormat, number>>> = { plain: 8, text: 24, prose: 12 }
 
+/** The width of texts that columns yield to, in characters. */
+const readableWidth = 80
+
 /** Whether a column of this format is narrowed where the terminal is narrow. */
 const canBeCut = (format: ColumnFormat): boolean => minWidths[format] !== undefined
 
@@ -187,8 +190,8 @@ interface ShownColumn {
 /**
  * Returns the columns that fit a terminal with their widths. Columns that need room are left out where there
  * is none. Columns with a priority are left out if they have no values, or as long as the others do not fit
- * at their smallest widths. Then the widest columns that may be cut are narrowed until the table fits, those
- * that yield before the others. A table of columns that may not be cut may be wider.
+ * at their smallest widths. Then the widest columns that may be cut are narrowed until the table fits. A table
+ * of columns that may not be cut may be wider.
  *
  * @param contentWidths the width of the widest cell of each column; 0 for a column without values
  * @param urlWidths the width below which a column that wraps is not narrowed
@@ -222,23 +225,16 @@ function layoutColumns(
       shown = shown.filter(each => each !== dropped)
     }
   }
-  const rooms = new Set(columns.flatMap(({ minTextWidth }) => minTextWidth ?? []))
-  for (const room of [...rooms].sort((a, b) => b - a))
-    dropWhileWider(
-      ({ column, width }) =>
-        canBeCut(column.format) ? Math.min(width, column.shrinkTo ?? room, room) : width,
-      ({ minTextWidth }) => minTextWidth === room,
-    )
+  dropWhileWider(
+    ({ column, width }) => (canBeCut(column.format) ? Math.min(width, readableWidth) : width),
+    ({ yieldsToText }) => yieldsToText === true,
+  )
   dropWhileWider(({ smallest }) => smallest)
-  const narrow = (minimumOf: (shown: ShownColumn) => number) => {
-    for (let over = excess(({ width }) => width); over > 0; over--) {
-      const [first, ...others] = shown.filter(each => each.width > minimumOf(each))
-      if (first === undefined) return
-      const widest = others.reduce((found, each) => (each.width > found.width ? each : found), first)
-      widest.width--
-    }
+  for (let over = excess(({ width }) => width); over > 0; over--) {
+    const [first, ...others] = shown.filter(({ width, smallest }) => width > smallest)
+    if (first === undefined) break
+    const widest = others.reduce((found, each) => (each.width > found.width ? each : found), first)
+    widest.width--
   }
-  narrow(({ column, index, width }) => Math.max(column.shrinkTo ?? width, urlWidths[index] ?? 0))
-  narrow(({ smallest }) => smallest)
   return shown
 }

@@ -22,6 +22,7 @@ export type ColumnFormat =
 
 /** A column of a table. */
 export interface Column {
+  /** A missing value in a column without a title is an empty cell instead of `-`. */
   readonly title: string
   /** The path of the value in the record that a row is made from. */
   readonly path: string
@@ -33,19 +34,12 @@ export interface Column {
    * without values always are. A column without a number is always shown.
    */
   readonly priority?: number
-  /**
-   * The column is shown only where texts in other columns keep this width, in characters, or need less. The
-   * column must have a priority.
-   */
-  readonly minTextWidth?: number
-  /** Whether a missing value is an empty cell instead of `-`, because it is missing in most rows. */
-  readonly isSparse?: boolean
+  /** Whether the column, which has a priority, is left out where texts would get less than 80 characters. */
+  readonly yieldsToText?: boolean
   /** The value that most records have: a column with a priority and no other value is left out, too. */
   readonly usual?: string
   /** The end of a text that stays where the text is cut. */
   readonly keptEnd?: RegExp
-  /** The width to which the column is narrowed before any other column is, in characters. */
-  readonly shrinkTo?: number
   /** Returns the URL that a value of the column links to, on a terminal that has links. */
   link?(value: Json | undefined): string | undefined
 }

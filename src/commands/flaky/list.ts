@@ -25,13 +25,12 @@ export const nameColumn: Column = {
   show: testTitle,
 }
 
-/** The owners of a test; the column is narrowed before the name is, and left out where the name would be cut. */
+/** The owners of a test. */
 export const ownerColumn: Column = {
   title: 'OWNER',
   format: 'plain',
   priority: 3,
-  shrinkTo: 11,
-  minTextWidth: 80,
+  yieldsToText: true,
   path: 'codeowners',
 }
 
@@ -40,13 +39,12 @@ export const quarantinedColumn: Column = {
   title: '',
   format: 'id',
   priority: 2,
-  isSparse: true,
   path: 'quarantined',
   show: record => (get(record, 'quarantined') === true ? 'quarantined' : undefined),
 }
 
 /** The ID of a test, where there is room: `flaky get` finds a test by the words of its name, too. */
-export const idColumn: Column = { title: 'ID', format: 'id', priority: 9, minTextWidth: 80, path: 'id' }
+export const idColumn: Column = { title: 'ID', format: 'id', priority: 9, yieldsToText: true, path: 'id' }
 
 /** The reason replaces a status without a value (docs/reference/service.md, "Test records"). */
 const statusOf = (test: JsonObject): string | undefined =>
@@ -103,10 +101,10 @@ const failingScreenColumns: readonly Column[] = [
   { title: 'RATE', format: 'rate', path: 'failure_rate_last_7d' },
   { title: 'PRS', format: 'number', path: 'pull_requests_impacted_last_7d' },
   ownerColumn,
-  { title: 'STATUS', format: 'state', priority: 4, minTextWidth: 80, path: 'status.value' },
+  { title: 'STATUS', format: 'state', priority: 4, yieldsToText: true, path: 'status.value' },
   nameColumn,
   quarantinedColumn,
-  { title: 'REASON', format: 'id', priority: 10, minTextWidth: 80, path: 'status.reason' },
+  { title: 'REASON', format: 'id', priority: 10, yieldsToText: true, path: 'status.reason' },
   idColumn,
 ]
 

@@ -175,7 +175,7 @@ const screenColumns: readonly Column[] = [
   { title: 'RATE', format: 'rate', priority: 4, path: 'test.failure_rate_last_7d' },
   { ...ownerColumn, path: 'test.codeowners' },
   nameColumn,
-  { title: 'FILE', format: 'id', priority: 8, minTextWidth: 80, path: 'file' },
+  { title: 'FILE', format: 'id', priority: 8, yieldsToText: true, path: 'file' },
   { ...idColumn, path: 'test.id' },
 ]
 

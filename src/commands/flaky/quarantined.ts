@@ -31,11 +31,11 @@ const quarantinedScreenColumns: readonly Column[] = [
     title: 'SETTING',
     format: 'id',
     priority: 8,
-    minTextWidth: 80,
+    yieldsToText: true,
     path: 'quarantine_setting',
     show: record => settingWord(getString(record, 'quarantine_setting')),
   },
-  { title: 'FILE', format: 'id', priority: 9, minTextWidth: 80, path: 'file' },
+  { title: 'FILE', format: 'id', priority: 9, yieldsToText: true, path: 'file' },
 ]
 
 export const flakyQuarantinedCommand = command({
