@@ -38,12 +38,12 @@ export const commandGroups: readonly CommandGroup[] = [
   {
     name: 'auth',
     summary: 'Manage API tokens',
-    load: async () => (await import('./auth.ts')).authCommands,
+    load: async () => (await import('./auth/index.ts')).authCommands,
   },
   {
     name: 'config',
     summary: 'Manage settings',
-    load: async () => (await import('./config.ts')).configCommands,
+    load: async () => (await import('./config/index.ts')).configCommands,
   },
   {
     name: 'doctor',

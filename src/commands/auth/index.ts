@@ -1,0 +1,12 @@
+import type { AnyCommand } from '../../cli/command.ts'
+import { authLoginCommand } from './login.ts'
+import { authLogoutCommand } from './logout.ts'
+import { authStatusCommand } from './status.ts'
+import { authTokenCommand } from './token.ts'
+
+export const authCommands: readonly AnyCommand[] = [
+  authLoginCommand,
+  authLogoutCommand,
+  authStatusCommand,
+  authTokenCommand,
+]

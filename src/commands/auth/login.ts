@@ -1,0 +1,94 @@
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
+import type { Cli } from '../../cli/cli.ts'
+import { canPrompt } from '../../cli/confirm.ts'
+import { defineCommand } from '../../cli/define-command.ts'
+import { printPreview } from '../../cli/dry-run.ts'
+import { flag, type Input } from '../../cli/inputs.ts'
+import { sectionOf, storeFile, updateStore } from '../../config/store.ts'
+import { defaultOrigin, isTokenVariableEmpty, parseToken } from '../../config/token.ts'
+import { joinCommandLine } from '../../domain/suggested-command.ts'
+import { readText } from '../../domain/values/text.ts'
+import { usageError } from '../../errors.ts'
+import { describeVerification, readOrigin, verifyToken } from './service.ts'
+
+/** Upper limit for a token and the white space around it, in bytes. */
+const maxInputBytes = 64 * 1024
+
+/** Refuses a token that is typed as an argument, without repeating it. */
+const tokenArgument: Input<undefined> = {
+  definitions: [
+    { name: 'token', summary: 'Not accepted: arguments are visible to every process', hidden: true },
+  ],
+  read(args) {
+    if (args.has('token'))
+      throw usageError(
+        'A token cannot be given as an argument: arguments are visible to every process on the machine.',
+        'Run `mergeq auth login` and enter the token at the prompt, or pipe it: printf %s "$TOKEN" | mergeq auth login --with-token',
+      )
+    return undefined
+  },
+}
+
+/** Says where the tokens of a service are made. */
+const tokenSource = (origin: string): readonly string[] =>
+  origin === defaultOrigin
+    ? [
+        'Copy the organization API token (v1) from the settings at https://app.trunk.io. Each organization has one.',
+        'API keys that begin with trunk_v2_ do not work here. Learn more: https://docs.trunk.io/api/authentication/legacy',
+      ]
+    : [`To get an API token for ${origin}, ask the administrator of this service.`]
+
+async function askForToken(origin: string, context: Cli): Promise<string> {
+  const { host, logger } = context
+  if (!canPrompt(context))
+    throw usageError(
+      'Cannot prompt for a token without a terminal, in CI or with --no-input.',
+      'Pipe the token: printf %s "$TOKEN" | mergeq auth login --with-token',
+    )
+  for (const line of tokenSource(origin)) await logger.info(line)
+  const typed = (await host.input.ask(`API token for ${origin} (not shown): `, true)) ?? ''
+  if (typed.trim() === '')
+    throw usageError('No token was entered; nothing was stored.', 'Run: mergeq auth login')
+  return typed
+}
+
+export const authLoginCommand = defineCommand({
+  command: 'auth login',
+  summary: 'Verify an API token and store it',
+  operations: [getMergeQueueMetrics],
+  output: 'nothing',
+  options: {
+    withToken: flag('Read the token from standard input'),
+    noVerify: flag('Store the token without verifying it'),
+    tokenArgument,
+  },
+  examples: ['mergeq auth login', 'printf %s "$TOKEN" | mergeq auth login --with-token'],
+  async run({ withToken, noVerify }, context) {
+    const { host, settings, secrets, logger } = context
+    const origin = await readOrigin(context)
+    if (context.options.dryRun) {
+      const reading = withToken ? 'read a token from standard input' : 'prompt for a token'
+      const verification = noVerify ? '' : `, verify it with ${await describeVerification(context)}`
+      const would = `Would ${reading}${verification} and store it for ${origin} in ${storeFile(context)}.`
+      return printPreview('auth login', would, context)
+    }
+    const input = withToken
+      ? await readText(host.input.read(), 'Standard input', maxInputBytes)
+      : await askForToken(origin, context)
+    const token = parseToken(input, withToken ? 'standard input' : 'the prompt')
+    secrets.hide(token.value)
+    if (!noVerify) await verifyToken(token, context)
+    await updateStore(host, document => ({
+      ...document,
+      tokens: { ...sectionOf(document, 'tokens'), [origin]: token.value },
+    }))
+    await logger.info(`Stored the token for ${origin}${noVerify ? ' without verifying it' : ''}.`)
+    if (context.args.has('--base-url'))
+      await logger.info(
+        `Only the token was stored, not the base URL. To make this base URL the default, run: ${joinCommandLine(['config', 'set', 'base-url', await settings.require('baseUrl')])}`,
+      )
+    if (host.env.MERGEQ_TOKEN !== undefined && !isTokenVariableEmpty(host.env))
+      await logger.warn('MERGEQ_TOKEN is set and takes precedence over the stored token.')
+    return 0
+  },
+})

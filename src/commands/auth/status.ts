@@ -1,0 +1,91 @@
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
+import type { Cli } from '../../cli/cli.ts'
+import { defineCommand } from '../../cli/define-command.ts'
+import { printPreview } from '../../cli/dry-run.ts'
+import { flag } from '../../cli/inputs.ts'
+import { emptyTokenNote, isTokenVariableEmpty, type Token } from '../../config/token.ts'
+import { isPermanent, MergeqError, toMergeqError } from '../../errors.ts'
+import { type StyledLine, signSpan } from '../../output/styled-text.ts'
+import { cellOf, columns, keyValueTable, singleRecord } from '../../output/view.ts'
+import { describeVerification, readOrigin, verifyToken } from './service.ts'
+
+/** Returns the last four characters of a token, or nothing for a token of fewer than twelve characters. */
+const formatTokenEnd = ({ value }: Token): string => (value.length < 12 ? '' : value.slice(-4))
+
+const facts = columns(
+  ['source', 'source'],
+  ['origin', 'origin'],
+  ['token ends with', 'lastCharacters'],
+  ['verification', 'verification'],
+)
+
+/** Verifies a token. Throws an error of this machine, such as an interruption. */
+async function checkToken(token: Token, context: Cli) {
+  try {
+    await verifyToken(token, context)
+    return { verification: 'accepted' }
+  } catch (error) {
+    const failure = toMergeqError(error)
+    const { kind, message, details } = failure
+    if (kind === 'auth') return { verification: 'rejected', failure }
+    if (isPermanent(failure)) throw failure
+    const text = `The token could not be verified: ${message}`
+    return { verification: 'unavailable', failure: new MergeqError('unavailable', text, details) }
+  }
+}
+
+/** Returns the status of a token that was not rejected, in a sentence. */
+function statusLine(
+  { source, isStored }: Token,
+  {
+    origin,
+    lastCharacters,
+    verification,
+  }: { readonly origin: string; readonly lastCharacters: string; readonly verification: string },
+): StyledLine {
+  const name = isStored === true ? 'the stored token' : `the token from ${source}`
+  const token = lastCharacters === '' ? name : `${name} (it ends with ${lastCharacters})`
+  return verification === 'accepted'
+    ? [signSpan('PASS'), ` ${origin} accepts ${token}.`]
+    : `${token.charAt(0).toUpperCase()}${token.slice(1)} is used for ${origin}; it was not verified.`
+}
+
+export const authStatusCommand = defineCommand({
+  command: 'auth status',
+  summary: 'Show which token is used and whether the service accepts it',
+  operations: [getMergeQueueMetrics],
+  toleratesErrors: true,
+  exitKinds: ['auth', 'unavailable'],
+  output: {
+    table: 'the source, origin and last characters of the token, and whether the service accepts it',
+    json: '{"source","origin","lastCharacters","verification"}; verification is accepted, rejected, unavailable or skipped',
+    ndjson: 'the same, on one line',
+  },
+  fields: { names: ['source', 'origin', 'lastCharacters', 'verification'], columns: facts },
+  options: { noVerify: flag('Do not send the token to the service') },
+  examples: ['mergeq auth status', 'mergeq auth status --json'],
+  async run({ noVerify }, context) {
+    if (context.options.dryRun) {
+      const verification = noVerify ? '' : ` and verify the token with ${await describeVerification(context)}`
+      return printPreview('auth status', `Would show which token is used${verification}.`, context)
+    }
+    const origin = await readOrigin(context)
+    // Without a token, the error says the same.
+    const token = await context.client().token()
+    if (isTokenVariableEmpty(context.host.env)) await context.logger.warn(emptyTokenNote)
+    const { verification, failure } = noVerify
+      ? { verification: 'skipped' }
+      : await checkToken(token, context)
+    const record = { source: token.source, origin, lastCharacters: formatTokenEnd(token), verification }
+    await context.printer.print({
+      ...singleRecord(record),
+      ...keyValueTable(
+        record,
+        facts.filter(fact => cellOf(fact, record) !== ''),
+      ),
+      screen: () => ({ heading: failure === undefined ? [statusLine(token, record)] : [] }),
+    })
+    if (failure !== undefined) throw failure
+    return 0
+  },
+})

@@ -1,0 +1,30 @@
+import { defineCommand } from '../../cli/define-command.ts'
+import { MergeqError } from '../../errors.ts'
+import { columns, singleRecord } from '../../output/view.ts'
+import { keyArgument } from './key.ts'
+
+export const configGetCommand = defineCommand({
+  command: 'config get',
+  summary: 'Print the value of a setting',
+  exitKinds: ['not-found'],
+  output: { table: 'the value', json: '{"key","value","origin"}', ndjson: 'the same, on one line' },
+  fields: { names: ['key', 'value', 'origin'], columns: columns(['VALUE', 'value']) },
+  options: { key: keyArgument },
+  examples: ['mergeq config get repo'],
+  async run({ key: { key, name } }, { settings, printer }) {
+    const resolved = await settings.find(name)
+    await settings.read(name)
+    if (resolved === undefined)
+      throw new MergeqError('not-found', `${key} is not set.`, {
+        hint: `To set it, run: mergeq config set ${key} <value>`,
+      })
+    const { value, origin } = resolved
+    const record = { key, value, origin }
+    await printer.print({
+      ...singleRecord(record),
+      columns: columns(['VALUE', 'value']),
+      screen: () => ({ sentence: value }),
+    })
+    return 0
+  },
+})

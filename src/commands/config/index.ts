@@ -1,0 +1,14 @@
+import type { AnyCommand } from '../../cli/command.ts'
+import { configGetCommand } from './get.ts'
+import { configListCommand } from './list.ts'
+import { configPathCommand } from './path.ts'
+import { configSetCommand } from './set.ts'
+import { configUnsetCommand } from './unset.ts'
+
+export const configCommands: readonly AnyCommand[] = [
+  configListCommand,
+  configGetCommand,
+  configSetCommand,
+  configUnsetCommand,
+  configPathCommand,
+]
