@@ -16,9 +16,8 @@ import { each } from './each.ts'
  * exit code 0.
  */
 export async function printPreview(
-  command: string,
   would: string,
-  { printer }: Pick<Cli, 'printer'>,
+  { command, printer }: Pick<Cli, 'command' | 'printer'>,
 ): Promise<number> {
   await printer.print({
     ...singleRecord({ command, would }),

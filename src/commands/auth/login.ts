@@ -70,7 +70,7 @@ export const authLoginCommand = defineCommand({
       const reading = withToken ? 'read a token from standard input' : 'prompt for a token'
       const verification = noVerify ? '' : `, verify it with ${await describeVerification(context)}`
       const would = `Would ${reading}${verification} and store it for ${origin} in ${storeFile(context)}.`
-      return printPreview('auth login', would, context)
+      return printPreview(would, context)
     }
     const input = withToken
       ? await readText(host.input.read(), 'Standard input', maxInputBytes)

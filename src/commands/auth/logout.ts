@@ -17,7 +17,7 @@ export const authLogoutCommand = defineCommand({
       const preview = isStored
         ? `Would remove the token for ${origin} from ${storeFile(context)}.`
         : `Would change nothing: no token is stored for ${origin}.`
-      return printPreview('auth logout', preview, context)
+      return printPreview(preview, context)
     }
     if (isStored)
       await updateStore(host, document => {

@@ -67,7 +67,7 @@ export const authStatusCommand = defineCommand({
   async run({ noVerify }, context) {
     if (context.options.dryRun) {
       const verification = noVerify ? '' : ` and verify the token with ${await describeVerification(context)}`
-      return printPreview('auth status', `Would show which token is used${verification}.`, context)
+      return printPreview(`Would show which token is used${verification}.`, context)
     }
     const origin = await readOrigin(context)
     // Without a token, the error says the same.

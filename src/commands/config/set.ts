@@ -25,7 +25,7 @@ export const configSetCommand = defineCommand({
     withName(key, () => settingDefinitions[name].parse(value))
     if (context.options.dryRun) {
       const would = `Would set ${key} to ${value} in ${await describeProfile(context)}.`
-      return printPreview('config set', would, context)
+      return printPreview(would, context)
     }
     await updateProfile(context, values => ({ ...values, [key]: value }))
     return 0

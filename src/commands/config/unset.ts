@@ -21,7 +21,7 @@ export const configUnsetCommand = defineCommand({
       const preview = Object.hasOwn(profile, key)
         ? `Would remove ${key} from ${place}.`
         : `Would change nothing: ${key} is not set in ${place}.`
-      return printPreview('config unset', preview, context)
+      return printPreview(preview, context)
     }
     await updateProfile(context, ({ [key]: _, ...values }) => values)
     return 0

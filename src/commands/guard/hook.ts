@@ -91,7 +91,7 @@ async function changeHook(wanted: string | undefined, context: Cli): Promise<num
       wanted === undefined
         ? `remove the guard from ${path}`
         : `${existing === undefined ? 'install' : 'update'} the guard in ${path}`
-    return printPreview('guard', `Would ${would}.`, context)
+    return printPreview(`Would ${would}.`, context)
   }
   if (wanted === undefined) {
     await files.remove(path)

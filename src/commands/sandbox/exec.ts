@@ -30,7 +30,7 @@ export const sandboxExecCommand = defineCommand({
     const { host, options } = context
     if (options.dryRun) {
       const preview = `Would run ${words.map(sanitizeLine).join(' ')} against ${describeSandbox(values)}.`
-      return printPreview('sandbox exec', preview, context)
+      return printPreview(preview, context)
     }
     const [program = '', ...programArgs] = words
     return useSandbox(values, host, async sandbox => {

@@ -50,7 +50,7 @@ export const sandboxShellCommand = defineCommand({
     const { program, args } = userShell(env, runtime.platform)
     if (context.options.dryRun) {
       const preview = `Would open ${sanitizeLine(program)} against ${describeSandbox(values)}.`
-      return printPreview('sandbox shell', preview, context)
+      return printPreview(preview, context)
     }
     return useSandbox(values, context.host, async sandbox => {
       await context.logger.info(

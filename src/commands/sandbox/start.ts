@@ -15,8 +15,7 @@ export const sandboxStartCommand = defineCommand({
   options: serverOptions,
   examples: ['mergeq sandbox start --port 8080 --scenario failure'],
   async run(values, context) {
-    if (context.options.dryRun)
-      return printPreview('sandbox start', `Would serve ${describeSandbox(values)}.`, context)
+    if (context.options.dryRun) return printPreview(`Would serve ${describeSandbox(values)}.`, context)
     const { env, interrupted, out, runtime } = context.host
     return useSandbox(values, context.host, async ({ baseUrl, token, variables }) => {
       const shell = detectShell(env, runtime.platform)
