@@ -1,7 +1,7 @@
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import type { Cli } from '../../cli/cli.ts'
+import { command } from '../../cli/command.ts'
 import { canPrompt } from '../../cli/confirm.ts'
-import { defineCommand } from '../../cli/define-command.ts'
 import { printPreview } from '../../cli/dry-run.ts'
 import { flag, type Input } from '../../cli/inputs.ts'
 import { sectionOf, storeFile, updateStore } from '../../config/store.ts'
@@ -38,9 +38,9 @@ const tokenSource = (origin: string): readonly string[] =>
       ]
     : [`To get an API token for ${origin}, ask the administrator of this service.`]
 
-async function askForToken(origin: string, context: Cli): Promise<string> {
-  const { host, logger } = context
-  if (!canPrompt(context))
+async function askForToken(origin: string, cli: Cli): Promise<string> {
+  const { host, logger } = cli
+  if (!canPrompt(cli))
     throw usageError(
       'Cannot prompt for a token without a terminal, in CI or with --no-input.',
       'Pipe the token: printf %s "$TOKEN" | mergeq auth login --with-token',
@@ -52,38 +52,38 @@ async function askForToken(origin: string, context: Cli): Promise<string> {
   return typed
 }
 
-export const authLoginCommand = defineCommand({
-  command: 'auth login',
+export const authLoginCommand = command({
+  name: 'auth login',
   summary: 'Verify an API token and store it',
-  operations: [getMergeQueueMetrics],
-  output: 'nothing',
+  alsoSends: [getMergeQueueMetrics],
+  prints: 'nothing',
   options: {
     withToken: flag('Read the token from standard input'),
     noVerify: flag('Store the token without verifying it'),
     tokenArgument,
   },
   examples: ['mergeq auth login', 'printf %s "$TOKEN" | mergeq auth login --with-token'],
-  async run({ withToken, noVerify }, context) {
-    const { host, settings, secrets, logger } = context
-    const origin = await readOrigin(context)
-    if (context.options.dryRun) {
+  async run({ withToken, noVerify }, cli) {
+    const { host, settings, secrets, logger } = cli
+    const origin = await readOrigin(cli)
+    if (cli.options.dryRun) {
       const reading = withToken ? 'read a token from standard input' : 'prompt for a token'
-      const verification = noVerify ? '' : `, verify it with ${await describeVerification(context)}`
-      const would = `Would ${reading}${verification} and store it for ${origin} in ${storeFile(context)}.`
-      return printPreview(would, context)
+      const verification = noVerify ? '' : `, verify it with ${await describeVerification(cli)}`
+      const would = `Would ${reading}${verification} and store it for ${origin} in ${storeFile(cli)}.`
+      return printPreview(would, cli)
     }
     const input = withToken
       ? await readText(host.input.read(), 'Standard input', maxInputBytes)
-      : await askForToken(origin, context)
+      : await askForToken(origin, cli)
     const token = parseToken(input, withToken ? 'standard input' : 'the prompt')
     secrets.hide(token.value)
-    if (!noVerify) await verifyToken(token, context)
+    if (!noVerify) await verifyToken(token, cli)
     await updateStore(host, document => ({
       ...document,
       tokens: { ...sectionOf(document, 'tokens'), [origin]: token.value },
     }))
     await logger.info(`Stored the token for ${origin}${noVerify ? ' without verifying it' : ''}.`)
-    if (context.args.has('--base-url'))
+    if (cli.args.has('--base-url'))
       await logger.info(
         `Only the token was stored, not the base URL. To make this base URL the default, run: ${joinCommandLine(['config', 'set', 'base-url', await settings.require('baseUrl')])}`,
       )

@@ -1,23 +1,23 @@
-import { defineCommand } from '../../cli/define-command.ts'
+import { command } from '../../cli/command.ts'
 import { printPreview } from '../../cli/dry-run.ts'
 import { parentDirectory, sectionOf, storeFile, updateStore } from '../../config/store.ts'
 import { readOrigin } from './service.ts'
 
-export const authLogoutCommand = defineCommand({
-  command: 'auth logout',
+export const authLogoutCommand = command({
+  name: 'auth logout',
   destructive: true,
   summary: 'Remove the stored token for the base URL',
-  output: 'nothing',
+  prints: 'nothing',
   examples: ['mergeq auth logout'],
-  async run(_, context) {
-    const { host, settings, logger } = context
-    const origin = await readOrigin(context)
+  async run(_, cli) {
+    const { host, settings, logger } = cli
+    const origin = await readOrigin(cli)
     const isStored = Object.hasOwn(sectionOf(await settings.store.read(), 'tokens'), origin)
-    if (context.options.dryRun) {
+    if (cli.options.dryRun) {
       const preview = isStored
-        ? `Would remove the token for ${origin} from ${storeFile(context)}.`
+        ? `Would remove the token for ${origin} from ${storeFile(cli)}.`
         : `Would change nothing: no token is stored for ${origin}.`
-      return printPreview(preview, context)
+      return printPreview(preview, cli)
     }
     if (isStored)
       await updateStore(host, document => {

@@ -12,8 +12,8 @@ export const readOrigin = async ({ settings }: Cli): Promise<string> =>
  * Verifies a token with a request for the metrics, which need no repository. Throws the error of the request;
  * its kind is `auth` if the service rejects the token.
  */
-export async function verifyToken(token: Token, context: Cli): Promise<void> {
-  await callOperation({ ...context.client(), token: async () => token }, getMergeQueueMetrics, {})
+export async function verifyToken(token: Token, cli: Cli): Promise<void> {
+  await callOperation({ ...cli.client(), token: async () => token }, getMergeQueueMetrics, {})
 }
 
 /** Returns the request of a verification as a preview names it. */

@@ -1,10 +1,10 @@
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import type { Cli } from '../../cli/cli.ts'
-import { defineCommand } from '../../cli/define-command.ts'
+import { command } from '../../cli/command.ts'
 import { printPreview } from '../../cli/dry-run.ts'
 import { flag } from '../../cli/inputs.ts'
 import { emptyTokenNote, isTokenVariableEmpty, type Token } from '../../config/token.ts'
-import { isPermanent, MergeqError, toMergeqError } from '../../errors.ts'
+import { isPermanent, MergeqError, toFailure } from '../../errors.ts'
 import { type StyledLine, signSpan } from '../../output/styled-text.ts'
 import { cellOf, columns, keyValueTable, singleRecord } from '../../output/view.ts'
 import { describeVerification, readOrigin, verifyToken } from './service.ts'
@@ -20,12 +20,12 @@ const facts = columns(
 )
 
 /** Verifies a token. Throws an error of this machine, such as an interruption. */
-async function checkToken(token: Token, context: Cli) {
+async function checkToken(token: Token, cli: Cli) {
   try {
-    await verifyToken(token, context)
+    await verifyToken(token, cli)
     return { verification: 'accepted' }
   } catch (error) {
-    const failure = toMergeqError(error)
+    const failure = toFailure(error)
     const { kind, message, details } = failure
     if (kind === 'auth') return { verification: 'rejected', failure }
     if (isPermanent(failure)) throw failure
@@ -50,13 +50,13 @@ function statusLine(
     : `${token.charAt(0).toUpperCase()}${token.slice(1)} is used for ${origin}; it was not verified.`
 }
 
-export const authStatusCommand = defineCommand({
-  command: 'auth status',
+export const authStatusCommand = command({
+  name: 'auth status',
   summary: 'Show which token is used and whether the service accepts it',
-  operations: [getMergeQueueMetrics],
+  alsoSends: [getMergeQueueMetrics],
   toleratesErrors: true,
-  exitKinds: ['auth', 'unavailable'],
-  output: {
+  exits: ['auth', 'unavailable'],
+  prints: {
     table: 'the source, origin and last characters of the token, and whether the service accepts it',
     json: '{"source","origin","lastCharacters","verification"}; verification is accepted, rejected, unavailable or skipped',
     ndjson: 'the same, on one line',
@@ -64,20 +64,18 @@ export const authStatusCommand = defineCommand({
   fields: { names: ['source', 'origin', 'lastCharacters', 'verification'], columns: facts },
   options: { noVerify: flag('Do not send the token to the service') },
   examples: ['mergeq auth status', 'mergeq auth status --json'],
-  async run({ noVerify }, context) {
-    if (context.options.dryRun) {
-      const verification = noVerify ? '' : ` and verify the token with ${await describeVerification(context)}`
-      return printPreview(`Would show which token is used${verification}.`, context)
+  async run({ noVerify }, cli) {
+    if (cli.options.dryRun) {
+      const verification = noVerify ? '' : ` and verify the token with ${await describeVerification(cli)}`
+      return printPreview(`Would show which token is used${verification}.`, cli)
     }
-    const origin = await readOrigin(context)
+    const origin = await readOrigin(cli)
     // Without a token, the error says the same.
-    const token = await context.client().token()
-    if (isTokenVariableEmpty(context.host.env)) await context.logger.warn(emptyTokenNote)
-    const { verification, failure } = noVerify
-      ? { verification: 'skipped' }
-      : await checkToken(token, context)
+    const token = await cli.client().token()
+    if (isTokenVariableEmpty(cli.host.env)) await cli.logger.warn(emptyTokenNote)
+    const { verification, failure } = noVerify ? { verification: 'skipped' } : await checkToken(token, cli)
     const record = { source: token.source, origin, lastCharacters: formatTokenEnd(token), verification }
-    await context.printer.print({
+    await cli.printer.print({
       ...singleRecord(record),
       ...keyValueTable(
         record,

@@ -1,14 +1,14 @@
-import { defineCommand } from '../../cli/define-command.ts'
+import { command } from '../../cli/command.ts'
 
 /** `auth token`: prints the token itself, the only output that is not redacted. */
-export const authTokenCommand = defineCommand({
-  command: 'auth token',
+export const authTokenCommand = command({
+  name: 'auth token',
   summary: 'Print the API token in plain text',
-  exitKinds: ['auth'],
-  output: 'the token, in every format',
+  exits: ['auth'],
+  prints: 'the token, in every format',
   examples: ['mergeq auth token | pbcopy'],
-  async run(_, context) {
-    await context.secrets.writeUnredacted(`${(await context.client().token()).value}\n`)
+  async run(_, cli) {
+    await cli.secrets.writeUnredacted(`${(await cli.client().token()).value}\n`)
     return 0
   },
 })
