@@ -1,13 +1,13 @@
-import { defineCommand } from '../../cli/define-command.ts'
+import { command } from '../../cli/command.ts'
 import { MergeqError } from '../../errors.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import { keyArgument } from './key.ts'
 
-export const configGetCommand = defineCommand({
-  command: 'config get',
+export const configGetCommand = command({
+  name: 'config get',
   summary: 'Print the value of a setting',
-  exitKinds: ['not-found'],
-  output: { table: 'the value', json: '{"key","value","origin"}', ndjson: 'the same, on one line' },
+  exits: ['not-found'],
+  prints: { table: 'the value', json: '{"key","value","origin"}', ndjson: 'the same, on one line' },
   fields: { names: ['key', 'value', 'origin'], columns: columns(['VALUE', 'value']) },
   options: { key: keyArgument },
   examples: ['mergeq config get repo'],

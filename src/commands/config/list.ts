@@ -1,13 +1,13 @@
-import { defineCommand } from '../../cli/define-command.ts'
+import { command } from '../../cli/command.ts'
 import { flag } from '../../cli/inputs.ts'
 import { configKeys } from '../../config/setting-definitions.ts'
 import type { JsonObject } from '../../json.ts'
 import { columns } from '../../output/view.ts'
 
-export const configListCommand = defineCommand({
-  command: 'config list',
+export const configListCommand = command({
+  name: 'config list',
   summary: 'List the settings in effect',
-  output: {
+  prints: {
     table: 'one row per setting that has a value',
     json: '[{"key","value"}]; with --show-origin, also "origin"',
     ndjson: 'one setting per line',

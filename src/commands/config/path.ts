@@ -1,13 +1,13 @@
-import { defineCommand } from '../../cli/define-command.ts'
+import { command } from '../../cli/command.ts'
 import { storeFile } from '../../config/store.ts'
 
-export const configPathCommand = defineCommand({
-  command: 'config path',
+export const configPathCommand = command({
+  name: 'config path',
   summary: 'Print the path of the settings file',
-  output: 'the path',
+  prints: 'the path',
   examples: ['mergeq config path'],
-  async run(_, context) {
-    await context.host.out.write(`${storeFile(context)}\n`)
+  async run(_, cli) {
+    await cli.host.out.write(`${storeFile(cli)}\n`)
     return 0
   },
 })

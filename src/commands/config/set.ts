@@ -1,4 +1,4 @@
-import { defineCommand } from '../../cli/define-command.ts'
+import { command } from '../../cli/command.ts'
 import { printPreview } from '../../cli/dry-run.ts'
 import { argument } from '../../cli/inputs.ts'
 import { settingDefinitions } from '../../config/setting-definitions.ts'
@@ -9,25 +9,25 @@ import { describeProfile, updateProfile } from './profile.ts'
 /** Upper limit for a stored value, in characters. */
 const maxValueLength = 4_096
 
-export const configSetCommand = defineCommand({
-  command: 'config set',
+export const configSetCommand = command({
+  name: 'config set',
   summary: 'Store a setting in a profile',
-  output: 'nothing',
-  changesSettings: true,
+  prints: 'nothing',
+  settings: 'changed',
   options: {
     key: keyArgument,
     value: argument(anyText, 'Value to store'),
   },
   examples: ['mergeq config set repo acme/web', 'mergeq config set target-branch release --profile work'],
-  async run({ key: { key, name }, value }, context) {
+  async run({ key: { key, name }, value }, cli) {
     if (value.length > maxValueLength)
       throw usageError(`${key}: the value is longer than ${maxValueLength} characters.`)
     withName(key, () => settingDefinitions[name].parse(value))
-    if (context.options.dryRun) {
-      const would = `Would set ${key} to ${value} in ${await describeProfile(context)}.`
-      return printPreview(would, context)
+    if (cli.options.dryRun) {
+      const would = `Would set ${key} to ${value} in ${await describeProfile(cli)}.`
+      return printPreview(would, cli)
     }
-    await updateProfile(context, values => ({ ...values, [key]: value }))
+    await updateProfile(cli, values => ({ ...values, [key]: value }))
     return 0
   },
 })

@@ -1,29 +1,29 @@
-import { defineCommand } from '../../cli/define-command.ts'
+import { command } from '../../cli/command.ts'
 import { printPreview } from '../../cli/dry-run.ts'
 import { profileIn } from '../../config/store.ts'
 import { keyArgument } from './key.ts'
 import { describeProfile, updateProfile } from './profile.ts'
 
-export const configUnsetCommand = defineCommand({
-  command: 'config unset',
+export const configUnsetCommand = command({
+  name: 'config unset',
   destructive: true,
   summary: 'Remove a stored setting',
-  output: 'nothing',
-  changesSettings: true,
+  prints: 'nothing',
+  settings: 'changed',
   options: { key: keyArgument },
   examples: ['mergeq config unset repo'],
-  async run({ key: { key } }, context) {
-    const { settings } = context
+  async run({ key: { key } }, cli) {
+    const { settings } = cli
     // An unknown profile is an error: a command that removes a value does not create one.
     const profile = profileIn(await settings.store.read(), await settings.require('profile'))
-    if (context.options.dryRun) {
-      const place = await describeProfile(context)
+    if (cli.options.dryRun) {
+      const place = await describeProfile(cli)
       const preview = Object.hasOwn(profile, key)
         ? `Would remove ${key} from ${place}.`
         : `Would change nothing: ${key} is not set in ${place}.`
-      return printPreview(preview, context)
+      return printPreview(preview, cli)
     }
-    await updateProfile(context, ({ [key]: _, ...values }) => values)
+    await updateProfile(cli, ({ [key]: _, ...values }) => values)
     return 0
   },
 })
