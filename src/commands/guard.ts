@@ -4,8 +4,7 @@ import { getSubmittedPullRequest } from '../api/operations/pull-requests.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import type { RequestLimits } from '../api/service-client.ts'
 import type { Cli } from '../cli/cli.ts'
-import { defineCommand } from '../cli/define-command.ts'
-import { printDryRun } from '../cli/dry-run.ts'
+import { command } from '../cli/command.ts'
 import { flag, type Input } from '../cli/inputs.ts'
 import { listRemotes, parseGitRemote } from '../config/git.ts'
 import { elapsedSince, formatAge } from '../domain/format.ts'
@@ -13,7 +12,7 @@ import { queueEntries } from '../domain/queue-entries.ts'
 import { isUnderTest, outcomeOfRecord, stateWords } from '../domain/states.ts'
 import { isSameRepository, type Repository } from '../domain/values/repository.ts'
 import { readText } from '../domain/values/text.ts'
-import { extendError, MergeqError, toMergeqError, usageError } from '../errors.ts'
+import { extendError, MergeqError, toFailure, usageError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { columns } from '../output/view.ts'
 import { hookColumns, installHook, uninstallHook } from './guard/hook.ts'
@@ -75,7 +74,7 @@ const maxInput = 1024 * 1024
 interface GuardedQueue {
   readonly queue: ParamValues<typeof getQueue.params>
   readonly remoteUrl: string | undefined
-  readonly context: Cli
+  readonly cli: Cli
   /** No retries; no attempt ends after the time that a push may be delayed. */
   readonly limits: RequestLimits
   /** The milliseconds that the push may still be delayed. */
@@ -91,7 +90,7 @@ function isOtherRepository(remoteUrl: string | undefined, repo: Repository): boo
 /** Returns the number of the pull request whose head is the commit that the remote has, as `pr get` finds it. */
 async function findByCommit(
   { from }: PushedBranch,
-  { queue, context: { host, logger }, remaining }: GuardedQueue,
+  { queue, cli: { host, logger }, remaining }: GuardedQueue,
 ): Promise<number | undefined> {
   const remotes = await listRemotes(host)
   const remote = remotes.find(({ repo }) => repo !== undefined && isSameRepository(repo, queue.repo))
@@ -108,11 +107,11 @@ async function findQueuedPullRequest(
   push: PushedBranch,
   guarded: GuardedQueue,
 ): Promise<JsonObject | undefined> {
-  const { queue, remoteUrl, context, limits } = guarded
+  const { queue, remoteUrl, cli, limits } = guarded
   const { branch, from } = push
   const read = async (values: { readonly head: string } | { readonly pr: number }) => {
     const all = { ...queue, ...values }
-    const found = await readIfFound(context.client(), getSubmittedPullRequest, all, { limits })
+    const found = await readIfFound(cli.client(), getSubmittedPullRequest, all, { limits })
     return found !== undefined && isQueued(found) ? found : undefined
   }
   const record = await read({ head: branch })
@@ -134,20 +133,20 @@ async function findQueuedPullRequest(
 async function createBlockedPushError(
   record: JsonObject,
   { branch, isDeletion }: PushedBranch,
-  { queue, context, limits }: GuardedQueue,
+  { queue, cli, limits }: GuardedQueue,
 ): Promise<MergeqError> {
-  const queueRecord = await readIfFound(context.client(), getQueue, queue, { limits }).catch(() => undefined)
+  const queueRecord = await readIfFound(cli.client(), getQueue, queue, { limits }).catch(() => undefined)
   const numbers = typeof record.prNumber === 'number' ? [record.prNumber] : []
   const name = numbers.length === 0 ? 'its pull request' : `#${numbers.join()}`
   const state = getString(record, 'state') ?? 'in an unknown state'
-  const elapsed = elapsedSince(getString(record, 'stateChangedAt'), context.host.clock.now())
+  const elapsed = elapsedSince(getString(record, 'stateChangedAt'), cli.host.clock.now())
   const words = stateWords(state)
   const lasting = elapsed === undefined ? `is ${words}` : `has been ${words} for ${formatAge(elapsed)}`
   const entries = queueEntries(queueRecord ?? {})
   const position = entries.find(({ pr }) => pr === record.prNumber)?.position
   const place = position === undefined ? '' : `position ${position} of ${entries.length} `
   const loss = isUnderTest(state) ? 'its position and its test run' : 'its position'
-  const { commandLine } = context.settings
+  const { commandLine } = cli.settings
   return new MergeqError(
     'check-failed',
     [
@@ -171,43 +170,39 @@ const overrideHint = 'To push anyway: MERGEQ_GUARD=off git push (or git push --n
  * Checks the branches that git writes to the standard input of the hook. Throws the error that blocks the push,
  * otherwise the error of the first branch that could not be checked; returns the exit code 0 if there is none.
  */
-async function guardPush(remoteUrl: string | undefined, context: Cli): Promise<number> {
-  const { host, options, settings } = context
+async function guardPush(remoteUrl: string | undefined, cli: Cli): Promise<number> {
+  const { host, options, settings } = cli
   if (host.input.terminal)
     throw usageError(
       '`mergeq guard` is a git hook: git runs it and passes the pushed branches.',
       'To install it, run: mergeq guard --install',
     )
   const pushes = parsePushes(await readText(host.input.read(), 'Standard input', maxInput))
-  const [push] = pushes
-  if (push === undefined) return 0
+  if (pushes.length === 0) return 0
   const queue = { repo: await settings.require('repo'), targetBranch: await settings.require('targetBranch') }
-  if (options.dryRun) {
-    const values = { ...queue, head: push.branch }
-    return printDryRun([{ operation: getSubmittedPullRequest, values, overrides: [] }], context)
-  }
   const deadline = host.clock.monotonic() + Math.min(maxWait, options.timeout ?? maxWait)
   const remaining = () => Math.max(1, deadline - host.clock.monotonic())
-  const guarded = { queue, remoteUrl, context, limits: { maxRetries: 0, timeout: remaining }, remaining }
-  const failures: unknown[] = []
+  const guarded = { queue, remoteUrl, cli, limits: { maxRetries: 0, timeout: remaining }, remaining }
+  const failures: MergeqError[] = []
   for (const push of pushes) {
     const record = await findQueuedPullRequest(push, guarded).catch(error => {
-      failures.push(error)
+      failures.push(toFailure(error))
       return undefined
     })
     host.interrupted.throwIfAborted()
     if (record !== undefined) throw await createBlockedPushError(record, push, guarded)
   }
-  if (failures.length > 0) throw failures[0]
+  const [failure] = failures
+  if (failure !== undefined) throw failure
   return 0
 }
 
-export const guardCommand = defineCommand({
-  command: 'guard',
+export const guardCommand = command({
+  name: 'guard',
   summary: 'Git pre-push hook that blocks pushes to queued pull requests',
-  operations: [getSubmittedPullRequest, getQueue],
-  exitKinds: ['check-failed'],
-  output: 'nothing; messages go to standard error',
+  alsoSends: [getSubmittedPullRequest, getQueue],
+  exits: ['check-failed'],
+  prints: 'nothing; messages go to standard error',
   fields: {
     names: ['hook', 'did', 'command', 'would'],
     columns: [...hookColumns, ...columns(['WOULD', 'would', 'prose'])],
@@ -224,19 +219,19 @@ export const guardCommand = defineCommand({
     'mergeq guard --install --fail-closed',
     'mergeq guard --uninstall',
   ],
-  async run(values, context) {
+  async run(values, cli) {
     if (values.install && values.uninstall)
       throw usageError('--install and --uninstall cannot be used together.', 'Use only one of them.')
-    if (values.install) return installHook(values.failClosed, context)
-    if (values.uninstall) return uninstallHook(context)
-    if (context.host.env.MERGEQ_GUARD === 'off') return 0
+    if (values.install) return installHook(values.failClosed, cli)
+    if (values.uninstall) return uninstallHook(cli)
+    if (cli.host.env.MERGEQ_GUARD === 'off') return 0
     try {
-      return await guardPush(values.remote, context)
+      return await guardPush(values.remote, cli)
     } catch (error) {
-      const failure = toMergeqError(error)
+      const failure = toFailure(error)
       const { kind, message, details } = failure
-      const isTyped = kind === 'usage' && context.host.input.terminal
-      if (isTyped || kind === 'check-failed' || kind === 'interrupted') throw error
+      const isTyped = kind === 'usage' && cli.host.input.terminal
+      if (isTyped || kind === 'check-failed') throw error
       if (values.failClosed)
         throw extendError(
           failure,
@@ -245,7 +240,7 @@ export const guardCommand = defineCommand({
           },
           `The push was blocked because the queue could not be checked: ${message}`,
         )
-      await context.logger.warn(`The queue could not be checked, so the push continues: ${message}`)
+      await cli.logger.warn(`The queue could not be checked, so the push continues: ${message}`)
       return 0
     }
   },

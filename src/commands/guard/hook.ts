@@ -61,8 +61,8 @@ export const hookColumns = columns(['HOOK', 'hook', 'id'], ['RESULT', 'did'])
  * code 0. Throws a `refused` error if another hook exists, a usage error outside a checkout, and an `output` error
  * if the hook cannot be written.
  */
-async function changeHook(wanted: string | undefined, context: Cli): Promise<number> {
-  const { host, printer } = context
+async function changeHook(wanted: string | undefined, cli: Cli): Promise<number> {
+  const { host, printer } = cli
   const { files } = host
   const path = await findHookPath(host)
   const printResult = async (did: string, sentence: string) => {
@@ -86,12 +86,12 @@ async function changeHook(wanted: string | undefined, context: Cli): Promise<num
           ? 'If a line of the hook calls `mergeq guard`, remove that line.'
           : `Add this line to the hook, before any command that reads standard input:\n${lineToAdd}\nLater commands can read that input from $refs.`,
     })
-  if (context.options.dryRun) {
+  if (cli.options.dryRun) {
     const would =
       wanted === undefined
         ? `remove the guard from ${path}`
         : `${existing === undefined ? 'install' : 'update'} the guard in ${path}`
-    return printPreview(`Would ${would}.`, context)
+    return printPreview(`Would ${would}.`, cli)
   }
   if (wanted === undefined) {
     await files.remove(path)
@@ -109,7 +109,7 @@ async function changeHook(wanted: string | undefined, context: Cli): Promise<num
   return printResult('installed', `Installed the guard in ${path}; git runs it before each push.`)
 }
 
-export const installHook = (failClosed: boolean, context: Cli): Promise<number> =>
-  changeHook(renderHook(failClosed), context)
+export const installHook = (failClosed: boolean, cli: Cli): Promise<number> =>
+  changeHook(renderHook(failClosed), cli)
 
-export const uninstallHook = (context: Cli): Promise<number> => changeHook(undefined, context)
+export const uninstallHook = (cli: Cli): Promise<number> => changeHook(undefined, cli)
