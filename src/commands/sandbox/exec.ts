@@ -1,4 +1,4 @@
-import { defineCommand } from '../../cli/define-command.ts'
+import { command } from '../../cli/command.ts'
 import { printPreview } from '../../cli/dry-run.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { usageError } from '../../errors.ts'
@@ -19,18 +19,18 @@ const commandLine: Input<readonly string[]> = {
   read: args => args.get('command') ?? [],
 }
 
-export const sandboxExecCommand = defineCommand({
-  command: 'sandbox exec',
+export const sandboxExecCommand = command({
+  name: 'sandbox exec',
   summary: 'Run a command in a new sandbox and return its exit code',
   propagatesExitCode: true,
-  output: 'the output of the command',
+  prints: 'the output of the command',
   options: { ...serverOptions, commandLine },
   examples: ["mergeq sandbox exec -- sh -c 'mergeq pr submit 7 && mergeq pr wait 7'"],
-  async run({ commandLine: words, ...values }, context) {
-    const { host, options } = context
+  async run({ commandLine: words, ...values }, cli) {
+    const { host, options } = cli
     if (options.dryRun) {
       const preview = `Would run ${words.map(sanitizeLine).join(' ')} against ${describeSandbox(values)}.`
-      return printPreview(preview, context)
+      return printPreview(preview, cli)
     }
     const [program = '', ...programArgs] = words
     return useSandbox(values, host, async sandbox => {

@@ -1,4 +1,4 @@
-import { defineCommand } from '../../cli/define-command.ts'
+import { command } from '../../cli/command.ts'
 import { printPreview } from '../../cli/dry-run.ts'
 import { shellWord } from '../../domain/suggested-command.ts'
 import { usageError } from '../../errors.ts'
@@ -38,22 +38,22 @@ export function userShell(env: Environment, platform: string) {
   return { program: isWindowsPowerShell ? 'powershell.exe' : 'pwsh.exe', args: ['-NoLogo'] }
 }
 
-export const sandboxShellCommand = defineCommand({
-  command: 'sandbox shell',
+export const sandboxShellCommand = command({
+  name: 'sandbox shell',
   summary: 'Open a shell in which every mergeq command uses a new sandbox',
   propagatesExitCode: true,
-  output: 'the output of the shell',
+  prints: 'the output of the shell',
   options: serverOptions,
   examples: ['mergeq sandbox shell', 'mergeq sandbox shell --scenario failure'],
-  async run(values, context) {
-    const { interrupted, runProgram, input, env, runtime } = context.host
+  async run(values, cli) {
+    const { interrupted, runProgram, input, env, runtime } = cli.host
     const { program, args } = userShell(env, runtime.platform)
-    if (context.options.dryRun) {
+    if (cli.options.dryRun) {
       const preview = `Would open ${sanitizeLine(program)} against ${describeSandbox(values)}.`
-      return printPreview(preview, context)
+      return printPreview(preview, cli)
     }
-    return useSandbox(values, context.host, async sandbox => {
-      await context.logger.info(
+    return useSandbox(values, cli.host, async sandbox => {
+      await cli.logger.info(
         `This shell uses a sandbox at ${sandbox.baseUrl}. The queues in it are simulated. To leave the shell, type: exit`,
       )
       const { code, startError } = await runProgram(program, args, {
@@ -67,7 +67,7 @@ export const sandboxShellCommand = defineCommand({
           `The shell could not be started: ${sanitizeLine(program)}.`,
           'Set SHELL to the path of your shell, such as /bin/sh.',
         )
-      await context.logger.info('The sandbox was stopped.')
+      await cli.logger.info('The sandbox was stopped.')
       return code
     })
   },

@@ -1,25 +1,25 @@
-import { defineCommand } from '../../cli/define-command.ts'
+import { command } from '../../cli/command.ts'
 import { printPreview } from '../../cli/dry-run.ts'
 import { stringifyJson } from '../../json.ts'
 import { describeSandbox, serverOptions, useSandbox } from './open-sandbox.ts'
 import { detectShell, formatVariable } from './shell.ts'
 
-export const sandboxStartCommand = defineCommand({
-  command: 'sandbox start',
+export const sandboxStartCommand = command({
+  name: 'sandbox start',
   summary: 'Start a sandbox on this machine and run it until interrupted',
-  output: {
+  prints: {
     table: 'on a terminal, the lines to paste in another terminal; on a pipe, the JSON line',
     json: 'one line when the sandbox is ready: {"baseUrl","token"}',
     ndjson: 'the same',
   },
   options: serverOptions,
   examples: ['mergeq sandbox start --port 8080 --scenario failure'],
-  async run(values, context) {
-    if (context.options.dryRun) return printPreview(`Would serve ${describeSandbox(values)}.`, context)
-    const { env, interrupted, out, runtime } = context.host
-    return useSandbox(values, context.host, async ({ baseUrl, token, variables }) => {
+  async run(values, cli) {
+    if (cli.options.dryRun) return printPreview(`Would serve ${describeSandbox(values)}.`, cli)
+    const { env, interrupted, out, runtime } = cli.host
+    return useSandbox(values, cli.host, async ({ baseUrl, token, variables }) => {
       const shell = detectShell(env, runtime.platform)
-      const isForPerson = out.terminal && context.results !== 'json'
+      const isForPerson = out.terminal && cli.results !== 'json'
       const lines = isForPerson
         ? [
             `The sandbox is ready at ${baseUrl}.`,

@@ -1,5 +1,5 @@
 import { sandboxNote } from '../../api/send.ts'
-import { defineCommand } from '../../cli/define-command.ts'
+import { command } from '../../cli/command.ts'
 import { sandboxOptions, useSandbox } from './open-sandbox.ts'
 
 interface TourStep {
@@ -47,28 +47,28 @@ function filterLines(search: string, text: string | Uint8Array): string {
   return kept.map(line => `${line}\n`).join('')
 }
 
-export const sandboxTourCommand = defineCommand({
-  command: 'sandbox tour',
+export const sandboxTourCommand = command({
+  name: 'sandbox tour',
   summary: 'Run a demo: create a queue, merge a pull request, read tests and metrics',
-  output: 'each command and its output',
+  prints: 'each command and its output',
   options: sandboxOptions,
   examples: ['mergeq sandbox tour', 'mergeq sandbox tour --speed 4'],
-  async run(values, context) {
-    const { err, out } = context.host
+  async run(values, cli) {
+    const { err, out } = cli.host
     // On a terminal `metrics` prints a summary, which is shown whole.
     const steps = out.terminal
       ? tourSteps.map(({ comment, commandLine }): TourStep => ({ comment, commandLine }))
       : tourSteps
-    if (context.options.dryRun) {
+    if (cli.options.dryRun) {
       for (const step of steps) await out.write(formatStep(step))
       return 0
     }
-    return useSandbox(values, context.host, async sandbox => {
+    return useSandbox(values, cli.host, async sandbox => {
       const environment = { ...sandbox.environment, MERGEQ_TARGET_BRANCH: 'release' }
       for (const step of steps) {
         const { commandLine, grep } = step
         await out.write(formatStep(step))
-        const code = await context.runCommandLine(commandLine.split(' '), environment, {
+        const code = await cli.runCommandLine(commandLine.split(' '), environment, {
           out: text => out.write(grep === undefined ? text : filterLines(grep, text)),
           // The tour prints this note itself, once, at the end.
           err: async text => (text === `${sandboxNote}\n` ? undefined : err.write(text)),
