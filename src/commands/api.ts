@@ -12,7 +12,7 @@ import { serviceOperations } from '../api/operations/index.ts'
 import { bodyTooLargeError } from '../api/request.ts'
 import type { ResponseBody, ResponseDecoder } from '../api/response.ts'
 import { runRequests } from '../cli/calls.ts'
-import { defineCommand } from '../cli/define-command.ts'
+import { command } from '../cli/command.ts'
 import type { RecordFields } from '../cli/fields.ts'
 import { openInput } from '../cli/input-files.ts'
 import { argument, flag, option, paramInput } from '../cli/inputs.ts'
@@ -159,11 +159,11 @@ function prependHead({ status, headers, bytes }: ResponseBody): Uint8Array {
 
 const methods = { get: 'GET', post: 'POST' } as const
 
-export const apiCommand = defineCommand({
-  command: 'api',
+export const apiCommand = command({
+  name: 'api',
   summary: 'Call any API operation and print the response unchanged',
-  operations: 'any',
-  output:
+  alsoSends: 'any',
+  prints:
     'the response, unchanged except that it is sanitized on a terminal; --fields selects fields from it',
   fields: responseFields,
   options: {
@@ -192,10 +192,10 @@ export const apiCommand = defineCommand({
     'mergeq api flaky-tests/list-quarantined-tests -F page_query.page_size=100',
     'mergeq api status',
   ],
-  async run({ operation: name, method, field = [], rawField = [], input, include }, context) {
+  async run({ operation: name, method, field = [], rawField = [], input, include }, cli) {
     const set = [...field, ...rawField]
     const known = findOperation(name)
-    const body = input === undefined ? {} : await readInputBody(openInput(input, context), name)
+    const body = input === undefined ? {} : await readInputBody(openInput(input, cli), name)
     const hasBody = input !== undefined || set.length > 0
     const knownMethod = known === undefined ? undefined : operationMethod(known.route)
     const typedMethod = method && methods[method]
@@ -203,7 +203,7 @@ export const apiCommand = defineCommand({
     if (sentMethod === 'GET' && hasBody)
       throw usageError('A GET request cannot have a body.', 'Omit -f, -F and --input, or use -X post.')
     const givenKeys = new Set([...Object.keys(body), ...set.map(field => field.split(/[.=]/)[0] ?? '')])
-    const settings = known === undefined ? [] : settingParams(known, givenKeys, context.args)
+    const settings = known === undefined ? [] : settingParams(known, givenKeys, cli.args)
     const isChange = known === undefined ? sentMethod === 'POST' : known.recovery !== undefined
     const { readBack, ...recovery }: Partial<WriteRecovery> = known?.recovery ?? {}
     const operation: Method = {
@@ -221,11 +221,11 @@ export const apiCommand = defineCommand({
       isPublic: known?.isPublic === true,
     }
     const inputs = Object.fromEntries(settings.map(({ name, input }) => [name, input]))
-    const args = new Map(context.args)
+    const args = new Map(cli.args)
     if (set.length > 0) args.set('--set', set)
     const overrides = readOverrides(args, inputs, operation.params)
     const values = new Map([['body', () => body]])
-    const request = await resolveRequest(operation, { values, overrides }, callerOf(context.settings))
-    return runRequests(context, [request], {})
+    const request = await resolveRequest(operation, { values, overrides }, callerOf(cli.settings))
+    return runRequests(cli, [request], {})
   },
 })
