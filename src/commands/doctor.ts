@@ -5,7 +5,7 @@ import { getServiceStatus } from '../api/operations/status.ts'
 import { listFailingTests } from '../api/operations/tests.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import type { Cli } from '../cli/cli.ts'
-import { defineCommand } from '../cli/define-command.ts'
+import { command } from '../cli/command.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { readGitVersion } from '../config/git.ts'
 import type { SettingKey } from '../config/setting-definitions.ts'
@@ -35,7 +35,7 @@ interface Report extends Outcome {
   readonly check: string
 }
 
-/** The context of the command, and what several checks ask the service for once. */
+/** What a command uses, and what several checks ask the service for once. */
 interface Session extends Cli {
   probe(): Promise<ServiceProbe>
   /** Reads the status of the service, without a token. */
@@ -104,11 +104,11 @@ interface ServiceProbe {
  * Reads the metrics once, without retries: a read that needs a token and no repository. Throws only the error
  * of a signal.
  */
-async function probeService(context: Cli): Promise<ServiceProbe> {
-  const { clock } = context.host
+async function probeService(cli: Cli): Promise<ServiceProbe> {
+  const { clock } = cli.host
   const sentAt = clock.now()
   try {
-    const client = context.client()
+    const client = cli.client()
     const limits = { maxRetries: 0 }
     const { date, response } = await callOperation(client, getMergeQueueMetrics, {}, { limits })
     return { sentAt, endedAt: clock.now(), date, metrics: response.bytes }
@@ -326,11 +326,11 @@ async function runCheck(check: Check, session: Session): Promise<Outcome> {
 }
 
 /** Runs all checks. A check whose needs are not met is skipped. */
-async function runChecks(context: Cli): Promise<readonly Report[]> {
+async function runChecks(cli: Cli): Promise<readonly Report[]> {
   const session: Session = {
-    ...context,
-    probe: memoize(() => probeService(context)),
-    status: memoize(() => readServiceStatus(context.client())),
+    ...cli,
+    probe: memoize(() => probeService(cli)),
+    status: memoize(() => readServiceStatus(cli.client())),
   }
   const reports: Report[] = []
   for (const check of checks) {
@@ -410,23 +410,23 @@ function checklist(reports: readonly Report[], verbose: boolean): readonly Style
   return lines
 }
 
-export const doctorCommand = defineCommand({
-  command: 'doctor',
+export const doctorCommand = command({
+  name: 'doctor',
   summary: 'Check the setup and suggest fixes',
-  operations: [getMergeQueueMetrics, getServiceStatus, listFailingTests, getQueue],
+  alsoSends: [getMergeQueueMetrics, getServiceStatus, listFailingTests, getQueue],
   toleratesErrors: true,
-  exitKinds: ['check-failed'],
-  output: {
+  exits: ['check-failed'],
+  prints: {
     table: 'a checklist; on a pipe, one row per check',
     json: '[{"check","result","found","fix"}]',
     ndjson: 'one check per line',
   },
   fields: { names: ['check', 'result', 'found', 'fix'], columns: checkColumns },
   examples: ['mergeq doctor', 'mergeq doctor --json'],
-  async run(_, context) {
-    const { printer, options } = context
+  async run(_, cli) {
+    const { printer, options } = cli
     // A dry run lists the checks.
-    const reports = options.dryRun ? [] : await runChecks(context)
+    const reports = options.dryRun ? [] : await runChecks(cli)
     await printer.print({
       records: options.dryRun ? checks.map(({ check }) => ({ check })) : reports.map(reportRecord),
       ...(options.dryRun
