@@ -1,4 +1,4 @@
-import { defineCommand } from '../cli/define-command.ts'
+import { command } from '../cli/command.ts'
 import { argument } from '../cli/inputs.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { textual } from '../domain/values/types.ts'
@@ -163,14 +163,14 @@ const scriptOfShell = textual({
   },
 })
 
-export const completionCommand = defineCommand({
-  command: 'completion',
+export const completionCommand = command({
+  name: 'completion',
   summary: 'Print a shell completion script',
-  needsSettings: false,
+  settings: 'not needed',
   options: {
     shell: argument(scriptOfShell, `Shell: ${shells.join(', ')}`),
   },
-  output: 'the script, which is also in the completions directory of the package',
+  prints: 'the script, which is also in the completions directory of the package',
   examples: [
     'source <(mergeq completion bash)',
     'mergeq completion zsh > "$HOME/.zfunc/_mergeq"',
