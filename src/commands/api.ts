@@ -1,6 +1,5 @@
 import {
   type Operation,
-  type OperationErrors,
   operationMethod,
   operationName,
   parseOverride,
@@ -72,11 +71,27 @@ const settingParams = (operation: Operation, givenKeys: ReadonlySet<string>, arg
     return isGiven && !isTyped ? [] : [{ name, param, input: paramInput(name, param) }]
   })
 
-/** Returns what to do about a 404 for a name that mergeq does not know. */
-function unknownOperationErrors(name: string): OperationErrors {
+type OperationFacts = Pick<Operation, 'recovery' | 'errors' | 'isHostedOnly' | 'isPublic'>
+
+/** Returns what is kept of an operation. A change is never read back or sent again. */
+function knownOperation({ recovery, isHostedOnly, isPublic }: Operation): OperationFacts {
+  const { readBack, ...others }: Partial<WriteRecovery> = recovery ?? {}
+  return {
+    ...(recovery === undefined ? {} : { recovery: { ...others, replay: 'never' } }),
+    errors: { hint: () => undefined },
+    isHostedOnly: isHostedOnly === true,
+    isPublic: isPublic === true,
+  }
+}
+
+/** Returns the same for a name that mergeq does not know: a POST may be a change, and a 404 has a hint. */
+function unknownOperation(name: string, method: 'GET' | 'POST'): OperationFacts {
   const similar = suggestName(name, operationNames) ?? suggestName(`get${name}`, operationNames)
   const hint = `mergeq knows no operation named '${name}'. ${similar ?? 'To list them, run: mergeq api --help'}`
-  return { hint: status => (status === 404 ? hint : undefined) }
+  return {
+    ...(method === 'POST' ? { recovery: { replay: 'never' } } : {}),
+    errors: { hint: status => (status === 404 ? hint : undefined) },
+  }
 }
 
 /** Returns the fields of the response; an unknown operation that may be a POST counts as a change. */
@@ -204,21 +219,15 @@ export const apiCommand = command({
       throw usageError('A GET request cannot have a body.', 'Omit -f, -F and --input, or use -X post.')
     const givenKeys = new Set([...Object.keys(body), ...set.map(field => field.split(/[.=]/)[0] ?? '')])
     const settings = known === undefined ? [] : settingParams(known, givenKeys, cli.args)
-    const isChange = known === undefined ? sentMethod === 'POST' : known.recovery !== undefined
-    const { readBack, ...recovery }: Partial<WriteRecovery> = known?.recovery ?? {}
     const operation: Method = {
+      ...(known === undefined ? unknownOperation(name, sentMethod) : knownOperation(known)),
       route: `${sentMethod} /${name}`,
       summary: '',
-      // A change is never read back or sent again.
-      ...(isChange ? { recovery: { ...recovery, replay: 'never' } } : {}),
       params: {
         ...Object.fromEntries(settings.map(({ name, param }) => [name, param])),
         body: requiredParam(anyBody, 'Body', { location: 'body' }),
       },
       decoder: createRawDecoder(include),
-      errors: known === undefined ? unknownOperationErrors(name) : { hint: () => undefined },
-      isHostedOnly: known?.isHostedOnly === true,
-      isPublic: known?.isPublic === true,
     }
     const inputs = Object.fromEntries(settings.map(({ name, input }) => [name, input]))
     const args = new Map(cli.args)
