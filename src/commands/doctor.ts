@@ -425,13 +425,16 @@ export const doctorCommand = command({
   examples: ['mergeq doctor', 'mergeq doctor --json'],
   async run(_, cli) {
     const { printer, options } = cli
-    // A dry run lists the checks.
-    const reports = options.dryRun ? [] : await runChecks(cli)
+    if (options.dryRun) {
+      const names = checks.map(({ check }) => ({ check }))
+      await printer.print({ records: names, columns: columns(['CHECK', 'check']) })
+      return 0
+    }
+    const reports = await runChecks(cli)
     await printer.print({
-      records: options.dryRun ? checks.map(({ check }) => ({ check })) : reports.map(reportRecord),
-      ...(options.dryRun
-        ? { columns: columns(['CHECK', 'check']) }
-        : { columns: checkColumns, screen: () => ({ heading: checklist(reports, options.verbose) }) }),
+      records: reports.map(reportRecord),
+      columns: checkColumns,
+      screen: () => ({ heading: checklist(reports, options.verbose) }),
     })
     return exitCodeOf(reports.some(({ result }) => result === 'fail') ? 'check-failed' : 'ok')
   },
