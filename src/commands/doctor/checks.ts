@@ -1,0 +1,308 @@
+import { callOperation, readIfFound } from '../../api/call.ts'
+import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
+import { getQueue } from '../../api/operations/queues.ts'
+import { getServiceStatus } from '../../api/operations/status.ts'
+import { listFailingTests } from '../../api/operations/tests.ts'
+import type { ServiceClient } from '../../api/service-client.ts'
+import type { Cli } from '../../cli/cli.ts'
+import { isContinuousIntegration } from '../../config/ci-systems.ts'
+import { readGitVersion } from '../../config/git.ts'
+import type { SettingKey } from '../../config/setting-definitions.ts'
+import { restrictCommand } from '../../config/store.ts'
+import { joinTruncated } from '../../domain/format.ts'
+import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
+import { queueSummary } from '../../domain/queue-entries.ts'
+import { type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
+import { isNotFound, type MergeqError, toFailure } from '../../errors.ts'
+import { getString } from '../../json.ts'
+import { isLoopback, parseUrl } from '../../url.ts'
+
+export interface Outcome {
+  readonly result: 'pass' | 'warn' | 'fail' | 'skip'
+  /** What the check found or, for a skipped check, why it did not run. */
+  readonly found: string
+  /** What to do about a problem; a command to copy is at the end of its line. */
+  readonly fix?: string
+  /** Whether checks that need this one can run although it failed or was skipped. */
+  readonly isUsable?: boolean
+}
+
+/** What a command uses, and what several checks ask the service for once. */
+export interface Session extends Cli {
+  probe(): Promise<ServiceProbe>
+  /** Reads the status of the service, without a token. */
+  status(): Promise<ServiceStatus>
+}
+
+export interface Check {
+  readonly check: string
+  /** The names of earlier checks without which this check is skipped. */
+  readonly needs?: readonly string[]
+  /** Returns what it finds; an error that it throws is a failure. */
+  run(session: Session): Outcome | Promise<Outcome>
+}
+
+const pass = (found: string): Outcome => ({ result: 'pass', found })
+
+/** A problem that stops only some commands, or none. */
+const warn = (found: string, fix: string): Outcome => ({ result: 'warn', found, fix })
+
+/** The outcome of a check that found nothing out; checks that need it can run. */
+const skip = (reason: string): Outcome => ({ result: 'skip', found: `skipped: ${reason}`, isUsable: true })
+
+const minNodeVersion = '20.18.1'
+
+function checkVersions({ host: { runtime } }: Session): Outcome {
+  const found = `mergeq ${runtime.version}, Node ${runtime.node}, ${runtime.platform}`
+  return runtime.node.localeCompare(minNodeVersion, 'en', { numeric: true }) >= 0
+    ? pass(found)
+    : warn(found, `Use Node ${minNodeVersion} or later: https://nodejs.org/en/download`)
+}
+
+/** Checks that the settings can be read, and only by this user. */
+async function checkSettings({ settings: { store } }: Session): Promise<Outcome> {
+  if (store.path === undefined)
+    return warn('no configuration directory', 'Set HOME, or run: export MERGEQ_CONFIG_DIR=<directory>')
+  await store.read()
+  const mode = await store.sharedMode()
+  if (mode === undefined) return pass(store.path)
+  return warn(`${store.path} is readable by other users (mode ${mode})`, restrictCommand(store))
+}
+
+async function checkProxy({ host: { env }, settings }: Session): Promise<Outcome> {
+  const { bypassesProxy, proxyFromEnvironment } = await import('../../http/http-client.ts')
+  const proxy = proxyFromEnvironment(env)
+  if (proxy === undefined) return pass('none')
+  const name = ['https_proxy', 'HTTPS_PROXY'].find(variable => (env[variable] ?? '') !== '')
+  const url = parseUrl(await settings.require('baseUrl').catch(() => ''))
+  const isUnused = url !== undefined && (isLoopback(url.hostname) || bypassesProxy(url, env))
+  return pass(`${proxy.host} (${name})${isUnused ? `, not used for ${url.hostname}` : ''}`)
+}
+
+/** What one request to the service showed. */
+interface ServiceProbe {
+  /** When the request was sent and when it ended, in milliseconds since 1970. */
+  readonly sentAt: number
+  readonly endedAt: number
+  /** The time of the response by the service's clock, in milliseconds since 1970. */
+  readonly date?: number | undefined
+  /** The metrics of all queues that the token may read. */
+  readonly metrics?: Uint8Array
+  /** Why the request failed; undefined for a response with a status of 2xx. */
+  readonly error?: MergeqError
+}
+
+/**
+ * Reads the metrics once, without retries: a read that needs a token and no repository. Throws only the error
+ * of a signal.
+ */
+export async function probeService(cli: Cli): Promise<ServiceProbe> {
+  const { clock } = cli.host
+  const sentAt = clock.now()
+  try {
+    const client = cli.client()
+    const limits = { maxRetries: 0 }
+    const { date, response } = await callOperation(client, getMergeQueueMetrics, {}, { limits })
+    return { sentAt, endedAt: clock.now(), date, metrics: response.bytes }
+  } catch (error) {
+    return { sentAt, endedAt: clock.now(), error: toFailure(error) }
+  }
+}
+
+/** Whether a request reached the service, whatever the service answered. */
+const isReached = (error: MergeqError | undefined): boolean =>
+  error === undefined || error.details.status !== undefined || error.details.sentState === 'ambiguous'
+
+/**
+ * Returns the error of a request to the service; undefined for a request that succeeded. The request for the
+ * status needs no token: it decides where the request for the metrics shows nothing about the connection.
+ */
+async function connectionError({ probe, status }: Session): Promise<MergeqError | undefined> {
+  const { error } = await probe()
+  if (isReached(error) || error?.details.failedStep !== undefined) return error
+  const read = await status()
+  return read.kind === 'unknown' ? read.failure : undefined
+}
+
+const readBaseUrl = async ({ settings }: Session): Promise<URL> => new URL(await settings.require('baseUrl'))
+
+async function checkDns(session: Session): Promise<Outcome> {
+  const { hostname } = await readBaseUrl(session)
+  const error = await connectionError(session)
+  const step = error?.details.failedStep
+  if (/^[\d.]+$|^\[/.test(hostname)) return pass(`${hostname} is an IP address`)
+  if (step === 'dns') throw error
+  if (isReached(error) || step === 'connection' || step === 'tls') return pass(`${hostname} was resolved`)
+  return skip(`no connection to ${hostname}`)
+}
+
+async function checkTls(session: Session): Promise<Outcome> {
+  const { protocol, hostname } = await readBaseUrl(session)
+  const error = await connectionError(session)
+  if (error?.details.failedStep === 'tls') throw error
+  if (protocol === 'http:') return pass('not used: the base URL is http')
+  return isReached(error)
+    ? pass(`the certificate of ${hostname} is trusted`)
+    : skip(`no connection to ${hostname}`)
+}
+
+async function checkService({ probe }: Session): Promise<Outcome> {
+  const { error, sentAt, endedAt } = await probe()
+  if (error !== undefined) throw error
+  return pass(`responded in ${endedAt - sentAt} ms and accepted the token`)
+}
+
+/** Checks that there is a token, and that the service does not reject it, as far as it can be reached. */
+async function checkToken({ client, probe }: Session): Promise<Outcome> {
+  const { source } = await client().token()
+  const { error } = await probe()
+  if (error?.kind === 'auth') throw error
+  return pass(source)
+}
+
+/** The largest clock difference in milliseconds that does not distort time ranges. */
+const maxClockSkew = 60_000
+
+async function checkClock({ probe }: Session): Promise<Outcome> {
+  const { date, sentAt, endedAt } = await probe()
+  if (date === undefined)
+    return warn('the response has no date', 'Compare the clock of this machine with another clock.')
+  const offset = date - (sentAt + endedAt) / 2
+  const found = `${Math.abs(Math.round(offset / 1_000))}s ${offset < 0 ? 'ahead of' : 'behind'} the service`
+  if (Math.abs(offset) <= maxClockSkew) return pass(found)
+  return warn(found, 'Set the clock of this machine: time ranges depend on it.')
+}
+
+/**
+ * What the service says about its health. `operational`: no problem. `outage`: a problem, which `text`
+ * describes in the words of the service. `unknown`: the service has no status or could not be asked, because
+ * of `failure`.
+ */
+type ServiceStatus =
+  | { readonly kind: 'operational' }
+  | { readonly kind: 'outage'; readonly text: string }
+  | { readonly kind: 'unknown'; readonly failure: MergeqError }
+
+/** The time limit for the status, in milliseconds: it is only additional information. */
+const statusTimeout = 3_000
+
+/** Sends one request without a token, for at most 3 seconds. Throws only the error of a signal. */
+export async function readServiceStatus(client: ServiceClient): Promise<ServiceStatus> {
+  const limits = { maxRetries: 0, timeout: () => statusTimeout }
+  try {
+    const { response } = await callOperation(client, getServiceStatus, {}, { limits })
+    const [record = {}] = response.records
+    const type = getString(record, 'overallStatus.type') ?? 'up'
+    const text = getString(record, 'overallStatus.overallStatusDescription') ?? type
+    return type === 'up' ? { kind: 'operational' } : { kind: 'outage', text }
+  } catch (error) {
+    return { kind: 'unknown', failure: toFailure(error) }
+  }
+}
+
+async function checkStatus({ status }: Session): Promise<Outcome> {
+  const read = await status()
+  if (read.kind === 'operational') return pass('operational')
+  if (read.kind === 'outage') return warn(read.text, 'If commands fail, try again later.')
+  return isNotFound(read.failure) ? pass('the service publishes no status') : skip(read.failure.message)
+}
+
+async function checkGit({ host }: Session): Promise<Outcome> {
+  const version = await readGitVersion(host)
+  const advice = 'Install git (https://git-scm.com/downloads), or use --repo and --target-branch.'
+  return version === undefined ? warn('git cannot be run', advice) : pass(version)
+}
+
+/** Checks that a setting has a valid value; a wrong one is a warning, and so is `missing`. */
+async function checkSetting(name: SettingKey, missing: Outcome, { settings }: Session): Promise<Outcome> {
+  try {
+    const found = await settings.find(name)
+    await settings.read(name)
+    return found === undefined ? missing : pass(`${found.value} (${found.origin})`)
+  } catch (error) {
+    const { message, details } = toFailure(error)
+    return warn(message, details.hint ?? '')
+  }
+}
+
+/** Reads a setting that an earlier check has judged. */
+const readUsable = <N extends 'repo' | 'targetBranch' | 'org'>(name: N, { settings }: Session) =>
+  settings.read(name).catch(() => undefined)
+
+/** A failure because the service does not have what the settings name; says which queues there are. */
+async function notFound(what: string, { probe }: Session): Promise<Outcome> {
+  const { metrics = new Uint8Array() } = await probe()
+  const { queues } = summarizeMetrics(readSamplesIn(metrics))
+  const names = queues.map(({ repo = '?', branch }) => `${repo} ${branch}`)
+  const list = names.length === 0 ? 'The metrics name no queues.' : `Queues: ${joinTruncated(names)}.`
+  return { result: 'fail', found: `${what}.`, fix: `${list} To list the queues, run: mergeq queue list` }
+}
+
+async function checkQueue(session: Session): Promise<Outcome> {
+  const repo: Repository | undefined = await readUsable('repo', session)
+  const targetBranch = await readUsable('targetBranch', session)
+  if (repo === undefined || targetBranch === undefined) return skip('the settings name no queue')
+  const name = shortRepositoryName(repo)
+  const limits = { maxRetries: 0 }
+  const queue = await readIfFound(session.client(), getQueue, { repo, targetBranch }, { limits })
+  return queue === undefined
+    ? notFound(`${name} has no queue for ${targetBranch}`, session)
+    : pass(`${name} ${targetBranch}: ${queueSummary(queue)}`)
+}
+
+/** Checks the organization: with a repository, by a page of failing tests, the only read that needs it. */
+async function checkOrganization(session: Session): Promise<Outcome> {
+  const missing = { ...skip('needed only for flaky commands'), fix: 'mergeq config set org <slug>' }
+  const outcome = await checkSetting('org', missing, session)
+  const [org, repo] = [await readUsable('org', session), await readUsable('repo', session)]
+  const { error } = await session.probe()
+  if (outcome.result !== 'pass' || org === undefined || repo === undefined || error !== undefined)
+    return outcome
+  const now = session.host.clock.now()
+  const params = { org, repo, start: now - 3_600_000, end: now, pageSize: 1, pageToken: '' }
+  try {
+    await callOperation(session.client(), listFailingTests, params, { limits: { maxRetries: 0 } })
+    return outcome
+  } catch (error) {
+    const failure = toFailure(error)
+    const { status, hint = '' } = failure.details
+    if (status === 401 || status === 403) return warn(failure.message, hint)
+    if (!isNotFound(failure)) throw failure
+    return notFound(`${org} has no tests of ${shortRepositoryName(repo)}`, session)
+  }
+}
+
+/** All checks, in their order: the setup, the service, then the directory and the machine. */
+export const checks: readonly Check[] = [
+  { check: 'versions', run: checkVersions },
+  { check: 'settings', run: checkSettings },
+  { check: 'base URL', run: async ({ settings }) => pass(await settings.require('baseUrl')) },
+  { check: 'proxy', run: checkProxy },
+  { check: 'token', needs: ['base URL'], run: checkToken },
+  { check: 'DNS', needs: ['settings', 'base URL', 'proxy'], run: checkDns },
+  { check: 'TLS', needs: ['DNS'], run: checkTls },
+  { check: 'service', needs: ['token', 'DNS', 'TLS'], run: checkService },
+  { check: 'clock', needs: ['service'], run: checkClock },
+  { check: 'service status', needs: ['TLS'], run: checkStatus },
+  { check: 'git', run: checkGit },
+  {
+    check: 'CI',
+    run: ({ host }) => pass(isContinuousIntegration(host.env) ? 'CI job: no prompts' : 'not a CI job'),
+  },
+  {
+    check: 'repository',
+    run(session) {
+      const fix = 'Use --repo owner/name, or run: mergeq config set repo owner/name'
+      return checkSetting('repo', warn('none', fix), session)
+    },
+  },
+  {
+    check: 'target branch',
+    run(session) {
+      const fix = 'Use --target-branch <branch>, or run: mergeq config set target-branch <branch>'
+      return checkSetting('targetBranch', warn('none', fix), session)
+    },
+  },
+  { check: 'organization', run: checkOrganization },
+  { check: 'queue', needs: ['service'], run: checkQueue },
+]
