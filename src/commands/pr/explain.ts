@@ -1,8 +1,9 @@
 import { getMergeQueueTestingDetails, getPartialPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { command } from '../../cli/command.ts'
 import { pullRequestArguments, webInput } from '../../cli/common-inputs.ts'
-import { defineCommand } from '../../cli/define-command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
+import { requestsOf } from '../../cli/requests.ts'
 
 const explanationRecord: RecordFields = {
   names: [
@@ -18,17 +19,21 @@ const explanationRecord: RecordFields = {
   columns: [],
 }
 
-export const prExplainCommand = defineCommand({
-  command: 'pr explain',
+const { repo, targetBranch, pr } = getPartialPullRequest.params
+
+export const prExplainCommand = command({
+  name: 'pr explain',
   summary: 'Explain why pull requests are not merging and what to do next',
-  operation: getPartialPullRequest,
-  isComposition: true,
-  params: ['repo', 'targetBranch', 'pr'],
-  inputs: { pr: pullRequestArguments },
-  options: { web: webInput },
+  alsoSends: [getPartialPullRequest, getQueue, getMergeQueueTestingDetails],
+  options: {
+    requests: requestsOf(
+      { ...getPartialPullRequest, params: { repo, targetBranch, pr } },
+      { pr: pullRequestArguments },
+    ),
+    web: webInput,
+  },
   fields: explanationRecord,
-  operations: [getQueue, getMergeQueueTestingDetails],
-  output: {
+  prints: {
     table:
       'the verdict, the reasons, the next steps, and whether to submit again; of several pull requests, their numbers first',
     json: '{"pr","targetBranch","title","verdict","state","since","queue","testRun","reasons","next","submitAgain","unread"}',
@@ -40,9 +45,8 @@ export const prExplainCommand = defineCommand({
     'mergeq pr explain 123 --json | jq -r .verdict',
     'mergeq pr explain 123 --set includeTimeline=true',
   ],
-  async run({ web }, context) {
-    const requests = await context.requests()
+  async run({ requests, web }, cli) {
     const { explainAll } = await import('./explain/report.ts')
-    return explainAll(requests, { web }, context)
+    return explainAll(requests, { web }, cli)
   },
 })

@@ -1,13 +1,16 @@
+import { runRequests } from '../../cli/calls.ts'
+import type { Cli } from '../../cli/cli.ts'
+import { command } from '../../cli/command.ts'
 import { argsForPullRequest, pullRequestArguments } from '../../cli/common-inputs.ts'
-import { defineCommand } from '../../cli/define-command.ts'
 import { openInput } from '../../cli/input-files.ts'
 import { type Input, typedName } from '../../cli/inputs.ts'
+import { requestOf } from '../../cli/requests.ts'
 import type { ParseContext } from '../../config/settings.ts'
 import { formatBytes, formatInteger, pluralize } from '../../domain/format.ts'
-import { isPullRequestReference } from '../../domain/values/pull-request.ts'
+import { isPullRequestReference, type RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import { encodeTargets, type ImpactedTargets, TargetList } from '../../domain/values/target-list.ts'
 import { usageError, withName } from '../../errors.ts'
-import { getString } from '../../json.ts'
+import { getString, type JsonObject } from '../../json.ts'
 import { setImpactedTargets } from '../../methods/pull-requests.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 import { readRecordOnce } from './reads.ts'
@@ -129,30 +132,41 @@ async function noteRewrittenTarget(
     )
 }
 
-export const prTargetsCommand = defineCommand({
-  command: 'pr targets',
+export const prTargetsCommand = command({
+  name: 'pr targets',
   summary: 'Set the impacted targets of a pull request',
   operation: setImpactedTargets,
-  inputs: { pr: onePullRequest, sha: commit, targets: targetArguments },
-  async readBefore(values, context) {
-    const { pr, sha } = values
-    const record = await readRecordOnce(values, context)
-    const head = getString(record ?? {}, 'prSha')
-    if (sha !== undefined && head !== undefined && !head.startsWith(sha))
-      await context.logger.warn(
-        `The head of #${pr} is ${head.slice(0, 7)}, but the targets are set at ${sha.slice(0, 7)}. To set them at its head, add --sha ${head}.`,
-      )
-    return record
+  options: {
+    request: requestOf(setImpactedTargets, { pr: onePullRequest, sha: commit, targets: targetArguments }),
   },
-  present: (_, { pr, sha, targets }) => ({
-    sentence: `Set the impacted targets of #${pr}${sha === undefined ? '' : ` at ${sha.slice(0, 7)}`}: ${describe(targets)}.`,
-  }),
   examples: [
     'mergeq pr targets 123 //cart:lib //web:app --sha 4f2a9c1',
     'git diff --name-only origin/main | mergeq pr targets 123 --from -',
     'mergeq pr targets 123 --all',
   ],
+  run: ({ request }, cli) =>
+    runRequests(cli, [request], {
+      before: values => warnOfOtherHead(values, cli),
+      present: ({ values: { pr, sha, targets } }) => ({
+        sentence: `Set the impacted targets of #${pr}${sha === undefined ? '' : ` at ${sha.slice(0, 7)}`}: ${describe(targets)}.`,
+      }),
+    }),
 })
+
+/** Warns if the targets are set at another commit than the head. Returns the record of the pull request. */
+async function warnOfOtherHead(
+  pullRequest: RequestedPullRequest & { readonly sha: string | undefined },
+  cli: Cli,
+): Promise<JsonObject | undefined> {
+  const { pr, sha } = pullRequest
+  const record = await readRecordOnce(pullRequest, cli)
+  const head = getString(record ?? {}, 'prSha')
+  if (sha !== undefined && head !== undefined && !head.startsWith(sha))
+    await cli.logger.warn(
+      `The head of #${pr} is ${head.slice(0, 7)}, but the targets are set at ${sha.slice(0, 7)}. To set them at its head, add --sha ${head}.`,
+    )
+  return record
+}
 
 function describe({ list, number, dropped }: ImpactedTargets): string {
   if (list === 'ALL') return 'all targets'

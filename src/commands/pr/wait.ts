@@ -1,23 +1,27 @@
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getMergeQueueTestingDetails, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { command } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
-import { defineCommand } from '../../cli/define-command.ts'
-import { printDryRun } from '../../cli/dry-run.ts'
+import { requestsOf } from '../../cli/requests.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
 import { readWaitOptions, waitInputs, waitRecord } from './wait-options.ts'
 
-export const prWaitCommand = defineCommand({
-  command: 'pr wait',
+const { repo, targetBranch, pr } = getSubmittedPullRequest.params
+
+export const prWaitCommand = command({
+  name: 'pr wait',
   summary: 'Wait for pull requests to merge, fail or be cancelled',
-  operation: getSubmittedPullRequest,
-  isComposition: true,
-  params: ['repo', 'targetBranch', 'pr'],
-  inputs: { pr: pullRequestArguments },
-  options: waitInputs,
-  operations: [getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
-  exitKinds: Object.values(kindOfOutcome),
-  output: {
+  alsoSends: [getSubmittedPullRequest, getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
+  options: {
+    requests: requestsOf(
+      { ...getSubmittedPullRequest, params: { repo, targetBranch, pr } },
+      { pr: pullRequestArguments },
+    ),
+    ...waitInputs,
+  },
+  exits: Object.values(kindOfOutcome),
+  prints: {
     table:
       'the result of each pull request, with failing checks and next commands (on a pipe, one row); changes go to standard error',
     json: 'one result per pull request: {"type":"result","pr","title","url","outcome","state","reason","elapsedSeconds","exit"}, and "failingChecks" if it failed',
@@ -29,19 +33,10 @@ export const prWaitCommand = defineCommand({
     'mergeq pr wait 123 --until tests-passed --match-head HEAD',
     'mergeq pr wait 123 124 125 -o ndjson',
   ],
-  async dryRun(values, context) {
-    const requests = await context.requests()
-    await readWaitOptions(values, requests.length, context)
-    const [first] = requests
-    if (first === undefined || requests.length === 1) return printDryRun(requests, context)
-    // Several pull requests are found in their queue.
-    return printDryRun([{ ...first, operation: getQueue, overrides: [] }], context)
-  },
-  async run(values, context) {
-    const requests = await context.requests()
-    const options = await readWaitOptions(values, requests.length, context)
+  async run({ requests, ...values }, cli) {
+    const options = await readWaitOptions(values, requests.length, cli)
     const { waitAndReport } = await import('./wait-report.ts')
     const targets = requests.map(request => ({ request, state: {} }))
-    return waitAndReport(targets, options, context)
+    return waitAndReport(targets, options, cli)
   },
 })
