@@ -160,7 +160,7 @@ const receipt = (record: JsonObject, sentence: string): Result => ({
 })
 
 /** Prints a response, or opens its page. Returns the exit code. */
-async function printResponse<V extends RequestValues>(
+export async function printResponse<V extends RequestValues>(
   cli: Cli,
   request: ServiceRequest<V>,
   { called, before }: Called,

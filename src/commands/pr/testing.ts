@@ -1,20 +1,25 @@
+import type { CallResult } from '../../api/call.ts'
 import { tryRead } from '../../api/extra-reads.ts'
+import type { Params } from '../../api/operation.ts'
 import {
   getMergeQueueTestingDetails,
   getPartialPullRequest,
   getSubmittedPullRequest,
 } from '../../api/operations/pull-requests.ts'
+import { call, type Presentation, printResponse } from '../../cli/calls.ts'
+import type { Cli } from '../../cli/cli.ts'
+import { command } from '../../cli/command.ts'
 import { argsForPullRequest, webInput } from '../../cli/common-inputs.ts'
-import { defineCommand, type RunContext } from '../../cli/define-command.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, option, typedInput } from '../../cli/inputs.ts'
+import { requestOf } from '../../cli/requests.ts'
 import { shorten } from '../../domain/format.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
 import { howItFailed, readChecks, testRunOf, unreportedStatuses } from '../../domain/test-run.ts'
 import { parsePullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import type { Repository } from '../../domain/values/repository.ts'
 import { textual } from '../../domain/values/types.ts'
-import { extendError, type MergeqError, usageError } from '../../errors.ts'
+import { extendError, type MergeqError, toFailure, usageError } from '../../errors.ts'
 import { get, getArray, getString, type JsonObject } from '../../json.ts'
 import type { ServiceRequest } from '../../methods/resolve.ts'
 import {
@@ -139,31 +144,29 @@ type TestRunValues = {
 }
 
 /**
- * Prints a test run and its checks. A service that finds no run by pull request refuses with 400; then the
- * record of the pull request, or its timeline, may name the newest run
- * (docs/reference/service.md, "getMergeQueueTestingDetails"). Returns the exit code.
+ * Reads a test run. A service that finds no run by pull request refuses with 400; then the record of the pull request,
+ * or its timeline, may name the newest run (docs/reference/service.md, "getMergeQueueTestingDetails").
  */
-async function printTestRun<V extends TestRunValues>(
-  request: ServiceRequest<V>,
-  context: RunContext<V>,
-): Promise<number> {
-  const sent = await context.sendOne(request)
+async function readTestRun(cli: Cli, request: ServiceRequest<TestRunValues>): Promise<CallResult<Params>> {
   const { repo, targetBranch, pr } = request.values
-  const { failure } = sent
-  if (pr === undefined || failure?.details.status !== 400) return context.report(sent)
-  const params = { repo, targetBranch, pr, includeTimeline: true }
-  const { record = {} } = await tryRead(context.client(), getPartialPullRequest, params)
-  const run = testRunOf(record)
-  if (run === undefined) {
-    const state = stateOf(record)
-    const command = context.settings.commandLine(['pr', 'explain', pr], request.values)
-    return context.report({ ...sent, failure: explainMissingRun(failure, pr, state, command) })
+  try {
+    return await call(cli, request)
+  } catch (error) {
+    const failure = toFailure(error)
+    if (pr === undefined || failure.details.status !== 400) throw failure
+    const params = { repo, targetBranch, pr, includeTimeline: true }
+    const { record = {} } = await tryRead(cli.client(), getPartialPullRequest, params)
+    const run = testRunOf(record)
+    if (run === undefined) {
+      const command = cli.settings.commandLine(['pr', 'explain', pr], request.values)
+      throw explainMissingRun(failure, pr, stateOf(record), command)
+    }
+    const source = getString(record, 'verifiedByTestRun') === run ? 'verifiedByTestRun' : 'timeline'
+    await cli.logger.debug(
+      `The service does not find test runs by pull request. Using test run ${run}, from the field ${source} of #${pr}.`,
+    )
+    return call(cli, { ...request, values: { ...request.values, pr: undefined, run } })
   }
-  const source = getString(record, 'verifiedByTestRun') === run ? 'verifiedByTestRun' : 'timeline'
-  await context.logger.debug(
-    `The service does not find test runs by pull request. Using test run ${run}, from the field ${source} of #${pr}.`,
-  )
-  return context.send([{ ...request, values: { ...request.values, pr: undefined, run } }])
 }
 
 function explainMissingRun(failure: MergeqError, pr: number, state: string, command: string): MergeqError {
@@ -177,27 +180,42 @@ function explainMissingRun(failure: MergeqError, pr: number, state: string, comm
   return extendError(failure, { hint }, `No test run of #${pr} is known.`)
 }
 
-export const prTestingCommand = defineCommand({
-  command: 'pr testing',
+function presentTestRun(run: JsonObject, repo: Repository): Presentation {
+  const checks = readChecks(run)
+  const page = pageOf(checks)
+  return {
+    columns: checkColumns,
+    rows: checks,
+    ...(page === undefined ? {} : { page }),
+    screen: () => ({ heading: testRunLines(run, checks, repo) }),
+  }
+}
+
+export const prTestingCommand = command({
+  name: 'pr testing',
   summary: 'Show a test run: its checks and pull requests',
   operation: getMergeQueueTestingDetails,
-  operations: [getSubmittedPullRequest],
-  inputs: { run: testRun, pr: pullRequest },
-  options: { web: webInput },
+  alsoSends: [getSubmittedPullRequest],
+  options: {
+    request: requestOf(getMergeQueueTestingDetails, { run: testRun, pr: pullRequest }),
+    web: webInput,
+  },
   // A row is made from several fields: a check run and a status have other names for the same thing.
   fields: serviceRecord(getMergeQueueTestingDetails, checkColumns),
-  present({ records: [run = {}] }, { repo }) {
-    const checks = readChecks(run)
-    const page = pageOf(checks)
-    return {
-      columns: checkColumns,
-      rows: checks,
-      ...(page === undefined ? {} : { page }),
-      screen: () => ({ heading: testRunLines(run, checks, repo) }),
-    }
-  },
   examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing --pr 123 --json'],
-  async run(_, context) {
-    return printTestRun(await context.request(), context)
+  async run({ request, web }, cli) {
+    const called = await readTestRun(cli, request)
+    const code = await printResponse(
+      cli,
+      request,
+      { called },
+      {
+        web,
+        showsSheet: true,
+        present: ({ response, values: { repo } }) => presentTestRun(response.records[0] ?? {}, repo),
+      },
+    )
+    await cli.printer.end()
+    return code
   },
 })
