@@ -64,18 +64,34 @@ interface Called {
 
 type PrintOptions<V> = Pick<RequestsOptions<V>, 'present' | 'web'> & Pick<Received<V>, 'showsSheet'>
 
+interface CallOptions<V> extends Pick<RequestsOptions<V>, 'explain'> {
+  readonly limits?: RequestLimits
+}
+
 /** Sends a request, and prints nothing. */
-export const call = <V extends RequestValues>(
+export async function call<V extends RequestValues>(
   cli: Cli,
-  { operation, values, overrides }: ServiceRequest<V>,
-  { limits = {} }: { readonly limits?: RequestLimits } = {},
-): Promise<CallResult<Params>> => callMethod(cli.client(), operation, values, { overrides, limits })
+  request: ServiceRequest<V>,
+  { limits = {}, explain }: CallOptions<V> = {},
+): Promise<CallResult<Params>> {
+  const { operation, values, overrides } = request
+  try {
+    return await callMethod(cli.client(), operation, values, { overrides, limits })
+  } catch (error) {
+    const failure = toFailure(error)
+    if (explain === undefined) throw failure
+    throw await explain(failure, request).catch(() => {
+      cli.host.interrupted.throwIfAborted()
+      return failure
+    })
+  }
+}
 
 /** Sends requests, and prints the responses in the order of the requests. Returns the most severe exit code. */
 export async function runRequests<V extends RequestValues>(
   cli: Cli,
   requests: readonly ServiceRequest<V>[],
-  options: RequestsOptions<V>,
+  options: RequestsOptions<NoInfer<V>>,
 ): Promise<number> {
   if (requests.length === 0) {
     await cli.logger.info(`${cli.command}: nothing to do.`)
@@ -84,11 +100,8 @@ export async function runRequests<V extends RequestValues>(
   const showsSheet = requests.length === 1 && !cli.args.has('--output')
   const work = async (request: ServiceRequest<V>): Promise<Called> => {
     const before = await readBefore(cli, request, options)
-    try {
-      return { before, called: await call(cli, request) }
-    } catch (error) {
-      throw await explained(cli, toFailure(error), request, options)
-    }
+    const { explain } = options
+    return { before, called: await call(cli, request, explain === undefined ? {} : { explain }) }
   }
   const { report } = await each(cli, requests, work, {
     ...options,
@@ -120,21 +133,6 @@ async function readBefore<V extends RequestValues>(
   } catch {
     host.interrupted.throwIfAborted()
     return undefined
-  }
-}
-
-async function explained<V extends RequestValues>(
-  { host }: Cli,
-  failure: MergeqError,
-  request: ServiceRequest<V>,
-  { explain }: RequestsOptions<V>,
-): Promise<MergeqError> {
-  if (explain === undefined) return failure
-  try {
-    return await explain(failure, request)
-  } catch {
-    host.interrupted.throwIfAborted()
-    return failure
   }
 }
 

@@ -84,6 +84,7 @@ describe('one failure', () => {
     ['pr cancel --yes', 401],
     ['pr restart', 403],
     ['pr submit', 401],
+    ['pr submit --wait', 403],
     ['pr get', 403],
     ['pr explain', 401],
   ])('of a token that is rejected stops the rest: %s, %i', async (line, status) => {

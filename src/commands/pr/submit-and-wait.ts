@@ -1,77 +1,63 @@
-import { submitPullRequest } from '../../api/operations/pull-requests.ts'
-import type { RunContext } from '../../cli/define-command.ts'
-import { nameOf, type RequestResult, reportResults, withResource } from '../../cli/report.ts'
+import { tryRead } from '../../api/extra-reads.ts'
+import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { call, type RequestValues } from '../../cli/calls.ts'
+import type { Cli } from '../../cli/cli.ts'
+import { each } from '../../cli/each.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import type { WaitOptions } from '../../domain/wait-state.ts'
-import { isOutage, MergeqError, toMergeqError } from '../../errors.ts'
+import { isNotFound, isOutage, MergeqError, toFailure } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ServiceRequest } from '../../methods/resolve.ts'
-import type { WaitTarget } from '../../wait/readings.ts'
-import { readRecord } from './reads.ts'
+import type { Wait, WaitTarget } from '../../wait/readings.ts'
+import { explainFinished } from './reads.ts'
 import { startCommandWait, WaitReporter } from './wait-report.ts'
 
+type SubmitRequest = ServiceRequest<RequestedPullRequest & RequestValues>
+
+interface Submission {
+  /** The record before the submission: it is not the result of the new one. */
+  readonly recordBefore: JsonObject | undefined
+  /** In milliseconds since 1970. */
+  readonly sentAt: number
+}
+
 /**
- * Submits pull requests and waits for them. Each record is read before the submission, because an old record
- * is not the result of the new one. The limit of the wait limits everything: when it is over, nothing more is
- * submitted. Returns the exit code.
+ * Submits pull requests and waits for them. The limit of the wait limits everything: when it is over, nothing more
+ * is submitted. Where an error stops the submissions, there is no wait. Returns the exit code.
  */
-export async function submitAndWait<V extends RequestedPullRequest>(
-  requests: readonly ServiceRequest<V>[],
+export async function submitAndWait(
+  requests: readonly SubmitRequest[],
   options: WaitOptions,
-  context: RunContext<V>,
+  cli: Cli,
 ): Promise<number> {
-  const { clock, interrupted } = context.host
-  const wait = await startCommandWait(options, context)
-  /** Throws the error of a pull request that was not submitted within the time limit. */
-  const checkTime = ({ values }: ServiceRequest<V>) => {
-    if (wait.time.hasTime()) return
-    throw new MergeqError('timed-out', `Timed out before #${values.pr} was submitted.`)
-  }
-  const results: (RequestResult & {
-    readonly recordBefore?: JsonObject | undefined
-    readonly sentAt?: number
-  })[] = []
-  const isOnly = requests.length === 1
-  for (const request of requests) {
-    if (interrupted.aborted) break
-    try {
-      checkTime(request)
-      const limits = wait.limits.ofReadBeforeChange()
-      const recordBefore = await readRecord(request.values, context, { limits })
-      checkTime(request)
-      const sentAt = clock.now()
-      const { failure } = await context.sendOne(request, { isOnly, limits: wait.limits.ofChange })
-      if (failure !== undefined && isOutage(failure)) checkTime(request)
-      results.push({ code: failure?.exit ?? 0, failure, recordBefore, sentAt })
-    } catch (error) {
-      const original = toMergeqError(error)
-      const failure = isOnly ? original : withResource(original, nameOf(request.values))
-      results.push({ code: failure.exit, failure })
-    }
-    if (options.stopsOnError && results.at(-1)?.failure !== undefined) break
-  }
+  const { clock, interrupted } = cli.host
+  const wait = await startCommandWait(options, cli)
+  const { outcomes, report } = await each(cli, requests, request => submit(request, wait, cli), {
+    atOnce: 1,
+    stopOnError: options.stopsOnError,
+  })
   const to = clock.now()
   const targets = requests.map((request, index) => {
-    const result = results[index]
+    const { result, failure } = outcomes[index] ?? {}
     return {
       request: { values: request.values, overrides: [] },
       state: {
         recordBeforeSubmit: result?.recordBefore,
         submission: { from: result?.sentAt ?? to, to },
       },
-      failure: result?.failure,
+      failure,
     }
   })
   const failures = targets.flatMap(({ failure }) => failure ?? [])
-  const isStopped = options.stopsOnError && failures.length > 0
+  const isStopped = failures.some(({ kind }) => options.stopsOnError || kind === 'auth')
   // A signal after the last submission ends the wait, which reports it.
   const isInterrupted =
-    (interrupted.aborted && results.length < requests.length) ||
+    (interrupted.aborted && outcomes.length < requests.length) ||
     failures.some(({ kind }) => kind === 'interrupted')
   const reporter = new WaitReporter(
     targets.map(({ request }) => request),
     wait,
-    context,
+    cli,
   )
   const waiting: WaitTarget[] = []
   for (const { failure, ...target } of targets) {
@@ -83,8 +69,33 @@ export async function submitAndWait<V extends RequestedPullRequest>(
   }
   if (isStopped || isInterrupted) {
     await reporter.flush()
-    return reportResults(submitPullRequest, requests, results, context)
+    return report()
   }
-  if (waiting.length > 0) for (const { message } of failures) await context.logger.info(message)
+  if (waiting.length > 0) for (const { message } of failures) await cli.logger.info(message)
   return reporter.waitFor(waiting)
+}
+
+/** Submits a pull request while the wait has time. */
+async function submit(request: SubmitRequest, wait: Wait, cli: Cli): Promise<Submission> {
+  const { repo, targetBranch, pr } = request.values
+  const checkTime = () => {
+    if (!wait.time.hasTime()) throw new MergeqError('timed-out', `Timed out before #${pr} was submitted.`)
+  }
+  checkTime()
+  const { record: recordBefore, failure: unread } = await tryRead(
+    cli.client(),
+    getSubmittedPullRequest,
+    { repo, targetBranch, pr },
+    { limits: wait.limits.ofReadBeforeChange() },
+  )
+  if (unread !== undefined && !isNotFound(unread)) throw unread
+  checkTime()
+  const sentAt = cli.host.clock.now()
+  try {
+    await call(cli, request, { limits: wait.limits.ofChange, explain: explainFinished(cli, ['ok']) })
+  } catch (error) {
+    if (isOutage(toFailure(error))) checkTime()
+    throw error
+  }
+  return { recordBefore, sentAt }
 }

@@ -7,12 +7,13 @@ import {
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { withoutMessages } from '../../api/service-client.ts'
+import { runRequests } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
+import { command } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
-import { defineCommand } from '../../cli/define-command.ts'
-import { printDryRun } from '../../cli/dry-run.ts'
 import { receiptRecord } from '../../cli/fields.ts'
-import { flag, optionName } from '../../cli/inputs.ts'
+import { flag, type Input, optionName, typedInput } from '../../cli/inputs.ts'
+import { requestsOf } from '../../cli/requests.ts'
 import { joinList } from '../../domain/format.ts'
 import { kindOfOutcome, stateOf } from '../../domain/states.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
@@ -72,59 +73,63 @@ function describeResubmission(pr: number, before: JsonObject, priority: number |
   return `#${pr} was already queued; priority ${change}.`
 }
 
-export const prSubmitCommand = defineCommand({
-  command: 'pr submit',
-  summary: 'Submit pull requests to the queue for testing and merging',
-  operation: submitPullRequest,
-  inputs: { pr: pullRequestArguments },
-  options: {
-    wait: flag('Wait for the pull request to merge, fail or be cancelled'),
-    ...waitInputs,
-  },
-  operations: [getSubmittedPullRequest, getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
-  exitKinds: Object.values(kindOfOutcome),
-  output: {
-    table: 'one sentence per pull request; on a pipe, a row with pr, ok, delivery, message',
-    json: 'one receipt per pull request, {"operation","repo","targetBranch","pr","ok","delivery"}; with --wait, one result',
-    ndjson: 'the same, one per line; with --wait, the lines of `mergeq pr wait`',
-  },
-  fields: typed => (typed.has('--wait') ? waitRecord : receiptRecord),
-  readBefore: readRecordOnce,
-  explainRejection: (failure, values, context) =>
-    explainFinished(context, ['ok'])(failure, { operation: submitPullRequest, values, overrides: [] }),
-  present: (_, { pr, targetBranch, priority }, { before }) => ({
-    sentence:
-      before?.isCurrentlySubmittedToQueue === true
-        ? describeResubmission(pr, before, priority)
-        : `Submitted #${pr} to the queue for ${targetBranch}.`,
-  }),
-  examples: [
-    'mergeq pr submit 123',
-    'mergeq pr submit 123 124 --priority high',
-    'mergeq pr submit 123 --wait',
-  ],
-  check({ wait }, { args }) {
+const typedWait = typedInput('wait', flag('Wait for the pull request to merge, fail or be cancelled'))
+
+/** The other options of a wait require it. */
+const waitInput: Input<boolean> = {
+  ...typedWait,
+  read(args) {
+    const wait = typedWait.read(args)
     const typed = Object.keys(waitInputs)
       .map(key => `--${optionName(key)}`)
       .find(name => args.has(name))
     if (typed !== undefined && !wait)
       throw usageError(`${typed} requires --wait.`, `Add --wait, or omit ${typed}.`)
+    return wait
   },
-  async dryRun({ wait, ...waitValues }, context) {
-    const requests = await context.requests()
-    if (wait) await readWaitOptions(waitValues, requests.length, context)
-    return printDryRun(requests, context)
+}
+
+export const prSubmitCommand = command({
+  name: 'pr submit',
+  summary: 'Submit pull requests to the queue for testing and merging',
+  operation: submitPullRequest,
+  alsoSends: [getSubmittedPullRequest, getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
+  options: {
+    requests: requestsOf(submitPullRequest, { pr: pullRequestArguments }),
+    wait: waitInput,
+    ...waitInputs,
   },
-  async run({ wait, ...waitValues }, context) {
-    const requests = await context.requests()
+  exits: Object.values(kindOfOutcome),
+  prints: {
+    table: 'one sentence per pull request; on a pipe, a row with pr, ok, delivery, message',
+    json: 'one receipt per pull request, {"operation","repo","targetBranch","pr","ok","delivery"}; with --wait, one result',
+    ndjson: 'the same, one per line; with --wait, the lines of `mergeq pr wait`',
+  },
+  fields: typed => (typed.has('--wait') ? waitRecord : receiptRecord),
+  examples: [
+    'mergeq pr submit 123',
+    'mergeq pr submit 123 124 --priority high',
+    'mergeq pr submit 123 --wait',
+  ],
+  async run({ requests, wait, ...waitValues }, cli) {
     if (wait) {
-      const waitOptions = await readWaitOptions(waitValues, requests.length, context)
+      const waitOptions = await readWaitOptions(waitValues, requests.length, cli)
       const { submitAndWait } = await import('./submit-and-wait.ts')
-      return submitAndWait(requests, waitOptions, context)
+      return submitAndWait(requests, waitOptions, cli)
     }
-    // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
-    const code = await context.send(requests, 1)
-    if (code === 0) await suggestWait(requests, context)
+    const code = await runRequests(cli, requests, {
+      // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
+      atOnce: 1,
+      before: values => readRecordOnce(values, cli),
+      explain: explainFinished(cli, ['ok']),
+      present: ({ values: { pr, targetBranch, priority }, before }) => ({
+        sentence:
+          before?.isCurrentlySubmittedToQueue === true
+            ? describeResubmission(pr, before, priority)
+            : `Submitted #${pr} to the queue for ${targetBranch}.`,
+      }),
+    })
+    if (code === 0) await suggestWait(requests, cli)
     return code
   },
 })
