@@ -1,10 +1,12 @@
 import { fieldNames, sampleRecord } from '../api/operations/fields.ts'
 import { readSamplesIn, sampleBatches } from '../api/operations/metrics.ts'
+import { call } from '../cli/calls.ts'
 import type { Cli } from '../cli/cli.ts'
+import { command } from '../cli/command.ts'
 import { repositoryOrAll } from '../cli/common-inputs.ts'
 import { drawsResults } from '../cli/context.ts'
-import { defineCommand } from '../cli/define-command.ts'
 import { flag } from '../cli/inputs.ts'
+import { requestOf } from '../cli/requests.ts'
 import { formatDuration, formatInteger, pluralize } from '../domain/format.ts'
 import { isCounted, numberText, type Sample } from '../domain/metrics/exposition.ts'
 import {
@@ -183,12 +185,14 @@ async function printSamples(bytes: Uint8Array, { printer, host }: Cli): Promise<
   }
 }
 
-export const metricsCommand = defineCommand({
-  command: 'metrics',
+export const metricsCommand = command({
+  name: 'metrics',
   summary: 'Show merge queue metrics (Prometheus text format on a pipe)',
   operation: getMergeQueueMetrics,
-  inputs: { repo: repositoryOrAll(getMergeQueueMetrics.params.repo) },
-  options: { raw: flag('Show every series on a terminal instead of a summary') },
+  options: {
+    request: requestOf(getMergeQueueMetrics, { repo: repositoryOrAll(getMergeQueueMetrics.params.repo) }),
+    raw: flag('Show every series on a terminal instead of a summary'),
+  },
   // A record is a sample.
   fields: {
     names: fieldNames(sampleRecord),
@@ -201,14 +205,11 @@ export const metricsCommand = defineCommand({
     'mergeq metrics --repo acme/web --json',
     'mergeq metrics > mergeq.prom',
   ],
-  async run({ raw }, context) {
-    const request = await context.request()
-    const { options, printer, host } = context
-    const sent = await context.sendOne(request)
-    const response = sent.result?.response
-    if (response === undefined) return context.report(sent)
+  async run({ request, raw }, cli) {
+    const { options, printer, host } = cli
+    const { response } = await call(cli, request)
     const { bytes } = response
-    if (drawsResults(context)) {
+    if (drawsResults(cli)) {
       const series = raw ? [...readSamplesIn(bytes)].filter(isCounted) : []
       const screen = () =>
         series.length > 0
@@ -222,7 +223,7 @@ export const metricsCommand = defineCommand({
             }
       await printer.print({ records: [], columns: [], screen })
     } else if (options.format.isForPeople && options.fields.length === 0) await printer.print(rawText(bytes))
-    else await printSamples(bytes, context)
+    else await printSamples(bytes, cli)
     return 0
   },
 })

@@ -1,12 +1,17 @@
+import type { ParamValues } from '../../api/operation.ts'
+import type { Cli } from '../../cli/cli.ts'
+import { command } from '../../cli/command.ts'
 import { limitInput } from '../../cli/common-inputs.ts'
-import { defineCommand } from '../../cli/define-command.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, paramInput, typedName } from '../../cli/inputs.ts'
+import { type ListEnding, runList } from '../../cli/lists.ts'
+import { requestOf } from '../../cli/requests.ts'
 import type { ParseContext, ParsedArgs } from '../../config/settings.ts'
 import { countRead, formatInteger, pluralize } from '../../domain/format.ts'
 import { maxWindow } from '../../domain/limits.ts'
 import { describeInWords, describeWhen, parseTimeRange } from '../../domain/time-range.ts'
 import { get, getString, type JsonObject } from '../../json.ts'
+import type { ListEnd, ListPage } from '../../methods/list.ts'
 import { listFailingTests, type TestOrder } from '../../methods/tests.ts'
 import { type Column, columns } from '../../output/view.ts'
 
@@ -115,55 +120,64 @@ const orderTexts: Readonly<Record<TestOrder, string>> = {
   name: 'by name',
 }
 
-export const flakyListCommand = defineCommand({
-  command: 'flaky list',
+export const flakyListCommand = command({
+  name: 'flaky list',
   summary: 'List the tests that failed in a time range',
   operation: listFailingTests,
-  inputs: { limit: listLimit, sort: listSort },
+  options: { request: requestOf(listFailingTests, { limit: listLimit, sort: listSort }) },
   fields: serviceRecord(listFailingTests, csvColumns),
-  present: ({ records }, _, { context: { options } }) => ({
-    columns: options.format.isWide ? csvColumns : failingColumns,
-    screen: () => ({ columns: failingScreenColumns, rows: records }),
-  }),
-  listEnding(end, { sort, since, until, pageToken }, { startedAt, settings: { commandLine } }) {
-    const { records, shown, total = shown, hidden, complete, isBroken } = end
-    if (sort === undefined || pageToken !== undefined || (shown === 0 && isBroken)) return undefined
-    const range = parseTimeRange(since, until, startedAt, typedName)
-    const endsNow = until === undefined
-    if (shown === 0) {
-      const when = describeWhen(range, endsNow)
-      const earlier = commandLine(['flaky', 'list', '--since', '30d'])
-      return {
-        sentence:
-          hidden > 0
-            ? `No test that failed ${when} matches the options.`
-            : `No test failed ${when}. To search further back, run: ${earlier}`,
-      }
-    }
-    const count =
-      total === shown
-        ? countRead(shown, 'test', !isBroken)
-        : `${formatInteger(shown)} of ${pluralize(total, 'test')}`
-    const order = shown === 1 ? '' : `, ${orderTexts[sort]}`
-    const id = getString(records[0], 'id')
-    const start = id?.slice(0, 8) ?? ''
-    // The beginning of an ID is searched in the failing tests of the last 7 days.
-    const isFound =
-      startedAt - range.start <= maxWindow &&
-      records.filter(record => getString(record, 'id')?.startsWith(start)).length === 1
-    return {
-      footer: [
-        `${count}, ${describeInWords(range, endsNow)}${order}. RATE and PRS: last 7 days.`,
-        [
-          complete || isBroken ? '' : 'All of them: -o ndjson. ',
-          id === undefined ? '' : `One of them: ${commandLine(['flaky', 'get', isFound ? start : id])}`,
-        ],
-      ],
-    }
-  },
   examples: [
     'mergeq flaky list --since 7d --sort impact --limit 20',
     'mergeq flaky list --since 30d -o ndjson',
     "mergeq flaky list --owner @acme/web --name 'Cart*' --json",
   ],
+  run: ({ request }, cli) =>
+    runList(cli, request, {
+      present: ({ response: { records } }) => ({
+        columns: cli.options.format.isWide ? csvColumns : failingColumns,
+        screen: () => ({ columns: failingScreenColumns, rows: records }),
+      }),
+      ending: end => listEnding(end, request.values, cli),
+    }),
 })
+
+/** Returns the lines below the list on a terminal, or the sentence if no test is listed. */
+function listEnding(
+  { records, shown, total = shown, hidden, complete, isBroken }: ListEnd & Pick<ListPage, 'records'>,
+  { sort, since, until, pageToken }: ParamValues<typeof listFailingTests.params>,
+  { startedAt, settings: { commandLine } }: Cli,
+): ListEnding | undefined {
+  if (sort === undefined || pageToken !== undefined || (shown === 0 && isBroken)) return undefined
+  const range = parseTimeRange(since, until, startedAt, typedName)
+  const endsNow = until === undefined
+  if (shown === 0) {
+    const when = describeWhen(range, endsNow)
+    const earlier = commandLine(['flaky', 'list', '--since', '30d'])
+    return {
+      sentence:
+        hidden > 0
+          ? `No test that failed ${when} matches the options.`
+          : `No test failed ${when}. To search further back, run: ${earlier}`,
+    }
+  }
+  const count =
+    total === shown
+      ? countRead(shown, 'test', !isBroken)
+      : `${formatInteger(shown)} of ${pluralize(total, 'test')}`
+  const order = shown === 1 ? '' : `, ${orderTexts[sort]}`
+  const id = getString(records[0], 'id')
+  const start = id?.slice(0, 8) ?? ''
+  // The beginning of an ID is searched in the failing tests of the last 7 days.
+  const isFound =
+    startedAt - range.start <= maxWindow &&
+    records.filter(record => getString(record, 'id')?.startsWith(start)).length === 1
+  return {
+    footer: [
+      `${count}, ${describeInWords(range, endsNow)}${order}. RATE and PRS: last 7 days.`,
+      [
+        complete || isBroken ? '' : 'All of them: -o ndjson. ',
+        id === undefined ? '' : `One of them: ${commandLine(['flaky', 'get', isFound ? start : id])}`,
+      ],
+    ],
+  }
+}
