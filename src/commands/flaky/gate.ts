@@ -1,15 +1,16 @@
 import type { Cli } from '../../cli/cli.ts'
-import { defineCommand } from '../../cli/define-command.ts'
+import { command } from '../../cli/command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { openInput } from '../../cli/input-files.ts'
 import { type Input, option, typedInput } from '../../cli/inputs.ts'
+import { requestOf } from '../../cli/requests.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { describeInWords } from '../../domain/time-range.ts'
 import { isUuid, readText } from '../../domain/values/text.ts'
 import { choice, fileName, integer } from '../../domain/values/types.ts'
 import { isOutage, MergeqError, usageError } from '../../errors.ts'
 import { getString, isObject, type Json, type JsonObject, parseJson } from '../../json.ts'
-import { incompleteListError } from '../../methods/list.ts'
+import { incompleteListError, type ListEnd } from '../../methods/list.ts'
 import { listFailingTests, listUnhealthyTests } from '../../methods/tests.ts'
 import { stateSpan } from '../../output/styled-text.ts'
 import { columns } from '../../output/view.ts'
@@ -85,12 +86,11 @@ const idOf = (test: JsonObject): string => (getString(test, 'id') ?? '').toLower
 async function countOthers(
   ids: ReadonlySet<string>,
   request: FailingTestsRequest,
-  context: Cli,
+  cli: Cli,
 ): Promise<number | undefined> {
-  const { since: _, until: __, sort: ___, minFailureRate, ...values } = request.values
-  if (minFailureRate !== undefined) return undefined
+  if (request.values.minFailureRate !== undefined) return undefined
   let count = 0
-  const { isAvailable } = await readUnhealthyTests({ ...request, values }, context, test => {
+  const { isAvailable } = await readUnhealthyTests(cli, request, test => {
     if (!ids.has(idOf(test))) count++
   })
   return isAvailable ? count : undefined
@@ -124,25 +124,43 @@ const maxInput: Input<number> = {
   },
 }
 
-export const flakyGateCommand = defineCommand({
-  command: 'flaky gate',
+interface Counted {
+  readonly failing: number
+  readonly max: number
+  /** How many failing tests the baseline has. */
+  readonly ignored: number
+  /** Whether the gate passes because the service is unavailable. */
+  readonly isExcused: boolean
+}
+
+/** Says what the gate has counted: `12 tests failed, over the limit of 10; 3 ignored by the baseline`. */
+function describeVerdict(
+  { pages, isBroken }: ListEnd,
+  { failing, max, ignored, isExcused }: Counted,
+): string {
+  const isExceeded = failing > max
+  const limit = `${isExceeded ? 'over' : 'within'} the limit of ${formatInteger(max)}`
+  const reasons = [pages > 0 ? `${pluralize(failing, 'test')} failed, ${limit}` : 'not checked']
+  if (ignored > 0) reasons.push(`${formatInteger(ignored)} ignored by the baseline`)
+  if (isBroken && !isExceeded)
+    reasons.push(
+      isExcused
+        ? 'passed with an incomplete list because the service is unavailable'
+        : 'the list is incomplete',
+    )
+  return reasons.join('; ')
+}
+
+// Without the params that shorten the list and so change the count.
+const { limit: _, pageToken: __, sort: ___, ...gateParams } = listFailingTests.params
+const listTests = { ...listFailingTests, params: gateParams }
+
+export const flakyGateCommand = command({
+  name: 'flaky gate',
   summary: 'Check the number of failing tests against a limit',
-  operation: listFailingTests,
-  isComposition: true,
-  // Without the params that shorten the list and so change the count.
-  params: [
-    ...(['repo', 'org', 'since', 'until', 'pageSize', 'maxPages', 'quarantined'] as const),
-    ...(['minFailureRate', 'owner', 'name', 'path'] as const),
-  ],
-  operations: [listUnhealthyTests],
-  exitKinds: ['check-failed'],
-  fields: verdictRecord,
-  output: {
-    table: 'the result, in one line',
-    json: '{"ok","failing","max","baseline","complete","reason","tests"}',
-    ndjson: 'the same, on one line',
-  },
+  alsoSends: [listFailingTests, listUnhealthyTests],
   options: {
+    request: requestOf(listTests),
     max: maxInput,
     baseline: baselineInput,
     onUnavailable: option(
@@ -152,64 +170,64 @@ export const flakyGateCommand = defineCommand({
     ),
     windowOnly: windowOnlyInput,
   },
+  fields: verdictRecord,
+  exits: ['check-failed'],
+  prints: {
+    table: 'the result, in one line',
+    json: '{"ok","failing","max","baseline","complete","reason","tests"}',
+    ndjson: 'the same, on one line',
+  },
   examples: [
     'mergeq flaky gate --since 24h --max 10 --no-quarantined',
     'mergeq flaky gate --max 0 --baseline known.ndjson --on-unavailable pass',
   ],
-  async run({ max, baseline, onUnavailable, windowOnly }, context) {
-    const { logger, printer } = context
-    const request = await context.request()
+  async run({ request, max, baseline, onUnavailable, windowOnly }, cli) {
+    const { logger, printer } = cli
     const tests: JsonObject[] = []
     let ignored = 0
-    const take = (test: JsonObject) => {
-      if (baseline.has(idOf(test))) ignored++
-      else tests.push(test)
-    }
     const toleratesOutage = onUnavailable === 'pass'
-    const end = await readFailingTests({ command: 'flaky gate', request, toleratesOutage, take }, context)
+    const end = await readFailingTests(cli, request, {
+      toleratesOutage,
+      take(test) {
+        if (baseline.has(idOf(test))) ignored++
+        else tests.push(test)
+      },
+    })
     const { failure, isBroken, complete } = end
     const ids = new Set([...baseline, ...tests.map(idOf)])
-    const others = windowOnly || failure !== undefined ? undefined : await countOthers(ids, request, context)
+    const others = windowOnly || failure !== undefined ? undefined : await countOthers(ids, request, cli)
 
     const failing = tests.length
     const isExceeded = failing > max
     const isExcused = failure !== undefined && isOutage(failure) && toleratesOutage
     const ok = !isExceeded && (!isBroken || isExcused)
-    const limit = `${isExceeded ? 'over' : 'within'} the limit of ${formatInteger(max)}`
-    const reasons = [end.pages > 0 ? `${pluralize(failing, 'test')} failed, ${limit}` : 'not checked']
-    if (ignored > 0) reasons.push(`${formatInteger(ignored)} ignored by the baseline`)
-    if (isBroken && !isExceeded)
-      reasons.push(
-        isExcused
-          ? 'passed with an incomplete list because the service is unavailable'
-          : 'the list is incomplete',
-      )
-    const reason = reasons.join('; ')
+    const reason = describeVerdict(end, { failing, max, ignored, isExcused })
     const verdict = {
       ...{ ok, failing, max, baseline: ignored, complete, reason },
       ...(others === undefined ? {} : { notInWindow: others }),
     }
-    const window = windowOf(rangeOf(request, context), complete)
-    const range = describeInWords(rangeOf(request, context), request.values.until === undefined)
+    const range = rangeOf(request, cli)
+    const rangeText = describeInWords(range, request.values.until === undefined)
     await printer.print({
       records: [verdict],
-      document: ([first = {}]) => (context.options.fields.length > 0 ? first : { ...verdict, tests, window }),
+      document: ([first = {}]) =>
+        cli.options.fields.length > 0 ? first : { ...verdict, tests, window: windowOf(range, complete) },
       columns: verdictRecord.columns,
-      screen: () => ({ heading: [[stateSpan(ok ? 'PASS' : 'FAIL'), `  ${reason} (${range})`]] }),
+      screen: () => ({ heading: [[stateSpan(ok ? 'PASS' : 'FAIL'), `  ${reason} (${rangeText})`]] }),
     })
     // The notes would give the number of tests of a list that was not read.
-    if (end.pages > 0) await logNotes(end, context)
+    if (end.pages > 0) await logNotes(end, cli)
     if (others !== undefined && others > 0) await logger.info(describeOthers(others))
 
     if (isExceeded) {
       if (isBroken && !isExcused) await logger.info(incompleteListError(end).message)
-      throw new MergeqError('check-failed', `flaky gate: ${reason}.`, {
+      throw new MergeqError('check-failed', `${cli.command}: ${reason}.`, {
         hint: 'To list the tests, run `mergeq flaky list` with the same options.',
-        isShown: context.results === 'screen',
+        isShown: cli.results === 'screen',
       })
     }
     if (isExcused) await logger.warn(`${failure.message} The gate passes because of --on-unavailable pass.`)
-    else if (isBroken) throw incompleteListError(end, 'flaky gate')
+    else if (isBroken) throw incompleteListError(end, cli.command)
     return 0
   },
 })

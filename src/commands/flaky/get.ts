@@ -1,10 +1,11 @@
 import { getTestDetails } from '../../api/operations/tests.ts'
+import { type Presentation, runRequests } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
+import { command } from '../../cli/command.ts'
 import { webInput } from '../../cli/common-inputs.ts'
-import { defineCommand } from '../../cli/define-command.ts'
-import { printDryRun } from '../../cli/dry-run.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { argument, option, typedInput } from '../../cli/inputs.ts'
+import { requestOf } from '../../cli/requests.ts'
 import { ageOf, describeSince, formatAgo, formatInteger, formatRate, pluralize } from '../../domain/format.ts'
 import { maxWindow } from '../../domain/limits.ts'
 import { describeInWords } from '../../domain/time-range.ts'
@@ -80,39 +81,42 @@ export const searchRequest = (
  * Returns, for each text, the ID of the only test that matches it, of the tests that failed in a range. Throws a
  * usage error that lists the tests if several match, a `not-found` error if none does, and an `incomplete` error if
  * the tests could not be read to the end.
+ *
+ * @param onlyIds whether only the beginning of an ID is searched
  */
 export async function findTests(
-  command: 'flaky get' | 'flaky link',
+  cli: Cli,
   texts: readonly string[],
   request: FailingTestsRequest,
-  context: Cli,
+  { onlyIds = false }: { readonly onlyIds?: boolean } = {},
 ): Promise<readonly string[]> {
-  const searches = texts.map(text => ({ text, ...createSearch(text, command === 'flaky link') }))
-  const take = (test: JsonObject) => {
-    for (const search of searches) search.take(test)
-  }
-  const end = await readFailingTests({ command, request, take }, context)
-  if (!end.complete) throw incompleteListError(end, command)
-  return searches.map(({ text, found }) => onlyMatch(text, found(), request, context))
+  const searches = texts.map(text => ({ text, ...createSearch(text, onlyIds) }))
+  const end = await readFailingTests(cli, request, {
+    take(test) {
+      for (const search of searches) search.take(test)
+    },
+  })
+  if (!end.complete) throw incompleteListError(end, cli.command)
+  return searches.map(({ text, found }) => onlyMatch(text, found(), request, cli))
 }
 
 function onlyMatch(
   text: string,
   tests: readonly FoundTest[],
   request: FailingTestsRequest,
-  context: Cli,
+  cli: Cli,
 ): string {
   const [test] = tests
   if (test === undefined) {
-    const { commandLine } = context.settings
-    const range = rangeOf(request, context)
+    const { commandLine } = cli.settings
+    const range = rangeOf(request, cli)
     const hints = [`To list the failing tests, run: ${commandLine(['flaky', 'list'])}`]
     if (range.end - range.start <= maxWindow)
       hints.unshift(`To search further back, run: ${commandLine(['flaky', 'get', text])} --window 30d`)
     const message = `No test that failed in the ${describeInWords(range, true)} matches '${text}'.`
     throw new MergeqError('not-found', message, { hint: hints.join('\n') })
   }
-  if (tests.length > 1) throw severalMatchesError(text, tests, context)
+  if (tests.length > 1) throw severalMatchesError(text, tests, cli)
   return test.id
 }
 
@@ -196,8 +200,8 @@ const link = (url: string | undefined): StyledLine | undefined =>
  * Returns a test as lines for a terminal: its name, how it is doing, whose it is and where, then its most
  * common failures. What the record does not have is left out.
  */
-function testSheet(test: JsonObject, context: Cli): readonly StyledLine[] {
-  const { startedAt } = context
+function testSheet(test: JsonObject, cli: Cli): readonly StyledLine[] {
+  const { startedAt } = cli
   const name = getString(test, 'name') ?? 'a test without a name'
   const variant = getString(test, 'variant') ?? ''
   const owners = getArray(test, 'codeowners').filter(owner => typeof owner === 'string')
@@ -221,7 +225,7 @@ function testSheet(test: JsonObject, context: Cli): readonly StyledLine[] {
         : [[styled(`  ${title.padEnd(width)}  `, 'dim'), ...(typeof value === 'string' ? [value] : value)]],
     ),
     ...failuresOf(test, date => ageOf(date, startedAt, formatAgo)).flatMap(failure =>
-      failureBlock(failure, context),
+      failureBlock(failure, cli),
     ),
   ]
 }
@@ -265,54 +269,49 @@ const typedTest = typedInput(
   argument(text('test'), 'Test ID, the beginning of an ID (6 characters or more), or words from the name'),
 )
 
-export const flakyGetCommand = defineCommand({
-  command: 'flaky get',
+export const flakyGetCommand = command({
+  name: 'flaky get',
   summary: 'Show the details of a test',
   operation: getTestDetails,
-  operations: [listFailingTests],
-  fields: serviceRecord(getTestDetails, factColumns),
-  exitKinds: ['not-found', 'incomplete'],
-  inputs: { testId: typedTest },
+  alsoSends: [listFailingTests],
   options: {
+    request: requestOf(getTestDetails, { testId: typedTest }),
     window: option(duration, 'How far back to search for a name or the beginning of an ID', {
       default: '7d',
     }),
     web: webInput,
   },
+  fields: serviceRecord(getTestDetails, factColumns),
+  exits: ['not-found', 'incomplete'],
   examples: [
     'mergeq flaky get 2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a',
     'mergeq flaky get 2b4e8d1c --window 30d',
     'mergeq flaky get "address form"  # exits with 2 if several tests match',
   ],
-  present({ records: [test = {}] }, _, { showsSheet, context }) {
-    const page = getString(test, 'html_url')
-    const table = keyValueTable(test, factColumns)
-    const failures = failuresOf(test).map(({ title, head, text }) => ({
-      field: title,
-      value: `${head}: ${text}`,
-    }))
-    return {
-      ...table,
-      rows: [...table.rows, ...failures],
-      ...(page === undefined ? {} : { page }),
-      screen: () => (showsSheet ? { heading: testSheet(test, context) } : table),
-    }
-  },
-  check({ window }) {
+  async run({ request, window, web }, cli) {
     if (window === 0) throw usageError('--window must be longer than 0.', 'For example: --window 30d')
-  },
-  async dryRun({ window }, context) {
-    const request = await context.request()
-    return isUuid(request.values.testId)
-      ? printDryRun([request], context)
-      : printDryRun([searchRequest(request.values, window, context)], context)
-  },
-  async run({ window }, context) {
-    const request = await context.request()
-    const { testId } = request.values
-    if (isUuid(testId)) return context.send([request])
-    const search = searchRequest(request.values, window, context)
-    const [found = testId] = await findTests('flaky get', [testId], search, context)
-    return context.send([{ ...request, values: { ...request.values, testId: found } }])
+    const { values } = request
+    const [testId = values.testId] = isUuid(values.testId)
+      ? []
+      : await findTests(cli, [values.testId], searchRequest(values, window, cli))
+    return runRequests(cli, [{ ...request, values: { ...values, testId } }], {
+      web,
+      present: ({ response, showsSheet }) => presentTest(response.records[0] ?? {}, showsSheet, cli),
+    })
   },
 })
+
+function presentTest(test: JsonObject, showsSheet: boolean, cli: Cli): Presentation {
+  const page = getString(test, 'html_url')
+  const table = keyValueTable(test, factColumns)
+  const failures = failuresOf(test).map(({ title, head, text }) => ({
+    field: title,
+    value: `${head}: ${text}`,
+  }))
+  return {
+    ...table,
+    rows: [...table.rows, ...failures],
+    ...(page === undefined ? {} : { page }),
+    screen: () => (showsSheet ? { heading: testSheet(test, cli) } : table),
+  }
+}

@@ -1,11 +1,12 @@
 import type { ParamValues } from '../../api/operation.ts'
 import { linkTicketToTestCase } from '../../api/operations/tests.ts'
+import { runRequests } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
+import { command } from '../../cli/command.ts'
 import { readInputItems } from '../../cli/common-inputs.ts'
-import { defineCommand } from '../../cli/define-command.ts'
-import { printDryRun } from '../../cli/dry-run.ts'
 import type { Input } from '../../cli/inputs.ts'
 import { nameOf } from '../../cli/report.ts'
+import { requestsOf } from '../../cli/requests.ts'
 import { maxWindow } from '../../domain/limits.ts'
 import { isUuid } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
@@ -59,45 +60,42 @@ const typedTicket: Input<string> = {
   read: args => linkTicketToTestCase.params.ticket.type.parse(...(args.get('ticket') ?? [])),
 }
 
-/** Returns the IDs that are not complete, and the request for the tests among which they are searched. */
-async function readSearch(requests: readonly LinkRequest[], context: Cli) {
-  const texts = new Set(requests.map(({ values }) => values.testId).filter(id => !isUuid(id)))
-  const [first] = requests
-  if (first === undefined || texts.size === 0) return undefined
-  const org = await context.settings.require('org')
-  return { texts: [...texts], request: searchRequest({ repo: first.values.repo, org }, maxWindow, context) }
-}
-
-export const flakyLinkCommand = defineCommand({
-  command: 'flaky link',
+export const flakyLinkCommand = command({
+  name: 'flaky link',
   summary: 'Link a ticket to a test',
   operation: linkTicketToTestCase,
-  operations: [listFailingTests],
-  exitKinds: ['not-found', 'incomplete'],
-  inputs: { testId: typedTest, ticket: typedTicket },
-  // A link that was sent is never sent again: what comes after a failure is left to the user.
-  stopsOnError: true,
-  present: (_, { testId, ticket }) => ({ sentence: `Linked ticket ${ticket} to test ${testId}.` }),
+  alsoSends: [listFailingTests],
+  options: { requests: requestsOf(linkTicketToTestCase, { testId: typedTest, ticket: typedTicket }) },
+  exits: ['not-found', 'incomplete'],
   examples: [
     'mergeq flaky link 2b4e8d1c KAN-123  # exits with 5 if the test is unknown',
     'mergeq flaky link - < links.txt  # exits with 5 if a test is unknown',
   ],
-  async dryRun(_, context) {
-    const requests = await context.requests()
-    const search = await readSearch(requests, context)
-    return search === undefined ? printDryRun(requests, context) : printDryRun([search.request], context)
-  },
-  async run(_, context) {
-    const requests = await context.requests()
-    const search = await readSearch(requests, context)
-    const found =
-      search === undefined ? [] : await findTests('flaky link', search.texts, search.request, context)
-    const ids = new Map(search?.texts.map((text, index) => [text, found[index]]))
-    const links = requests.map(request => ({
+  async run({ requests }, cli) {
+    const idOf = await findIds(requests, cli)
+    const links = requests.map(({ values, ...request }) => ({
       ...request,
-      values: { ...request.values, testId: ids.get(request.values.testId) ?? request.values.testId },
+      values: { ...values, testId: idOf.get(values.testId) ?? values.testId },
     }))
     // A link that is listed twice is sent once.
-    return context.send([...new Map(links.map(link => [nameOf(link.values), link])).values()])
+    const unique = new Map(links.map(link => [nameOf(link.values), link]))
+    return runRequests(cli, [...unique.values()], {
+      // A link that was sent is never sent again: what comes after a failure is left to the user.
+      stopOnError: true,
+      present: ({ values: { testId, ticket } }) => ({
+        sentence: `Linked ticket ${ticket} to test ${testId}.`,
+      }),
+    })
   },
 })
+
+/** Returns the IDs of the tests of which only the beginning was typed, by that beginning. */
+async function findIds(requests: readonly LinkRequest[], cli: Cli): Promise<ReadonlyMap<string, string>> {
+  const texts = [...new Set(requests.map(({ values }) => values.testId).filter(id => !isUuid(id)))]
+  const [first] = requests
+  if (first === undefined || texts.length === 0) return new Map()
+  const org = await cli.settings.require('org')
+  const search = searchRequest({ repo: first.values.repo, org }, maxWindow, cli)
+  const ids = await findTests(cli, texts, search, { onlyIds: true })
+  return new Map(texts.map((text, index) => [text, ids[index] ?? text]))
+}

@@ -1,9 +1,10 @@
 import { anyField, fieldNames, testRecord } from '../../api/operations/fields.ts'
 import type { Cli } from '../../cli/cli.ts'
-import { defineCommand } from '../../cli/define-command.ts'
+import { command } from '../../cli/command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { expandFiles, openInput } from '../../cli/input-files.ts'
 import type { Input } from '../../cli/inputs.ts'
+import { requestOf } from '../../cli/requests.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { describeWhen } from '../../domain/time-range.ts'
 import { parseDuration } from '../../domain/values/time.ts'
@@ -192,18 +193,18 @@ const matchRecord: RecordFields = {
   columns: matchColumns,
 }
 
-export const flakyMatchCommand = defineCommand({
-  command: 'flaky match',
+// Without filters: a hidden test would count as new.
+const { repo, org, since, until, pageSize, maxPages } = listFailingTests.params
+const listTests = { ...listFailingTests, params: { repo, org, since, until, pageSize, maxPages } }
+
+export const flakyMatchCommand = command({
+  name: 'flaky match',
   summary: 'Classify failures in JUnit XML files as known, quarantined or new',
-  operation: listFailingTests,
-  isComposition: true,
-  // Without filters: a hidden test would count as new.
-  params: ['repo', 'org', 'since', 'until', 'pageSize', 'maxPages'],
-  operations: [listUnhealthyTests],
-  options: { files: filesArgument, windowOnly: windowOnlyInput },
+  alsoSends: [listFailingTests, listUnhealthyTests],
+  options: { request: requestOf(listTests), files: filesArgument, windowOnly: windowOnlyInput },
   fields: matchRecord,
-  exitKinds: ['check-failed'],
-  output: {
+  exits: ['check-failed'],
+  prints: {
     table: 'one row per failed test, new failures first',
     json: '{"counts":{"failed","new","unknown","known","quarantined"},"tests":[...],"window"}',
     ndjson: 'one failed test per line: {"verdict","name","classname","parent","file","test"}',
@@ -213,59 +214,52 @@ export const flakyMatchCommand = defineCommand({
     'mergeq flaky match build/test-results/test/*.xml --json',
     'npx vitest run --reporter=junit | mergeq flaky match -',
   ],
-  async run({ files, windowOnly }, context) {
-    const { printer, logger } = context
-    const request = await context.request()
+  async run({ request, files, windowOnly }, cli) {
+    const { printer, logger } = cli
     for (const { file, cases } of files) if (cases === 0) await logger.warn(`${file} contains no test cases.`)
     const { take, matches } = createMatcher(files.flatMap(({ failed }) => failed))
     // Without failures nothing is read.
-    const end =
-      matches().length === 0
-        ? undefined
-        : await readFailingTests({ command: 'flaky match', request, take }, context)
+    const end = matches().length === 0 ? undefined : await readFailingTests(cli, request, { take })
     const complete = end?.complete ?? true
     const isUnmatched = matches().some(({ test }) => test === undefined)
-    if (isUnmatched && !windowOnly && end?.failure === undefined) {
-      const { repo, org, pageSize, maxPages } = request.values
-      const unhealthy = { ...request, values: { repo, org, pageSize, maxPages } }
-      await readUnhealthyTests(unhealthy, context, test => take(test, false))
-    }
+    if (isUnmatched && !windowOnly && end?.failure === undefined)
+      await readUnhealthyTests(cli, request, test => take(test, false))
 
-    const matchRecords = matches().map(match => toRecord(match, complete, context.secrets))
-    const withVerdict = (verdict: Verdict) => matchRecords.filter(record => record.verdict === verdict)
+    const records = matches().map(match => toRecord(match, complete, cli.secrets))
+    const withVerdict = (verdict: Verdict) => records.filter(record => record.verdict === verdict)
     const counts = Object.fromEntries(verdicts.map(verdict => [verdict, withVerdict(verdict).length]))
     const tests = verdicts.flatMap(withVerdict)
+    const range = rangeOf(request, cli)
     await printer.print({
       records: tests,
       document: listed => ({
-        counts: { failed: matchRecords.length, ...counts },
+        counts: { failed: records.length, ...counts },
         tests: listed,
-        window: windowOf(rangeOf(request, context), complete),
+        window: windowOf(range, complete),
       }),
       columns: matchColumns,
       screen: () => ({ columns: screenColumns, rows: tests }),
     })
-    if (end !== undefined) await logNotes(end, context)
+    if (end !== undefined) await logNotes(end, cli)
     const others = matches().filter(({ isInWindow }) => !isInWindow).length
     if (others > 0)
       await logger.info(
         `${pluralize(others, 'failed test')} ${others === 1 ? 'is' : 'are'} known to be flaky or broken, but had not failed in this range before.`,
       )
-    if (matchRecords.length === 0) await logger.info('No failed tests.')
+    if (records.length === 0) await logger.info('No failed tests.')
 
-    if (withVerdict('unknown').length > 0) throw incompleteListError(end ?? {}, 'flaky match')
+    if (withVerdict('unknown').length > 0) throw incompleteListError(end ?? {}, cli.command)
     if (end?.isBroken === true) await logger.info(incompleteListError(end).message)
     const newTests = withVerdict('new').length
     if (newTests === 0) return 0
-    const range = rangeOf(request, context)
     const when = describeWhen(range, request.values.until === undefined)
     const isWide = range.end - range.start >= parseDuration(widerRange)
     throw new MergeqError(
       'check-failed',
-      `flaky match: ${formatInteger(newTests)} of ${pluralize(matchRecords.length, 'failed test')} ${newTests === 1 ? 'is' : 'are'} new (did not fail ${when}).`,
+      `${cli.command}: ${formatInteger(newTests)} of ${pluralize(records.length, 'failed test')} ${newTests === 1 ? 'is' : 'are'} new (did not fail ${when}).`,
       {
         hint: `Fix the new failures${isWide ? '' : `, or widen the range with --since ${widerRange}`}.`,
-        isShown: context.results === 'screen',
+        isShown: cli.results === 'screen',
       },
     )
   },

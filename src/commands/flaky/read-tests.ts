@@ -4,7 +4,7 @@ import { flag, typedName } from '../../cli/inputs.ts'
 import { readListOf } from '../../cli/lists.ts'
 import { parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
 import { toIso } from '../../domain/values/time.ts'
-import { isNotFound, isOutage, isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
+import { isNotFound, isOutage, isPermanent, type MergeqError, toFailure } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { type List, type ListEnd, readList, readToEnd } from '../../methods/list.ts'
 import type { Method } from '../../methods/method.ts'
@@ -12,6 +12,8 @@ import type { ServiceRequest } from '../../methods/resolve.ts'
 import { listFailingTests, listUnhealthyTests } from '../../methods/tests.ts'
 
 export type FailingTestsRequest = ServiceRequest<ParamValues<typeof listFailingTests.params>>
+
+type UnhealthyTestsRequest = ServiceRequest<Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>>
 
 export const rangeOf = ({ values }: FailingTestsRequest, { startedAt }: Cli): TimeRange =>
   parseTimeRange(values.since, values.until, startedAt, typedName)
@@ -24,12 +26,9 @@ export const windowOf = ({ start, end }: TimeRange, complete: boolean) => ({
 })
 
 interface FailingTestsReading {
-  /** The command in messages about the progress. */
-  readonly command: string
-  readonly request: FailingTestsRequest
+  take(test: JsonObject): void
   /** Whether an unavailable service is no error even if nothing could be read. */
   readonly toleratesOutage?: boolean
-  take(test: JsonObject): void
 }
 
 /**
@@ -37,13 +36,13 @@ interface FailingTestsReading {
  * because of which nothing could be read.
  */
 export async function readFailingTests(
-  { command, request, toleratesOutage = false, take }: FailingTestsReading,
-  context: Cli,
+  cli: Cli,
+  { values, overrides }: FailingTestsRequest,
+  { take, toleratesOutage = false }: FailingTestsReading,
 ): Promise<ListEnd> {
-  const list = listOf(listFailingTests, request.values, context)
+  const list = listOf(listFailingTests, values, cli)
   const tolerates = (failure: MergeqError) => toleratesOutage && isOutage(failure)
-  const pages = readListOf(command, list, { overrides: request.overrides, tolerates }, context)
-  const end = await readToEnd(pages, take)
+  const end = await readToEnd(readListOf(cli.command, list, { overrides, tolerates }, cli), take)
   if (end.failure?.kind === 'interrupted') throw end.failure
   return end
 }
@@ -88,32 +87,32 @@ interface UnhealthyTestsEnd {
  * @param request its overrides are those of the request for the failing tests
  */
 export async function readUnhealthyTests(
-  request: ServiceRequest<Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>>,
-  context: Cli,
+  cli: Cli,
+  request: UnhealthyTestsRequest,
   take: (test: JsonObject) => void,
 ): Promise<UnhealthyTestsEnd> {
-  const end = await readUnhealthyPages(request, context, take)
+  const end = await readUnhealthyPages(cli, request, take)
   if (end.problem !== undefined)
-    await context.logger.info(`The list of flaky and broken tests is incomplete: ${end.problem}.`)
+    await cli.logger.info(`The list of flaky and broken tests is incomplete: ${end.problem}.`)
   return end
 }
 
 async function readUnhealthyPages(
-  request: ServiceRequest<Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>>,
-  context: Cli,
+  cli: Cli,
+  request: UnhealthyTestsRequest,
   take: (test: JsonObject) => void,
 ): Promise<UnhealthyTestsEnd> {
   const overrides = request.overrides.filter(({ path: [member = ''] }) => sharedMembers.includes(member))
-  const list = listOf(listUnhealthyTests, request.values, context)
+  const list = listOf(listUnhealthyTests, request.values, cli)
   const problemOf = (failure: MergeqError) => {
     if (isPermanent(failure)) throw failure
     return failure.message.replace(/\.$/, '')
   }
   try {
-    const { failure, problem } = await readToEnd(readList(context.client(), list, { overrides }), take)
+    const { failure, problem } = await readToEnd(readList(cli.client(), list, { overrides }), take)
     return { isAvailable: true, problem: failure === undefined ? problem : problemOf(failure) }
   } catch (error) {
-    const failure = toMergeqError(error)
+    const failure = toFailure(error)
     return { isAvailable: false, ...(isNotFound(failure) ? {} : { problem: problemOf(failure) }) }
   }
 }

@@ -1,6 +1,7 @@
 import type { Cli } from '../../cli/cli.ts'
-import { defineCommand } from '../../cli/define-command.ts'
+import { command } from '../../cli/command.ts'
 import { option, typedInput } from '../../cli/inputs.ts'
+import { requestOf } from '../../cli/requests.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { choice, type Type } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
@@ -163,47 +164,38 @@ function checkOutput(format: ReportFormat, { args, options }: Cli): void {
   )
 }
 
-export const flakyReportCommand = defineCommand({
-  command: 'flaky report',
+export const flakyReportCommand = command({
+  name: 'flaky report',
   summary: 'Report failing tests as Markdown or GitHub annotations',
-  operation: listFailingTests,
-  isComposition: true,
-  output: 'Markdown or GitHub annotations, depending on --format',
+  alsoSends: [listFailingTests],
   options: {
+    request: requestOf(listFailingTests, {
+      limit: typedInput('limit', {
+        ...listFailingTests.params.limit,
+        defaultText: `${defaultLimits.markdown}, or ${defaultLimits.github} for github`,
+      }),
+    }),
     format: option(reportFormat, 'Report format: markdown or github (annotations)', {
       default: 'markdown',
     }),
   },
-  inputs: {
-    limit: typedInput('limit', {
-      ...listFailingTests.params.limit,
-      defaultText: `${defaultLimits.markdown}, or ${defaultLimits.github} for github`,
-    }),
-  },
+  prints: 'Markdown or GitHub annotations, depending on --format',
   examples: [
     'mergeq flaky report --since 7d >> "$GITHUB_STEP_SUMMARY"',
     'mergeq flaky report --format github --owner @acme/web',
     'mergeq flaky report --since 7d --limit 20 --no-quarantined',
   ],
-  check: ({ format }, context) => checkOutput(format, context),
-  async run({ format }, context) {
-    const request = await context.request()
+  async run({ request, format }, cli) {
+    checkOutput(format, cli)
+    // The report applies the limit itself, because it states how many tests it omits.
+    const { limit = defaultLimits[format], sort = 'impact', ...values } = request.values
+    const listed = { ...request, values: { ...values, sort } }
     const tests: JsonObject[] = []
-    const { limit, sort = 'impact', ...values } = request.values
-    const end = await readFailingTests(
-      {
-        command: 'flaky report',
-        // The report applies the limit itself, because it states how many tests it omits.
-        request: { ...request, values: { ...values, sort } },
-        take: test => tests.push(test),
-      },
-      context,
-    )
-    const window = windowOf(rangeOf(request, context), end.complete)
-    const report = { tests, ...window }
-    await context.host.out.write(renderReport(report, format, limit ?? defaultLimits[format]))
-    await logNotes(end, context)
-    if (end.isBroken) throw incompleteListError(end, 'flaky report')
+    const end = await readFailingTests(cli, listed, { take: test => tests.push(test) })
+    const report = { tests, ...windowOf(rangeOf(request, cli), end.complete) }
+    await cli.host.out.write(renderReport(report, format, limit))
+    await logNotes(end, cli)
+    if (end.isBroken) throw incompleteListError(end, cli.command)
     return 0
   },
 })
