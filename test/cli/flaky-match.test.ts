@@ -104,10 +104,11 @@ describe('verdicts', () => {
   })
 
   test.each([
-    ['<testsuite><testcase name="a"/></testsuite>', ''],
-    ['<testsuites/>', 'mergeq: junit.xml contains no test cases.\n'],
-  ])('without failures no request is sent and no token is needed: %s', async (xml, warning) => {
-    const { code, out, err, requests } = await match(xml, '', { env: { MERGEQ_TOKEN: '' } })
+    ['<testsuite><testcase name="a"/></testsuite>', '', ''],
+    ['<testsuite><testcase name="a"/></testsuite>', '', '--dry-run'],
+    ['<testsuites/>', 'mergeq: junit.xml contains no test cases.\n', ''],
+  ])('without failures no request is sent and no token is needed: %s', async (xml, warning, flags) => {
+    const { code, out, err, requests } = await match(xml, flags, { env: { MERGEQ_TOKEN: '' } })
     expect({ code, out, err, requests }).toEqual({
       code: 0,
       out: '',
