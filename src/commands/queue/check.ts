@@ -1,8 +1,9 @@
-import { callOperation } from '../../api/call.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { defineCommand } from '../../cli/define-command.ts'
+import { call } from '../../cli/calls.ts'
+import { command } from '../../cli/command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
+import { requestOf } from '../../cli/requests.ts'
 import { formatAge, pluralize } from '../../domain/format.ts'
 import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
 import { stateOf } from '../../domain/states.ts'
@@ -75,19 +76,19 @@ const conditionRecord: RecordFields = {
   columns: conditionColumns,
 }
 
-export const queueCheckCommand = defineCommand({
-  command: 'queue check',
+export const queueCheckCommand = command({
+  name: 'queue check',
   summary: 'Check the health of a queue',
-  operation: getQueue,
-  isComposition: true,
-  exitKinds: ['check-failed'],
-  output: {
+  alsoSends: [getQueue],
+  exits: ['check-failed'],
+  prints: {
     table: 'one row per condition',
     json: '{"ok","repo","targetBranch","checks"}',
     ndjson: 'one condition per line',
   },
   fields: conditionRecord,
   options: {
+    request: requestOf(getQueue),
     maxDepth: option(integer(0), 'Fail if more than <n> pull requests are queued'),
     stalled: option(duration, 'Fail if pull requests are queued and none changed state for this long'),
     notPaused: flag('Fail if the queue is paused'),
@@ -96,23 +97,20 @@ export const queueCheckCommand = defineCommand({
     'mergeq queue check --not-paused --stalled 2h',
     'mergeq queue check --max-depth 20 --json | jq .ok',
   ],
-  check({ maxDepth, stalled, notPaused }) {
+  async run({ request, maxDepth, stalled, notPaused }, cli) {
     if (maxDepth === undefined && stalled === undefined && !notPaused)
       throw usageError('No condition was given.', 'Add --max-depth, --stalled or --not-paused.')
     if (stalled === 0) throw usageError('--stalled must be more than 0.', 'For example: --stalled 2h')
-  },
-  async run({ maxDepth, stalled, notPaused }, context) {
-    const request = await context.request()
-    const { response, date } = await callOperation(context.client(), getQueue, request.values, request)
+    const { response, date } = await call(cli, request)
     const [queue = {}] = response.records
     const checks: readonly HealthCheck[] = [
       ...(maxDepth === undefined ? [] : [checkDepth(queue, maxDepth)]),
-      ...(stalled === undefined ? [] : [checkStalled(queue, stalled, date ?? context.host.clock.now())]),
+      ...(stalled === undefined ? [] : [checkStalled(queue, stalled, date ?? cli.host.clock.now())]),
       ...(notPaused ? [checkPaused(queue)] : []),
     ]
     const failed = checks.filter(({ ok }) => !ok)
     const { repo, targetBranch } = request.values
-    await context.printer.print({
+    await cli.printer.print({
       records: checks.map(({ check, ok, reason }) => ({ check, ok, reason })),
       document: records => ({
         ok: failed.length === 0,
@@ -145,7 +143,7 @@ export const queueCheckCommand = defineCommand({
         hint: failed.some(({ check }) => check === 'not-paused')
           ? 'To resume a paused queue, run: mergeq queue resume'
           : 'To list the queued pull requests, run: mergeq queue get',
-        isShown: context.results === 'screen',
+        isShown: cli.results === 'screen',
       },
     )
   },

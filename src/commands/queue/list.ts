@@ -1,11 +1,12 @@
 import { readSamplesIn } from '../../api/operations/metrics.ts'
+import { call } from '../../cli/calls.ts'
+import { command } from '../../cli/command.ts'
 import { repositoryOrAll } from '../../cli/common-inputs.ts'
-import { defineCommand } from '../../cli/define-command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
+import { requestOf } from '../../cli/requests.ts'
 import { type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
-import { callMethod } from '../../methods/call.ts'
 import { getMergeQueueMetrics } from '../../methods/metrics.ts'
 import { columns } from '../../output/view.ts'
 
@@ -33,14 +34,15 @@ function emptySentence(repo: Repository | undefined): string {
     : `No queue of ${shortRepositoryName(repo)} has metrics. To list all queues, run: mergeq queue list --all-repos`
 }
 
-export const queueListCommand = defineCommand({
-  command: 'queue list',
+export const queueListCommand = command({
+  name: 'queue list',
   summary: 'List queues and their activity in the last hour',
-  operation: getMergeQueueMetrics,
-  isComposition: true,
-  inputs: { repo: repositoryOrAll(getMergeQueueMetrics.params.repo) },
+  alsoSends: [getMergeQueueMetrics],
+  options: {
+    request: requestOf(getMergeQueueMetrics, { repo: repositoryOrAll(getMergeQueueMetrics.params.repo) }),
+  },
   fields: queueSummaryRecord,
-  output: {
+  prints: {
     table: 'one row per queue; merged and failed count the pull requests of the last hour',
     json: 'a list of {"repo","branch","depth","testing","merged","failed"}',
     ndjson: 'one queue per line',
@@ -50,11 +52,10 @@ export const queueListCommand = defineCommand({
     'mergeq queue list --repo acme/web',
     "mergeq queue list --json | jq '.[] | select(.depth > 20)'",
   ],
-  async run(_, context) {
-    const request = await context.request()
-    const { response } = await callMethod(context.client(), getMergeQueueMetrics, request.values, request)
+  async run({ request }, cli) {
+    const { response } = await call(cli, request)
     const { queues } = summarizeMetrics(readSamplesIn(response.bytes))
-    await context.printer.print({
+    await cli.printer.print({
       records: queues.map(toRecord),
       columns: queueSummaryRecord.columns,
       ...(queues.length === 0 ? { screen: () => ({ sentence: emptySentence(request.values.repo) }) } : {}),
