@@ -1,14 +1,13 @@
-import { callOperation } from '../../api/call.ts'
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { deleteQueue, getQueue } from '../../api/operations/queues.ts'
-import { call } from '../../cli/calls.ts'
+import { call, runRequests } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
+import { command } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
 import { canPrompt, confirm } from '../../cli/confirm.ts'
-import { defineCommand } from '../../cli/define-command.ts'
-import { printDryRun } from '../../cli/dry-run.ts'
 import { each } from '../../cli/each.ts'
 import { flag } from '../../cli/inputs.ts'
+import { requestOf } from '../../cli/requests.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
@@ -17,8 +16,9 @@ import { MergeqError, toMergeqError } from '../../errors.ts'
 import type { ServiceRequest } from '../../methods/resolve.ts'
 import type { QueueParams } from './plan.ts'
 
-async function readQueued(values: QueueParams, context: Cli): Promise<readonly number[]> {
-  const { response } = await callOperation(context.client(), getQueue, values)
+/** Reads which pull requests the queue lists. */
+async function readQueued(values: QueueParams, cli: Cli): Promise<readonly number[]> {
+  const { response } = await call(cli, { operation: getQueue, values: { ...values }, overrides: [] })
   return queueEntries(response.records[0] ?? null).map(({ pr }) => pr)
 }
 
@@ -60,12 +60,11 @@ async function cancelAll(values: QueueParams, cli: Cli): Promise<number> {
 }
 
 /** Explains why a queue could not be deleted: which pull requests it still lists, and what to do. */
-async function explainError(failure: MergeqError, values: QueueParams, context: Cli): Promise<MergeqError> {
+async function explainError(failure: MergeqError, values: QueueParams, cli: Cli): Promise<MergeqError> {
   const { status, delivery } = failure.details
   // An unknown outcome is not a refusal, whatever status the last response had.
   if (delivery === 'unknown' || (status !== 400 && status !== 409)) return failure
-  const queued = await readQueued(values, context).catch(() => undefined)
-  if (queued === undefined) return failure
+  const queued = await readQueued(values, cli)
   const isListed = queued.length > 0
   const listed = isListed
     ? `${pluralize(queued.length, 'pull request')} queued: ${joinNumbers(queued)}`
@@ -80,45 +79,35 @@ async function explainError(failure: MergeqError, values: QueueParams, context: 
   })
 }
 
-export const queueDeleteCommand = defineCommand({
-  command: 'queue delete',
+export const queueDeleteCommand = command({
+  name: 'queue delete',
   destructive: true,
   summary: 'Delete an empty queue',
   operation: deleteQueue,
-  operations: [getQueue, cancelPullRequest],
+  alsoSends: [getQueue, cancelPullRequest],
   options: {
+    request: requestOf(deleteQueue),
     yes: yesInput,
     cancelAll: flag('Cancel all queued pull requests first, except those that are not ready'),
   },
-  present: (_, { repo, targetBranch }) => ({
-    sentence: `Deleted the queue for ${queueName({ repo, targetBranch })}.`,
-  }),
   examples: ['mergeq queue delete --target-branch release --yes', 'mergeq queue delete --cancel-all --yes'],
-  async dryRun({ cancelAll: cancels }, context) {
-    const request = await context.request()
-    return printDryRun([cancels ? { ...request, operation: getQueue } : request], context)
-  },
-  async run({ yes, cancelAll: cancels }, context) {
-    const request = await context.request()
+  async run({ request, yes, cancelAll: cancels }, cli) {
     const { values } = request
-    const { repo, targetBranch } = values
+    const { targetBranch } = values
+    const name = queueName(values)
     let cancellation = ''
     // The queue is read to count its pull requests, but only for a person who can answer.
-    if (cancels && !yes && canPrompt(context)) {
-      const queued = await readQueued(values, context)
+    if (cancels && !yes && canPrompt(cli)) {
+      const queued = await readQueued(values, cli)
       cancellation = `cancels ${pluralize(queued.length, 'queued pull request')} and `
     }
-    const question = {
-      text: `This ${cancellation}deletes the queue for ${queueName({ repo, targetBranch })}. Type ${targetBranch} to confirm:`,
-      expectedInput: targetBranch,
-    }
-    if (!yes) await confirm(question, context)
-    const exitCode = cancels ? await cancelAll(values, context) : 0
+    const text = `This ${cancellation}deletes the queue for ${name}. Type ${targetBranch} to confirm:`
+    if (!yes) await confirm({ text, expectedInput: targetBranch }, cli)
+    const exitCode = cancels ? await cancelAll(values, cli) : 0
     if (exitCode !== 0) return exitCode
-    const sent = await context.sendOne(request)
-    const { failure } = sent
-    return context.report(
-      failure === undefined ? sent : { ...sent, failure: await explainError(failure, values, context) },
-    )
+    return runRequests(cli, [request], {
+      explain: failure => explainError(failure, values, cli),
+      present: () => ({ sentence: `Deleted the queue for ${name}.` }),
+    })
   },
 })
