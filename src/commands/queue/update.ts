@@ -1,10 +1,12 @@
 import { tryRead } from '../../api/extra-reads.ts'
-import type { BodyOverride } from '../../api/operation.ts'
+import type { BodyOverride, ParamValues } from '../../api/operation.ts'
 import { fieldNames, queueSettingsRecord } from '../../api/operations/fields.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { defineCommand } from '../../cli/define-command.ts'
+import { type Presentation, type Received, runRequests } from '../../cli/calls.ts'
+import { command } from '../../cli/command.ts'
 import { receiptRecord } from '../../cli/fields.ts'
 import { kebabCase } from '../../cli/inputs.ts'
+import { requestOf } from '../../cli/requests.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { updateQueue } from '../../methods/queues.ts'
@@ -59,33 +61,45 @@ export function describeUpdate(sent: Settings, before: JsonObject, after: JsonOb
   return texts.join(', ') || 'no setting changed'
 }
 
-export const queueUpdateCommand = defineCommand({
-  command: 'queue update',
+export const queueUpdateCommand = command({
+  name: 'queue update',
   summary: 'Change queue settings; other settings stay as they are',
   operation: updateQueue,
+  options: { request: requestOf(updateQueue) },
   fields: { ...receiptRecord, names: [...fieldNames(queueSettingsRecord), ...receiptRecord.names] },
-  output: {
+  prints: {
     table:
       'one sentence; on a pipe, a row for each setting that the service returns, or else a row with pr, ok, delivery, message',
     json: 'the document from the service, or else a receipt: {"operation","repo","targetBranch","pr","ok","delivery"}',
     ndjson: 'the same, on one line',
   },
-  async readBefore({ repo, targetBranch }, { client }) {
-    return (await tryRead(client(), getQueue, { repo, targetBranch }, { once: true })).record
-  },
-  present({ records: [queue] }, { repo, targetBranch, ...options }, { before, overrides }) {
-    const sentence = `Updated the queue for ${queueName({ repo, targetBranch })}`
-    const changes =
-      before && `${targetBranch}: ${describeUpdate(sentSettings(options, overrides), before, queue ?? {})}`
-    if (queue === undefined) return { sentence: changes ?? `${sentence}.` }
-    const settings = Object.keys(queue).filter(key => key !== 'enqueuedPullRequests')
-    const table = keyValueTable(queue, columns(...settings.map(key => [key, key] as const)))
-    return {
-      ...table,
-      ...(changes === undefined
-        ? { screen: () => ({ heading: [`${sentence}:`], ...table }) }
-        : { sentence: changes }),
-    }
-  },
   examples: ['mergeq queue update --concurrency 5 --batch', 'mergeq queue update --set newSetting=true'],
+  run: ({ request }, cli) =>
+    runRequests(cli, [request], {
+      before: async ({ repo, targetBranch }) =>
+        (await tryRead(cli.client(), getQueue, { repo, targetBranch }, { once: true })).record,
+      present: presentUpdate,
+    }),
 })
+
+/** Shows what changed or, where the settings from before are not known, the settings that the service returned. */
+function presentUpdate({
+  response,
+  values: { repo, targetBranch, ...options },
+  before,
+  overrides,
+}: Received<ParamValues<typeof updateQueue.params>>): Presentation {
+  const [queue] = response.records
+  const sentence = `Updated the queue for ${queueName({ repo, targetBranch })}`
+  const changes =
+    before && `${targetBranch}: ${describeUpdate(sentSettings(options, overrides), before, queue ?? {})}`
+  if (queue === undefined) return { sentence: changes ?? `${sentence}.` }
+  const settings = Object.keys(queue).filter(key => key !== 'enqueuedPullRequests')
+  const table = keyValueTable(queue, columns(...settings.map(key => [key, key] as const)))
+  return {
+    ...table,
+    ...(changes === undefined
+      ? { screen: () => ({ heading: [`${sentence}:`], ...table }) }
+      : { sentence: changes }),
+  }
+}
