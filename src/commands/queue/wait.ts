@@ -1,8 +1,8 @@
 import { getQueue } from '../../api/operations/queues.ts'
-import { defineCommand } from '../../cli/define-command.ts'
+import { command } from '../../cli/command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { option } from '../../cli/inputs.ts'
-import { reportErrors } from '../../cli/report.ts'
+import { requestOf } from '../../cli/requests.ts'
 import { formatDuration } from '../../domain/format.ts'
 import { queueSummary, testSlots } from '../../domain/queue-entries.ts'
 import { queueConditions } from '../../domain/queue-wait.ts'
@@ -35,6 +35,7 @@ const summaryOf = (queue: JsonObject | undefined): string =>
   queue === undefined ? 'not read yet' : queueSummary(queue)
 
 const queueWaitInputs = {
+  request: requestOf(getQueue),
   until: option(
     choice(queueConditions, 'condition'),
     'idle: nothing is tested or about to merge; empty: no pull request is listed',
@@ -44,31 +45,29 @@ const queueWaitInputs = {
   giveUpAfter: waitInputs.giveUpAfter,
 }
 
-export const queueWaitCommand = defineCommand({
-  command: 'queue wait',
+export const queueWaitCommand = command({
+  name: 'queue wait',
   summary: 'Wait until a queue is idle or empty',
-  operation: getQueue,
-  isComposition: true,
+  alsoSends: [getQueue],
   options: queueWaitInputs,
-  exitKinds: ['timed-out', 'pending'],
-  output: {
+  exits: ['timed-out', 'pending'],
+  prints: {
     table: 'the result (on a pipe, one row); changes go to standard error',
     json: '{"type":"result","repo","targetBranch","until","outcome","depth","testing","elapsedSeconds","exit"}',
     ndjson: 'the same, on one line',
   },
   fields: resultRecord,
   examples: ['mergeq queue wait --timeout 30m', 'mergeq queue wait --until empty --json'],
-  async run({ until, interval, giveUpAfter }, context) {
-    const request = await context.request()
+  async run({ request, until, interval, giveUpAfter }, cli) {
     const { values } = request
-    const { host, logger } = context
-    const client = context.client()
-    const time = startWaitTime(waitLimitOf(context.args), host.clock)
-    const limits = limitsOfWait(time, client, await attemptTimeoutOf(context))
+    const { host, logger } = cli
+    const client = cli.client()
+    const time = startWaitTime(waitLimitOf(cli.args), host.clock)
+    const limits = limitsOfWait(time, client, await attemptTimeoutOf(cli))
     const { waitForQueue } = await import('../../wait/queue.ts')
     const { reportStop, SignsOfLife } = await import('../pr/wait-report.ts')
     const { withTimes } = await import('../pr/wait-screen.ts')
-    const signs = new SignsOfLife(time, context)
+    const signs = new SignsOfLife(time, cli)
     const describe = (queue: JsonObject | undefined) =>
       `The queue for ${queueName(values)}: ${summaryOf(queue)}.`
     const { outcome, queue, failure } = await waitForQueue(
@@ -76,7 +75,7 @@ export const queueWaitCommand = defineCommand({
       client,
       {
         async reportChange(queue) {
-          if (context.messages === 'person') return
+          if (cli.messages === 'person') return
           signs.noteOutput()
           await logger.info(describe(queue))
         },
@@ -90,7 +89,7 @@ export const queueWaitCommand = defineCommand({
         },
       },
     ).catch(async error => {
-      throw await reportStop(toMergeqError(error), 'Stopped waiting.', context)
+      throw await reportStop(toMergeqError(error), 'Stopped waiting.', cli)
     })
     const elapsed = time.elapsed()
     const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
@@ -108,19 +107,19 @@ export const queueWaitCommand = defineCommand({
     const lines = (): readonly StyledLine[] => {
       const is = outcome === 'reached' ? 'is' : 'is not'
       const sign = signSpan(outcome === 'reached' ? 'PASS' : outcome === 'error' ? 'FAIL' : 'WARN')
-      const resume = `  To resume the queue, run: ${context.settings.commandLine(['queue', 'resume'], values)}`
+      const resume = `  To resume the queue, run: ${cli.settings.commandLine(['queue', 'resume'], values)}`
       const sentence = ` ${values.targetBranch} ${is} ${until} after ${formatDuration(elapsed)}: `
       return [
         [sign, sentence, summaryOf(queue).toLowerCase()],
         ...(canResume(stateOf(queue)) && outcome !== 'reached' ? [[styled(resume, 'dim')]] : []),
       ]
     }
-    await context.printer.print({
+    await cli.printer.print({
       ...singleRecord(record),
       columns: resultRecord.columns,
       screen: () => ({ heading: lines() }),
     })
-    if (failure !== undefined) await reportErrors([failure], context)
+    if (failure !== undefined) throw failure
     return exit
   },
 })

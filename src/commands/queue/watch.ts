@@ -5,9 +5,10 @@ import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { type RequestLimits, type ServiceClient, withoutMessages } from '../../api/service-client.ts'
 import type { Cli } from '../../cli/cli.ts'
-import { defineCommand } from '../../cli/define-command.ts'
+import { command } from '../../cli/command.ts'
 import { combineFields, type RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
+import { requestOf } from '../../cli/requests.ts'
 import { describeDeparture } from '../../domain/departure.ts'
 import { mapConcurrent, maxConcurrent } from '../../domain/map-concurrent.ts'
 import {
@@ -164,8 +165,8 @@ const changeRecord: RecordFields = {
 }
 
 /** Creates the view for pipes, CI jobs and every format except the table: it prints each change. */
-function createStreamView({ repo, targetBranch }: QueueParams, context: Cli): WatchView {
-  const { printer, logger, host } = context
+function createStreamView({ repo, targetBranch }: QueueParams, cli: Cli): WatchView {
+  const { printer, logger, host } = cli
   const printChange = (change: QueueChange) => {
     const record = { type: 'change', ...change }
     const departure = describeDeparture(change)
@@ -185,27 +186,26 @@ function createStreamView({ repo, targetBranch }: QueueParams, context: Cli): Wa
   return {
     async show({ queue, changes }) {
       if (changes !== undefined) for (const change of changes) await printChange(change)
-      else if (context.options.format.prints === 'records') await printQueueEvent(queue)
+      else if (cli.options.format.prints === 'records') await printQueueEvent(queue)
       else await logger.info(`Queue for ${queueName({ repo, targetBranch })}: ${queueSummary(queue)}.`)
     },
     notify: text => logger.info(text),
   }
 }
 
-export const queueWatchCommand = defineCommand({
-  command: 'queue watch',
+export const queueWatchCommand = command({
+  name: 'queue watch',
   summary: 'Watch a queue and show every change',
-  operation: getQueue,
-  isComposition: true,
+  alsoSends: [getQueue, getSubmittedPullRequest, getMergeQueueMetrics],
   options: {
+    request: requestOf(getQueue),
     once: flag('Print the queue once and exit'),
     interval: option(interval, 'Time between polls', { default: '10s' }),
     duration: option(duration, 'Stop after this long and exit 0', { option: 'for' }),
     giveUpAfter: waitInputs.giveUpAfter,
   },
-  operations: [getSubmittedPullRequest, getMergeQueueMetrics],
   fields: combineFields(changeRecord, { ...queueRecord, columns: [] }),
-  output: {
+  prints: {
     table: 'a live view on a terminal; elsewhere one line per change',
     json: 'the current queue; requires --once',
     ndjson:
@@ -216,28 +216,24 @@ export const queueWatchCommand = defineCommand({
     'mergeq queue watch --once',
     'mergeq queue watch -o ndjson --for 1h | jq -r \'select(.to == "FAILED") | .pr\'',
   ],
-  check({ once, duration }) {
+  async run({ request, once, interval, duration, giveUpAfter }, cli) {
     if (once && duration !== undefined)
       throw usageError('--once and --for cannot be used together.', 'Use only one of them.')
-  },
-  async run({ once, interval, duration, giveUpAfter }, context) {
-    const { format } = context.options
-    const request = await context.request()
-    if (once && format.prints !== 'records') return printQueue(request, context)
-    if (format.prints === 'document')
+    const { host, options } = cli
+    if (once && options.format.prints !== 'records') return printQueue(request, cli)
+    if (options.format.prints === 'document')
       throw usageError(
         '`mergeq queue watch` cannot print JSON, because its output is a stream.',
         'Use -o ndjson for the changes, or --once for the current queue.',
       )
     const { values } = request
-    const { host } = context
     const limit = startWaitTime(duration ?? Number.POSITIVE_INFINITY, host.clock)
-    const live = isLive(context)
+    const live = isLive(cli)
     const readQueue = createQueueReader(request)
     const read = live ? withUsualTime(readQueue, values) : readQueue
-    const first = await read(context.client())
+    const first = await read(cli.client())
     // Other output to the terminal would corrupt the screen.
-    const client = live ? withoutMessages(context.client()) : context.client()
+    const client = live ? withoutMessages(cli.client()) : cli.client()
     const watch = async (view: WatchView) => {
       if (once) await view.show(first)
       else
@@ -250,8 +246,8 @@ export const queueWatchCommand = defineCommand({
           host.out,
         )
     }
-    if (live) await watchLive(values, interval, watch, context)
-    else await watch(createStreamView(values, context))
+    if (live) await watchLive(values, interval, watch, cli)
+    else await watch(createStreamView(values, cli))
     return 0
   },
 })
