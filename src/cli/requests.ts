@@ -109,6 +109,12 @@ export function requestOf<P extends Params, const I extends Inputs = Record<neve
   }
 }
 
+/** What `--set` replaces in the body of an operation, for a command that reads the rest of its requests from files. */
+export const overridesOf = (operation: Method): Input<readonly BodyOverride[]> => ({
+  definitions: setDefinitions(operation),
+  read: args => readOverrides(args, inputsOf(operation.params), operation.params),
+})
+
 function inputsOf(params: Params, replaced: Inputs = {}): Inputs {
   const ofParams = Object.entries(params).map(([name, param]) => [
     name,

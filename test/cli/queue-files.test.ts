@@ -244,6 +244,7 @@ describe('what is sent', () => {
     }
     const { requests } = await diff('', { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' })
     expect(bodiesOf(requests, 'getQueue')).toMatchObject([{ repo: { name: 'api' }, targetBranch: 'next' }])
+    expect((await diff('-v')).err).not.toContain('(--repo)')
     expect((await diff('-R github.com/acme/api -b next')).code).toBe(0)
     for (const flag of ['-R acme/web', '-b main']) {
       const { code, err } = await diff(flag)

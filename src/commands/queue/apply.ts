@@ -2,9 +2,9 @@ import { callOperation } from '../../api/call.ts'
 import { createReceipt, type Delivery, type Operation, receiptFields } from '../../api/operation.ts'
 import { createQueue, getQueue, updateQueue } from '../../api/operations/queues.ts'
 import type { Cli } from '../../cli/cli.ts'
+import { command } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
 import { canPrompt, confirm, promptError } from '../../cli/confirm.ts'
-import { defineCommand } from '../../cli/define-command.ts'
 import { withoutDryRun } from '../../cli/dry-run.ts'
 import { each } from '../../cli/each.ts'
 import { combineFields, type RecordFields } from '../../cli/fields.ts'
@@ -38,6 +38,7 @@ import {
   readItems,
   readLive,
   reportFailures,
+  settingsOf,
 } from './plan.ts'
 
 /**
@@ -77,14 +78,14 @@ function missingError({ name, path }: Plan, missing: readonly Difference[]): Mer
  * Reads the live settings back until every change shows, at most three times. Returns the live settings and
  * the differences that are left. Throws an `unknown-outcome` error if the queue cannot be read.
  */
-async function readBack({ request, name, path, content }: Plan, includesState: boolean, context: Cli) {
-  const { clock, interrupted } = context.host
+async function readBack({ request, name, path, content }: Plan, includesState: boolean, cli: Cli) {
+  const { clock, interrupted } = cli.host
   let settings: JsonObject = {}
   let missing: readonly Difference[] = []
-  for (const delay of context.options.retries === 0 ? [0] : readBackDelays) {
+  for (const delay of cli.options.retries === 0 ? [0] : readBackDelays) {
     if (delay > 0) await clock.sleep(delay, interrupted)
     try {
-      settings = (await readLive(request, includesState, context))?.settings ?? {}
+      settings = (await readLive(request, includesState, cli))?.settings ?? {}
     } catch (error) {
       const { message, details } = toFailure(error)
       throw new MergeqError(
@@ -103,7 +104,7 @@ async function readBack({ request, name, path, content }: Plan, includesState: b
  * Applies a plan: creates the queue if it is missing, sends an update with the differences, and reads the
  * settings back. Returns errors in the result instead of throwing them.
  */
-async function applyPlan(plan: Plan, includesState: boolean, context: Cli): Promise<ApplyResult> {
+async function applyPlan(plan: Plan, includesState: boolean, cli: Cli): Promise<ApplyResult> {
   const { request, path, content } = plan
   const { values } = request
   const identity = { repo: repositoryName(values.repo), targetBranch: values.targetBranch, file: path }
@@ -116,7 +117,7 @@ async function applyPlan(plan: Plan, includesState: boolean, context: Cli): Prom
   const send = async (operation: Operation, settings: JsonObject) => {
     lastOperation = operation
     const overrides = Object.entries(settings).map(([key, value = null]) => ({ path: [key], value }))
-    const response = await callOperation(context.client(), operation, values, { overrides })
+    const response = await callOperation(cli.client(), operation, values, { overrides })
     if (response.delivery !== 'confirmed') delivery = response.delivery
     if (outcome === 'failed') outcome = operation === createQueue ? 'created' : 'updated'
   }
@@ -130,12 +131,12 @@ async function applyPlan(plan: Plan, includesState: boolean, context: Cli): Prom
     let changes = plan.differences
     if (plan.live === undefined) {
       await send(createQueue, createBody(content.settings))
-      const created = await readLive(request, includesState, context)
+      const created = await readLive(request, includesState, cli)
       changes = differences(created?.settings ?? {}, content.settings)
     }
     if (changes.length > 0) await send(updateQueue, updateBody(changes, content.settings))
     changed = plan.differences.map(({ setting }) => setting)
-    const { settings, missing } = await readBack(plan, includesState, context)
+    const { settings, missing } = await readBack(plan, includesState, cli)
     // The service changes some settings with others: bisectionConcurrency with concurrency.
     const seen = differences(plan.live?.settings ?? settings, settings).map(({ setting }) => setting)
     changed = [...new Set([...changed, ...seen])]
@@ -235,17 +236,14 @@ async function checkDigest(reading: Reading, expected: string | undefined, path:
   )
 }
 
-export const queueApplyCommand = defineCommand({
-  command: 'queue apply',
+export const queueApplyCommand = command({
+  name: 'queue apply',
   summary: 'Apply queue settings from files; other settings stay as they are',
-  operation: updateQueue,
-  params: ['repo', 'targetBranch'],
-  isComposition: true,
+  alsoSends: [updateQueue, getQueue, createQueue],
   // --dry-run prints the differences.
   fields: combineFields(resultRecord, differenceRecord),
-  operations: [getQueue, createQueue],
-  exitKinds: ['not-found', 'differs', 'stale'],
-  output: {
+  exits: ['not-found', 'differs', 'stale'],
+  prints: {
     table: 'one sentence per queue (on a pipe, one row); the plan goes to standard error',
     json: 'one receipt per changed queue, with the accepted settings that are not visible yet',
     ndjson: 'the same, one per line',
@@ -256,24 +254,24 @@ export const queueApplyCommand = defineCommand({
     create: flag('Create the queues that do not exist'),
     ifMatch: option(digest, 'Apply only if the live settings match this digest'),
     includeState: includeStateInput,
+    set: settingsOf(updateQueue),
   },
   examples: [
     'mergeq queue apply -f queue.yaml',
     'mergeq queue apply -f queues/ --yes',
     'mergeq queue apply -f queue.yaml --create',
   ],
-  async dryRun({ file, ifMatch, includeState }, context) {
-    const items = await readItems(file, includeState, context)
-    await context.logger.info('Dry run: the live queues were read, and nothing was changed.')
-    const reading = await createPlans(items, includeState, withoutDryRun(context))
-    await checkDigest(reading, ifMatch, file)
-    return printPlans(reading, context)
-  },
-  async run({ file, yes, create, ifMatch, includeState }, context) {
-    const { logger } = context
-    const items = await readItems(file, includeState, context)
-    if (!yes && !canPrompt(context)) throw promptError('queue apply')
-    const reading = await createPlans(items, includeState, context)
+  async run({ file, yes, create, ifMatch, includeState, set }, cli) {
+    const { logger, options, printer } = cli
+    const items = await readItems(file, { includeState, set }, cli)
+    if (options.dryRun) {
+      await logger.info('Dry run: the live queues were read, and nothing was changed.')
+      const reading = await createPlans(items, includeState, withoutDryRun(cli))
+      await checkDigest(reading, ifMatch, file)
+      return printPlans(reading, cli)
+    }
+    if (!yes && !canPrompt(cli)) throw promptError(cli.command)
+    const reading = await createPlans(items, includeState, cli)
     const { plans } = reading
     await checkDigest(reading, ifMatch, file)
     const failed: Failed[] = [...reading.failed]
@@ -283,23 +281,23 @@ export const queueApplyCommand = defineCommand({
     ) {
       if (plans.length > 0)
         await logger.warn('Nothing was changed, because not every queue could be compared.')
-      return reportFailures(failed, context)
+      return reportFailures(failed, cli)
     }
     const applicable = plans.filter(({ live }) => live !== undefined || create)
     const changedPlans = applicable.filter(hasDifferences)
     for (const plan of changedPlans) for (const text of describePlan(plan, create)) await logger.info(text)
     if (changedPlans.length > 0 && !yes) {
       const text = `Apply these changes to ${pluralize(changedPlans.length, 'queue')}? [y/N]`
-      await confirm({ text, expectedInput: 'y' }, context)
+      await confirm({ text, expectedInput: 'y' }, cli)
       // The settings may have changed since the plan was shown: only the plan that was confirmed is applied.
-      const again = await createPlans(plans, includeState, context)
-      if (again.failed.length > 0) return reportFailures(again.failed, context)
+      const again = await createPlans(plans, includeState, cli)
+      if (again.failed.length > 0) return reportFailures(again.failed, cli)
       await checkDigest(again, await combineDigests({ plans, failed: [] }), file)
     }
     for (const plan of plans)
       if (!applicable.includes(plan)) failed.push({ failure: missingQueueError(plan) })
-    failed.push(...(await applyPlans(applicable, includeState, context)))
-    await context.printer.end()
-    return reportFailures(failed, context)
+    failed.push(...(await applyPlans(applicable, includeState, cli)))
+    await printer.end()
+    return reportFailures(failed, cli)
   },
 })

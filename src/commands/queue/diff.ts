@@ -1,7 +1,6 @@
 import { getQueue } from '../../api/operations/queues.ts'
 import type { Cli } from '../../cli/cli.ts'
-import { defineCommand } from '../../cli/define-command.ts'
-import { printDryRun } from '../../cli/dry-run.ts'
+import { command } from '../../cli/command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { repositoryName, shortRepositoryName } from '../../domain/values/repository.ts'
 import { exitCodeOf, mostSevere } from '../../errors.ts'
@@ -20,6 +19,7 @@ import {
   type Reading,
   readItems,
   reportFailures,
+  settingsOf,
 } from './plan.ts'
 
 export const differenceRecord: RecordFields = {
@@ -42,8 +42,8 @@ const queueRecord = ({ request: { values } }: Pick<Plan, 'request'>, nameReposit
  * Prints the differences between queues and their files, and logs the digest of the live settings and the errors of
  * the queues that could not be read. Returns the exit code of the errors.
  */
-export async function printPlans(reading: Reading, context: Cli): Promise<number> {
-  const { printer, logger } = context
+export async function printPlans(reading: Reading, cli: Cli): Promise<number> {
+  const { printer, logger } = cli
   const { plans, failed } = reading
   const digest = await combineDigests(reading)
   const isSame = failed.length === 0 && !plans.some(hasDifferences)
@@ -81,32 +81,28 @@ export async function printPlans(reading: Reading, context: Cli): Promise<number
     })
   for (const plan of plans) await logger.info(describePlan(plan)[0] ?? '')
   if (digest !== undefined) await logger.info(`The digest of the live settings is ${digest}.`)
-  return reportFailures(failed, context)
+  return reportFailures(failed, cli)
 }
 
-export const queueDiffCommand = defineCommand({
-  command: 'queue diff',
+export const queueDiffCommand = command({
+  name: 'queue diff',
   summary: 'Compare queue settings with files',
-  operation: getQueue,
-  isComposition: true,
+  alsoSends: [getQueue],
   fields: differenceRecord,
-  exitKinds: ['differs'],
-  output: {
+  exits: ['differs'],
+  prints: {
     table: 'one row per setting that differs, with the live value and the value in the file',
     json: '{"same","digest","queues","changes"}; a queue that could not be read has "exit" and "message"',
     ndjson: 'one difference per line',
   },
-  options: { file: fileInput, includeState: includeStateInput },
+  options: { file: fileInput, includeState: includeStateInput, set: settingsOf(getQueue) },
   examples: ['mergeq queue diff -f queue.yaml', 'mergeq queue diff -f queues/ --json | jq -r .digest'],
-  async dryRun({ file, includeState }, context) {
-    const items = await readItems(file, includeState, context)
-    const requests = items.map(({ request }) => request)
-    return printDryRun(requests.slice(0, 1), context)
-  },
-  async run({ file, includeState }, context) {
-    const items = await readItems(file, includeState, context)
-    const reading = await createPlans(items, includeState, context)
-    const code = await printPlans(reading, context)
+  async run({ file, includeState, set }, cli) {
+    const items = await readItems(file, { includeState, set }, cli)
+    // A dry run prints the first request of the command.
+    const compared = cli.options.dryRun ? items.slice(0, 1) : items
+    const reading = await createPlans(compared, includeState, cli)
+    const code = await printPlans(reading, cli)
     return mostSevere([code, reading.plans.some(hasDifferences) ? exitCodeOf('differs') : 0])
   },
 })

@@ -1,10 +1,11 @@
+import type { BodyOverride } from '../../api/operation.ts'
 import { readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { Cli } from '../../cli/cli.ts'
+import { command } from '../../cli/command.ts'
 import { canPrompt, confirm } from '../../cli/confirm.ts'
-import { defineCommand } from '../../cli/define-command.ts'
-import { printDryRun } from '../../cli/dry-run.ts'
 import { flag, option } from '../../cli/inputs.ts'
+import { overridesOf } from '../../cli/requests.ts'
 import { joinPath } from '../../config/store.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
@@ -17,16 +18,18 @@ import { callMethod } from '../../methods/call.ts'
 import { getMergeQueueMetrics } from '../../methods/metrics.ts'
 import { rawText } from '../../output/view.ts'
 import {
+  checkQueueOfFile,
   forEachQueue,
   includeStateInput,
   isJsonFileName,
   type LoadedFile,
   loadYaml,
+  type QueueRequest,
   queueFileEndings,
   readLive,
   readQueueFile,
   reportFailures,
-  resolveQueue,
+  requestOfFile,
 } from './plan.ts'
 
 /**
@@ -61,11 +64,10 @@ async function formatYaml(
     : rewriteYaml(old.text, old.content.settings, queueFile, !includesState)
 }
 
-/** Reads the file that is written again, if it exists. Returns it, and the request for the queue that it is about. */
-async function readOldFile(file: string | undefined, context: Cli) {
-  const exists = file !== undefined && (await context.host.files.exists(file))
-  const old = exists ? await readQueueFile(file, context) : undefined
-  return { old, request: await resolveQueue(file ?? '', old?.content ?? {}, context) }
+/** Reads the file that is written again, if it exists. */
+async function readOldFile(file: string | undefined, cli: Cli): Promise<LoadedFile | undefined> {
+  const exists = file !== undefined && (await cli.host.files.exists(file))
+  return exists ? readQueueFile(file, cli) : undefined
 }
 
 const outputError = (path: string, error: Error): MergeqError =>
@@ -73,14 +75,21 @@ const outputError = (path: string, error: Error): MergeqError =>
     hint: 'Existing files are unchanged. Check the directory and the free disk space.',
   })
 
+/** A queue, and where it is exported to. */
+interface Export {
+  readonly request: QueueRequest
+  /** Undefined for standard output. */
+  readonly file: string | undefined
+  readonly old: LoadedFile | undefined
+  readonly isJson: boolean
+}
+
 /** Exports a queue. Returns what to log. */
-async function exportQueue(file: string | undefined, includesState: boolean, context: Cli) {
-  const { printer, host } = context
-  const isJson = isJsonOutput(file, context)
-  const { old, request } = await readOldFile(file, context)
+async function exportQueue({ request, file, old, isJson }: Export, includesState: boolean, cli: Cli) {
+  const { printer, host } = cli
   const { repo, targetBranch } = request.values
   const name = queueName(request.values)
-  const live = await readLive(request, includesState, context)
+  const live = await readLive(request, includesState, cli)
   if (live === undefined)
     throw new MergeqError('not-found', `The queue for ${name} does not exist.`, {
       hint: 'To export another queue, use --repo and --target-branch.',
@@ -109,17 +118,14 @@ async function exportQueue(file: string | undefined, includesState: boolean, con
   }
 }
 
-/** The params of the metrics of all queues; typed options select among them. */
-const readMetricsParams = async ({ settings }: Cli) => ({
-  repo: await settings.readFrom('option', 'repo'),
-  branch: await settings.readFrom('option', 'targetBranch'),
-})
-
-/** Returns the queues that the metrics name, each with its file. */
-async function listExports(folder: string, context: Cli) {
-  const { settings, host } = context
-  const params = await readMetricsParams(context)
-  const { response } = await callMethod(context.client(), getMergeQueueMetrics, params)
+/** Returns the queues that the metrics name, each with its file; typed options select among them. */
+async function listExports(folder: string, overrides: readonly BodyOverride[], cli: Cli) {
+  const { settings, host } = cli
+  const params = {
+    repo: await settings.readFrom('option', 'repo'),
+    branch: await settings.readFrom('option', 'targetBranch'),
+  }
+  const { response } = await callMethod(cli.client(), getMergeQueueMetrics, params)
   // The metrics do not say the host.
   const place = params.repo ?? (await settings.read('repo'))
   const exports = summarizeMetrics(readSamplesIn(response.bytes)).queues.map(({ repo: label, branch }) => {
@@ -133,9 +139,7 @@ async function listExports(folder: string, context: Cli) {
     const file = [repositoryName(repo), branch].map(encodeURIComponent).join('@')
     const values = { repo, targetBranch: branch }
     return {
-      repo,
-      branch,
-      request: { operation: getQueue, values, overrides: [] },
+      request: { operation: getQueue, values, overrides },
       name: queueName(values),
       path: joinPath(folder, `${file}.yaml`, host.runtime.platform),
     }
@@ -145,9 +149,15 @@ async function listExports(folder: string, context: Cli) {
 }
 
 /** Exports every queue that the metrics name to a file of its own. Returns the exit code. */
-async function exportAll(folder: string, yes: boolean, includesState: boolean, context: Cli) {
-  const { files } = context.host
-  const exports = await listExports(folder, context)
+async function exportAll(
+  folder: string,
+  yes: boolean,
+  includesState: boolean,
+  overrides: readonly BodyOverride[],
+  cli: Cli,
+): Promise<number> {
+  const { files } = cli.host
+  const exports = await listExports(folder, overrides, cli)
   if (exports.length === 0)
     throw new MergeqError('not-found', 'No queue has metrics.', {
       hint: 'To export a queue, run: mergeq queue export --repo owner/name --target-branch main',
@@ -156,30 +166,30 @@ async function exportAll(folder: string, yes: boolean, includesState: boolean, c
   const existing = exist.filter(Boolean).length
   if (existing > 0 && !yes) {
     const problem = `${folder} already has ${pluralize(existing, 'file')} of this export.`
-    if (!canPrompt(context)) throw usageError(problem, 'To update existing files, add --yes.')
+    if (!canPrompt(cli)) throw usageError(problem, 'To update existing files, add --yes.')
     const text = `${problem} Update existing files? [y/N]`
-    await confirm({ text, expectedInput: 'y' }, context)
+    await confirm({ text, expectedInput: 'y' }, cli)
   }
   await files.createDirectory(folder, 0o777).catch((error: Error) => {
     throw outputError(folder, error)
   })
-  const { results, failed } = await forEachQueue(context, exports, ({ repo, branch, path }) => {
-    const args = new Map(context.args).set('--repo', [repositoryName(repo)]).set('--target-branch', [branch])
-    return exportQueue(path, includesState, { ...context, args })
+  const { results, failed } = await forEachQueue(cli, exports, async ({ request, path }) => {
+    const { repo, targetBranch } = request.values
+    const old = await readOldFile(path, cli)
+    checkQueueOfFile(path, old?.content ?? {}, { repo: repositoryName(repo), targetBranch })
+    return exportQueue({ request, file: path, old, isJson: false }, includesState, cli)
   })
-  for (const text of results.flatMap(({ warnings }) => warnings)) await context.logger.warn(text)
-  for (const text of results.flatMap(({ notes }) => notes)) await context.logger.info(text)
-  return reportFailures(failed, context)
+  for (const text of results.flatMap(({ warnings }) => warnings)) await cli.logger.warn(text)
+  for (const text of results.flatMap(({ notes }) => notes)) await cli.logger.info(text)
+  return reportFailures(failed, cli)
 }
 
-export const queueExportCommand = defineCommand({
-  command: 'queue export',
+export const queueExportCommand = command({
+  name: 'queue export',
   summary: 'Export queue settings to a file for version control',
-  operation: getQueue,
-  operations: [getMergeQueueMetrics],
-  isComposition: true,
-  exitKinds: ['not-found'],
-  output: 'the settings as YAML, or as JSON with --json; nothing with --file',
+  alsoSends: [getQueue, getMergeQueueMetrics],
+  exits: ['not-found'],
+  prints: 'the settings as YAML, or as JSON with --json; nothing with --file',
   options: {
     file: option(
       fileName('file|directory'),
@@ -189,28 +199,24 @@ export const queueExportCommand = defineCommand({
     all: flag('Export every queue that the metrics name to a file of its own'),
     yes: flag('Update existing files without a prompt (--all)', { short: 'y' }),
     includeState: includeStateInput,
+    set: overridesOf(getQueue),
   },
   examples: [
     'mergeq queue export > queue.yaml',
     'mergeq queue export -f queues/main.yaml',
     'mergeq queue export --all -f queues/ --yes',
   ],
-  check({ all, file }, context) {
-    if (all && file === undefined) throw usageError('--all requires --file.', 'Specify a directory with -f.')
-    if (all) isJsonOutput('*.yaml', context)
-  },
-  async dryRun({ file, all }, context) {
+  async run({ file, all, yes, includeState, set }, cli) {
+    const { logger } = cli
     if (all) {
-      const values = await readMetricsParams(context)
-      return printDryRun([{ operation: getMergeQueueMetrics, values, overrides: [] }], context)
+      if (file === undefined) throw usageError('--all requires --file.', 'Specify a directory with -f.')
+      isJsonOutput('*.yaml', cli)
+      return exportAll(file, yes, includeState, set, cli)
     }
-    const { request } = await readOldFile(file, context)
-    return printDryRun([request], context)
-  },
-  async run({ file, all, yes, includeState }, context) {
-    const { logger } = context
-    if (all && file !== undefined) return exportAll(file, yes, includeState, context)
-    const { warnings, notes, digest } = await exportQueue(file, includeState, context)
+    const isJson = isJsonOutput(file, cli)
+    const old = await readOldFile(file, cli)
+    const request = await requestOfFile(file ?? '', old?.content ?? {}, set, cli)
+    const { warnings, notes, digest } = await exportQueue({ request, file, old, isJson }, includeState, cli)
     for (const text of warnings) await logger.warn(text)
     for (const text of notes) await logger.info(text)
     await logger.info(`The digest of the live settings is ${digest}.`)

@@ -1,13 +1,12 @@
 import { readIfFound } from '../../api/call.ts'
-import { type ParamValues, parseOverride } from '../../api/operation.ts'
+import { type BodyOverride, checkOverrides, type ParamValues } from '../../api/operation.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { each } from '../../cli/each.ts'
 import { expandFiles, openInput } from '../../cli/input-files.ts'
-import { flag, option, type TypedInput, typedInput } from '../../cli/inputs.ts'
+import { flag, type Input, option, type TypedInput, typedInput } from '../../cli/inputs.ts'
 import { reportErrors } from '../../cli/report.ts'
-import { readRequests } from '../../cli/requests.ts'
-import type { ParsedArgs } from '../../config/settings.ts'
+import { callerOf, overridesOf, setOption } from '../../cli/requests.ts'
 import { pluralize } from '../../domain/format.ts'
 import {
   type Difference,
@@ -33,7 +32,8 @@ import { readText } from '../../domain/values/text.ts'
 import { fileName } from '../../domain/values/types.ts'
 import { type MergeqError, mostSevere, usageError, withName } from '../../errors.ts'
 import { type Json, type JsonObject, parseJson, stringifyJson } from '../../json.ts'
-import type { ServiceRequest } from '../../methods/resolve.ts'
+import type { Method } from '../../methods/method.ts'
+import { resolveRequest, type ServiceRequest } from '../../methods/resolve.ts'
 
 export type QueueParams = ParamValues<typeof getQueue.params>
 
@@ -79,9 +79,9 @@ export interface LoadedFile {
 }
 
 /** Reads a queue file, or standard input for `-`. Throws a usage error that names file and line. */
-export async function readQueueFile(path: string, context: Cli): Promise<LoadedFile> {
+export async function readQueueFile(path: string, cli: Cli): Promise<LoadedFile> {
   const name = path === '-' ? 'standard input' : path
-  const text = await readText(openInput(path, context), name, maxFileSize)
+  const text = await readText(openInput(path, cli), name, maxFileSize)
   // Each byte that is not UTF-8 was decoded as this character.
   if (text.includes('\uFFFD'))
     throw usageError(`${name} contains bytes that are not UTF-8.`, 'Save the text as UTF-8.')
@@ -92,12 +92,25 @@ export async function readQueueFile(path: string, context: Cli): Promise<LoadedF
   return { text, content: parseQueueFile(source, name, 'For an example, run: mergeq queue export') }
 }
 
-/** Reads the setting of `--set`: a path without dots. Throws a usage error for another path or a wrong value. */
-function readOverride(text: string): readonly [string, Json] {
-  const { path, value } = withName('--set', () => parseOverride(text))
+/** Reads a setting of `--set`: a path without dots. Throws a usage error for another path or a wrong value. */
+function readOverride({ path, value }: BodyOverride): readonly [string, Json] {
   const [key = '', ...below] = path
-  if (below.length > 0) throw usageError(`--set: '${text}' is not <setting>=<value>.`)
+  if (below.length > 0)
+    throw usageError(`--set: '${path.join('.')}=${formatValue(value)}' is not <setting>=<value>.`)
   return [key, withName(`--set: ${key}`, () => readSetting(key, value))]
+}
+
+/** The settings of `--set`, which replace those of the files. */
+export function settingsOf(operation: Method): Input<JsonObject> {
+  return {
+    ...overridesOf(operation),
+    read(args) {
+      const overrides = setOption.read(args) ?? []
+      const settings = overrides.map(readOverride)
+      checkOverrides('--set', overrides, [])
+      return Object.fromEntries(settings)
+    },
+  }
 }
 
 interface QueueFileItem {
@@ -106,6 +119,8 @@ interface QueueFileItem {
   /** The queue in messages: `main of acme/web`. */
   readonly name: string
   readonly content: QueueFile
+  /** The settings of `--set`, which are a part of the content. */
+  readonly typed: JsonObject
   readonly request: QueueRequest
 }
 
@@ -116,50 +131,67 @@ export interface Plan extends QueueFileItem {
   readonly differences: readonly Difference[]
 }
 
-/**
- * Resolves the queue of a file: repository and target branch come from the file, else from the settings.
- * Throws a usage error if an option contradicts the file.
- */
-export async function resolveQueue(
+type QueueNames = Pick<QueueFile, 'repo' | 'targetBranch'>
+
+/** Throws a usage error if a file is for another queue than what `--repo` and `--target-branch` name. */
+export function checkQueueOfFile(
   path: string,
-  { repo, targetBranch }: Pick<QueueFile, 'repo' | 'targetBranch'>,
-  context: Cli,
+  { repo, targetBranch }: QueueNames,
+  named: Readonly<Record<keyof QueueNames, string | undefined>>,
+): void {
+  const isSame = (one: string | undefined, other: string | undefined, keyOf = (text: string) => text) =>
+    one === undefined || other === undefined || keyOf(one) === keyOf(other)
+  const problem = (option: string, name = '', inFile = '') =>
+    usageError(`${option} is ${name}, but ${path} is for ${inFile}.`, 'Omit the option, or use another file.')
+  if (!isSame(named.repo, repo, text => repositoryKey(parseRepository(text))))
+    throw problem('--repo', named.repo, repo)
+  if (!isSame(named.targetBranch, targetBranch))
+    throw problem('--target-branch', named.targetBranch, targetBranch)
+}
+
+/**
+ * Makes the request that reads the queue of a file: repository and target branch come from the file, else from the
+ * settings. Throws a usage error if an option contradicts the file.
+ */
+export function requestOfFile(
+  path: string,
+  file: QueueNames,
+  overrides: readonly BodyOverride[],
+  { args, settings }: Cli,
 ): Promise<QueueRequest> {
-  const args = new Map(context.args)
-  const useValue = (option: string, value: string | undefined, nameOf = (text: string) => text) => {
-    const typed = context.args.get(option)?.at(-1)
-    if (value === undefined) return
-    if (typed !== undefined && nameOf(typed) !== nameOf(value))
-      throw usageError(
-        `${option} is ${typed}, but ${path} is for ${value}.`,
-        'Omit the option, or use another file.',
-      )
-    args.set(option, [value])
-  }
-  useValue('--repo', repo, text => repositoryKey(parseRepository(text)))
-  useValue('--target-branch', targetBranch)
-  const [request] = await readRequests({ operation: getQueue }, context, args)
-  if (request === undefined) throw usageError('No queue was given.')
-  return request
+  const { repo, targetBranch } = file
+  checkQueueOfFile(path, file, {
+    repo: args.get('--repo')?.at(-1),
+    targetBranch: args.get('--target-branch')?.at(-1),
+  })
+  const values = new Map<string, () => unknown>()
+  if (repo !== undefined) values.set('repo', () => parseRepository(repo))
+  if (targetBranch !== undefined) values.set('targetBranch', () => targetBranch)
+  return resolveRequest(getQueue, { values, overrides }, callerOf(settings))
+}
+
+/** The options that say which settings of files count. */
+interface FileOptions {
+  readonly includeState: boolean
+  /** The settings of `--set`. */
+  readonly set: JsonObject
 }
 
 /** Reads the queue files of a path. Throws a usage error if two files describe the same queue. */
 export async function readItems(
   path: string,
-  includesState: boolean,
-  context: Cli,
+  { includeState, set }: FileOptions,
+  cli: Cli,
 ): Promise<readonly QueueFileItem[]> {
   const items: QueueFileItem[] = []
-  const overrides = Object.fromEntries((context.args.get('--set') ?? []).map(readOverride))
-  for (const filePath of await expandFiles(path, queueFileEndings, context)) {
-    const { content: written } = await readQueueFile(filePath, context)
-    const { state, ...others } = { ...written.settings, ...overrides }
+  for (const filePath of await expandFiles(path, queueFileEndings, cli)) {
+    const { content: written } = await readQueueFile(filePath, cli)
+    const { state, ...others } = { ...written.settings, ...set }
     const content = {
       ...written,
-      settings: includesState && state !== undefined ? { state, ...others } : others,
+      settings: includeState && state !== undefined ? { state, ...others } : others,
     }
-    // --set changes the settings of the file, not the request that reads the queue.
-    const request = { ...(await resolveQueue(filePath, written, context)), overrides: [] }
+    const request = await requestOfFile(filePath, written, [], cli)
     const { repo, targetBranch } = request.values
     const name = queueName(request.values)
     const duplicate = items.find(
@@ -168,9 +200,9 @@ export async function readItems(
     )
     if (duplicate !== undefined)
       throw usageError(`${duplicate.path} and ${filePath} describe the same queue: ${name}.`)
-    if (Object.hasOwn(written.settings, 'state') && !includesState)
-      await context.logger.info(`${filePath}: state is ignored; to include it, add --include-state.`)
-    items.push({ path: filePath, name, content, request })
+    if (Object.hasOwn(written.settings, 'state') && !includeState)
+      await cli.logger.info(`${filePath}: state is ignored; to include it, add --include-state.`)
+    items.push({ path: filePath, name, content, typed: set, request })
   }
   return items
 }
@@ -179,9 +211,9 @@ export async function readItems(
 export async function readLive(
   request: QueueRequest,
   includesState: boolean,
-  context: Cli,
+  cli: Cli,
 ): Promise<LiveSettings | undefined> {
-  const queue = await readIfFound(context.client(), getQueue, request.values, request)
+  const queue = await readIfFound(cli.client(), getQueue, request.values, request)
   return queue && liveSettings(queue, includesState)
 }
 
@@ -219,9 +251,9 @@ export async function forEachQueue<T extends { readonly name: string; readonly r
 }
 
 /** Logs the errors of queues that failed. Returns the most severe exit code. */
-export async function reportFailures(failed: readonly Failed[], context: Cli): Promise<number> {
+export async function reportFailures(failed: readonly Failed[], cli: Cli): Promise<number> {
   const failures = failed.map(({ failure }) => failure)
-  await reportErrors(failures, context)
+  await reportErrors(failures, cli)
   return mostSevere(failures.map(({ exit }) => exit))
 }
 
@@ -232,21 +264,21 @@ export async function reportFailures(failed: readonly Failed[], context: Cli): P
 export async function createPlans(
   items: readonly QueueFileItem[],
   includesState: boolean,
-  context: Cli,
+  cli: Cli,
 ): Promise<Reading> {
-  const { results, failed } = await forEachQueue(context, items, async (item): Promise<Plan> => {
-    const live = await readLive(item.request, includesState, context)
+  const { results, failed } = await forEachQueue(cli, items, async (item): Promise<Plan> => {
+    const live = await readLive(item.request, includesState, cli)
     const liveValues = live?.settings ?? {}
     const unknown = unknownKey(item.content.settings, liveValues)
-    if (unknown !== undefined) throw unknownSettingError(unknown, item.path, liveValues, context.args)
+    if (unknown !== undefined) throw unknownSettingError(unknown, item, liveValues)
     const digest = await settingsDigest(live?.settings ?? null)
     return { ...item, live, digest, differences: differences(liveValues, item.content.settings) }
   })
   return { plans: results, failed }
 }
 
-function unknownSettingError(name: string, path: string, live: JsonObject, args: ParsedArgs): MergeqError {
-  const isTyped = args.get('--set')?.some(text => text.startsWith(`${name}=`)) === true
+function unknownSettingError(name: string, { path, typed }: QueueFileItem, live: JsonObject): MergeqError {
+  const isTyped = Object.hasOwn(typed, name)
   return usageError(
     `${isTyped ? '--set' : path}: unknown queue setting${isTyped ? ` '${name}'` : showKey(name, " '", "'")}.`,
     suggestName(name, [...settingNames, ...Object.keys(live)]) ??
