@@ -112,7 +112,7 @@ export async function runRequests<V extends RequestValues>(
 }
 
 /** Prints what became of a request. Returns the exit code of a result. */
-export async function printOutcome<V extends RequestValues>(
+async function printOutcome<V extends RequestValues>(
   cli: Cli,
   { item, result, failure }: Outcome<ServiceRequest<V>, Called>,
   options: PrintOptions<V>,

@@ -2,8 +2,7 @@ import { isChange, type Operation, operationMethod, operationName } from '../api
 import { settingDefinitions } from '../config/setting-definitions.ts'
 import { type OutputFormat, outputFormats } from '../domain/output-formats.ts'
 import { type ErrorKind, exitCodeList } from '../errors.ts'
-import type { CommandGroup, RegisteredCommand } from './command.ts'
-import type { OutputDoc } from './define-command.ts'
+import type { CommandGroup, OutputDoc, RegisteredCommand } from './command.ts'
 import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
 import { globalOptions } from './parse.ts'
 
@@ -28,11 +27,11 @@ const requestExitKinds: readonly ErrorKind[] = ['auth', 'not-found', 'refused', 
 
 /**
  * Returns every kind of exit code that a command can have. The kinds follow from the operations of the
- * command (whether it sends any, and whether they change something or have pages) and from `exitKinds`.
+ * command (whether it sends any, and whether they change something or have pages) and from `exits`.
  */
 function listExitKinds({
   operations,
-  exitKinds = [],
+  exits = [],
   toleratesErrors,
 }: RegisteredCommand): ReadonlySet<ErrorKind> {
   const isAny = operations === 'any'
@@ -40,14 +39,14 @@ function listExitKinds({
   const ofRequests = (isAny || known.length > 0) && toleratesErrors !== true ? requestExitKinds : []
   const ofChanges: readonly ErrorKind[] = isAny || known.some(isChange) ? ['unknown-outcome'] : []
   const ofPages: readonly ErrorKind[] = known.some(({ pages }) => pages !== undefined) ? ['incomplete'] : []
-  return new Set([...commonExitKinds, ...ofRequests, ...ofChanges, ...ofPages, ...exitKinds])
+  return new Set([...commonExitKinds, ...ofRequests, ...ofChanges, ...ofPages, ...exits])
 }
 
 const formatRequest = ({ route }: Operation): string => `${operationMethod(route)} /${operationName(route)}`
 
-function documentOutput({ operations, output }: RegisteredCommand): OutputDoc {
+function documentOutput({ operations, prints }: RegisteredCommand): OutputDoc {
   const [operation] = operations === 'any' ? [] : operations
-  if (output !== undefined || operation === undefined) return output ?? 'nothing'
+  if (prints !== undefined || operation === undefined) return prints ?? 'nothing'
   if (operation.pages !== undefined)
     return {
       table: 'one row per record',

@@ -1,10 +1,14 @@
-import { isChange, type Operation, operationMethod, type Route } from '../api/operation.ts'
+import type { Operation, Route } from '../api/operation.ts'
 import type { ErrorKind } from '../errors.ts'
 import type { Cli } from './cli.ts'
-import { type CommandDescription, type OldCommand, type OutputDoc, requestInputs } from './define-command.ts'
 import type { FieldsDefinition } from './fields.ts'
 import { type OptionDefinition, type Options, type OptionValues, optionInputs } from './inputs.ts'
-import { setOption } from './requests.ts'
+
+/**
+ * What the command prints on standard output: one text for every format, or a text for each. CSV and Markdown
+ * have the rows of the table.
+ */
+export type OutputDoc = string | Readonly<Record<'table' | 'json' | 'ndjson', string>>
 
 /** A command: what help, completion and the parser need, and the function that runs it. */
 export interface Command<X extends Options = Options> {
@@ -45,16 +49,16 @@ export interface Command<X extends Options = Options> {
 export const command = <const X extends Options = Record<never, never>>(definition: Command<X>): Command =>
   definition as unknown as Command
 
-/** A command of either kind. */
-export type AnyCommand = Command | OldCommand
-
 /** A command as help, completion and the parser need it. */
-export interface RegisteredCommand extends CommandDescription {
+export interface RegisteredCommand
+  extends Omit<Command, 'name' | 'operation' | 'alsoSends' | 'options' | 'settings' | 'run'> {
+  /** The command as it is typed: `pr submit`. */
+  readonly command: string
   readonly definitions: readonly OptionDefinition[]
   readonly operations: readonly Operation[] | 'any'
   readonly route?: Route
   /** What runs. */
-  readonly definition: AnyCommand
+  readonly definition: Command
 }
 
 /** The commands that share their first word. Their code is loaded when a command line has this word. */
@@ -65,23 +69,19 @@ export interface CommandGroup {
   /** Whether the word alone is a command: `mergeq doctor`. Otherwise, the word alone prints help. */
   readonly isCommand?: boolean
   /** Loads the commands, in the order in which help lists them. */
-  load(): Promise<readonly AnyCommand[]>
+  load(): Promise<readonly Command[]>
 }
 
 export const loadCommands = async (groups: readonly CommandGroup[]): Promise<readonly RegisteredCommand[]> =>
-  (await Promise.all(groups.map(group => group.load())))
-    .flat()
-    .map(definition => ('name' in definition ? register(definition) : registerOld(definition)))
+  (await Promise.all(groups.map(group => group.load()))).flat().map(register)
 
 function register(definition: Command): RegisteredCommand {
-  const { name, operation, alsoSends = [], options = {}, exits = [], prints, ...rest } = definition
+  const { name, operation, alsoSends = [], options = {} } = definition
   let definitions: readonly OptionDefinition[] | undefined
   return {
-    ...rest,
+    ...definition,
     command: name,
     summary: summaryOf(definition),
-    exitKinds: exits,
-    ...(prints === undefined ? {} : { output: prints }),
     // Made when they are asked for: most runs need them of one command.
     get definitions() {
       definitions ??= lastSet(Object.values(optionInputs(options)).flatMap(each => each.definitions))
@@ -100,29 +100,4 @@ const summaryOf = ({ summary, operation }: Pick<Command, 'summary' | 'operation'
 function lastSet(definitions: readonly OptionDefinition[]): readonly OptionDefinition[] {
   const isSet = ({ name }: OptionDefinition) => name === '--set'
   return [...definitions.filter(each => !isSet(each)), ...definitions.filter(isSet)]
-}
-
-function registerOld(command: OldCommand): RegisteredCommand {
-  const { summary, operation, operations = [], isComposition } = command
-  const isOwn = operation !== undefined && isComposition !== true
-  const sendsBody = operation !== undefined && operationMethod(operation.route) === 'POST'
-  let definitions: readonly OptionDefinition[] | undefined
-  return {
-    ...command,
-    summary: isOwn && operation.isHostedOnly === true ? `${summary} (hosted service only)` : summary,
-    // Made when they are asked for: most runs need them of one command.
-    get definitions() {
-      definitions ??= [
-        ...Object.values(requestInputs(command)).flatMap(each => each.definitions),
-        ...(sendsBody
-          ? setOption.definitions.map(each => ({ ...each, advanced: !isChange(operation) }))
-          : []),
-      ]
-      return definitions
-    },
-    operations:
-      operations === 'any' ? 'any' : [...(operation === undefined ? [] : [operation]), ...operations],
-    ...(isOwn ? { route: operation.route } : {}),
-    definition: command,
-  }
 }

@@ -3,12 +3,8 @@ import { dryRunEnd } from '../errors.ts'
 import type { Output } from '../host/host.ts'
 import type { HttpRequest } from '../http/messages.ts'
 import { escapeInvisible, parseJson, stringifyJson } from '../json.ts'
-import { callMethod } from '../methods/call.ts'
-import { firstPage } from '../methods/list.ts'
-import type { ServiceRequest } from '../methods/resolve.ts'
 import { columns, singleRecord } from '../output/view.ts'
 import type { Cli } from './cli.ts'
-import { each } from './each.ts'
 
 /**
  * Prints what a command would change on this machine, for a `--dry-run` without requests
@@ -42,7 +38,7 @@ export const printRequest =
     throw dryRunEnd()
   }
 
-/** The same for a command that reads in a dry run, because it prints a plan. */
+/** Returns the context of a command that prints a plan in a dry run: its client sends requests. */
 export const withoutDryRun = (cli: Cli): Cli => ({
   ...cli,
   options: { ...cli.options, dryRun: false },
@@ -51,14 +47,3 @@ export const withoutDryRun = (cli: Cli): Cli => ({
     return client
   },
 })
-
-/** Prints requests without sending them, without confirmation and token. */
-export async function printDryRun(requests: readonly ServiceRequest[], cli: Cli): Promise<number> {
-  const client = cli.client()
-  const { report } = await each(cli, requests, async ({ operation, values, overrides }) => {
-    const list = operation.list?.(values, cli.startedAt, client.nameOf)
-    const sent = list === undefined ? { operation, values } : { ...list, values: firstPage(list) }
-    return callMethod(client, sent.operation, sent.values, { overrides })
-  })
-  return report()
-}

@@ -15,14 +15,11 @@ import { listOf, textual } from '../domain/values/types.ts'
 import type { Method } from '../methods/method.ts'
 import { type Caller, resolveRequest, type ServiceRequest } from '../methods/resolve.ts'
 import type { Cli } from './cli.ts'
-import { operationOf, type RequestSource, type RequestValues, requestInputs } from './define-command.ts'
 import {
   type Input,
   type InputContext,
   type Inputs,
   type InputValues,
-  type Options,
-  type OptionValues,
   option,
   paramInput,
   typedInput,
@@ -133,13 +130,12 @@ export const inputContext = (cli: Cli): InputContext => ({
   currentPullRequest: args => findPullRequest(cli.command, cli.settings.withArgs(args), cli),
 })
 
-/** Reads requests of an operation. Throws a usage error if any of them is wrong. */
+/** Reads requests of an operation, one for each pull request. Throws a usage error if any of them is wrong. */
 async function readAll(
   operation: Method,
   inputs: Inputs,
   args: ParsedArgs,
   context: InputContext,
-  others = inputs,
 ): Promise<readonly ServiceRequest[]> {
   const overrides = readOverrides(args, inputs, operation.params)
   const contextFor = (split: ParsedArgs) => ({ ...context, settings: context.settings.withArgs(split) })
@@ -156,40 +152,13 @@ async function readAll(
       { values: given, overrides },
       callerOf(splitContext.settings),
     )
-    const unread = Object.fromEntries(Object.entries(others).filter(([name]) => !given.has(name)))
+    const unread = Object.fromEntries(Object.entries(inputs).filter(([name]) => !given.has(name)))
     requests.push({
       ...request,
       values: { ...request.values, ...(await readInputs(unread, split, splitContext)) },
     })
   }
   return requests
-}
-
-/**
- * Reads the requests of a command, one for each pull request, from what was typed or from other `args`.
- * Throws a usage error if any of them is wrong.
- *
- * @param options the values of the options of the command, if they were read already: an option may read
- * standard input or a pipe, which has its content only once
- */
-export async function readRequests<
-  P extends Params,
-  I extends Inputs = Record<never, never>,
-  X extends Options = Record<never, never>,
->(
-  source: RequestSource<P, I, X>,
-  cli: Cli,
-  args: ParsedArgs = cli.args,
-  options?: OptionValues<X>,
-): Promise<readonly ServiceRequest<RequestValues<P, I, X>>[]> {
-  const inputs = requestInputs(source)
-  const unread = options === undefined ? inputs : requestInputs({ ...source, options: {} })
-  const operation: Method = operationOf(source)
-  const requests = await readAll(operation, inputs, args, inputContext(cli), unread)
-  return requests.map(request => ({
-    ...request,
-    values: { ...request.values, ...options } as RequestValues<P, I, X>,
-  }))
 }
 
 /** The command line as the caller of a method: errors name options. */

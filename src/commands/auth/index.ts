@@ -1,10 +1,10 @@
-import type { AnyCommand } from '../../cli/command.ts'
+import type { Command } from '../../cli/command.ts'
 import { authLoginCommand } from './login.ts'
 import { authLogoutCommand } from './logout.ts'
 import { authStatusCommand } from './status.ts'
 import { authTokenCommand } from './token.ts'
 
-export const authCommands: readonly AnyCommand[] = [
+export const authCommands: readonly Command[] = [
   authLoginCommand,
   authLogoutCommand,
   authStatusCommand,

@@ -1,11 +1,11 @@
-import type { AnyCommand } from '../../cli/command.ts'
+import type { Command } from '../../cli/command.ts'
 import { configGetCommand } from './get.ts'
 import { configListCommand } from './list.ts'
 import { configPathCommand } from './path.ts'
 import { configSetCommand } from './set.ts'
 import { configUnsetCommand } from './unset.ts'
 
-export const configCommands: readonly AnyCommand[] = [
+export const configCommands: readonly Command[] = [
   configListCommand,
   configGetCommand,
   configSetCommand,

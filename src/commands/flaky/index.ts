@@ -1,4 +1,4 @@
-import type { AnyCommand } from '../../cli/command.ts'
+import type { Command } from '../../cli/command.ts'
 import { flakyGateCommand } from './gate.ts'
 import { flakyGetCommand } from './get.ts'
 import { flakyLinkCommand } from './link.ts'
@@ -8,7 +8,7 @@ import { flakyQuarantinedCommand } from './quarantined.ts'
 import { flakyReportCommand } from './report.ts'
 import { flakyUnhealthyCommand } from './unhealthy.ts'
 
-export const flakyCommands: readonly AnyCommand[] = [
+export const flakyCommands: readonly Command[] = [
   flakyListCommand,
   flakyGetCommand,
   flakyQuarantinedCommand,

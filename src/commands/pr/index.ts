@@ -1,4 +1,4 @@
-import type { AnyCommand } from '../../cli/command.ts'
+import type { Command } from '../../cli/command.ts'
 import { prCancelCommand } from './cancel.ts'
 import { prExplainCommand } from './explain.ts'
 import { prGetCommand } from './get.ts'
@@ -9,7 +9,7 @@ import { prTargetsCommand } from './targets.ts'
 import { prTestingCommand } from './testing.ts'
 import { prWaitCommand } from './wait.ts'
 
-export const prCommands: readonly AnyCommand[] = [
+export const prCommands: readonly Command[] = [
   prSubmitCommand,
   prCancelCommand,
   prRestartCommand,

@@ -1,4 +1,4 @@
-import type { AnyCommand } from '../../cli/command.ts'
+import type { Command } from '../../cli/command.ts'
 import { queueApplyCommand } from './apply.ts'
 import { queueCheckCommand } from './check.ts'
 import { queueCreateCommand } from './create.ts'
@@ -14,7 +14,7 @@ import { queueUpdateCommand } from './update.ts'
 import { queueWaitCommand } from './wait.ts'
 import { queueWatchCommand } from './watch.ts'
 
-export const queueCommands: readonly AnyCommand[] = [
+export const queueCommands: readonly Command[] = [
   queueCreateCommand,
   queueGetCommand,
   queueListCommand,

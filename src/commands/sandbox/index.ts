@@ -1,10 +1,10 @@
-import type { AnyCommand } from '../../cli/command.ts'
+import type { Command } from '../../cli/command.ts'
 import { sandboxExecCommand } from './exec.ts'
 import { sandboxShellCommand } from './shell.ts'
 import { sandboxStartCommand } from './start.ts'
 import { sandboxTourCommand } from './tour.ts'
 
-export const sandboxCommands: readonly AnyCommand[] = [
+export const sandboxCommands: readonly Command[] = [
   sandboxStartCommand,
   sandboxExecCommand,
   sandboxShellCommand,
