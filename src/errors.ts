@@ -233,7 +233,7 @@ export const isDryRunEnd = ({ kind }: MergeqError): boolean => kind === 'ok'
  * Returns the error of a request that failed; throws that of a signal, which ends the command, and the end of a dry
  * run.
  */
-export function toFailure(error: unknown): MergeqError {
+export function failureOrThrow(error: unknown): MergeqError {
   const failure = toMergeqError(error)
   if (failure.kind === 'interrupted' || isDryRunEnd(failure)) throw failure
   return failure

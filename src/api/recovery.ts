@@ -2,7 +2,7 @@ import { joinList } from '../domain/format.ts'
 import { isSameSetting } from '../domain/queue-file.ts'
 import { changedWhen, type SentSeconds, sentSeconds } from '../domain/service-clock.ts'
 import { stateOf, terminalOutcome } from '../domain/states.ts'
-import { extendError, isNotFound, MergeqError, toFailure, toMergeqError, withPeriod } from '../errors.ts'
+import { extendError, failureOrThrow, isNotFound, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import { get, getArray, isObject, type Json, type JsonObject, parseJson } from '../json.ts'
 import type { Advice } from './advice.ts'
 import { changeNotMade } from './error-response.ts'
@@ -144,7 +144,7 @@ async function replay<P extends Params>(
     const { response } = await exchange(client, operation, request, { limits })
     return { response, delivery: 'confirmed' }
   } catch (error) {
-    const second = toFailure(error)
+    const second = failureOrThrow(error)
     // The response to the replay says nothing about the first request, so the service is read again.
     const outcome = sent.recovery.readBack ? await readBack(sent, client) : 'unclear'
     if (outcome === 'done') return confirmed
@@ -246,7 +246,7 @@ async function readOnce<P extends Params>(
     })
     return judge(response.records[0], date)
   } catch (error) {
-    const failure = toFailure(error)
+    const failure = failureOrThrow(error)
     // A further reading would exceed the limit as well.
     if (failure.details.overLimit === true) throw unknownOutcome(sent, failure, client)
     return isNotFound(failure) ? judge(undefined, undefined) : undefined

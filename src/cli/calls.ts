@@ -3,7 +3,7 @@ import { type BodyOverride, createReceipt, type Params } from '../api/operation.
 import { resourceOfRequest } from '../api/request.ts'
 import type { DecodedResponse } from '../api/response.ts'
 import type { RequestLimits } from '../api/service-client.ts'
-import { exitCodeOf, type MergeqError, toFailure } from '../errors.ts'
+import { exitCodeOf, failureOrThrow, type MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { callMethod } from '../methods/call.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
@@ -78,7 +78,7 @@ export async function call<V extends RequestValues>(
   try {
     return await callMethod(cli.client(), operation, values, { overrides, limits })
   } catch (error) {
-    const failure = toFailure(error)
+    const failure = failureOrThrow(error)
     if (explain === undefined) throw failure
     throw await explain(failure, request).catch(() => {
       cli.host.interrupted.throwIfAborted()

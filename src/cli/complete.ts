@@ -5,7 +5,13 @@ import type { SecretOutput } from './cli.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand } from './command.ts'
 import type { CompletionCandidate, ValueLookup } from './completion-values.ts'
 import { isOption, type OptionDefinition, oppositeOf } from './inputs.ts'
-import { globalOptions, helpOption, type Reading, read, versionOption } from './parse.ts'
+import {
+  globalOptions,
+  helpOption,
+  type ParsedCommandLine,
+  parseCommandLine,
+  versionOption,
+} from './parse.ts'
 
 /** What is valid at the cursor. */
 export interface Completion {
@@ -66,7 +72,7 @@ const nothing: Completion = { candidates: [], directive: 'nofiles' }
 /** Completes a value; `prefix` is the part of the current word before it: `--color=`. */
 function completeValue(
   { choices = [], suggestions = [], values: source, program, file }: OptionDefinition,
-  { args, words }: Pick<Reading, 'args' | 'words'>,
+  { args, words }: Pick<ParsedCommandLine, 'args' | 'words'>,
   current: string,
   prefix: string,
 ): Completion {
@@ -82,7 +88,7 @@ function completeValue(
 /** Completes the argument at an index; that of `mergeq help` is also the next word of a command. */
 async function completeArgument(
   index: number,
-  reading: Pick<Reading, 'path' | 'command' | 'args' | 'words'>,
+  reading: Pick<ParsedCommandLine, 'path' | 'command' | 'args' | 'words'>,
   groups: readonly CommandGroup[],
   current: string,
 ): Promise<Completion> {
@@ -118,7 +124,7 @@ export async function completeWords(
 ): Promise<Completion> {
   const [prefix = ''] = /^--[^=]+=/.exec(current) ?? []
   const start = prefix !== '' ? prefix : current.startsWith('-') ? '--' : ''
-  const line = await read([...words, `${start}${cursor}`], groups)
+  const line = await parseCommandLine([...words, `${start}${cursor}`], groups)
   const { path, command, commands, problem } = line
   const argument = line.words.findIndex(hasCursor)
   const args = new Map([...line.args].filter(([, values]) => !values.some(hasCursor)))

@@ -23,16 +23,16 @@ export const promptError = (command: string): MergeqError =>
   )
 
 /** Throws a usage error when the user does not agree or cannot be asked. */
-export async function confirm({ text: question, expectedInput }: Confirmation, context: Cli): Promise<void> {
+export async function confirm({ text: question, expectedInput }: Confirmation, cli: Cli): Promise<void> {
   // A dry run changes nothing.
-  if (context.options.dryRun) return
-  if (!canPrompt(context)) throw promptError(context.command)
+  if (cli.options.dryRun) return
+  if (!canPrompt(cli)) throw promptError(cli.command)
   // The answer has a place on the last line.
-  const columns = context.host.err.columns - expectedInput.length - 2
+  const columns = cli.host.err.columns - expectedInput.length - 2
   const text = sanitizeLine(question)
   const lines = textWidth(text) <= columns ? text : text.replace(lastSentence, '\n')
   const prompt = wrapLines(lines, Math.max(24, columns))
-  const input = (await context.host.input.ask(`${prompt} `))?.trim() ?? ''
+  const input = (await cli.host.input.ask(`${prompt} `))?.trim() ?? ''
   const isConfirmed = expectedInput === 'y' ? /^y(es)?$/i.test(input) : input === expectedInput
   if (isConfirmed) return
   const problem = expectedInput === 'y' || input === '' ? '' : `'${input}' is not '${expectedInput}'. `

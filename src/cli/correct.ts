@@ -6,14 +6,14 @@ import { type CommandGroup, loadCommands } from './command.ts'
 import { fieldsOf, findSimilarField } from './fields.ts'
 import { isOption, type OptionDefinition, oppositeOf, optionName } from './inputs.ts'
 import { otherWords } from './other-words.ts'
-import { globalOptions, type Reading, read, versionOption } from './parse.ts'
+import { globalOptions, type ParsedCommandLine, parseCommandLine, versionOption } from './parse.ts'
 
 type Groups = readonly CommandGroup[]
 type Hint = string | undefined
 type Words = readonly string[]
 
 /** A wrong command line. */
-interface Mistake extends Reading {
+interface Mistake extends ParsedCommandLine {
   readonly argv: Words
   readonly groups: Groups
 }
@@ -46,7 +46,7 @@ const hiddenText = /[\u0000-\u001F\u007F-\u009F]|:\/\/[^/?#\s]*@/
 
 /** Returns a command line to paste; undefined if reading it finds a problem, or if it is long or may have a secret. */
 async function formatLine(argv: Words, groups: Groups): Promise<Hint> {
-  const reading = await read(argv, groups)
+  const reading = await parseCommandLine(argv, groups)
   const line = settingAsOption(argv, reading)
   if (line !== undefined) return formatLine(line, groups)
   const { problem, path, words, args } = reading
@@ -109,7 +109,7 @@ async function hintForCommand(mistake: Mistake): Promise<Hint> {
   const [word = '', next = ''] = words.filter(isWord)
   const { meant = 'none', isGuess } = await findCommand(path.join(' '), word, next, groups)
   const line = replaceWords(argv, [...path, word], meant.split(' '))
-  if (isGuess && (await read(line, groups)).command?.destructive === true) return undefined
+  if (isGuess && (await parseCommandLine(line, groups)).command?.destructive === true) return undefined
   return hintFor(meant, word, mistake)
 }
 
@@ -127,14 +127,14 @@ async function hintForArgument(mistake: Mistake): Promise<Hint> {
   return line ? ask(line, path, groups) : hintFor(findMeant(placesIn(path), word), word, mistake)
 }
 
-const optionsOf = ({ command }: Reading): readonly OptionDefinition[] => [
+const optionsOf = ({ command }: ParsedCommandLine): readonly OptionDefinition[] => [
   ...(command?.definitions.filter(isOption) ?? []),
   ...globalOptions,
   versionOption,
 ]
 
 /** Returns a command line with the first `setting value` or `setting=value` after `queue update` as an option. */
-function settingAsOption(argv: Words, reading: Reading): Words | undefined {
+function settingAsOption(argv: Words, reading: ParsedCommandLine): Words | undefined {
   const [word = '', next = ''] = reading.words
   const [setting = '', value] = word.split(/=(.*)/s)
   const name = `--${optionName(setting)}`
@@ -196,7 +196,11 @@ async function hintForOption(mistake: Mistake, word: string): Promise<Hint> {
  * Returns the usage error for what is wrong with a command line. Its hint is the command line that was
  * probably meant, with everything else that was typed, or the command that shows the usage.
  */
-export async function createUsageError(argv: Words, reading: Reading, groups: Groups): Promise<MergeqError> {
+export async function createUsageError(
+  argv: Words,
+  reading: ParsedCommandLine,
+  groups: Groups,
+): Promise<MergeqError> {
   const { problem, path, command, words } = reading
   const mistake = { ...reading, argv, groups }
   const help = `mergeq ${[...path, '--help'].join(' ')}`
@@ -239,7 +243,7 @@ export async function createUsageError(argv: Words, reading: Reading, groups: Gr
 
 /** Returns the usage error for words of `mergeq help` that name neither a command nor a topic. */
 export async function createHelpError(words: Words, topics: Words, groups: Groups): Promise<MergeqError> {
-  const { path, words: unknown } = await read(words, groups)
+  const { path, words: unknown } = await parseCommandLine(words, groups)
   const [word = '', next = ''] = unknown
   const meant =
     findSimilarName(word, topics) ?? (await findCommand(path.join(' '), word, next, groups)).meant ?? 'none'

@@ -3,7 +3,7 @@ import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
 import { isDryRunEnd, type MergeqError, toMergeqError } from '../errors.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
 import type { Cli } from './cli.ts'
-import { nameOf, reportResults, withResource } from './report.ts'
+import { reportResults, resourceName, withResource } from './report.ts'
 
 /** One of several things to do: a request, or something that a request is about. */
 type Item = ServiceRequest | { readonly request: ServiceRequest }
@@ -36,11 +36,11 @@ interface EachResult<T, R> {
   report(): Promise<number>
 }
 
-const requestOf = (item: Item): ServiceRequest => ('request' in item ? item.request : item)
+const requestOfItem = (item: Item): ServiceRequest => ('request' in item ? item.request : item)
 
 function nameOfItem(item: Item): string | undefined {
-  const request = requestOf(item)
-  return nameOf(resourceOfRequest(request.operation, request.values, request))
+  const request = requestOfItem(item)
+  return resourceName(resourceOfRequest(request.operation, request.values, request))
 }
 
 /**
@@ -62,7 +62,7 @@ export async function each<T extends Item, R>(
     print,
   } = options
   let isStopped = false
-  let dryRunEnd: MergeqError | undefined
+  let lastDryRunEnd: MergeqError | undefined
   const attempt = async (item: T): Promise<Outcome<T, R>> => {
     try {
       return { item, result: await work(item), code: 0 }
@@ -85,15 +85,15 @@ export async function each<T extends Item, R>(
     const { failure } = outcome
     if (dryRun && failure !== undefined) {
       if (!isDryRunEnd(failure)) throw failure
-      dryRunEnd = failure
+      lastDryRunEnd = failure
       continue
     }
     const code = (await print?.(outcome)) ?? outcome.code
     outcomes.push({ ...outcome, code })
     if (stopOnError && code !== 0) isStopped = true
   }
-  if (dryRunEnd !== undefined) throw dryRunEnd
-  const requests = items.map(requestOf)
+  if (lastDryRunEnd !== undefined) throw lastDryRunEnd
+  const requests = items.map(requestOfItem)
   const [first] = requests
   return {
     outcomes,

@@ -15,7 +15,7 @@ import {
   renderJson,
 } from './command-doc.ts'
 import { oppositeOf } from './inputs.ts'
-import { globalOptions, helpOption, type Reading, versionOption } from './parse.ts'
+import { globalOptions, helpOption, type ParsedCommandLine, versionOption } from './parse.ts'
 
 export interface HelpOptions {
   readonly out: Pick<Output, 'columns' | 'terminal'>
@@ -264,7 +264,7 @@ function renderRootHelp(groups: readonly CommandGroup[], layout: Layout): string
 
 /** Returns the help of a command or a group, or of mergeq if neither was read. */
 export async function renderHelp(
-  { path, command, commands }: Reading,
+  { path, command, commands }: ParsedCommandLine,
   groups: readonly CommandGroup[],
   options: HelpOptions,
 ): Promise<string> {

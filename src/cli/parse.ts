@@ -43,7 +43,7 @@ export type Problem =
   | { readonly kind: 'missing-argument' | 'extra-argument'; readonly message: string }
 
 /** A command line as the run, help, completion and corrections see it. */
-export interface Reading {
+export interface ParsedCommandLine {
   /** The words of the command or group, without aliases: `['pr', 'get']`; empty at the root. */
   readonly path: readonly string[]
   /** The command; undefined for a group and at the root. */
@@ -113,7 +113,10 @@ function problemOf({ code, message }: CommanderError, words: readonly string[]):
 }
 
 /** Reads a command line. Loads the commands of the group that it names, and changes nothing. */
-export async function read(argv: readonly string[], groups: readonly CommandGroup[]): Promise<Reading> {
+export async function parseCommandLine(
+  argv: readonly string[],
+  groups: readonly CommandGroup[],
+): Promise<ParsedCommandLine> {
   const args = new Map<string, string[]>()
   const path: string[] = []
   let commands: readonly RegisteredCommand[] = []
@@ -207,7 +210,7 @@ function requestIn(
   args: ParsedArgs,
   command: RegisteredCommand | undefined,
   problem: Problem | undefined,
-): Reading['asksFor'] {
+): ParsedCommandLine['asksFor'] {
   if (problem?.kind === 'missing-value' || problem?.kind === 'repeated-option') return 'error'
   if (args.has('--version')) return 'version'
   const asksForHelp = args.has('--help') || args.has('-h')

@@ -8,7 +8,7 @@ import { escapeWorkflowCommands, forTerminal, isJson } from '../output/sanitize.
 import { hasUnicode, shouldColor, toAscii } from '../output/styled-text.ts'
 import type { CommandRunner } from './cli.ts'
 import type { CommandGroup } from './command.ts'
-import { read } from './parse.ts'
+import { parseCommandLine } from './parse.ts'
 import { typedFormat } from './typed-format.ts'
 
 /**
@@ -27,7 +27,7 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
   let args: ParsedArgs = new Map()
   const hasColor = ({ terminal }: Output) => shouldColor({ color: colorMode(args), env: host.env, terminal })
   try {
-    const reading = await read(host.argv, groups)
+    const reading = await parseCommandLine(host.argv, groups)
     args = reading.args
     const { command, asksFor } = reading
     if (asksFor === 'error') {

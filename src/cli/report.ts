@@ -12,7 +12,7 @@ export interface RequestResult {
 }
 
 /** Returns the name of what one of several requests is about, as it is typed. */
-export const nameOf = ({ pr, testId, ticket }: Resource): string | undefined =>
+export const resourceName = ({ pr, testId, ticket }: Resource): string | undefined =>
   pr === undefined ? testId && `${testId} ${ticket}` : `#${pr}`
 
 /** Returns the error of one of several requests, with the name of what it is about in the message. */
@@ -30,24 +30,22 @@ export async function reportResults(
   operation: Operation,
   requests: readonly ServiceRequest[],
   results: readonly RequestResult[],
-  context: Cli,
+  cli: Cli,
 ): Promise<number> {
   const failures = results.flatMap(({ failure }) => failure ?? [])
   const interruptions = failures.filter(({ kind }) => kind === 'interrupted')
-  const { aborted, reason } = context.host.interrupted
+  const { aborted, reason } = cli.host.interrupted
   const isUnfinished = results.length < requests.length || interruptions.length > 0
   const errors = failures.filter(({ kind }) => kind !== 'interrupted')
   const codes = results.map(({ code }) => code)
-  if (isUnfinished && requests.length > 1) await warnUnfinished(operation, requests, results, context)
+  if (isUnfinished && requests.length > 1) await warnUnfinished(operation, requests, results, cli)
   if (interruptions.length > 0 || (aborted && isUnfinished)) {
     const interruption =
-      (await interruptionOf(operation, requests, results, context)) ??
-      interruptions[0] ??
-      toMergeqError(reason)
+      (await interruptionOf(operation, requests, results, cli)) ?? interruptions[0] ?? toMergeqError(reason)
     errors.push(interruption)
     codes.push(interruption.exit)
   }
-  await reportErrors(errors, context)
+  await reportErrors(errors, cli)
   return mostSevere(codes)
 }
 
@@ -75,7 +73,7 @@ async function warnUnfinished(
   const summary = order.flatMap(progress => {
     const numbers = requests
       .filter((_, index) => progressOf(operation, results[index]) === progress)
-      .map(({ values }) => nameOf(resourceOfParams(values)) ?? '?')
+      .map(({ values }) => resourceName(resourceOfParams(values)) ?? '?')
     return numbers.length === 0 ? [] : [`${progress}: ${joinList(numbers)}.`]
   })
   await logger.warn(`Stopped early. ${summary.join(' ')}`)

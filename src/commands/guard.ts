@@ -12,7 +12,7 @@ import { queueEntries } from '../domain/queue-entries.ts'
 import { isUnderTest, outcomeOfRecord, stateWords } from '../domain/states.ts'
 import { isSameRepository, type Repository } from '../domain/values/repository.ts'
 import { readText } from '../domain/values/text.ts'
-import { extendError, MergeqError, toFailure, usageError } from '../errors.ts'
+import { extendError, failureOrThrow, MergeqError, usageError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { columns } from '../output/view.ts'
 import { hookColumns, installHook, uninstallHook } from './guard/hook.ts'
@@ -186,7 +186,7 @@ async function guardPush(remoteUrl: string | undefined, cli: Cli): Promise<numbe
   const failures: MergeqError[] = []
   for (const push of pushes) {
     const record = await findQueuedPullRequest(push, guarded).catch(error => {
-      failures.push(toFailure(error))
+      failures.push(failureOrThrow(error))
       return undefined
     })
     host.interrupted.throwIfAborted()
@@ -228,7 +228,7 @@ export const guardCommand = command({
     try {
       return await guardPush(values.remote, cli)
     } catch (error) {
-      const failure = toFailure(error)
+      const failure = failureOrThrow(error)
       const { kind, message, details } = failure
       const isTyped = kind === 'usage' && cli.host.input.terminal
       if (isTyped || kind === 'check-failed') throw error

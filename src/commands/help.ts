@@ -1,7 +1,7 @@
 import { type CommandGroup, command } from '../cli/command.ts'
 import { type HelpOptions, renderHelp, renderTopic, topics } from '../cli/help.ts'
 import type { TypedInput } from '../cli/inputs.ts'
-import { read } from '../cli/parse.ts'
+import { parseCommandLine } from '../cli/parse.ts'
 import { shouldColor } from '../output/styled-text.ts'
 
 const topicNames = Object.keys(topics)
@@ -50,7 +50,7 @@ export const helpCommand = (groups: readonly CommandGroup[]) =>
         await out.write(renderTopic(topic, options))
         return 0
       }
-      const reading = await read(words, groups)
+      const reading = await parseCommandLine(words, groups)
       if (reading.path.length < words.length) {
         const { createHelpError } = await import('../cli/correct.ts')
         throw await createHelpError(words, topicNames, groups)

@@ -102,21 +102,21 @@ export async function* readList(
   { overrides = [], beforePage, tolerates }: ReadOptions = {},
 ): AsyncGenerator<ListPage, void> {
   const { operation } = list
-  const reading = new Reading(list, client.nameOf)
+  const read = new ListProgress(list, client.nameOf)
   let failure: MergeqError | undefined
   try {
-    for (let next = reading.next(); next !== undefined; next = reading.next()) {
-      const progress = `${reading.progress} so far`
+    for (let next = read.next(); next !== undefined; next = read.next()) {
+      const progress = `${read.progress} so far`
       await beforePage?.(progress)
       const params = pageParams(list, next.part, next.token)
       const { response } = await callOperation(client, operation, params, { overrides, progress })
-      yield { records: reading.take(response) }
+      yield { records: read.take(response) }
     }
   } catch (error) {
     failure = toMergeqError(error)
-    if (isDryRunEnd(failure) || (reading.pages === 0 && tolerates?.(failure) !== true)) throw failure
+    if (isDryRunEnd(failure) || (read.pages === 0 && tolerates?.(failure) !== true)) throw failure
   }
-  yield reading.finish(failure)
+  yield read.finish(failure)
 }
 
 /** Returns how a whole list ended, after `take` was called with its records. */
@@ -155,7 +155,7 @@ export function incompleteListError(
 const maxSortedLater = 1_000
 
 /** What was read of a list so far. */
-class Reading {
+class ListProgress {
   readonly #list: List
   readonly #pages: Pages
   readonly #cursor: PageCursor<List['parts'][number]>
@@ -173,7 +173,7 @@ class Reading {
   #isLimited = false
   /** Whether the limit left out records of a page. */
   #isCut = false
-  #isOnePageOver = false
+  #isOnlyPageRead = false
   #lastEnvelope: JsonObject = {}
 
   constructor(list: List, nameOf: ServiceClient['nameOf']) {
@@ -201,7 +201,7 @@ class Reading {
   }
 
   next() {
-    return this.#isLimited || this.#isOnePageOver ? undefined : this.#cursor.next()
+    return this.#isLimited || this.#isOnlyPageRead ? undefined : this.#cursor.next()
   }
 
   /** Returns the records of a page that were not given before and that no param hides. */
@@ -221,7 +221,7 @@ class Reading {
       sightings.some(({ isNew }) => isNew),
     )
     if (pageToken !== undefined) {
-      this.#isOnePageOver = true
+      this.#isOnlyPageRead = true
       this.#isLimited = token !== ''
     }
     if (order !== undefined) {
@@ -264,7 +264,7 @@ class Reading {
     const records = order === undefined ? [] : this.#sorted()
     this.#shown += records.length
     const isLimited = this.#isLimited || (order !== undefined && this.#wanted > this.#limit)
-    const complete = (cursor.isOver || this.#isOnePageOver) && !isLimited && !isStopped
+    const complete = (cursor.isOver || this.#isOnlyPageRead) && !isLimited && !isStopped
     const isWhole = complete && this.#list.pageToken === undefined
     const warnings: string[] = []
     if (this.#repeated > 0) warnings.push(`Omitted ${pluralize(this.#repeated, 'duplicate row')}.`)

@@ -1,6 +1,6 @@
 import { formatAge } from '../domain/format.ts'
 import type { Judgement } from '../domain/wait-state.ts'
-import { isPassing, isPermanent, MergeqError, toFailure, withPeriod } from '../errors.ts'
+import { failureOrThrow, isPassing, isPermanent, MergeqError, withPeriod } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { WaitTime } from './limits.ts'
 
@@ -12,7 +12,7 @@ export async function readingOf<R>(read: () => Promise<R>): Promise<Reading<R>> 
   try {
     return { value: await read() }
   } catch (error) {
-    return { failure: toFailure(error) }
+    return { failure: failureOrThrow(error) }
   }
 }
 

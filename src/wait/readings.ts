@@ -8,7 +8,7 @@ import { queueEntries } from '../domain/queue-entries.ts'
 import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
 import { queueName } from '../domain/values/repository.ts'
 import type { WaitObservation, WaitOptions, WaitState } from '../domain/wait-state.ts'
-import { isNotFound, isPermanent, type MergeqError, toFailure, withPeriod } from '../errors.ts'
+import { failureOrThrow, isNotFound, isPermanent, type MergeqError, withPeriod } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { limitsOfWait, startWaitTime, type WaitLimits, type WaitTime } from './limits.ts'
 import type { Reading } from './poll.ts'
@@ -125,7 +125,7 @@ async function readListing(
     )
     return targets.map(target => [target, { queue, observation: observations.get(target.request.values.pr) }])
   } catch (error) {
-    const failure = toFailure(error)
+    const failure = failureOrThrow(error)
     const message = withPeriod(failure.message)
     if (failure.kind === 'not-found' || failure.kind === 'refused') {
       unreadableQueues.add(name)
@@ -158,7 +158,7 @@ async function readTargetRecord(
       value: { queue, observation: { record, at: clock.now(), waited: time.elapsed(), askedAt, date } },
     }
   } catch (error) {
-    const failure = toFailure(error)
+    const failure = failureOrThrow(error)
     if (!isNotFound(failure)) return { failure }
     const observation = { record: undefined, at: clock.now(), waited: time.elapsed() }
     return { value: { queue, observation, notFound: failure } }

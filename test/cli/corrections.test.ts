@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createUsageError } from '../../src/cli/correct.ts'
 import { otherWords } from '../../src/cli/other-words.ts'
-import { globalOptions, read, versionOption } from '../../src/cli/parse.ts'
+import { globalOptions, parseCommandLine, versionOption } from '../../src/cli/parse.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { allCommands } from '../support/commands.ts'
 import { mergeq, type Setting, splitWords } from '../support/harness.ts'
@@ -22,7 +22,7 @@ async function hintOf(line: string | readonly string[], setting: Setting = {}): 
 
 /** Checks that the parser accepts a command line. */
 async function isAccepted(line: string): Promise<void> {
-  expect((await read(splitWords(line), commandGroups)).problem).toBe(undefined)
+  expect((await parseCommandLine(splitWords(line), commandGroups)).problem).toBe(undefined)
 }
 
 /** What daily users of gh, kubectl and git type, and misspellings: the whole command line that is meant. */
@@ -231,12 +231,12 @@ describe('the hint is something else', () => {
     await fc.assert(
       fc.asyncProperty(misspelled, async typed => {
         const argv = typed.split(' ')
-        const reading = await read(argv, commandGroups)
+        const reading = await parseCommandLine(argv, commandGroups)
         if (reading.asksFor !== 'error') return
         const { details } = await createUsageError(argv, reading, commandGroups)
         const [, line] = /^Did you mean: mergeq (.*)$/.exec(details.hint ?? '') ?? []
         if (line === undefined) return
-        const { problem, command } = await read(splitWords(line), commandGroups)
+        const { problem, command } = await parseCommandLine(splitWords(line), commandGroups)
         expect(problem?.kind ?? 'missing-argument').toBe('missing-argument')
         expect(command?.destructive ?? false).toBe(false)
       }),

@@ -1,6 +1,6 @@
 import type { RegisteredCommand } from '../../src/cli/command.ts'
 import { documentCommand } from '../../src/cli/command-doc.ts'
-import { read } from '../../src/cli/parse.ts'
+import { parseCommandLine } from '../../src/cli/parse.ts'
 import { runProgram } from '../../src/cli/program.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { files as realFiles } from '../../src/host/files.ts'
@@ -240,7 +240,7 @@ async function checkExitCodeInHelp(host: Host, code: number): Promise<void> {
 }
 
 async function findCommand(host: Host): Promise<RegisteredCommand | undefined> {
-  const { asksFor, command } = await read(host.argv, commandGroups)
+  const { asksFor, command } = await parseCommandLine(host.argv, commandGroups)
   return asksFor === 'run' ? command : undefined
 }
 

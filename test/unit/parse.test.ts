@@ -2,15 +2,16 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { completeWords } from '../../src/cli/complete.ts'
 import { isOption, type OptionDefinition } from '../../src/cli/inputs.ts'
-import { globalOptions, type Reading, read } from '../../src/cli/parse.ts'
+import { globalOptions, type ParsedCommandLine, parseCommandLine } from '../../src/cli/parse.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { allCommands } from '../support/commands.ts'
 import { splitWords } from '../support/harness.ts'
 
-const readLine = (line: string): Promise<Reading> => read(splitWords(line), commandGroups)
+const readLine = (line: string): Promise<ParsedCommandLine> =>
+  parseCommandLine(splitWords(line), commandGroups)
 
 /** What a reading says, in a line: `pr get --head=x pr=7`, or its problem. */
-function describeReading({ asksFor, path, args, problem }: Reading): string {
+function describeReading({ asksFor, path, args, problem }: ParsedCommandLine): string {
   if (asksFor === 'error') return problem?.kind ?? ''
   if (asksFor !== 'run') return [asksFor, ...path].join(' ')
   const values = [...args].flatMap(([name, list]) => list.map(value => `${name}=${value}`))
@@ -136,13 +137,13 @@ const sorted = (args: Iterable<readonly [string, unknown]>) => Object.fromEntrie
 test('the run, help and completion see the same command, options and values', async () => {
   await fc.assert(
     fc.asyncProperty(commandLine, async ({ path, args, argv }) => {
-      const run = await read(argv, commandGroups)
+      const run = await parseCommandLine(argv, commandGroups)
       expect({ path: run.path, args: sorted(run.args), problem: run.problem }).toEqual({
         path,
         args: sorted(args),
         problem: undefined,
       })
-      const help = await read([...argv, '--help'], commandGroups)
+      const help = await parseCommandLine([...argv, '--help'], commandGroups)
       expect({ path: help.path, asksFor: help.asksFor }).toEqual({ path, asksFor: 'help' })
       const { lookup } = await completeWords([...argv, '--profile'], '', commandGroups)
       expect({ source: lookup?.source, args: sorted(lookup?.args ?? []) }).toEqual({
@@ -160,7 +161,7 @@ const words = splitWords(
 test('every line has a reading, and completion offers nothing after a mistake', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.constantFrom(...words), { maxLength: 6 }), async argv => {
-      const { problem, asksFor } = await read(argv, commandGroups)
+      const { problem, asksFor } = await parseCommandLine(argv, commandGroups)
       if (problem === undefined) expect(asksFor).not.toBe('error')
       const isMistake = problem !== undefined && !/^missing-/.test(problem.kind)
       const { candidates, lookup } = await completeWords(argv, '', commandGroups)

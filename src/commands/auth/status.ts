@@ -4,7 +4,7 @@ import { command } from '../../cli/command.ts'
 import { printPreview } from '../../cli/dry-run.ts'
 import { flag } from '../../cli/inputs.ts'
 import { emptyTokenNote, isTokenVariableEmpty, type Token } from '../../config/token.ts'
-import { isPermanent, MergeqError, toFailure } from '../../errors.ts'
+import { failureOrThrow, isPermanent, MergeqError } from '../../errors.ts'
 import { type StyledLine, signSpan } from '../../output/styled-text.ts'
 import { cellOf, columns, keyValueTable, singleRecord } from '../../output/view.ts'
 import { describeVerification, readOrigin, verifyToken } from './service.ts'
@@ -25,7 +25,7 @@ async function checkToken(token: Token, cli: Cli) {
     await verifyToken(token, cli)
     return { verification: 'accepted' }
   } catch (error) {
-    const failure = toFailure(error)
+    const failure = failureOrThrow(error)
     const { kind, message, details } = failure
     if (kind === 'auth') return { verification: 'rejected', failure }
     if (isPermanent(failure)) throw failure

@@ -13,7 +13,7 @@ import { joinTruncated } from '../../domain/format.ts'
 import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { queueSummary } from '../../domain/queue-entries.ts'
 import { type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
-import { isNotFound, type MergeqError, toFailure } from '../../errors.ts'
+import { failureOrThrow, isNotFound, type MergeqError } from '../../errors.ts'
 import { getString } from '../../json.ts'
 import { isLoopback, parseUrl } from '../../url.ts'
 
@@ -105,7 +105,7 @@ export async function probeService(cli: Cli): Promise<ServiceProbe> {
     const { date, response } = await callOperation(client, getMergeQueueMetrics, {}, { limits })
     return { sentAt, endedAt: clock.now(), date, metrics: response.bytes }
   } catch (error) {
-    return { sentAt, endedAt: clock.now(), error: toFailure(error) }
+    return { sentAt, endedAt: clock.now(), error: failureOrThrow(error) }
   }
 }
 
@@ -196,7 +196,7 @@ export async function readServiceStatus(client: ServiceClient): Promise<ServiceS
     const text = getString(record, 'overallStatus.overallStatusDescription') ?? type
     return type === 'up' ? { kind: 'operational' } : { kind: 'outage', text }
   } catch (error) {
-    return { kind: 'unknown', failure: toFailure(error) }
+    return { kind: 'unknown', failure: failureOrThrow(error) }
   }
 }
 
@@ -220,7 +220,7 @@ async function checkSetting(name: SettingKey, missing: Outcome, { settings }: Se
     await settings.read(name)
     return found === undefined ? missing : pass(`${found.value} (${found.origin})`)
   } catch (error) {
-    const { message, details } = toFailure(error)
+    const { message, details } = failureOrThrow(error)
     return warn(message, details.hint ?? '')
   }
 }
@@ -264,7 +264,7 @@ async function checkOrganization(session: Session): Promise<Outcome> {
     await callOperation(session.client(), listFailingTests, params, { limits: { maxRetries: 0 } })
     return outcome
   } catch (error) {
-    const failure = toFailure(error)
+    const failure = failureOrThrow(error)
     const { status, hint = '' } = failure.details
     if (status === 401 || status === 403) return warn(failure.message, hint)
     if (!isNotFound(failure)) throw failure

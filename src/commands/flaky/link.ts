@@ -5,7 +5,7 @@ import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { readInputItems } from '../../cli/common-inputs.ts'
 import type { Input } from '../../cli/inputs.ts'
-import { nameOf } from '../../cli/report.ts'
+import { resourceName } from '../../cli/report.ts'
 import { requestsOf } from '../../cli/requests.ts'
 import { maxWindow } from '../../domain/limits.ts'
 import { isUuid } from '../../domain/values/text.ts'
@@ -78,7 +78,7 @@ export const flakyLinkCommand = command({
       values: { ...values, testId: idOf.get(values.testId) ?? values.testId },
     }))
     // A link that is listed twice is sent once.
-    const unique = new Map(links.map(link => [nameOf(link.values), link]))
+    const unique = new Map(links.map(link => [resourceName(link.values), link]))
     return runRequests(cli, [...unique.values()], {
       // A link that was sent is never sent again: what comes after a failure is left to the user.
       stopOnError: true,

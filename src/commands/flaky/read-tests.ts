@@ -4,7 +4,7 @@ import { flag, typedName } from '../../cli/inputs.ts'
 import { readListOf } from '../../cli/lists.ts'
 import { parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
 import { toIso } from '../../domain/values/time.ts'
-import { isNotFound, isOutage, isPermanent, type MergeqError, toFailure } from '../../errors.ts'
+import { failureOrThrow, isNotFound, isOutage, isPermanent, type MergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { type List, type ListEnd, readList, readToEnd } from '../../methods/list.ts'
 import type { Method } from '../../methods/method.ts'
@@ -112,7 +112,7 @@ async function readUnhealthyPages(
     const { failure, problem } = await readToEnd(readList(cli.client(), list, { overrides }), take)
     return { isAvailable: true, problem: failure === undefined ? problem : problemOf(failure) }
   } catch (error) {
-    const failure = toFailure(error)
+    const failure = failureOrThrow(error)
     return { isAvailable: false, ...(isNotFound(failure) ? {} : { problem: problemOf(failure) }) }
   }
 }

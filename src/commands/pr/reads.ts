@@ -10,17 +10,17 @@ import type { ServiceRequest } from '../../methods/resolve.ts'
 /** Reads the current record of a pull request; undefined when it was never submitted. */
 export const readRecord = (
   { repo, targetBranch, pr }: RequestedPullRequest,
-  context: Cli,
+  cli: Cli,
   options: CallOptions,
   operation = getSubmittedPullRequest,
 ): Promise<JsonObject | undefined> =>
-  readIfFound(context.client(), operation, { repo, targetBranch, pr }, options)
+  readIfFound(cli.client(), operation, { repo, targetBranch, pr }, options)
 
 /** Reads the record without a retry, for what a person at a terminal is told in addition. */
 export const readRecordOnce = (
   pullRequest: RequestedPullRequest,
-  context: Cli,
-): Promise<JsonObject | undefined> => readRecord(pullRequest, context, { limits: { maxRetries: 0 } })
+  cli: Cli,
+): Promise<JsonObject | undefined> => readRecord(pullRequest, cli, { limits: { maxRetries: 0 } })
 
 const sentences = { ok: 'is already merged', failed: 'has already failed', cancelled: 'is already cancelled' }
 

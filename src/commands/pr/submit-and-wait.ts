@@ -5,7 +5,7 @@ import type { Cli } from '../../cli/cli.ts'
 import { each } from '../../cli/each.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import type { WaitOptions } from '../../domain/wait-state.ts'
-import { isNotFound, isOutage, MergeqError, toFailure } from '../../errors.ts'
+import { failureOrThrow, isNotFound, isOutage, MergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ServiceRequest } from '../../methods/resolve.ts'
 import type { Wait, WaitTarget } from '../../wait/readings.ts'
@@ -94,7 +94,7 @@ async function submit(request: SubmitRequest, wait: Wait, cli: Cli): Promise<Sub
   try {
     await call(cli, request, { limits: wait.limits.ofChange, explain: explainFinished(cli, ['ok']) })
   } catch (error) {
-    if (isOutage(toFailure(error))) checkTime()
+    if (isOutage(failureOrThrow(error))) checkTime()
     throw error
   }
   return { recordBefore, sentAt }

@@ -19,7 +19,7 @@ import { howItFailed, readChecks, testRunOf, unreportedStatuses } from '../../do
 import { parsePullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import type { Repository } from '../../domain/values/repository.ts'
 import { textual } from '../../domain/values/types.ts'
-import { extendError, type MergeqError, toFailure, usageError } from '../../errors.ts'
+import { extendError, failureOrThrow, type MergeqError, usageError } from '../../errors.ts'
 import { get, getArray, getString, type JsonObject } from '../../json.ts'
 import type { ServiceRequest } from '../../methods/resolve.ts'
 import {
@@ -152,7 +152,7 @@ async function readTestRun(cli: Cli, request: ServiceRequest<TestRunValues>): Pr
   try {
     return await call(cli, request)
   } catch (error) {
-    const failure = toFailure(error)
+    const failure = failureOrThrow(error)
     if (pr === undefined || failure.details.status !== 400) throw failure
     const params = { repo, targetBranch, pr, includeTimeline: true }
     const { record = {} } = await tryRead(cli.client(), getPartialPullRequest, params)

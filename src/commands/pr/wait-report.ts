@@ -33,24 +33,24 @@ import {
   styleReason,
 } from './wait-screen.ts'
 
-export const startCommandWait = async (options: WaitOptions, context: Cli): Promise<Wait> =>
-  startWait(options, context.client(), await attemptTimeoutOf(context))
+export const startCommandWait = async (options: WaitOptions, cli: Cli): Promise<Wait> =>
+  startWait(options, cli.client(), await attemptTimeoutOf(cli))
 
 /** Waits until every pull request has an outcome, and returns the most severe exit code. */
 export async function waitAndReport(
   targets: readonly WaitTarget[],
   options: WaitOptions,
-  context: Cli,
+  cli: Cli,
 ): Promise<number> {
   const requests = targets.map(({ request }) => request)
-  const wait = await startCommandWait(options, context)
-  return new WaitReporter(requests, wait, context).waitFor(targets)
+  const wait = await startCommandWait(options, cli)
+  return new WaitReporter(requests, wait, cli).waitFor(targets)
 }
 
 /** The output of a wait: state changes, heartbeats, and exactly one result for each pull request. */
 export class WaitReporter implements WaitObserver {
   private readonly wait: Wait
-  private readonly context: Cli
+  private readonly cli: Cli
   private readonly requests: readonly WaitTarget['request'][]
   private readonly isStream: boolean
   private readonly results = new Map<
@@ -60,13 +60,13 @@ export class WaitReporter implements WaitObserver {
   private readonly unprinted: Set<WaitTarget['request']>
   private readonly signs: SignsOfLife
 
-  constructor(requests: readonly WaitTarget['request'][], wait: Wait, context: Cli) {
+  constructor(requests: readonly WaitTarget['request'][], wait: Wait, cli: Cli) {
     this.wait = wait
-    this.context = context
+    this.cli = cli
     this.requests = requests
     this.unprinted = new Set(requests)
-    this.isStream = context.options.format.prints === 'records'
-    this.signs = new SignsOfLife(wait.time, context)
+    this.isStream = cli.options.format.prints === 'records'
+    this.signs = new SignsOfLife(wait.time, cli)
   }
 
   /** Waits for pull requests and reports them. Returns the most severe exit code. */
@@ -80,7 +80,7 @@ export class WaitReporter implements WaitObserver {
    * change ends the wait: where a person reads the result, it is shown alone.
    */
   async reportChange({ request }: WaitTarget, change: StateChange, isEnd: boolean): Promise<void> {
-    const { printer, logger, host, messages } = this.context
+    const { printer, logger, host, messages } = this.cli
     const { pr, repo } = request.values
     const { from, to, position } = change
     this.signs.noteOutput()
@@ -90,7 +90,7 @@ export class WaitReporter implements WaitObserver {
       return printer.add(resultOf(record))
     }
     const hasReader = messages === 'person'
-    if (isEnd && drawsResults(this.context) && (hasReader || from === undefined)) return
+    if (isEnd && drawsResults(this.cli) && (hasReader || from === undefined)) return
     if (hasReader)
       return logger.infoLine([
         linkSpan(`#${pr}`, urlOfPullRequest(repo, pr)),
@@ -111,7 +111,7 @@ export class WaitReporter implements WaitObserver {
   }
 
   during(waiting: () => readonly WaitTarget[], rounds: () => Promise<void>): Promise<void> {
-    return withLiveLine(waiting, this.wait, this.context, rounds)
+    return withLiveLine(waiting, this.wait, this.cli, rounds)
   }
 
   /** Prints the results so far, and tells what became of the other pull requests. */
@@ -121,16 +121,16 @@ export class WaitReporter implements WaitObserver {
     const names = queued.map(({ request }) => `#${request.values.pr}`)
     const list = names.length === 2 ? names.join(' and ') : joinTruncated(names)
     const note = names.length === 0 ? '' : ` ${list} ${names.length === 1 ? 'stays' : 'stay'} in the queue.`
-    const error = interruptedWaitError(failure, waiting, this.context.client())
-    return reportStop(error, `Stopped waiting.${note}`, this.context)
+    const error = interruptedWaitError(failure, waiting, this.cli.client())
+    return reportStop(error, `Stopped waiting.${note}`, this.cli)
   }
 
   /** Records the result of a pull request, and prints it as soon as the results before it are printed. */
   async reportEnd(target: WaitTarget, end: WaitEnd): Promise<void> {
     const { options } = this.wait
-    const { host, logger, settings, results } = this.context
+    const { host, logger, settings, results } = this.cli
     const { pr } = target.request.values
-    const showsChecks = results !== 'rows' || !this.context.options.quiet
+    const showsChecks = results !== 'rows' || !this.cli.options.quiet
     const result = await createResult(target, end, this.wait, showsChecks)
     const { failingChecks, exit, record } = result
     if (results === 'rows' || isContinuousIntegration(host.env))
@@ -158,7 +158,7 @@ export class WaitReporter implements WaitObserver {
   /** Prints every recorded result, even if results before it are missing. */
   async flush(): Promise<void> {
     await this.print(true)
-    await this.context.printer.end()
+    await this.cli.printer.end()
   }
 
   private async print(skipsMissing: boolean): Promise<void> {
@@ -166,28 +166,28 @@ export class WaitReporter implements WaitObserver {
       const result = this.results.get(request)
       if (result !== undefined) {
         this.unprinted.delete(request)
-        await this.context.printer.add(result.result)
+        await this.cli.printer.add(result.result)
       } else if (!skipsMissing) return
     }
   }
 
   /** Logs the errors, the most severe last, and returns the most severe exit code. */
   private async close(): Promise<number> {
-    const { context } = this
+    const { cli } = this
     const results = [...this.results.values()]
     const unfinished = this.requests.filter(request => {
       const outcome = this.results.get(request)?.end.outcome
       return outcome === 'timed-out' || outcome === 'pending'
     })
-    if (drawsResults(context) && this.requests.length > 1 && unfinished.length > 0) {
+    if (drawsResults(cli) && this.requests.length > 1 && unfinished.length > 0) {
       const pullRequests = unfinished.map(({ values }) => values)
-      const step = ['To continue waiting', waitCommand(pullRequests, context.settings.commandLine)] as const
-      await context.printer.add(resultOf({}, () => stepLines([step], context.host.out.columns)))
+      const step = ['To continue waiting', waitCommand(pullRequests, cli.settings.commandLine)] as const
+      await cli.printer.add(resultOf({}, () => stepLines([step], cli.host.out.columns)))
     }
-    await context.printer.end()
+    await cli.printer.end()
     await reportErrors(
       results.flatMap(({ end }) => end.failure ?? []),
-      context,
+      cli,
     )
     return mostSevere(results.map(({ exit }) => exit))
   }
@@ -211,16 +211,16 @@ const metricsTime = 3_000
 async function withLiveLine(
   targets: () => readonly WaitTarget[],
   { time, options: { waitLimit, grace } }: Wait,
-  context: Cli,
+  cli: Cli,
   work: () => Promise<void>,
 ): Promise<void> {
-  const { logger, host } = context
+  const { logger, host } = cli
   if (!logger.hasSpinner) return work()
   let usual: UsualTimeInQueue | undefined
   const pullRequests = targets().map(({ request }) => request.values)
   const [first] = pullRequests
   if (first !== undefined && new Set(pullRequests.map(queueName)).size === 1)
-    void readUsualTime(context.client(), first, metricsTime).then(time => {
+    void readUsualTime(cli.client(), first, metricsTime).then(time => {
       usual = time
     })
   return logger.withSpinner(columns => {
@@ -241,14 +241,14 @@ const maxSilence = 5 * 60_000
  */
 export class SignsOfLife {
   private readonly time: WaitTime
-  private readonly context: Cli
+  private readonly cli: Cli
   private lastOutputAt = 0
   private isSilent = false
   private isOutage = false
 
-  constructor(time: WaitTime, context: Cli) {
+  constructor(time: WaitTime, cli: Cli) {
     this.time = time
-    this.context = context
+    this.cli = cli
   }
 
   noteOutput(): void {
@@ -259,12 +259,12 @@ export class SignsOfLife {
     this.isOutage = !isOver
     this.isSilent = false
     this.noteOutput()
-    await this.context.logger.info(text)
+    await this.cli.logger.info(text)
   }
 
   /** Sleeps; `describe` returns what the wait is for. */
   async sleep(delay: number, describe: () => string): Promise<void> {
-    const { host, logger } = this.context
+    const { host, logger } = this.cli
     const { clock, err, interrupted } = host
     const wakeAt = this.time.elapsed() + delay
     for (;;) {

@@ -20,7 +20,14 @@ import {
 import { joinCommandLine } from '../../domain/suggested-command.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { textual } from '../../domain/values/types.ts'
-import { extendError, MergeqError, toFailure, toMergeqError, usageError, withPeriod } from '../../errors.ts'
+import {
+  extendError,
+  failureOrThrow,
+  MergeqError,
+  toMergeqError,
+  usageError,
+  withPeriod,
+} from '../../errors.ts'
 import { getArray, type JsonObject } from '../../json.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import { differenceRecord, printPlans } from './diff.ts'
@@ -34,7 +41,7 @@ import {
   hasDifferences,
   includeStateInput,
   type Plan,
-  type Reading,
+  type PlanResults,
   readItems,
   readLive,
   reportFailures,
@@ -87,7 +94,7 @@ async function readBack({ request, name, path, content }: Plan, includesState: b
     try {
       settings = (await readLive(request, includesState, cli))?.settings ?? {}
     } catch (error) {
-      const { message, details } = toFailure(error)
+      const { message, details } = failureOrThrow(error)
       throw new MergeqError(
         'unknown-outcome',
         `${withPeriod(message)} The change to the queue for ${name} was accepted, but could not be verified.`,
@@ -226,7 +233,7 @@ const digest = textual({
 })
 
 /** Throws a `stale` error if the live settings, where all could be read, do not have the expected digest. */
-async function checkDigest(reading: Reading, expected: string | undefined, path: string): Promise<void> {
+async function checkDigest(reading: PlanResults, expected: string | undefined, path: string): Promise<void> {
   const digest = await combineDigests(reading)
   if (expected === undefined || digest === undefined || digest === expected) return
   throw new MergeqError(

@@ -16,7 +16,7 @@ import {
   hasDifferences,
   includeStateInput,
   type Plan,
-  type Reading,
+  type PlanResults,
   readItems,
   reportFailures,
   settingsOf,
@@ -42,7 +42,7 @@ const queueRecord = ({ request: { values } }: Pick<Plan, 'request'>, nameReposit
  * Prints the differences between queues and their files, and logs the digest of the live settings and the errors of
  * the queues that could not be read. Returns the exit code of the errors.
  */
-export async function printPlans(reading: Reading, cli: Cli): Promise<number> {
+export async function printPlans(reading: PlanResults, cli: Cli): Promise<number> {
   const { printer, logger } = cli
   const { plans, failed } = reading
   const digest = await combineDigests(reading)

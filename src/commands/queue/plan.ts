@@ -222,7 +222,7 @@ export interface Failed {
 }
 
 /** The queues of several files: those that were read, and those that failed. */
-export interface Reading {
+export interface PlanResults {
   readonly plans: readonly Plan[]
   readonly failed: readonly (QueueFileItem & Failed)[]
 }
@@ -265,7 +265,7 @@ export async function createPlans(
   items: readonly QueueFileItem[],
   includesState: boolean,
   cli: Cli,
-): Promise<Reading> {
+): Promise<PlanResults> {
   const { results, failed } = await forEachQueue(cli, items, async (item): Promise<Plan> => {
     const live = await readLive(item.request, includesState, cli)
     const liveValues = live?.settings ?? {}
@@ -290,7 +290,7 @@ function unknownSettingError(name: string, { path, typed }: QueueFileItem, live:
  * Returns the digest of a single plan, or a digest of the digests of several plans; undefined if a queue could not be
  * read.
  */
-export const combineDigests = async ({ plans, failed }: Reading): Promise<string | undefined> => {
+export const combineDigests = async ({ plans, failed }: PlanResults): Promise<string | undefined> => {
   if (failed.length > 0) return undefined
   const [first, ...rest] = plans.map(({ digest }) => digest)
   return first !== undefined && rest.length === 0 ? first : settingsDigest([first ?? null, ...rest])

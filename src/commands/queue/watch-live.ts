@@ -115,19 +115,19 @@ export async function watchLive(
   watched: QueueParams,
   interval: number,
   watch: (view: WatchView) => Promise<void>,
-  context: Cli,
+  cli: Cli,
 ): Promise<void> {
-  const { host, secrets } = context
+  const { host, secrets } = cli
   const { clock, out, env, interrupted } = host
   const { createAlternateScreen, drawFrame } = await import('../../output/frame.ts')
   const terminal = createAlternateScreen(out)
   const style = {
-    color: shouldColor({ color: context.options.color, env, terminal: out.terminal }),
+    color: shouldColor({ color: cli.options.color, env, terminal: out.terminal }),
     links: (await out.hasLinks?.()) ?? false,
     redact: secrets.redact,
   }
-  const { commandLine } = context.settings
-  const hasKeys = canPrompt(context)
+  const { commandLine } = cli.settings
+  const hasKeys = canPrompt(cli)
   let last: QueueUpdate | undefined
   let readAt = 0
   let departures: readonly Departed[] = []

@@ -62,18 +62,18 @@ export async function explainAll(
 }
 
 /** Reads what explains a pull request. Throws the error of its record. */
-async function explain(request: ExplainRequest, context: Cli): Promise<Explanation> {
+async function explain(request: ExplainRequest, cli: Cli): Promise<Explanation> {
   const { pr, repo, targetBranch } = request.values
   const reads = [
-    readRecord(request.values, context, request, getPartialPullRequest),
-    tryRead(context.client(), getQueue, { repo, targetBranch }),
+    readRecord(request.values, cli, request, getPartialPullRequest),
+    tryRead(cli.client(), getQueue, { repo, targetBranch }),
   ] as const
   // Both reads finish before an error is thrown: otherwise the other would lose its connection and retry.
   await Promise.allSettled(reads)
   const [submitted, queue] = await Promise.all(reads)
   const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
-  const record = submitted && (await withTimeline(context.client(), submitted, request.values, request))
-  const testRun = record === undefined ? {} : await readTestRun(record, request.values, context.client())
+  const record = submitted && (await withTimeline(cli.client(), submitted, request.values, request))
+  const testRun = record === undefined ? {} : await readTestRun(record, request.values, cli.client())
   const unread: UnreadSource[] = []
   if (queue.failure !== undefined && !hasNoQueue) unread.push({ what: 'queue', why: queue.failure.message })
   if (testRun.unread !== undefined) unread.push(testRun.unread)
@@ -82,7 +82,7 @@ async function explain(request: ExplainRequest, context: Cli): Promise<Explanati
     targetBranch,
     nameOf: typedName,
     commandFor: (action, subject) =>
-      context.settings.commandLine(
+      cli.settings.commandLine(
         wordsFor(action, pr, subject),
         action === 'list-queues' ? { repo: null, targetBranch: null } : request.values,
       ),
@@ -90,7 +90,7 @@ async function explain(request: ExplainRequest, context: Cli): Promise<Explanati
     queue: hasNoQueue ? null : queue.record,
     run: testRun.run,
     unread,
-    now: context.host.clock.now(),
+    now: cli.host.clock.now(),
   })
 }
 
@@ -121,9 +121,9 @@ export function wordsFor(action: Action, pr: number, { record, run }: ActionSubj
 }
 
 /** Opens the page of a pull request, after a read that shows that the service accepts the request. */
-async function openPullRequest(request: ExplainRequest, context: Cli): Promise<undefined> {
-  await readRecord(request.values, context, request, getPartialPullRequest)
-  await openPage(urlOfPullRequest(request.values.repo, request.values.pr), context)
+async function openPullRequest(request: ExplainRequest, cli: Cli): Promise<undefined> {
+  await readRecord(request.values, cli, request, getPartialPullRequest)
+  await openPage(urlOfPullRequest(request.values.repo, request.values.pr), cli)
 }
 
 export function explanationJson(explanation: Explanation): JsonObject {
