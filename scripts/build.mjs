@@ -9,6 +9,7 @@ import { basename, join, relative, sep } from 'node:path'
 import { build } from 'rolldown'
 import { inputOptions, outputOptions, root, src } from './bundle.mjs'
 import { findPackages, packageFolderOf, renderBom, renderLicenses } from './bundled-packages.mjs'
+import { importTypeScript } from './import-typescript.mjs'
 
 const dist = join(root, 'dist')
 const main = join(src, 'main.ts')
@@ -120,25 +121,15 @@ async function bundleInto(dir) {
   return output.flatMap(({ moduleIds }) => moduleIds)
 }
 
-/** Returns the published types of the library; Node 20 runs no TypeScript, so the generator is bundled. */
-async function renderTypes() {
-  const { output } = await build({
-    platform: 'node',
-    write: false,
-    input: join(root, 'scripts', 'generate', 'library-types.ts'),
-    output: { format: 'esm', codeSplitting: false },
-  })
-  const { renderLibraryTypes } = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`)
-  return renderLibraryTypes(readFileSync(join(src, 'library', 'types.ts'), 'utf8'))
-}
-
 /** Writes the library as an ES module, and its types: those of the ES module are those of the CommonJS module. */
 async function writeLibrary(folder) {
+  const { renderLibraryTypes } = await importTypeScript('scripts/generate/library-types.ts')
+  const types = renderLibraryTypes(readFileSync(join(src, 'library', 'types.ts'), 'utf8'))
   writeFileSync(
     join(folder, 'library.mjs'),
     "import library from './library.cjs'\n\nexport const { createClient } = library\n",
   )
-  writeFileSync(join(folder, 'library.d.cts'), await renderTypes())
+  writeFileSync(join(folder, 'library.d.cts'), types)
   writeFileSync(join(folder, 'library.d.mts'), "export * from './library.cjs'\n")
 }
 

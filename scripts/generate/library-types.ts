@@ -1,5 +1,5 @@
 // Renders the published types of the library: those of src/library/types.ts, and those of the operations. The build
-// bundles this file and calls it.
+// writes them.
 import { type Operation, operationMethod } from '../../src/api/operation.ts'
 import type { Field, RecordType } from '../../src/api/operations/fields.ts'
 import { iteratorName, methodName } from '../../src/library/method-names.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { completionScriptPaths, shells } from '../support/completion-scripts.ts'
+import { completionScriptPaths, shells } from '../../scripts/generate/completion-scripts.ts'
 import { type Answer, mergeq, noon, type Setting } from '../support/harness.ts'
 
 const where = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme' }

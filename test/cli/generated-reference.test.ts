@@ -1,37 +1,32 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { completionScripts } from '../../src/commands/completion.ts'
+import { generatedFiles, markedParts } from '../../scripts/generate/generated-files.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { exitCodeList, mostSevere } from '../../src/errors.ts'
+import { blocksOf } from '../support/code-blocks.ts'
 import { allCommands } from '../support/commands.ts'
-import { completionScriptPaths, shells } from '../support/completion-scripts.ts'
 import { mergeq } from '../support/harness.ts'
-import { type ProgramHelp, renderManPage } from '../support/man-page.ts'
-import { queueFileSchema, schemaPath } from '../support/queue-file-schema.ts'
-import { renderCommandTable, replaceMarkedParts } from '../support/readme-tables.ts'
-import { referenceParts, renderFormats } from '../support/reference-tables.ts'
-import { drawReadmeSession } from '../support/session-picture.ts'
 
-const help: ProgramHelp = JSON.parse((await mergeq('help --json')).out)
-const write = process.env.MERGEQ_WRITE_REFERENCE === '1'
+test.each(Object.entries(generatedFiles))('%s is current', async (path, render) => {
+  const message = `${path} is not current; run \`npm run generate\``
+  expect(readFileSync(path, 'utf8'), message).toBe(await render())
+})
 
-/** Compares a file with its generated content; `npm run reference` writes the file. */
-function holds(path: string, made: string): void {
-  if (write) {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, made)
-  } else
-    expect(readFileSync(path, 'utf8'), `${path} is not current; \`npm run reference\` writes it`).toBe(made)
-}
+test.each(Object.entries(markedParts))('%s has the marks of its generated parts', (path, parts) => {
+  const page = readFileSync(path, 'utf8')
+  for (const name of Object.keys(parts)) expect(page).toContain(`<!-- ${name} -->`)
+})
 
-test('the tables of commands and of output formats in the README are current', () => {
-  const made = replaceMarkedParts(readFileSync('README.md', 'utf8'), {
-    commands: renderCommandTable(allCommands),
-    formats: renderFormats(),
-  })
-  holds('README.md', made)
-  for (const { command } of allCommands) expect(made).toContain(`mergeq ${command}`)
+test('the README has all commands, and the reference all exit codes', () => {
+  const readme = readFileSync('README.md', 'utf8')
+  for (const { command } of allCommands) expect(readme).toContain(`mergeq ${command}`)
+  const page = readFileSync('docs/reference/cli.md', 'utf8')
+  for (const { code, kind } of exitCodeList) expect(page).toContain(`| ${code} | ${kind} |`)
+})
+
+test('the page about errors has the errors that people meet first', () => {
+  const blocks = blocksOf('docs/troubleshooting.md').filter(({ language }) => language === 'text')
+  expect(blocks.length).toBeGreaterThanOrEqual(10)
 })
 
 test('the README names only exit codes that exist, and links to the complete table', () => {
@@ -48,20 +43,11 @@ test('a command of one word has the same summary in the list of groups', () => {
     expect(allCommands.find(({ command }) => command === name)?.summary).toBe(summary)
 })
 
-test('the picture of a terminal session in the README is current and loads nothing', async () => {
-  const picture = await drawReadmeSession()
-  holds('docs/session.svg', picture)
+test('the picture of a terminal session in the README loads nothing', () => {
   // An image loads what its attributes name; a URL in the text of the screen is only text.
-  expect(picture.match(/="https?:[^"]*/g)).toEqual(['="http://www.w3.org/2000/svg'])
+  const addresses = readFileSync('docs/session.svg', 'utf8').match(/="https?:[^"]*/g)
+  expect(addresses).toEqual(['="http://www.w3.org/2000/svg'])
   expect(readFileSync('README.md', 'utf8')).toContain('](docs/session.svg)')
-})
-
-test.each(shells)('the completion script of %s is current', shell => {
-  holds(completionScriptPaths[shell], completionScripts[shell])
-})
-
-test('the manual page is current: it has what `mergeq help --json` prints', () => {
-  holds('man/mergeq.1', renderManPage(help))
 })
 
 test('every exit code has its place among the worst, and is reported by `help exit-codes`', async () => {
@@ -73,18 +59,4 @@ test('every exit code has its place among the worst, and is reported by `help ex
     expect(exitCodeList.filter(({ code }) => code === ending.code)).toHaveLength(1)
     expect(out).toMatch(new RegExp(`^ *${ending.code}  ${ending.kind} `, 'm'))
   }
-})
-
-test('the schema of queue files has the settings of the program', () => {
-  holds(schemaPath, `${JSON.stringify(queueFileSchema, null, 2)}\n`)
-})
-
-test('the tables of the reference pages are those of the program', () => {
-  for (const [path, parts] of Object.entries(referenceParts(help))) {
-    const page = readFileSync(path, 'utf8')
-    for (const name of Object.keys(parts)) expect(page).toContain(`<!-- ${name} -->`)
-    holds(path, replaceMarkedParts(page, parts))
-  }
-  const page = readFileSync('docs/reference/cli.md', 'utf8')
-  for (const { code, kind } of exitCodeList) expect(page).toContain(`| ${code} | ${kind} |`)
 })

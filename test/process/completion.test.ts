@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { Language, Parser } from '@vscode/tree-sitter-wasm'
 import { execa } from 'execa'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { completionScriptPaths } from '../support/completion-scripts.ts'
+import { completionScriptPaths } from '../../scripts/generate/completion-scripts.ts'
 import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

@@ -83,7 +83,7 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
         )
       }
     },
-    // test/cli/troubleshooting.test.ts runs those of docs/troubleshooting.md.
+    // test/cli/generated-reference.test.ts runs those of docs/troubleshooting.md.
     text: () => undefined,
     // test/process/analytics.test.ts runs these.
     sql: () => undefined,

@@ -1,6 +1,7 @@
 import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { queueFileSchema } from '../../scripts/generate/queue-file-schema.ts'
 import { parseYaml, rewriteYaml, writeYaml } from '../../src/commands/queue/yaml.ts'
 import {
   differences,
@@ -14,7 +15,6 @@ import {
 } from '../../src/domain/queue-file.ts'
 import { stringifyJson } from '../../src/json.ts'
 import { anyCharacter } from '../support/any-character.ts'
-import { queueFileSchema } from '../support/queue-file-schema.ts'
 import { asJsonObject, someSettings } from '../support/queue-settings.ts'
 
 const read = (text: string) => parseQueueFile(parseYaml(text, 'q.yaml'), 'q.yaml', '')

@@ -1,5 +1,5 @@
 import type { Scenario } from '../../src/sandbox/scenarios.ts'
-import { openStory } from './harness.ts'
+import { openStory } from '../../test/support/harness.ts'
 import { drawSession, type SessionStep } from './terminal-picture.ts'
 
 const columns = 88

@@ -115,7 +115,7 @@ const formatVariable = ({ names, flag, summary, ...variable }: ProgramHelp['envi
  */
 export function renderManPage(help: ProgramHelp): string {
   return `${[
-    '.\\" Generated from the commands of mergeq by `npm run reference`.',
+    '.\\" Generated from the commands of mergeq by `npm run generate`.',
     '.TH MERGEQ 1 "" "mergeq" "mergeq manual"',
     // Lines are not stretched: names of operations are too long for that.
     '.ad l',

@@ -30,7 +30,7 @@ import { idleLimit } from '../../src/http/undici.ts'
 import { maxJsonDepth } from '../../src/json.ts'
 import { type Dialect, dialects } from '../../src/sandbox/dialects.ts'
 import { scenarios } from '../../src/sandbox/scenarios.ts'
-import { allCommands } from './commands.ts'
+import { allCommands } from '../../test/support/commands.ts'
 import type { ProgramHelp } from './man-page.ts'
 import { renderExitCodeTable, renderSettingsTable, renderTable } from './readme-tables.ts'
 
