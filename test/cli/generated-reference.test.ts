@@ -29,15 +29,6 @@ test('the page about errors has the errors that people meet first', () => {
   expect(blocks.length).toBeGreaterThanOrEqual(10)
 })
 
-test('the README names only exit codes that exist, and links to the complete table', () => {
-  const readme = readFileSync('README.md', 'utf8')
-  const [, section = ''] = /^## Exit codes\n([\s\S]*?)\n## /m.exec(readme) ?? []
-  const named = [...section.matchAll(/^\| ([\d, ]+) \|/gm)].flatMap(([, codes = '']) => codes.split(', '))
-  expect(named).not.toEqual([])
-  expect(exitCodeList.map(({ code }) => String(code))).toEqual(expect.arrayContaining(named))
-  expect(section).toContain('](docs/reference/cli.md#exit-codes)')
-})
-
 test('a command of one word has the same summary in the list of groups', () => {
   for (const { name, summary } of commandGroups.filter(({ isCommand }) => isCommand === true))
     expect(allCommands.find(({ command }) => command === name)?.summary).toBe(summary)
