@@ -74,23 +74,30 @@ const formatOptionSyntax = ({ name, short, value }: OptionDoc): string =>
 const formatOption = (option: OptionDoc): readonly string[] =>
   formatItem(formatOptionSyntax(option), toSentence(describeOption(option)))
 
-function formatCommand({
-  usage,
-  alias,
-  summary,
-  arguments: argumentDocs,
-  flags,
-  sends,
-  exitCodes,
-  examples,
-}: CommandDoc) {
+/** Returns the exit codes that all commands can have, apart from those that pass on an exit code. */
+const findCommonExitCodes = ({ exitCodes, commands }: ProgramHelp): readonly number[] =>
+  exitCodes
+    .map(({ code }) => code)
+    .filter(code => commands.every(command => command.exitCodes?.includes(code) !== false))
+
+function formatExitCodes(
+  exitCodes: readonly number[] | undefined,
+  common: readonly number[],
+): readonly string[] {
+  if (exitCodes === undefined) return ['Exit status: the exit code of the command.']
+  const additional = exitCodes.filter(code => !common.includes(code))
+  return additional.length === 0 ? [] : [`Additional exit codes: ${additional.join(', ')}.`]
+}
+
+function formatCommand(
+  { usage, alias, summary, arguments: argumentDocs, flags, sends, exitCodes, examples }: CommandDoc,
+  commonExitCodes: readonly number[],
+) {
   const paragraphs = [
     toSentence(summary),
     ...(alias === undefined ? [] : [`Alias: \`mergeq ${alias}\`.`]),
     ...(sends.length === 0 ? [] : [`Requests: ${sends.join(', ')}.`]),
-    exitCodes === undefined
-      ? 'Exit status: the exit code of the command.'
-      : `Exit status: ${exitCodes.join(', ')}.`,
+    ...formatExitCodes(exitCodes, commonExitCodes),
   ]
   return [
     `.SS ${escapeRoff(usage)}`,
@@ -114,6 +121,7 @@ const formatVariable = ({ names, flag, summary, ...variable }: ProgramHelp['envi
  * committed page is also the reference for that document.
  */
 export function renderManPage(help: ProgramHelp): string {
+  const commonExitCodes = findCommonExitCodes(help)
   return `${[
     '.\\" Generated from the commands of mergeq by `npm run generate`.',
     '.TH MERGEQ 1 "" "mergeq" "mergeq manual"',
@@ -139,7 +147,10 @@ export function renderManPage(help: ProgramHelp): string {
       'Global flags are accepted before and after the command.',
       ...help.globalFlags.flatMap(formatOption),
     ),
-    ...formatSection('COMMANDS', ...help.commands.flatMap(formatCommand)),
+    ...formatSection(
+      'COMMANDS',
+      ...help.commands.flatMap(command => formatCommand(command, commonExitCodes)),
+    ),
     ...formatSection(
       'FORMATS',
       ...help.formats.flatMap(({ name, summary }) => formatItem(formatBold(name), toSentence(summary))),
@@ -147,6 +158,9 @@ export function renderManPage(help: ProgramHelp): string {
     ...formatSection('ENVIRONMENT', ...help.environment.flatMap(formatVariable)),
     ...formatSection(
       'EXIT STATUS',
+      formatParagraph(
+        `Every command can exit with ${commonExitCodes.join(', ')}. COMMANDS lists the additional codes of each command.`,
+      ),
       ...help.exitCodes.flatMap(({ code, kind, when }) =>
         formatItem(formatBold(String(code)), toSentence(`${kind}: ${when}`)),
       ),
