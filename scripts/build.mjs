@@ -43,10 +43,11 @@ function findLoaded(id, context, loaded = new Set()) {
 function findFiles(context) {
   const load = path => findLoaded(join(src, path), context)
   const [start, messages, help] = ['main.ts', 'output/logger.ts', 'commands/pr/index.ts'].map(load)
+  const rootHelp = load('cli/help.ts')
   const queueHelp = load('commands/queue/index.ts')
   return {
-    // What every start loads, and what errors and help for a command both load.
-    start: new Set([...start, ...[...messages].filter(id => help.has(id))]),
+    // What every start loads, and what commands load, too, of what errors and help without a command load.
+    start: new Set([...start, ...[...messages, ...rootHelp].filter(id => help.has(id))]),
     // What every error loads.
     messages,
     // What help for a command of `pr` loads; most of it is for the commands of other groups, too.
