@@ -4,18 +4,18 @@ import type { ServiceClient } from '../api/service-client.ts'
 import { toMergeqError } from '../errors.ts'
 import type { Method } from './method.ts'
 
-/** Calls a method: like `callOperation`, with its fallback and without what it removes from the response. */
+/** Calls a method: like `callOperation`, with its fallback and with the response as it adapts it. */
 export async function callMethod<P extends Params>(
   client: ServiceClient,
   method: Method<P>,
   values: ParamValues<P>,
   options: CallOptions = {},
 ): Promise<CallResult<P>> {
-  const trim = method.trimResponse?.(values)
   const result = await withFallback(client, method, values, fitting =>
     callOperation(client, method, fitting, options),
   )
-  return trim === undefined ? result : { ...result, response: trim(result.response) }
+  const { response } = result
+  return { ...result, response: method.adaptResponse?.(response, values) ?? response }
 }
 
 /** Does work with values; if their body is too large, once more with the fallback of the method. */

@@ -20,8 +20,8 @@ export interface Method<P extends Params = Params, R extends Route = Route> exte
   list?(values: ParamValues<P>, now: number, nameOf: NameOf): List
   /** Throws a usage error for values that are not enough; `hasOverrides`: other fields of the body were given. */
   check?(values: ParamValues<P>, hasOverrides: boolean, nameOf: NameOf): void
-  /** Removes from a response what the service cannot leave out; undefined when nothing is to be removed. */
-  trimResponse?(values: ParamValues<P>): ((response: DecodedResponse) => DecodedResponse) | undefined
+  /** Returns a response without what the service cannot leave out. */
+  adaptResponse?(response: DecodedResponse, values: ParamValues<P>): DecodedResponse
   /**
    * Returns values to send instead when the body is too large for the limit of docs/reference/service.md,
    * "Limits", or for the service (413), and a warning about them. May throw an error that says more than the

@@ -40,11 +40,9 @@ export const getMergeQueueMetrics = defineMethod(operations.getMergeQueueMetrics
       settingFrom: 'option',
     }),
   },
-  trimResponse: ({ branch }) =>
-    branch === undefined
-      ? undefined
-      : ({ bytes: all }) => {
-          const bytes = keepLines(all, isOfBranch(branch))
-          return operations.decodeMetrics(utf8.decode(bytes), bytes)
-        },
+  adaptResponse(response, { branch }) {
+    if (branch === undefined) return response
+    const bytes = keepLines(response.bytes, isOfBranch(branch))
+    return operations.decodeMetrics(utf8.decode(bytes), bytes)
+  },
 })

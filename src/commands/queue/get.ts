@@ -56,13 +56,11 @@ function selectableFields(args: ParsedArgs): RecordFields {
 /** Reads the pull requests of a queue, each as a record. */
 const getEntries: Method<typeof getQueue.params> = {
   ...getQueue,
-  trimResponse:
-    () =>
-    ({ records: [queue], bytes }) => ({
-      records: getArray(queue, 'enqueuedPullRequests').filter(isObject),
-      document: entries => entries,
-      bytes,
-    }),
+  adaptResponse: ({ records: [queue], bytes }) => ({
+    records: getArray(queue, 'enqueuedPullRequests').filter(isObject),
+    document: entries => entries,
+    bytes,
+  }),
 }
 
 /**
