@@ -18,9 +18,12 @@ export interface Command<X extends Options = Options> {
   readonly summary: string
   /** Command lines that work. A line that exits with another code than 0 ends with `# exits with 8 if ...`. */
   readonly examples: readonly string[]
-  /** The operation of the requests that are typed, if the command does nothing else than its operation. */
+  /** The main operation, from which help, the fields of receipts and exit codes follow. */
   readonly operation?: Operation
-  /** Further operations that it sends, in the order of its work; `any` is an operation that the user names. */
+  /**
+   * The operations that it sends besides, or all of them without a main one, in the order of its work; `any` is an
+   * operation that the user names.
+   */
   readonly alsoSends?: readonly Operation[] | 'any'
   /** The options and arguments, in the order of help. */
   readonly options?: X

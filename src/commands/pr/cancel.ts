@@ -1,4 +1,4 @@
-import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
+import { cancelPullRequest, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { runRequests } from '../../cli/calls.ts'
 import { command } from '../../cli/command.ts'
 import { pullRequestArguments, yesInput } from '../../cli/common-inputs.ts'
@@ -10,6 +10,7 @@ export const prCancelCommand = command({
   name: 'pr cancel',
   summary: 'Remove pull requests from the queue',
   operation: cancelPullRequest,
+  alsoSends: [getSubmittedPullRequest],
   destructive: true,
   options: { requests: requestsOf(cancelPullRequest, { pr: pullRequestArguments }), yes: yesInput },
   examples: ['mergeq pr cancel 123', 'mergeq pr cancel 123 124 --yes'],

@@ -142,6 +142,7 @@ export const prGetCommand = command({
   alias: 'status',
   summary: 'Show the state of pull requests',
   operation: getSubmittedPullRequest,
+  alsoSends: [getQueue],
   options: {
     requests: requestsOf(getSubmittedPullRequest, { pr: pullRequestOrHead }),
     exitStatus: flag('Exit 0 if merged, 3 if failed, 10 if cancelled, 8 if not finished yet'),

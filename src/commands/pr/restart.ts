@@ -1,4 +1,4 @@
-import { restartTestsOnPullRequest } from '../../api/operations/pull-requests.ts'
+import { getSubmittedPullRequest, restartTestsOnPullRequest } from '../../api/operations/pull-requests.ts'
 import { runRequests } from '../../cli/calls.ts'
 import { command } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
@@ -9,6 +9,7 @@ export const prRestartCommand = command({
   name: 'pr restart',
   summary: 'Restart the tests of queued pull requests',
   operation: restartTestsOnPullRequest,
+  alsoSends: [getSubmittedPullRequest],
   options: { requests: requestsOf(restartTestsOnPullRequest, { pr: pullRequestArguments }) },
   examples: ['mergeq pr restart 123'],
   run: ({ requests }, cli) =>

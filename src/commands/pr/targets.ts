@@ -1,3 +1,4 @@
+import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { runRequests } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
@@ -136,6 +137,7 @@ export const prTargetsCommand = command({
   name: 'pr targets',
   summary: 'Set the impacted targets of a pull request',
   operation: setImpactedTargets,
+  alsoSends: [getSubmittedPullRequest],
   options: {
     request: requestOf(setImpactedTargets, { pr: onePullRequest, sha: commit, targets: targetArguments }),
   },

@@ -65,6 +65,7 @@ export const queueUpdateCommand = command({
   name: 'queue update',
   summary: 'Change queue settings; other settings stay as they are',
   operation: updateQueue,
+  alsoSends: [getQueue],
   options: { request: requestOf(updateQueue) },
   fields: { ...receiptRecord, names: [...fieldNames(queueSettingsRecord), ...receiptRecord.names] },
   prints: {
