@@ -104,6 +104,7 @@ export const exitCodeOf = (kind: ErrorKind): number =>
     exitCode => exitCode.kind === kind && !('signal' in exitCode && exitCode.signal !== 'SIGINT'),
   )?.code ?? 1
 
+/** What is known about an error besides its kind and message; a detail that is absent is unknown. */
 export interface ErrorDetails {
   /** What the user can do next. */
   readonly hint?: string
@@ -160,6 +161,7 @@ export class MergeqError extends Error {
   }
 }
 
+/** Returns whether an error is one of mergeq, also if another copy of this module made it. */
 export const isMergeqError = (error: unknown): error is MergeqError =>
   typeof error === 'object' && error !== null && brand in error
 
@@ -188,6 +190,7 @@ const usageHint = 'To see the usage, run the command with --help.'
 export const isNotFound = ({ details }: MergeqError): boolean =>
   details.status === 404 && details.isWebPage !== true
 
+/** Returns a new error of the same kind: `more` replaces details, and the first cause stays. */
 export const extendError = (
   error: MergeqError,
   more: ErrorDetails,

@@ -7,8 +7,10 @@ import type { DecodedResponse } from './response.ts'
 import { type ExchangeOptions, exchange } from './send.ts'
 import type { ServiceClient } from './service-client.ts'
 
+/** What one call adds to the body, its limits, and how its progress is told. */
 export interface CallOptions extends RequestParts, Pick<ExchangeOptions, 'limits' | 'progress'> {}
 
+/** The outcome of a call that succeeded; `params` were sent, possibly those of a fallback. */
 export interface CallResult<P extends Params> {
   readonly response: DecodedResponse
   /** The resource that the body names or, for a request without a body, that the params name. */

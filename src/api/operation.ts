@@ -41,6 +41,7 @@ export interface Param<T> {
   encode?(value: T): EncodedValue | undefined
 }
 
+/** The params of an operation by name, in the order in which help lists their options. */
 export type Params = Readonly<Record<string, Param<unknown>>>
 
 type ParamValue<P> = P extends Param<infer T> ? T : never
@@ -81,6 +82,7 @@ export const inBody = <P extends Params>(params: P): P =>
     Object.entries(params).map(([name, param]) => [name, { location: `body.${name}`, ...param }]),
   ) as P
 
+/** A value at a path of the body, set last: it replaces what a param sends there. */
 export interface BodyOverride {
   readonly path: readonly string[]
   readonly value: Json

@@ -14,6 +14,7 @@ interface ServiceClientOptions {
   readonly verbose: boolean
 }
 
+/** Limits of one call that replace those of the client and of the operation. */
 export interface RequestLimits {
   /** The largest response that is read, in bytes; by default that of the operation. */
   readonly maxResponseSize?: number
@@ -32,6 +33,7 @@ export interface RequestLimits {
  */
 export type NameOf = (name: string, value?: unknown) => string
 
+/** What a call of the service needs from its caller, the command line or the library. */
 export interface ServiceClient {
   readonly nameOf: NameOf
   readonly advice: Advice

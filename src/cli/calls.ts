@@ -38,6 +38,7 @@ export interface Received<V> {
   readonly showsSheet: boolean
 }
 
+/** What a command adds to the sending of its requests; everything may be left out. */
 export interface RequestsOptions<V> {
   /** Returns how a response is shown, other than as the JSON of the service. */
   present?(received: Received<V>): Presentation

@@ -75,6 +75,7 @@ export interface CommandGroup {
   load(): Promise<readonly Command[]>
 }
 
+/** Loads the code of all groups; a run needs only one of them. */
 export const loadCommands = async (groups: readonly CommandGroup[]): Promise<readonly RegisteredCommand[]> =>
   (await Promise.all(groups.map(group => group.load()))).flat().map(register)
 

@@ -19,6 +19,7 @@ export interface WaitOptions {
   readonly stopsOnError: boolean
 }
 
+/** One reading of a pull request; without a record, the service did not find the pull request. */
 export interface WaitObservation {
   readonly record: JsonObject | undefined
   /** The position in the queue, from 1. A pull request with a position counts as submitted. */
@@ -33,6 +34,7 @@ export interface WaitObservation {
   readonly date?: number | undefined
 }
 
+/** What a wait remembers of a pull request from one reading to the next; empty at the beginning. */
 export interface WaitState {
   readonly submission?: SendingTime | undefined
   /**
@@ -52,6 +54,7 @@ export interface WaitState {
   readonly missingSince?: number | undefined
 }
 
+/** A change between two readings; `from` is undefined at the first, `at` is the time that the service gives. */
 export interface StateChange {
   readonly from: string | undefined
   readonly to: string

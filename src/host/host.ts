@@ -46,6 +46,7 @@ export interface Host {
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** What this process runs on: `version` is that of mergeq, `node` that of Node. */
 export interface Runtime {
   readonly version: string
   readonly node: string
@@ -54,6 +55,7 @@ export interface Runtime {
   readonly nullDevice: string
 }
 
+/** The only source of time: in tests it is virtual, and passes only while something sleeps. */
 export interface Clock {
   /** Returns the current time in milliseconds since 1970. */
   now(): number
@@ -109,6 +111,7 @@ export interface Output {
   write(text: string | Uint8Array): Promise<void>
 }
 
+/** The file system; a relative path begins at the working directory. */
 export interface Files {
   /** Yields the bytes of a file in pieces. Each piece is valid until the next one is requested. */
   stream(path: string, interrupted: AbortSignal): AsyncIterable<Uint8Array>
