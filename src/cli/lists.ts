@@ -76,15 +76,19 @@ export async function runList<V extends RequestValues>(
     return lastLines === undefined ? end.notes : end.warnings
   }
   const pages = readListOf(cli.command, list, { overrides }, cli)
+  /** Completes the document that was begun when a page cannot be printed. */
+  const endBrokenList = async (error: unknown) => {
+    // The generator ends with this error and gives its last page.
+    const { value: last } = await pages.throw(error)
+    if (output.isOpen() && toMergeqError(error).kind !== 'output' && last?.end !== undefined)
+      await finish(last.records, last.end)
+  }
   for await (const { records, end } of pages) {
     if (end === undefined) {
       try {
         await output.add(resultOfPage(records))
       } catch (error) {
-        // The document that was begun is completed.
-        const { value: last } = await pages.throw(error)
-        if (output.isOpen() && toMergeqError(error).kind !== 'output' && last?.end !== undefined)
-          await finish(last.records, last.end)
+        await endBrokenList(error)
         throw error
       }
       // A closed standard output is not an error: the reader needs no more.
@@ -92,8 +96,8 @@ export async function runList<V extends RequestValues>(
       continue
     }
     const { failure } = end
-    const isOurs = failure !== undefined && ['interrupted', 'usage'].includes(failure.kind)
-    if (isOurs) {
+    const endsCommand = failure !== undefined && ['interrupted', 'usage'].includes(failure.kind)
+    if (endsCommand) {
       if (output.isOpen()) await finish(records, end)
       throw failure
     }

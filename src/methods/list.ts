@@ -226,7 +226,7 @@ class ListProgress {
     }
     if (order !== undefined) {
       for (const record of wanted) this.#collected.push(record)
-      if (this.#collected.length > this.#limit + maxSortedLater) this.#collected = this.#sorted()
+      if (this.#collected.length > this.#limit + maxSortedLater) this.#collected = this.#sortAndCut()
       return []
     }
     const room = this.#limit - this.#shown
@@ -253,7 +253,10 @@ class ListProgress {
     return name === undefined
   }
 
-  #sorted = () => this.#collected.sort(this.#list.order).slice(0, this.#limit)
+  /** Sorts the collected records in place, and returns those within the limit. */
+  #sortAndCut(): JsonObject[] {
+    return this.#collected.sort(this.#list.order).slice(0, this.#limit)
+  }
 
   finish(failure: MergeqError | undefined): ListPage {
     const { order, parts } = this.#list
@@ -261,7 +264,7 @@ class ListProgress {
     const cursor = this.#cursor
     const isStopped = cursor.problem !== undefined || failure !== undefined
     const isReadToEnd = cursor.isOver && !isStopped && !this.#isLimited
-    const records = order === undefined ? [] : this.#sorted()
+    const records = order === undefined ? [] : this.#sortAndCut()
     this.#shown += records.length
     const isLimited = this.#isLimited || (order !== undefined && this.#wanted > this.#limit)
     const complete = (cursor.isOver || this.#isOnlyPageRead) && !isLimited && !isStopped
