@@ -1,47 +1,16 @@
 import type { CallResult } from '../api/call.ts'
-import { type BodyOverride, createReceipt, type Params } from '../api/operation.ts'
-import { resourceOfRequest } from '../api/request.ts'
-import type { DecodedResponse } from '../api/response.ts'
+import type { Params } from '../api/operation.ts'
 import type { RequestLimits } from '../api/service-client.ts'
-import { exitCodeOf, failureOrThrow, type MergeqError } from '../errors.ts'
+import { failureOrThrow, type MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { callMethod } from '../methods/call.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
-import { type Result, rawText, receiptColumns, singleRecord } from '../output/view.ts'
 import type { Cli } from './cli.ts'
-import { openPage } from './common-inputs.ts'
-import { each, type Outcome } from './each.ts'
-
-/** The values of a request, by the names of params and of inputs that replace them. */
-export type RequestValues = Readonly<Record<string, unknown>>
-
-/** How a response is shown. A change without columns has a receipt. */
-export interface Presentation extends Partial<Pick<Result, 'columns' | 'rows' | 'screen'>> {
-  /** What replaces the screen, and is the message of a receipt. */
-  readonly sentence?: string
-  /** The web page of the result, which --web opens. */
-  readonly page?: string
-  /** The kind of exit code that the result requires, if it is not `ok`. */
-  readonly exit?: 'ok' | 'failed' | 'cancelled' | 'pending'
-}
-
-/** What a presentation is made from. */
-export interface Received<V> {
-  readonly response: DecodedResponse
-  /** The values that were sent. */
-  readonly values: V
-  /** What `--set` replaced in the body. */
-  readonly overrides: readonly BodyOverride[]
-  /** What `before` returned. */
-  readonly before?: JsonObject | undefined
-  /** Whether a screen is a sheet of the result and not a row: it is the only one, and `-o table` was not typed. */
-  readonly showsSheet: boolean
-}
+import { each } from './each.ts'
+import { type Called, type PresentOptions, printOutcome, type RequestValues } from './presentation.ts'
 
 /** What a command adds to the sending of its requests; everything may be left out. */
-export interface RequestsOptions<V> {
-  /** Returns how a response is shown, other than as the JSON of the service. */
-  present?(received: Received<V>): Presentation
+export interface RequestsOptions<V> extends PresentOptions<V> {
   /**
    * Returns the record that a change replaces, so that a person at a terminal sees what changed. It is called before
    * the change is sent, only for such a person, and an error that it throws is ignored.
@@ -49,21 +18,11 @@ export interface RequestsOptions<V> {
   before?(values: V): Promise<JsonObject | undefined>
   /** Returns an error that says more about a request that failed; if it throws, the original error stays. */
   explain?(failure: MergeqError, request: ServiceRequest<V>): Promise<MergeqError>
-  /** Whether the page of the result is opened instead of printing the result. */
-  readonly web?: boolean
   /** How many requests are sent at a time; 4 by default. */
   readonly atOnce?: number | undefined
   /** Whether the first exit code other than 0 stops the rest; by default with `--stop-on-error`. */
-  readonly stopOnError?: boolean
+  readonly stopOnError?: boolean | undefined
 }
-
-/** A response, and what was there before. */
-interface Called {
-  readonly called: CallResult<Params>
-  readonly before?: JsonObject | undefined
-}
-
-type PrintOptions<V> = Pick<RequestsOptions<V>, 'present' | 'web'> & Pick<Received<V>, 'showsSheet'>
 
 interface CallOptions<V> extends Pick<RequestsOptions<V>, 'explain'> {
   readonly limits?: RequestLimits
@@ -98,28 +57,19 @@ export async function runRequests<V extends RequestValues>(
     await cli.logger.info(`${cli.command}: nothing to do.`)
     return 0
   }
+  const { atOnce, stopOnError, explain } = options
   const showsSheet = requests.length === 1 && !cli.args.has('--output')
   const work = async (request: ServiceRequest<V>): Promise<Called> => {
     const before = await readBefore(cli, request, options)
-    const { explain } = options
     return { before, called: await call(cli, request, explain === undefined ? {} : { explain }) }
   }
   const { report } = await each(cli, requests, work, {
-    ...options,
+    atOnce,
+    stopOnError,
     print: outcome => printOutcome(cli, outcome, { ...options, showsSheet }),
   })
   await cli.printer.end()
   return report()
-}
-
-/** Prints what became of a request. Returns the exit code of a result. */
-async function printOutcome<V extends RequestValues>(
-  cli: Cli,
-  { item, result, failure }: Outcome<ServiceRequest<V>, Called>,
-  options: PrintOptions<V>,
-): Promise<number | undefined> {
-  if (failure !== undefined) await printFailure(cli, item, failure)
-  return result && printResponse(cli, item, result, options)
 }
 
 async function readBefore<V extends RequestValues>(
@@ -136,62 +86,3 @@ async function readBefore<V extends RequestValues>(
     return undefined
   }
 }
-
-/** A change that was sent and failed has a receipt; `api --include` prints the response. */
-async function printFailure(
-  { printer, options }: Cli,
-  request: ServiceRequest,
-  failure: MergeqError,
-): Promise<void> {
-  const { delivery, rawResponse } = failure.details
-  const { operation } = request
-  const resource = resourceOfRequest(operation, request.values, request)
-  if (rawResponse !== undefined && options.fields.length === 0) await printer.add(rawText(rawResponse))
-  else if (delivery !== undefined)
-    await printer.add(receipt(createReceipt(operation.route, resource, delivery, failure), ''))
-}
-
-const receipt = (record: JsonObject, sentence: string): Result => ({
-  ...singleRecord(record),
-  columns: receiptColumns,
-  rows: [{ message: sentence, ...record }],
-  screen: () => ({ sentence }),
-})
-
-/** Prints a response, or opens its page. Returns the exit code. */
-export async function printResponse<V extends RequestValues>(
-  cli: Cli,
-  request: ServiceRequest<V>,
-  { called, before }: Called,
-  { present, web, showsSheet }: PrintOptions<V>,
-): Promise<number> {
-  const { response, resource, params, delivery } = called
-  const { operation, overrides } = request
-  const values = { ...request.values, ...params }
-  const shown = present?.({ response, values, overrides, before, showsSheet }) ?? {}
-  if (web && shown.page !== undefined) {
-    await openPage(shown.page, cli)
-    return exitCodeOf(shown.exit ?? 'ok')
-  }
-  if (web) await cli.logger.warn('The response contains no page URL.')
-  await cli.printer.add(
-    response.document === undefined
-      ? receipt(createReceipt(operation.route, resource, delivery), shown.sentence ?? '')
-      : responseResult(response, shown),
-  )
-  return exitCodeOf(shown.exit ?? 'ok')
-}
-
-/** Returns what a response prints in every format. */
-export const responseResult = (response: DecodedResponse, shown: Presentation): Result => ({
-  records: response.records,
-  document: records => response.document?.(records) ?? null,
-  ...(response.rawBody === undefined ? {} : { raw: response.rawBody }),
-  ...shownResult(shown),
-})
-
-/** Returns what a result shows: its sentence replaces everything else on a screen. */
-export const shownResult = ({ columns, rows, screen, sentence }: Presentation) => ({
-  ...(columns === undefined ? { columns: [], rows: [] } : { columns, ...(rows && { rows }) }),
-  ...(sentence === undefined ? screen && { screen } : { screen: () => ({ sentence }) }),
-})

@@ -6,11 +6,9 @@ import { shellQuote } from '../domain/suggested-command.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { type Repository, repositoryKey } from '../domain/values/repository.ts'
 import { readText } from '../domain/values/text.ts'
-import { MergeqError, usageError } from '../errors.ts'
+import { usageError } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import { readReference } from '../methods/resolve.ts'
-import { sanitizeLine } from '../output/sanitize.ts'
-import type { Cli } from './cli.ts'
 import { findSimilarField } from './fields.ts'
 import { openInput } from './input-files.ts'
 import { flag, type Input, paramInput, typedName } from './inputs.ts'
@@ -61,25 +59,6 @@ export const cutListSentence = (count: string): string =>
   `Showing ${count}; there are more. To list more, add --limit 1000.`
 
 export const webInput = flag('Open the page in the browser instead of printing', { short: 'w' })
-
-/**
- * Opens a page in the browser of this machine and says so on standard error. Throws an `output` error that
- * shows the URL if no browser can be started, or if the URL is not one of the web.
- */
-export async function openPage(url: string, { host, logger, options }: Cli): Promise<void> {
-  const shown = sanitizeLine(url)
-  if (!/^https?:\/\//.test(url)) throw new MergeqError('output', `${shown} is not the URL of a web page.`)
-  if (options.dryRun) return logger.info(`Would open ${shown} in your browser.`)
-  try {
-    await host.openUrl(url)
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new MergeqError('output', `The browser could not be started: ${sanitizeLine(reason)}.`, {
-      hint: `Open this page in a browser: ${shown}`,
-    })
-  }
-  await logger.info(`Opened ${shown} in your browser.`)
-}
 
 const maxItems = 10_000
 

@@ -20,7 +20,7 @@ interface EachOptions<T, R> {
   /** How many items are worked on at a time; 4 by default. */
   readonly atOnce?: number | undefined
   /** Whether the first exit code other than 0 stops the rest; by default with `--stop-on-error`. */
-  readonly stopOnError?: boolean
+  readonly stopOnError?: boolean | undefined
   /** Whether a token that was rejected for one item (401, 403) may be accepted for another; false by default. */
   readonly differInAccess?: boolean
   /** Returns what an item is called in errors; by default the pull request or test of its request. */

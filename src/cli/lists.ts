@@ -11,9 +11,9 @@ import {
 } from '../methods/list.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
 import { type Result, type Screen, screenOf } from '../output/view.ts'
-import { type Presentation, type Received, type RequestValues, shownResult } from './calls.ts'
 import type { Cli } from './cli.ts'
 import { drawsResults } from './context.ts'
+import { type Presentation, type Received, type RequestValues, shownResult } from './presentation.ts'
 
 /** Milliseconds between two progress messages in CI. */
 const progressInterval = 60_000

@@ -6,12 +6,13 @@ import {
   getPartialPullRequest,
   getSubmittedPullRequest,
 } from '../../api/operations/pull-requests.ts'
-import { call, type Presentation, printResponse } from '../../cli/calls.ts'
+import { call } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { argsForPullRequest, webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, option, typedInput } from '../../cli/inputs.ts'
+import { type Presentation, printResponse } from '../../cli/presentation.ts'
 import { requestOf } from '../../cli/requests.ts'
 import { shorten } from '../../domain/format.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'

@@ -3,9 +3,9 @@ import { getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
 import { getQueue } from '../../../api/operations/queues.ts'
 import { readTestRun } from '../../../api/test-run-reads.ts'
 import type { Cli } from '../../../cli/cli.ts'
-import { openPage } from '../../../cli/common-inputs.ts'
 import { each } from '../../../cli/each.ts'
 import { typedName } from '../../../cli/inputs.ts'
+import { openPage } from '../../../cli/open-page.ts'
 import {
   type ActionSubject,
   type Explanation,
