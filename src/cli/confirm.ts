@@ -10,11 +10,12 @@ export const canPrompt = ({ options, host }: Pick<Cli, 'options' | 'host'>): boo
 
 /** A question, and the input that confirms it: y, or the full name of what is destroyed. */
 interface Confirmation {
-  readonly text: string
+  /** What will happen; a sentence before the question, which begins a new line if both do not fit on one. */
+  readonly statement?: string
+  /** Without `[y/N]`, which is added if the expected input is y. */
+  readonly question: string
   readonly expectedInput: string
 }
-
-const lastSentence = / (?=(?:Type \S+ to confirm:|Continue\? \[y\/N\])$)/
 
 export const promptError = (command: string): MergeqError =>
   usageError(
@@ -23,14 +24,16 @@ export const promptError = (command: string): MergeqError =>
   )
 
 /** Throws a usage error when the user does not agree or cannot be asked. */
-export async function confirm({ text: question, expectedInput }: Confirmation, cli: Cli): Promise<void> {
+export async function confirm({ statement, question, expectedInput }: Confirmation, cli: Cli): Promise<void> {
   // A dry run changes nothing.
   if (cli.options.dryRun) return
   if (!canPrompt(cli)) throw promptError(cli.command)
   // The answer has a place on the last line.
   const columns = cli.host.err.columns - expectedInput.length - 2
-  const text = sanitizeLine(question)
-  const lines = textWidth(text) <= columns ? text : text.replace(lastSentence, '\n')
+  const fullQuestion = expectedInput === 'y' ? `${question} [y/N]` : question
+  const sentences = [statement ?? [], fullQuestion].flat().map(sanitizeLine)
+  const line = sentences.join(' ')
+  const lines = textWidth(line) <= columns ? line : sentences.join('\n')
   const prompt = wrapLines(lines, Math.max(24, columns))
   const input = (await cli.host.input.ask(`${prompt} `))?.trim() ?? ''
   const isConfirmed = expectedInput === 'y' ? /^y(es)?$/i.test(input) : input === expectedInput

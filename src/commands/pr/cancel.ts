@@ -16,8 +16,9 @@ export const prCancelCommand = command({
   examples: ['mergeq pr cancel 123', 'mergeq pr cancel 123 124 --yes'],
   async run({ requests, yes }, cli) {
     const numbers = requests.map(({ values }) => `#${values.pr}`)
-    const text = `This cancels ${numbers.length} pull requests: ${numbers.join(', ')}. Continue? [y/N]`
-    if (numbers.length > 1 && !yes) await confirm({ text, expectedInput: 'y' }, cli)
+    const statement = `This cancels ${numbers.length} pull requests: ${numbers.join(', ')}.`
+    if (numbers.length > 1 && !yes)
+      await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
     return runRequests(cli, requests, {
       explain: explainFinished(cli, ['ok', 'failed', 'cancelled']),
       present: ({ values: { pr, targetBranch } }) => ({

@@ -294,8 +294,8 @@ export const queueApplyCommand = command({
     const changedPlans = applicable.filter(hasDifferences)
     for (const plan of changedPlans) for (const text of describePlan(plan, create)) await logger.info(text)
     if (changedPlans.length > 0 && !yes) {
-      const text = `Apply these changes to ${pluralize(changedPlans.length, 'queue')}? [y/N]`
-      await confirm({ text, expectedInput: 'y' }, cli)
+      const question = `Apply these changes to ${pluralize(changedPlans.length, 'queue')}?`
+      await confirm({ question, expectedInput: 'y' }, cli)
       // The settings may have changed since the plan was shown: only the plan that was confirmed is applied.
       const again = await createPlans(plans, includeState, cli)
       if (again.failed.length > 0) return reportFailures(again.failed, cli)

@@ -101,8 +101,9 @@ export const queueDeleteCommand = command({
       const queued = await readQueued(values, cli)
       cancellation = `cancels ${pluralize(queued.length, 'queued pull request')} and `
     }
-    const text = `This ${cancellation}deletes the queue for ${name}. Type ${targetBranch} to confirm:`
-    if (!yes) await confirm({ text, expectedInput: targetBranch }, cli)
+    const statement = `This ${cancellation}deletes the queue for ${name}.`
+    const question = `Type ${targetBranch} to confirm:`
+    if (!yes) await confirm({ statement, question, expectedInput: targetBranch }, cli)
     const exitCode = cancels ? await cancelAll(values, cli) : 0
     if (exitCode !== 0) return exitCode
     return runRequests(cli, [request], {

@@ -167,8 +167,8 @@ async function exportAll(
   if (existing > 0 && !yes) {
     const problem = `${folder} already has ${pluralize(existing, 'file')} of this export.`
     if (!canPrompt(cli)) throw usageError(problem, 'To update existing files, add --yes.')
-    const text = `${problem} Update existing files? [y/N]`
-    await confirm({ text, expectedInput: 'y' }, cli)
+    const question = `${problem} Update existing files?`
+    await confirm({ question, expectedInput: 'y' }, cli)
   }
   await files.createDirectory(folder, 0o777).catch((error: Error) => {
     throw outputError(folder, error)
