@@ -131,9 +131,9 @@ export interface ErrorDetails {
   /** Whether someone must change a setting before a request can succeed: a certificate, the login of a proxy. */
   readonly needsChange?: boolean
   /** Whether the response exceeded its size limit, so that another attempt would fail again. */
-  readonly overLimit?: boolean
+  readonly isResponseTooLarge?: boolean
   /** Whether the body was not sent because it is over the limit. */
-  readonly isTooLarge?: boolean
+  readonly isBodyTooLarge?: boolean
   readonly delivery?: 'not-applied' | 'unknown'
   /** Whether a person has seen the result that says what the message says. */
   readonly isShown?: boolean
@@ -176,7 +176,7 @@ export const isPermanent = ({ kind }: MergeqError): boolean => kindHas(kind, 'is
  * (docs/reference/cli.md, "Waiting").
  */
 export const isPassing = ({ kind, details }: MergeqError): boolean =>
-  kindHas(kind, 'isPassing') && details.overLimit !== true && details.needsChange !== true
+  kindHas(kind, 'isPassing') && details.isResponseTooLarge !== true && details.needsChange !== true
 
 /** Whether the service could not be reached, or could not process the request. */
 export const isOutage = ({ kind }: MergeqError): boolean => kindHas(kind, 'isOutage')

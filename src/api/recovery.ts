@@ -111,7 +111,7 @@ async function recover<P extends Params>(
   const { maxRetries = client.maxRetries } = sent.limits
   const isReadable = recovery.readBack !== undefined
   // If the response was over the size limit, the change may be read back, but must not be sent again.
-  const mayReplay = recovery.replay !== 'never' && failure.details.overLimit !== true
+  const mayReplay = recovery.replay !== 'never' && failure.details.isResponseTooLarge !== true
   const needsReading = recovery.replay !== 'without-reading' || !mayReplay
   if (maxRetries === 0 || (needsReading && !isReadable)) throw unknownOutcome(sent, failure, client)
   if (!isReadable) {
@@ -148,7 +148,7 @@ async function replay<P extends Params>(
     // The response to the replay says nothing about the first request, so the service is read again.
     const outcome = sent.recovery.readBack ? await readBack(sent, client) : 'unclear'
     if (outcome === 'done') return confirmed
-    if (outcome === 'unclear' || isExplained(sent, second)) throw unknownOutcome(sent, second, client)
+    if (outcome === 'unclear' || leavesOutcomeOpen(sent, second)) throw unknownOutcome(sent, second, client)
     if (typeof outcome === 'object') throw refused(sent, outcome.refused, client)
     const isLost = second.details.sentState === 'ambiguous'
     const sentence = isLost ? changeNotMade(sent.operation, sent.request.resource) : undefined
@@ -170,10 +170,10 @@ const confirmed = {
 } as const
 
 /**
- * Whether the error of the replay leaves the outcome open: the first request may have been applied, and the
- * second refused for that reason or because the token expired in between.
+ * Whether the first request may have been applied, and the replay refused for that reason or because the token
+ * expired in between.
  */
-const isExplained = (
+const leavesOutcomeOpen = (
   { recovery: { alreadyAppliedStatus } }: UnconfirmedWrite,
   { kind, details }: MergeqError,
 ): boolean =>
@@ -248,7 +248,7 @@ async function readOnce<P extends Params>(
   } catch (error) {
     const failure = failureOrThrow(error)
     // A further reading would exceed the limit as well.
-    if (failure.details.overLimit === true) throw unknownOutcome(sent, failure, client)
+    if (failure.details.isResponseTooLarge === true) throw unknownOutcome(sent, failure, client)
     return isNotFound(failure) ? judge(undefined, undefined) : undefined
   }
 }

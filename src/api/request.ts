@@ -181,7 +181,7 @@ export const bodyTooLargeError = (
     {
       operation,
       hint,
-      isTooLarge: true,
+      isBodyTooLarge: true,
     },
   )
 

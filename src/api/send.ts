@@ -208,5 +208,5 @@ const tooCostly = (excess: string, operation: string, host: string): MergeqError
     operation,
     hint: 'Check the base URL, and any proxy in front of the service. If the response is correct, request less data.',
     sentState: 'ambiguous',
-    overLimit: true,
+    isResponseTooLarge: true,
   })

@@ -135,14 +135,14 @@ async function createBlockedPushError(
   { branch, isDeletion }: PushedBranch,
   { queue, cli, limits }: GuardedQueue,
 ): Promise<MergeqError> {
-  const queueRecord = await readIfFound(cli.client(), getQueue, queue, { limits }).catch(() => undefined)
+  const liveQueue = await readIfFound(cli.client(), getQueue, queue, { limits }).catch(() => undefined)
   const numbers = typeof record.prNumber === 'number' ? [record.prNumber] : []
   const name = numbers.length === 0 ? 'its pull request' : `#${numbers.join()}`
   const state = getString(record, 'state') ?? 'in an unknown state'
   const elapsed = elapsedSince(getString(record, 'stateChangedAt'), cli.host.clock.now())
   const words = stateWords(state)
   const lasting = elapsed === undefined ? `is ${words}` : `has been ${words} for ${formatAge(elapsed)}`
-  const entries = queueEntries(queueRecord ?? {})
+  const entries = queueEntries(liveQueue ?? {})
   const position = entries.find(({ pr }) => pr === record.prNumber)?.position
   const place = position === undefined ? '' : `position ${position} of ${entries.length} `
   const loss = isUnderTest(state) ? 'its position and its test run' : 'its position'

@@ -107,12 +107,13 @@ function mayBeEarlierAttempt(
     : when === 'before' && isRecent
 }
 
-/** Whether the head commit of a record is not the expected one. Either may be abbreviated, or not known. */
-function isOtherCommit(record: JsonObject, head: string | undefined): boolean {
+/** Whether the head commit of a record differs from the expected one. Either may be abbreviated, or not known. */
+function isHeadMoved(record: JsonObject, head: string | undefined): boolean {
   const expected = head?.toLowerCase() ?? ''
   const actual = getString(record, 'prSha')?.toLowerCase() ?? ''
-  if (expected === '' || actual === '') return false
-  return !expected.startsWith(actual) && !actual.startsWith(expected)
+  // Every text begins with an empty one: a commit that is not known counts as the same.
+  const isSame = expected.startsWith(actual) || actual.startsWith(expected)
+  return !isSame
 }
 
 const reachedIn: Readonly<Record<Milestone, readonly string[]>> = {
@@ -155,7 +156,7 @@ export function judgePullRequest(
   if (equalsRecordBeforeSubmit(record, recordBeforeSubmit)) return missing(lastState, waited, grace)
   const state = stateOf(record) || undefined
   const unchanged = state === lastState.state ? unchangedAfter(lastState) : 0
-  const outcome = isOtherCommit(record, head) ? 'stale' : isDoubtful ? undefined : outcomeOf(record, until)
+  const outcome = isHeadMoved(record, head) ? 'stale' : isDoubtful ? undefined : outcomeOf(record, until)
   // A replica may still show the earlier attempt when the new one was seen. Without a time, nothing tells them apart.
   const keepsRecord = changeTime(recordBeforeSubmit) !== undefined
   return {

@@ -115,7 +115,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
       if (isMergeqError(error))
         return {
           sentState: 'ambiguous',
-          retryable: error.details.overLimit !== true,
+          retryable: error.details.isResponseTooLarge !== true,
           error: extendError(error, { host: url.host, operation: request.operation }),
         }
       return classifyError(error, {

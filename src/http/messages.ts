@@ -46,7 +46,7 @@ export const responseTooLargeError = ({ host, max }: BodyLimit): MergeqError =>
   new MergeqError('bad-answer', `The response from ${host} is larger than ${formatSize(max)}.`, {
     hint: `${hint} If the response is correct, request less data.`,
     sentState: 'ambiguous',
-    overLimit: true,
+    isResponseTooLarge: true,
   })
 
 /**

@@ -29,8 +29,8 @@ async function withFallback<P extends Params, T>(
     return await work(values)
   } catch (error) {
     const failure = toMergeqError(error)
-    const { status, isTooLarge = false } = failure.details
-    const instead = status === 413 || isTooLarge ? method.fallback?.(values, failure) : undefined
+    const { status, isBodyTooLarge = false } = failure.details
+    const instead = status === 413 || isBodyTooLarge ? method.fallback?.(values, failure) : undefined
     if (instead === undefined) throw error
     await logger.warn(instead.warning)
     return work(instead.values)

@@ -76,18 +76,18 @@ export const setImpactedTargets = defineMethod(operations.setImpactedTargets, {
     // Read last: other usage errors are found before a long input is read.
     targets,
   },
-  fallback(values, { details: { isTooLarge = false, hint = '' } }) {
+  fallback(values, { details: { isBodyTooLarge = false, hint = '' } }) {
     const { targets, tooLarge } = values
     if (!operations.isEncoded(targets) || targets.list === 'ALL' || targets.list.bytes === 2) return undefined
     const { number, bytesRead } = targets
     const input = `(${pluralize(number, 'target')}, ${formatBytes(bytesRead)} read)`
-    if (tooLarge === 'fail' && isTooLarge)
+    if (tooLarge === 'fail' && isBodyTooLarge)
       throw new MergeqError('refused', `The list of targets is over 20 MiB ${input}. Nothing was sent.`, {
         operation: 'setImpactedTargets',
         hint,
       })
     if (tooLarge === 'fail') return undefined
-    const large = isTooLarge
+    const large = isBodyTooLarge
       ? 'The list of targets is over 20 MiB'
       : 'The list of targets is too large for the service (413)'
     return {

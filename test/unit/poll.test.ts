@@ -76,7 +76,7 @@ describe('a poll', () => {
     ['refused after an answer', [unavailable, refused, refused, refused, refused, 'done'], 'reached', 6],
     ['not trusted', [new MergeqError('unavailable', 'no.', { needsChange: true })], 'no.', 1],
     ['unreadable', [new MergeqError('bad-answer', 'no.')], gaveUp, 7],
-    ['too large', [new MergeqError('bad-answer', 'no.', { overLimit: true })], 'no.', 1],
+    ['too large', [new MergeqError('bad-answer', 'no.', { isResponseTooLarge: true })], 'no.', 1],
     ['refused with 400', [new MergeqError('refused', 'no.')], 'no.', 1],
   ])('of a service that is %s', async (_, answers, end, readings) => {
     const { seconds, ends } = await run(answers)

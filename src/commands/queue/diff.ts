@@ -33,7 +33,7 @@ export const differenceRecord: RecordFields = {
   ),
 }
 
-const queueRecord = ({ request: { values } }: Pick<Plan, 'request'>, nameRepository = repositoryName) => ({
+const recordOfPlan = ({ request: { values } }: Pick<Plan, 'request'>, nameRepository = repositoryName) => ({
   repo: nameRepository(values.repo),
   targetBranch: values.targetBranch,
 })
@@ -49,18 +49,18 @@ export async function printPlans(reading: PlanResults, cli: Cli): Promise<number
   const isSame = failed.length === 0 && !plans.some(hasDifferences)
   const recordsWith = (nameRepository: typeof repositoryName): readonly JsonObject[] =>
     plans.flatMap(plan =>
-      plan.differences.map(difference => ({ ...queueRecord(plan, nameRepository), ...difference })),
+      plan.differences.map(difference => ({ ...recordOfPlan(plan, nameRepository), ...difference })),
     )
   const records = recordsWith(repositoryName)
   const queues = [
     ...plans.map(plan => ({
-      ...queueRecord(plan),
+      ...recordOfPlan(plan),
       file: plan.path,
       exists: plan.live !== undefined,
       digest: plan.digest,
     })),
     ...failed.map(({ failure: { exit, message }, ...item }) => ({
-      ...queueRecord(item),
+      ...recordOfPlan(item),
       file: item.path,
       exit,
       message,

@@ -28,7 +28,7 @@ const entryColumns = columns(
 )
 
 /** The fields of a queue. */
-export const queueRecord = serviceRecord(getQueue, [])
+export const queueFields = serviceRecord(getQueue, [])
 
 /** The fields of its pull requests, which are the rows of the table. */
 const entryFields = serviceRecord({ response: entryRecord }, entryColumns)
@@ -39,8 +39,8 @@ const entryFields = serviceRecord({ response: entryRecord }, entryColumns)
  */
 function selectableFields(args: ParsedArgs): RecordFields {
   const names = (args.get('--fields')?.[0] ?? '').split(',').map(name => name.trim())
-  const ofEntry = names.find(name => !hasName(queueRecord, name) && hasName(entryFields, name))
-  const ofQueue = names.find(name => !hasName(entryFields, name) && hasName(queueRecord, name))
+  const ofEntry = names.find(name => !hasName(queueFields, name) && hasName(entryFields, name))
+  const ofQueue = names.find(name => !hasName(entryFields, name) && hasName(queueFields, name))
   if (ofEntry !== undefined && ofQueue !== undefined)
     throw usageError(
       `--fields: '${ofEntry}' is a field of a pull request, and '${ofQueue}' is a field of the queue.`,
@@ -48,9 +48,9 @@ function selectableFields(args: ParsedArgs): RecordFields {
     )
   if (ofEntry !== undefined) return entryFields
   return {
-    ...queueRecord,
+    ...queueFields,
     // An error about an unknown name lists all names.
-    names: [...new Set([...queueRecord.names, ...entryFields.names])],
+    names: [...new Set([...queueFields.names, ...entryFields.names])],
   }
 }
 

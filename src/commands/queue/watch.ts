@@ -31,7 +31,7 @@ import { columns, singleRecord } from '../../output/view.ts'
 import { giveUpLimit, startWaitTime, type WaitTime } from '../../wait/limits.ts'
 import { backOff, poll, readingOf } from '../../wait/poll.ts'
 import { waitInputs } from '../pr/wait-options.ts'
-import { printQueue, queueRecord } from './get.ts'
+import { printQueue, queueFields } from './get.ts'
 import type { QueueParams, QueueRequest } from './plan.ts'
 import { readUsualTime } from './screen.ts'
 import { isLive, type QueueUpdate, type WatchView, watchLive } from './watch-live.ts'
@@ -204,7 +204,7 @@ export const queueWatchCommand = command({
     duration: option(duration, 'Stop after this long and exit 0', { option: 'for' }),
     giveUpAfter: waitInputs.giveUpAfter,
   },
-  fields: combineFields(changeRecord, { ...queueRecord, columns: [] }),
+  fields: combineFields(changeRecord, { ...queueFields, columns: [] }),
   prints: {
     table: 'a live view on a terminal; elsewhere one line per change',
     json: 'the current queue; requires --once',
