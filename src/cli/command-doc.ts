@@ -72,7 +72,7 @@ function documentOutput({ operations, prints }: RegisteredCommand): OutputDoc {
   }
 }
 
-/** Splits an example from the exit code that ends it, and from the reason of that. */
+/** Splits `<line>  # exits with <code> <why>`; an example without a comment exits with 0. */
 function parseExample(example: string): { line: string; exit: number; why?: string } {
   const [line = '', exit, why] = example.split(/ +# exits with (\d+) /)
   return exit === undefined ? { line, exit: 0 } : { line, exit: Number(exit), why: why ?? '' }

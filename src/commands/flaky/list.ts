@@ -51,7 +51,7 @@ export const quarantinedColumn: Column = {
 /** The ID of a test, where there is room: `flaky get` finds a test by the words of its name, too. */
 export const idColumn: Column = { title: 'ID', format: 'id', priority: 9, yieldsToText: true, path: 'id' }
 
-/** The reason replaces a status without a value (docs/reference/service.md, "Test records"). */
+/** Returns `status.value`, or `status.reason` where it is missing (docs/reference/service.md, "Test records"). */
 const statusOf = (test: JsonObject): string | undefined =>
   getString(test, 'status.value') ?? getString(test, 'status.reason')
 

@@ -229,7 +229,7 @@ export interface PlanResults {
 
 /**
  * Works on several queues at a time; one that fails does not stop the others. Returns the results, and the errors with
- * their items, both in the order of the items. Throws the error of a signal, and that there is no token.
+ * their items, both in the order of the items. Throws if a signal arrived or there is no token.
  */
 export async function forEachQueue<T extends { readonly name: string; readonly request: QueueRequest }, R>(
   cli: Cli,
