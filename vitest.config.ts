@@ -18,8 +18,9 @@ const globalSetup = ['test/support/build.ts']
 /** What `npm test` runs, with Node and git only. */
 const shortProjects = [
   // Their files share the modules of a worker, which then loads the program once.
-  project('unit', { isolate: false }),
-  project('cli', { isolate: false }),
+  project('rules', { isolate: false }),
+  project('commands', { isolate: false }),
+  project('framework', { isolate: false }),
   // A short look at the built program.
   project('start', { globalSetup, isolate: false, retry: 1 }),
 ]

@@ -1,6 +1,6 @@
 // Runs the tests on Windows without a Windows machine: with Node for Windows in Wine.
 //
-//     npm run test:windows -- [--nodes 20,22,24,26] [--suites unit,cli,windows,terminal] [-t <part of a title>] [<test file>...]
+//     npm run test:windows -- [--nodes 20,22,24,26] [--suites rules,commands,framework,windows,terminal] [-t <part of a title>] [<test file>...]
 //
 // The suites `windows` and `terminal` run on every version of Node, the others on the first. What this needs is kept in
 // one folder, which later runs reuse. Where Wine cannot be set up, this says so and ends with exit code 0.
@@ -15,7 +15,7 @@ import { openWine } from './windows/wine.mjs'
 const { values, positionals } = parseArgs({
   options: {
     nodes: { type: 'string', default: '20,22,24,26' },
-    suites: { type: 'string', default: 'unit,cli,windows,terminal' },
+    suites: { type: 'string', default: 'rules,commands,framework,windows,terminal' },
     title: { type: 'string', short: 't' },
   },
   allowPositionals: true,

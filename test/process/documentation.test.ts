@@ -83,7 +83,7 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
         )
       }
     },
-    // test/cli/generated-reference.test.ts runs those of docs/troubleshooting.md.
+    // test/framework/generated-reference.test.ts runs those of docs/troubleshooting.md.
     text: () => undefined,
     // test/process/analytics.test.ts runs these.
     sql: () => undefined,
@@ -100,7 +100,7 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
       if (document.jobs === undefined) writeFileSync(join(folder, 'queue.yaml'), text)
     },
     // An example of a test is a part of a test file, which runs.
-    ts: ({ text }) => expect(readFileSync('test/cli/pr-get.test.ts', 'utf8')).toContain(text),
+    ts: ({ text }) => expect(readFileSync('test/commands/pr/get.test.ts', 'utf8')).toContain(text),
     async js({ text }) {
       mkdirSync(join(folder, 'node_modules'), { recursive: true })
       rmSync(join(folder, 'node_modules/mergeq'), { force: true })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { type Answer, mergeq, type Outcome, type Seen, type Setting } from '../support/harness.ts'
 
-// What a value must be is in test/unit/values.test.ts, how words are read in test/unit/parse.test.ts, and what was meant
-// in test/cli/corrections.test.ts; tokens are in test/cli/tokens.test.ts. Here: that the command line refuses it, with what words, before anything is sent.
+// What a value must be is in test/rules/values.test.ts, how words are read in test/framework/parse.test.ts, and what was meant
+// in test/framework/corrections.test.ts; tokens are in test/commands/auth/tokens.test.ts. Here: that the command line refuses it, with what words, before anything is sent.
 
 const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
 const where = ['-R', 'acme/web', '-b', 'main']

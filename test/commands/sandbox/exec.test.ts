@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
-import { MergeqError } from '../../src/errors.ts'
-import { mergeq, openStory, type Setting } from '../support/harness.ts'
+import { MergeqError } from '../../../src/errors.ts'
+import { mergeq, openStory, type Setting } from '../../support/harness.ts'
 
 /** Runs command lines against one sandbox; a number is a time that passes, in seconds. */
 async function play(options: Parameters<typeof openStory>[0], ...steps: readonly (string | number)[]) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mergeq, noon } from '../support/harness.ts'
+import { mergeq, noon } from '../../support/harness.ts'
 
 const record = {
   state: 'testing',

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { writeYaml } from '../../src/commands/queue/yaml.ts'
-import { liveSettings, settingsDigest } from '../../src/domain/queue-file.ts'
-import { files } from '../../src/host/files.ts'
-import type { JsonObject } from '../../src/json.ts'
-import { type Answer, mergeq, openStory, type Seen, type Setting, type Story } from '../support/harness.ts'
-import { testOnPosix } from '../support/programs.ts'
-import { asJsonObject, someSettings } from '../support/queue-settings.ts'
+import { writeYaml } from '../../../src/commands/queue/yaml.ts'
+import { liveSettings, settingsDigest } from '../../../src/domain/queue-file.ts'
+import { files } from '../../../src/host/files.ts'
+import type { JsonObject } from '../../../src/json.ts'
+import { type Answer, mergeq, openStory, type Seen, type Setting, type Story } from '../../support/harness.ts'
+import { testOnPosix } from '../../support/programs.ts'
+import { asJsonObject, someSettings } from '../../support/queue-settings.ts'
 
 /** The rows of queues of acme/web. */
 const rows = (...texts: readonly string[]): string =>
@@ -42,7 +42,7 @@ test.each(['document', 'hosted'] as const)(
     expect(await say('queue apply -f q.yaml --yes')).toBe(0)
     expect(await say('queue apply -f q.yaml --yes --json')).toBe(0)
     await story.close()
-    await expect(golden).toMatchFileSnapshot('../golden/queue-code.txt')
+    await expect(golden).toMatchFileSnapshot('../../golden/queue-code.txt')
   },
 )
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { MergeqError } from '../../src/errors.ts'
-import { runWithHistory } from '../support/pr-wait.ts'
+import { MergeqError } from '../../../src/errors.ts'
+import { runWithHistory } from '../../support/pr-wait.ts'
 
 const draining = {
   queue: [[0, 'draining']] as const,

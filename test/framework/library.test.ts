@@ -274,7 +274,7 @@ describe('a wrong option is a usage error in its name, and nothing is sent', () 
     }
   }
 
-  // What each type refuses is in test/unit/values.test.ts. A method takes the reference of a pull request, see below.
+  // What each type refuses is in test/rules/values.test.ts. A method takes the reference of a pull request, see below.
   test.each(operations.map(operation => [methodName(operation), operation] as const))(
     '%s refuses what the types of its params refuse',
     async (method, { route, params }) => {

@@ -252,7 +252,7 @@ const testLines: readonly Line[] = [
   }),
 ]
 
-// That every command with a body has `--set` is in test/cli/options.test.ts.
+// That every command with a body has `--set` is in test/framework/options.test.ts.
 const setLines: readonly Line[] = [
   ...ofQueue({
     updateQueue: [

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/json.ts'
-import { testOrders } from '../../src/methods/tests.ts'
-import { idOf, ids } from '../support/flaky-list.ts'
-import { mergeq, noon, openStory, type Seen, type Setting } from '../support/harness.ts'
+import type { JsonObject } from '../../../src/json.ts'
+import { testOrders } from '../../../src/methods/tests.ts'
+import { idOf, ids } from '../../support/flaky-list.ts'
+import { mergeq, noon, openStory, type Seen, type Setting } from '../../support/harness.ts'
 
 const where = '-R acme/web --org acme --retries 0'
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { checkDepth, checkPaused, checkStalled } from '../../src/commands/queue/check.ts'
-import type { JsonObject } from '../../src/json.ts'
-import { type Answer, mergeq, noon, type Seen, type Setting } from '../support/harness.ts'
-import { bisection, main } from '../support/metrics-text.ts'
-import { entry, queue } from '../support/queue-watch.ts'
+import { checkDepth, checkPaused, checkStalled } from '../../../src/commands/queue/check.ts'
+import type { JsonObject } from '../../../src/json.ts'
+import { type Answer, mergeq, noon, type Seen, type Setting } from '../../support/harness.ts'
+import { bisection, main } from '../../support/metrics-text.ts'
+import { entry, queue } from '../../support/queue-watch.ts'
 
 const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', NO_COLOR: '1' }
 const hour = 3_600_000

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { MergeqError } from '../../src/errors.ts'
-import { type Answer, mergeq, noon, openStory, type Seen, type Setting } from '../support/harness.ts'
-import { entry, queue } from '../support/queue-watch.ts'
+import { MergeqError } from '../../../src/errors.ts'
+import { type Answer, mergeq, noon, openStory, type Seen, type Setting } from '../../support/harness.ts'
+import { entry, queue } from '../../support/queue-watch.ts'
 
 /** Runs a line in a sandbox where #8 merges and #9 then fails. */
 async function story(line: string, setting: Setting = {}) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/json.ts'
-import { type Answer, mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'
-import { entry, queue, record, uuid } from '../support/pr-explain.ts'
+import type { JsonObject } from '../../../src/json.ts'
+import { type Answer, mergeq, openStory, type Seen, type Setting } from '../../support/harness.ts'
+import { entry, queue, record, uuid } from '../../support/pr-explain.ts'
 
 const json = (body: unknown): Answer => ({ body: JSON.stringify(body) })
 const nameOf = ({ path }: Pick<Seen, 'path'>) => path.replace('/v1/', '')

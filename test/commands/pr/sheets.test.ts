@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { describeStateChange } from '../../src/commands/queue/change-state.ts'
-import { describeUpdate } from '../../src/commands/queue/update.ts'
-import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
+import { describeStateChange } from '../../../src/commands/queue/change-state.ts'
+import { describeUpdate } from '../../../src/commands/queue/update.ts'
+import { type Answer, mergeq, type Seen, type Setting } from '../../support/harness.ts'
 
 const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', NO_COLOR: '1' }
 const record = {

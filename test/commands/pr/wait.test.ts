@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { pullRequestStates } from '../../src/domain/states.ts'
-import { MergeqError } from '../../src/errors.ts'
-import { mergeq, noon, openStory, type Setting } from '../support/harness.ts'
-import { type Course, documentsIn, env, runWithHistory, walk } from '../support/pr-wait.ts'
+import { pullRequestStates } from '../../../src/domain/states.ts'
+import { MergeqError } from '../../../src/errors.ts'
+import { mergeq, noon, openStory, type Setting } from '../../support/harness.ts'
+import { type Course, documentsIn, env, runWithHistory, walk } from '../../support/pr-wait.ts'
 
 const person: Setting = { terminal: true, env: { NO_COLOR: '1' } }
 const secondsOf = (asked: readonly { readonly second: number }[]) => asked.map(({ second }) => second)

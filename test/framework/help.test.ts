@@ -67,7 +67,7 @@ describe('help is as wide as the terminal, at most 100 columns, and 80 on a pipe
   })
 })
 
-// Where --help and -h may stand is in test/unit/parse.test.ts.
+// Where --help and -h may stand is in test/framework/parse.test.ts.
 test.each([
   ['help pr get', ['pr get --head x --help', 'pr status --help']],
   ['help pr', ['-q pr --help']],
@@ -174,7 +174,7 @@ test('options that few need are at the end of complete help, and marked in JSON'
 
 describe('help as data', () => {
   // Its content is compared with the manual page and the reference, which are made from it:
-  // test/cli/generated-reference.test.ts.
+  // test/framework/generated-reference.test.ts.
   test('`help --json` is one document, on one line on a pipe and indented on a terminal', async () => {
     const { out } = await mergeq('help --json')
     expect(out.split('\n')).toHaveLength(2)

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/json.ts'
-import { failing } from '../support/flaky-list.ts'
-import { junit } from '../support/flaky-match.ts'
-import { type Answer, mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'
+import type { JsonObject } from '../../../src/json.ts'
+import { failing } from '../../support/flaky-list.ts'
+import { junit } from '../../support/flaky-match.ts'
+import { type Answer, mergeq, openStory, type Seen, type Setting } from '../../support/harness.ts'
 
 const where = '-R acme/web --org acme --retries 0'
 

@@ -397,7 +397,7 @@ describe('states', () => {
   })
 })
 
-// That whole texts are read back, whatever is in them, is in test/unit/metrics.test.ts.
+// That whole texts are read back, whatever is in them, is in test/rules/metrics.test.ts.
 describe('the text format of metrics', () => {
   test.each([
     ...['up', 'up{a="b"}', 'up one', 'up 1 2 3', 'up 1 now', 'up 1_000', 'up 1,5', 'up --1', '1up 1'],
@@ -418,7 +418,7 @@ describe('the text format of metrics', () => {
   })
 })
 
-// What may stand beside what is in test/cli/usage-errors.test.ts.
+// What may stand beside what is in test/framework/usage-errors.test.ts.
 describe('--set', () => {
   test.each([
     ['a.b.c=true', ['a', 'b', 'c'], true],

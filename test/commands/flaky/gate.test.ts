@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readBaseline } from '../../src/commands/flaky/gate.ts'
-import { failing, idOf, pages } from '../support/flaky-list.ts'
-import { mergeq, type Setting } from '../support/harness.ts'
+import { readBaseline } from '../../../src/commands/flaky/gate.ts'
+import { failing, idOf, pages } from '../../support/flaky-list.ts'
+import { mergeq, type Setting } from '../../support/harness.ts'
 
 const gate = (flags: string, setting: Setting) =>
   mergeq(`flaky gate --retries 0 -R acme/web --org acme ${flags}`, setting)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { maxBodySize } from '../../src/domain/limits.ts'
-import { mergeq, type Seen, type Setting } from '../support/harness.ts'
-import { slowTest } from '../support/sample.ts'
+import { maxBodySize } from '../../../src/domain/limits.ts'
+import { mergeq, type Seen, type Setting } from '../../support/harness.ts'
+import { slowTest } from '../../support/sample.ts'
 
 const sha = '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9'
 const at = `-R acme/web -b main --sha ${sha}`

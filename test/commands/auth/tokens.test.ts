@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createRedactor } from '../../src/output/redactor.ts'
+import { createRedactor } from '../../../src/output/redactor.ts'
 import {
   type Answer,
   mergeq,
@@ -11,11 +11,11 @@ import {
   type Service,
   type Setting,
   serveScript,
-} from '../support/harness.ts'
-import { listening } from '../support/service.ts'
-import { done, file, mergeSettings, openHome, runningQueue, stored } from '../support/settings-sources.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { encodingsFound, token } from '../support/tokens.ts'
+} from '../../support/harness.ts'
+import { listening } from '../../support/service.ts'
+import { done, file, mergeSettings, openHome, runningQueue, stored } from '../../support/settings-sources.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { encodingsFound, token } from '../../support/tokens.ts'
 
 const other = 'tok_b1d85e03c62f49bb'
 const hosted = 'https://api.trunk.io'

@@ -15,11 +15,11 @@ import {
 import { join, relative } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { anyCharacter } from '../support/any-character.ts'
-import { mergeq, noon } from '../support/harness.ts'
-import { done, openHome, runningQueue, stored } from '../support/settings-sources.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
-import { token } from '../support/tokens.ts'
+import { anyCharacter } from '../../support/any-character.ts'
+import { mergeq, noon } from '../../support/harness.ts'
+import { done, openHome, runningQueue, stored } from '../../support/settings-sources.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { token } from '../../support/tokens.ts'
 
 // The files of these tests are real: what stores settings locks, links and renames them.
 const root = temporaryFolder('mergeq-stored-settings-')

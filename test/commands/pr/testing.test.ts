@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { mergeq, openStory, type Seen, type Story } from '../support/harness.ts'
+import { mergeq, openStory, type Seen, type Story } from '../../support/harness.ts'
 
 const where = '-R acme/web -b main'
 const id = '6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mergeq, type Seen, type Setting, tickingClock } from '../support/harness.ts'
+import { mergeq, type Seen, type Setting, tickingClock } from '../../support/harness.ts'
 
 const where = '-R acme/web --org acme --retries 0'
 const screen = { terminal: true, env: { NO_COLOR: '1' } }

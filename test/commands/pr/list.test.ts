@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'
+import { mergeq, openStory, type Seen, type Setting } from '../../support/harness.ts'
 
 const record = (prNumber: number, more: object = {}) => ({
   prNumber,

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../src/json.ts'
-import { annotationLines, sanitizeLine } from '../../src/output/sanitize.ts'
-import { failing, pages } from '../support/flaky-list.ts'
-import { mergeq, openStory, type Setting } from '../support/harness.ts'
+import type { JsonObject } from '../../../src/json.ts'
+import { annotationLines, sanitizeLine } from '../../../src/output/sanitize.ts'
+import { failing, pages } from '../../support/flaky-list.ts'
+import { mergeq, openStory, type Setting } from '../../support/harness.ts'
 
 const inCi = { GITHUB_ACTIONS: 'true', CI: 'true' }
 
@@ -29,7 +29,7 @@ test('a report of the sandbox in every format', async () => {
     golden += `$ mergeq ${line}\n${out}${err.replaceAll(/^(?=.)/gm, '! ')}-> ${code}\n\n`
   }
   await story.close()
-  await expect(golden).toMatchFileSnapshot('../golden/flaky-report.txt')
+  await expect(golden).toMatchFileSnapshot('../../golden/flaky-report.txt')
 })
 
 describe('Markdown', () => {
