@@ -230,5 +230,6 @@ export const referenceParts = (
   },
   'docs/prometheus.md': { alerts: renderAlerts() },
   'docs/reference/service.md': { operations: renderOperations(help) },
-  'docs/reference/sandbox.md': { scenarios: renderScenarios(), dialects: renderDialects() },
+  'docs/reference/sandbox.md': { dialects: renderDialects() },
+  'docs/sandbox.md': { scenarios: renderScenarios() },
 })
