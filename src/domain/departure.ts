@@ -16,10 +16,16 @@ export interface DepartureDetails {
 /** Returns a name: a text, or the first name in an object, whose structure is not documented. */
 export function nameIn(value: Json | undefined): string | undefined {
   const name = isObject(value)
-    ? ['login', 'name', 'username'].map(key => getString(value, key)).find(text => (text ?? '') !== '')
+    ? ['login', 'name', 'username', 'kind']
+        .map(key => getString(value, key))
+        .find(text => (text ?? '') !== '')
     : value
   return typeof name === 'string' && name !== '' ? name : undefined
 }
+
+/** Whether an actor is the service itself, and no person. */
+export const isService = (actor = ''): boolean =>
+  /^(?:trunk(?:[.-]io)?(?:\[bot\])?|merge[ _-]queue|service|system)$/i.test(actor)
 
 /** The normalized state of an event; the timeline calls FAILED `failure`. */
 export function stateOfEvent(event: JsonObject): string {

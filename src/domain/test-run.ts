@@ -61,6 +61,20 @@ export interface FailingCheck {
   readonly conclusion: string
 }
 
+/**
+ * Whether a failed pull request has no test result: its tests were stopped or took too long. `reason` is the word of
+ * the service for the failure.
+ */
+export function isInconclusive(reason: string | undefined, run: TestRun | undefined): boolean {
+  const { status, failingChecks = [] } = run ?? {}
+  return (
+    ['its_test_run_took_too_long', 'its_tests_took_too_long'].includes(reason ?? '') ||
+    status === 'cancelled' ||
+    (failingChecks.length > 0 &&
+      failingChecks.every(({ conclusion }) => /^(?:cancelled|stale|timed_out)$/i.test(conclusion)))
+  )
+}
+
 const isTestRunId = (id: string | undefined): id is string => id !== undefined && /^[\w.-]{1,128}$/.test(id)
 
 /** Accepts an object with an id or a branch, a branch that ends in an id, or an id. */

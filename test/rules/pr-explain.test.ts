@@ -72,9 +72,15 @@ const rows: readonly Row[] = [
   ['waiting: pending, position -> pr wait 7', { queue: listed('PENDING').queue }],
   // Merged, while an older reading of the queue lists it.
   ['merged: merged (submit again: false)', { ...listed('TESTS_PASSED', 'PAUSED'), ...at('MERGED') }],
-  ['dropped: failed -> pr submit 7', at('FAILED')],
-  ['dropped: failed, failing-checks -> pr testing run-1, pr submit 7', { ...at('FAILED'), run: failedRun }],
-  ['dropped: failed, conflict-culprit, failure-causes -> pr submit 7', at('FAILED', { timeline: history })],
+  ['dropped: failed -> pr submit 7 (needs a change)', at('FAILED')],
+  [
+    'dropped: failed, failing-checks -> pr testing run-1, pr submit 7 (needs a change)',
+    { ...at('FAILED'), run: failedRun },
+  ],
+  [
+    'dropped: failed, conflict-culprit, failure-causes -> pr submit 7 (needs a change)',
+    at('FAILED', { timeline: history }),
+  ],
   // Failed, and still counted as submitted.
   [
     'unknown: settling -> pr get 7 --json, pr wait 7 (submit again: null)',
@@ -89,10 +95,28 @@ const rows: readonly Row[] = [
     },
   ],
   // Failed, while an older reading of the queue lists it.
-  ['dropped: failed -> pr submit 7', { ...listed('TESTING'), ...at('FAILED') }],
+  ['dropped: failed -> pr submit 7 (needs a change)', { ...listed('TESTING'), ...at('FAILED') }],
   [
-    'dropped: cancelled, service-says -> pr submit 7',
+    'dropped: cancelled, service-says -> pr submit 7 (needs a change)',
     at('CANCELLED', { reason: 'pr_closed', actor: { login: 'ada' } }),
+  ],
+  [
+    'dropped: cancelled, service-says -> pr submit 7 (needs a change)',
+    at('CANCELLED', { reason: 'it_was_not_ready_for_too_long', actor: { kind: 'system' } }),
+  ],
+  ['dropped: cancelled -> pr submit 7', at('CANCELLED', { actor: 'trunk-io[bot]' })],
+  // Failed without a result: its tests were stopped or took too long.
+  [
+    'dropped: failed, service-says -> pr submit 7',
+    at('FAILED', { timeline: [{ state: 'failure', reason: 'its_tests_took_too_long' }] }),
+  ],
+  ['dropped: failed -> pr submit 7', { ...at('FAILED'), run: run({ status: 'cancelled' }) }],
+  [
+    'dropped: failed, failing-checks -> pr submit 7',
+    {
+      ...at('FAILED'),
+      run: run({ checkSuites: [{ checkRuns: [{ name: 'e2e', conclusion: 'CANCELLED' }] }] }),
+    },
   ],
   ['held: pending-failure -> pr wait 7, pr restart 7', at('PENDING_FAILURE')],
   // Held, no longer counted as submitted, but listed.
@@ -238,7 +262,8 @@ const rows: readonly Row[] = [
 test.each(rows)('explains %s', (meaning, read) => {
   const { verdict, reasons, next, submitAgain } = explainPullRequest({ ...nothing, ...read })
   const steps = next.map(({ command }) => command?.replace('mergeq ', '') ?? '-').join(', ')
-  const safe = submitAgain.safe === true ? '' : ` (submit again: ${submitAgain.safe})`
+  const { safe: isSafe, needsChange } = submitAgain
+  const safe = isSafe !== true ? ` (submit again: ${isSafe})` : needsChange ? ' (needs a change)' : ''
   const codes = reasons.map(({ code }) => code).join(', ')
   expect(`${verdict}: ${codes}${steps && ` -> ${steps}`}${safe}`).toBe(meaning)
 })
@@ -363,10 +388,10 @@ describe('the prose for a terminal', () => {
     expect(proseOf({ record: record('FAILED', { reason }), run: timedOut })).toEqual([
       '✗ #7 failed 3m ago',
       `  e2e timed out   ${page}`,
-      '  It was tested alone, on top of main; its own change caused the failure.',
+      '  It was tested alone, on top of main; its tests did not finish.',
       'Next',
       '  mergeq pr submit 7',
-      '    After a fix; without one it will most likely fail again.',
+      '    Submits it again.',
     ])
     const closed = { reason: 'pr_closed', actor: 'bob' }
     expect(proseOf({ record: record('CANCELLED', closed) })[1]).toBe('  It was closed by bob.')

@@ -13,7 +13,7 @@ const explanationRecord: RecordFields = {
     ...['testRun', 'testRun.id', 'testRun.status', 'testRun.failing', 'testRun.pending'],
     ...['reasons', 'reasons.code', 'reasons.message'],
     ...['next', 'next.command', 'next.why'],
-    ...['submitAgain', 'submitAgain.safe', 'submitAgain.why'],
+    ...['submitAgain', 'submitAgain.safe', 'submitAgain.needsChange', 'submitAgain.why'],
     ...['unread', 'unread.what', 'unread.why'],
   ],
   columns: [],

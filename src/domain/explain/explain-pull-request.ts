@@ -1,7 +1,8 @@
 import { get, getArray, getNumber, getString, type JsonObject } from '../../json.ts'
+import { departureDetails, isService } from '../departure.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
 import { isFailedOrCancelled, normalizeState, stateOf, terminalOutcome } from '../states.ts'
-import type { TestRun } from '../test-run.ts'
+import { isInconclusive, type TestRun } from '../test-run.ts'
 import { stateFindings } from './findings.ts'
 import type { Action, Finding, Step } from './readiness.ts'
 
@@ -60,8 +61,11 @@ export interface Explanation {
   /** The most important reason first; `code` is stable, `message` is text for people. */
   readonly reasons: readonly { readonly code: string; readonly message: string }[]
   readonly next: readonly NextStep[]
-  /** Whether running `pr submit` now is safe; `safe` is null if that is unknown. */
-  readonly submitAgain: { readonly safe: boolean | null; readonly why: string }
+  /**
+   * Whether running `pr submit` now is safe; `safe` is null if that is unknown. With `needsChange` it would end as
+   * before: after the pull request's own failure, and after a person cancelled it.
+   */
+  readonly submitAgain: { readonly safe: boolean | null; readonly needsChange: boolean; readonly why: string }
   readonly unread: readonly UnreadSource[]
 }
 
@@ -93,7 +97,18 @@ export function explainPullRequest(sources: ExplainSources): Explanation {
     })
   const isBlocking = ({ blocks = false }: Finding) => blocks
   const verdict = verdictOf(state, findings, findings.some(isBlocking))
-  const steps = [...findings.flatMap(finding => finding.steps ?? []), ...stepsFor(verdict, state, run)]
+  const submitAgain = {
+    needsChange: false,
+    ...assessResubmission(
+      state === '' && record !== undefined ? 'unknown' : verdict,
+      { record: record ?? {}, run },
+      nameOf,
+    ),
+  }
+  const steps = [
+    ...findings.flatMap(finding => finding.steps ?? []),
+    ...stepsFor(verdict, state, run, submitAgain),
+  ]
   // Of steps with the same command the first is enough.
   const next = new Map<string, NextStep>()
   for (const { action, why } of steps) {
@@ -113,11 +128,7 @@ export function explainPullRequest(sources: ExplainSources): Explanation {
       ({ code, message }) => ({ code, message }),
     ),
     next: [...next.values()],
-    submitAgain: assessResubmission(
-      state === '' && record !== undefined ? 'unknown' : verdict,
-      record ?? {},
-      nameOf,
-    ),
+    submitAgain,
     unread,
   }
 }
@@ -150,7 +161,12 @@ function verdictOf(state: string, [first]: readonly Finding[], isBlocked: boolea
   return isBlocked ? 'blocked' : 'waiting'
 }
 
-function stepsFor(verdict: ExplanationVerdict, state: string, run: TestRun | undefined): readonly Step[] {
+function stepsFor(
+  verdict: ExplanationVerdict,
+  state: string,
+  run: TestRun | undefined,
+  { needsChange }: Explanation['submitAgain'],
+): readonly Step[] {
   const wait: Step = { action: 'wait', why: 'Waits until it merges or leaves the queue.' }
   const showChecks: readonly Step[] =
     run === undefined ? [] : [{ action: 'show-test-run', why: 'Shows the checks of its test run.' }]
@@ -161,7 +177,8 @@ function stepsFor(verdict: ExplanationVerdict, state: string, run: TestRun | und
     case 'never-submitted':
       return [submit('Submits it to the queue.')]
     case 'dropped': {
-      if (state === 'CANCELLED') return [submit('Submits it again.')]
+      if (!needsChange) return [submit('Submits it again.')]
+      if (state === 'CANCELLED') return [submit('If it should merge after all.')]
       return [...showChecks, submit('After a fix; without one it will most likely fail again.')]
     }
     case 'held': {
@@ -193,6 +210,18 @@ function describeQueue(queue: JsonObject, entry: QueueEntry | undefined): Explan
   }
 }
 
+/** Returns whether a pull request that failed or was cancelled needs a change before it is submitted again. */
+function assessDeparture(record: JsonObject, run: TestRun | undefined) {
+  const { reason, actor } = departureDetails(record)
+  if (stateOf(record) === 'FAILED')
+    return isInconclusive(reason, run)
+      ? { needsChange: false, why: 'It is no longer in the queue, and its tests did not finish.' }
+      : { needsChange: true, why: 'Its own change caused the failure. Fix it first.' }
+  return isService(actor) && reason !== 'it_was_not_ready_for_too_long'
+    ? { needsChange: false, why: 'It is no longer in the queue. The service cancelled it.' }
+    : { needsChange: true, why: 'It was cancelled. Find out why before you submit it again.' }
+}
+
 const defaultPriority = 100
 
 /**
@@ -201,12 +230,12 @@ const defaultPriority = 100
  */
 function assessResubmission(
   verdict: ExplanationVerdict,
-  record: JsonObject,
+  { record, run }: ActionSubject & { readonly record: JsonObject },
   nameOf: ExplainSources['nameOf'],
-): Explanation['submitAgain'] {
+): Omit<Explanation['submitAgain'], 'needsChange'> & { readonly needsChange?: boolean } {
   if (verdict === 'never-submitted') return { safe: true, why: 'It was never submitted.' }
   if (verdict === 'merged') return { safe: false, why: 'It is already merged.' }
-  if (verdict === 'dropped') return { safe: true, why: 'It is no longer in the queue.' }
+  if (verdict === 'dropped') return { safe: true, ...assessDeparture(record, run) }
   if (verdict === 'unknown') return { safe: null, why: 'Its current state is unknown. Check it again first.' }
   const priority = getNumber(record, 'priorityValue')
   const isDefault = priority === defaultPriority || getString(record, 'usedDefaultPriorityName') !== undefined

@@ -10,7 +10,7 @@ import {
   stateWords,
   terminalOutcome,
 } from '../states.ts'
-import type { TestRun } from '../test-run.ts'
+import { isInconclusive, type TestRun } from '../test-run.ts'
 import { type Finding, readinessFindings, type Step } from './readiness.ts'
 
 /** The documents that findings are made from; a missing document is an empty object. */
@@ -26,7 +26,7 @@ export interface Facts {
 
 /** Returns what the state of a pull request, its test run and its queue say, the most important first. */
 export function stateFindings(state: string, facts: Facts, run: TestRun | undefined): readonly Finding[] {
-  const first = describeState(state, facts)
+  const first = describeState(state, facts, run)
   const { failingChecks = [], pending = [] } = run ?? {}
   const failing = failingChecks.map(({ name }) => shorten(name))
   const running = pending.map(name => shorten(name))
@@ -85,7 +85,7 @@ const stateMessages = new Map([
 
 const codeOf = (state: string): string => state.toLowerCase().replaceAll('_', '-')
 
-function describeState(state: string, { record, entry, queue }: Facts): Finding {
+function describeState(state: string, { record, entry, queue }: Facts, run: TestRun | undefined): Finding {
   const isSubmitted = record.isCurrentlySubmittedToQueue
   const message = stateMessages.get(state)
   if (state === '') return { code: 'no-state', message: 'The service reports no state.' }
@@ -104,6 +104,8 @@ function describeState(state: string, { record, entry, queue }: Facts): Finding 
       code: 'not-submitted',
       message: `It is ${stateWords(state)}, but the service reports it as not submitted.`,
     }
+  if (state === 'FAILED' && isInconclusive(departureDetails(record).reason, run))
+    return { code: 'failed', message: 'Its tests did not finish.' }
   const depth = getNumber(queue, 'pendingFailureDepth') ?? 0
   const more =
     state === 'PENDING_FAILURE' && depth > 0

@@ -60,7 +60,7 @@ describe.each(['document', 'hosted'] as const)('`pr explain` on a sandbox in the
     expect(out).toContain('reason\tIts tests failed.\n')
     expect(out).toContain('reason\tIt was submitted by edsger.\n')
     expect(out).toMatch(/^next\tmergeq pr submit 9 {2}\(.*after a fix/im)
-    expect(out).toMatch(/^submit again\tsafe: /m)
+    expect(out).toMatch(/^submit again\tafter a change: /m)
   })
 })
 

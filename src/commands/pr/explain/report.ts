@@ -146,7 +146,8 @@ export function explanationRows(explanation: Explanation): readonly JsonObject[]
     rows.push(['test run', `${testRun.id}${status}`])
   }
   for (const { command, why } of next) rows.push(['next', command === null ? why : `${command}  (${why})`])
-  const safety = submitAgain.safe === null ? 'unclear' : submitAgain.safe ? 'safe' : 'not safe'
+  const { safe, needsChange } = submitAgain
+  const safety = safe === null ? 'unclear' : !safe ? 'not safe' : needsChange ? 'after a change' : 'safe'
   rows.push(['submit again', `${safety}: ${submitAgain.why}`])
   for (const { what, why } of unread) rows.push(['unavailable', `${what}: ${why}`])
   return rows.map(([field, value]) => ({ field, value }))
