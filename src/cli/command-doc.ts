@@ -121,7 +121,8 @@ export const programSummary = 'Work with merge queues and flaky tests from the c
 /** The environment variables that give no setting. */
 export const otherVariables: readonly (readonly [names: string, description: string])[] = [
   ['MERGEQ_TOKEN', 'API token; an empty value counts as unset'],
-  ['TRUNK_API_TOKEN', 'API token if MERGEQ_TOKEN is not set, for the default base URL only'],
+  ['MERGEQ_TOKEN_FILE', 'File with the API token, if MERGEQ_TOKEN is not set'],
+  ['TRUNK_API_TOKEN', 'API token if neither is set, for the default base URL only'],
   ['MERGEQ_GUARD', '`off` disables the `mergeq guard` pre-push hook'],
   ['MERGEQ_SANDBOX_SHELL', '`1` omits the notice of a sandbox; `mergeq sandbox shell` sets it'],
   ['MERGEQ_DEBUG', '`1` also prints the stack trace of an error on standard error'],

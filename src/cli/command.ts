@@ -40,10 +40,11 @@ export interface Command<X extends Options = Options> {
   /** Whether it ends with the exit code of a program that it runs. */
   readonly propagatesExitCode?: boolean
   /**
-   * What it does with the settings, other than to use them: a command that changes them does not read them first, and
-   * wrong ones must not keep a command from running for which only options count.
+   * What it does with the settings, other than to use them: a command that changes them does not read them first, one
+   * that creates a profile accepts a new name, and wrong ones must not keep a command from running for which only
+   * options count.
    */
-  readonly settings?: 'changed' | 'not needed'
+  readonly settings?: 'changed' | 'profile created' | 'not needed'
   /** Runs the command, and returns its exit code. `values` are those of `options`. */
   run(values: OptionValues<X>, cli: Cli): Promise<number>
 }

@@ -40,6 +40,7 @@ export async function createContext(
   const settings = resolveSettings(args, host, {
     changes: [operation ?? [], alsoSends === 'any' ? [] : alsoSends].flat().some(isChange),
     changesSettings: command.settings === 'changed',
+    createsProfile: command.settings === 'profile created',
     needsSettings: command.settings !== 'not needed',
     notify: text => logger.info(text),
   })
@@ -140,7 +141,7 @@ export const createCommandClient = (parts: {
       advice: createAdvice(parts.settings.commandLine),
       maxRetries: parts.options.retries,
       ...(parts.options.dryRun === true ? { preview: printRequest(parts.host.out) } : {}),
-      token: memoize(() => readToken(parts.host.env, parts.settings, parts.secrets.hide, parts.logger.warn)),
+      token: memoize(() => readToken(parts.host, parts.settings, parts.secrets.hide, parts.logger.warn)),
     },
     isLoopback,
   )

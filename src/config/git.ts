@@ -99,7 +99,9 @@ const lookupTimeLimit = 10_000
 /** Returns the environment without tokens (docs/reference/network.md, "Child processes"). */
 export const withoutTokens = (env: Environment): Environment =>
   Object.fromEntries(
-    Object.entries(env).filter(([name]) => !/^(?:MERGEQ_TOKEN|TRUNK_API_TOKEN)$/i.test(name)),
+    Object.entries(env).filter(
+      ([name]) => !/^(?:MERGEQ_TOKEN|MERGEQ_TOKEN_FILE|TRUNK_API_TOKEN)$/i.test(name),
+    ),
   )
 
 /** Keep git from prompting, in a terminal or in a window, and make its messages English. */

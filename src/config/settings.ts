@@ -103,6 +103,8 @@ export interface Config {
 export interface ResolveOptions {
   readonly changes: boolean
   readonly changesSettings: boolean
+  /** Whether the selected profile may be one that does not exist yet. False by default. */
+  readonly createsProfile?: boolean
   /** False where only what the caller gives counts, else the defaults. True by default. */
   readonly needsSettings?: boolean
   /** Reports a choice that was made for the user. */
@@ -135,15 +137,17 @@ export function resolveSettings(
   const used = new Map<SettingKey, ResolvedValue>()
   const configured = new Map<SettingKey, string>()
   const hasToken = async () => {
-    const token = findToken(host.env, await settings.require('baseUrl'), store)
+    const token = findToken(host, settings)
     return token.then(() => true).catch(error => !isMergeqError(error) || error.kind !== 'auth')
   }
-  const { needsSettings = true } = options
+  const { needsSettings = true, createsProfile = false } = options
   const configuredSources = [
     projectFileSource(host),
     // A command that changes settings does not read the profile: it must be able to correct an invalid
     // value and to create a profile.
-    ...(options.changesSettings ? [] : [memoized(profileSource(store, () => settings.require('profile')))]),
+    ...(options.changesSettings
+      ? []
+      : [memoized(profileSource(store, () => settings.require('profile'), createsProfile))]),
     discovered(async () => (await loadDiscovery()).ciSource(host, hasToken)),
   ]
   const settings = createConfig(given)

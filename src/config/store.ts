@@ -17,7 +17,10 @@ export const parentDirectory = (path: string): string => path.replace(/[\\/][^\\
 /** The largest settings file, in characters; a larger file is not a settings file. */
 const maxStoreSize = 1024 * 1024
 
-/** The stored settings: `profiles` by name, `tokens` by origin, and unknown members. */
+/**
+ * The stored settings: `profiles` by name, and unknown members. `tokens` by origin are members of the document for
+ * the profile `default`, and of each other profile.
+ */
 export interface Store {
   readonly path: string | undefined
   /**
@@ -139,11 +142,11 @@ export const sectionOf = (document: JsonObject, name: string): JsonObject => {
 
 /**
  * Returns the values of a profile. Throws a usage error for an unknown profile, except for the profile
- * `default`.
+ * `default` and where a command creates the profile.
  */
-export function profileIn(document: JsonObject, name: string): JsonObject {
+export function profileIn(document: JsonObject, name: string, creates = false): JsonObject {
   const profiles = sectionOf(document, 'profiles')
-  if (name !== 'default' && !Object.hasOwn(profiles, name))
+  if (name !== 'default' && !creates && !Object.hasOwn(profiles, name))
     throw usageError(
       `Profile not found: ${name}.`,
       hintWithSuggestion(
@@ -155,18 +158,47 @@ export function profileIn(document: JsonObject, name: string): JsonObject {
   return sectionOf(profiles, name)
 }
 
+/** Replaces the stored values of a profile with the result of `change`. */
+export const updateProfile = (
+  host: Host,
+  name: string,
+  change: (values: JsonObject) => JsonObject,
+): Promise<void> =>
+  updateStore(host, document => {
+    const profiles = sectionOf(document, 'profiles')
+    return { ...document, profiles: { ...profiles, [name]: change(sectionOf(profiles, name)) } }
+  })
+
+/** Returns the tokens of a profile by their origins. Throws a usage error for an unknown profile. */
+export const tokensIn = (document: JsonObject, profile: string): JsonObject =>
+  sectionOf(profile === 'default' ? document : profileIn(document, profile), 'tokens')
+
+/** Replaces the tokens of a profile with the result of `change`. */
+export function updateTokens(
+  host: Host,
+  profile: string,
+  change: (tokens: JsonObject) => JsonObject,
+): Promise<void> {
+  const changeIn = (owner: JsonObject) => ({ ...owner, tokens: change(sectionOf(owner, 'tokens')) })
+  return profile === 'default' ? updateStore(host, changeIn) : updateProfile(host, profile, changeIn)
+}
+
 /**
  * Returns the selected profile as a source. An unreadable file has no values here: the command warns about
  * it, and fails only where it needs the file.
  */
-export const profileSource = (store: Store, profile: () => Promise<string>): SettingSource => ({
+export const profileSource = (
+  store: Store,
+  profile: () => Promise<string>,
+  createsProfile: boolean,
+): SettingSource => ({
   async find(name) {
     const { key } = settingDefinition(name)
     if (key === undefined) return undefined
     const profileName = await profile()
     const document = await store.read().catch(() => undefined)
     if (document === undefined) return undefined
-    const stored = profileIn(document, profileName)[key]
+    const stored = profileIn(document, profileName, createsProfile)[key]
     // A person may have written a number without quotes.
     const value = typeof stored === 'number' ? String(stored) : stored
     if (typeof value !== 'string') return undefined
@@ -189,11 +221,11 @@ const isAbsolute = (path: string | undefined): path is string =>
  * written below the working directory.
  */
 function configFile({ env, runtime: { platform } }: Host): string | undefined {
-  const { APPDATA, HOME, MERGEQ_CONFIG_DIR, XDG_CONFIG_HOME } = env
+  const { HOME, LOCALAPPDATA, MERGEQ_CONFIG_DIR, XDG_CONFIG_HOME } = env
   const [base, folder] = MERGEQ_CONFIG_DIR
     ? [MERGEQ_CONFIG_DIR, '']
     : platform === 'win32'
-      ? [APPDATA, '\\mergeq']
+      ? [LOCALAPPDATA, '\\mergeq']
       : isAbsolute(XDG_CONFIG_HOME)
         ? [XDG_CONFIG_HOME, '/mergeq']
         : [HOME, platform === 'darwin' ? '/Library/Preferences/mergeq' : '/.config/mergeq']

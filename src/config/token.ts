@@ -1,7 +1,7 @@
 import { joinCommandLine } from '../domain/suggested-command.ts'
 import { MergeqError, usageError } from '../errors.ts'
-import type { Environment } from '../host/host.ts'
-import { restrictCommand, type Store, sectionOf } from './store.ts'
+import type { Environment, Host } from '../host/host.ts'
+import { restrictCommand, type Store, tokensIn } from './store.ts'
 
 export interface Token {
   readonly value: string
@@ -11,6 +11,8 @@ export interface Token {
 }
 
 const maxTokenLength = 4096
+/** Upper limit for a token and the white space around it, in bytes. */
+export const maxTokenFileSize = 64 * 1024
 /** The origin of the hosted service, which is the default base URL. */
 export const defaultOrigin = 'https://api.trunk.io'
 const blank = /^[\t\n\v\f\r ]*$/
@@ -46,38 +48,70 @@ export const isTokenVariableEmpty = ({ MERGEQ_TOKEN }: Environment): boolean =>
 export const emptyTokenNote =
   'MERGEQ_TOKEN is set but empty, which is normal in CI jobs for pull requests from forks, because they have no access to secrets.'
 
+/** The settings that decide which token is used. */
+interface TokenSettings {
+  readonly store: Store
+  require(name: 'baseUrl' | 'profile'): Promise<string>
+}
+
+/** Names what a token is stored for: its origin, and its profile unless that is the profile `default`. */
+export const describeTokenOwner = (origin: string, profile: string): string =>
+  profile === 'default' ? origin : `${origin} in profile ${profile}`
+
+/** Returns the token in a file. Throws a usage error for a file that cannot be read, and for one without a token. */
+async function readTokenFile(path: string, { files }: Pick<Host, 'files'>): Promise<Token> {
+  const hint = 'Use a file with an API token of your organization, or unset MERGEQ_TOKEN_FILE.'
+  const text = await files.read(path, maxTokenFileSize).catch(error => {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw usageError(`MERGEQ_TOKEN_FILE: ${path} cannot be read: ${reason}.`, hint)
+  })
+  if (text === undefined) throw usageError(`MERGEQ_TOKEN_FILE: the file ${path} does not exist.`, hint)
+  return parseToken(text, 'MERGEQ_TOKEN_FILE')
+}
+
 /**
- * Returns the token for the origin of a base address (docs/reference/cli.md, "Token"): MERGEQ_TOKEN,
- * TRUNK_API_TOKEN for the default origin only, or the token that is stored for this origin. Throws an auth
- * error when there is none.
+ * Returns the token for the base URL of the settings (docs/reference/cli.md, "Token"): MERGEQ_TOKEN, the token in
+ * the file of MERGEQ_TOKEN_FILE, TRUNK_API_TOKEN for the default origin only, or the token that is stored for this
+ * origin and profile. Throws an auth error when there is none, and a usage error for a wrong one.
  *
  * @param isOption whether MERGEQ_TOKEN is an option of the library, which messages name
  */
 export async function findToken(
-  env: Environment,
-  baseUrl: string,
-  store: Store,
+  { env, files }: Pick<Host, 'env' | 'files'>,
+  settings: TokenSettings,
   isOption = false,
 ): Promise<Token> {
+  const baseUrl = await settings.require('baseUrl')
   const { origin } = new URL(baseUrl)
   const name = isOption ? 'the option token' : 'MERGEQ_TOKEN'
-  const { MERGEQ_TOKEN: mergeqToken = '', TRUNK_API_TOKEN: trunkToken = '' } = env
+  const {
+    MERGEQ_TOKEN: mergeqToken = '',
+    MERGEQ_TOKEN_FILE: file = '',
+    TRUNK_API_TOKEN: trunkToken = '',
+  } = env
   if (!blank.test(mergeqToken)) return parseToken(mergeqToken, name)
+  if (file !== '') return readTokenFile(file, { files })
   if (!blank.test(trunkToken) && origin === defaultOrigin) return parseToken(trunkToken, 'TRUNK_API_TOKEN')
-  const tokens = sectionOf(await store.read(), 'tokens')
+  const profile = await settings.require('profile')
+  const tokens = tokensIn(await settings.store.read(), profile)
   const stored = Object.hasOwn(tokens, origin) ? tokens[origin] : undefined
+  const owner = describeTokenOwner(origin, profile)
   if (typeof stored === 'string')
-    return { ...parseToken(stored, `the stored token for ${origin}`), isStored: true }
+    return { ...parseToken(stored, `the stored token for ${owner}`), isStored: true }
   const note =
     (isTokenVariableEmpty(env) && !isOption ? ` ${emptyTokenNote}` : '') +
     (blank.test(trunkToken) ? '' : ` TRUNK_API_TOKEN is ignored: it is used only for ${defaultOrigin}.`)
   const storedOrigins = Object.keys(tokens)
-  if (storedOrigins.length === 0)
-    throw new MergeqError('auth', `No API token was found.${note}`, {
-      hint: `Set ${name} to an API token of your organization${isOption ? '.' : ', or run: mergeq auth login'}`,
+  const ofProfile = profile === 'default' ? [] : ['--profile', profile]
+  if (storedOrigins.length === 0) {
+    const login = joinCommandLine(['auth', 'login', ...ofProfile])
+    const where = profile === 'default' ? '' : ` for profile ${profile}`
+    throw new MergeqError('auth', `No API token was found${where}.${note}`, {
+      hint: `Set ${name} to an API token of your organization${isOption ? '.' : `, or run: ${login}`}`,
     })
-  const message = `No token is stored for ${origin}, only for ${storedOrigins.join(', ')}.${note}`
-  const login = `, or run: ${joinCommandLine(['auth', 'login', '--base-url', baseUrl])}`
+  }
+  const message = `No token is stored for ${owner}, only for ${storedOrigins.join(', ')}.${note}`
+  const login = `, or run: ${joinCommandLine(['auth', 'login', '--base-url', baseUrl, ...ofProfile])}`
   throw new MergeqError('auth', message, {
     hint: `A stored token is sent only to its own origin. Set ${name}${isOption ? '.' : login}`,
   })
@@ -88,16 +122,13 @@ export async function findToken(
  * stored token that other users can read. Throws an auth error when there is none.
  */
 export async function readToken(
-  env: Environment,
-  settings: {
-    readonly store: Store
-    require(name: 'baseUrl'): Promise<string>
-  },
+  host: Pick<Host, 'env' | 'files'>,
+  settings: TokenSettings,
   hide: (secret: string) => void,
   warn: (text: string) => Promise<void>,
   isOption = false,
 ): Promise<Token> {
-  const token = await findToken(env, await settings.require('baseUrl'), settings.store, isOption)
+  const token = await findToken(host, settings, isOption)
   hide(token.value)
   const mode = token.isStored === true ? await settings.store.sharedMode() : undefined
   if (mode !== undefined)

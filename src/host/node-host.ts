@@ -14,7 +14,12 @@ import {
  * The variables that child processes and libraries must not see: tokens, and the switch that would disable
  * certificate validation.
  */
-const hiddenVariables = ['MERGEQ_TOKEN', 'TRUNK_API_TOKEN', 'NODE_TLS_REJECT_UNAUTHORIZED']
+const hiddenVariables = [
+  'MERGEQ_TOKEN',
+  'MERGEQ_TOKEN_FILE',
+  'TRUNK_API_TOKEN',
+  'NODE_TLS_REJECT_UNAUTHORIZED',
+]
 
 /**
  * Creates the host of a Node process. Removes the tokens from the environment that child processes inherit.

@@ -260,7 +260,7 @@ async function createCallClient(
     maxRetries: await settings.require('retries'),
     logger,
     secrets,
-    token: memoize(() => readToken(host.env, settings, secrets.hide, logger.warn, namesToken)),
+    token: memoize(() => readToken(host, settings, secrets.hide, logger.warn, namesToken)),
   }
   return createServiceClient(parts, isLoopback)
 }

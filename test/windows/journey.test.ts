@@ -19,8 +19,8 @@ const installed = join(place, 'npm global')
 const profile = join(place, 'profile')
 const work = join(place, 'work')
 const tools = join(place, 'tools & more')
-const roaming = join(profile, 'AppData', 'Roaming')
-const settingsFile = join(roaming, 'mergeq', 'config.json')
+const local = join(profile, 'AppData', 'Local')
+const settingsFile = join(local, 'mergeq', 'config.json')
 const token = 'tok_4f2a9c1e77d0b6aa'
 const bom = '\uFEFF'
 
@@ -38,8 +38,7 @@ async function mergeq(words: readonly string[], { env, ...options }: Options = {
     env: {
       PATH: searchPath(),
       USERPROFILE: profile,
-      APPDATA: roaming,
-      LOCALAPPDATA: join(profile, 'AppData', 'Local'),
+      LOCALAPPDATA: local,
       MERGEQ_REPO: 'acme/web',
       MERGEQ_TARGET_BRANCH: 'main',
       ...env,
@@ -60,7 +59,7 @@ function write(path: string, text: string | Uint8Array): string {
 const echo = join(tools, 'echo words.cmd')
 
 beforeAll(async () => {
-  for (const directory of [installed, roaming, work, tools]) mkdirSync(directory, { recursive: true })
+  for (const directory of [installed, local, work, tools]) mkdirSync(directory, { recursive: true })
   const { stdout } = await execa('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', place])
   const options = ['--global', '--offline', '--no-audit', '--no-fund', '--prefix', installed]
   await execa('npm', ['install', ...options, join(place, stdout.trim())])

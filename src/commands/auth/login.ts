@@ -4,15 +4,18 @@ import { command } from '../../cli/command.ts'
 import { canPrompt } from '../../cli/confirm.ts'
 import { printPreview } from '../../cli/dry-run.ts'
 import { flag, type Input } from '../../cli/inputs.ts'
-import { sectionOf, storeFile, updateStore } from '../../config/store.ts'
-import { defaultOrigin, isTokenVariableEmpty, parseToken } from '../../config/token.ts'
+import { storeFile, updateTokens } from '../../config/store.ts'
+import {
+  defaultOrigin,
+  describeTokenOwner,
+  isTokenVariableEmpty,
+  maxTokenFileSize,
+  parseToken,
+} from '../../config/token.ts'
 import { joinCommandLine } from '../../domain/suggested-command.ts'
 import { readText } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { describeVerification, readOrigin, verifyToken } from './service.ts'
-
-/** Upper limit for a token and the white space around it, in bytes. */
-const maxInputBytes = 64 * 1024
 
 /** Refuses a token that is typed as an argument, without repeating it. */
 const tokenArgument: Input<undefined> = {
@@ -57,6 +60,7 @@ export const authLoginCommand = command({
   summary: 'Verify an API token and store it',
   alsoSends: [getMergeQueueMetrics],
   prints: 'nothing',
+  settings: 'profile created',
   options: {
     withToken: flag('Read the token from standard input'),
     noVerify: flag('Store the token without verifying it'),
@@ -66,29 +70,32 @@ export const authLoginCommand = command({
   async run({ withToken, noVerify }, cli) {
     const { host, settings, secrets, logger } = cli
     const origin = await readOrigin(cli)
+    const profile = await settings.require('profile')
+    const owner = describeTokenOwner(origin, profile)
     if (cli.options.dryRun) {
       const reading = withToken ? 'read a token from standard input' : 'prompt for a token'
       const verification = noVerify ? '' : `, verify it with ${await describeVerification(cli)}`
-      const would = `Would ${reading}${verification} and store it for ${origin} in ${storeFile(cli)}.`
+      const would = `Would ${reading}${verification} and store it for ${owner} in ${storeFile(cli)}.`
       return printPreview(would, cli)
     }
     const input = withToken
-      ? await readText(host.input.read(), 'Standard input', maxInputBytes)
+      ? await readText(host.input.read(), 'Standard input', maxTokenFileSize)
       : await askForToken(origin, cli)
     const token = parseToken(input, withToken ? 'standard input' : 'the prompt')
     secrets.hide(token.value)
     if (!noVerify) await verifyToken(token, cli)
-    await updateStore(host, document => ({
-      ...document,
-      tokens: { ...sectionOf(document, 'tokens'), [origin]: token.value },
-    }))
-    await logger.info(`Stored the token for ${origin}${noVerify ? ' without verifying it' : ''}.`)
+    await updateTokens(host, profile, tokens => ({ ...tokens, [origin]: token.value }))
+    await logger.info(`Stored the token for ${owner}${noVerify ? ' without verifying it' : ''}.`)
     if (cli.args.has('--base-url'))
       await logger.info(
         `Only the token was stored, not the base URL. To make this base URL the default, run: ${joinCommandLine(['config', 'set', 'base-url', await settings.require('baseUrl')])}`,
       )
-    if (host.env.MERGEQ_TOKEN !== undefined && !isTokenVariableEmpty(host.env))
-      await logger.warn('MERGEQ_TOKEN is set and takes precedence over the stored token.')
+    const { MERGEQ_TOKEN: variable, MERGEQ_TOKEN_FILE: file = '' } = host.env
+    const isTokenSet = variable !== undefined && !isTokenVariableEmpty(host.env)
+    if (isTokenSet || file !== '')
+      await logger.warn(
+        `${isTokenSet ? 'MERGEQ_TOKEN' : 'MERGEQ_TOKEN_FILE'} is set and takes precedence over the stored token.`,
+      )
     return 0
   },
 })

@@ -1,6 +1,7 @@
 import { command } from '../../cli/command.ts'
 import { printPreview } from '../../cli/dry-run.ts'
-import { parentDirectory, sectionOf, storeFile, updateStore } from '../../config/store.ts'
+import { parentDirectory, storeFile, tokensIn, updateStore, updateTokens } from '../../config/store.ts'
+import { describeTokenOwner } from '../../config/token.ts'
 import { readOrigin } from './service.ts'
 
 export const authLogoutCommand = command({
@@ -12,25 +13,23 @@ export const authLogoutCommand = command({
   async run(_, cli) {
     const { host, settings, logger } = cli
     const origin = await readOrigin(cli)
-    const isStored = Object.hasOwn(sectionOf(await settings.store.read(), 'tokens'), origin)
+    const profile = await settings.require('profile')
+    const owner = describeTokenOwner(origin, profile)
+    const isStored = Object.hasOwn(tokensIn(await settings.store.read(), profile), origin)
     if (cli.options.dryRun) {
       const preview = isStored
-        ? `Would remove the token for ${origin} from ${storeFile(cli)}.`
-        : `Would change nothing: no token is stored for ${origin}.`
+        ? `Would remove the token for ${owner} from ${storeFile(cli)}.`
+        : `Would change nothing: no token is stored for ${owner}.`
       return printPreview(preview, cli)
     }
-    if (isStored)
-      await updateStore(host, document => {
-        const { [origin]: _, ...tokens } = sectionOf(document, 'tokens')
-        return { ...document, tokens }
-      })
+    if (isStored) await updateTokens(host, profile, ({ [origin]: _, ...tokens }) => tokens)
     else if (
       settings.store.path !== undefined &&
       (await host.files.exists(parentDirectory(settings.store.path)))
     )
       // A write also removes what a killed write left behind, which may contain the token.
       await updateStore(host, document => document).catch(() => undefined)
-    await logger.info(isStored ? `Removed the token for ${origin}.` : `No token is stored for ${origin}.`)
+    await logger.info(isStored ? `Removed the token for ${owner}.` : `No token is stored for ${owner}.`)
     return 0
   },
 })

@@ -2,9 +2,10 @@ import { command } from '../../cli/command.ts'
 import { printPreview } from '../../cli/dry-run.ts'
 import { argument } from '../../cli/inputs.ts'
 import { settingDefinitions } from '../../config/setting-definitions.ts'
+import { updateProfile } from '../../config/store.ts'
 import { usageError, withName } from '../../errors.ts'
 import { anyText, keyArgument } from './key.ts'
-import { describeProfile, updateProfile } from './profile.ts'
+import { describeProfile } from './profile.ts'
 
 /** Upper limit for a stored value, in characters. */
 const maxValueLength = 4_096
@@ -27,7 +28,8 @@ export const configSetCommand = command({
       const would = `Would set ${key} to ${value} in ${await describeProfile(cli)}.`
       return printPreview(would, cli)
     }
-    await updateProfile(cli, values => ({ ...values, [key]: value }))
+    const profile = await cli.settings.require('profile')
+    await updateProfile(cli.host, profile, values => ({ ...values, [key]: value }))
     return 0
   },
 })

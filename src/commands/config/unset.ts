@@ -1,8 +1,8 @@
 import { command } from '../../cli/command.ts'
 import { printPreview } from '../../cli/dry-run.ts'
-import { profileIn } from '../../config/store.ts'
+import { profileIn, updateProfile } from '../../config/store.ts'
 import { keyArgument } from './key.ts'
-import { describeProfile, updateProfile } from './profile.ts'
+import { describeProfile } from './profile.ts'
 
 export const configUnsetCommand = command({
   name: 'config unset',
@@ -13,9 +13,10 @@ export const configUnsetCommand = command({
   options: { key: keyArgument },
   examples: ['mergeq config unset repo'],
   async run({ key: { key } }, cli) {
-    const { settings } = cli
+    const { host, settings } = cli
+    const profileName = await settings.require('profile')
     // An unknown profile is an error: a command that removes a value does not create one.
-    const profile = profileIn(await settings.store.read(), await settings.require('profile'))
+    const profile = profileIn(await settings.store.read(), profileName)
     if (cli.options.dryRun) {
       const place = await describeProfile(cli)
       const preview = Object.hasOwn(profile, key)
@@ -23,7 +24,7 @@ export const configUnsetCommand = command({
         : `Would change nothing: ${key} is not set in ${place}.`
       return printPreview(preview, cli)
     }
-    await updateProfile(cli, ({ [key]: _, ...values }) => values)
+    await updateProfile(host, profileName, ({ [key]: _, ...values }) => values)
     return 0
   },
 })

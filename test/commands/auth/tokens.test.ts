@@ -371,6 +371,55 @@ describe('`auth logout`', () => {
   })
 })
 
+test('a stored token belongs to one profile, which `auth login` creates', async () => {
+  const { read, run } = open()
+  const tokens = { [hosted]: token }
+  for (const profile of ['', ' --profile b'])
+    expect((await run(`${login} --no-verify${profile}`, { input: token })).code).toBe(0)
+  expect(read()).toEqual({ tokens, profiles: { b: { tokens } } })
+  expect((await run('auth logout --profile b')).err).toBe(`Removed the token for ${hosted} in profile b.\n`)
+  expect(await run('auth status --profile b')).toEqual({
+    code: 4,
+    out: '',
+    err:
+      'mergeq: No API token was found for profile b.\n' +
+      '  Set MERGEQ_TOKEN to an API token of your organization, or run: mergeq auth login --profile b\n',
+  })
+  expect((await run('auth status --no-verify')).code).toBe(0)
+})
+
+describe('the file of MERGEQ_TOKEN_FILE', () => {
+  const ask = (text: string | undefined, env: Setting['env'] = {}) =>
+    mergeq(queueGet, {
+      env: { MERGEQ_TOKEN: '', TRUNK_API_TOKEN: other, MERGEQ_TOKEN_FILE: '/run/token', ...env },
+      files: text === undefined ? {} : { '/run/token': text },
+      answer: runningQueue,
+    })
+
+  test.each([
+    ['comes before TRUNK_API_TOKEN', {}, token],
+    ['comes after MERGEQ_TOKEN', { MERGEQ_TOKEN: other }, other],
+  ])('%s', async (_, env, sent) => {
+    const { code, requests } = await ask(`${token}\n`, env)
+    expect({ code, sent: requests[0]?.headers['x-api-token'] }).toEqual({ code: 0, sent })
+  })
+
+  test.each([
+    ['is missing', undefined, 'MERGEQ_TOKEN_FILE: the file /run/token does not exist'],
+    ['is empty', '\n', 'Invalid token (MERGEQ_TOKEN_FILE): it is empty'],
+  ])('that %s is an error, and no other token is used', async (_, text, message) => {
+    const { code, err, requests } = await ask(text)
+    expect({ code, requests }).toEqual({ code: 2, requests: [] })
+    expect(err).toContain(`mergeq: ${message}.\n`)
+  })
+
+  test('that cannot be read is an error', async () => {
+    const { code, err } = await open().run(queueGet, { env: { MERGEQ_TOKEN_FILE: root } })
+    expect(code).toBe(2)
+    expect(err).toContain(`mergeq: MERGEQ_TOKEN_FILE: ${root} cannot be read: `)
+  })
+})
+
 describe('a stored token belongs to one origin', () => {
   const withToken = (origin: string, baseUrl: string): Setting =>
     mergeSettings(stored({ tokens: { [origin]: token } }), {
@@ -468,7 +517,7 @@ test('no program that is started gets a token', async () => {
   for (const ci of [{}, { CI: 'true', GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'acme/web' }]) {
     const environments: unknown[] = []
     const setting: Setting = {
-      env: { ...ci, MERGEQ_TOKEN: token, TRUNK_API_TOKEN: other },
+      env: { ...ci, MERGEQ_TOKEN: token, MERGEQ_TOKEN_FILE: '/tok_file', TRUNK_API_TOKEN: other },
       spawn: (_, args, { env }) => {
         environments.push(env)
         return { code: 0, out: args.includes('remote') ? 'origin\thttps://git.test/acme/web (fetch)\n' : '' }
