@@ -107,7 +107,9 @@ async function openHttpClient(
   { host, logger, settings, options, nameOf }: ClientParts,
   isLoopback: HttpClientOptions['isLoopback'],
 ): Promise<HttpClient> {
-  const authorities = await readAuthorities(await settings.read('caFile'), nameOf('caFile'), host)
+  const caFile = await settings.read('caFile')
+  const { origin: authoritiesOrigin = '' } = (await settings.find('caFile')) ?? {}
+  const authorities = await readAuthorities(caFile, authoritiesOrigin, host)
   const { createHttpClient } = await import('../http/http-client.ts')
   if (host.env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
     await logger.warn('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored: certificates are always verified.')
@@ -115,6 +117,7 @@ async function openHttpClient(
     ...host,
     limit: options.timeout ?? Number.POSITIVE_INFINITY,
     authorities,
+    authoritiesOrigin,
     nameOf,
     isLoopback,
     notify: text => logger.progress(text),
@@ -124,18 +127,18 @@ async function openHttpClient(
 /** `ca` options would replace the certificates of NODE_EXTRA_CA_CERTS, so these are returned as well. */
 async function readAuthorities(
   path: string | undefined,
-  option: string,
+  origin: string,
   { env, files }: Host,
 ): Promise<readonly string[]> {
   if (path === undefined) return []
   const own = await files.read(path).catch((error: Error) => {
     throw usageError(
-      `${option}: ${path} cannot be read: ${error.message}.`,
+      `${origin}: ${path} cannot be read: ${error.message}.`,
       'Specify a PEM file with certificates.',
     )
   })
   if (own === undefined)
-    throw usageError(`${option}: the file ${path} does not exist.`, 'Specify a PEM file with certificates.')
+    throw usageError(`${origin}: the file ${path} does not exist.`, 'Specify a PEM file with certificates.')
   const others = env.NODE_EXTRA_CA_CERTS
     ? await files.read(env.NODE_EXTRA_CA_CERTS).catch(() => undefined)
     : undefined

@@ -133,7 +133,7 @@ export const otherVariables: readonly (readonly [names: string, description: str
     'HTTPS_PROXY, NO_PROXY',
     'Proxy for HTTPS, and hosts to reach without it; the names can be in upper or lower case',
   ],
-  ['NODE_EXTRA_CA_CERTS', 'File with additional certificate authorities, like --ca-file'],
+  ['NODE_EXTRA_CA_CERTS', 'File with additional certificate authorities, like MERGEQ_CA_FILE'],
   ['NODE_DISABLE_COMPILE_CACHE', 'If set, compiled code is not cached'],
   [
     'NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM',

@@ -171,7 +171,8 @@ export const settingDefinitions = {
   }),
   caFile: setting({
     flag: '--ca-file',
-    env: [],
+    key: 'ca-file',
+    env: ['MERGEQ_CA_FILE'],
     summary: 'File with additional certificate authorities (PEM)',
     parse: textParser('file name'),
   }),

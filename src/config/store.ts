@@ -1,10 +1,10 @@
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { shellWord } from '../domain/suggested-command.ts'
 import { isUtf16 } from '../domain/values/text.ts'
-import { isMergeqError, MergeqError, usageError } from '../errors.ts'
+import { isMergeqError, MergeqError, usageError, withName } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { isObject, type JsonObject, parseJson, stringifyJson } from '../json.ts'
-import { type SettingSource, settingDefinition } from './setting-definitions.ts'
+import { type SettingKey, type SettingSource, settingDefinition } from './setting-definitions.ts'
 
 export function joinPath(directory: string, name: string, platform: string): string {
   const separator = platform === 'win32' ? '\\' : '/'
@@ -158,6 +158,15 @@ export function profileIn(document: JsonObject, name: string, creates = false): 
   return sectionOf(profiles, name)
 }
 
+/**
+ * Throws a usage error for a value that must not be stored: a relative path would name another file in each working
+ * directory, such as one of a repository.
+ */
+export function requireStorable(name: SettingKey, value: string): void {
+  if (name === 'caFile' && !isAbsolute(value))
+    throw usageError(`'${value}' is a relative path.`, 'In the settings file, use an absolute path.')
+}
+
 /** Replaces the stored values of a profile with the result of `change`. */
 export const updateProfile = (
   host: Host,
@@ -202,6 +211,7 @@ export const profileSource = (
     // A person may have written a number without quotes.
     const value = typeof stored === 'number' ? String(stored) : stored
     if (typeof value !== 'string') return undefined
+    withName(`${key} in ${store.path}`, () => requireStorable(name, value))
     const flag = profileName === 'default' ? '' : ` --profile ${shellWord(profileName)}`
     return {
       value,

@@ -15,6 +15,8 @@ export interface HttpClientOptions {
   random(): number
   /** Further certificate authorities, in PEM. */
   readonly authorities: readonly string[]
+  /** Where the file of authorities was named, for messages: `--ca-file`. */
+  readonly authoritiesOrigin: string
   /** Returns the name of a setting as the caller writes it. */
   nameOf(setting: 'caFile' | 'timeout'): string
   /** The shortest time limit of an attempt, in milliseconds; it limits opening a connection too. */
@@ -63,7 +65,7 @@ export interface HttpClient {
 /** Opens no connection before the first request. Throws a usage error for invalid authorities. */
 export async function createHttpClient(clientOptions: HttpClientOptions): Promise<HttpClient> {
   const { env, runtime, clock, interrupted, isLoopback } = clientOptions
-  const certificates = await parseCertificates(clientOptions.authorities, clientOptions.nameOf('caFile'))
+  const certificates = await parseCertificates(clientOptions.authorities, clientOptions.authoritiesOrigin)
   const proxy = proxyFromEnvironment(env)
   const proxyOf = (url: URL) =>
     isLoopback(url.hostname) || bypassesProxy(url, env) ? undefined : proxy?.host
@@ -226,7 +228,7 @@ function retryAfter(headers: ReadonlyMap<string, string>, now: number): number |
 }
 
 /** Throws a usage error for a text without a certificate and for a damaged certificate. */
-async function parseCertificates(authorities: readonly string[], caFile: string): Promise<readonly string[]> {
+async function parseCertificates(authorities: readonly string[], origin: string): Promise<readonly string[]> {
   if (authorities.length === 0) return []
   const { X509Certificate } = await import('node:crypto')
   return authorities.flatMap(pem => {
@@ -235,13 +237,13 @@ async function parseCertificates(authorities: readonly string[], caFile: string)
       for (const certificate of certificates) new X509Certificate(certificate)
     } catch {
       throw usageError(
-        `${caFile}: the file contains a damaged certificate.`,
+        `${origin}: the file contains a damaged certificate.`,
         'Download the file again. The format is PEM.',
       )
     }
     if (certificates.length > 0) return certificates
     throw usageError(
-      `${caFile}: the file contains no certificate.`,
+      `${origin}: the file contains no certificate.`,
       'Use a PEM file. A certificate starts with -----BEGIN CERTIFICATE-----.',
     )
   })

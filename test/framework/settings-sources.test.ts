@@ -39,6 +39,7 @@ describe('each value comes from the first that has it: flag, environment, projec
     },
     timeout: { '--timeout': '1s', MERGEQ_TIMEOUT: '2s', 'profile default': '3s' },
     retries: { '--retries': '7', MERGEQ_RETRIES: '8', 'profile default': '9', default: '3' },
+    'ca-file': { '--ca-file': '/flag.pem', MERGEQ_CA_FILE: '/env.pem', 'profile default': '/profile.pem' },
     color: { '--color': 'always', MERGEQ_COLOR: 'never', 'profile default': 'always', default: 'auto' },
   }
   /** The world in which these sources give values to a setting. */
@@ -133,6 +134,17 @@ describe('each value comes from the first that has it: flag, environment, projec
     expect(other.err).toContain('`mergeq config unset retries --profile work`')
   })
 
+  test('a CA file is named by what gives it; a stored one must not depend on the working directory', async () => {
+    const line = 'queue get -R acme/web -b main'
+    const unreadable = await mergeq(line, { env: { MERGEQ_CA_FILE: 'ca.pem' } })
+    expect(unreadable.err).toMatch(/^mergeq: MERGEQ_CA_FILE: the file ca\.pem does not exist\./)
+    const relative = await mergeq(line, profiles({ default: { 'ca-file': 'ca.pem' } }))
+    expect(relative).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`ca-file in ${file}: 'ca.pem' is`),
+    })
+  })
+
   test('a bad value in a project file names its key', async () => {
     const { err } = await mergeq('queue get -b main', projectFile({ output: 'xml' }))
     expect(err).toContain("/repo/.mergeq.json: output: 'xml' ")
@@ -217,7 +229,18 @@ describe('the project file', () => {
     expect({ code: ran.code, out: ran.out }).toEqual({ code: out === '' ? 5 : 0, out })
   })
 
-  const refusedKeys = ['base-url', 'baseUrl', 'token', 'profile', 'retries', 'target-branch', '__proto__', '']
+  const refusedKeys = [
+    'base-url',
+    'baseUrl',
+    'ca-file',
+    'caFile',
+    'token',
+    'profile',
+    'retries',
+    'target-branch',
+    '__proto__',
+    '',
+  ]
   test.each(refusedKeys)('%j in it is refused, and its value not repeated', async key => {
     const content = `{"repo":"acme/web",${JSON.stringify(key)}:${JSON.stringify(`https://evil.test/${token}`)}}`
     const { code, out, err, requests } = await mergeq('queue get -b main', {

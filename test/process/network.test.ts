@@ -100,7 +100,7 @@ testWith('tinyproxy')(
   },
 )
 
-testWith('openssl').each(['NODE_EXTRA_CA_CERTS', '--ca-file'])(
+testWith('openssl').each(['NODE_EXTRA_CA_CERTS', '--ca-file', 'MERGEQ_CA_FILE'])(
   '%s adds to the authorities of this machine, and takes none away',
   async way => {
     const first = await secured('first')
@@ -109,7 +109,8 @@ testWith('openssl').each(['NODE_EXTRA_CA_CERTS', '--ca-file'])(
     const env = {
       NODE_OPTIONS: `${first.env.NODE_OPTIONS} --use-openssl-ca`,
       SSL_CERT_FILE: first.authority.file,
-      NODE_EXTRA_CA_CERTS: way === '--ca-file' ? undefined : second.authority.file,
+      NODE_EXTRA_CA_CERTS: undefined,
+      ...(way === '--ca-file' ? {} : { [way]: second.authority.file }),
     }
     const line = `queue get --json${way === '--ca-file' ? ` --ca-file ${second.authority.file}` : ''}`
     for (const { base } of [first, second]) await run(line, base, one, env)

@@ -2,7 +2,7 @@ import { command } from '../../cli/command.ts'
 import { printPreview } from '../../cli/dry-run.ts'
 import { argument } from '../../cli/inputs.ts'
 import { settingDefinitions } from '../../config/setting-definitions.ts'
-import { updateProfile } from '../../config/store.ts'
+import { requireStorable, updateProfile } from '../../config/store.ts'
 import { usageError, withName } from '../../errors.ts'
 import { anyText, keyArgument } from './key.ts'
 import { describeProfile } from './profile.ts'
@@ -23,7 +23,10 @@ export const configSetCommand = command({
   async run({ key: { key, name }, value }, cli) {
     if (value.length > maxValueLength)
       throw usageError(`${key}: the value is longer than ${maxValueLength} characters.`)
-    withName(key, () => settingDefinitions[name].parse(value))
+    withName(key, () => {
+      settingDefinitions[name].parse(value)
+      requireStorable(name, value)
+    })
     if (cli.options.dryRun) {
       const would = `Would set ${key} to ${value} in ${await describeProfile(cli)}.`
       return printPreview(would, cli)

@@ -134,7 +134,7 @@ describe('an invalid setting is rejected', () => {
     ['target_branch', 'main'],
     ['targetBranch', 'main'],
     ['Repo', 'acme/web'],
-    ['ca-file', '/etc/ca.pem'],
+    ['ca-file', 'ca.pem'],
     ['pr', '7'],
     ['', 'x'],
     ['repo', 'web'],
