@@ -1,11 +1,18 @@
 import { pullRequestStates, queueStates } from '../domain/states.ts'
 import { isNotFound, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import type { Delivery, Operation, Params, ParamValues, Resource } from './operation.ts'
+import {
+  type Delivery,
+  isChange,
+  type Operation,
+  type Params,
+  type ParamValues,
+  type Resource,
+} from './operation.ts'
 import { buildRequest, type RequestParts, sentMember } from './request.ts'
 import type { DecodedResponse } from './response.ts'
 import { type ExchangeOptions, exchange } from './send.ts'
-import type { ServiceClient } from './service-client.ts'
+import { requireWritable, type ServiceClient } from './service-client.ts'
 
 /** What one call adds to the body, its limits, and how its progress is told. */
 export interface CallOptions extends RequestParts, Pick<ExchangeOptions, 'limits' | 'progress'> {}
@@ -61,6 +68,7 @@ async function callOnce<P extends Params>(
   const { limits = {}, progress } = options
   const request = await buildRequest(client, operation, params, options)
   if (client.preview !== undefined) return client.preview(request)
+  if (isChange(operation)) await requireWritable(client)
   const result = { resource: request.resource, params }
   const { recovery } = operation
   try {

@@ -1,11 +1,13 @@
 import type { Config } from '../config/settings.ts'
 import { minSecretLength } from '../domain/limits.ts'
+import { sandboxToken } from '../domain/scenario-names.ts'
 import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
-import type { HttpClient, HttpClientOptions } from '../http/http-client.ts'
+import type { HttpClient } from '../http/http-client.ts'
 import type { HttpRequest } from '../http/messages.ts'
 import type { Logger } from '../output/logger.ts'
 import type { Redactor } from '../output/redactor.ts'
+import { isLoopback } from '../url.ts'
 import type { Advice } from './advice.ts'
 
 interface ServiceClientOptions {
@@ -49,6 +51,24 @@ export interface ServiceClient {
   preview?(request: HttpRequest): Promise<never>
 }
 
+/**
+ * Throws a usage error if MERGEQ_READ_ONLY is set, unless the service is a sandbox. An address on loopback may lead to
+ * another service, which does not accept the token of a sandbox.
+ */
+export async function requireWritable({
+  host: { env },
+  settings,
+  token,
+}: Pick<ServiceClient, 'host' | 'settings' | 'token'>): Promise<void> {
+  if (/^(?:|0|false)$/i.test(env.MERGEQ_READ_ONLY ?? '')) return
+  const { hostname } = new URL(await settings.require('baseUrl'))
+  if (isLoopback(hostname) && (await token().catch(() => undefined))?.value === sandboxToken) return
+  throw usageError(
+    'MERGEQ_READ_ONLY is set: nothing may be changed.',
+    'Nothing was sent. To allow changes, unset MERGEQ_READ_ONLY.',
+  )
+}
+
 /** Returns the client without messages and progress, for an extra read whose failure is not reported. */
 export const withoutMessages = (client: ServiceClient): ServiceClient => {
   const ignore = async () => undefined
@@ -74,7 +94,6 @@ interface ClientParts extends Omit<ServiceClient, 'httpClient'> {
  */
 export function createServiceClient<T extends ClientParts>(
   parts: T,
-  isLoopback: HttpClientOptions['isLoopback'],
 ): T & { httpClient(): Promise<HttpClient>; close(): Promise<void> } {
   let httpClient: Promise<HttpClient> | undefined
   return {
@@ -89,7 +108,7 @@ export function createServiceClient<T extends ClientParts>(
       return token
     },
     httpClient() {
-      httpClient ??= openHttpClient(parts, isLoopback)
+      httpClient ??= openHttpClient(parts)
       return httpClient
     },
     async close() {
@@ -103,10 +122,7 @@ export function createServiceClient<T extends ClientParts>(
 }
 
 /** Throws a usage error for a file of authorities that cannot be read. */
-async function openHttpClient(
-  { host, logger, settings, options, nameOf }: ClientParts,
-  isLoopback: HttpClientOptions['isLoopback'],
-): Promise<HttpClient> {
+async function openHttpClient({ host, logger, settings, options, nameOf }: ClientParts): Promise<HttpClient> {
   const caFile = await settings.read('caFile')
   const { origin: authoritiesOrigin = '' } = (await settings.find('caFile')) ?? {}
   const authorities = await readAuthorities(caFile, authoritiesOrigin, host)

@@ -123,6 +123,7 @@ export const otherVariables: readonly (readonly [names: string, description: str
   ['MERGEQ_TOKEN', 'API token; an empty value counts as unset'],
   ['MERGEQ_TOKEN_FILE', 'File with the API token, if MERGEQ_TOKEN is not set'],
   ['TRUNK_API_TOKEN', 'API token if neither is set, for the default base URL only'],
+  ['MERGEQ_READ_ONLY', '`1` refuses every change of the service, except in a dry run and in a sandbox'],
   ['MERGEQ_GUARD', '`off` disables the `mergeq guard` pre-push hook'],
   ['MERGEQ_SANDBOX_SHELL', '`1` omits the notice of a sandbox; `mergeq sandbox shell` sets it'],
   ['MERGEQ_DEBUG', '`1` also prints the stack trace of an error on standard error'],

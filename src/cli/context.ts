@@ -10,7 +10,6 @@ import type { Host } from '../host/host.ts'
 import { createLogger, type Logger } from '../output/logger.ts'
 import { createPrinter } from '../output/printer.ts'
 import { shouldColor } from '../output/styled-text.ts'
-import { isLoopback } from '../url.ts'
 import { createAdvice } from './advice.ts'
 import type { Cli, CommandClient, CommandRunner, GlobalOptions, SecretOutput } from './cli.ts'
 import type { Command } from './command.ts'
@@ -30,15 +29,21 @@ export interface Program {
 export const drawsResults = ({ results }: Pick<Cli, 'results'>): boolean =>
   results === 'screen' || results === 'page'
 
+/** Whether a command sends a change; what `api` sends is known only when it runs. */
+export const sendsChange = ({
+  operation,
+  alsoSends = [],
+}: Pick<Command, 'operation' | 'alsoSends'>): boolean =>
+  [operation ?? [], alsoSends === 'any' ? [] : alsoSends].flat().some(isChange)
+
 /** Creates the context of a command. Throws a usage error for global options that are wrong. */
 export async function createContext(
   command: Pick<Command, 'name' | 'operation' | 'alsoSends' | 'fields' | 'settings'>,
   args: ParsedArgs,
   { host, secrets, runCommandLine }: Program,
 ): Promise<Cli> {
-  const { name, operation, alsoSends = [] } = command
   const settings = resolveSettings(args, host, {
-    changes: [operation ?? [], alsoSends === 'any' ? [] : alsoSends].flat().some(isChange),
+    changes: sendsChange(command),
     changesSettings: command.settings === 'changed',
     createsProfile: command.settings === 'profile created',
     needsSettings: command.settings !== 'not needed',
@@ -90,7 +95,7 @@ export async function createContext(
   let client: CommandClient | undefined
   return {
     ...shared,
-    command: name,
+    command: command.name,
     args,
     printer,
     runCommandLine,
@@ -134,14 +139,11 @@ export const createCommandClient = (parts: {
   readonly logger: Logger
   readonly secrets: SecretOutput
 }): CommandClient =>
-  createServiceClient(
-    {
-      ...parts,
-      nameOf: typedName,
-      advice: createAdvice(parts.settings.commandLine),
-      maxRetries: parts.options.retries,
-      ...(parts.options.dryRun === true ? { preview: printRequest(parts.host.out) } : {}),
-      token: memoize(() => readToken(parts.host, parts.settings, parts.secrets.hide, parts.logger.warn)),
-    },
-    isLoopback,
-  )
+  createServiceClient({
+    ...parts,
+    nameOf: typedName,
+    advice: createAdvice(parts.settings.commandLine),
+    maxRetries: parts.options.retries,
+    ...(parts.options.dryRun === true ? { preview: printRequest(parts.host.out) } : {}),
+    token: memoize(() => readToken(parts.host, parts.settings, parts.secrets.hide, parts.logger.warn)),
+  })

@@ -1,7 +1,8 @@
+import { requireWritable } from '../api/service-client.ts'
 import type { ParsedArgs } from '../config/settings.ts'
 import { isDryRunEnd, toMergeqError } from '../errors.ts'
 import type { Command } from './command.ts'
-import { createContext, type Program } from './context.ts'
+import { createContext, type Program, sendsChange } from './context.ts'
 import { optionInputs } from './inputs.ts'
 import { inputContext, readInputs } from './requests.ts'
 
@@ -9,6 +10,8 @@ import { inputContext, readInputs } from './requests.ts'
 export async function runCommand(command: Command, args: ParsedArgs, program: Program): Promise<number> {
   const cli = await createContext(command, args, program)
   try {
+    // A change is refused before the command reads anything or asks.
+    if (sendsChange(command) && !cli.options.dryRun) await requireWritable(cli.client())
     const values = await readInputs(optionInputs(command.options ?? {}), args, inputContext(cli))
     return await command.run(values, cli)
   } catch (error) {

@@ -13,3 +13,6 @@ export const scenarioNames = [
 export type ScenarioName = (typeof scenarioNames)[number]
 
 export const defaultScenario: ScenarioName = 'happy'
+
+/** The token of a sandbox, which no other service accepts. */
+export const sandboxToken = 'sandbox'

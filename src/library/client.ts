@@ -21,7 +21,6 @@ import type { Method } from '../methods/method.ts'
 import { readReference, resolveRequest } from '../methods/resolve.ts'
 import { createLogger } from '../output/logger.ts'
 import { createRedactor, type Redactor } from '../output/redactor.ts'
-import { isLoopback } from '../url.ts'
 import type { WaitTarget } from '../wait/readings.ts'
 import { type IteratorName, iteratorName, type MethodName, methodName } from './method-names.ts'
 import {
@@ -262,7 +261,7 @@ async function createCallClient(
     secrets,
     token: memoize(() => readToken(host, settings, secrets.hide, logger.warn, namesToken)),
   }
-  return createServiceClient(parts, isLoopback)
+  return createServiceClient(parts)
 }
 
 type Values = Readonly<Record<string, unknown>>

@@ -1,3 +1,4 @@
+import { sandboxToken } from '../domain/scenario-names.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
 import type { JsonObject } from '../json.ts'
 import { type Dialect, type DialectName, dialects } from './dialects.ts'
@@ -55,7 +56,7 @@ export class SandboxState {
 
   /** Creates the default queue and the queues of the options; they have the settings of the scenario. */
   constructor(options: StateOptions, scenario: Scenario) {
-    const { dialect = 'document', speed = 1, seed = 1, token = 'sandbox', queues = [] } = options
+    const { dialect = 'document', speed = 1, seed = 1, token = sandboxToken, queues = [] } = options
     this.dialect = dialects[dialect]
     this.seed = seed
     this.token = token

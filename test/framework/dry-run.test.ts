@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { askingFiles, askingLines } from '../support/asking-commands.ts'
 import { allCommands } from '../support/commands.ts'
-import { type Answer, mergeq, type Setting } from '../support/harness.ts'
+import { type Answer, mergeq, openStory, type Setting } from '../support/harness.ts'
 
 const settings = '/config/config.json'
 const stored = {
@@ -82,7 +82,10 @@ describe('with --dry-run every command changes nothing, sends nothing and ends w
           terminal,
           inputTerminal: terminal,
           ...(mayRead ? { answer: readQueue } : {}),
-          env: mayRead || command === 'auth token' ? {} : { MERGEQ_TOKEN: '' },
+          env: {
+            MERGEQ_READ_ONLY: '1',
+            ...(mayRead || command === 'auth token' ? {} : { MERGEQ_TOKEN: '' }),
+          },
         },
       )
       expect({ code, changes, err: code === 0 ? '' : err }).toEqual({ code: 0, changes: [], err: '' })
@@ -167,6 +170,33 @@ test('doctor --dry-run lists the checks that doctor makes', async () => {
   })
   const names = (checks: readonly { readonly check: string }[]) => checks.map(({ check }) => check)
   expect(names(listed)).toEqual(names(JSON.parse(done.out)))
+})
+
+describe('with MERGEQ_READ_ONLY', () => {
+  const env = { MERGEQ_READ_ONLY: '1' }
+  const refusal =
+    'mergeq: MERGEQ_READ_ONLY is set: nothing may be changed.\n  Nothing was sent. To allow changes, unset MERGEQ_READ_ONLY.\n'
+  const changes = allCommands.filter(
+    ({ operations }) => operations !== 'any' && operations.some(({ recovery }) => recovery !== undefined),
+  )
+
+  test.each([
+    ...changes.map(({ command }) => `${command} ${askingLines[command]}`),
+    'api createQueue -F concurrency=2',
+    'api newOperation -F a=1',
+  ])('%s sends nothing', async line => {
+    expect(await refusing(line, { env })).toMatchObject({ code: 2, out: '', err: refusal, requests: [] })
+  })
+
+  test.each(['queue get', 'api getQueue -F repo.name=web'])('%s reads', async line => {
+    expect(await refusing(line, { env, answer: readQueue })).toMatchObject({ code: 0 })
+  })
+
+  test('a sandbox is changed', async () => {
+    const story = await openStory()
+    expect((await story.mergeq('pr submit 7', { env })).code).toBe(0)
+    await story.close()
+  })
 })
 
 describe('queue apply --dry-run', () => {

@@ -40,6 +40,17 @@ const ok = () => ({ body: 'OK' })
 const operations: readonly Operation[] = serviceOperations
 const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
 
+test('with MERGEQ_READ_ONLY in the environment a change is refused, and a read is sent', async () => {
+  const host = { ...nodeHost, env: { ...nodeHost.env, MERGEQ_READ_ONLY: '1' } }
+  const { client, requests } = await clientOf(() => ({ body: '{"enqueuedPullRequests":[]}' }), {}, host)
+  await expect(client.updateQueue({ state: 'PAUSED' })).rejects.toMatchObject({
+    exit: 2,
+    message: expect.stringContaining('MERGEQ_READ_ONLY'),
+  })
+  await client.getQueue()
+  expect(requests.map(({ path }) => path)).toEqual(['/v1/getQueue'])
+})
+
 test('there is a method for each operation and an iterator for each list, and docs/library.md names them', () => {
   const names = operations.map(({ route }) =>
     route.replace(/^.*\//, '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
