@@ -85,14 +85,14 @@ const exportValues = code =>
   )
 
 /**
- * Bundles the program and the library into a folder. Each file ends with a hash of its code, by which the
+ * Bundles the program into a folder. Each file ends with a hash of its code, by which the
  * launcher finds compiled code. Returns the paths of all bundled modules.
  */
 async function bundleInto(dir) {
   const { output } = await build({
     ...inputOptions,
     write: false,
-    input: { mergeq: main, library: join(src, 'library', 'index.ts') },
+    input: { mergeq: main },
     output: {
       ...outputOptions,
       entryFileNames: '[name].cjs',
@@ -122,16 +122,24 @@ async function bundleInto(dir) {
   return output.flatMap(({ moduleIds }) => moduleIds)
 }
 
-/** Writes the library as an ES module, and its types: those of the ES module are those of the CommonJS module. */
-async function writeLibrary(folder) {
-  const { renderLibraryTypes } = await importTypeScript('scripts/generate/library-types.ts')
-  const types = renderLibraryTypes(readFileSync(join(src, 'library', 'types.ts'), 'utf8'))
+/**
+ * Bundles a file of the library into one file, without what only the program uses, because the bundlers of others
+ * would take that along; writes it as an ES module, too, and its types. Returns the paths of all bundled modules.
+ */
+async function writeLibrary(folder, name, types) {
+  const { output } = await build({
+    ...inputOptions,
+    input: join(src, 'library', `${name === 'library' ? 'index' : name}.ts`),
+    output: { ...outputOptions, file: join(folder, `${name}.cjs`), codeSplitting: false },
+  })
+  const [{ exports, moduleIds }] = output
   writeFileSync(
-    join(folder, 'library.mjs'),
-    "import library from './library.cjs'\n\nexport const { createClient } = library\n",
+    join(folder, `${name}.mjs`),
+    `import library from './${name}.cjs'\n\nexport const { ${exports.join(', ')} } = library\n`,
   )
-  writeFileSync(join(folder, 'library.d.cts'), types)
-  writeFileSync(join(folder, 'library.d.mts'), "export * from './library.cjs'\n")
+  writeFileSync(join(folder, `${name}.d.cts`), types)
+  writeFileSync(join(folder, `${name}.d.mts`), `export * from './${name}.cjs'\n`)
+  return moduleIds
 }
 
 /** Returns the files of a folder with their contents. */
@@ -165,8 +173,12 @@ function replaceDist(folder) {
 const folder = `${dist}.${process.pid}`
 mkdirSync(folder)
 try {
-  const packages = findPackages(await bundleInto(folder))
-  await writeLibrary(folder)
+  const { renderLibraryTypes } = await importTypeScript('scripts/generate/library-types.ts')
+  const types = renderLibraryTypes(readFileSync(join(src, 'library', 'types.ts'), 'utf8'))
+  const packages = findPackages([
+    ...(await bundleInto(folder)),
+    ...(await writeLibrary(folder, 'library', types)),
+  ])
   writeFileSync(join(folder, 'LICENSES.txt'), renderLicenses(packages))
   writeFileSync(join(folder, 'mergeq.cdx.json'), renderBom(packages))
   if (!process.argv.includes('--quiet')) console.log(`built ${readdirSync(folder).join(', ')}`)

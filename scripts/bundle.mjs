@@ -34,21 +34,24 @@ const replacements = [
 ]
 
 const prefix = '\0replacement:'
-const unused = new Set(replacements)
+const bundled = new Set()
+const used = new Set()
 
 const replaceModules = {
   name: 'replace-modules',
   resolveId(id, importer = '') {
-    const found = replacements.find(
-      ({ of, module }) => module === id && importer.replaceAll('\\', '/').includes(`/node_modules/${of}/`),
-    )
-    unused.delete(found)
+    const importing = importer.replaceAll('\\', '/')
+    const ofPackage = replacements.filter(({ of }) => importing.includes(`/node_modules/${of}/`))
+    for (const { of } of ofPackage) bundled.add(of)
+    const found = ofPackage.find(({ module }) => module === id)
+    used.add(found)
     return found && `${prefix}${replacements.indexOf(found)}`
   },
   load: id =>
     id.startsWith(prefix) ? (replacements[id.slice(prefix.length)].code ?? 'module.exports = {}') : null,
   buildEnd() {
-    for (const { of, module } of unused) throw new Error(`${of} no longer imports ${module}`)
+    for (const replacement of replacements.filter(({ of }) => bundled.has(of)))
+      if (!used.has(replacement)) throw new Error(`${replacement.of} no longer imports ${replacement.module}`)
   },
 }
 

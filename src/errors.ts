@@ -143,18 +143,25 @@ const brand = Symbol.for('mergeq.failure')
 
 /**
  * An error that mergeq reports to the user: its kind determines the exit code, its message is one sentence,
- * and `details.hint` says what to do next. Test for it with `isMergeqError`, not `instanceof`: bundled files
- * can contain several copies of this class.
+ * and `details.hint` says what to do next. Bundled files can contain several copies of this class; an error of
+ * each is an instance of all.
  */
 export class MergeqError extends Error {
-  readonly [brand] = true
+  // The bundle shortens the name of the class, which logs show.
+  static override readonly name = 'MergeqError'
+  static {
+    Object.assign(MergeqError.prototype, { name: MergeqError.name, [brand]: true })
+  }
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return isMergeqError(value)
+  }
   readonly kind: ErrorKind
   readonly exit: number
   readonly details: ErrorDetails
 
   /** @param cause the error that this one was made from, for the stack trace of `MERGEQ_DEBUG=1` */
   constructor(kind: ErrorKind, message: string, details: ErrorDetails = {}, cause?: unknown) {
-    super(message, { cause })
+    super(message, cause === undefined ? {} : { cause })
     this.kind = kind
     this.exit = details.exit ?? exitCodeOf(kind)
     this.details = details

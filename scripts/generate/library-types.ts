@@ -26,7 +26,7 @@ const typesIn = (record: RecordType): readonly RecordType[] => [
 ]
 
 const declareRecord = ({ name, summary, base, fields }: RecordType): string =>
-  `${comment(summary)}export interface ${name} extends ${base?.name ?? 'JsonObject'} {\n${Object.entries(
+  `${comment(summary)}export interface ${name}${base === undefined ? '' : ` extends ${base.name}`} {\n${Object.entries(
     fields,
   )
     .map(
@@ -88,6 +88,9 @@ const declareCreateClient = `/**
  * Throws a {@link MergeqError} for a wrong option.
  */
 export declare function createClient(options?: ClientOptions): Client
+
+/** Returns whether a value is a {@link MergeqError}, also one of another copy of this package. */
+export declare function isMergeqError(value: unknown): value is MergeqError
 `
 
 /** Returns the published types. `source` is src/library/types.ts, which ends with stand-ins for generated types. */

@@ -2,7 +2,7 @@ import type { Config } from '../config/settings.ts'
 import { minSecretLength } from '../domain/limits.ts'
 import { sandboxToken } from '../domain/scenario-names.ts'
 import { usageError } from '../errors.ts'
-import type { Host } from '../host/host.ts'
+import type { ServiceHost } from '../host/host.ts'
 import type { HttpClient } from '../http/http-client.ts'
 import type { HttpRequest } from '../http/messages.ts'
 import type { Logger } from '../output/logger.ts'
@@ -39,7 +39,7 @@ export type NameOf = (name: string, value?: unknown) => string
 export interface ServiceClient {
   readonly nameOf: NameOf
   readonly advice: Advice
-  readonly host: Pick<Host, 'clock' | 'env' | 'interrupted' | 'random' | 'runtime'>
+  readonly host: Pick<ServiceHost, 'clock' | 'env' | 'interrupted' | 'random' | 'runtime'>
   readonly options: ServiceClientOptions
   readonly maxRetries: number
   readonly settings: Config
@@ -85,7 +85,7 @@ export const withoutMessages = (client: ServiceClient): ServiceClient => {
 }
 
 interface ClientParts extends Omit<ServiceClient, 'httpClient'> {
-  readonly host: Host
+  readonly host: ServiceHost
 }
 
 /**
@@ -144,7 +144,7 @@ async function openHttpClient({ host, logger, settings, options, nameOf }: Clien
 async function readAuthorities(
   path: string | undefined,
   origin: string,
-  { env, files }: Host,
+  { env, files }: ServiceHost,
 ): Promise<readonly string[]> {
   if (path === undefined) return []
   const own = await files.read(path).catch((error: Error) => {

@@ -9,6 +9,7 @@ import { usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { createLogger, type Logger } from '../output/logger.ts'
 import { createPrinter } from '../output/printer.ts'
+import type { SpinnerText } from '../output/spinner.ts'
 import { shouldColor } from '../output/styled-text.ts'
 import { createAdvice } from './advice.ts'
 import type { Cli, CommandClient, CommandRunner, GlobalOptions, SecretOutput } from './cli.ts'
@@ -59,13 +60,18 @@ export async function createContext(
   const results = isData ? 'json' : isDrawn && options.fields.length === 0 ? drawn : 'rows'
   const messages = err.terminal && !isContinuousIntegration(env) ? 'person' : 'log'
   const hasSpinner = messages === 'person' && err.canRedraw === true && !quiet && env.TERM !== 'dumb'
+  const hasColor = shouldColor({ color, env, terminal: err.terminal })
+  const loadSpinner = async () => {
+    const { startSpinner } = await import('../output/spinner.ts')
+    return (text: SpinnerText) => startSpinner(err, text, hasColor)
+  }
   const logger = createLogger(err, {
     quiet,
     verbose,
     json: format.hasJsonErrors,
     stack: env.MERGEQ_DEBUG === '1',
-    color: shouldColor({ color, env, terminal: err.terminal }),
-    screen: hasSpinner ? err : undefined,
+    color: hasColor,
+    loadSpinner: hasSpinner ? loadSpinner : undefined,
   })
   const storeError = settings.store.readError()
   if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)

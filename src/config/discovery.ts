@@ -2,7 +2,7 @@ import { memoize } from '../domain/memoize.ts'
 import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
 import { isSameRepository, type Repository, repositoryName } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
-import type { Host } from '../host/host.ts'
+import type { ServiceHost } from '../host/host.ts'
 import { get, type Json } from '../json.ts'
 import { parseUrl } from '../url.ts'
 import { findCiSystem, isContinuousIntegration } from './ci-systems.ts'
@@ -65,7 +65,7 @@ const testBranch =
  * with a merge commit the queue would wait forever. `find('pr')` throws a usage error on a test branch,
  * whose draft pull request belongs to the queue.
  */
-export function ciSource(host: Host, hasToken: () => Promise<boolean>): SettingSource {
+export function ciSource(host: ServiceHost, hasToken: () => Promise<boolean>): SettingSource {
   const { env, files } = host
   const system = findCiSystem(env)
   if (system === undefined) return { find: () => undefined }
@@ -177,7 +177,7 @@ interface CheckoutOptions {
  * Returns the remotes that may name the repository: `origin` and `upstream`, or the only remote when
  * neither exists.
  */
-async function readRemotes(host: Host): Promise<readonly Remote[]> {
+async function readRemotes(host: ServiceHost): Promise<readonly Remote[]> {
   const remotes = await listRemotes(host)
   const preferred = ['origin', 'upstream'].flatMap(name => remotes.filter(remote => remote.name === name))
   return preferred.length === 0 && remotes.length === 1 ? remotes : preferred
@@ -191,7 +191,7 @@ function findFork(remotes: readonly Remote[]): readonly [Remote, Remote] | undef
 }
 
 /** The hosts for which a notice has named the repository that is read, one of two. */
-const notifiedHosts = new WeakSet<Host>()
+const notifiedHosts = new WeakSet<ServiceHost>()
 
 /**
  * Returns the git checkout as a source (docs/reference/cli.md, "CI jobs and git"): the repository of its
@@ -200,7 +200,10 @@ const notifiedHosts = new WeakSet<Host>()
  * and says so. The source is empty without git, without a checkout, and for a damaged checkout. No program
  * that the repository configures is run.
  */
-export function gitSource(host: Host, { changes, notify, repo: givenRepo }: CheckoutOptions): GitSource {
+export function gitSource(
+  host: ServiceHost,
+  { changes, notify, repo: givenRepo }: CheckoutOptions,
+): GitSource {
   const readLine = async (...args: readonly string[]) => (await runGit(host, ...args))?.trim() ?? ''
   const readHead = async () => /^[\da-f]{40,64}$/.exec(await readLine('rev-parse', 'HEAD'))?.[0]
 
@@ -281,7 +284,7 @@ export function gitSource(host: Host, { changes, notify, repo: givenRepo }: Chec
 
 /** Returns the one pull request whose head is a commit, or why there is none, without a full stop. */
 export async function findPullRequestOfCommit(
-  host: Host,
+  host: ServiceHost,
   remote: Remote,
   commit: string,
   timeLimit?: number,
@@ -309,7 +312,7 @@ export async function findPullRequestOfCommit(
  *
  * @param repo the repository that the command uses, if it does not come from the checkout
  */
-async function explainMissingRemote(host: Host, repo: Repository | undefined): Promise<string> {
+async function explainMissingRemote(host: ServiceHost, repo: Repository | undefined): Promise<string> {
   const failure = await explainGit(host, 'remote', '-v')
   if (failure !== undefined) return failure
   if ((await runGit(host, 'remote', '-v'))?.trim() === '') return 'the checkout has no remote'

@@ -1,6 +1,6 @@
 import gitUrlParse from 'git-url-parse'
 import { parseRepository, type Repository } from '../domain/values/repository.ts'
-import type { Environment, GitResult, Host } from '../host/host.ts'
+import type { Environment, GitResult, ServiceHost } from '../host/host.ts'
 
 export interface GitRemote extends Repository {
   readonly protocol: string
@@ -70,7 +70,7 @@ export interface Remote {
  * Returns the remotes of the checkout, with the fetch address of each; none without git and outside a
  * checkout.
  */
-export async function listRemotes(host: Host): Promise<readonly Remote[]> {
+export async function listRemotes(host: ServiceHost): Promise<readonly Remote[]> {
   const remotes = new Map<string, Remote>()
   const listed = (await runGit(host, 'remote', '-v')) ?? ''
   for (const [, name = '', address = ''] of listed.matchAll(/^(\S+)\t(.*) \(fetch\)(?: \[[^\]]*\])?$/gm)) {
@@ -86,7 +86,7 @@ export async function listRemotes(host: Host): Promise<readonly Remote[]> {
  * Returns the names of the branches that the checkout knows of its remotes, each once, in the order of git.
  * No remote is asked. Returns no names without git and outside a checkout.
  */
-export async function listRemoteBranches(host: Host): Promise<readonly string[]> {
+export async function listRemoteBranches(host: ServiceHost): Promise<readonly string[]> {
   const names = await runGit(host, 'for-each-ref', '--format=%(refname:lstrip=3)', 'refs/remotes')
   return [...new Set(names?.split('\n'))].filter(name => name !== '' && name !== 'HEAD')
 }
@@ -116,7 +116,7 @@ const gitVariables: Environment = {
 }
 
 /** Returns the version of git, such as `git version 2.39.5`; undefined when git cannot be run. */
-export async function readGitVersion(host: Host): Promise<string | undefined> {
+export async function readGitVersion(host: ServiceHost): Promise<string | undefined> {
   const env = { ...withoutTokens(host.env), ...gitVariables }
   const { code, out } = await host.git(['--version'], { env, timeout: localTimeLimit })
   return code === 0 ? out.trim() : undefined
@@ -125,10 +125,10 @@ export async function readGitVersion(host: Host): Promise<string | undefined> {
 /**
  * The results of git commands by host: each command runs once, however many pull requests a command handles.
  */
-const resultCache = new WeakMap<Host, Map<string, Promise<GitResult>>>()
+const resultCache = new WeakMap<ServiceHost, Map<string, Promise<GitResult>>>()
 
 /** Runs a git command in the checkout, which it enters with `-C`. git may not fetch anything. */
-function readCheckout(host: Host, args: readonly string[]): Promise<GitResult> {
+function readCheckout(host: ServiceHost, args: readonly string[]): Promise<GitResult> {
   const cached = resultCache.get(host) ?? new Map<string, Promise<GitResult>>()
   resultCache.set(host, cached)
   const result = cached.get(args.join(' ')) ?? run()
@@ -152,13 +152,13 @@ function readCheckout(host: Host, args: readonly string[]): Promise<GitResult> {
   }
 }
 
-export async function runGit(host: Host, ...args: readonly string[]): Promise<string | undefined> {
+export async function runGit(host: ServiceHost, ...args: readonly string[]): Promise<string | undefined> {
   const { code, out } = await readCheckout(host, args)
   return code === 0 ? out : undefined
 }
 
 /** Returns why a git command in the checkout fails, without a full stop; undefined if it succeeds. */
-export async function explainGit(host: Host, ...args: readonly string[]): Promise<string | undefined> {
+export async function explainGit(host: ServiceHost, ...args: readonly string[]): Promise<string | undefined> {
   const result = await readCheckout(host, args)
   return result.code === 0 ? undefined : describeGitFailure(result)
 }
@@ -167,7 +167,7 @@ export async function explainGit(host: Host, ...args: readonly string[]): Promis
  * Returns the number of parents of a commit, correctly in a shallow clone too. Returns undefined when git
  * does not know the commit.
  */
-export async function countParents(host: Host, commit: string): Promise<number | undefined> {
+export async function countParents(host: ServiceHost, commit: string): Promise<number | undefined> {
   if (!/^[\da-f]{40,64}$/i.test(commit)) return undefined
   const text = await runGit(host, 'cat-file', 'commit', commit)
   return text === undefined ? undefined : (text.split('\n\n')[0]?.match(/^parent /gm) ?? []).length
@@ -182,7 +182,7 @@ const repositoryVariables =
  * it fails, without a full stop. git runs outside the checkout, so that its settings do not apply.
  */
 export async function listPullRequestHeads(
-  host: Host,
+  host: ServiceHost,
   { name, address }: Remote,
   timeLimit = lookupTimeLimit,
 ): Promise<ReadonlyMap<string, string> | string> {

@@ -4,7 +4,7 @@ import type { OutputFormat } from '../domain/output-formats.ts'
 import type { CommandLine } from '../domain/suggested-command.ts'
 import { requireUtf8 } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
-import type { Host } from '../host/host.ts'
+import type { Host, ServiceHost } from '../host/host.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import type { Logger } from '../output/logger.ts'
 import { createCommandLine } from './command-line.ts'
@@ -51,7 +51,7 @@ const fromCaller = (given: ParsedArgs | SettingSource): SettingSource =>
         },
       }
 
-const fromEnvironment = ({ env }: Host): SettingSource => ({
+const fromEnvironment = ({ env }: ServiceHost): SettingSource => ({
   find(name) {
     const origin = settingDefinition(name).env.find(variable => (env[variable] ?? '') !== '')
     return origin === undefined ? undefined : { value: env[origin] ?? '', origin }
@@ -130,7 +130,7 @@ const loadDiscovery = () => import('./discovery.ts')
  */
 export function resolveSettings(
   given: ParsedArgs | SettingSource,
-  host: Host,
+  host: ServiceHost,
   options: ResolveOptions,
 ): Config {
   const store = openStore(host)
@@ -228,7 +228,11 @@ const allowedSettings: readonly SettingKey[] = ['repo', 'targetBranch', 'org', '
  * Returns the path of the nearest project file, from the working directory up to the root of the git
  * checkout. Outside a checkout only the working directory counts.
  */
-async function findProjectFile({ cwd, files, runtime: { platform } }: Host): Promise<string | undefined> {
+async function findProjectFile({
+  cwd,
+  files,
+  runtime: { platform },
+}: ServiceHost): Promise<string | undefined> {
   if (cwd === undefined) return undefined
   const paths: string[] = []
   for (let directory = cwd; ; directory = parentDirectory(directory)) {
@@ -261,7 +265,7 @@ function parseProjectFile(path: string, text: string): JsonObject {
  * Returns the project file as a source (docs/reference/cli.md, "Project file"). Its `find` throws a usage
  * error for an invalid file and for settings that a project file may not contain.
  */
-function projectFileSource(host: Host): SettingSource {
+function projectFileSource(host: ServiceHost): SettingSource {
   const readFile = memoize(async () => {
     const path = await findProjectFile(host)
     if (path === undefined) return undefined

@@ -1,7 +1,7 @@
 import Conf from 'conf'
 import { lock } from 'proper-lockfile'
 import { MergeqError } from '../errors.ts'
-import type { Host } from '../host/host.ts'
+import type { ServiceHost } from '../host/host.ts'
 
 /** The age after which the lock of a process that died is broken, in milliseconds. */
 const staleLock = 5_000
@@ -12,7 +12,7 @@ const lockTimeout = 15_000
  * Runs `work` while no other process changes the settings. Waits only while another process holds the lock.
  * Throws an output error when the lock stays held.
  */
-export async function withLock(path: string, host: Host, work: () => Promise<void>): Promise<void> {
+export async function withLock(path: string, host: ServiceHost, work: () => Promise<void>): Promise<void> {
   const release = await acquireLock(path, host)
   try {
     await work()
@@ -21,7 +21,7 @@ export async function withLock(path: string, host: Host, work: () => Promise<voi
   }
 }
 
-async function acquireLock(path: string, { clock, random }: Host): Promise<() => Promise<void>> {
+async function acquireLock(path: string, { clock, random }: ServiceHost): Promise<() => Promise<void>> {
   for (const deadline = clock.monotonic() + lockTimeout; ; )
     try {
       return await lock(path, {
@@ -47,7 +47,7 @@ export async function replaceLocked(
   directory: string,
   fileName: string,
   text: string,
-  { files }: Host,
+  { files }: ServiceHost,
 ): Promise<void> {
   const prefix = `${fileName}.`
   // Removes the files of a process that died, which may contain a token.

@@ -2,7 +2,7 @@ import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { shellWord } from '../domain/suggested-command.ts'
 import { isUtf16 } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, usageError, withName } from '../errors.ts'
-import type { Host } from '../host/host.ts'
+import type { ServiceHost } from '../host/host.ts'
 import { isObject, type JsonObject, parseJson, stringifyJson } from '../json.ts'
 import { type SettingKey, type SettingSource, settingDefinition } from './setting-definitions.ts'
 
@@ -49,7 +49,7 @@ export const storeFile = ({ settings }: { readonly settings: { readonly store: S
 export const restrictCommand = ({ path = '' }: Store): string => `chmod 600 ${shellWord(path)}`
 
 /** Returns the stored settings. The file is read once, on demand, and never created or changed. */
-export function openStore(host: Host): Store {
+export function openStore(host: ServiceHost): Store {
   const path = configFile(host)
   let reading: Promise<JsonObject> | undefined
   let readError: MergeqError | undefined
@@ -82,7 +82,7 @@ export function openStore(host: Host): Store {
  * Returns the document of a settings file, an empty one when there is no file; `target` is the file behind the
  * link `path`. Throws a usage error that names `path` when the file cannot be read.
  */
-async function readDocument(host: Host, target: string, path: string): Promise<JsonObject> {
+async function readDocument(host: ServiceHost, target: string, path: string): Promise<JsonObject> {
   try {
     return parseDocument(await host.files.read(target, maxStoreSize))
   } catch (error) {
@@ -109,7 +109,10 @@ function parseDocument(text: string | undefined): JsonObject {
  * unreadable file is never overwritten. Throws a usage error without a directory for settings, and an output
  * error when the file cannot be written.
  */
-export async function updateStore(host: Host, change: (before: JsonObject) => JsonObject): Promise<void> {
+export async function updateStore(
+  host: ServiceHost,
+  change: (before: JsonObject) => JsonObject,
+): Promise<void> {
   const path = requireStorePath(configFile(host))
   const { replaceLocked, withLock } = await import('./store-update.ts')
   try {
@@ -169,7 +172,7 @@ export function requireStorable(name: SettingKey, value: string): void {
 
 /** Replaces the stored values of a profile with the result of `change`. */
 export const updateProfile = (
-  host: Host,
+  host: ServiceHost,
   name: string,
   change: (values: JsonObject) => JsonObject,
 ): Promise<void> =>
@@ -184,7 +187,7 @@ export const tokensIn = (document: JsonObject, profile: string): JsonObject =>
 
 /** Replaces the tokens of a profile with the result of `change`. */
 export function updateTokens(
-  host: Host,
+  host: ServiceHost,
   profile: string,
   change: (tokens: JsonObject) => JsonObject,
 ): Promise<void> {
@@ -230,7 +233,7 @@ const isAbsolute = (path: string | undefined): path is string =>
  * Returns undefined when the variables name no absolute directory: nothing is stored then, and nothing is
  * written below the working directory.
  */
-function configFile({ env, runtime: { platform } }: Host): string | undefined {
+function configFile({ env, runtime: { platform } }: ServiceHost): string | undefined {
   const { HOME, LOCALAPPDATA, MERGEQ_CONFIG_DIR, XDG_CONFIG_HOME } = env
   const [base, folder] = MERGEQ_CONFIG_DIR
     ? [MERGEQ_CONFIG_DIR, '']

@@ -1,9 +1,7 @@
 import { setMaxListeners } from 'node:events'
 
-/** The operating system, as the program sees it. Tests replace it; `node-host.ts` has the implementation. */
-export interface Host {
-  /** The command-line arguments after the name of the program. */
-  readonly argv: readonly string[]
+/** What settings, git and requests need of the operating system: all that the library has of it. */
+export interface ServiceHost {
   readonly env: Environment
   /** The absolute path of the working directory; undefined when it was removed. */
   readonly cwd: string | undefined
@@ -11,6 +9,26 @@ export interface Host {
   readonly clock: Clock
   /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   random(): number
+  readonly files: Files
+  /**
+   * Aborted by SIGHUP, SIGINT, SIGTERM or Ctrl-Break; the reason is a MergeqError with the exit code of the
+   * signal.
+   */
+  readonly interrupted: AbortSignal
+  /**
+   * Runs git with captured output and without a shell. git is found in the absolute entries of PATH and runs
+   * in its own directory, so that no file in the working directory is run because of its name. What git
+   * started ends with it.
+   */
+  git(args: readonly string[], options: GitOptions): Promise<GitResult>
+  /** Called before the first request of an HTTP client. */
+  beforeRequests?(): Promise<void>
+}
+
+/** The operating system, as the program sees it. Tests replace it; `node-host.ts` has the implementation. */
+export interface Host extends ServiceHost {
+  /** The command-line arguments after the name of the program. */
+  readonly argv: readonly string[]
   readonly input: StandardInput
   readonly out: Output
   readonly err: Output
@@ -20,27 +38,13 @@ export interface Host {
    * Ctrl-Z suspends it, except on Windows.
    */
   watchTerminal(events: TerminalEvents): Promise<() => void>
-  readonly files: Files
-  /**
-   * Aborted by SIGHUP, SIGINT, SIGTERM or Ctrl-Break; the reason is a MergeqError with the exit code of the
-   * signal.
-   */
-  readonly interrupted: AbortSignal
   /** Opens a URL in the browser of this machine; rejects when no browser can be started. */
   openUrl(url: string): Promise<void>
-  /**
-   * Runs git with captured output and without a shell. git is found in the absolute entries of PATH and runs
-   * in its own directory, so that no file in the working directory is run because of its name. What git
-   * started ends with it.
-   */
-  git(args: readonly string[], options: GitOptions): Promise<GitResult>
   /**
    * Runs a program of the user without a shell, with the streams of this process. What the program started
    * ends with it.
    */
   runProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<ProgramResult>
-  /** Called before the first request of an HTTP client. */
-  beforeRequests?(): Promise<void>
 }
 
 /** Environment variables by name. */

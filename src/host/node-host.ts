@@ -6,6 +6,7 @@ import {
   type Host,
   interrupt,
   type Output,
+  type ServiceHost,
   type StandardInput,
   windowsEnvironment,
 } from './host.ts'
@@ -22,14 +23,17 @@ const hiddenVariables = [
 ]
 
 /**
- * Creates the host of a Node process. Removes the tokens from the environment that child processes inherit.
- * `interrupted` is aborted by signals.
+ * Creates what the library has of a Node process. Removes the tokens from the environment that child processes
+ * inherit. `interrupted` is aborted by signals.
  */
-export function createNodeHost(proc: NodeJS.Process, version: string, interrupted: AbortSignal): Host {
+export function createServiceHost(
+  proc: NodeJS.Process,
+  version: string,
+  interrupted: AbortSignal,
+): ServiceHost {
   const env = { ...proc.env }
   for (const name of hiddenVariables) delete proc.env[name]
   return {
-    argv: proc.argv.slice(2),
     env: proc.platform === 'win32' ? windowsEnvironment(env) : env,
     cwd: workingDirectory(proc),
     runtime: {
@@ -40,13 +44,21 @@ export function createNodeHost(proc: NodeJS.Process, version: string, interrupte
     },
     clock,
     random: Math.random,
+    files,
+    interrupted,
+    git: async (args, options) => (await import('./child-process.ts')).runGit(args, options),
+  }
+}
+
+/** Creates the host of a Node process, with its streams and what can be started from it. */
+export function createNodeHost(proc: NodeJS.Process, version: string, interrupted: AbortSignal): Host {
+  return {
+    ...createServiceHost(proc, version, interrupted),
+    argv: proc.argv.slice(2),
     input: createInput(proc, interrupted),
     watchTerminal: async events => (await import('./terminal.ts')).watchTerminal(proc, events),
     out: createOutput(proc, 'stdout', interrupted),
     err: createOutput(proc, 'stderr', interrupted),
-    files,
-    interrupted,
-    git: async (args, options) => (await loadPrograms()).runGit(args, options),
     runProgram: async (program, args, options) => (await loadPrograms()).runProgram(program, args, options),
     openUrl: async url => (await loadPrograms()).openUrl(url),
   }

@@ -12,14 +12,14 @@ import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
 import { repositoryKey } from '../domain/values/repository.ts'
 import { encodeTargets } from '../domain/values/target-list.ts'
 import { MergeqError, toMergeqError } from '../errors.ts'
-import { createInterruption, type Host, type Output } from '../host/host.ts'
+import { createInterruption, type ServiceHost } from '../host/host.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { callMethod } from '../methods/call.ts'
 import { serviceMethods } from '../methods/index.ts'
 import { incompleteListError, type List, type ListEnd, readList } from '../methods/list.ts'
 import type { Method } from '../methods/method.ts'
 import { readReference, resolveRequest } from '../methods/resolve.ts'
-import { createLogger } from '../output/logger.ts'
+import { createLogger, type LogWriter } from '../output/logger.ts'
 import { createRedactor, type Redactor } from '../output/redactor.ts'
 import type { WaitTarget } from '../wait/readings.ts'
 import { type IteratorName, iteratorName, type MethodName, methodName } from './method-names.ts'
@@ -33,8 +33,6 @@ import {
   sourceOf,
 } from './options.ts'
 import type { ClientOptions, WaitForPullRequestsOptions } from './types.ts'
-
-const createOutput = (write: Output['write']): Output => ({ terminal: false, columns: 80, rows: 24, write })
 
 /**
  * Returns a signal that follows others, with an `interrupted` error as its reason, whose cause is their reason;
@@ -54,7 +52,7 @@ function followSignals(...signals: readonly (AbortSignal | undefined)[]) {
 const toPublicError = (error: unknown, redact: (text: string) => string, document: Json = null): Error => {
   const failure = toMergeqError(error)
   const { details, message } = failure
-  return Object.assign(failure, details, { name: 'MergeqError', message: redact(message), document })
+  return Object.assign(failure, details, { message: redact(message), document })
 }
 
 /** The methods of a client. The published types, which the build makes, say what each takes and returns. */
@@ -68,24 +66,23 @@ export type Client = Readonly<Record<MethodName, (options?: object) => Promise<J
  * of the command line. Settings that are left out come from the same sources as on the command line. Throws a
  * usage error for a wrong option.
  */
-export function createHostClient(options: ClientOptions, host: Host): Client {
+export function createHostClient(options: ClientOptions, host: ServiceHost): Client {
   const secrets = createRedactor()
   const { token, signal, onNotice, ...settings } = readClientOptions(options, secrets.redact)
   if (token !== undefined) secrets.hide(token.trim())
   // A callback that fails, or never ends, must not stop a change.
   const notify = async (text: string) => onNotice?.(text)
-  const clientHost: Host = {
+  const write = async (text: string | Uint8Array) => {
+    notify(secrets.redact(String(text)).trimEnd()).catch(() => undefined)
+  }
+  const clientHost: ServiceHost = {
     ...host,
     env: token === undefined ? host.env : { ...host.env, MERGEQ_TOKEN: token },
-    out: createOutput(async () => undefined),
-    err: createOutput(async text => {
-      notify(secrets.redact(String(text)).trimEnd()).catch(() => undefined)
-    }),
     interrupted: followSignals(signal).signal,
   }
   // Without any token, the option is what to set.
   const namesToken = token !== undefined || (host.env.MERGEQ_TOKEN ?? '').trim() === ''
-  const context = { settings, host: clientHost, signal, secrets, namesToken, submissions: new Map() }
+  const context = { settings, host: clientHost, write, signal, secrets, namesToken, submissions: new Map() }
   const asMethod =
     (run: (callOptions: unknown) => Promise<CallOutcome>) =>
     async (callOptions: unknown = {}): Promise<Json> => {
@@ -134,7 +131,9 @@ interface CallOutcome {
 
 interface ClientContext {
   readonly settings: GivenSettings
-  readonly host: Host
+  readonly host: ServiceHost
+  /** Writes what the command line would print on standard error. */
+  readonly write: LogWriter['write']
   /** The signal of the caller, which `host.interrupted` follows. */
   readonly signal: AbortSignal | undefined
   readonly secrets: Redactor
@@ -237,12 +236,12 @@ interface CallClient extends ServiceClient {
 
 async function createCallClient(
   given: GivenSettings,
-  { secrets, namesToken, ...context }: ClientContext,
+  { secrets, namesToken, write, ...context }: ClientContext,
   changes: boolean,
 ): Promise<CallClient> {
   // What git says is kept for each host: another call reads the checkout again.
   const host = { ...context.host }
-  const logger = createLogger(host.err, { quiet: false, verbose: false, json: true })
+  const logger = createLogger({ write }, { quiet: false, verbose: false, json: true })
   const settings = resolveSettings(sourceOf(given), host, {
     changes,
     changesSettings: false,

@@ -1,6 +1,8 @@
-import { createNodeHost } from '../host/node-host.ts'
+import { createServiceHost } from '../host/node-host.ts'
 import { type Client, createHostClient } from './client.ts'
 import type { ClientOptions } from './types.ts'
+
+export { isMergeqError, MergeqError } from '../errors.ts'
 
 declare const MERGEQ_VERSION: string
 
@@ -11,7 +13,7 @@ const neverAborted = new AbortController().signal
  * the command line finds them. The client does not change the process: the token stays in `process.env`.
  */
 export function createClient(options: ClientOptions = {}): Client {
-  // createNodeHost removes the tokens from the environment of the process that it is given.
+  // createServiceHost removes the tokens from the environment of the process that it is given.
   const proc = Object.create(process, { env: { value: { ...process.env } } })
-  return createHostClient(options, createNodeHost(proc, MERGEQ_VERSION, neverAborted))
+  return createHostClient(options, createServiceHost(proc, MERGEQ_VERSION, neverAborted))
 }

@@ -3,7 +3,7 @@
 /** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 
-/** A JSON object. Fields without a type here can be read by name. */
+/** A JSON object. */
 export interface JsonObject {
   readonly [key: string]: Json | undefined
 }
@@ -27,7 +27,7 @@ export type PullRequestState =
 export type QueueState = 'RUNNING' | 'PAUSED' | 'DRAINING' | 'SWITCHING_MODES' | OtherString
 
 /** The pagination of a list; for a list that was merged from several pages, only the totals. */
-export interface Page extends JsonObject {
+export interface Page {
   readonly total_rows?: number
   readonly total_pages?: number
   readonly next_page_token?: string
@@ -37,7 +37,7 @@ export interface Page extends JsonObject {
 }
 
 /** The range of time that a list of tests covers. */
-export interface TimeWindow extends JsonObject {
+export interface TimeWindow {
   /** Inclusive, in ISO 8601. */
   readonly start: string
   /** Exclusive, in ISO 8601. */
@@ -47,7 +47,7 @@ export interface TimeWindow extends JsonObject {
 }
 
 /** Whether all records of a list were read. */
-export interface ListWindow extends JsonObject {
+export interface ListWindow {
   readonly complete: boolean
 }
 
@@ -58,12 +58,12 @@ export interface PullRequestWindow extends ListWindow {
 }
 
 /** What the service says about its health; the fields are not documented. */
-export interface ServiceStatus extends JsonObject {
+export interface ServiceStatus {
   readonly status?: Json
 }
 
 /** The result of a change. */
-export interface Receipt extends JsonObject {
+export interface Receipt {
   /** The name of the operation: `submitPullRequest`. */
   readonly operation: string
   /** As `host/owner/name`. */
@@ -102,9 +102,13 @@ export type ErrorKind =
   | 'timed-out'
   | 'interrupted'
 
-/** The error that a method rejects with. */
-export interface MergeqError extends Error {
-  readonly name: 'MergeqError'
+/**
+ * The error that a method rejects with. `instanceof MergeqError` also holds for an error of another copy of this
+ * package, such as one in a bundle.
+ */
+export declare class MergeqError extends Error {
+  private constructor()
+  override readonly name: 'MergeqError'
   /** `usage`: an option is wrong or missing, and nothing was sent. */
   readonly kind: ErrorKind
   /** The exit code of the command line for the same error. */
@@ -210,7 +214,7 @@ export interface WaitForPullRequestsOptions extends CommonOptions {
 }
 
 /** A check that failed. */
-export interface FailingCheck extends JsonObject {
+export interface FailingCheck {
   readonly name: string
   readonly url: string | null
   /** The conclusion of a check run, or the state of a status, as the service gives it. */
@@ -218,7 +222,7 @@ export interface FailingCheck extends JsonObject {
 }
 
 /** How the wait for a pull request ended. */
-export interface WaitResult extends JsonObject {
+export interface WaitResult {
   readonly type: 'result'
   readonly pr: number
   /** As `host/owner/name`; only if it is not the repository of the settings. */

@@ -1,7 +1,7 @@
 import { type MergeqError, stackTraceOf } from '../errors.ts'
 import { type Json, stringifyJson } from '../json.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
-import type { Screen, Spinner, SpinnerText } from './spinner.ts'
+import type { Spinner, SpinnerText } from './spinner.ts'
 import { applyStyle, renderLine, type StyledLine } from './styled-text.ts'
 import { wrapLines } from './text-width.ts'
 import type { Writer } from './view.ts'
@@ -36,7 +36,7 @@ export interface Logger {
   /** Clears the line of the spinner: before other output, which a pipe may print to the same terminal. */
   clearSpinner(): void
   /**
-   * Runs `work` and shows a spinner with `text` until it ends, where the logger has a screen. Of several
+   * Runs `work` and shows a spinner with `text` until it ends, where the logger has one. Of several
    * tasks at a time, the first has the spinner. Messages are written above it. Returns what `work` returns.
    */
   withSpinner<T>(text: SpinnerText, work: () => Promise<T>): Promise<T>
@@ -49,10 +49,10 @@ export interface LoggerOptions {
   readonly json: boolean
   /** Whether the stack trace of an error is written before it. */
   readonly stack?: boolean
-  /** Whether errors are colored, and the spinner. */
+  /** Whether errors are colored. */
   readonly color?: boolean
-  /** The terminal for the spinner; undefined shows no spinner. */
-  readonly screen?: Screen | undefined
+  /** Loads what starts a spinner on the terminal; undefined shows no spinner. */
+  readonly loadSpinner?: (() => Promise<(text: SpinnerText) => Spinner>) | undefined
 }
 
 /** Returns the text of an error with its prefix in red and its hint, which is indented, dimmed. */
@@ -69,7 +69,7 @@ const refreshInterval = 100
 /** Creates a logger. A write that fails is ignored, because the command does not depend on its log. */
 export function createLogger(
   sink: LogWriter,
-  { quiet, verbose, json, stack = false, color = false, screen }: LoggerOptions,
+  { quiet, verbose, json, stack = false, color = false, loadSpinner }: LoggerOptions,
 ): Logger {
   let spinner: Spinner | undefined
   let isSpinning = false
@@ -118,20 +118,20 @@ export function createLogger(
       const links = (await sink.hasLinks?.()) ?? false
       await write(`${renderLine(line, { color, links })}\n`)
     },
-    hasSpinner: screen !== undefined,
+    hasSpinner: loadSpinner !== undefined,
     clearSpinner: () => spinner?.clear(),
     async withSpinner(text, work) {
       const forget = () => {
         remark = undefined
       }
-      if (screen === undefined) return work()
+      if (loadSpinner === undefined) return work()
       if (isSpinning) return work().finally(forget)
       isSpinning = true
       let isDone = false
       let timer = setTimeout(async () => {
-        const { startSpinner } = await import('./spinner.ts')
+        const startSpinner = await loadSpinner()
         if (isDone) return
-        const started = startSpinner(screen, columns => remark ?? text(columns), color)
+        const started = startSpinner(columns => remark ?? text(columns))
         spinner = started
         timer = setInterval(() => started.refresh(), refreshInterval)
       }, spinnerDelay)

@@ -1,7 +1,11 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
+import { inspect } from 'node:util'
 import { execa } from 'execa'
+import { build } from 'rolldown'
 import { beforeAll, expect, test } from 'vitest'
+import { isMergeqError, MergeqError } from '../../src/errors.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const place = temporaryFolder('mergeq-types-')
@@ -25,7 +29,9 @@ async function useClient(client: Client): Promise<readonly unknown[]> {
   const queue: Queue = await client.getQueue()
   const author: string | undefined = queue.enqueuedPullRequests[0]?.prAuthor
   const minutes: number | undefined = queue.testingTimeoutMinutes
-  const unknownField = queue.somethingNew
+  const merged: Extract<PullRequest['state'], 'MERGED'> = 'MERGED'
+  const paused: Extract<Queue['state'], 'PAUSED'> = 'PAUSED'
+  const unknownField: unknown = Reflect.get(queue, 'somethingNew')
   await client.updateQueue({ state: 'paused', batch: false, requiredStatuses: ['ci'] })
   await client.deleteQueue({ targetBranch: 'release' })
   const [sample] = await client.getMergeQueueMetrics()
@@ -50,14 +56,17 @@ async function useClient(client: Client): Promise<readonly unknown[]> {
   await client.updateQueue({ mergeMethod: 'octopus' })
   // @ts-expect-error the test is required
   await client.getTestDetails({})
+  // @ts-expect-error there is no such field
+  const misspelt = pullRequest.statee
   // @ts-expect-error the field is a number
   const title: string | undefined = pullRequest.prNumber
-  return [delivery, state, mergeability, conclusion, tested, author, minutes, unknownField, branch, rate, complete, rows, found, title]
+  return [delivery, state, mergeability, conclusion, tested, author, minutes, merged, paused, unknownField, branch, rate, complete, rows, found, misspelt, title]
 }
 
-function describe(error: MergeqError): string {
+function describe(error: unknown): string {
+  if (!(error instanceof MergeqError)) return isMergeqError(error) ? error.kind : String(error)
   const kind: 'usage' | string = error.kind
-  return [kind, error.exit, error.hint ?? '', error.status ?? 0, error.document?.ok].join(' ')
+  return [kind, error.exit, error.hint ?? '', error.status ?? 0, error.document].join(' ')
 }
 void describe
 `
@@ -67,13 +76,13 @@ void useClient(client)
 `
 
 const files = {
-  'consumer.mts': `import { type Client, createClient, type MergeqError, type Queue, type TestCase } from 'mergeq'\n${uses}${begin}`,
+  'consumer.mts': `import { type Client, createClient, isMergeqError, MergeqError, type PullRequest, type Queue, type TestCase } from 'mergeq'\n${uses}${begin}`,
   'consumer.cts': `import mergeq = require('mergeq')
 type Client = mergeq.Client
-type MergeqError = mergeq.MergeqError
+type PullRequest = mergeq.PullRequest
 type Queue = mergeq.Queue
 type TestCase = mergeq.TestCase
-const { createClient } = mergeq
+const { createClient, isMergeqError, MergeqError } = mergeq
 ${uses}${begin}`,
 }
 
@@ -100,6 +109,33 @@ test('the types that ship are those of the CommonJS module for both ways, and ci
   const [types, others] = ['dist/library.d.cts', 'dist/library.d.mts'].map(path => readFileSync(path, 'utf8'))
   expect(others).toBe("export * from './library.cjs'\n")
   expect(types).not.toMatch(/\b[\w-]+\.md\b|^import /m)
+  // Of JSON, of labels and of additional fields of a body the names are not known.
+  expect(types?.match(/\[\w+: string\]/g)).toEqual(['[key: string]', '[path: string]', '[label: string]'])
   // A range stands in a comment once.
   expect(types).not.toMatch(/\b(\d+ to \d+)\b.*\b\1\b/)
+})
+
+test('an error of any copy of the library is an instance of its class, and logs show its name', () => {
+  const library = createRequire(import.meta.url)('../../dist/library.cjs')
+  expect(new MergeqError('usage', 'no') instanceof library.MergeqError).toBe(true)
+  expect([{}, null, new Error('no')].some(value => value instanceof library.MergeqError)).toBe(false)
+  try {
+    library.createClient({ prority: 1 })
+  } catch (error) {
+    expect(error instanceof MergeqError && isMergeqError(error)).toBe(true)
+    expect(inspect(error)).toMatch(/^MergeqError: createClient: unknown option prority/)
+  }
+  expect.assertions(4)
+})
+
+test('a bundle of a program that reads a queue has at most 450 KB', async () => {
+  const input = join(place, 'reader.mjs')
+  writeFileSync(
+    input,
+    "import { createClient } from 'mergeq'\nconsole.log(await createClient().getQueue())\n",
+  )
+  const { output } = await build({ input, platform: 'node', write: false, output: { minify: true } })
+  const size = output.reduce((sum, file) => sum + ('code' in file ? file.code.length : 0), 0)
+  expect(size).toBeGreaterThan(100_000)
+  expect(size).toBeLessThan(450_000)
 })
