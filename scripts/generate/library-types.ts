@@ -86,6 +86,12 @@ const waitMethod = `${comment('Waits until each pull request reached a state, fa
 const declareCreateClient = `/**
  * Returns a client of the service. Settings that are left out are found where the command line finds them.
  * Throws a {@link MergeqError} for a wrong option.
+ *
+ * @example
+ * const client = createClient({ repo: 'acme/web', targetBranch: 'main', token: process.env.MERGEQ_TOKEN })
+ * await client.submitPullRequest({ pr: 123 })
+ * const [result] = await client.waitForPullRequests({ prs: [123], timeout: '45m' })
+ * console.log(result.reason)
  */
 export declare function createClient(options?: ClientOptions): Client
 

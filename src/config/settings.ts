@@ -186,6 +186,7 @@ export function resolveSettings(
       async require(name) {
         const value = await read(allSources, name)
         if (value !== undefined) return value
+        if (!needsSettings) throw notGivenError(name)
         const { noun = name, hint } = settingDefinition(name)
         const hints = [hint, store.readError()?.message].filter(line => line !== undefined)
         throw usageError(`No ${noun} was given.`, hints.join('\n'))
@@ -197,6 +198,10 @@ export function resolveSettings(
     }
   }
 }
+
+/** Returns the error for a value that the caller did not give, where nothing else gives it. */
+export const notGivenError = (name: string): MergeqError =>
+  usageError(`${name} is required.`, `Give ${name}: it is not looked up anywhere.`)
 
 function parseSetting<N extends SettingKey>(
   name: N,

@@ -4,14 +4,14 @@ import { type BodyOverride, checkOverrides, createReceipt, isAlwaysSent, isChang
 import { submitPullRequest } from '../api/operations/pull-requests.ts'
 import { resourceOfParams } from '../api/request.ts'
 import { createServiceClient, type ServiceClient } from '../api/service-client.ts'
-import { type Config, resolveSettings } from '../config/settings.ts'
+import { type Config, notGivenError, resolveSettings } from '../config/settings.ts'
 import { readToken } from '../config/token.ts'
 import { memoize } from '../domain/memoize.ts'
 import type { SendingTime } from '../domain/service-clock.ts'
 import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
 import { repositoryKey } from '../domain/values/repository.ts'
 import { encodeTargets } from '../domain/values/target-list.ts'
-import { MergeqError, toMergeqError } from '../errors.ts'
+import { MergeqError, toMergeqError, usageError } from '../errors.ts'
 import { createInterruption, type ServiceHost } from '../host/host.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { callMethod } from '../methods/call.ts'
@@ -27,6 +27,7 @@ import {
   clientReaders,
   type GivenSettings,
   methodReaders,
+  readCallOptions,
   readOptions,
   readWaitOptions,
   settingsIn,
@@ -68,7 +69,7 @@ export type Client = Readonly<Record<MethodName, (options?: object) => Promise<J
  */
 export function createHostClient(options: ClientOptions, host: ServiceHost): Client {
   const secrets = createRedactor()
-  const { token, signal, onNotice, ...settings } = readClientOptions(options, secrets.redact)
+  const { token, signal, onNotice, discover = true, ...settings } = readClientOptions(options, secrets.redact)
   if (token !== undefined) secrets.hide(token.trim())
   // A callback that fails, or never ends, must not stop a change.
   const notify = async (text: string) => onNotice?.(text)
@@ -77,12 +78,15 @@ export function createHostClient(options: ClientOptions, host: ServiceHost): Cli
   }
   const clientHost: ServiceHost = {
     ...host,
-    env: token === undefined ? host.env : { ...host.env, MERGEQ_TOKEN: token },
-    interrupted: followSignals(signal).signal,
+    // Without an environment there are no stored settings either, and no proxy.
+    env: { ...(discover ? host.env : {}), ...(token === undefined ? {} : { MERGEQ_TOKEN: token }) },
   }
   // Without any token, the option is what to set.
-  const namesToken = token !== undefined || (host.env.MERGEQ_TOKEN ?? '').trim() === ''
-  const context = { settings, host: clientHost, write, signal, secrets, namesToken, submissions: new Map() }
+  const namesToken = token !== undefined || !discover || (host.env.MERGEQ_TOKEN ?? '').trim() === ''
+  const context: ClientContext = {
+    ...{ settings, discover, host: clientHost, write, signal, secrets, namesToken },
+    submissions: new Map(),
+  }
   const asMethod =
     (run: (callOptions: unknown) => Promise<CallOutcome>) =>
     async (callOptions: unknown = {}): Promise<Json> => {
@@ -131,10 +135,12 @@ interface CallOutcome {
 
 interface ClientContext {
   readonly settings: GivenSettings
+  /** Whether settings that no option gives are looked up. */
+  readonly discover: boolean
   readonly host: ServiceHost
   /** Writes what the command line would print on standard error. */
   readonly write: LogWriter['write']
-  /** The signal of the caller, which `host.interrupted` follows. */
+  /** The signal of the client, which aborts every call. */
   readonly signal: AbortSignal | undefined
   readonly secrets: Redactor
   /** Whether messages name the token as an option. */
@@ -150,7 +156,7 @@ type OpenCall = Awaited<ReturnType<typeof openCall>>
 
 /** Checks the options of a call and opens its client, which the caller closes. */
 async function openCall(operation: Method, name: string, options: unknown, context: ClientContext) {
-  const values = readOptions(name, options, methodReaders(operation))
+  const { signal, ...values } = readCallOptions(name, options, methodReaders(operation))
   const given = { ...context.settings, ...settingsIn(values) }
   const overrides = (values.set ?? []) as readonly BodyOverride[]
   const setters = Object.entries(operation.params)
@@ -160,7 +166,7 @@ async function openCall(operation: Method, name: string, options: unknown, conte
     )
     .map(([option, param]) => ({ name: option, param }))
   checkOverrides(`${name}: set`, overrides, setters)
-  const client = await createCallClient(given, context, isChange(operation))
+  const client = await createCallClient(given, signal, context, isChange(operation))
   try {
     const { nameOf } = client
     const { settings, ...read } = await readGiven(operation, values, given, client)
@@ -203,14 +209,12 @@ async function* iterate(operation: Method, options: unknown, context: ClientCont
   }
 }
 
-/** Waits for pull requests; the signal of the call ends the wait as that of the client does. */
+/** Waits for pull requests. */
 async function waitFor(callOptions: unknown, context: ClientContext): Promise<CallOutcome> {
   const { prs, signal, settings, options } = readWaitOptions('waitForPullRequests', callOptions)
   const given = { ...context.settings, ...settings }
-  const { signal: interrupted, release } = followSignals(context.signal, signal)
-  let client: CallClient | undefined
+  const client = await createCallClient(given, signal, context, false)
   try {
-    client = await createCallClient(given, { ...context, host: { ...context.host, interrupted } }, false)
     const targets = new Map<string, WaitTarget>()
     for (const reference of prs) {
       const { number: pr, settings } = await findPullRequest(reference, given, client)
@@ -224,27 +228,33 @@ async function waitFor(callOptions: unknown, context: ClientContext): Promise<Ca
     const results = await waitForResults([...targets.values()], options, client)
     return { document: results.map(({ record }) => record) }
   } finally {
-    release()
-    await client?.close()
+    await client.close()
   }
 }
 
 interface CallClient extends ServiceClient {
   readonly settings: Config
+  readonly discover: boolean
   close(): Promise<void>
 }
 
+/** Creates the client of a call, which ends with the signal of the call and with that of the client. */
 async function createCallClient(
   given: GivenSettings,
-  { secrets, namesToken, write, ...context }: ClientContext,
+  signal: AbortSignal | undefined,
+  { secrets, namesToken, write, discover, ...context }: ClientContext,
   changes: boolean,
 ): Promise<CallClient> {
+  if (!discover && given.profile !== undefined)
+    throw usageError('profile cannot be used with discover: false.', 'Leave out profile.')
+  const { signal: interrupted, release } = followSignals(context.signal, signal)
   // What git says is kept for each host: another call reads the checkout again.
-  const host = { ...context.host }
+  const host = { ...context.host, interrupted }
   const logger = createLogger({ write }, { quiet: false, verbose: false, json: true })
   const settings = resolveSettings(sourceOf(given), host, {
     changes,
     changesSettings: false,
+    needsSettings: discover,
     notify: text => logger.info(text),
   })
   const storeError = settings.store.readError()
@@ -260,7 +270,8 @@ async function createCallClient(
     secrets,
     token: memoize(() => readToken(host, settings, secrets.hide, logger.warn, namesToken)),
   }
-  return createServiceClient(parts)
+  const client = createServiceClient(parts)
+  return { ...client, discover, close: () => client.close().finally(release) }
 }
 
 type Values = Readonly<Record<string, unknown>>
@@ -277,9 +288,11 @@ async function readGiven(
   if (targets !== undefined) result.set('targets', () => encodeTargets(targets as 'ALL' | readonly string[]))
   // The test run that the CI job runs on.
   if (params.run !== undefined && values.run === undefined)
-    result.set('run', async () =>
-      pr === undefined ? params.run?.type.check(await client.settings.require('testRun')) : undefined,
-    )
+    result.set('run', async () => {
+      if (pr !== undefined) return undefined
+      if (!client.discover) throw notGivenError('run')
+      return params.run?.type.check(await client.settings.require('testRun'))
+    })
   const needsPullRequest =
     params.pr !== undefined && (params.pr.required || params.head !== undefined) && values.head === undefined
   if (pr === undefined && !needsPullRequest) return { values: result, settings: client.settings }
@@ -294,6 +307,7 @@ async function findPullRequest(
   client: CallClient,
 ): Promise<{ readonly number: number; readonly settings: Config }> {
   const { settings } = client
+  if (reference === undefined && !client.discover) throw notGivenError('pr')
   const text = reference ?? (await findCurrentPullRequest(settings, client, { advice: 'Set the option pr.' }))
   const givenRepo = given.repo === undefined ? undefined : String(given.repo)
   const { number, repo } = readReference(text, givenRepo, client.nameOf)

@@ -51,6 +51,10 @@ export const clientReaders: Readonly<Record<keyof ClientOptions, OptionReader>> 
     if (!(value instanceof AbortSignal)) throw usageError('The value must be of type AbortSignal.')
     return value
   },
+  discover(value) {
+    if (typeof value !== 'boolean') throw usageError('The value must be of type boolean.')
+    return value
+  },
   onNotice(value) {
     if (typeof value !== 'function') throw usageError('The value must be of type (text: string) => void.')
     return value
@@ -119,6 +123,7 @@ export function methodReaders({ route, params }: Operation): Readonly<Record<str
   return {
     ...Object.fromEntries(own),
     ...settingReaders,
+    signal: clientReaders.signal,
     ...(operationMethod(route) === 'POST' ? { set: readSet } : {}),
   }
 }
@@ -151,6 +156,11 @@ export function readOptions(
   }
   return Object.fromEntries(values)
 }
+
+/** Returns the checked values of the options of a call, which may have a signal of its own. */
+export const readCallOptions = (
+  ...given: Parameters<typeof readOptions>
+): Readonly<Record<string, unknown>> & { readonly signal?: AbortSignal } => readOptions(...given)
 
 /** Throws a usage error for what cannot be read: a getter that throws, an object that contains itself. */
 function readValue<T>(read: () => T, what: string): T {

@@ -168,12 +168,19 @@ export interface CommonOptions {
   readonly retries?: number | undefined
   /** A file with additional certificate authorities, in PEM. */
   readonly caFile?: string | undefined
+  /** Aborts this call, as the signal of the client does. A change that was sent may still take effect. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Options of a client: the settings of all its calls, the token, and callbacks. */
 export interface ClientOptions extends CommonOptions {
   /** The API token; without it, the token that the command line would use. */
   readonly token?: string | undefined
+  /**
+   * `false`: take nothing from the environment, git, the CI job or files. A repository, branch, pull request or token
+   * that no option gives is then an error. Meant for servers.
+   */
+  readonly discover?: boolean | undefined
   /** Aborts every call that is in progress. */
   readonly signal?: AbortSignal | undefined
   /** Receives each message that the command line would print on standard error, such as a warning. */

@@ -134,6 +134,16 @@ describe('a call sends what the command line sends, and returns what --json prin
     expect(wire(requests)).toEqual(wire(printed.requests))
   })
 
+  test('a signal of the call ends every method', async () => {
+    const { client, requests } = await clientOf(ok)
+    const signal = AbortSignal.abort()
+    for (const [method, options] of cases)
+      await expect(call(client, method, { ...options, signal })).rejects.toMatchObject({
+        kind: 'interrupted',
+      })
+    expect(requests).toEqual([])
+  })
+
   /** The message of a receipt names the address of the service, which differs. */
   const withoutAddress = (document: unknown): unknown =>
     JSON.parse(JSON.stringify(document), (key, value: unknown) =>
@@ -242,6 +252,7 @@ describe('a wrong option is a usage error in its name, and nothing is sent', () 
     timeout: ['', 'soon', -1, 1.5, true, null, Number.NaN],
     retries: ['3', -1, 101, 1.5, true, null],
     caFile: text,
+    signal: ['', 7, true, null, {}],
   }
   const set = [{ 'a..b': 1 }, { a: () => 1 }, { a: new Date() }, { a: Number.NaN }, ['a=1'], 'a=1', null]
 
@@ -328,7 +339,7 @@ describe('a wrong option is a usage error in its name, and nothing is sent', () 
   })
 
   test('in the options of createClient', () => {
-    const own = { token: [7, true, null], signal: [{}, 'x', null], onNotice: ['x', {}, null], nonsense: [1] }
+    const own = { token: [7, true, null], discover: ['', 0, null], onNotice: ['x', {}, null], nonsense: [1] }
     for (const [option, values] of Object.entries({ ...settings, ...own }))
       for (const value of values)
         expect(() => Reflect.apply(createHostClient, undefined, [{ [option]: value }, nodeHost])).toThrow(
@@ -428,17 +439,63 @@ test('values are real values, and an option of a call comes before that of the c
   })
 })
 
-test('a signal ends a call that is under way', async () => {
+test.each(['client', 'call'])('a signal of the %s ends a call that is under way', async place => {
   const stop = new AbortController()
+  const { signal } = stop
   const { client } = await clientOf(
     () => {
       stop.abort()
       return new Promise<Answer>(() => undefined)
     },
-    { signal: stop.signal },
+    place === 'client' ? { signal } : {},
   )
-  await expect(client.getQueue()).rejects.toMatchObject({ kind: 'interrupted' })
-  await expect(client.getQueue()).rejects.toMatchObject({ kind: 'interrupted' })
+  const options = place === 'call' ? { signal } : {}
+  await expect(client.getQueue(options)).rejects.toMatchObject({ kind: 'interrupted' })
+  await expect(client.iterateFailingTests(options).next()).rejects.toMatchObject({ kind: 'interrupted' })
+})
+
+test('with discover: false nothing comes from the environment, the CI job, git or files', async () => {
+  const refuse = () => Promise.reject(new Error('must not be asked'))
+  const env = {
+    ...{ CI: 'true', GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'acme/web', GITHUB_BASE_REF: 'main' },
+    ...{ GITHUB_REF: 'refs/pull/7/merge', MERGEQ_PR: '7', MERGEQ_SHA: '4f2a', MERGEQ_REPO: 'acme/web' },
+    ...{ MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme', MERGEQ_TOKEN: token, MERGEQ_RETRIES: 'many' },
+    ...{
+      HOME: '/home/ada',
+      HTTPS_PROXY: 'http://127.0.0.1:1',
+      MERGEQ_READ_ONLY: '1',
+      MERGEQ_CA_FILE: '/ca.pem',
+    },
+  }
+  const files = { ...nodeHost.files, read: refuse, exists: refuse, mode: refuse }
+  const host = { ...nodeHost, env, cwd: '/repo', files, git: refuse }
+  const { requests, client: complete } = await clientOf(ok, { discover: false }, host)
+  const message = async (options: ClientOptions, name: string, callOptions = {}) => {
+    const settings = {
+      baseUrl: 'http://127.0.0.1:1',
+      token,
+      repo: 'acme/web',
+      targetBranch: 'main',
+      org: 'acme',
+    }
+    const client = createHostClient({ ...settings, discover: false, ...options }, host)
+    const { message, hint } = await call(client, name, callOptions).then(
+      () => ({ message: 'done', hint: '' }),
+      error => error,
+    )
+    return `${message} ${hint}`
+  }
+  expect(await message({ repo: undefined }, 'submitPullRequest', { pr: 7 })).toMatch(/^repo is required/)
+  expect(await message({ targetBranch: undefined }, 'getQueue')).toMatch(/^targetBranch is required/)
+  expect(await message({ org: undefined }, 'listFailingTests')).toMatch(/^org is required/)
+  expect(await message({}, 'submitPullRequest')).toMatch(/^pr is required/)
+  expect(await message({}, 'getMergeQueueTestingDetails')).toMatch(/^run is required/)
+  expect(await message({}, 'setImpactedTargets', { pr: 7, targets: 'ALL' })).toMatch(/^sha is required/)
+  expect(await message({ token: undefined }, 'getQueue')).toMatch(/Set the option token/)
+  expect(await message({ profile: 'b' }, 'getQueue')).toMatch(/^profile cannot be used with discover: false/)
+  expect(requests).toEqual([])
+  await complete.submitPullRequest({ pr: 8 })
+  expect(requests).toHaveLength(1)
 })
 
 test('many calls at the same time print no warning', async () => {
