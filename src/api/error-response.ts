@@ -1,4 +1,4 @@
-import { queueName, shortRepositoryName } from '../domain/values/repository.ts'
+import { describeMissingQueue, queueName, shortRepositoryName } from '../domain/values/repository.ts'
 import { type ErrorKind, extendError, MergeqError, withPeriod } from '../errors.ts'
 import { type Json, stringifyJson } from '../json.ts'
 import { parseUrl } from '../url.ts'
@@ -209,14 +209,15 @@ function notFoundSummary(
   { host, request, operation, hasQueue }: ErrorContext,
   { name, place, text }: Subject,
 ): string {
-  const { pr, targetBranch } = request.resource
+  const { pr, repo, targetBranch } = request.resource
   if (text === '') return `${host} returned 404 (not found)`
   if (operation.errors?.makesSubject === true) {
     const to = name === undefined || place === '' ? '' : ` to ${place}`
     return `${changeNotMade(operation, request.resource)}${to} (404)`
   }
-  if (hasQueue === false || (name === undefined && targetBranch !== undefined))
-    return `There is no ${place.replace('the ', '')}`
+  const isAboutQueue = hasQueue === false || name === undefined
+  if (isAboutQueue && repo !== undefined && targetBranch !== undefined)
+    return describeMissingQueue({ repo, targetBranch })
   return name === `#${pr}` ? `${name} is not in ${place}` : `The service did not find ${text}`
 }
 

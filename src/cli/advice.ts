@@ -1,5 +1,6 @@
 import type { Advice, RefusedRequest } from '../api/advice.ts'
 import type { Resource } from '../api/operation.ts'
+import { newSubmissionNote } from '../domain/states.ts'
 import { type CommandLine, commandLinesByQueue } from '../domain/suggested-command.ts'
 
 type Hint = (request: RefusedRequest, commandLine: CommandLine) => string | undefined
@@ -21,16 +22,14 @@ const afterChange: Hint = (request, commandLine) => {
   return `${request.status === 404 ? 'Check --repo and --target-branch. ' : ''}${hint}`
 }
 
-const createIfMissing: Hint = ({ status, resource }, commandLine) =>
-  status === 404
-    ? `${listQueues(commandLine)}\nTo create this queue, run: ${commandLine(['queue', 'create'], resource)}`
-    : undefined
+const afterMissingQueue: Hint = ({ status }, commandLine) =>
+  status === 404 ? `Check --repo and --target-branch.\n${listQueues(commandLine)}` : undefined
 
 /** What to do after the service refused a request, by the operation. */
 const hints: Readonly<Record<string, Hint>> = {
   getSubmittedPullRequest: ({ status, resource }, commandLine) =>
     status === 404 && resource.pr !== undefined
-      ? `Check --repo and --target-branch. To submit the pull request, run: ${commandLine(['pr', 'submit', resource.pr], resource)}`
+      ? `${newSubmissionNote} To wait for it, run: ${commandLine(['pr', 'wait', resource.pr], resource)}\nIf it does not appear, check --repo and --target-branch.`
       : undefined,
   submitPullRequest: (request, commandLine) =>
     request.status === 404
@@ -44,8 +43,8 @@ const hints: Readonly<Record<string, Hint>> = {
       : afterChange(request, commandLine),
   getMergeQueueTestingDetails: (request, commandLine) =>
     request.status === 404 ? getPullRequest(request, commandLine) : undefined,
-  getQueue: createIfMissing,
-  updateQueue: createIfMissing,
+  getQueue: afterMissingQueue,
+  updateQueue: afterMissingQueue,
   createQueue: ({ status, resource }, commandLine) =>
     status === 409
       ? `To see the existing queue, run: ${commandLine(['queue', 'get'], resource)}\nTo change its settings, see: mergeq queue update --help`

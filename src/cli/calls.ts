@@ -1,7 +1,7 @@
 import type { CallResult } from '../api/call.ts'
 import type { Params } from '../api/operation.ts'
 import type { RequestLimits } from '../api/service-client.ts'
-import { failureOrThrow, type MergeqError } from '../errors.ts'
+import { failureOrThrow, isNotFound, type MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { callMethod } from '../methods/call.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
@@ -38,13 +38,23 @@ export async function call<V extends RequestValues>(
   try {
     return await callMethod(cli.client(), operation, values, { overrides, limits })
   } catch (error) {
-    const failure = failureOrThrow(error)
+    const failure = await explainNotFound(cli, request, failureOrThrow(error))
     if (explain === undefined) throw failure
     throw await explain(failure, request).catch(() => {
       cli.host.interrupted.throwIfAborted()
       return failure
     })
   }
+}
+
+async function explainNotFound(
+  cli: Cli,
+  request: ServiceRequest,
+  failure: MergeqError,
+): Promise<MergeqError> {
+  if (failure.kind !== 'not-found' || !isNotFound(failure) || cli.options.retries === 0) return failure
+  const { explainMissingQueue } = await import('./missing-queue.ts')
+  return explainMissingQueue(cli, request, failure)
 }
 
 /** Sends requests, and prints the responses in the order of the requests. Returns the most severe exit code. */

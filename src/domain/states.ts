@@ -80,6 +80,9 @@ export function outcomeOfRecord(record: JsonObject): (typeof outcomes)[number] {
   return terminalOutcome(state) ?? 'pending'
 }
 
+/** What a 404 for a pull request leaves open. */
+export const newSubmissionNote = 'A new submission can take up to 90s to appear.'
+
 const messageByState: ReadonlyMap<string, string> = new Map([
   ['PAUSED', 'The queue is paused: no tests start and nothing merges.'],
   ['DRAINING', 'The queue is draining: running tests finish and merge, but no new tests start.'],

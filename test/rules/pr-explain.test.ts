@@ -12,6 +12,7 @@ import { formatOrdinal } from '../../src/domain/format.ts'
 import { pullRequestStates } from '../../src/domain/states.ts'
 import { joinCommandLine } from '../../src/domain/suggested-command.ts'
 import { parseTestRun, testRunOf, testsPullRequest } from '../../src/domain/test-run.ts'
+import { parseRepository } from '../../src/domain/values/repository.ts'
 import type { Json, JsonObject } from '../../src/json.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { noon } from '../support/harness.ts'
@@ -19,6 +20,7 @@ import { entry, queue, record, uuid } from '../support/pr-explain.ts'
 
 const nothing: ExplainSources = {
   pr: 7,
+  repo: parseRepository('acme/web'),
   targetBranch: 'main',
   commandFor: (action, subject) => joinCommandLine(wordsFor(action, 7, subject)),
   nameOf: typedName,
@@ -66,8 +68,8 @@ const history = [
 type Row = readonly [meaning: string, read: Partial<ExplainSources>]
 
 const rows: readonly Row[] = [
-  ['never-submitted: never-submitted -> pr submit 7', {}],
-  ['never-submitted: no-queue, never-submitted -> -, queue create, pr submit 7', { queue: null }],
+  ['not-found: not-found, may-appear -> pr wait 7, - (submit again: null)', {}],
+  ['not-found: no-queue, not-found -> queue list (submit again: null)', { queue: null }],
   // Its record is late, the queue lists it already.
   ['waiting: pending, position -> pr wait 7', { queue: listed('PENDING').queue }],
   // Merged, while an older reading of the queue lists it.
@@ -431,8 +433,12 @@ describe('the prose for a terminal', () => {
     expect(passed(entry(5, 'TESTING'))).toContain('waiting for the pull requests ahead')
   })
 
-  test('of a pull request that was never submitted says so first', () => {
-    expect(proseOf({})[0]).toBe('#7 was never submitted to the queue for main')
+  test('of a pull request that is not in the queue says that it may be too new', () => {
+    expect(proseOf({}).slice(0, 2)).toEqual([
+      '#7 is not in the queue for main',
+      '  A new submission can take up to 90s to appear.',
+    ])
+    expect(proseOf({ queue: null }).join()).toContain('acme/web has no queue for main.')
     expect(proseOf({ record: record('SOMETHING_NEW') })[0]).toMatch(/^#7 SOMETHING_NEW for 3m/)
   })
 

@@ -40,7 +40,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'pending failure', before: ['pr submit 6', 260], lines: ['pr explain 6'] },
     { title: 'failed', before: ['pr submit 9', 600], lines: ['pr explain 9'], also: ['document'] },
     { title: 'not ready', before: ['pr submit 12', 600], lines: ['pr explain 12'] },
-    { title: 'never submitted', lines: ['pr explain 77'] },
+    { title: 'not found', lines: ['pr explain 77'] },
     { title: 'paused queue', before: ['queue pause', 'pr submit 7', 600], lines: ['pr explain 7'] },
     { title: 'several', before: busy, lines: ['pr explain 3 9'] },
   ],

@@ -12,7 +12,7 @@ import { restrictCommand } from '../../config/store.ts'
 import { joinTruncated } from '../../domain/format.ts'
 import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { queueSummary } from '../../domain/queue-entries.ts'
-import { type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
+import { describeMissingQueue, type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
 import { failureOrThrow, isNotFound, type MergeqError } from '../../errors.ts'
 import { getString } from '../../json.ts'
 import { isLoopback, parseUrl } from '../../url.ts'
@@ -246,7 +246,7 @@ async function checkQueue(session: Session): Promise<Outcome> {
   const limits = { maxRetries: 0 }
   const queue = await readIfFound(session.client(), getQueue, { repo, targetBranch }, { limits })
   return queue === undefined
-    ? notFound(`${name} has no queue for ${targetBranch}`, session)
+    ? notFound(describeMissingQueue({ repo, targetBranch }), session)
     : pass(`${name} ${targetBranch}: ${queueSummary(queue)}`)
 }
 

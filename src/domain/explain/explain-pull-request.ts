@@ -1,20 +1,28 @@
 import { get, getArray, getNumber, getString, type JsonObject } from '../../json.ts'
 import { departureDetails, isService } from '../departure.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
-import { isFailedOrCancelled, normalizeState, stateOf, terminalOutcome } from '../states.ts'
+import {
+  isFailedOrCancelled,
+  newSubmissionNote,
+  normalizeState,
+  stateOf,
+  terminalOutcome,
+} from '../states.ts'
 import { isInconclusive, type TestRun } from '../test-run.ts'
+import { describeMissingQueue, type Repository } from '../values/repository.ts'
 import { stateFindings } from './findings.ts'
 import type { Action, Finding, Step } from './readiness.ts'
 
 /** `held` means PENDING_FAILURE, a state from which a pull request may still merge. */
 export type ExplanationVerdict =
   | ('waiting' | 'blocked' | 'testing' | 'held')
-  | ('dropped' | 'merged' | 'never-submitted' | 'unknown')
+  | ('dropped' | 'merged' | 'not-found' | 'unknown')
 
 export type UnreadSource = { readonly what: 'queue' | 'test run'; readonly why: string }
 
 export interface ExplainSources {
   readonly pr: number
+  readonly repo: Repository
   readonly targetBranch: string
   /** Returns the command that does it, as the caller runs it. */
   commandFor(action: Action, subject: ActionSubject): string
@@ -81,19 +89,14 @@ export function explainPullRequest(sources: ExplainSources): Explanation {
   const commandFor = (action: Action) => sources.commandFor(action, { record, run })
   const findings: Finding[] =
     record === undefined
-      ? [{ code: 'never-submitted', message: `It was never submitted to the queue for ${targetBranch}.` }]
+      ? [...missingFindings(queue === null, sources)]
       : [...stateFindings(state, { pr, targetBranch, record, queue: queue ?? {}, entry, now }, run)]
   if (queue === null && terminalOutcome(state) === undefined)
     findings.push({
       code: 'no-queue',
-      message: `This repository has no queue for ${targetBranch}.`,
+      message: `${describeMissingQueue(sources)}.`,
       blocks: true,
-      steps: [
-        {
-          why: `Check ${nameOf('repo')} and ${nameOf('targetBranch')}; \`${commandFor('list-queues')}\` lists the queues.`,
-        },
-        { action: 'create-queue', why: 'Creates the queue, if the branch needs one.' },
-      ],
+      steps: [{ action: 'list-queues', why: `Lists the queues. Check ${placeNames(nameOf)}.` }],
     })
   const isBlocking = ({ blocks = false }: Finding) => blocks
   const verdict = verdictOf(state, findings, findings.some(isBlocking))
@@ -133,6 +136,20 @@ export function explainPullRequest(sources: ExplainSources): Explanation {
   }
 }
 
+const placeNames = (nameOf: ExplainSources['nameOf']): string =>
+  `${nameOf('repo')} and ${nameOf('targetBranch')}`
+
+/** What a 404 for a pull request means: there is no queue, or it is not in the queue, perhaps not yet. */
+function missingFindings(hasNoQueue: boolean, { targetBranch, nameOf }: ExplainSources): readonly Finding[] {
+  const finding = { code: 'not-found', message: `It is not in the queue for ${targetBranch}.` }
+  if (hasNoQueue) return [finding]
+  const steps: readonly Step[] = [
+    { action: 'wait', why: 'Waits until it appears, and merges or leaves the queue.' },
+    { why: `If it does not appear, check ${placeNames(nameOf)}.` },
+  ]
+  return [finding, { code: 'may-appear', message: newSubmissionNote, steps }]
+}
+
 /**
  * Returns the newer of a pull request's own record and its entry in the queue. The queue can list a new
  * attempt while the pull request's record still shows the end of the previous attempt.
@@ -151,7 +168,7 @@ const unclearStates: readonly string[] = ['settling', 'not-submitted', 'unknown-
 
 function verdictOf(state: string, [first]: readonly Finding[], isBlocked: boolean): ExplanationVerdict {
   const code = first?.code ?? ''
-  if (code === 'never-submitted') return code
+  if (code === 'not-found') return code
   if (state === '' && isBlocked) return 'blocked'
   if (unclearStates.includes(code)) return 'unknown'
   if (state === 'MERGED') return 'merged'
@@ -174,8 +191,8 @@ function stepsFor(
   switch (verdict) {
     case 'merged':
       return []
-    case 'never-submitted':
-      return [submit('Submits it to the queue.')]
+    case 'not-found':
+      return []
     case 'dropped': {
       if (!needsChange) return [submit('Submits it again.')]
       if (state === 'CANCELLED') return [submit('If it should merge after all.')]
@@ -233,7 +250,8 @@ function assessResubmission(
   { record, run }: ActionSubject & { readonly record: JsonObject },
   nameOf: ExplainSources['nameOf'],
 ): Omit<Explanation['submitAgain'], 'needsChange'> & { readonly needsChange?: boolean } {
-  if (verdict === 'never-submitted') return { safe: true, why: 'It was never submitted.' }
+  if (verdict === 'not-found')
+    return { safe: null, why: 'It is not in the queue. It may be too new to appear.' }
   if (verdict === 'merged') return { safe: false, why: 'It is already merged.' }
   if (verdict === 'dropped') return { safe: true, ...assessDeparture(record, run) }
   if (verdict === 'unknown') return { safe: null, why: 'Its current state is unknown. Check it again first.' }

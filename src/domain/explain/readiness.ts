@@ -4,7 +4,7 @@ import { shorten } from '../format.ts'
 /** What the caller can do about a pull request or its queue. */
 export type Action =
   | ('submit' | 'wait' | 'restart-tests' | 'show-record' | 'show-test-run' | 'upload-targets')
-  | ('list-queues' | 'create-queue' | 'resume-queue')
+  | ('list-queues' | 'resume-queue')
 
 /** A next step; without an action something that a person does elsewhere. */
 export interface Step {

@@ -21,14 +21,18 @@ export const repositoryKey = (repo: Repository): string => repositoryName(repo).
 export const shortRepositoryName = (repo: Repository): string =>
   repo.host === 'github.com' ? `${repo.owner}/${repo.name}` : repositoryName(repo)
 
-/** Returns the name of a queue as messages show it: `main of acme/web`. */
-export const queueName = ({
-  repo,
-  targetBranch,
-}: {
+interface QueuePlace {
   readonly repo: Repository
   readonly targetBranch: string
-}): string => `${targetBranch} of ${shortRepositoryName(repo)}`
+}
+
+/** Returns the name of a queue as messages show it: `main of acme/web`. */
+export const queueName = ({ repo, targetBranch }: QueuePlace): string =>
+  `${targetBranch} of ${shortRepositoryName(repo)}`
+
+/** Says that a queue does not exist, without a full stop. */
+export const describeMissingQueue = ({ repo, targetBranch }: QueuePlace): string =>
+  `${shortRepositoryName(repo)} has no queue for ${targetBranch}`
 
 export const defaultHost = 'github.com'
 // Patterns with character properties take 0.3 ms to create: they are created where they are used.

@@ -25,7 +25,7 @@ const running = { getQueue: json(queue('RUNNING')) }
 
 describe.each(['document', 'hosted'] as const)('`pr explain` on a sandbox in the %s dialect', dialect => {
   test.each([
-    ['happy', [], 0, 'never-submitted', null],
+    ['happy', [], 0, 'not-found', null],
     ['happy', ['pr submit 7'], 1_000, 'testing', 'TESTING'],
     ['happy', ['pr submit 7'], 60_000, 'merged', 'MERGED'],
     ['paused', ['pr submit 7'], 1_000, 'blocked', 'PENDING'],
@@ -151,10 +151,10 @@ describe('the requests of `pr explain`', () => {
 test('the commands that `pr explain` suggests repeat the options that name the queue', async () => {
   const { out } = await explain("https://github.com/acme/api/pull/7 -b 'release 1' --json", {
     getSubmittedPullRequest: { status: 404 },
-    getQueue: { status: 404 },
+    ...running,
   })
-  expect(JSON.parse(out).next.at(-1).command).toBe(
-    'mergeq pr submit 7 --repo github.com/acme/api --target-branch "release 1"',
+  expect(JSON.parse(out).next[0].command).toBe(
+    'mergeq pr wait 7 --repo github.com/acme/api --target-branch "release 1"',
   )
 })
 

@@ -173,8 +173,8 @@ describe('`pr list`', () => {
   test.each([
     ['Not Found', 200, `${noOperation}${onlyHosted}\n`, 2],
     [page, 200, `${noOperation}${onlyHosted}\n`, 2],
-    ['{"error":{"message":"Not Found"}}', 404, `There is no queue for main of acme/web.\n  ${check}`, 2],
-    [page, 404, `There is no queue for main of acme/web.\n  ${check}`, 2],
+    ['{"error":{"message":"Not Found"}}', 404, `acme/web has no queue for main.\n  ${check}`, 2],
+    [page, 404, `acme/web has no queue for main.\n  ${check}`, 2],
     ['Not Found', 500, `${notFound}, or ${noOperation}${onlyHosted} ${check}`, 2],
     ['main has no queue.', 200, `${notFound}: main has no queue.\n${onlyHosted} ${check}`, 1],
   ])(

@@ -119,7 +119,7 @@ describe('how a watch ends', () => {
   test.each([false, true])('a queue that is gone ends it with 5 (terminal %s)', async terminal => {
     const { code, out, err } = await watch('', [good, { status: 404 }], { terminal, columns: 120 })
     expect(code).toBe(5)
-    expect(err).toContain('There is no queue for main of acme/web.')
+    expect(err).toContain('acme/web has no queue for main.')
     if (terminal) expect(out).toMatch(/\u001B\[\?25h\u001B\[\?1049l\S*acme\/web main.*\n$/s)
   })
 

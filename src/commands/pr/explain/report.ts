@@ -79,6 +79,7 @@ async function explain(request: ExplainRequest, cli: Cli): Promise<Explanation> 
   if (testRun.unread !== undefined) unread.push(testRun.unread)
   return explainPullRequest({
     pr,
+    repo,
     targetBranch,
     nameOf: typedName,
     commandFor: (action, subject) =>
@@ -113,8 +114,6 @@ export function wordsFor(action: Action, pr: number, { record, run }: ActionSubj
     }
     case 'list-queues':
       return ['queue', 'list']
-    case 'create-queue':
-      return ['queue', 'create']
     case 'resume-queue':
       return ['queue', 'resume']
   }
@@ -155,7 +154,7 @@ export function explanationRows(explanation: Explanation): readonly JsonObject[]
 
 /** What the first lines of the prose say already: the state itself, the position in the queue, the checks. */
 const saidAbove = [
-  ...['never-submitted', 'not-ready', 'pending', 'testing', 'merged', 'failed', 'cancelled'],
+  ...['not-found', 'not-ready', 'pending', 'testing', 'merged', 'failed', 'cancelled'],
   ...['position', 'failing-checks'],
 ]
 
@@ -191,8 +190,7 @@ function headline(explanation: Explanation, url: string, now: number): StyledLin
   const { pr, verdict, state, since, title, queue, targetBranch } = explanation
   const number = linkSpan(`#${pr}`, url)
   const name = title === null ? '' : `: ${shorten(title, maxTitleLength)}`
-  if (verdict === 'never-submitted')
-    return [number, ` was never submitted to the queue for ${targetBranch}`, name]
+  if (verdict === 'not-found') return [number, ` is not in the queue for ${targetBranch}`, name]
   if (state === null) return [number, ' is in an unknown state', name]
   const age = describeSince(since === null ? undefined : shorten(since), now, isOver(explanation))
   const position =
@@ -239,7 +237,7 @@ function nextLines({ verdict, next, testRun, submitAgain }: Explanation): readon
   const lines = shown.flatMap(({ command, why }): readonly StyledLine[] =>
     command === null ? [`  ${why}`] : [`  ${command}`, [styled(`    ${why}`, 'dim')]],
   )
-  if (verdict !== 'merged' && submitAgain.safe !== true) {
+  if (verdict !== 'merged' && verdict !== 'not-found' && submitAgain.safe !== true) {
     const answer = submitAgain.safe === false ? 'No' : 'Not yet'
     lines.push([styled(`  Submit again? ${answer}. ${submitAgain.why}`, 'dim')])
   }

@@ -1,0 +1,80 @@
+import { tryRead } from '../api/extra-reads.ts'
+import { getMergeQueueMetrics, readSamplesIn } from '../api/operations/metrics.ts'
+import { getQueue } from '../api/operations/queues.ts'
+import { resourceOfRequest } from '../api/request.ts'
+import { joinTruncated } from '../domain/format.ts'
+import { summarizeMetrics } from '../domain/metrics/last-hour.ts'
+import { suggestName } from '../domain/similar-name.ts'
+import { describeMissingQueue, type Repository } from '../domain/values/repository.ts'
+import { extendError, isNotFound, type MergeqError } from '../errors.ts'
+import type { ServiceRequest } from '../methods/resolve.ts'
+import type { Cli } from './cli.ts'
+
+const onceQuietly = { once: true, quiet: true } as const
+
+interface QueuePlace {
+  readonly repo: Repository
+  readonly targetBranch: string
+}
+
+/** The hints that were found while a command ran, by the queue; undefined for a queue that exists. */
+const hints = new WeakMap<Cli, Map<string, Promise<string | undefined>>>()
+
+/**
+ * Returns the error of a request after a 404. If its queue does not exist, the error says so, and names the queue that
+ * was probably meant, or those that the repository has. Reads the service at most twice for each queue.
+ */
+export async function explainMissingQueue(
+  cli: Cli,
+  { operation, values, overrides }: ServiceRequest,
+  failure: MergeqError,
+): Promise<MergeqError> {
+  const { repo, targetBranch } = resourceOfRequest(operation, values, { overrides })
+  const makesQueue = operation.recovery?.ofQueue === true && operation.errors?.makesSubject === true
+  if (repo === undefined || targetBranch === undefined || makesQueue) return failure
+  const place = { repo, targetBranch }
+  const sentence = describeMissingQueue(place)
+  const isKnownToMiss = failure.message.startsWith(sentence)
+  // Of an operation that not every service has, the error says what is missing.
+  if (operation.isHostedOnly === true && !isKnownToMiss) return failure
+  const known = hints.get(cli) ?? new Map<string, Promise<string | undefined>>()
+  hints.set(cli, known)
+  const reading = known.get(sentence) ?? findHint(cli, place, isKnownToMiss)
+  known.set(sentence, reading)
+  const hint = await reading
+  return hint === undefined ? failure : extendError(failure, { hint }, `${sentence}.`)
+}
+
+/** Returns what to do about a queue that does not exist; undefined if it exists, or if that is not known. */
+async function findHint(cli: Cli, place: QueuePlace, isKnownToMiss: boolean): Promise<string | undefined> {
+  try {
+    const { failure } = isKnownToMiss ? {} : await tryRead(cli.client(), getQueue, place, onceQuietly)
+    if (!isKnownToMiss && (failure === undefined || !isNotFound(failure))) return undefined
+    const branches = await readBranches(cli, place.repo)
+    if (branches === undefined) return undefined
+    const anyQueue = { repo: null, targetBranch: null }
+    return [
+      suggestName(place.targetBranch, branches) ??
+        (branches.length === 0 ? [] : `It has queues for: ${joinTruncated(branches)}.`),
+      'Check --repo and --target-branch.',
+      `To list the queues, run: ${cli.settings.commandLine(['queue', 'list'], anyQueue)}`,
+    ]
+      .flat()
+      .join('\n')
+  } catch {
+    cli.host.interrupted.throwIfAborted()
+    return undefined
+  }
+}
+
+/**
+ * Returns the branches of the queues that the metrics of a repository name. Undefined if they cannot be read: then the
+ * base URL may be wrong, and a 404 says nothing about a queue.
+ */
+async function readBranches(cli: Cli, repo: Repository): Promise<readonly string[] | undefined> {
+  const { response } = await tryRead(cli.client(), getMergeQueueMetrics, { repo }, onceQuietly)
+  if (response === undefined) return undefined
+  const { queues } = summarizeMetrics(readSamplesIn(response.bytes))
+  const name = `${repo.owner}/${repo.name}`.toLowerCase()
+  return queues.filter(queue => queue.repo?.toLowerCase() === name).map(({ branch }) => branch)
+}
