@@ -1,25 +1,24 @@
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import type { Outcome } from '../support/harness.ts'
 import {
   type Act,
-  acts,
+  actNames,
   type ChangeFault,
+  type FaultySandbox,
   isQueued,
-  isSameSetting,
   type Loss,
-  type Model,
   type Pull,
-  priorityIn,
   pullKey,
   queueKey,
   type ReadFault,
-  runAgainstModel,
+  runAgainstFaults,
   type Scenario,
   type Sending,
   type Settings,
   type Version,
-} from '../support/model-service.ts'
+} from '../support/faulty-sandbox.ts'
+import type { Outcome } from '../support/harness.ts'
 import { restoreTransport } from '../support/replaced-transport.ts'
 import { sampleRuns } from '../support/sample.ts'
 
@@ -33,6 +32,12 @@ vi.mock('../../src/http/undici.ts', async () => {
 })
 
 const repository = 'github.com/acme/web'
+const priorities: Readonly<Record<string, number>> = { urgent: 0, high: 10, medium: 100, low: 200 }
+const priorityIn = (value: unknown): unknown => priorities[String(value).toLowerCase()] ?? value
+
+/** Whether two settings of a queue mean the same: states and modes in any case. */
+const isSameSetting = (one: unknown, other: unknown): boolean =>
+  String(one).toUpperCase() === String(other).toUpperCase()
 const file = 'targetBranch: main\nsettings:\n  concurrency: 5\n  batch: true\n'
 const files = { '/repo/queue.yaml': file, 'queue.yaml': file }
 
@@ -120,7 +125,7 @@ const act: fc.Arbitrary<Act> = fc.record({
     weighted(3, fc.integer({ min: -6_000, max: 12_000 })),
     weighted(1, fc.integer({ min: -600_000, max: 120_000 })),
   ),
-  what: fc.constantFrom(...acts),
+  what: fc.constantFrom(...actNames),
   pr: fc.constantFrom(7, 7, 7, 8, 9),
   branch: fc.constantFrom('main', 'main', 'main', 'prod'),
 })
@@ -185,16 +190,16 @@ const fullKey = (short: string): string => {
 const during = <T>(history: readonly Version<T>[] = [], from: number, to: number): readonly Version<T>[] => {
   const first = history.findLastIndex(({ at }) => at <= from)
   const within = history.filter(({ at }, index) => index >= first && at <= to)
-  return first < 0 ? [{ at: from, value: undefined, by: undefined }, ...within] : within
+  return first < 0 ? [{ at: from, value: undefined, shown: '', by: undefined }, ...within] : within
 }
 
 /** Whether what a change is for was so at a moment from its first sending to the end. */
-function wasSo(model: Model, sending: Sending, end: number): boolean {
+function wasSo(sandbox: FaultySandbox, sending: Sending, end: number): boolean {
   const { operation, key, body, at } = sending
   const pulls = (isSo: (pull: Pull | undefined) => boolean) =>
-    during(model.pulls.get(key), at, end).some(({ value }) => isSo(value))
+    during(sandbox.pulls.get(key), at, end).some(({ value }) => isSo(value))
   const queues = (isSo: (queue: Settings | undefined) => boolean, from = at) =>
-    during(model.queues.get(key), from, end).some(({ value }) => isSo(value))
+    during(sandbox.queues.get(key), from, end).some(({ value }) => isSo(value))
   const { repo, targetBranch, ...settings } = body
   const hasSettings = (queue: Settings | undefined) =>
     queue !== undefined &&
@@ -230,22 +235,27 @@ function wasSo(model: Model, sending: Sending, end: number): boolean {
  * Whether another client undid what was applied without leaving a date: settings of a queue and the priority
  * of a queued pull request have none, so no reading can show that they were ours for a while.
  */
-function wasUndone(model: Model, { number, operation, key }: Sending): boolean {
+function wasUndone(sandbox: FaultySandbox, { number, operation, key }: Sending): boolean {
   const versions: readonly Version<unknown>[] =
-    (/queue$/i.test(operation) ? model.queues.get(key) : model.pulls.get(key)) ?? []
+    (/queue$/i.test(operation) ? sandbox.queues.get(key) : sandbox.pulls.get(key)) ?? []
   const ours = versions.findIndex(({ by }) => by === number)
   const dateOf = (value: unknown) => Object(value).changedAt
   return (
     ours >= 0 &&
-    ours < versions.length - 1 &&
+    versions.slice(ours).some(({ value }) => !isDeepStrictEqual(value, versions[ours]?.value)) &&
     dateOf(versions[ours - 1]?.value) === dateOf(versions[ours]?.value)
   )
 }
 
 /** Everything that the program says wrongly about a history: nothing, if all is well. */
-function contradictions(command: Command, model: Model, outcome: Outcome, end: number): readonly string[] {
+function contradictions(
+  command: Command,
+  sandbox: FaultySandbox,
+  outcome: Outcome,
+  end: number,
+): readonly string[] {
   const { code, out, err } = outcome
-  const { sendings } = model
+  const { sendings } = sandbox
   const found: string[] = []
   const wrong = (text: string) => {
     found.push(text)
@@ -285,12 +295,12 @@ function contradictions(command: Command, model: Model, outcome: Outcome, end: n
     if (exit === 11 && delivery !== 'unknown') wrong(`${about}: exit 11 is unknown`)
     if (exit === 0) {
       const holds = delivery === 'confirmed-by-read' ? isApplied : isAcceptedIn(all)
-      if (!holds && !wasSo(model, first, end)) wrong(`${about}: neither was it applied, nor was it so`)
+      if (!holds && !wasSo(sandbox, first, end)) wrong(`${about}: neither was it applied, nor was it so`)
       if (delivery === 'confirmed' && !isAcceptedIn(all)) wrong(`${about}: no answer confirmed it`)
     }
     const saysNot = delivery === 'not-applied' || (delivery === undefined && [2, 4, 5, 6, 7].includes(exit))
     const applied = all.filter(({ appliedAt }) => appliedAt !== undefined)
-    if (saysNot && applied.length > 0 && !applied.some(one => wasUndone(model, one)))
+    if (saysNot && applied.length > 0 && !applied.some(one => wasUndone(sandbox, one)))
       wrong(`${about}: it was applied`)
   }
   for (const [, operation] of err.matchAll(/(\w+): The change was not applied\. Retrying once\./g)) {
@@ -302,7 +312,7 @@ function contradictions(command: Command, model: Model, outcome: Outcome, end: n
       first !== undefined &&
       firsts.length === 1 &&
       first.appliedAt !== undefined &&
-      !wasUndone(model, first)
+      !wasUndone(sandbox, first)
     )
       wrong(`${operation}: said not to be applied before its replay, and it was`)
   }
@@ -312,18 +322,18 @@ function contradictions(command: Command, model: Model, outcome: Outcome, end: n
   for (const [, numbers = ''] of err.matchAll(/^Cancelled (#\d.*)\.$/gm))
     for (const [, pr] of numbers.matchAll(/#(\d+)/g)) {
       const sending = sendings.find(one => one.key === pullKey(repository, 'main', pr))
-      if (sending === undefined || !wasSo(model, sending, end)) wrong(`#${pr}: said to be cancelled`)
+      if (sending === undefined || !wasSo(sandbox, sending, end)) wrong(`#${pr}: said to be cancelled`)
     }
   for (const result of resultsIn(out)) {
     const branch = command.keys[0]?.split('#')[0] ?? ''
     const key = pullKey(repository, branch, result.pr)
     const sending = sendings.find(one => one.key === key && one.operation === 'submitPullRequest')
-    if (result.outcome === 'reached' && !(sending !== undefined && wasUnderTest(model, sending, end)))
+    if (result.outcome === 'reached' && !(sending !== undefined && wasUnderTest(sandbox, sending, end)))
       wrong(`#${result.pr} reached: it was not under test`)
     const state = { merged: 'MERGED', failed: 'FAILED', cancelled: 'CANCELLED' }[String(result.outcome)]
     if (state === undefined) continue
     if (sending === undefined) wrong(`#${result.pr} ${state}: never submitted`)
-    else if (!during(model.pulls.get(key), sending.at, end).some(one => endsIn(one, state, sending)))
+    else if (!during(sandbox.pulls.get(key), sending.at, end).some(one => endsIn(one, state, sending)))
       wrong(`#${result.pr} ${result.outcome}: it was not, since it was submitted`)
   }
   return found
@@ -335,12 +345,12 @@ const isAcceptedIn = (all: readonly Sending[]): boolean => all.some(({ isAccepte
  * A state that began within a second of the submission cannot be distinguished from one of the previous
  * attempt by its date.
  */
-const wasUnderTest = (model: Model, { key, at }: Sending, end: number): boolean => {
+const wasUnderTest = (sandbox: FaultySandbox, { key, at }: Sending, end: number): boolean => {
   const isSo = ({ value }: Version<Pull>) =>
     value !== undefined &&
     (/^(TESTING|TESTS_PASSED|PENDING_FAILURE)$/.test(value.state) ||
       (value.state === 'MERGED' && value.changedAt >= at - 2_000))
-  const history = model.pulls.get(key)
+  const history = sandbox.pulls.get(key)
   return (
     during(history, at, end).some(isSo) ||
     during(history, at - 2_000, at).some(one => isSo(one) && one.at >= at - 2_000)
@@ -404,10 +414,10 @@ test(`no result of a change contradicts its history (seed ${seed})`, async () =>
   await fc.assert(
     fc.asyncProperty(sequence, async ({ command, scenario }) => {
       const line = `${command.line} --json --verbose`
-      const { model, end, ...outcome } = await runAgainstModel(line, scenario, { files })
-      const wrong = contradictions(command, model, outcome, end)
+      const { sandbox, end, ...outcome } = await runAgainstFaults(line, scenario, { files })
+      const wrong = contradictions(command, sandbox, outcome, end)
       if (wrong.length === 0) return
-      const story = [command.line, ...model.log, outcome.err, outcome.out, `exit ${outcome.code}`]
+      const story = [command.line, ...sandbox.log, outcome.err, outcome.out, `exit ${outcome.code}`]
       expect(wrong, story.join('\n')).toEqual([])
     }),
     { numRuns: sequences, seed },

@@ -1,15 +1,15 @@
 import { describe, expect, test, vi } from 'vitest'
 import { operationName } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
-import { noon, type Setting } from '../support/harness.ts'
 import {
   type Act,
   type ChangeFault,
   type Loss,
   type ReadFault,
-  runAgainstModel,
+  runAgainstFaults,
   type Scenario,
-} from '../support/model-service.ts'
+} from '../support/faulty-sandbox.ts'
+import { noon, type Setting } from '../support/harness.ts'
 import { restoreTransport } from '../support/replaced-transport.ts'
 
 // Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of
@@ -26,8 +26,8 @@ vi.mock('../../src/http/undici.ts', async () => {
  * how often the change was applied, the exit code and the delivery that the receipt names.
  */
 async function outcomeOf(line: string, scenario: Partial<Scenario>, setting: Setting = {}) {
-  const { code, out, err, model } = await runAgainstModel(`${line} --json`, scenario, setting)
-  const { sendings, operations } = model
+  const { code, out, err, sandbox } = await runAgainstFaults(`${line} --json`, scenario, setting)
+  const { sendings, operations } = sandbox
   const [receipt, ...others] = out
     .split('\n')
     .slice(0, -1)
@@ -497,12 +497,15 @@ test.each(readable)('%s: readings without what the service documents prove nothi
 
 describe('an unknown outcome stays unknown in what is built on a change', () => {
   test('`queue delete --cancel-all` ends with it before it deletes', async () => {
-    const { code, model } = await runAgainstModel('queue delete --cancel-all --yes', {
+    const { code, sandbox } = await runAgainstFaults('queue delete --cancel-all --yes', {
       pulls: { 'main#7': 'PENDING' },
       changes: times(9, lost),
       readings: readings(1),
     })
-    expect({ code, deletes: model.operations.includes('deleteQueue') }).toEqual({ code: 11, deletes: false })
+    expect({ code, deletes: sandbox.operations.includes('deleteQueue') }).toEqual({
+      code: 11,
+      deletes: false,
+    })
   })
 
   test.each([
@@ -510,7 +513,7 @@ describe('an unknown outcome stays unknown in what is built on a change', () => 
     ['a creation', { queues: {} }],
   ])('`queue apply`: of %s', async (_, stage) => {
     const files = { 'queue.yaml': 'settings:\n  mode: parallel\n' }
-    const { code, out } = await runAgainstModel(
+    const { code, out } = await runAgainstFaults(
       'queue apply -f queue.yaml --create --yes --json',
       { ...stage, changes: times(9, lost), readings: readings(1) },
       { files },
@@ -524,7 +527,7 @@ describe('an unknown outcome stays unknown in what is built on a change', () => 
 
 test('a replay is reported; only verbose mode names the operation', async () => {
   const lines = async (line: string) =>
-    (await runAgainstModel(line, { changes: [lost] })).err
+    (await runAgainstFaults(line, { changes: [lost] })).err
       .split('\n')
       .filter(text => /Retrying once/.test(text))
   expect(await lines('pr submit 7')).toEqual(['The change was not applied. Retrying once.'])
@@ -539,7 +542,7 @@ test.each([
   ['pr submit 7 --wait --timeout 90s', 90_000],
 ])('%s: each attempt, also of a read-back, gets the remaining time', async (line, whole) => {
   const silence: ReadFault = { kind: 'lost', loss: 'time-out' }
-  const { end, code, attempts } = await runAgainstModel(line, {
+  const { end, code, attempts } = await runAgainstFaults(line, {
     changes: [lost],
     readings: [works, ...times(30, silence)],
   })

@@ -1,0 +1,541 @@
+import { operationName } from '../../src/api/operation.ts'
+import { type OperationName, serviceOperations } from '../../src/api/operations/index.ts'
+import { bodyText } from '../../src/api/request.ts'
+import { repositoryName } from '../../src/domain/values/repository.ts'
+import type { HttpResponse } from '../../src/http/messages.ts'
+import type { Attempt } from '../../src/http/undici.ts'
+import { cancel, configure, submit } from '../../src/sandbox/engine/actions.ts'
+import { enterPhase, removeFromBatches } from '../../src/sandbox/engine/batches.ts'
+import type { Queue } from '../../src/sandbox/engine/queue.ts'
+import { advanceTo } from '../../src/sandbox/engine/rules.ts'
+import { formatPullRequest, formatQueue, formatQueueSettings } from '../../src/sandbox/records.ts'
+import { createService } from '../../src/sandbox/service.ts'
+import { defaultQueue } from '../../src/sandbox/state.ts'
+import { mergeq, noon, type Setting } from './harness.ts'
+import { network, networkEnv } from './replaced-transport.ts'
+
+/** A clock whose time passes only while everything sleeps: what sleeps side by side wakes in order. */
+export interface VirtualClock {
+  now: number
+  sleep(ms: number): Promise<void>
+}
+
+/** Makes a virtual clock that begins at `now`, in milliseconds since 1970. */
+export function virtualClock(now: number): VirtualClock {
+  const sleeping: { readonly at: number; wake(): void }[] = []
+  let isArmed = false
+  const arm = () => {
+    if (isArmed) return
+    isArmed = true
+    setImmediate(() => {
+      isArmed = false
+      const next = sleeping.shift()
+      if (next === undefined) return
+      clock.now = Math.max(clock.now, next.at)
+      next.wake()
+      if (sleeping.length > 0) arm()
+    })
+  }
+  const clock: VirtualClock = {
+    now,
+    sleep: ms =>
+      new Promise(wake => {
+        const at = clock.now + ms
+        const index = sleeping.findIndex(other => other.at > at)
+        sleeping.splice(index < 0 ? sleeping.length : index, 0, { at, wake })
+        arm()
+      }),
+  }
+  return clock
+}
+
+/** How an answer is lost, or what stands in its place. */
+export type Loss = 'reset' | 'time-out' | 307 | 408 | 503 | 'cut' | 'page'
+
+/**
+ * What happens to one sending of a change. `refused` with 404 or 409 happens to a replay only: a service that
+ * refuses the first sending like that means it. `late` applies it so many milliseconds after it came, and
+ * loses the answer.
+ */
+export type ChangeFault =
+  | { readonly kind: 'none' | 'not-sent' }
+  | { readonly kind: 'limited'; readonly retryAfter?: string }
+  | { readonly kind: 'before' | 'after'; readonly loss: Loss }
+  | { readonly kind: 'late'; readonly loss: Loss; readonly delay: number }
+  | { readonly kind: 'refused'; readonly status: number }
+
+/** What happens to one reading. `stale` shows how things were so many milliseconds ago. */
+export type ReadFault =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'stale'; readonly lag: number }
+  | { readonly kind: 'lost'; readonly loss: Loss }
+  | { readonly kind: 'body'; readonly body: string; readonly status?: number }
+  | { readonly kind: 'previous' | 'brief-404' }
+  | { readonly kind: 'refused'; readonly status: number }
+
+/** The operations of acts of other clients, with the settings that they send. */
+const clientActs = {
+  submit: { operation: 'submitPullRequest' },
+  cancel: { operation: 'cancelPullRequest' },
+  restart: { operation: 'restartTestsOnPullRequest' },
+  create: { operation: 'createQueue' },
+  delete: { operation: 'deleteQueue' },
+  update: { operation: 'updateQueue', settings: { concurrency: 5 } },
+  pause: { operation: 'updateQueue', settings: { state: 'PAUSED' } },
+} as const satisfies Readonly<Record<string, { operation: OperationName; settings?: object }>>
+
+/** What the queue itself does. */
+const queueActs = { advance, fail }
+
+export type ActName = keyof typeof clientActs | keyof typeof queueActs
+export const actNames = [...Object.keys(clientActs), ...Object.keys(queueActs)] as readonly ActName[]
+
+/**
+ * What another client, or the queue itself, does at a moment, in milliseconds from the start of the command.
+ */
+export interface Act {
+  readonly at: number
+  readonly what: ActName
+  readonly pr: number
+  readonly branch: string
+}
+
+/** A pull request as the engine has it; `changedAt` is in milliseconds by the program's clock. */
+export interface Pull {
+  readonly state: string
+  readonly changedAt: number
+  readonly priority: number
+  readonly noBatch: boolean
+}
+
+export type Settings = Readonly<Record<string, unknown>>
+
+/** How something was from a moment on; `by` is the number of our sending, or undefined for anybody else. */
+export interface Version<T> {
+  readonly at: number
+  /** Undefined while there is no such thing. */
+  readonly value: T | undefined
+  /** The body with which the service showed it. */
+  readonly shown: string
+  readonly by: number | undefined
+}
+
+/** One sending of a change, as it came to the service. */
+export interface Sending {
+  readonly number: number
+  readonly operation: string
+  readonly key: string
+  readonly body: Readonly<Record<string, unknown>>
+  readonly text: string
+  readonly at: number
+  readonly fault: ChangeFault
+  endedAt: number
+  /** When the engine applied it. */
+  appliedAt?: number
+  /** The engine's own answer was a 2xx and it was not lost. */
+  isAccepted: boolean
+}
+
+/** What is in the queues, and what goes wrong between them and the program. */
+export interface Scenario {
+  /** How far the service's clock is ahead of the program's, in milliseconds. */
+  readonly skew: number
+  readonly latency: number
+  readonly changes: readonly ChangeFault[]
+  readonly readings: readonly ReadFault[]
+  /** What went before, at negative moments, and what happens meanwhile. */
+  readonly acts: readonly Act[]
+  /** Queues and pull requests as they were an hour before. */
+  readonly queues: Readonly<Record<string, Settings>>
+  readonly pulls: Readonly<Record<string, string | Partial<Pull> | undefined>>
+  /** Whether a submit of what is queued is refused with 409, and a delete of what is not there succeeds. */
+  readonly refusesQueued: boolean
+  readonly deletesNothing: boolean
+  /** Whether answers bear a Date. */
+  readonly dated: boolean
+}
+
+/** The settings of a queue of which a scenario says no more. */
+const initialSettings = { state: 'RUNNING', concurrency: 1 }
+
+const hour = 3_600_000
+const repo = { host: 'github.com', owner: 'acme', name: 'web' }
+const knownOperations: ReadonlySet<string> = new Set(
+  serviceOperations.map(({ route }) => operationName(route)),
+)
+const ends = ['MERGED', 'FAILED', 'CANCELLED']
+/** A record of the previous attempt, or a brief 404, comes only so soon after a sending, in milliseconds. */
+const anomalous = 4_000
+
+export const isQueued = (pull: Pick<Pull, 'state'> | undefined): boolean =>
+  pull !== undefined && !ends.includes(pull.state)
+
+export const pullKey = (repository: string, branch: string, pr: unknown) => `${repository} ${branch} #${pr}`
+export const queueKey = (repository: string, branch: string) => `${repository} ${branch}`
+
+/** The key of what a body is about. */
+function keyOf(operation: string, body: Readonly<Record<string, unknown>>): string {
+  const { host, owner, name } = Object(body.repo)
+  const [repository, branch] = [`${host}/${owner}/${name}`, String(body.targetBranch)]
+  return /queue$/i.test(operation)
+    ? queueKey(repository, branch)
+    : pullKey(repository, branch, Object(body.pr).number)
+}
+
+/** Lets what a pull request waits for happen now: the engine itself stands still. */
+function advance(queue: Queue, number: number): void {
+  const pullRequest = queue.pullRequests.get(number)
+  if (pullRequest === undefined) return
+  const batch = queue.batches.find(({ members }) => members.includes(pullRequest))
+  if (batch !== undefined) batch.phaseEndsAt = queue.now
+  pullRequest.mergeableAt = queue.now
+  advanceTo(queue, queue.now)
+}
+
+function fail(queue: Queue, number: number): void {
+  const tested = queue.batches.flatMap(({ members }) => members).filter(member => member.number === number)
+  removeFromBatches(queue, tested, 'FAILED', 'its tests failed')
+}
+
+/** In this order no pull request keeps one behind it from its state. */
+const stageOrder = 'MERGED FAILED CANCELLED TESTS_PASSED PENDING_FAILURE TESTING PENDING NOT_READY'.split(' ')
+
+/** Submits pull requests, and brings each to the state that it has when the story begins. */
+function placePulls(queue: Queue, pulls: readonly (readonly [number: number, pull: Partial<Pull>])[]): void {
+  configure(queue, { concurrency: 10 })
+  const stateOf = ({ state = 'PENDING' }: Partial<Pull>) => state
+  const inOrder = pulls.toSorted(
+    ([, one], [, other]) => stageOrder.indexOf(stateOf(one)) - stageOrder.indexOf(stateOf(other)),
+  )
+  for (const [number, pull] of inOrder) {
+    const state = stateOf(pull)
+    if (state === 'PENDING') configure(queue, { state: 'PAUSED' })
+    submit(queue, { number, priority: pull.priority, noBatch: pull.noBatch })
+    if (state === 'NOT_READY') continue
+    advance(queue, number)
+    if (state === 'CANCELLED') cancel(queue, number)
+    if (state === 'FAILED') fail(queue, number)
+    if (state === 'TESTS_PASSED' || state === 'MERGED') advance(queue, number)
+    if (state === 'MERGED') advance(queue, number)
+    const batch = queue.batches.find(({ members }) => members.some(member => member.number === number))
+    if (state === 'PENDING_FAILURE' && batch !== undefined)
+      enterPhase(queue, batch, state, 'its tests failed')
+  }
+}
+
+/**
+ * The engine of the sandbox, with everything that became of its queues and pull requests, behind a layer that
+ * loses, delays and replaces answers. The layer knows every sending of a change and what the engine did with it.
+ */
+export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
+  const start = clock.now
+  const pulls = new Map<string, Version<Pull>[]>()
+  const queues = new Map<string, Version<Settings>[]>()
+  const sendings: Sending[] = []
+  const faults = [...scenario.changes]
+  const troubles = [...scenario.readings]
+  const agenda: { readonly at: number; act(): void }[] = []
+  const log: string[] = []
+  const operations: string[] = []
+
+  let engineTime = start - hour
+  const branches = Object.keys(scenario.queues)
+  // The engine is so slow that it stands still: what happens in a queue is in `acts`.
+  const { state, handle } = createService(
+    {
+      ...{ dialect: 'hosted', speed: 1e-6, now: () => engineTime + scenario.skew },
+      queues: branches.map(targetBranch => ({ repo, targetBranch })),
+    },
+    {},
+  )
+  Object.assign(state, { readDelay: 0 })
+
+  const send = (operation: string, text: string) =>
+    handle({
+      method: 'POST',
+      path: `/v1/${operation}`,
+      query: new Map(),
+      headers: { 'x-api-token': state.token },
+      body: text,
+    })
+
+  const append = <T>(
+    history: Map<string, Version<T>[]>,
+    key: string,
+    version: Pick<Version<T>, 'value' | 'shown'>,
+    sending: Sending | undefined,
+  ) => {
+    const versions = history.get(key) ?? []
+    history.set(key, versions)
+    const last = versions.at(-1)
+    const isSame = last?.shown === version.shown
+    if (!isSame || key === sending?.key) versions.push({ at: engineTime, by: sending?.number, ...version })
+  }
+  /** Appends to the histories what became of queues and pull requests, and what a sending was for. */
+  const observe = (sending?: Sending) => {
+    const present = state.listQueues()
+    const keys = new Set<string>()
+    for (const queue of present) {
+      const ofQueue = queueKey(repositoryName(queue.repo), queue.targetBranch)
+      keys.add(ofQueue)
+      const settings = formatQueueSettings(queue, state.dialect)
+      const record = formatQueue(queue, state.dialect)
+      append(queues, ofQueue, { value: settings, shown: JSON.stringify(record) }, sending)
+      for (const pullRequest of queue.pullRequests.values()) {
+        const { number, priority, noBatch } = pullRequest
+        const key = `${ofQueue} #${number}`
+        keys.add(key)
+        const changedAt = pullRequest.stateChangedAt - scenario.skew
+        const value = { state: pullRequest.state, changedAt, priority, noBatch }
+        const shown = JSON.stringify(formatPullRequest(queue, pullRequest, state.dialect))
+        append(pulls, key, { value, shown }, sending)
+      }
+    }
+    for (const history of [queues, pulls])
+      for (const key of history.keys())
+        if (!keys.has(key)) append<unknown>(history, key, { value: undefined, shown: '' }, sending)
+  }
+
+  /** Does what is due until now, in order. */
+  const catchUp = (until = clock.now) => {
+    for (;;) {
+      const index = agenda.findIndex(({ at }) => at <= until)
+      const [due] = index < 0 ? [] : agenda.splice(index, 1)
+      if (due === undefined) break
+      engineTime = due.at
+      due.act()
+    }
+    engineTime = Math.max(engineTime, clock.now)
+  }
+  const plan = (at: number, act: () => void) => {
+    const index = agenda.findIndex(other => other.at > at)
+    agenda.splice(index < 0 ? agenda.length : index, 0, { at, act })
+  }
+
+  /** Lets the engine apply a change; returns the status and the body of its answer. */
+  const apply = (sending: Sending) => {
+    const { number, operation, key, text } = sending
+    const has = (history: Map<string, Version<unknown>[]>) => history.get(key)?.at(-1)?.value !== undefined
+    const answer = () => {
+      if (
+        scenario.refusesQueued &&
+        operation === 'submitPullRequest' &&
+        isQueued(pulls.get(key)?.at(-1)?.value)
+      )
+        return { status: 409, body: '' }
+      if (scenario.deletesNothing && operation === 'deleteQueue' && !has(queues))
+        return { status: 200, body: 'OK' }
+      if (knownOperations.has(operation)) return send(operation, text)
+      return { status: 200, body: 'OK' }
+    }
+    const before = has(queues)
+    const { status, body } = answer()
+    if (status === 200 && (operation !== 'deleteQueue' || before)) sending.appliedAt = engineTime
+    observe(sending.appliedAt === undefined ? undefined : sending)
+    log.push(`${engineTime - start} our ${number} ${operation} ${key}: ${status}`)
+    return { status, body }
+  }
+
+  const act = ({ what, pr, branch }: Act) => {
+    log.push(`${engineTime - start} somebody: ${what} ${branch} #${pr}`)
+    if (what === 'advance' || what === 'fail') {
+      const queue = state.listQueues().find(({ targetBranch }) => targetBranch === branch)
+      if (queue !== undefined) queueActs[what](queue, pr)
+    } else {
+      const { operation, settings = {} }: { operation: string; settings?: object } = clientActs[what]
+      const about = /Queue$/.test(operation) ? settings : { pr: { number: pr } }
+      send(operation, JSON.stringify({ repo, targetBranch: branch, ...about }))
+    }
+    observe()
+  }
+
+  const respond = (
+    status: number,
+    body: string,
+    headers: readonly (readonly [string, string])[] = [],
+  ): HttpResponse => ({
+    status,
+    headers: new Map([
+      ...headers,
+      ...(scenario.dated ? ([['date', new Date(clock.now + scenario.skew).toUTCString()]] as const) : []),
+    ]),
+    bytes: new TextEncoder().encode(body),
+  })
+  const lose = async (loss: Loss, limit: number): Promise<HttpResponse> => {
+    if (loss === 'time-out') {
+      await clock.sleep(limit)
+      throw Object.assign(new Error('the time is over'), { code: 'MERGEQ_TIME_IS_OVER' })
+    }
+    if (loss === 'reset') throw Object.assign(new Error('reset'), { code: 'ECONNRESET' })
+    if (loss === 'cut') return respond(200, '{"state":"RUN')
+    if (loss === 'page') return respond(200, '<!doctype html><title>Sign in</title>')
+    return respond(loss, '')
+  }
+
+  const receive = async (
+    operation: string,
+    text: string,
+    limit: number,
+    began: () => void,
+  ): Promise<HttpResponse> => {
+    const body = JSON.parse(text)
+    const key = keyOf(operation, body)
+    const isFirst = sendings.every(one => one.operation !== operation || one.key !== key)
+    const drawn = faults.shift() ?? { kind: 'none' }
+    const fault: ChangeFault =
+      drawn.kind === 'refused' && /^40[49]$/.test(`${drawn.status}`) && isFirst ? { kind: 'none' } : drawn
+    if (fault.kind === 'not-sent') throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
+    began()
+    const [number, at] = [sendings.length, clock.now]
+    const sending: Sending = { number, operation, key, body, text, at, fault, endedAt: at, isAccepted: false }
+    sendings.push(sending)
+    log.push(`${at - start} sent ${number} ${operation} ${text}: ${JSON.stringify(fault)}`)
+    try {
+      await clock.sleep(scenario.latency)
+      catchUp()
+      switch (fault.kind) {
+        case 'limited':
+          return respond(429, '', fault.retryAfter === undefined ? [] : [['retry-after', fault.retryAfter]])
+        case 'refused':
+          return respond(fault.status, '')
+        case 'before':
+          return await lose(fault.loss, limit)
+        case 'late':
+          plan(sending.at + fault.delay, () => apply(sending))
+          return await lose(fault.loss, limit)
+        case 'after':
+          apply(sending)
+          return await lose(fault.loss, limit)
+        case 'none': {
+          const answer = apply(sending)
+          sending.isAccepted = answer.status === 200
+          return respond(answer.status, answer.body)
+        }
+      }
+    } finally {
+      sending.endedAt = clock.now
+    }
+  }
+
+  /** What the service showed so many milliseconds ago. */
+  const showOld = (key: string, lag: number): HttpResponse => {
+    const versions: readonly Version<unknown>[] = pulls.get(key) ?? queues.get(key) ?? []
+    const version = versions.findLast(({ at }) => at <= clock.now - lag)
+    return version?.value === undefined ? respond(404, 'Not Found') : respond(200, version.shown)
+  }
+
+  const show = async (operation: string, text: string, limit: number): Promise<HttpResponse> => {
+    const key = keyOf(operation, JSON.parse(text))
+    await clock.sleep(scenario.latency)
+    catchUp()
+    const trouble = troubles.shift() ?? { kind: 'none' }
+    const isEarly = sendings.length === 0 || clock.now - (sendings.at(-1)?.at ?? 0) < anomalous
+    const answer = async (): Promise<HttpResponse> => {
+      switch (trouble.kind) {
+        case 'stale':
+          return showOld(key, trouble.lag)
+        case 'lost':
+          return lose(trouble.loss, limit)
+        case 'body':
+          return respond(trouble.status ?? 200, trouble.body)
+        case 'refused':
+          return respond(trouble.status, '')
+        case 'brief-404':
+          if (isEarly && operation === 'getSubmittedPullRequest') return respond(404, 'Not Found')
+          break
+        case 'previous': {
+          const previous = pulls.get(key)?.findLast(({ value }) => value !== undefined && !isQueued(value))
+          if (isEarly && previous !== undefined) return respond(200, previous.shown)
+          break
+        }
+        default:
+          break
+      }
+      const { status, body } = send(operation, text)
+      return respond(status, body)
+    }
+    const response = await answer()
+    log.push(
+      `${clock.now - start} read ${operation} ${key}: ${trouble.kind} ${response.status} ${new TextDecoder().decode(response.bytes).slice(0, 200)}`,
+    )
+    return response
+  }
+
+  for (const branch of branches) {
+    const queue = state.getQueue({ repo, targetBranch: branch })
+    const placed = Object.entries(scenario.pulls).flatMap(([place, given]) => {
+      const [onBranch, pr] = place.split('#')
+      const pull = typeof given === 'string' ? { state: given } : given
+      return onBranch !== branch || pull === undefined ? [] : [[Number(pr), pull] as const]
+    })
+    placePulls(queue, placed)
+    for (const [number, { changedAt }] of placed) {
+      const pullRequest = queue.pullRequests.get(number)
+      if (changedAt !== undefined && pullRequest !== undefined)
+        pullRequest.stateChangedAt = changedAt + scenario.skew
+    }
+    // Batches do not wait for more members.
+    queue.settings = { ...queue.settings, batchingMaxWaitTimeMinutes: 0 }
+    configure(queue, { ...initialSettings, ...scenario.queues[branch] })
+  }
+  if (!branches.includes(defaultQueue.targetBranch)) state.deleteQueue(defaultQueue)
+  observe()
+  for (const one of scenario.acts) plan(start + one.at, () => act(one))
+  catchUp()
+
+  return {
+    sendings,
+    pulls,
+    queues,
+    log,
+    /** The operation of each request that came, in order. */
+    operations,
+    /** In the place of an attempt of the transport. */
+    async attempt({ request, limit, onBegin }: Attempt): Promise<HttpResponse> {
+      catchUp()
+      const text = request.body === undefined ? '{}' : bodyText(request.body)
+      const { operation } = request
+      if (faults[0]?.kind !== 'not-sent' || !request.isChange) operations.push(operation)
+      if (request.isChange) return receive(operation, text, limit, () => onBegin?.())
+      onBegin?.()
+      return show(operation, text, limit)
+    },
+    /** Lets everything happen that is still to come. */
+    finish: () => catchUp(Number.POSITIVE_INFINITY),
+  }
+}
+
+export type FaultySandbox = ReturnType<typeof faultySandbox>
+
+/** What holds where a scenario does not say otherwise. */
+const usual: Scenario = {
+  skew: 0,
+  latency: 0,
+  changes: [],
+  readings: [],
+  acts: [],
+  queues: { main: {} },
+  pulls: {},
+  refusesQueued: false,
+  deletesNothing: false,
+  dated: true,
+}
+
+/**
+ * Runs a command line against a faulty sandbox by a virtual clock that begins at noon. The test file replaces
+ * `src/http/undici.ts` with `replacedTransport`.
+ */
+export async function runAgainstFaults(line: string, scenario: Partial<Scenario>, setting: Setting = {}) {
+  const clock = virtualClock(noon)
+  const sandbox = faultySandbox({ ...usual, ...scenario }, clock)
+  const attempts: { readonly operation: string; readonly at: number; readonly limit: number }[] = []
+  network.attempt = attempt => {
+    attempts.push({ operation: attempt.request.operation, at: clock.now - noon, limit: attempt.limit })
+    return sandbox.attempt(attempt)
+  }
+  const outcome = await mergeq(line, { ...setting, clock, env: { ...networkEnv, ...setting.env } })
+  const end = clock.now
+  sandbox.finish()
+  if (attempts.length === 0) throw new Error('No request came to the sandbox: is the right module replaced?')
+  return { ...outcome, sandbox, attempts, end }
+}
