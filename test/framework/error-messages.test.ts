@@ -604,7 +604,7 @@ describe('MERGEQ_DEBUG=1', () => {
   ])('prints the stack trace of %s before its message', async (_, line, code) => {
     const outcome = await mergeq(line, { env, answer: always(403) })
     expect({ code: outcome.code, out: outcome.out }).toEqual({ code, out: '' })
-    expect(outcome.err).toMatch(/^Error: [^\n]+\n(?: {4}at [^\n]+\n)+mergeq: /)
+    expect(outcome.err).toMatch(/^MergeqError: [^\n]+\n(?: {4}at [^\n]+\n)+mergeq: /)
   })
 
   test('hides tokens, and leaves the JSON error on the last line', async () => {
