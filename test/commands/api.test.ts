@@ -3,14 +3,13 @@ import { operationName } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { completeWords } from '../../src/cli/complete.ts'
 import { commandGroups } from '../../src/commands/index.ts'
-import { mergeq } from '../support/harness.ts'
+import { mergeq, queueEnv } from '../support/harness.ts'
 
-const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme' }
 const answer = () => ({ body: '{}' })
 const repo = { host: 'github.com', owner: 'acme', name: 'web' }
 
 const send = async (line: string) => {
-  const { code, err, requests } = await mergeq(line, { env, answer })
+  const { code, err, requests } = await mergeq(line, { env: queueEnv, answer })
   const [{ method = '', path = '', body = '' } = {}] = requests
   return {
     code,
@@ -37,7 +36,7 @@ test.each<readonly [input: string | Buffer, code: number, says: string]>([
 ])(
   '--input that is not UTF-8, not exact or too long is refused, and nothing is sent',
   async (input, code, says) => {
-    const outcome = await mergeq('api getQueue --input -', { env, answer, input })
+    const outcome = await mergeq('api getQueue --input -', { env: queueEnv, answer, input })
     expect(outcome).toMatchObject({ code, out: '', requests: [] })
     expect(outcome.err.startsWith(says)).toBe(true)
   },
@@ -72,7 +71,11 @@ describe('fields', () => {
 
   test('a field replaces one value inside the body of --input', async () => {
     const input = '{"pr":{"number":7,"sha":"4f2a","id":9007199254740991},"list":[{"a":1}]}'
-    const { requests } = await mergeq('api something --input - -F pr.number=8', { env, answer, input })
+    const { requests } = await mergeq('api something --input - -F pr.number=8', {
+      env: queueEnv,
+      answer,
+      input,
+    })
     expect(requests[0]?.body).toBe('{"pr":{"number":8,"sha":"4f2a","id":9007199254740991},"list":[{"a":1}]}')
   })
 
@@ -114,7 +117,7 @@ test('completion offers the name of every operation', async () => {
 
 test('a hosted operation that is missing says so, whatever its name', async () => {
   const { code, err } = await mergeq('api listPullRequests', {
-    env,
+    env: queueEnv,
     answer: () => ({ status: 404, body: 'Not Found' }),
   })
   expect(code).toBe(5)

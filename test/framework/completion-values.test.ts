@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { completionScriptPaths, shells } from '../../scripts/generate/completion-scripts.ts'
-import { type Answer, mergeq, noon, type Setting } from '../support/harness.ts'
-
-const where = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme' }
+import { type Answer, mergeq, noon, queueEnv, type Setting } from '../support/harness.ts'
 
 const queueOf = (...entries: readonly Readonly<Record<string, unknown>>[]): Answer => ({
   body: JSON.stringify({ state: 'running', enqueuedPullRequests: entries }),
@@ -19,7 +17,7 @@ const settingsFile = '/home/ann/.config/mergeq/config.json'
 /** Completes a line at its end and returns what the shell reads; nothing else may happen. */
 async function complete(line: string, setting: Setting = {}) {
   const words = line.split(' ')
-  const env = { ...where, HOME: '/home/ann', ...setting.env }
+  const env = { ...queueEnv, HOME: '/home/ann', ...setting.env }
   const { code, out, err, requests } = await mergeq(['__complete', '--', ...words], { ...setting, env })
   expect({ code, err }).toEqual({ code: 0, err: '' })
   return { out, requests }

@@ -4,12 +4,12 @@ import { fieldsOf, hasName } from '../../src/cli/fields.ts'
 import { queueSettings } from '../../src/domain/queue-settings.ts'
 import { isObject, type Json } from '../../src/json.ts'
 import { allCommands } from '../support/commands.ts'
+import { formatFlags } from '../support/formats.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'
 
 const where = '-R acme/web -b main'
 const org = '-R acme/web --org acme --retries 0'
 const onTerminal: Setting = { terminal: true, columns: 200 }
-const formats = ['', '--json', '-o ndjson', '-o csv', '-o markdown', '-o table']
 
 const pullRequest = {
   state: 'testing',
@@ -80,7 +80,7 @@ describe('a name that no record can have is a usage error', () => {
 
   test.each(['pr get 7 8', `flaky list ${org}`, 'api getQueue'])('and nothing is printed: %s', async line => {
     const known = line.startsWith('flaky') ? 'name' : 'state'
-    for (const format of formats)
+    for (const format of formatFlags)
       for (const setting of format === '' ? [{}, onTerminal] : [{}]) {
         const words = `${line} ${where} --fields ${known},nope ${format}`
         const { code, out, err } = await mergeq(words, { ...setting, answer })
@@ -117,7 +117,7 @@ describe('a list whose records are not known before they come', () => {
 
   test('prints a field that a later record has', async () => {
     const tests = many(3, index => (index === 2 ? { news: 'x' } : {}))
-    for (const format of formats) {
+    for (const format of formatFlags) {
       const line = `flaky list ${org} --fields id,news ${format}`
       const { code, out } = await mergeq(line, { answer: serve(tests) })
       expect({ format, code }).toEqual({ format, code: 0 })

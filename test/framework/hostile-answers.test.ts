@@ -3,13 +3,11 @@ import { renderReport } from '../../src/commands/flaky/report.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
 import { createHostClient } from '../../src/library/client.ts'
 import { askingCommands, askingFiles, askingLines } from '../support/asking-commands.ts'
-import { type Answer, mergeq, type Seen, type Setting, serveScript } from '../support/harness.ts'
+import { type Answer, mergeq, queueEnv, type Seen, type Setting, serveScript } from '../support/harness.ts'
 import { answerOf } from '../support/untrusted-text.ts'
 
-const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme' }
-
 const run = (line: string | readonly string[], answer: Answer, setting: Setting = {}) =>
-  mergeq(line, { ...setting, env: { ...env, ...setting.env }, answer: () => answer })
+  mergeq(line, { ...setting, env: { ...queueEnv, ...setting.env }, answer: () => answer })
 
 const json = (document: unknown): Answer => ({ body: JSON.stringify(document) })
 
@@ -92,7 +90,13 @@ describe('text that is expensive to lay out, search or cut', () => {
           for (const answer of answers) {
             const before = process.cpuUsage()
             const line = `${command} ${askingLines[command]}${isAttack ? ' -v' : ''}`
-            await mergeq(line, { env, answer, files: askingFiles, input: 'a-token', terminal: true })
+            await mergeq(line, {
+              env: queueEnv,
+              answer,
+              files: askingFiles,
+              input: 'a-token',
+              terminal: true,
+            })
             // In microseconds of this process, whatever else the machine does. A megabyte is read for longer.
             const used = process.cpuUsage(before).user
             expect(used, `${size} KiB of ${JSON.stringify(piece)}`).toBeLessThan(size > 64 ? 10e6 : 1e6)
@@ -145,7 +149,7 @@ test.each(['flaky list', 'flaky report', 'flaky quarantined', 'pr list'])(
 test('a base address without a version is named as the likely cause of a missing route', async () => {
   const service = await serveScript(() => ({ status: 404, body: 'Not Found' }))
   const hintAt = async (url: string) =>
-    (await mergeq('pr get 7', { env: { ...env, MERGEQ_BASE_URL: url } })).err
+    (await mergeq('pr get 7', { env: { ...queueEnv, MERGEQ_BASE_URL: url } })).err
   try {
     const hint = 'Check the base URL (that of the service ends with /v1).'
     expect(await hintAt(service.baseUrl)).not.toContain(hint)
@@ -159,7 +163,7 @@ describe('a queue file that is another file than was meant', () => {
   const check = async (text: string) =>
     (
       await mergeq('queue diff -f q.yaml', {
-        env,
+        env: queueEnv,
         files: { 'q.yaml': text },
         answer: () => json({ state: 'running', enqueuedPullRequests: [] }),
       })
@@ -216,7 +220,7 @@ test('`api --input` over the limit names no option that `api` lacks', async () =
 
 describe('a token of fewer than 8 characters', () => {
   const warning = 'has fewer than 8 characters: mergeq cannot hide it in output'
-  const short = { ...env, MERGEQ_TOKEN: 'abc1234' }
+  const short = { ...queueEnv, MERGEQ_TOKEN: 'abc1234' }
 
   test('works, and one warning says that it cannot be hidden', async () => {
     const { err } = await mergeq('pr get 7 8', {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { MergeqError } from '../../src/errors.ts'
-import { type Answer, mergeq, type Outcome, type Seen } from '../support/harness.ts'
+import { type Answer, mergeq, type Outcome, queueEnv, type Seen } from '../support/harness.ts'
+import { changeExamples } from '../support/operations.ts'
 
 type Signal = readonly [name: NodeJS.Signals, exit: number]
 const sigint: Signal = ['SIGINT', 130]
@@ -25,7 +26,7 @@ async function interrupted(line: string, [signal, exit]: Signal, stop: Stop): Pr
   let arrived = 0
   return mergeq(line, {
     ...setting,
-    env: { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' },
+    env: queueEnv,
     signal: controller.signal,
     answer(seen): Answer | Promise<Answer> {
       const operation = seen.path.replace('/v1/', '')
@@ -40,44 +41,32 @@ async function interrupted(line: string, [signal, exit]: Signal, stop: Stop): Pr
 }
 
 // The environment gives the repository and the branch: the commands do not repeat them.
-const getPullRequest = 'mergeq pr get 7'
-const getQueue = 'mergeq queue get'
-const getQueueOfFile = 'mergeq queue get --repo github.com/acme/web --target-branch main'
+const testedChanges = changeExamples.map(({ name, line, change }) => ({
+  line,
+  operation: name,
+  what: change?.name,
+  command: change?.shownBy,
+}))
 
-const testId = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
-
-const changes: readonly (readonly [
-  line: string,
-  operation: string,
-  what: string,
-  command: string | undefined,
-])[] = [
-  ['pr submit 7', 'submitPullRequest', 'The submission of #7', getPullRequest],
-  ['pr submit 7 --wait', 'submitPullRequest', 'The submission of #7', getPullRequest],
-  ['pr cancel 7', 'cancelPullRequest', 'The cancellation of #7', getPullRequest],
-  ['pr restart 7', 'restartTestsOnPullRequest', 'The restart of #7', getPullRequest],
-  ['pr targets 7 //a --no-sha', 'setImpactedTargets', 'The target upload of #7', getPullRequest],
-  ['queue create', 'createQueue', 'The creation of the queue for main', getQueue],
-  ['queue update --concurrency 2', 'updateQueue', 'The update of the queue for main', getQueue],
-  ['queue pause', 'updateQueue', 'The update of the queue for main', getQueue],
-  ['queue resume', 'updateQueue', 'The update of the queue for main', getQueue],
-  ['queue drain', 'updateQueue', 'The update of the queue for main', getQueue],
-  ['queue delete --yes', 'deleteQueue', 'The deletion of the queue for main', getQueue],
-  ['queue delete --yes --cancel-all', 'cancelPullRequest', 'The cancellation of #7', getPullRequest],
-  ['queue apply -f queue.yaml --yes', 'updateQueue', 'The update of the queue for main', getQueueOfFile],
-  [
-    `flaky link ${testId} KAN-1`,
-    'flaky-tests/link-ticket-to-test-case',
-    'The linking of the ticket',
-    undefined,
-  ],
-  ['api updateQueue -F state=PAUSED', 'updateQueue', 'The update of the queue for main', getQueue],
-]
+/** Further command lines that send one of these operations. */
+const otherLines = [
+  { line: 'pr submit 7 --wait', operation: 'submitPullRequest' },
+  { line: 'queue pause', operation: 'updateQueue' },
+  { line: 'queue resume', operation: 'updateQueue' },
+  { line: 'queue drain', operation: 'updateQueue' },
+  { line: 'queue delete --yes --cancel-all', operation: 'cancelPullRequest' },
+  {
+    line: 'queue apply -f queue.yaml --yes',
+    operation: 'updateQueue',
+    command: 'mergeq queue get --repo github.com/acme/web --target-branch main',
+  },
+  { line: 'api updateQueue -F state=PAUSED', operation: 'updateQueue' },
+].map(other => ({ ...testedChanges.find(({ operation }) => operation === other.operation), ...other }))
 const files = { 'queue.yaml': 'repo: github.com/acme/web\ntargetBranch: main\nsettings:\n  concurrency: 3\n' }
 
-test.each(changes)(
-  'a signal during `mergeq %s`, a request of %s, names %s and the command that shows its state',
-  async (line, operation, what, command) => {
+test.each([...testedChanges, ...otherLines])(
+  'a signal during `mergeq $line`, a request of $operation, names $what and the command that shows its state',
+  async ({ line, operation, what, command }) => {
     const { code, err } = await interrupted(line, sigint, { files, hangs: (_, sent) => sent === operation })
     expect(code).toBe(130)
     expect(err).toContain(
@@ -139,7 +128,7 @@ test('the signal is reported once while a change is read back or retried', async
       return new Promise<Answer>(() => undefined)
     }
     const { code, err } = await mergeq('pr submit 7', {
-      env: { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' },
+      env: queueEnv,
       signal: controller.signal,
       answer({ path }) {
         if (path.endsWith('/submitPullRequest')) return ++sent === 1 ? { status: 503 } : stop()
@@ -149,7 +138,7 @@ test('the signal is reported once while a change is read back or retried', async
     expect(code).toBe(130)
     expect(err).toContain(
       'mergeq: stopped by SIGINT. The submission of #7 was in progress and may have been applied.\n' +
-        `  Check the current state before trying again: ${getPullRequest}\n`,
+        `  Check the current state before trying again: mergeq pr get 7\n`,
     )
     expect(err.match(/may have been applied/g)).toHaveLength(1)
   }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, expectTypeOf, test } from 'vitest'
 import type { Operation } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
-import { exitCodeList } from '../../src/errors.ts'
+import type { exitCodeList } from '../../src/errors.ts'
 import type { Host } from '../../src/host/host.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
 import { getString } from '../../src/json.ts'
@@ -10,7 +10,8 @@ import { type Client, createHostClient } from '../../src/library/client.ts'
 import { iteratorName, methodName } from '../../src/library/method-names.ts'
 import type { ClientOptions, CommonOptions, ErrorKind } from '../../src/library/types.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { type Answer, mergeq, type Seen, serveScript } from '../support/harness.ts'
+import { type Answer, mergeq, queueEnv, type Seen, serveScript } from '../support/harness.ts'
+import { operationExamples, responseText, testId } from '../support/operations.ts'
 
 const bare = Object.create(process, { env: { value: { HOME: '/nonexistent' } } })
 const nodeHost = createNodeHost(bare, '0.0.0-test', new AbortController().signal)
@@ -38,7 +39,6 @@ const call = (client: Client, name: string, options?: unknown): Promise<unknown>
 
 const ok = () => ({ body: 'OK' })
 const operations: readonly Operation[] = serviceOperations
-const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
 
 test('with MERGEQ_READ_ONLY in the environment a change is refused, and a read is sent', async () => {
   const host = { ...nodeHost, env: { ...nodeHost.env, MERGEQ_READ_ONLY: '1' } }
@@ -63,23 +63,22 @@ test('there is a method for each operation and an iterator for each list, and do
 })
 
 describe('a call sends what the command line sends, and returns what --json prints', () => {
-  const since = '2026-01-01'
   const number = '123456789012345678901234567890'
-  const queue = `{"state":"running","new":${number},"enqueuedPullRequests":[{"state":"testing","prNumber":7}]}`
   const tests =
     '{"tests":[{"id":"2","name":"cb"},{"id":"1","name":"ca"},{"id":"3","name":"x"}],"page":{"total_rows":3},"more":1}'
-  const cases: readonly (readonly [keyof Client, object, line: string, body: string])[] = [
-    ['submitPullRequest', { pr: 7, priority: 10, noBatch: true }, 'pr submit 7 --priority 10 --no-batch', ''],
-    ['cancelPullRequest', { pr: 'https://github.com/acme/web/pull/7' }, 'pr cancel 7 --yes', 'OK'],
-    ['restartTestsOnPullRequest', { pr: '#7' }, 'pr restart 7', ''],
+  const range = { since: new Date('2026-01-01'), until: new Date('2026-01-02T00:00:00Z') }
+  type Case = readonly [method: string, options: object, line: string, body: string]
+  const ofOperations = operationExamples
+    // `api` has no options of its own, and prints what comes.
+    .filter(({ line }) => !line.startsWith('api '))
+    .map((example): Case => {
+      const { operation, options, line } = example
+      return [methodName(operation), options, line, responseText(example)]
+    })
+  const cases: readonly Case[] = [
+    ...ofOperations,
     ['getSubmittedPullRequest', { pr: 7 }, 'pr get 7', '{"state":"not_ready","__proto__":{"a":[1,null]}}'],
     ['getSubmittedPullRequest', { head: 'fix-cart' }, 'pr get --head fix-cart', '{"state":"merged"}'],
-    [
-      'setImpactedTargets',
-      { pr: 7, sha: '4f2a', targets: ['b', 'a', 'b'] },
-      'pr targets 7 b a --sha 4f2a',
-      '',
-    ],
     ['setImpactedTargets', { pr: 7, sha: false, targets: 'ALL' }, 'pr targets 7 --all --no-sha', 'OK'],
     [
       'getMergeQueueTestingDetails',
@@ -87,8 +86,7 @@ describe('a call sends what the command line sends, and returns what --json prin
       'pr testing 4f2a',
       '{"checkSuites":[]}',
     ],
-    ['createQueue', { mode: 'parallel', concurrency: 2 }, 'queue create --mode parallel --concurrency 2', ''],
-    ['getQueue', {}, 'queue get', queue],
+    ['getQueue', {}, 'queue get', `{"state":"running","new":${number},"enqueuedPullRequests":[]}`],
     [
       'updateQueue',
       { state: 'paused', batch: false, requiredStatuses: ['ci', 'lint'] },
@@ -99,36 +97,24 @@ describe('a call sends what the command line sends, and returns what --json prin
       'updateQueue',
       { set: { 'new.field': [1, { deep: null }] } },
       `queue update --set 'new.field=[1,{"deep":null}]'`,
-      'OK',
+      '',
     ],
-    ['deleteQueue', {}, 'queue delete --yes', 'OK'],
-    [
-      'getMergeQueueMetrics',
-      {},
-      'metrics -b main',
-      'a{branch="main"} 1\na{branch="x"} 2\nb{branch="main"} NaN\n',
-    ],
+    ['getMergeQueueMetrics', {}, 'metrics -b main', 'b{branch="main"} NaN\n'],
     [
       'listFailingTests',
-      { since: new Date(since), until: new Date('2026-01-02T00:00:00Z'), sort: 'name', name: 'c*' },
-      `flaky list --since ${since} --until 2026-01-02 --sort name --name c*`,
+      { ...range, sort: 'name', name: 'c*' },
+      'flaky list --since 2026-01-01 --until 2026-01-02 --sort name --name c*',
       tests,
     ],
-    ['getTestDetails', { testId: id }, `flaky get ${id}`, '{"test":{"id":"x"},"more":1}'],
   ]
-  const env = {
-    MERGEQ_REPO: 'acme/web',
-    MERGEQ_TARGET_BRANCH: 'main',
-    MERGEQ_ORG: 'acme',
-    MERGEQ_TOKEN: token,
-  }
+  const env = { ...queueEnv, MERGEQ_TOKEN: token }
   const wire = (requests: readonly Seen[]) =>
     requests.map(({ path, body, headers }) => ({ path, body, token: headers['x-api-token'] }))
 
   test.each(cases)('%s %j: %s', async (method, options, line, body) => {
     const answer = () => ({ body })
     const printed = await mergeq(`${line} --json`, { env, answer })
-    expect(printed).toMatchObject({ code: 0 })
+    expect(printed.code, printed.err).toBe(0)
     const { client, requests } = await clientOf(answer)
     expect(await call(client, method, options)).toEqual(JSON.parse(printed.out))
     expect(wire(requests)).toEqual(wire(printed.requests))
@@ -215,31 +201,10 @@ describe('results', () => {
     })
     expect(notices).toEqual([expect.stringMatching(/429.*retrying in/)])
   })
-
-  test('the kinds of errors are those of the exit codes', () => {
-    const kinds: Readonly<Record<ErrorKind, true>> = {
-      internal: true,
-      usage: true,
-      failed: true,
-      auth: true,
-      'not-found': true,
-      refused: true,
-      unavailable: true,
-      pending: true,
-      cancelled: true,
-      'unknown-outcome': true,
-      stale: true,
-      'bad-answer': true,
-      output: true,
-      incomplete: true,
-      differs: true,
-      'check-failed': true,
-      'timed-out': true,
-      interrupted: true,
-    }
-    expect(new Set(['ok', ...Object.keys(kinds)])).toEqual(new Set(exitCodeList.map(({ kind }) => kind)))
-  })
 })
+
+// The compiler compares them.
+expectTypeOf<ErrorKind>().toEqualTypeOf<Exclude<(typeof exitCodeList)[number]['kind'], 'ok'>>()
 
 describe('a wrong option is a usage error in its name, and nothing is sent', () => {
   const text = ['', 7, true, ['x'], null, {}]
@@ -263,7 +228,7 @@ describe('a wrong option is a usage error in its name, and nothing is sent', () 
     targets: ['//a'],
     run: '4f2a',
     concurrency: 5,
-    testId: id,
+    testId,
     ticket: 'KAN-1',
   }
 

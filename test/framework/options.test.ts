@@ -2,8 +2,10 @@ import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { isOption } from '../../src/cli/inputs.ts'
 import { globalOptions } from '../../src/cli/parse.ts'
 import { usageError } from '../../src/errors.ts'
+import { askingLines } from '../support/asking-commands.ts'
 import { allCommands } from '../support/commands.ts'
-import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
+import { type Answer, mergeq, queueEnv, type Seen, type Setting } from '../support/harness.ts'
+import { testId } from '../support/operations.ts'
 
 const opened: unknown[] = []
 // Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of
@@ -25,7 +27,6 @@ beforeEach(() => {
   opened.length = 0
 })
 
-const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
 const sha = '4f2a9c1d0b8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a'
 
 /** Failing tests on two pages, in no order that a flag makes. */
@@ -56,7 +57,8 @@ const answer = ({ path, body }: Seen): Answer => {
     const [tests, next_page_token] = isSecond ? [failing.slice(2), ''] : [failing.slice(0, 2), 'p2']
     return { body: JSON.stringify({ tests, page: { next_page_token } }) }
   }
-  if (path.endsWith('get-test-details')) return { body: JSON.stringify({ test: { id, name: 'alpha' } }) }
+  if (path.endsWith('get-test-details'))
+    return { body: JSON.stringify({ test: { id: testId, name: 'alpha' } }) }
   const pullRequest = { prNumber: 7, state: 'TESTING', stateChangedAt: '2026-01-05T10:00:00Z' }
   if (path.endsWith('getSubmittedPullRequest')) {
     const { number: prNumber = 7 } = sent.pr ?? {}
@@ -104,7 +106,7 @@ interface Shows {
   readonly setting?: Setting
 }
 
-/** The line of a command, by default its name, and the options that need more than a value to show their effect. */
+/** The line of a command, by default its name and arguments, and the options that need more than a value to show their effect. */
 interface Rows {
   readonly line?: string
   readonly setting?: Setting
@@ -160,7 +162,6 @@ const junit = (attributes: string): Setting => ({
  */
 const table: Readonly<Record<string, Rows>> = {
   'pr submit': {
-    line: 'pr submit 7',
     options: {
       ...waitOptions('pr submit 7 --wait --timeout 40s'),
       ...stopsOnError('pr submit'),
@@ -168,11 +169,10 @@ const table: Readonly<Record<string, Rows>> = {
     },
   },
   'pr cancel': {
-    line: 'pr cancel 7',
     options: { ...stopsOnError('pr cancel --yes'), '--yes': { line: 'pr cancel 7 8' } },
   },
-  'pr restart': { line: 'pr restart 7', options: stopsOnError('pr restart') },
-  'pr get': { line: 'pr get 7', options: stopsOnError('pr get') },
+  'pr restart': { options: stopsOnError('pr restart') },
+  'pr get': { options: stopsOnError('pr get') },
   'pr list': { setting: { answer: listing } },
   'pr targets': {
     line: `pr targets 7 --sha ${sha}`,
@@ -189,7 +189,7 @@ const table: Readonly<Record<string, Rows>> = {
       },
     },
   },
-  'pr testing': { line: 'pr testing 6e1d', options: { '--pr': { line: 'pr testing' } } },
+  'pr testing': { options: { '--pr': { line: 'pr testing' } } },
   'pr wait': {
     line: 'pr wait 7 --timeout 40s',
     options: {
@@ -207,7 +207,6 @@ const table: Readonly<Record<string, Rows>> = {
     },
   },
   'pr explain': {
-    line: 'pr explain 7',
     options: stopsOnError('pr explain'),
   },
   'queue update': { line: 'queue update --set x=1' },
@@ -260,8 +259,7 @@ const table: Readonly<Record<string, Rows>> = {
   'flaky list': { line: 'flaky list -o ndjson' },
   'flaky quarantined': { setting: { answer: quarantine } },
   'flaky unhealthy': { options: { '--page-token': { line: 'flaky unhealthy --status flaky' } } },
-  'flaky link': { line: `flaky link ${id} KAN-123` },
-  'flaky get': { line: `flaky get ${id}`, options: { '--window': { line: 'flaky get cart' } } },
+  'flaky get': { options: { '--window': { line: 'flaky get cart' } } },
   'flaky match': {
     line: 'flaky match j.xml',
     setting: junit('name="alpha" file="src/a.ts"'),
@@ -285,7 +283,6 @@ const table: Readonly<Record<string, Rows>> = {
     },
   },
   api: {
-    line: 'api getQueue',
     setting: { files: { 'b.json': '{"a":1}' } },
     options: { '--method': { line: 'api something', typed: '--method post' } },
   },
@@ -333,13 +330,7 @@ async function traceOf(
     disk,
     onChange: (how, path) => changes.push(`${how} ${path}`),
     ...setting,
-    env: {
-      MERGEQ_CONFIG_DIR: '/no-such-folder',
-      MERGEQ_REPO: 'acme/web',
-      MERGEQ_TARGET_BRANCH: 'main',
-      MERGEQ_ORG: 'acme',
-      ...setting.env,
-    },
+    env: { MERGEQ_CONFIG_DIR: '/no-such-folder', ...queueEnv, ...setting.env },
   })
   const sent = requests.map(({ method, path, headers, body }) => {
     const { host: _, 'content-length': __, ...others } = headers
@@ -358,9 +349,13 @@ const allOptions = allCommands.flatMap(({ command, definitions }) =>
     .map(definition => ({ ...definition, command })),
 )
 
+/** A command and its arguments. */
+const lineWithoutOptions = (command: string): string =>
+  `${command} ${askingLines[command] ?? ''}`.replace(/ -.*/, '').replace('7 8', '7').trim()
+
 /** The command line on which an option of a command shows its effect, and its host. */
 function shownBy({ command, name, choices, value }: (typeof allOptions)[number]): Required<Shows> {
-  const { line = command, setting, options = {} } = table[command] ?? {}
+  const { line = lineWithoutOptions(command), setting, options = {} } = table[command] ?? {}
   const { [name]: shows = {} } = options
   const typed = [name, ...(value === undefined ? [] : [choices?.at(-1) ?? values.get(name) ?? '3'])].join(' ')
   return { typed, line, ...shows, setting: { ...setting, ...shows.setting } }

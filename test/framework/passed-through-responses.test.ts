@@ -1,5 +1,6 @@
 import { createGzip, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { formatFlags } from '../support/formats.ts'
 import { mergeq } from '../support/harness.ts'
 import { slowTest } from '../support/sample.ts'
 import type { ServerReply } from '../support/service.ts'
@@ -110,7 +111,7 @@ describe('metrics in formats that read the text', () => {
   })
 
   test('print nothing if a later line cannot be read', async () => {
-    for (const format of ['--json', '-o ndjson', '-o csv']) {
+    for (const format of formatFlags.slice(1)) {
       const { code, out } = await mergeq(`metrics ${format}`, {
         answer: () => ({ body: `${lines(0, 2_500)}oops\n` }),
       })

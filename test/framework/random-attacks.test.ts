@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MergeqError } from '../../src/errors.ts'
+import { askingFiles, askingLines } from '../support/asking-commands.ts'
 import { allCommands } from '../support/commands.ts'
-import { type Answer, mergeq, noon, type Outcome, type Setting } from '../support/harness.ts'
+import { formatFlags } from '../support/formats.ts'
+import { type Answer, mergeq, noon, type Outcome, queueEnv, type Setting } from '../support/harness.ts'
+import { changeExamples, operationExamples, testId } from '../support/operations.ts'
 
 /** How many runs each attack has; `npm run attack` has more of them. */
 const runs = Number(process.env.MERGEQ_RANDOM_ATTACKS ?? 150)
 const seed = Number(process.env.MERGEQ_RANDOM_SEED ?? Date.now() % 2 ** 31)
-
-const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
-const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme' }
 
 /** Sleeps after which a run is ended by a signal: a watch has no other end. */
 const maxSleeps = 100
@@ -30,17 +30,18 @@ async function run(
         controller.abort(new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 }))
     },
   }
-  return mergeq(line, { env, answer, clock, signal: controller.signal, ...setting })
+  const files = askingFiles
+  return mergeq(line, { env: queueEnv, answer, clock, files, signal: controller.signal, ...setting })
 }
 
 /** The paths of requests that change something. */
-const isChangePath = /\/(?:submit|cancel|restart|set|create|update|delete)[A-Z]\w+$|\/link-/
+const changePaths = changeExamples.map(({ name }) => `/v1/${name}`)
 
 /** What holds for every run, whatever was typed and answered. */
 function checkOutcome({ code, out, err, requests }: Outcome, line: readonly string[]): void {
   expect(code, `${line.join(' ')}\n${out}\n${err}`).not.toBe(1)
   expect(out + err).not.toMatch(/\b(?:undefined|NaN|\[object Object\])\b|^ +at \S+ \(/m)
-  const changes = requests.filter(({ path }) => isChangePath.test(path))
+  const changes = requests.filter(({ path }) => changePaths.includes(path))
   if (code === 2) expect(changes).toEqual([])
   for (const { headers } of requests) expect(['test-token', undefined]).toContain(headers['x-api-token'])
 }
@@ -59,9 +60,9 @@ const words = [
   ...['--json', '--dry-run', '--yes', '-o=csv', '--fields=a,b', '--set=a.b=1', '--limit=2', '--wait'].map(
     word => [word],
   ),
-  ...[id, 'https://github.com/acme/web/pull/7', 'https://', '{"a":1}', 'a=b', '\u202E', '\0'].map(word => [
-    word,
-  ]),
+  ...[testId, 'https://github.com/acme/web/pull/7', 'https://', '{"a":1}', 'a=b', '\u202E', '\0'].map(
+    word => [word],
+  ),
 ]
 
 test(`no command line ends with an error of mergeq itself (seed ${seed})`, async () => {
@@ -85,46 +86,7 @@ test(`no command line ends with an error of mergeq itself (seed ${seed})`, async
   )
 })
 
-const record = {
-  ...{ id: 'a', state: 'pending', stateChangedAt: '2026-01-05T11:00:00.000Z', prNumber: 7, prTitle: 'Add' },
-  ...{ priorityValue: 100, priorityName: 'medium', isCurrentlySubmittedToQueue: true, readiness: {} },
-}
-const documents: Readonly<Record<string, unknown>> = {
-  getSubmittedPullRequest: record,
-  getQueue: {
-    state: 'running',
-    mode: 'single',
-    concurrency: 2,
-    requiredStatuses: ['a'],
-    enqueuedPullRequests: [record],
-  },
-  getMergeQueueTestingDetails: {
-    id,
-    status: 'failed',
-    testBranch: 'a',
-    pullRequests: [record],
-    checkSuites: [],
-  },
-  listPullRequests: { pullRequests: [record, record] },
-  'flaky-tests/list-failing-tests': {
-    tests: [
-      { id, name: 'adds', status: { value: 'broken' }, codeowners: ['ada'], failure_rate_last_7d: 0.5 },
-    ],
-    page: { total_rows: 1, next_page_token: '' },
-  },
-  'flaky-tests/list-quarantined-tests': {
-    quarantined_tests: [{ name: 'adds', status: 'FLAKY', quarantine_setting: 'AUTO_QUARANTINE' }],
-    page: { next_page_token: '' },
-  },
-  'flaky-tests/list-unhealthy-tests': {
-    tests: [{ id, name: 'adds', status: { value: 'flaky' }, quarantined: true, codeowners: ['ada'] }],
-    page: { next_page_token: '' },
-  },
-  'flaky-tests/get-test-details': { test: { id, name: 'adds' }, most_common_failures: [{ count: 1 }] },
-}
-const metrics =
-  'mq_depth_current{repo="acme/web",branch="main"} 3\nmq_pr_conclusions_1h_total{branch="main"} 1\n'
-
+const responses = new Map<string, unknown>(operationExamples.map(({ name, response }) => [name, response]))
 /** Replaces the value at a random place of a document. */
 function replaceSomewhere(document: unknown, path: readonly number[], value: unknown): unknown {
   const [first, ...rest] = path
@@ -143,7 +105,7 @@ type Damage = (operation: string) => Answer
 const answers: fc.Arbitrary<Damage> = fc.oneof(
   fc.tuple(fc.array(fc.nat(20), { minLength: 1, maxLength: 4 }), fc.jsonValue()).map(
     ([path, value]): Damage =>
-      operation => ({ body: JSON.stringify(replaceSomewhere(documents[operation] ?? {}, path, value)) }),
+      operation => ({ body: JSON.stringify(replaceSomewhere(responses.get(operation), path, value)) }),
   ),
   fc.jsonValue().map(
     (value): Damage =>
@@ -155,7 +117,10 @@ const answers: fc.Arbitrary<Damage> = fc.oneof(
   ),
   fc.nat(200).map(
     (length): Damage =>
-      operation => ({ body: (JSON.stringify(documents[operation]) ?? metrics).slice(0, length) }),
+      operation => {
+        const response = responses.get(operation)
+        return { body: (typeof response === 'string' ? response : JSON.stringify(response)).slice(0, length) }
+      },
   ),
   fc
     .tuple(
@@ -168,39 +133,12 @@ const answers: fc.Arbitrary<Damage> = fc.oneof(
     ),
 )
 
-const reads = [
-  ...[
-    'pr get 7',
-    'pr get 7 8',
-    'pr list',
-    'pr testing --pr 7',
-    'pr explain 7',
-    'pr wait 7',
-    'queue get',
-    'queue list',
-  ],
-  ...[
-    'queue watch',
-    'queue wait --timeout 9s',
-    'queue check',
-    'queue export',
-    'flaky list',
-    `flaky get ${id}`,
-    'flaky report',
-    'flaky gate',
-  ],
-  ...[
-    'flaky quarantined',
-    'flaky unhealthy --status flaky',
-    'metrics',
-    'doctor',
-    'api getQueue',
-    'api status',
-  ],
-]
-const changes = [
-  ...['pr submit 7', 'pr submit 7 --wait', 'pr cancel 7', 'pr restart 7', 'pr targets 7 web', 'queue create'],
-  ...['queue update --concurrency 2', 'queue pause', 'queue delete --yes', `flaky link ${id} KAN-1`],
+const lines = [
+  ...commands.flatMap(({ command }) => {
+    const words = askingLines[command]
+    return words === undefined ? [] : [`${command} ${words}`.trim()]
+  }),
+  ...['pr get 7', 'pr submit 7', 'pr testing --pr 7', 'flaky unhealthy --status flaky', 'api status'],
 ]
 /** The commands that print a row for each record. */
 const lists = /^(?:pr list|pr get 7 8|queue get|queue list|flaky (?:list|quarantined|unhealthy))/
@@ -211,14 +149,10 @@ const cellsOf: Readonly<Record<string, (row: string) => readonly string[]>> = {
   '-o markdown': row => row.split(/(?<!\\)\|/),
 }
 
-const formats = ['', '--json', '-o ndjson', '-o csv', '-o markdown', '-o table', '--fields state,name']
+const formats = [...formatFlags, '--fields state,name']
 
 test(`no response ends a command with an error of mergeq itself (seed ${seed})`, async () => {
-  const commandLine = fc.tuple(
-    fc.constantFrom(...reads, ...changes),
-    fc.constantFrom(...formats),
-    fc.boolean(),
-  )
+  const commandLine = fc.tuple(fc.constantFrom(...lines), fc.constantFrom(...formats), fc.boolean())
   await fc.assert(
     fc.asyncProperty(
       commandLine,
@@ -229,7 +163,7 @@ test(`no response ends a command with an error of mergeq itself (seed ${seed})`,
         const outcome = await run(
           line,
           ({ path }, index) => damages[index % damages.length]?.(path.replace(/^\/v1\/|\?.*$/g, '')) ?? {},
-          { env, terminal },
+          { terminal },
         )
         checkOutcome(outcome, line)
         const cells = terminal || outcome.code !== 0 || !lists.test(command) ? undefined : cellsOf[format]
@@ -240,7 +174,7 @@ test(`no response ends a command with an error of mergeq itself (seed ${seed})`,
             .map(row => cells(row).length)
           expect(new Set(widths).size, outcome.out).toBeLessThanOrEqual(1)
         }
-        if (format === '--json' && outcome.code === 0 && outcome.out !== '' && !command.startsWith('api'))
+        if (format === '-o json' && outcome.code === 0 && outcome.out !== '' && !command.startsWith('api'))
           for (const text of terminal ? [outcome.out] : outcome.out.trimEnd().split('\n'))
             expect(() => (command === 'pr get 7 8' && terminal ? undefined : JSON.parse(text))).not.toThrow()
       },

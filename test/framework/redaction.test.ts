@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
+import { formatFlags } from '../support/formats.ts'
+import { type Answer, mergeq, queueEnv, type Seen, type Setting } from '../support/harness.ts'
 import { controlCharacters, expectHarmless, piecesIn, testId, token } from '../support/untrusted-text.ts'
-
-const queue = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme' }
 
 const setting = (more: Setting = {}): Setting => ({
   ...more,
-  env: { ...queue, MERGEQ_TOKEN: token, ...more.env },
+  env: { ...queueEnv, MERGEQ_TOKEN: token, ...more.env },
 })
 const json = (document: unknown): Answer => ({ body: JSON.stringify(document) })
 
@@ -101,7 +100,7 @@ test('a token is hidden in every format, as the service spells it, in names and 
   const list = `{"tests":[{"id":"a","name":"see ${spelled} there"}],"page":{"next_page_token":""}}`
   const answer = ({ path }: Seen) => ({ body: path.includes('list-failing') ? list : one })
   for (const line of ['pr get 7', 'flaky list -q', 'api getQueue'])
-    for (const flags of ['', '--json', '-o ndjson', '-o csv'])
+    for (const flags of formatFlags)
       for (const terminal of [false, true]) {
         const { out, err, code } = await mergeq(
           `${line} ${flags}`,
@@ -120,14 +119,14 @@ test('a token is hidden in every format, as the service spells it, in names and 
 
 test('a token is hidden in a CI job, where what a runner would act on is parted', async () => {
   const secret = 'tok::error::4f2a##[x]9c1e'
-  for (const flags of ['', '--json', '-o csv', '-o markdown'])
+  for (const flags of formatFlags)
     for (const answer of [
       () => json({ state: 'TESTING', prTitle: secret }),
       () => ({ status: 400, body: secret }),
     ]) {
       const { out, err } = await mergeq(`pr get 7 ${flags}`, {
         answer,
-        env: { ...queue, MERGEQ_TOKEN: secret, GITHUB_ACTIONS: 'true' },
+        env: { ...queueEnv, MERGEQ_TOKEN: secret, GITHUB_ACTIONS: 'true' },
       })
       expect(`${out}${err}`.replaceAll(/: (?=:)|# (?=#)/g, one => one.charAt(0))).not.toMatch(
         /tok::|4f2a|9c1e/,

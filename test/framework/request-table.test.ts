@@ -4,7 +4,7 @@ import { serviceOperations } from '../../src/api/operations/index.ts'
 import { queueSettings } from '../../src/domain/queue-settings.ts'
 import { askingCommands, askingFiles, askingLines } from '../support/asking-commands.ts'
 import { allCommands } from '../support/commands.ts'
-import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
+import { type Answer, mergeq, queueEnv, type Seen, type Setting } from '../support/harness.ts'
 import { answerOf, operation } from '../support/untrusted-text.ts'
 
 /**
@@ -527,14 +527,13 @@ test.each(askingCommands)('`%s` declares every operation that it sends', async c
   if (operations === 'any') return
   const declared = operations.map(({ route }) => operationName(route))
   const line = `${command} ${askingLines[command]?.replace('7 8', '7')}`
-  const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme' }
   // After a 404 every command finds out whether the queue exists.
   const afterMissing = ['getQueue', 'getMergeQueueMetrics']
   for (const [answer, more] of [
     [answerOf('x'), []],
     [() => ({ status: 404, body: 'no' }), afterMissing],
   ] as const) {
-    const setting = { env, answer, files: askingFiles, input: 'a-token', terminal: true }
+    const setting = { env: queueEnv, answer, files: askingFiles, input: 'a-token', terminal: true }
     const { requests } = await mergeq(line, setting)
     expect(requests.map(operation).filter(name => ![...declared, ...more].includes(name))).toEqual([])
   }

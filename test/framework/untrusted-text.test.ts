@@ -9,6 +9,7 @@ import { type ExpectedResult, runAndCheck } from '../support/command-checks.ts'
 import {
   type Answer,
   mergeq,
+  queueEnv,
   type Seen,
   type Service,
   type Setting,
@@ -175,8 +176,6 @@ describe('any text', () => {
 /** A command line for a command that asks the service. */
 const lineOf = (command: string) => `${command} ${askingLines[command]}`
 
-const queue = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme' }
-
 /** On a pipe they pass the bytes of the service on. */
 const passingOn = ['api', 'metrics']
 
@@ -186,7 +185,7 @@ async function look(line: string, more: Setting) {
     files: askingFiles,
     input: token,
     ...more,
-    env: { ...queue, MERGEQ_TOKEN: token, ...more.env },
+    env: { ...queueEnv, MERGEQ_TOKEN: token, ...more.env },
   }
   const { out, err } = await mergeq(line, setting)
   expectHarmless(out, `${line}: standard output`)
@@ -443,7 +442,7 @@ describe('cells and rows', () => {
     'a file path of the service is never opened or made: %s',
     async file_path => {
       const { out, code } = await mergeq(`flaky get ${testId}`, {
-        env: queue,
+        env: queueEnv,
         files: { '/repo/canary': 'CANARY-CONTENT', canary: 'CANARY-CONTENT' },
         onChange: how => expect.fail(how),
         answer: answered({ test: { ...aTest('cart'), file_path, html_url: file_path } }),
@@ -517,7 +516,7 @@ describe('commands for a CI runner', () => {
     for (const flags of ['-v', '-o json']) {
       const { err } = await mergeq(`pr get 7 ${flags}`, {
         answer: () => ({ status: 400, body }),
-        env: { ...queue, ...env },
+        env: { ...queueEnv, ...env },
       })
       expect(err).toContain('400')
       expect(err).not.toMatch(acts)

@@ -1,6 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { operationName } from '../../src/api/operation.ts'
-import { serviceOperations } from '../../src/api/operations/index.ts'
+import type { OperationName } from '../../src/api/operations/index.ts'
 import {
   type Act,
   type ChangeFault,
@@ -10,6 +9,7 @@ import {
   type Scenario,
 } from '../support/faulty-sandbox.ts'
 import { noon, type Setting } from '../support/harness.ts'
+import { changeExamples, type OperationExample, operations } from '../support/operations.ts'
 import { restoreTransport } from '../support/replaced-transport.ts'
 
 // Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of
@@ -53,18 +53,10 @@ async function outcomeOf(line: string, scenario: Partial<Scenario>, setting: Set
   return `${letters}, applied ${applied}: ${code} ${delivery}`
 }
 
-const changes = {
-  submitPullRequest: { line: 'pr submit 7 --priority high --no-batch', stage: {} },
-  cancelPullRequest: { line: 'pr cancel 7', stage: { pulls: { 'main#7': 'PENDING' } } },
-  restartTestsOnPullRequest: { line: 'pr restart 7', stage: { pulls: { 'main#7': 'TESTING' } } },
-  setImpactedTargets: { line: 'pr targets 7 //a //b --sha 4f2a9c1', stage: {} },
-  createQueue: { line: 'queue create --mode parallel --concurrency 3', stage: { queues: {} } },
-  updateQueue: { line: 'queue update --concurrency 5 --batch', stage: {} },
-  deleteQueue: { line: 'queue delete --yes', stage: {} },
-} as const
-type Change = keyof typeof changes
-const names = Object.keys(changes) as readonly Change[]
-const [submit, cancel, restart, targets, create, update, remove] = names as readonly [
+/** The changes of this test; no operation shows the ticket that is linked to a test, and a second link may do harm. */
+const changes = changeExamples.filter(({ name }) => name !== 'flaky-tests/link-ticket-to-test-case')
+const names = changes.map(({ name }) => name)
+const [submit, cancel, restart, targets, create, update, remove] = [
   'submitPullRequest',
   'cancelPullRequest',
   'restartTestsOnPullRequest',
@@ -72,7 +64,13 @@ const [submit, cancel, restart, targets, create, update, remove] = names as read
   'createQueue',
   'updateQueue',
   'deleteQueue',
-]
+] as const satisfies readonly OperationName[]
+
+/** The command line of a change, and the queues in which it changes something. */
+function lineAndStage(name: OperationName): { readonly line: string; readonly stage: Partial<Scenario> } {
+  const { line, change }: OperationExample = operations[name]
+  return { line, stage: change?.stage ?? {} }
+}
 
 /** The changes that a reading shows, and those that are then sent again. */
 const readable = names.filter(name => name !== targets)
@@ -105,21 +103,13 @@ const beforeReplay = (what: Act['what']): Partial<Scenario> => ({
   acts: [{ at: 7_300, what, pr: 7, branch: 'main' }],
 })
 
-test('every change is tested', () => {
-  // No operation shows the ticket that is linked to a test, and a second link may do harm.
-  const all = serviceOperations.filter(
-    ({ recovery }) => recovery !== undefined && recovery.change !== 'linking of the ticket',
-  )
-  expect([...names].sort()).toEqual(all.map(({ route }) => operationName(route)).sort())
-})
-
 /** By the operation: what holds for it, or else what holds for all others. */
-type Expected = string | (Partial<Readonly<Record<Change, string>>> & { readonly others: string })
+type Expected = string | (Partial<Readonly<Record<OperationName, string>>> & { readonly others: string })
 
 const notSent = 'c rrr c, applied 1: 0 confirmed'
 const unknown = (requests: string, count: number) => `${requests}, applied ${count}: 11 unknown`
 
-type Row = readonly [Partial<Scenario>, Expected, concerned?: readonly Change[]]
+type Row = readonly [Partial<Scenario>, Expected, concerned?: readonly OperationName[]]
 
 const rows: Readonly<Record<string, Row>> = {
   '429, then good': [{ changes: [limited] }, 'c c, applied 1: 0 confirmed'],
@@ -248,11 +238,11 @@ const rows: Readonly<Record<string, Row>> = {
   ],
 }
 
-const expectedOf = (expected: Expected, change: Change): string =>
+const expectedOf = (expected: Expected, change: OperationName): string =>
   typeof expected === 'string' ? expected : (expected[change] ?? expected.others)
 
 describe.each(names)('a change without a clear response: %s', change => {
-  const { line, stage } = changes[change]
+  const { line, stage } = lineAndStage(change)
   for (const [title, [scenario, expected, concerned = names]] of Object.entries(rows))
     if (concerned.includes(change))
       test(title, async () => {
@@ -310,7 +300,7 @@ const again = 'c rrr, applied 0: 0 confirmed-by-read'
 type Cases = Readonly<Record<string, readonly [scenario: Partial<Scenario>, expected: string]>>
 
 /** The rules that belong to one operation. Unless a case says otherwise, the first request is lost. */
-const special: Readonly<Partial<Record<Change, Cases>>> = {
+const special: Readonly<Partial<Record<OperationName, Cases>>> = {
   [submit]: {
     'waits already, with another priority': [{ pulls: { 'main#7': 'PENDING' } }, notSent],
     'waits already, as asked for': [{ pulls: { 'main#7': { priority: 10, noBatch: true } } }, again],
@@ -464,7 +454,7 @@ const special: Readonly<Partial<Record<Change, Cases>>> = {
 
 for (const [change, cases] of Object.entries(special))
   describe(change, () => {
-    const { line, stage } = changes[change as Change]
+    const { line, stage } = lineAndStage(change as OperationName)
     test.each(Object.entries(cases))('%s', async (_, [scenario, expected]) => {
       expect(await outcomeOf(line, { ...stage, changes: [lost], ...scenario })).toBe(expected)
     })
@@ -488,7 +478,7 @@ describe('settings that a reading cannot show say nothing of whether they were a
 })
 
 test.each(readable)('%s: readings without what the service documents prove nothing', async change => {
-  const { line, stage } = changes[change]
+  const { line, stage } = lineAndStage(change)
   for (const body of ['{}', '12345678901234567890'])
     expect(
       await outcomeOf(line, { ...stage, changes: [lost], readings: times(12, { kind: 'body', body }) }),

@@ -1,6 +1,5 @@
 import { allCommands } from './commands.ts'
-
-const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
+import { operationExamples } from './operations.ts'
 
 /** The commands that send requests to a service that is not their own. */
 export const askingCommands = allCommands
@@ -10,19 +9,13 @@ export const askingCommands = allCommands
   )
   .map(({ command }) => command)
 
-/** What is typed behind the name of each of them. */
-export const askingLines: Readonly<Record<string, string>> = {
+/** What is typed behind the name of a command, where it is not the line of an operation. */
+const moreLines: Readonly<Record<string, string>> = {
   'pr submit': '7 8 --wait --timeout 2s --interval 1s',
   'pr cancel': '7 8 --yes',
-  'pr restart': '7',
   'pr get': '7 8',
-  'pr list': '',
-  'pr targets': '7 a b --sha 4f2a',
-  'pr testing': id,
   'pr wait': '7 8 --timeout 3s --interval 1s',
   'pr explain': '7',
-  'queue create': '',
-  'queue get': '',
   'queue list': '',
   'queue update': '--concurrency 5 --batch --state paused --mode single',
   'queue delete': '--cancel-all --yes',
@@ -35,12 +28,6 @@ export const askingLines: Readonly<Record<string, string>> = {
   'queue diff': '-f queue.yaml',
   'queue apply': '-f queue.yaml --yes',
   'queue check': '--max-depth 3 --stalled 2h --not-paused',
-  metrics: '',
-  'flaky list': '',
-  'flaky get': id,
-  'flaky quarantined': '',
-  'flaky unhealthy': '',
-  'flaky link': `${id} KAN-123`,
   'flaky report': '',
   'flaky match': 'junit.xml',
   'flaky gate': '--max 0',
@@ -49,6 +36,17 @@ export const askingLines: Readonly<Record<string, string>> = {
   'auth login': '--with-token',
   'auth status': '',
   doctor: '',
+}
+
+const commandOf = (line: string): string =>
+  askingCommands.findLast(command => `${line} `.startsWith(`${command} `)) ?? line
+
+/** What is typed behind the name of each command. */
+export const askingLines: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    operationExamples.map(({ line }) => [commandOf(line), line.slice(commandOf(line).length).trim()]),
+  ),
+  ...moreLines,
 }
 
 const queueFile = 'repo: acme/web\ntargetBranch: main\nsettings:\n  concurrency: 3\n'

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { operationName } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
+import { exitCodeList } from '../../src/errors.ts'
 import { mergeq, type Outcome, type Setting } from './harness.ts'
 
 /** The token of these tests: percent-encoded and in base64 it reads otherwise than raw. */
@@ -21,29 +22,7 @@ const tokenForms: readonly string[] = [token, encodeURIComponent(token)].concat(
 )
 
 /** The kind of error that each exit code stands for. */
-const errorKinds: Readonly<Record<number, string>> = {
-  0: 'ok',
-  1: 'internal',
-  2: 'usage',
-  3: 'failed',
-  4: 'auth',
-  5: 'not-found',
-  6: 'refused',
-  7: 'unavailable',
-  8: 'pending',
-  10: 'cancelled',
-  11: 'unknown-outcome',
-  14: 'stale',
-  15: 'bad-answer',
-  16: 'output',
-  17: 'incomplete',
-  20: 'differs',
-  21: 'check-failed',
-  124: 'timed-out',
-  129: 'interrupted',
-  130: 'interrupted',
-  143: 'interrupted',
-}
+const errorKinds = new Map<number, string>(exitCodeList.map(({ code, kind }) => [code, kind]))
 
 /** What a run said and how it ended. */
 export type CommandResult = Pick<Outcome, 'code' | 'out' | 'err'>
@@ -87,7 +66,7 @@ export function checkGeneralRules(
   }: ExpectedResult,
 ): void {
   expect({ code, err: code === due ? '' : err }, 'the exit code').toEqual({ code: due, err: '' })
-  expect(Object.keys(errorKinds), 'a documented exit code').toContain(String(code))
+  expect([...errorKinds.keys()], 'a documented exit code').toContain(code)
   for (const form of tokenForms)
     expect(out.includes(form) || err.includes(form), 'the token is in no stream').toBe(false)
   expect(err, 'no internal text').not.toMatch(internalText)
@@ -127,7 +106,7 @@ const operationNames = new Set(serviceOperations.map(({ route }) => operationNam
 function checkFailure(err: string, code: number, isJson: boolean, names: readonly string[]): void {
   if (isJson) {
     const { error } = JSON.parse(err.trimEnd().split('\n').at(-1) ?? '')
-    expect(error, 'the exit code and its kind').toMatchObject({ exit: code, kind: errorKinds[code] })
+    expect(error, 'the exit code and its kind').toMatchObject({ exit: code, kind: errorKinds.get(code) })
     expect(error.message, 'a sentence').toMatch(/\S/)
     expect(error.hint, 'a hint').toMatch(/\S/)
     for (const name of names)

@@ -92,6 +92,9 @@ export interface Outcome {
 /** 2026-01-05T12:00:00Z, the moment of every test that does not say another. */
 export const noon = Date.UTC(2026, 0, 5, 12)
 
+/** The queue and the organization of most tests, for command lines that name none. */
+export const queueEnv = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme' }
+
 /** Splits a line into words as a shell does: at blanks outside single and double quotes. */
 export const splitWords = (line: string): readonly string[] =>
   [...line.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) =>

@@ -1,5 +1,9 @@
 import { expect } from 'vitest'
+import { isObject, type Json, type JsonObject } from '../../src/json.ts'
 import type { Answer, Seen } from './harness.ts'
+import { operationExamples, testId } from './operations.ts'
+
+export { testId }
 
 /** Read in another letter case, by an eye or from base64, it is still the token. */
 export const token = 'tok_W1re/Secret+42&Zx9=='
@@ -113,84 +117,48 @@ export function expectHarmless(text: string, where: string): void {
   expect({ where, acts, pwned, pieces: piecesIn(text) }).toEqual({ where, pieces: [] })
 }
 
-export const testId = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
+/** Values that are not replaced, so that commands go on. */
+const kept = ['isCurrentlySubmittedToQueue', 'next_page_token', 'nextCursor']
 
-type Make = (text: string) => Readonly<Record<string, unknown>>
-const flakyTest: Make = text => ({
-  id: testId,
-  name: text,
-  variant: text,
-  codeowners: [text],
-  file_path: text,
-  parent: text,
-  classname: text,
-  html_url: text,
-  ticket: { html_url: text },
-  status: { value: text, reason: text, timestamp: text },
-  failure_rate_last_7d: text,
-  pull_requests_impacted_last_7d: text,
-  most_common_failures: [{ summary: `${text}\n${text}`, occurrence_count: text, last_occurrence: text }],
-  [text]: text,
-})
-export const record: Make = text => ({
-  id: text,
-  state: text,
-  stateChangedAt: text,
-  prNumber: text,
-  prTitle: text,
-  prAuthor: text,
-  prSha: text,
-  prBaseBranch: text,
-  priorityName: text,
-  priorityValue: text,
-  isCurrentlySubmittedToQueue: true,
-  readiness: { [text]: text, requiredStatuses: [text], hasImpactedTargets: text, doesBaseBranchMatch: text },
-  [text]: { [text]: [text] },
-})
-const run: Make = text => ({
-  status: text,
-  testBranch: text,
-  testBranchSha: text,
-  checkSuites: [{ name: text, checkRuns: [{ name: text, conclusion: text, status: text, url: text }] }],
-  statusChecks: [{ context: text, state: text, url: text, description: text }],
-  impactedTargets: [text],
-  [text]: text,
-})
-const queueOf: Make = text => ({
-  state: text,
-  mode: text,
-  branch: text,
-  concurrency: text,
-  requiredStatuses: [text],
-  enqueuedPullRequests: [
-    record(text),
-    { ...record(text), prNumber: 7 },
-    { ...record(text), prNumber: 8, state: 'TESTING' },
-  ],
-  [text]: text,
-})
-/** What each operation answers with a text wherever it may have any. */
-export const documents: Readonly<Record<string, (text: string) => unknown>> = {
-  getQueue: queueOf,
-  updateQueue: queueOf,
-  getSubmittedPullRequest: record,
-  getMergeQueueTestingDetails: run,
-  'flaky-tests/list-failing-tests': text => ({
-    tests: [flakyTest(text)],
-    page: { next_page_token: '', total_rows: text },
-    [text]: text,
-  }),
-  'flaky-tests/get-test-details': text => ({ test: flakyTest(text), [text]: text }),
-  getMergeQueueMetrics: text => {
-    const label = text.replaceAll(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')
-    return `# HELP mq_depth_current ${label}\n# TYPE mq_depth_current gauge\nmq_depth_current{repo="${label}",branch="main"} 3\nmq_depth_current{branch="${label}"} 4\n`
-  },
+/** The same document with a text in the place of every value, and in a member that nobody knows. */
+function fill(value: Json | undefined, text: string): Json {
+  if (Array.isArray(value)) return value.map(item => fill(item, text))
+  if (!isObject(value)) return value === testId ? value : text
+  const filled = Object.entries(value).map(([key, child]) => [
+    key,
+    kept.includes(key) ? child : fill(child, text),
+  ])
+  return { ...Object.fromEntries(filled), [text]: text }
 }
+
+const metricsOf = (text: string): string => {
+  const label = text.replaceAll(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')
+  return `# HELP mq_depth_current ${label}\n# TYPE mq_depth_current gauge\nmq_depth_current{repo="${label}",branch="main"} 3\nmq_depth_current{branch="${label}"} 4\n`
+}
+
+/** What an operation answers with a text wherever it may have any. */
+function documentOf(name: string, text: string): string | JsonObject {
+  const { response } = operationExamples.find(each => each.name === name) ?? {}
+  if (name === 'getMergeQueueMetrics') return metricsOf(text)
+  if (response === undefined || typeof response === 'string') return { message: text, [text]: text }
+  const document = fill(response as JsonObject, text) as JsonObject
+  const { enqueuedPullRequests } = document
+  if (!Array.isArray(enqueuedPullRequests)) return document
+  // Pull requests that a command looks for.
+  const [one, other] = enqueuedPullRequests.filter(isObject)
+  const known = [
+    { ...one, prNumber: 7 },
+    { ...other, prNumber: 8, state: 'TESTING' },
+  ]
+  return { ...document, enqueuedPullRequests: [...enqueuedPullRequests, ...known] }
+}
+
+export const record = (text: string): JsonObject => documentOf('getSubmittedPullRequest', text) as JsonObject
 export const operation = ({ path }: Seen): string => path.replace(/^\/v1\//, '').replace(/\?.*/, '')
 export const answerOf =
   (text: string) =>
   (seen: Seen): Answer => {
-    const document = documents[operation(seen)]?.(text) ?? { message: text, [text]: text }
+    const document = documentOf(operation(seen), text)
     return {
       body: typeof document === 'string' ? document : JSON.stringify(document),
       headers: {

@@ -1,0 +1,221 @@
+import { type Operation, operationName } from '../../src/api/operation.ts'
+import { type OperationName, serviceOperations } from '../../src/api/operations/index.ts'
+import type { Scenario } from './faulty-sandbox.ts'
+
+/** What tests need to know about an operation. */
+export interface OperationExample {
+  /** A command line that sends it, in the environment `queueEnv`. */
+  readonly line: string
+  /** The options with which the library sends the same. */
+  readonly options: object
+  /** What the service returns: with a value in every field that mergeq knows. */
+  readonly response: string | object
+  /** For a change: what a person reads about it. */
+  readonly change?: {
+    /** What it is called when it was interrupted. */
+    readonly name: string
+    /** The command that shows its state. */
+    readonly shownBy?: string
+    /** The queues and pull requests that it can change, where an empty queue is not enough. */
+    readonly stage?: Partial<Scenario>
+  }
+}
+
+export const testId = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
+
+const pullRequest = {
+  id: '0b9f',
+  state: 'PENDING',
+  stateChangedAt: '2026-01-05T11:00:00.000Z',
+  prNumber: 7,
+  prTitle: 'Fix cart',
+  prAuthor: 'ada',
+  prSha: '4f2a9c1',
+  prBaseBranch: 'main',
+  priorityName: 'medium',
+  priorityValue: 100,
+  isCurrentlySubmittedToQueue: true,
+  readiness: { requiredStatuses: ['ci'], hasImpactedTargets: false, doesBaseBranchMatch: true },
+}
+
+const queue = {
+  state: 'RUNNING',
+  mode: 'single',
+  branch: 'main',
+  concurrency: 2,
+  requiredStatuses: ['ci'],
+  enqueuedPullRequests: [pullRequest, { ...pullRequest, prNumber: 8, state: 'TESTING' }],
+}
+
+const flakyTest = {
+  id: testId,
+  name: 'cart total',
+  variant: 'linux',
+  codeowners: ['@acme/web'],
+  file_path: 'src/cart.ts',
+  parent: 'cart',
+  classname: 'Cart',
+  html_url: 'https://app.trunk.io/acme/test',
+  ticket: { html_url: 'https://acme.atlassian.net/browse/KAN-1' },
+  status: { value: 'flaky', reason: 'flaky on main', timestamp: '2026-01-05T11:00:00.000Z' },
+  quarantined: true,
+  failure_rate_last_7d: 0.25,
+  pull_requests_impacted_last_7d: 3,
+  most_common_failures: [
+    { summary: 'expected 1', occurrence_count: 2, last_occurrence: '2026-01-05T11:00:00.000Z' },
+  ],
+}
+
+const page = { total_rows: 1, next_page_token: '' }
+
+const shownByPullRequest = { shownBy: 'mergeq pr get 7' }
+const shownByQueue = { shownBy: 'mergeq queue get' }
+
+/** A record for each operation: tables of tests that have a row for each of them read these. */
+export const operations = {
+  submitPullRequest: {
+    line: 'pr submit 7 --priority high --no-batch',
+    options: { pr: 7, priority: 'high', noBatch: true },
+    response: 'OK',
+    change: { name: 'The submission of #7', ...shownByPullRequest },
+  },
+  cancelPullRequest: {
+    line: 'pr cancel 7',
+    options: { pr: 'https://github.com/acme/web/pull/7' },
+    response: 'OK',
+    change: {
+      name: 'The cancellation of #7',
+      ...shownByPullRequest,
+      stage: { pulls: { 'main#7': 'PENDING' } },
+    },
+  },
+  restartTestsOnPullRequest: {
+    line: 'pr restart 7',
+    options: { pr: '#7' },
+    response: 'OK',
+    change: { name: 'The restart of #7', ...shownByPullRequest, stage: { pulls: { 'main#7': 'TESTING' } } },
+  },
+  getSubmittedPullRequest: { line: 'pr get 7', options: { pr: 7 }, response: pullRequest },
+  setImpactedTargets: {
+    line: 'pr targets 7 //a //b --sha 4f2a9c1',
+    options: { pr: 7, targets: ['//a', '//b'], sha: '4f2a9c1' },
+    response: 'OK',
+    change: { name: 'The target upload of #7', ...shownByPullRequest },
+  },
+  getMergeQueueTestingDetails: {
+    line: `pr testing ${testId}`,
+    options: { run: testId },
+    response: {
+      id: testId,
+      status: 'failed',
+      testBranch: `trunk-merge/pr-7/${testId}`,
+      testBranchSha: '4f2a9c1',
+      checkSuites: [
+        {
+          name: 'ci',
+          checkRuns: [
+            { name: 'build', conclusion: 'FAILURE', status: 'COMPLETED', url: 'https://ci.test/1' },
+          ],
+        },
+      ],
+      statusChecks: [{ context: 'deploy', state: 'ERROR', url: 'https://ci.test/2', description: 'failed' }],
+      testedPullRequests: [{ prNumber: 7, prUrl: 'https://github.com/acme/web/pull/7', title: 'Fix cart' }],
+      impactedTargets: ['//a'],
+    },
+  },
+  createQueue: {
+    line: 'queue create --mode parallel --concurrency 3',
+    options: { mode: 'parallel', concurrency: 3 },
+    response: 'OK',
+    change: { name: 'The creation of the queue for main', ...shownByQueue, stage: { queues: {} } },
+  },
+  getQueue: { line: 'queue get', options: {}, response: queue },
+  updateQueue: {
+    line: 'queue update --concurrency 5 --batch',
+    options: { concurrency: 5, batch: true },
+    response: queue,
+    change: { name: 'The update of the queue for main', ...shownByQueue },
+  },
+  deleteQueue: {
+    line: 'queue delete --yes',
+    options: {},
+    response: 'OK',
+    change: { name: 'The deletion of the queue for main', ...shownByQueue },
+  },
+  getMergeQueueMetrics: {
+    line: 'metrics -b main',
+    options: {},
+    response:
+      '# HELP mq_depth_current Depth\n# TYPE mq_depth_current gauge\n' +
+      'mq_depth_current{repo="acme/web",branch="main"} 3\nmq_depth_current{branch="other"} 4\n',
+  },
+  'flaky-tests/list-failing-tests': {
+    line: 'flaky list --since 2026-01-01 --until 2026-01-02',
+    options: { since: new Date('2026-01-01'), until: '2026-01-02' },
+    response: { tests: [flakyTest], page },
+  },
+  'flaky-tests/get-test-details': {
+    line: `flaky get ${testId}`,
+    options: { testId },
+    response: { test: flakyTest },
+  },
+  listPullRequests: {
+    line: 'pr list',
+    options: {},
+    response: { pullRequests: [pullRequest, { ...pullRequest, prNumber: 8 }], nextCursor: null },
+  },
+  'flaky-tests/list-quarantined-tests': {
+    line: 'flaky quarantined',
+    options: {},
+    response: {
+      quarantined_tests: [
+        {
+          name: 'cart total',
+          status: 'FLAKY',
+          quarantine_setting: 'AUTO_QUARANTINE',
+          codeowners: ['@acme/web'],
+        },
+      ],
+      page,
+    },
+  },
+  'flaky-tests/list-unhealthy-tests': {
+    line: 'flaky unhealthy',
+    options: {},
+    response: { tests: [flakyTest], page },
+  },
+  'flaky-tests/link-ticket-to-test-case': {
+    line: `flaky link ${testId} KAN-123`,
+    options: { testId, ticket: 'KAN-123' },
+    response: 'OK',
+    change: { name: 'The linking of the ticket' },
+  },
+  status: {
+    line: 'api status',
+    options: {},
+    response: {
+      overallStatus: { type: 'up', color: 'green', overallStatusDescription: 'All systems operational' },
+      statuses: [{ name: 'Merge queue', type: 'up' }],
+    },
+  },
+} as const satisfies Record<OperationName, OperationExample>
+
+interface NamedOperation extends OperationExample {
+  readonly name: OperationName
+  readonly operation: Operation
+}
+
+/** All of them, with what the program knows of them. */
+export const operationExamples: readonly NamedOperation[] = serviceOperations.map(
+  (operation: Operation): NamedOperation => {
+    const name = operationName(operation.route) as OperationName
+    return { name, operation, ...operations[name] }
+  },
+)
+
+/** Those that change something. */
+export const changeExamples = operationExamples.filter(({ operation }) => operation.recovery !== undefined)
+
+/** The text of a response. */
+export const responseText = ({ response }: OperationExample): string =>
+  typeof response === 'string' ? response : JSON.stringify(response)
