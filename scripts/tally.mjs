@@ -11,7 +11,9 @@ const patternOf = names =>
 
 /** Returns the command line that runs the failed tests of a file; undefined if none failed. */
 function commandOf(module) {
-  const names = [...new Set([...module.children.allTests('failed')].map(({ name }) => name))]
+  // With the names of its groups: groups of a table share the names of their tests.
+  const failed = [...module.children.allTests('failed')]
+  const names = [...new Set(failed.map(({ fullName }) => fullName.replaceAll(' > ', ' ')))]
   const command = `npx vitest run ${module.relativeModuleId}`
   if (module.errors().length > 0 || names.length > mostNames) return command
   return names.length === 0 ? undefined : `${command} -t ${patternOf(names)}`

@@ -19,6 +19,11 @@ test('the table of what Node 20 holds back has the versions of package.json', ()
   expect(rule?.matchPackageNames).toEqual(rows.map(({ name }) => name).toSorted())
 })
 
+test('the rules for updates name only packages that are used', () => {
+  const named = renovate.packageRules.flatMap(({ matchPackageNames = [] }) => matchPackageNames)
+  expect([...Object.keys(dependencies), '@types/**']).toEqual(expect.arrayContaining(named))
+})
+
 test('every dependency has an exact version, from no address of its own', () => {
   for (const version of Object.values(dependencies)) expect(version).toMatch(/^\d+\.\d+\.\d+(?:-[\w.]+)?$/)
   expect(readFileSync('package-lock.json', 'utf8')).not.toContain('"resolved"')

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { topics } from '../../src/cli/help.ts'
+import { exitCodeList } from '../../src/errors.ts'
 import { mergeq, type Outcome, openStory, type Setting, type Story } from '../support/harness.ts'
 import { commandDocs, examples, storingCommands } from '../support/help.ts'
 
@@ -150,10 +151,20 @@ describe('-h is short help', () => {
   })
 })
 
+/** The exit codes of kinds as help shows them: `129/130/143 interrupted`. */
+const exitCodesOf = (kinds: string): string =>
+  kinds
+    .split(' ')
+    .map(kind => {
+      const codes = exitCodeList.flatMap(exitCode => (exitCode.kind === kind ? [exitCode.code] : []))
+      return `${codes.join('/')} ${kind}`
+    })
+    .join(', ')
+
 test.each([
   [
     'queue get',
-    '0 ok, 1 internal, 2 usage, 4 auth, 5 not-found, 6 refused, 7 unavailable, 15 bad-answer, 16 output, 129/130/143 interrupted',
+    exitCodesOf('ok internal usage auth not-found refused unavailable bad-answer output interrupted'),
   ],
   ['sandbox exec', 'the exit code of the command, or 2 if it cannot be started'],
 ])('complete help of %s has its exit codes by kind', async (command, exitCodes) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { isOption } from '../../src/cli/inputs.ts'
 import { globalOptions } from '../../src/cli/parse.ts'
-import { usageError } from '../../src/errors.ts'
+import { MergeqError } from '../../src/errors.ts'
 import { askingLines } from '../support/asking-commands.ts'
 import { allCommands } from '../support/commands.ts'
 import { type Answer, mergeq, queueEnv, type Seen, type Setting } from '../support/harness.ts'
@@ -20,7 +20,7 @@ vi.mock('../../src/sandbox/sandbox.ts', async original => ({
   // What a sandbox does with its options has tests of its own; here it counts that it gets them.
   startSandbox: async (options: object) => {
     opened.push(options)
-    throw usageError('no sandbox is opened here.')
+    throw new MergeqError('output', 'no sandbox is opened here.')
   },
 }))
 beforeEach(() => {
@@ -32,7 +32,7 @@ const sha = '4f2a9c1d0b8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a'
 /** Failing tests on two pages, in no order that a flag makes. */
 const failing = [
   { id: 'b1', name: 'beta', file_path: 'lib/x/b.ts', failure_rate_last_7d: 0.2, quarantined: true },
-  { id: 'a1', name: 'alpha', file_path: 'src/a.ts', failure_rate_last_7d: 0.9, codeowners: ['@a'] },
+  { id: testId, name: 'alpha', file_path: 'src/a.ts', failure_rate_last_7d: 0.9, codeowners: ['@a'] },
   { id: 'c1', name: 'gamma', file_path: 'src/c.ts', failure_rate_last_7d: 0.5, quarantined: false },
 ]
 
@@ -267,7 +267,7 @@ const table: Readonly<Record<string, Rows>> = {
   },
   'flaky gate': {
     line: 'flaky gate --max 2',
-    setting: { files: { 'known.txt': 'a1\n' } },
+    setting: { files: { 'known.txt': testId } },
     options: {
       '--max': { line: 'flaky gate' },
       '--on-unavailable': { typed: '--on-unavailable pass', setting: { answer: refusing } },
@@ -313,7 +313,7 @@ const globalRows: Readonly<Record<string, Shows & { readonly typed: string }>> =
   '--no-input': {
     line: 'queue delete',
     typed: '--no-input',
-    setting: { terminal: true, inputTerminal: true, typed: ['n'] },
+    setting: { terminal: true, inputTerminal: true, typed: ['main'] },
   },
 }
 
@@ -387,8 +387,11 @@ describe('every option of every command has an effect, or contradicts another', 
 
   test.each(allOptions)('$command $name', async option => {
     const { line, typed, setting } = shownBy(option)
+    const without = await traceWithout(option)
     const { text, refusal } = await traceOf(withWords(option.command, line, typed), setting)
-    if (!refusal.includes('cannot be used together')) expect(text).not.toBe((await traceWithout(option)).text)
+    if (refusal.includes('cannot be used together')) return
+    expect(refusal, 'the line with the option is refused').toBe('')
+    expect(text, 'the option has no effect').not.toBe(without.text)
   })
 })
 
@@ -398,9 +401,11 @@ describe('every global option has an effect', () => {
   })
 
   test.each(Object.entries(globalRows))('%s', async (_, { line = '', typed, setting = {} }) => {
+    const without = await traceOf(line, setting)
+    expect(without.refusal, 'the line without the option is refused').toBe('')
     const { text, refusal } = await traceOf(`${line} ${typed}`, setting)
     expect(refusal).not.toContain('unknown option')
-    expect(text).not.toBe((await traceOf(line, setting)).text)
+    expect(text).not.toBe(without.text)
   })
 })
 

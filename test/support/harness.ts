@@ -1,3 +1,4 @@
+import { TestRunner } from 'vitest'
 import type { RegisteredCommand } from '../../src/cli/command.ts'
 import { documentCommand } from '../../src/cli/command-doc.ts'
 import { parseCommandLine } from '../../src/cli/parse.ts'
@@ -218,11 +219,27 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   }
   try {
     const code = await runProgram(setting.realFiles ? { ...host, files: realFiles } : host, commandGroups)
+    showIfTestFails(`$ mergeq ${host.argv.join(' ')}\n${err.join('').slice(0, 2_000)}exit ${code}`)
     await checkExitCodeInHelp(host, code)
     return { code, out: out.join(''), err: err.join(''), requests: service?.requests ?? [], sleeps }
   } finally {
     await service?.close()
   }
+}
+
+let lastRun = ''
+const testsWithRuns = new WeakSet<object>()
+
+/** Prints the last command line of a test, its standard error and its exit code where the test fails. */
+function showIfTestFails(run: string): void {
+  lastRun = run
+  // Generators use the harness without a test.
+  const test = TestRunner.getCurrentTest()
+  if (test === undefined || testsWithRuns.has(test)) return
+  testsWithRuns.add(test)
+  test.context.onTestFailed(() => {
+    process.stderr.write(`${lastRun}\n`)
+  })
 }
 
 /** The exit codes that the help of each command names; undefined where it names none. */
