@@ -83,7 +83,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'of an empty queue', lines: ['queue watch --for 10s'] },
   ],
   'queue-wait': [
-    { title: 'idle', before: ['pr submit 7 10', 60, 'queue drain'], lines: ['queue wait'] },
+    { title: 'idle', before: ['pr submit 7 10', 60, 'queue drain'], lines: ['queue wait --interval 10s'] },
     {
       title: 'held',
       before: [...busy, 'queue pause'],
@@ -153,11 +153,16 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'gate', lines: ['flaky gate --max 200', 'flaky gate --max 10'] },
   ],
   'pr-wait': [
-    { title: 'merged', before: ['pr submit 3'], lines: ['pr wait 3'] },
-    { title: 'failed', before: ['pr submit 9'], lines: ['pr wait 9'], also: [60, 200, 'document'] },
+    { title: 'merged', before: ['pr submit 3'], lines: ['pr wait 3 --interval 10s'] },
+    {
+      title: 'failed',
+      before: ['pr submit 9'],
+      lines: ['pr wait 9 --interval 10s'],
+      also: [60, 200, 'document'],
+    },
     { title: 'timed out', before: ['queue pause', 'pr submit 7'], lines: ['pr wait 7 --timeout 5m'] },
-    { title: 'several', before: ['pr submit 3 9 6'], lines: ['pr wait 3 9 6'] },
-    { title: 'submit --wait', lines: ['pr submit 3 --wait'] },
+    { title: 'several', before: ['pr submit 3 9 6'], lines: ['pr wait 3 9 6 --interval 10s'] },
+    { title: 'submit --wait', lines: ['pr submit 3 --wait --interval 10s'] },
     { title: 'paused', before: ['queue pause'], lines: ['pr submit 7 --wait --fail-on-paused'] },
   ],
   doctor: [
