@@ -1,4 +1,5 @@
 import type { Environment } from '../host/host.ts'
+import { type ResolvedValue, toResolvedValue } from './setting-definitions.ts'
 
 /**
  * A CI system: the variables that hold each fact about a job. A text of several names, separated by spaces,
@@ -149,6 +150,13 @@ const ciSystems: readonly CiSystem[] = [
 
 export const findCiSystem = (env: Environment): CiSystem | undefined =>
   ciSystems.find(({ markers }) => isSet(env, ...markers.split(' ')))
+
+/** Returns the name of the CI system whose variables are read, and the variable that says that this is its job. */
+export function describeCiSystem(env: Environment): ResolvedValue | undefined {
+  const system = findCiSystem(env)
+  const marker = system?.markers.split(' ').find(name => isSet(env, name))
+  return toResolvedValue(system?.title, marker ?? '')
+}
 
 /** Variables that other CI systems set in their jobs; some of these systems do not set CI. */
 const otherMarkers = [

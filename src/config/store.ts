@@ -29,8 +29,8 @@ export interface Store {
    */
   read(): Promise<JsonObject>
   readError(): MergeqError | undefined
-  /** Returns the mode of the file, such as `644`, if other users can read it. */
-  sharedMode(): Promise<string | undefined>
+  /** Returns the mode of the file, such as `644`, if other users can read it; only once, so that it is said once. */
+  takeSharedMode(): Promise<string | undefined>
 }
 
 function requireStorePath(path: string | undefined): string {
@@ -53,6 +53,7 @@ export function openStore(host: ServiceHost): Store {
   const path = configFile(host)
   let reading: Promise<JsonObject> | undefined
   let readError: MergeqError | undefined
+  let isModeTaken = false
   const read = async () => {
     if (path === undefined) return {}
     try {
@@ -65,9 +66,10 @@ export function openStore(host: ServiceHost): Store {
   return {
     path,
     readError: () => readError,
-    async sharedMode() {
+    async takeSharedMode() {
       // Windows has no such modes.
-      if (path === undefined || host.runtime.platform === 'win32') return undefined
+      if (isModeTaken || path === undefined || host.runtime.platform === 'win32') return undefined
+      isModeTaken = true
       const mode = (await host.files.mode(path)) ?? 0
       return (mode & 0o044) === 0 ? undefined : mode.toString(8).padStart(3, '0')
     },

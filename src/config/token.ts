@@ -130,7 +130,7 @@ export async function readToken(
 ): Promise<Token> {
   const token = await findToken(host, settings, isOption)
   hide(token.value)
-  const mode = token.isStored === true ? await settings.store.sharedMode() : undefined
+  const mode = token.isStored === true ? await settings.store.takeSharedMode() : undefined
   if (mode !== undefined)
     await warn(
       `Other users can read the stored token (mode ${mode}). Run: ${restrictCommand(settings.store)}`,

@@ -64,6 +64,8 @@ test('on a healthy machine every check passes', async () => {
     'CI',
     'repository',
     'target branch',
+    'pull request',
+    'head commit',
     'organization',
     'queue',
   ])
@@ -157,13 +159,33 @@ describe('a check that cannot run because another failed is skipped, and says wh
 describe('what the checks find', () => {
   test('a settings file that other users can read', async () => {
     const file = '/home/ada/.config/mergeq/config.json'
-    const { code, row } = await doctor({ modes: { [file]: 0o640 } })
-    expect({ code, ...row('settings') }).toMatchObject({
-      code: 0,
+    const { code, err, row } = await doctor({
+      env: { MERGEQ_TOKEN: '', MERGEQ_BASE_URL: 'http://127.0.0.1:9' },
+      files: { [file]: '{"tokens":{"http://127.0.0.1:9":"tok_4f2a9c1e"}}' },
+      modes: { [file]: 0o640 },
+    })
+    expect({ code, err, ...row('settings') }).toMatchObject({
+      code: 21,
+      err: '',
       result: 'warn',
       found: `${file} is readable by other users (mode 640)`,
       fix: `chmod 600 ${file}`,
     })
+  })
+
+  test('the pull request, the head commit and the CI system, each with its origin', async () => {
+    const { row } = await doctor({
+      env: {
+        CIRCLECI: 'true',
+        CIRCLE_PULL_REQUESTS: 'https://github.com/acme/web/pull/7',
+        CIRCLE_SHA1: '4f2a9c1',
+      },
+    })
+    expect(['pull request', 'head commit', 'CI'].map(name => row(name)?.found)).toEqual([
+      '7 (CIRCLE_PULL_REQUESTS)',
+      '4f2a9c1 (CIRCLE_SHA1)',
+      'CircleCI (CIRCLECI): no prompts',
+    ])
   })
 
   test.each([
@@ -256,7 +278,7 @@ describe('the queue and the organization that the settings name', () => {
 
 test('on a pipe there is one row per check', async () => {
   const { out } = await mergeq('doctor', healthy)
-  expect(out.split('\n')).toHaveLength(17)
+  expect(out.split('\n')).toHaveLength(19)
   expect(out).toContain('\ngit\tpass\tgit version 2.39.5\t\n')
 })
 

@@ -209,6 +209,15 @@ describe('the CI job and the checkout come after the profile and before the defa
     expect(rows.find(({ key }) => key === 'repo')?.origin).toMatch(repo)
     expect(rows.find(({ key }) => key === 'target-branch')?.origin).toMatch(branch)
   })
+
+  test('`config list --show-origin` has the facts of the job, but for a head commit that may be a merge', async () => {
+    const { code, out } = await mergeq('config list --show-origin', job)
+    expect(code).toBe(0)
+    expect(out).toMatch(/\npr\t7\tGITHUB_REF\nci\tGitHub Actions\tGITHUB_ACTIONS\n$/)
+    expect((await mergeq('config list', job)).out).not.toMatch(/^(?:pr|ci)\t/m)
+    const head = await mergeq('config list --show-origin', { env: { MERGEQ_SHA: '4f2a9c1' } })
+    expect(head.out).toMatch(/\nsha\t4f2a9c1\tMERGEQ_SHA\n$/)
+  })
 })
 
 describe('the project file', () => {

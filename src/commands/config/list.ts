@@ -1,14 +1,38 @@
+import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { flag } from '../../cli/inputs.ts'
+import { describeCiSystem } from '../../config/ci-systems.ts'
 import { configKeys } from '../../config/setting-definitions.ts'
+import { failureOrThrow } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { columns } from '../../output/view.ts'
+
+/** What a CI job or the checkout gives besides the settings; what they refuse to give is left out. */
+async function findFacts({ settings, host }: Cli): Promise<readonly JsonObject[]> {
+  const find = async (name: 'pr' | 'sha') => {
+    try {
+      return await settings.find(name)
+    } catch (error) {
+      failureOrThrow(error)
+      return undefined
+    }
+  }
+  const facts = [
+    ['pr', await find('pr')],
+    ['sha', await find('sha')],
+    ['ci', describeCiSystem(host.env)],
+  ] as const
+  return facts.flatMap(([key, found]) =>
+    found === undefined ? [] : [{ key, value: found.value, origin: found.origin }],
+  )
+}
 
 export const configListCommand = command({
   name: 'config list',
   summary: 'List the settings in effect',
   prints: {
-    table: 'one row per setting that has a value',
+    table:
+      'one row per setting that has a value; with --show-origin, also for pull request, head commit and CI system',
     json: '[{"key","value"}]; with --show-origin, also "origin"',
     ndjson: 'one setting per line',
   },
@@ -18,7 +42,8 @@ export const configListCommand = command({
   },
   options: { showOrigin: flag('Show where each value comes from') },
   examples: ['mergeq config list --show-origin', 'mergeq config list --show-origin --json'],
-  async run({ showOrigin }, { settings, printer }) {
+  async run({ showOrigin }, cli) {
+    const { settings, printer } = cli
     const records: JsonObject[] = []
     for (const [key, name] of configKeys) {
       const resolved = await settings.find(name)
@@ -27,6 +52,7 @@ export const configListCommand = command({
       if (resolved !== undefined)
         records.push({ key, value: resolved.value, ...(showOrigin ? { origin: resolved.origin } : {}) })
     }
+    if (showOrigin) records.push(...(await findFacts(cli)))
     await printer.print({
       records,
       columns: columns(

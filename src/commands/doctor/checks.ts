@@ -5,7 +5,7 @@ import { getServiceStatus } from '../../api/operations/status.ts'
 import { listFailingTests } from '../../api/operations/tests.ts'
 import type { ServiceClient } from '../../api/service-client.ts'
 import type { Cli } from '../../cli/cli.ts'
-import { isContinuousIntegration } from '../../config/ci-systems.ts'
+import { describeCiSystem, isContinuousIntegration } from '../../config/ci-systems.ts'
 import { readGitVersion } from '../../config/git.ts'
 import type { SettingKey } from '../../config/setting-definitions.ts'
 import { restrictCommand } from '../../config/store.ts'
@@ -64,7 +64,7 @@ async function checkSettings({ settings: { store } }: Session): Promise<Outcome>
   if (store.path === undefined)
     return warn('no configuration directory', 'Set HOME, or run: export MERGEQ_CONFIG_DIR=<directory>')
   await store.read()
-  const mode = await store.sharedMode()
+  const mode = await store.takeSharedMode()
   if (mode === undefined) return pass(store.path)
   return warn(`${store.path} is readable by other users (mode ${mode})`, restrictCommand(store))
 }
@@ -207,6 +207,13 @@ async function checkStatus({ status }: Session): Promise<Outcome> {
   return isNotFound(read.failure) ? pass('the service publishes no status') : skip(read.failure.message)
 }
 
+function checkCi({ host: { env } }: Session): Outcome {
+  if (!isContinuousIntegration(env)) return pass('not a CI job')
+  const system = describeCiSystem(env)
+  const name = system === undefined ? 'CI job' : `${system.value} (${system.origin})`
+  return pass(`${name}: no prompts`)
+}
+
 async function checkGit({ host }: Session): Promise<Outcome> {
   const version = await readGitVersion(host)
   const advice = 'Install git (https://git-scm.com/downloads), or use --repo and --target-branch.'
@@ -285,10 +292,7 @@ export const checks: readonly Check[] = [
   { check: 'clock', needs: ['service'], run: checkClock },
   { check: 'service status', needs: ['TLS'], run: checkStatus },
   { check: 'git', run: checkGit },
-  {
-    check: 'CI',
-    run: ({ host }) => pass(isContinuousIntegration(host.env) ? 'CI job: no prompts' : 'not a CI job'),
-  },
+  { check: 'CI', run: checkCi },
   {
     check: 'repository',
     run(session) {
@@ -303,6 +307,8 @@ export const checks: readonly Check[] = [
       return checkSetting('targetBranch', warn('none', fix), session)
     },
   },
+  { check: 'pull request', run: session => checkSetting('pr', pass('none'), session) },
+  { check: 'head commit', run: session => checkSetting('sha', pass('none'), session) },
   { check: 'organization', run: checkOrganization },
   { check: 'queue', needs: ['service'], run: checkQueue },
 ]
