@@ -26,11 +26,15 @@ export interface CiSystem {
   readonly base?: string
   readonly defaultBranch?: string
   readonly pr?: string
-  /** Whether the job builds a pull request although `pr` may not name it. */
-  readonly isPullRequest?: (env: Environment) => boolean
+  /** Whether the job of a pull request may look like that of a branch; the branch is then not the target. */
+  readonly hidesPullRequests?: boolean
+  /** The event that started the job: after `pull_request...`, it builds a pull request although `pr` may not name it. */
+  readonly event?: string
   /** The head commit of the pull request; `sha` is the commit that the job builds. */
   readonly headSha?: string
   readonly sha: string
+  /** The branch of the remote origin in the checkout that is the head commit of the pull request. */
+  readonly headRef?: string
   /** What `sha` may be in a job of a pull request; its head commit by default. */
   readonly shaOfPullRequest?: (env: Environment) => 'head' | 'head or merge' | 'merge or base'
   /**
@@ -51,13 +55,13 @@ const ciSystems: readonly CiSystem[] = [
     markers: 'GITHUB_ACTIONS',
     eventFile: 'GITHUB_EVENT_PATH',
     repo: [{ host: 'GITHUB_SERVER_URL', path: 'GITHUB_REPOSITORY' }],
-    head: 'GITHUB_HEAD_REF event.pull_request.head.ref GITHUB_REF',
+    head: 'GITHUB_HEAD_REF event.workflow_run.head_branch event.pull_request.head.ref GITHUB_REF',
     base: 'GITHUB_BASE_REF event.pull_request.base.ref event.merge_group.base_ref',
     defaultBranch: 'event.repository.default_branch',
     pr: 'event.pull_request.number event.issue.pull_request.url GITHUB_REF',
-    isPullRequest: env => env.GITHUB_EVENT_NAME?.startsWith('pull_request') ?? false,
-    headSha: 'event.pull_request.head.sha',
-    sha: 'event.workflow_run.head_sha GITHUB_SHA',
+    event: 'event.workflow_run.event GITHUB_EVENT_NAME',
+    headSha: 'event.workflow_run.head_sha event.pull_request.head.sha',
+    sha: 'GITHUB_SHA',
     shaOfPullRequest: () => 'merge or base',
     fork: env =>
       env.GITHUB_EVENT_NAME === 'pull_request_target'
@@ -106,8 +110,8 @@ const ciSystems: readonly CiSystem[] = [
     markers: 'CIRCLECI',
     address: 'CIRCLE_REPOSITORY_URL',
     head: 'CIRCLE_BRANCH',
-    // Of several pull requests of a branch the job builds none, and CIRCLE_PULL_REQUEST names any of them.
-    hasHead: env => env.CIRCLE_PULL_REQUESTS?.includes(',') !== true,
+    // With the GitHub App of CircleCI no variable names the pull request.
+    hidesPullRequests: true,
     pr: 'CIRCLE_PR_NUMBER CIRCLE_PULL_REQUESTS',
     sha: 'CIRCLE_SHA1',
   },
@@ -142,6 +146,8 @@ const ciSystems: readonly CiSystem[] = [
     pr: 'ghprbPullId gitlabMergeRequestIid CHANGE_ID',
     headSha: 'ghprbActualCommit gitlabMergeRequestLastCommit',
     sha: 'GIT_COMMIT',
+    // The plugins fetch refs/pull/7/head as the branch PR-7, and then merge.
+    headRef: 'BRANCH_NAME',
     // Depending on its settings, a multibranch job builds PR-7 merged or unmerged; the name PR-7-head means
     // unmerged.
     shaOfPullRequest: env => (env.BRANCH_NAME?.endsWith('-head') === true ? 'head' : 'head or merge'),

@@ -3,12 +3,12 @@ import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
 import { isSameRepository, type Repository, repositoryName } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { ServiceHost } from '../host/host.ts'
-import { get, type Json } from '../json.ts'
+import { get, getArray, type Json } from '../json.ts'
 import { parseUrl } from '../url.ts'
 import { findCiSystem, isContinuousIntegration } from './ci-systems.ts'
 import {
-  countParents,
   explainGit,
+  listParents,
   listPullRequestHeads,
   listRemotes,
   parseGitRemote,
@@ -71,7 +71,10 @@ export function ciSource(host: ServiceHost, hasToken: () => Promise<boolean>): S
   if (system === undefined) return { find: () => undefined }
   const readEvent = memoize(async (): Promise<Json | undefined> => {
     try {
-      return JSON.parse((await files.read(env[system.eventFile ?? ''] ?? '', maxEventSize)) ?? '')
+      const event = JSON.parse((await files.read(env[system.eventFile ?? ''] ?? '', maxEventSize)) ?? '')
+      // A workflow run of GitHub may belong to several pull requests: then none is chosen.
+      const [pullRequest, ...others] = getArray(event, 'workflow_run.pull_requests')
+      return pullRequest === undefined || others.length > 0 ? event : { ...event, pull_request: pullRequest }
     } catch {
       return undefined
     }
@@ -95,8 +98,14 @@ export function ciSource(host: ServiceHost, hasToken: () => Promise<boolean>): S
     system.hasHead?.(env) === false ? undefined : first(system.head, branchPattern)
   const isQueueBranch = (head: ResolvedValue | undefined) => queueBranch.test(head?.value ?? '')
   const readPullRequest = () => first(system.pr, numberPattern)
+  const readHeadRef = async () => {
+    const name = (await first(system.headRef))?.value
+    if (name === undefined) return undefined
+    const commit = await runGit(host, 'rev-parse', `refs/remotes/origin/${name}`)
+    return toResolvedValue(commit?.trim(), `git origin/${name}`)
+  }
   const isPullRequestJob = async () =>
-    (await readPullRequest()) !== undefined || system.isPullRequest?.(env) === true
+    (await readPullRequest()) !== undefined || (await first(system.event, /^(pull_request)/)) !== undefined
 
   const finders: Finders = {
     async repo() {
@@ -111,9 +120,11 @@ export function ciSource(host: ServiceHost, hasToken: () => Promise<boolean>): S
     },
     async targetBranch() {
       const base = await first(system.base, branchPattern)
-      if (base !== undefined || (await isPullRequestJob())) return base
+      if (base !== undefined) return base
       const head = await readHead()
-      return isQueueBranch(head) ? first(system.defaultBranch) : head
+      const isTarget =
+        !isQueueBranch(head) && system.hidesPullRequests !== true && !(await isPullRequestJob())
+      return isTarget ? head : first(system.defaultBranch)
     },
     testRun: async () => extract(await readHead(), testBranch),
     async forkedRun() {
@@ -138,13 +149,13 @@ export function ciSource(host: ServiceHost, hasToken: () => Promise<boolean>): S
       if (headSha !== undefined || !(await isPullRequestJob())) return headSha ?? built
       const kind = system.shaOfPullRequest?.(env) ?? 'head'
       if (built !== undefined && kind === 'head') return built
-      // A commit with a single parent is not a merge commit.
-      if (
-        built !== undefined &&
-        kind === 'head or merge' &&
-        ((await countParents(host, built.value)) ?? 2) < 2
-      )
-        return built
+      const parents = kind === 'head or merge' ? await listParents(host, built?.value ?? '') : undefined
+      if (built !== undefined && parents !== undefined) {
+        // A commit with a single parent is not a merge commit.
+        if (parents.length < 2) return built
+        const fetched = await readHeadRef()
+        if ([built.value, ...parents].some(commit => commit === fetched?.value)) return fetched
+      }
       throw usageError(
         `${system.title} does not provide the head commit of the pull request; the commit that it builds may be a merge commit.`,
         'Use --sha <sha> or set MERGEQ_SHA. To send no commit, use --no-sha.',

@@ -164,13 +164,13 @@ export async function explainGit(host: ServiceHost, ...args: readonly string[]):
 }
 
 /**
- * Returns the number of parents of a commit, correctly in a shallow clone too. Returns undefined when git
- * does not know the commit.
+ * Returns the parents of a commit, correctly in a shallow clone too. Returns undefined when git does not know the
+ * commit.
  */
-export async function countParents(host: ServiceHost, commit: string): Promise<number | undefined> {
+export async function listParents(host: ServiceHost, commit: string): Promise<readonly string[] | undefined> {
   if (!/^[\da-f]{40,64}$/i.test(commit)) return undefined
   const text = await runGit(host, 'cat-file', 'commit', commit)
-  return text === undefined ? undefined : (text.split('\n\n')[0]?.match(/^parent /gm) ?? []).length
+  return text === undefined ? undefined : (text.split('\n\n')[0]?.match(/(?<=^parent )\S+/gm) ?? [])
 }
 
 /** With these variables git would use the settings of a checkout outside it too. */

@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileS
 import { join } from 'node:path'
 import { beforeAll, describe, expect } from 'vitest'
 import { gitSource } from '../../src/config/discovery.ts'
-import { countParents } from '../../src/config/git.ts'
+import { listParents } from '../../src/config/git.ts'
 import { isMergeqError } from '../../src/errors.ts'
 import type { GitOptions, Host } from '../../src/host/host.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
@@ -469,7 +469,7 @@ describe('nothing that a repository can configure is run', () => {
       await everything(folder)
       const runtime = { platform: 'linux', nullDevice: '/dev/null' }
       const host = { cwd: folder, env: bareEnvironment(home), runtime, git: runGit } as unknown as Host
-      expect(await countParents(host, head)).toBeUndefined()
+      expect(await listParents(host, head)).toBeUndefined()
     }
     expect(existsSync(mark)).toBe(false)
   })

@@ -86,7 +86,20 @@ describe('A commit that may merge the pull request is looked at before it is tak
     const { env, files } = jobOf(system, name)
     const { host, started } = worldOf(env, files, answering(parents))
     expect((await settingsOf(host)).sha).toBe(sha)
-    expect(started).toHaveLength(1)
+    expect(started).toHaveLength(parents < 2 ? 1 : 2)
+  })
+
+  test.each([
+    ['a parent of it', head, head],
+    ['another commit', '1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e', noHead('Jenkins')],
+  ])('Jenkins has fetched the head as a branch: %s', async (_, fetched, sha) => {
+    const git = (args: readonly string[]) => ({
+      code: 0,
+      out:
+        args.at(-1) === 'refs/remotes/origin/PR-123' ? `${fetched}\n` : `parent ${head}\nparent ${merge}\n\n`,
+    })
+    const { host } = worldOf(jobOf('jenkins', 'merged pull request').env, {}, git)
+    expect((await settingsOf(host)).sha).toBe(sha)
   })
 
   test.each([

@@ -40,6 +40,12 @@ const pullRequestEvent = (number: number, ref: string, target: string, fork = 'a
   repository,
 })
 
+/** The event after a workflow run of a branch; a run of a pull request from a fork names no pull request. */
+const workflowRun = (event: string, head_branch: string, ...pull_requests: readonly object[]) => ({
+  repository,
+  workflow_run: { event, head_branch, head_sha: head, pull_requests },
+})
+
 const job = (settings: Variables, env: Variables, event: object = { repository }): Job => ({
   settings,
   env,
@@ -109,7 +115,7 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
         pullRequestEvent(126, 'fix-cart', 'main'),
       ),
       'comment on a pull request': job(
-        { ...web, pr: '127', sha: noHead('GitHub Actions') },
+        { ...web, targetBranch: 'main', pr: '127', sha: noHead('GitHub Actions') },
         on('issue_comment', 'refs/heads/main', base),
         { repository, issue: { pull_request: { url: 'https://api.github.com/repos/acme/web/pulls/127' } } },
       ),
@@ -121,7 +127,22 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
       workflow_run: job(
         { ...web, targetBranch: 'main', sha: head },
         on('workflow_run', 'refs/heads/main', base),
-        { repository, workflow_run: { head_sha: head } },
+        workflowRun('push', 'main'),
+      ),
+      'workflow_run of a pull request': job(
+        pulled,
+        on('workflow_run', 'refs/heads/main', base),
+        workflowRun('pull_request', 'fix-cart', { number: 123, base: { ref: 'release/2.4' } }),
+      ),
+      'workflow_run of two pull requests': job(
+        { ...web, targetBranch: 'main', sha: head },
+        on('workflow_run', 'refs/heads/main', base),
+        workflowRun('pull_request', 'fix-cart', { number: 123 }, { number: 124 }),
+      ),
+      'workflow_run of a test branch': job(
+        { ...tested, sha: head },
+        on('workflow_run', 'refs/heads/main', base),
+        workflowRun('push', branch),
       ),
       merge_group: job(
         {
@@ -270,7 +291,10 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
           CIRCLE_PULL_REQUESTS: 'https://github.com/acme/web/pull/123,https://github.com/acme/web/pull/130',
         },
       ),
-      push: job({ ...web, targetBranch: 'main', sha: head }, { CIRCLE_BRANCH: 'main' }),
+      'a branch, or a pull request with the GitHub App': job(
+        { ...web, sha: head },
+        { CIRCLE_BRANCH: 'fix-cart' },
+      ),
     },
   },
   // https://www.jenkins.io/doc/book/pipeline/jenkinsfile/#using-environment-variables
