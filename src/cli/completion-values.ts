@@ -12,7 +12,7 @@ import { sanitizeLine } from '../output/sanitize.ts'
 import { truncateCell } from '../output/text-width.ts'
 import type { SecretOutput } from './cli.ts'
 import { createCommandClient } from './context.ts'
-import type { ValueSource } from './inputs.ts'
+import { typedName, type ValueSource } from './inputs.ts'
 
 /** A whole word that is valid at the cursor. */
 export interface CompletionCandidate {
@@ -104,6 +104,7 @@ async function readQueue(
   const settings = resolveSettings(args, host, {
     changes: false,
     changesSettings: false,
+    nameOf: typedName,
     notify: silent.write,
   })
   const remaining = () => Math.max(0, deadline - host.clock.monotonic())

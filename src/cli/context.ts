@@ -48,6 +48,7 @@ export async function createContext(
     changesSettings: command.settings === 'changed',
     createsProfile: command.settings === 'profile created',
     needsSettings: command.settings !== 'not needed',
+    nameOf: typedName,
     notify: text => logger.info(text),
   })
   const options = await readGlobalOptions(args, settings)

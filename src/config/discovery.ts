@@ -55,6 +55,12 @@ const queueBranch = /^(?:trunk-merge|trunk-temp|gh-readonly-queue)\//
 const testBranch =
   /^trunk-merge\/pr-[^/]+\/([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?:-bisection[\w.-]*)?)$/i
 
+interface CiOptions {
+  hasToken(): Promise<boolean>
+  /** Returns how to give a setting. */
+  hintOf(name: SettingKey): string
+}
+
 /**
  * Returns the CI job as a source (docs/reference/cli.md, "CI jobs and git"). It has the repository of the
  * pull request, the branch to merge into (or the branch that the job builds), the pull request and its head
@@ -65,7 +71,7 @@ const testBranch =
  * with a merge commit the queue would wait forever. `find('pr')` throws a usage error on a test branch,
  * whose draft pull request belongs to the queue.
  */
-export function ciSource(host: ServiceHost, hasToken: () => Promise<boolean>): SettingSource {
+export function ciSource(host: ServiceHost, { hasToken, hintOf }: CiOptions): SettingSource {
   const { env, files } = host
   const system = findCiSystem(env)
   if (system === undefined) return { find: () => undefined }
@@ -158,7 +164,7 @@ export function ciSource(host: ServiceHost, hasToken: () => Promise<boolean>): S
       }
       throw usageError(
         `${system.title} does not provide the head commit of the pull request; the commit that it builds may be a merge commit.`,
-        'Use --sha <sha> or set MERGEQ_SHA. To send no commit, use --no-sha.',
+        hintOf('sha'),
       )
     },
   }
@@ -177,6 +183,8 @@ interface CheckoutOptions {
   readonly changes: boolean
   /** Reports a choice between repositories to the user. */
   notify(text: string): Promise<void>
+  /** Returns the name of a setting as the caller writes it. */
+  nameOf(name: string): string
   /**
    * Returns the repository that a source with precedence names, or undefined. Only a remote of the same
    * repository then gives the target branch and the pull request.
@@ -213,7 +221,7 @@ const notifiedHosts = new WeakSet<ServiceHost>()
  */
 export function gitSource(
   host: ServiceHost,
-  { changes, notify, repo: givenRepo }: CheckoutOptions,
+  { changes, notify, nameOf, repo: givenRepo }: CheckoutOptions,
 ): GitSource {
   const readLine = async (...args: readonly string[]) => (await runGit(host, ...args))?.trim() ?? ''
   const readHead = async () => /^[\da-f]{40,64}$/.exec(await readLine('rev-parse', 'HEAD'))?.[0]
@@ -224,10 +232,11 @@ export function gitSource(
     if (fork === undefined) return remotes.find(({ repo }) => repo !== undefined) ?? remotes[0]
     const [origin, upstream] = fork.map(({ name, repo }) => `${name} (${repo && repositoryName(repo)})`)
     const differing = `The remotes ${origin} and ${upstream} point to different repositories`
-    if (changes) throw usageError(`${differing}.`, 'Choose one with --repo owner/name, or set MERGEQ_REPO.')
+    if (changes)
+      throw usageError(`${differing}.`, `Choose one with ${nameOf('repo')} owner/name, or set MERGEQ_REPO.`)
     const isFirstTime = !notifiedHosts.has(host)
     notifiedHosts.add(host)
-    if (isFirstTime) await notify(`${differing}: using upstream. To choose, use --repo.`)
+    if (isFirstTime) await notify(`${differing}: using upstream. To choose, use ${nameOf('repo')}.`)
     return fork[1]
   }
 

@@ -41,8 +41,10 @@ export interface SettingDefinition<T> {
   /** The smallest and the largest value: `0 to 100`. */
   readonly range?: string
   readonly noun?: string
-  /** How to set the value, for the error when no source has one. */
-  readonly hint?: string
+  /** How to set the value, for the error when no source has one; `nameOf` names an option as the caller writes it. */
+  hint?(nameOf: (name: string) => string): string
+  /** What else to do on the command line. */
+  readonly commandHint?: string
   /** Throws a usage error for an invalid value. */
   parse(text: string): T
 }
@@ -68,7 +70,8 @@ export const settingDefinitions = {
     key: 'repo',
     env: ['MERGEQ_REPO'],
     summary: 'Repository, as [host/]owner/name',
-    hint: 'Use --repo owner/name or set MERGEQ_REPO. The project file, the profile, the CI job and git do not provide a repository.',
+    hint: nameOf =>
+      `Use ${nameOf('repo')} owner/name or set MERGEQ_REPO. The project file, the profile, the CI job and git do not provide a repository.`,
     parse: parseRepository,
   }),
   targetBranch: setting({
@@ -77,7 +80,9 @@ export const settingDefinitions = {
     key: 'target-branch',
     env: ['MERGEQ_TARGET_BRANCH'],
     summary: 'Branch that the queue merges into',
-    hint: 'Use --target-branch <branch> or set MERGEQ_TARGET_BRANCH. The project file, the profile, the CI job and git do not provide a target branch.\nTo store the default branch of the remote in git, run: git remote set-head origin -a\nTo list the queues, run: mergeq queue list',
+    hint: nameOf =>
+      `Use ${nameOf('targetBranch')} <branch> or set MERGEQ_TARGET_BRANCH. The project file, the profile, the CI job and git do not provide a target branch.\nTo store the default branch of the remote in git, run: git remote set-head origin -a`,
+    commandHint: 'To list the queues, run: mergeq queue list',
     parse: textParser('target branch'),
   }),
   org: setting({
@@ -86,7 +91,7 @@ export const settingDefinitions = {
     key: 'org',
     env: ['MERGEQ_ORG', 'TRUNK_ORG_URL_SLUG'],
     summary: 'Organization slug, for commands about tests',
-    hint: 'Use --org <slug> or set MERGEQ_ORG. For app.trunk.io/acme, the slug is acme.',
+    hint: nameOf => `Use ${nameOf('org')} <slug> or set MERGEQ_ORG. For app.trunk.io/acme, the slug is acme.`,
     parse: textParser('organization slug'),
   }),
   pr: setting({
@@ -103,14 +108,15 @@ export const settingDefinitions = {
     flag: '--sha',
     env: ['MERGEQ_SHA'],
     summary: 'Head commit that the impacted targets belong to',
-    hint: 'Use --sha <sha> or set MERGEQ_SHA. To send no commit, use --no-sha.',
+    hint: nameOf => `Use ${nameOf('sha')} <sha> or set MERGEQ_SHA.`,
+    commandHint: 'To send no commit, use --no-sha.',
     parse: textParser('head commit'),
   }),
   testRun: setting({
     noun: 'test run',
     env: [],
     summary: 'Test run, if none is given as an argument',
-    hint: 'Specify a test run ID or its branch, or use --pr <n>.',
+    hint: nameOf => `Specify a test run ID or its branch, or use ${nameOf('pr')} <n>.`,
     parse: textParser('test run'),
   }),
   forkedRun: setting({

@@ -107,6 +107,8 @@ export interface ResolveOptions {
   readonly createsProfile?: boolean
   /** False where only what the caller gives counts, else the defaults. True by default. */
   readonly needsSettings?: boolean
+  /** Returns the name of a setting as the caller writes it: `--repo`, or `repo` in the library. */
+  nameOf(name: string): string
   /** Reports a choice that was made for the user. */
   notify(text: string): Promise<void>
 }
@@ -141,6 +143,10 @@ export function resolveSettings(
     return token.then(() => true).catch(error => !isMergeqError(error) || error.kind !== 'auth')
   }
   const { needsSettings = true, createsProfile = false } = options
+  const hintOf = (name: SettingKey) => {
+    const { hint, commandHint } = settingDefinition(name)
+    return joinLines(hint?.(options.nameOf), 'find' in given ? undefined : commandHint)
+  }
   const configuredSources = [
     projectFileSource(host),
     // A command that changes settings does not read the profile: it must be able to correct an invalid
@@ -148,7 +154,7 @@ export function resolveSettings(
     ...(options.changesSettings
       ? []
       : [memoized(profileSource(store, () => settings.require('profile'), createsProfile))]),
-    discovered(async () => (await loadDiscovery()).ciSource(host, hasToken)),
+    discovered(async () => (await loadDiscovery()).ciSource(host, { hasToken, hintOf })),
   ]
   const settings = createConfig(given)
   return settings
@@ -187,9 +193,8 @@ export function resolveSettings(
         const value = await read(allSources, name)
         if (value !== undefined) return value
         if (!needsSettings) throw notGivenError(name)
-        const { noun = name, hint } = settingDefinition(name)
-        const hints = [hint, store.readError()?.message].filter(line => line !== undefined)
-        throw usageError(`No ${noun} was given.`, hints.join('\n'))
+        const { noun = name } = settingDefinition(name)
+        throw usageError(`No ${noun} was given.`, joinLines(hintOf(name), store.readError()?.message))
       },
       lookUpCheckout: async () => (await git()).lookUpCheckout(),
       withArgs: createConfig,
@@ -203,6 +208,9 @@ export function resolveSettings(
 export const notGivenError = (name: string): MergeqError =>
   usageError(`${name} is required.`, `Give ${name}: it is not looked up anywhere.`)
 
+const joinLines = (...lines: readonly (string | undefined)[]): string =>
+  lines.filter(line => line !== undefined && line !== '').join('\n')
+
 function parseSetting<N extends SettingKey>(
   name: N,
   { value, origin, place, fix }: ResolvedValue,
@@ -212,7 +220,7 @@ function parseSetting<N extends SettingKey>(
   } catch (error) {
     if (!isMergeqError(error)) throw error
     const where = place === undefined ? origin : `${origin}: ${place}`
-    const hint = [error.details.hint, fix].filter(line => line !== undefined).join('\n')
+    const hint = joinLines(error.details.hint, fix)
     throw new MergeqError(error.kind, `${where}: ${error.message}`, {
       ...error.details,
       ...(hint === '' ? {} : { hint }),

@@ -238,6 +238,8 @@ interface CallClient extends ServiceClient {
   close(): Promise<void>
 }
 
+const nameOf = (name: string): string => name
+
 /** Creates the client of a call, which ends with the signal of the call and with that of the client. */
 async function createCallClient(
   given: GivenSettings,
@@ -255,12 +257,13 @@ async function createCallClient(
     changes,
     changesSettings: false,
     needsSettings: discover,
+    nameOf,
     notify: text => logger.info(text),
   })
   const storeError = settings.store.readError()
   if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
   const parts = {
-    nameOf: (name: string) => name,
+    nameOf,
     advice: noAdvice,
     host,
     settings,

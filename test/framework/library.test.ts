@@ -372,6 +372,15 @@ describe('messages name the options of the library', () => {
     expect(`${message} ${hint}`).not.toMatch(/--[a-z]|MERGEQ_TOKEN|mergeq auth/)
   })
 
+  test('a missing setting', async () => {
+    const host = { ...nodeHost, git: async () => ({ code: 127, out: '' }) }
+    const client = createHostClient({ token, targetBranch: 'main' }, host)
+    await expect(client.getQueue()).rejects.toMatchObject({
+      message: 'No repository was given.',
+      hint: expect.stringMatching(/^Use repo owner\/name or set MERGEQ_REPO\./),
+    })
+  })
+
   test('a filter that hides records, and a pull request in the place of a test run', async () => {
     const notices: string[] = []
     const { client } = await clientOf(() => ({ body: '{"quarantined_tests":[{"name":"a"}],"page":{}}' }), {

@@ -96,6 +96,7 @@ function open(
   const [owner = '', name = ''] = repo?.split('/') ?? []
   const source = gitSource(host, {
     changes,
+    nameOf: name => `--${name}`,
     notify: async text => {
       said.push(text)
     },

@@ -45,7 +45,7 @@ const jobOf = (system: string, name: string) => {
 
 const names = ['repo', 'targetBranch', 'pr', 'sha', 'testRun', 'forkedRun'] as const
 
-const tokenless = async () => false
+const tokenless = { hasToken: async () => false, hintOf: () => '' }
 
 /** Every setting that the job gives, by its name; a refusal as its sentence after `! `. */
 async function settingsOf(host: Host): Promise<Record<string, string>> {
