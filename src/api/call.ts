@@ -9,7 +9,7 @@ import {
   type ParamValues,
   type Resource,
 } from './operation.ts'
-import { buildRequest, type RequestParts, sentMember } from './request.ts'
+import { buildRequest, type RequestParts, sentBody } from './request.ts'
 import type { DecodedResponse } from './response.ts'
 import { type ExchangeOptions, exchange } from './send.ts'
 import { requireWritable, type ServiceClient } from './service-client.ts'
@@ -20,7 +20,6 @@ export interface CallOptions extends RequestParts, Pick<ExchangeOptions, 'limits
 /** The outcome of a call that succeeded; `params` were sent, possibly those of a fallback. */
 export interface CallResult<P extends Params> {
   readonly response: DecodedResponse
-  /** The resource that the body names or, for a request without a body, that the params name. */
   readonly resource: Resource
   readonly params: ParamValues<P>
   readonly delivery: Delivery
@@ -130,7 +129,7 @@ async function callWithState<P extends Params>(
   params: ParamValues<P>,
   options: CallOptions,
 ): Promise<CallResult<P>> {
-  const state = sentMember(operation, params, options, 'state')
+  const state = sentBody(operation, params, options).state
   if (typeof state !== 'string' || !knownStates.includes(state))
     return callOnce(client, operation, params, options)
   const lowerCase = { path: ['state'], value: state.toLowerCase() }

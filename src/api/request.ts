@@ -1,11 +1,9 @@
 import { formatInteger } from '../domain/format.ts'
 import { maxBodySize, maxResponseSize } from '../domain/limits.ts'
 import { shellQuote } from '../domain/suggested-command.ts'
-import { maxPullRequestNumber } from '../domain/values/pull-request.ts'
-import type { Repository } from '../domain/values/repository.ts'
 import { MergeqError } from '../errors.ts'
 import type { HttpRequest, RequestBody } from '../http/messages.ts'
-import { type EncodedJson, get, isObject, type Json, type JsonObject } from '../json.ts'
+import { type EncodedJson, isObject, type Json, type JsonObject } from '../json.ts'
 import {
   type BodyOverride,
   type EncodedValue,
@@ -23,7 +21,7 @@ import type { ServiceClient } from './service-client.ts'
 /** A request to the service as plain data. The token is not part of it: the HTTP client adds it. */
 export interface Request extends HttpRequest {
   readonly expects: 'json' | 'text' | 'anything'
-  /** The resource that the body names; without a body, the params name it. */
+  /** What the params name. */
   readonly resource: Resource
 }
 
@@ -69,7 +67,7 @@ async function createRequest<P extends Params>(
     credential,
     isChange: isChange(operation),
     expects: operation.decoder.expects,
-    resource: resourceOfBody(operation, params, body),
+    resource: resourceOf(params),
     maxResponseSize: operation.decoder.maxBytes ?? maxResponseSize,
   }
   if (method === 'GET') return { ...request, headers }
@@ -104,66 +102,21 @@ function bodyOf<P extends Params>(
   return body
 }
 
-/** A member of the body as it is sent; undefined if it is missing or is already encoded. */
-export const sentMember = <P extends Params>(
+/** The body as it is sent, without members that are already encoded. */
+export const sentBody = <P extends Params>(
   operation: Operation<P>,
   params: ParamValues<P>,
   parts: RequestParts,
-  name: string,
-): Json | undefined => jsonIn(bodyOf(operation, params, parts), name)
-
-export const resourceOfRequest = <P extends Params>(
-  operation: Operation<P>,
-  params: ParamValues<P>,
-  parts: RequestParts,
-): Resource => resourceOfBody(operation, params, bodyOf(operation, params, parts))
-
-/**
- * The resource that a body names (docs/reference/service.md, "Common fields"), or that the params of a request
- * without a body name; a member that is missing or malformed in the body is left out. Confirmations, reads,
- * receipts and messages name this resource, whatever the settings say
- * (docs/reference/cli.md, "Fields that mergeq does not know").
- */
-function resourceOfBody<P extends Params>(
-  operation: Operation<P>,
-  params: ParamValues<P>,
-  body: Body,
-): Resource {
-  const named = resourceOfParams(params)
-  if (operationMethod(operation.route) === 'GET') return named
-  const { targets, forkedRun } = named
-  const sent = body.impactedTargets
-  const repo = jsonIn(body, 'repo')
-  const targetBranch = jsonIn(body, 'targetBranch')
-  const pr = jsonIn(body, 'pr')
-  const number = get(pr, 'number')
-  const head = get(pr, 'branch')
-  const testId = jsonIn(body, 'test_case_id')
-  const ticket = jsonIn(body, 'external_ticket_id')
-  return {
-    ...(isRepository(repo) ? { repo: { host: repo.host, owner: repo.owner, name: repo.name } } : {}),
-    ...(isText(targetBranch) ? { targetBranch } : {}),
-    ...(isPullRequestNumber(number) ? { pr: number } : {}),
-    ...(isText(head) ? { head } : {}),
-    ...(isText(testId) ? { testId } : {}),
-    ...(isText(ticket) ? { ticket } : {}),
-    ...(forkedRun === undefined ? {} : { forkedRun }),
-    ...(sent === undefined ? {} : { targets: sent === targets?.list ? targets : targetsIn(sent) }),
-  }
+): JsonObject => {
+  const body = bodyOf(operation, params, parts)
+  return Object.fromEntries(Object.keys(body).map(name => [name, jsonIn(body, name)]))
 }
 
-export const resourceOfParams = (params: ParamValues<Params>): Resource => params
-
-const isText = (value: Json | undefined): value is string => typeof value === 'string' && value !== ''
-
-const isRepository = (value: Json | undefined): value is JsonObject & Repository =>
-  isObject(value) && isText(value.host) && isText(value.owner) && isText(value.name)
-
-const isPullRequestNumber = (value: Json | undefined): value is number =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxPullRequestNumber
-
-const targetsIn = (list: EncodedValue): Resource['targets'] =>
-  list === 'ALL' || Array.isArray(list) ? { list, number: list.length } : undefined
+/**
+ * What a request is about, as its params name it. Confirmations, reads, receipts and messages name this resource;
+ * nothing else in a body may name another (docs/reference/cli.md, "Fields that mergeq does not know").
+ */
+export const resourceOf = (params: ParamValues<Params>): Resource => params
 
 function jsonIn(body: Body, name: string): Json | undefined {
   const value = body[name]

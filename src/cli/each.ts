@@ -1,4 +1,4 @@
-import { resourceOfRequest } from '../api/request.ts'
+import { resourceOf } from '../api/request.ts'
 import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
 import { isDryRunEnd, type MergeqError, toMergeqError } from '../errors.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
@@ -38,10 +38,7 @@ interface EachResult<T, R> {
 
 const requestOfItem = (item: Item): ServiceRequest => ('request' in item ? item.request : item)
 
-function nameOfItem(item: Item): string | undefined {
-  const request = requestOfItem(item)
-  return resourceName(resourceOfRequest(request.operation, request.values, request))
-}
+const nameOfItem = (item: Item): string | undefined => resourceName(resourceOf(requestOfItem(item).values))
 
 /**
  * Works on several items at a time. An error does not stop the others, except that of a rejected token, and a

@@ -1,7 +1,7 @@
 import { tryRead } from '../api/extra-reads.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
-import { resourceOfRequest } from '../api/request.ts'
+import { resourceOf } from '../api/request.ts'
 import { joinTruncated } from '../domain/format.ts'
 import { summarizeMetrics } from '../domain/metrics/last-hour.ts'
 import { suggestName } from '../domain/similar-name.ts'
@@ -26,10 +26,10 @@ const hints = new WeakMap<Cli, Map<string, Promise<string | undefined>>>()
  */
 export async function explainMissingQueue(
   cli: Cli,
-  { operation, values, overrides }: ServiceRequest,
+  { operation, values }: ServiceRequest,
   failure: MergeqError,
 ): Promise<MergeqError> {
-  const { repo, targetBranch } = resourceOfRequest(operation, values, { overrides })
+  const { repo, targetBranch } = resourceOf(values)
   const makesQueue = operation.recovery?.ofQueue === true && operation.errors?.makesSubject === true
   if (repo === undefined || targetBranch === undefined || makesQueue) return failure
   const place = { repo, targetBranch }

@@ -1,6 +1,6 @@
 import type { CallResult } from '../api/call.ts'
 import { type BodyOverride, createReceipt, type Params } from '../api/operation.ts'
-import { resourceOfRequest } from '../api/request.ts'
+import { resourceOf } from '../api/request.ts'
 import type { DecodedResponse } from '../api/response.ts'
 import { exitCodeOf, type MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
@@ -69,7 +69,7 @@ async function printFailure(
 ): Promise<void> {
   const { delivery, rawResponse } = failure.details
   const { operation } = request
-  const resource = resourceOfRequest(operation, request.values, request)
+  const resource = resourceOf(request.values)
   if (rawResponse !== undefined && options.fields.length === 0) await printer.add(rawText(rawResponse))
   else if (delivery !== undefined)
     await printer.add(receipt(createReceipt(operation.route, resource, delivery, failure), ''))

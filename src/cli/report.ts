@@ -1,5 +1,5 @@
 import type { Operation, Resource } from '../api/operation.ts'
-import { resourceOfParams, resourceOfRequest } from '../api/request.ts'
+import { resourceOf } from '../api/request.ts'
 import { joinList } from '../domain/format.ts'
 import { extendError, MergeqError, mostSevere, toMergeqError } from '../errors.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
@@ -13,7 +13,7 @@ export interface RequestResult {
 
 /** Returns the name of what one of several requests is about, as it is typed. */
 export const resourceName = ({ pr, testId, ticket }: Resource): string | undefined =>
-  pr === undefined ? testId && `${testId} ${ticket}` : `#${pr}`
+  pr === undefined ? ticket && `${testId} ${ticket}` : `#${pr}`
 
 /** Returns the error of one of several requests, with the name of what it is about in the message. */
 export const withResource = (failure: MergeqError, name: string | undefined): MergeqError =>
@@ -73,7 +73,7 @@ async function warnUnfinished(
   const summary = order.flatMap(progress => {
     const numbers = requests
       .filter((_, index) => progressOf(operation, results[index]) === progress)
-      .map(({ values }) => resourceName(resourceOfParams(values)) ?? '?')
+      .map(({ values }) => resourceName(resourceOf(values)) ?? '?')
     return numbers.length === 0 ? [] : [`${progress}: ${joinList(numbers)}.`]
   })
   await logger.warn(`Stopped early. ${summary.join(' ')}`)
@@ -96,7 +96,7 @@ async function interruptionOf(
       exit: first?.code ?? 1,
     }),
     operation,
-    inFlight.map(request => resourceOfRequest(operation, request.values, request)),
+    inFlight.map(request => resourceOf(request.values)),
     createAdvice(settings.commandLine),
   )
 }

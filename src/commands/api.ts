@@ -8,7 +8,7 @@ import {
 } from '../api/operation.ts'
 import { fieldNames } from '../api/operations/fields.ts'
 import { serviceOperations } from '../api/operations/index.ts'
-import { bodyTooLargeError } from '../api/request.ts'
+import { bodyTooLargeError, sentBody } from '../api/request.ts'
 import type { ResponseBody, ResponseDecoder } from '../api/response.ts'
 import { runRequests } from '../cli/calls.ts'
 import { command } from '../cli/command.ts'
@@ -21,9 +21,17 @@ import type { ParsedArgs } from '../config/settings.ts'
 import { maxBodySize, maxRawResponseSize } from '../domain/limits.ts'
 import { suggestName } from '../domain/similar-name.ts'
 import { decodeUtf8, textParser } from '../domain/values/text.ts'
-import { choice, fileName, listOf, requireExactNumbers, type Type, textual } from '../domain/values/types.ts'
+import {
+  choice,
+  fileName,
+  isRepository,
+  listOf,
+  requireExactNumbers,
+  type Type,
+  textual,
+} from '../domain/values/types.ts'
 import { usageError, withName } from '../errors.ts'
-import { isObject, type JsonObject, parseJson } from '../json.ts'
+import { getNumber, isObject, type JsonObject, parseJson } from '../json.ts'
 import type { Method } from '../methods/method.ts'
 import { resolveRequest } from '../methods/resolve.ts'
 
@@ -172,6 +180,18 @@ function prependHead({ status, headers, bytes }: ResponseBody): Uint8Array {
   return Buffer.concat([Buffer.from(lines.join('\r\n')), bytes])
 }
 
+/** Returns what a body names, as params of other operations; a member that is missing or malformed is left out. */
+function namedIn(body: JsonObject): Readonly<Record<string, unknown>> {
+  const { impactedTargets: list, repo } = body
+  const number = getNumber(body, 'pr.number') ?? -1
+  return {
+    ...(isRepository(repo) ? { repo } : {}),
+    ...(typeof body.targetBranch === 'string' ? { targetBranch: body.targetBranch } : {}),
+    ...(Number.isInteger(number) && number >= 0 ? { pr: number } : {}),
+    ...(list === 'ALL' || Array.isArray(list) ? { targets: { list, number: list.length } } : {}),
+  }
+}
+
 const methods = { get: 'GET', post: 'POST' } as const
 
 export const apiCommand = command({
@@ -235,6 +255,7 @@ export const apiCommand = command({
     const overrides = readOverrides(args, inputs, operation.params)
     const values = new Map([['body', () => body]])
     const request = await resolveRequest(operation, { values, overrides }, callerOf(cli.settings))
-    return runRequests(cli, [request], {})
+    const named = namedIn(sentBody(operation, request.values, request))
+    return runRequests(cli, [{ ...request, values: { ...request.values, ...named } }], {})
   },
 })

@@ -2,7 +2,7 @@ import { noAdvice } from '../api/advice.ts'
 import { findCurrentPullRequest } from '../api/current-pull-request.ts'
 import { type BodyOverride, checkOverrides, createReceipt, isAlwaysSent, isChange } from '../api/operation.ts'
 import { submitPullRequest } from '../api/operations/pull-requests.ts'
-import { resourceOfParams } from '../api/request.ts'
+import { resourceOf } from '../api/request.ts'
 import { createServiceClient, type ServiceClient } from '../api/service-client.ts'
 import { type Config, notGivenError, resolveSettings } from '../config/settings.ts'
 import { readToken } from '../config/token.ts'
@@ -329,7 +329,7 @@ async function send(opened: OpenCall): Promise<CallOutcome> {
   } catch (error) {
     const failure = toMergeqError(error)
     const { delivery } = failure.details
-    const resource = resourceOfParams(values)
+    const resource = resourceOf(values)
     const document = delivery === undefined ? null : createReceipt(route, resource, delivery, failure)
     return { document, failure }
   }

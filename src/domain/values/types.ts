@@ -313,7 +313,7 @@ export const repository: Type<Repository> = {
   },
 }
 
-const isRepository = (value: unknown): value is Repository =>
+export const isRepository = (value: unknown): value is Repository =>
   typeof value === 'object' &&
   value !== null &&
   ['host', 'owner', 'name'].every(key => isString(Reflect.get(value, key)))
