@@ -2,10 +2,7 @@ import { minSecretLength } from '../domain/limits.ts'
 
 const placeholder = '[REDACTED]'
 
-/**
- * Replaces secrets in all output: as text and in base64. Each character may be percent-encoded or escaped in
- * JSON, and in JSON that is quoted in JSON.
- */
+/** Replaces secrets in all output: as text and in base64. Each character may be percent-encoded or escaped in JSON. */
 export interface Redactor {
   /** Adds a secret to redact from now on. A secret of less than 8 characters is ignored. */
   hide(secret: string): void
@@ -15,18 +12,10 @@ export interface Redactor {
   redactBytes(bytes: Uint8Array): Uint8Array
 }
 
-/**
- * A secret and its base64 forms in both alphabets. Its base64 form depends on the position in the encoded
- * text; characters that also hold bits of neighboring bytes are omitted.
- */
+/** A secret, and the secret in base64 in both alphabets, without padding. */
 function formsOf(secret: string): readonly string[] {
-  const encoded = [0, 1, 2].map(shift => {
-    const form = Buffer.from(`${'x'.repeat(shift)}${secret}`)
-      .toString('base64')
-      .replace(/=+$/, '')
-    return form.slice(shift === 0 ? 0 : shift + 1, -1)
-  })
-  return [secret, ...encoded, ...encoded.map(form => form.replaceAll('+', '-').replaceAll('/', '_'))]
+  const encoded = Buffer.from(secret).toString('base64url')
+  return [secret, encoded, encoded.replaceAll('-', '+').replaceAll('_', '/')]
 }
 
 /** Returns a pattern for hexadecimal digits in both cases. */
@@ -39,9 +28,9 @@ function characterPattern(character: string): string {
   const percent = Buffer.from(character)
     .toString('hex')
     .replace(/../g, byte => `%${hexPattern(byte)}`)
-  const quoted = /["/\\]/.test(character) ? `\\\\{0,3}${plain}` : plain
+  const quoted = /["/\\]/.test(character) ? `\\\\?${plain}` : plain
   const jsonEscape = hexPattern(character.charCodeAt(0).toString(16).padStart(4, '0'))
-  return `(?:${quoted}|${percent}|\\\\{1,2}[uU]${jsonEscape})`
+  return `(?:${quoted}|${percent}|\\\\u${jsonEscape})`
 }
 
 /** Returns a pattern for the first `length` characters of each form of secrets. */

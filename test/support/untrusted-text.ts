@@ -68,12 +68,7 @@ export const untrustedTexts: readonly (readonly [text: string, shown: string])[]
 export const untrustedText = untrustedTexts.map(([text], index) => `${index}${text}`).join(' ')
 
 /** The token as a service may spell it. */
-export const tokens = [
-  token,
-  encodeURIComponent(token),
-  Buffer.from(`x${token}`).toString('base64'),
-  token.replaceAll('/', '\\/'),
-].join(' ')
+export const tokens = [token, encodeURIComponent(token), Buffer.from(token).toString('base64')].join(' ')
 
 /** What a reader could undo: JSON and HTML escapes, percent-encoding. */
 const unescapeText = (text: string): string =>
@@ -89,13 +84,9 @@ const minPieceLength = 6
 
 /** The pieces of a token that a text shows, in any spelling. */
 export function piecesIn(text: string, secret = token): readonly string[] {
-  const forms = [0, 1, 2].map(shift =>
-    Buffer.from('x'.repeat(shift) + secret)
-      .toString('base64')
-      .slice(shift + 1, -4),
-  )
+  const encoded = Buffer.from(secret).toString('base64').slice(1, -4)
   const plain = unescapeText(text).toLowerCase()
-  return [secret, ...forms].flatMap(form =>
+  return [secret, encoded].flatMap(form =>
     Array.from({ length: form.length - minPieceLength }, (_, at) =>
       form.slice(at, at + minPieceLength),
     ).filter(piece => text.includes(piece) || plain.includes(piece.toLowerCase())),

@@ -584,8 +584,8 @@ describe('the redactor knows a token raw, percent-encoded and in base64, in the 
   const disguises: readonly Disguise[] = [
     (before, secret, after) => before + secret + after,
     (before, secret, after) => before + encodeURIComponent(secret) + after,
-    (before, secret, after) => Buffer.from(before + secret + after).toString('base64'),
-    (before, secret, after) => Buffer.from(before + secret + after).toString('base64url'),
+    (before, secret, after) => before + Buffer.from(secret).toString('base64') + after,
+    (before, secret, after) => before + Buffer.from(secret).toString('base64url') + after,
     // Invisible characters are removed for a terminal, which would show the token.
     (before, secret, after) => before + [...secret].join('\u200B') + after,
     // Lower case, and an address, which leaves most of a token as it is.
