@@ -1,4 +1,3 @@
-import { pullRequestStates, queueStates } from '../domain/states.ts'
 import { isNotFound, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import {
@@ -9,7 +8,7 @@ import {
   type ParamValues,
   type Resource,
 } from './operation.ts'
-import { buildRequest, type RequestParts, sentBody } from './request.ts'
+import { buildRequest, type RequestParts } from './request.ts'
 import type { DecodedResponse } from './response.ts'
 import { type ExchangeOptions, exchange } from './send.ts'
 import { requireWritable, type ServiceClient } from './service-client.ts'
@@ -32,37 +31,11 @@ export interface CallResult<P extends Params> {
  * was applied (docs/reference/network.md, "Write recovery"). Throws an error for every other response than a
  * 2xx that can be decoded.
  */
-export const callOperation = <P extends Params>(
+export async function callOperation<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,
   params: ParamValues<P>,
   options: CallOptions = {},
-): Promise<CallResult<P>> =>
-  operation.hasState === true
-    ? callWithState(client, operation, params, options)
-    : callOnce(client, operation, params, options)
-
-/** Reads a record; undefined where the service has none (404). */
-export async function readIfFound<P extends Params>(
-  client: ServiceClient,
-  operation: Operation<P>,
-  params: ParamValues<P>,
-  options: CallOptions = {},
-): Promise<JsonObject | undefined> {
-  try {
-    const { response } = await callOperation(client, operation, params, options)
-    return response.records[0]
-  } catch (error) {
-    if (isNotFound(toMergeqError(error))) return undefined
-    throw error
-  }
-}
-
-async function callOnce<P extends Params>(
-  client: ServiceClient,
-  operation: Operation<P>,
-  params: ParamValues<P>,
-  options: CallOptions,
 ): Promise<CallResult<P>> {
   const { limits = {}, progress } = options
   const request = await buildRequest(client, operation, params, options)
@@ -93,6 +66,22 @@ async function callOnce<P extends Params>(
   }
 }
 
+/** Reads a record; undefined where the service has none (404). */
+export async function readIfFound<P extends Params>(
+  client: ServiceClient,
+  operation: Operation<P>,
+  params: ParamValues<P>,
+  options: CallOptions = {},
+): Promise<JsonObject | undefined> {
+  try {
+    const { response } = await callOperation(client, operation, params, options)
+    return response.records[0]
+  } catch (error) {
+    if (isNotFound(toMergeqError(error))) return undefined
+    throw error
+  }
+}
+
 /**
  * Reads, after the 404 of a list that not every service has, whether its queue exists: otherwise nobody knows what
  * is missing. Undefined if the request names no queue, and if the queue cannot be read.
@@ -111,39 +100,5 @@ async function hasQueue<P extends Params>(
   } catch {
     client.host.interrupted.throwIfAborted()
     return undefined
-  }
-}
-
-/** The clients whose service accepted a state in lower case after it had refused the same state. */
-const clientsWithLowerCase = new WeakSet<ServiceClient>()
-
-const knownStates: readonly unknown[] = [...pullRequestStates, ...queueStates]
-
-/**
- * Calls an operation whose body may have a state: in lower case after the service refused the state in upper
- * case with 400, so that nothing was applied (docs/reference/service.md, "Case of states").
- */
-async function callWithState<P extends Params>(
-  client: ServiceClient,
-  operation: Operation<P>,
-  params: ParamValues<P>,
-  options: CallOptions,
-): Promise<CallResult<P>> {
-  const state = sentBody(operation, params, options).state
-  if (typeof state !== 'string' || !knownStates.includes(state))
-    return callOnce(client, operation, params, options)
-  const lowerCase = { path: ['state'], value: state.toLowerCase() }
-  const inLowerCase = { ...options, overrides: [...(options.overrides ?? []), lowerCase] }
-  if (clientsWithLowerCase.has(client)) return callOnce(client, operation, params, inLowerCase)
-  try {
-    return await callOnce(client, operation, params, options)
-  } catch (error) {
-    const { maxRetries = client.maxRetries } = options.limits ?? {}
-    if (toMergeqError(error).details.status !== 400 || maxRetries === 0) throw error
-    const result = await callOnce(client, operation, params, inLowerCase).catch(second => {
-      throw toMergeqError(second).details.status === 400 ? error : second
-    })
-    clientsWithLowerCase.add(client)
-    return result
   }
 }

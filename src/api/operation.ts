@@ -242,8 +242,6 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
   readonly errors?: OperationErrors
   /** Whether only the hosted service is known to have it (docs/reference/service.md, "Hosted service only"). */
   readonly isHostedOnly?: boolean
-  /** Whether the member `state` of the body is a state (docs/reference/service.md, "Case of states"). */
-  readonly hasState?: boolean
   /** Whether requests have no token. */
   readonly isPublic?: boolean
   /** How it is read page by page; left out for an operation that is no list. */

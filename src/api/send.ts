@@ -1,4 +1,4 @@
-import { formatBytes, formatInteger } from '../domain/format.ts'
+import { formatInteger } from '../domain/format.ts'
 import { attemptLimit, changeLimit, maxJsonSize, maxRecords, maxValues } from '../domain/limits.ts'
 import { decodeUtf8 } from '../domain/values/text.ts'
 import { extendError, MergeqError, toMergeqError } from '../errors.ts'
@@ -163,18 +163,14 @@ async function readResponse(
     await new Promise(setImmediate)
     interrupted.throwIfAborted()
   }
-  const rejectExcess = (excess: string | undefined) => {
-    if (excess !== undefined && isOk(response)) throw tooCostly(excess, operation, new URL(url).host)
-  }
-  const sizeExcess = isText ? undefined : findSizeExcess(receivedBytes)
-  rejectExcess(sizeExcess)
   const whole = new TextDecoder().decode(receivedBytes)
   await pause()
   const text = secrets.redact(whole)
   await pause()
-  const scan = isText || sizeExcess !== undefined ? undefined : scanJson(text)
+  // A larger one is printed as it is.
+  const scan = isText || receivedBytes.length > maxJsonSize ? undefined : scanJson(text)
   const excess = scan && findExcess(scan, receivedBytes.length)
-  rejectExcess(excess)
+  if (excess !== undefined && isOk(response)) throw tooCostly(excess, operation, new URL(url).host)
   await pause()
   return {
     ...response,
@@ -184,13 +180,6 @@ async function readResponse(
     text,
     document: scan === undefined || excess !== undefined ? undefined : parseScannedJson(text, scan),
   }
-}
-
-/** Says, as the end of a sentence, that JSON is too long; undefined where it is not, or is no JSON. */
-function findSizeExcess(bytes: Uint8Array): string | undefined {
-  if (bytes.length <= maxJsonSize) return undefined
-  const start = new TextDecoder().decode(bytes.subarray(0, 1024))
-  return /^\s*(?:[[{]|$)/.test(start) ? `has more than ${formatBytes(maxJsonSize)} of JSON` : undefined
 }
 
 /** Says what in a document is too much, as the end of a sentence; undefined where it can be parsed. */

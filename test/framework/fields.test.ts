@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { queueSettingsRecord } from '../../src/api/operations/fields.ts'
+import { queueSettingsRecord } from '../../src/api/operations/queues.ts'
 import { fieldsOf, hasName } from '../../src/cli/fields.ts'
 import { queueSettings } from '../../src/domain/queue-settings.ts'
 import { isObject, type Json } from '../../src/json.ts'

@@ -46,14 +46,17 @@ const namesIn = ({ fields, base }: RecordType): readonly string[] => [
   ),
 ]
 
-const field = (type: string, summary?: string): Field => ({ type, summary })
+export const field = (type: string, summary?: string): Field => ({ type, summary })
 const nested = (record: RecordType, summary?: string): Field => ({ record, summary })
-const list = (record: RecordType, summary?: string): Field => ({ ...nested(record, summary), isList: true })
-const open = (type: string, summary?: string): Field => ({ ...field(type, summary), isOpen: true })
-const required = (field: Field): Field => ({ ...field, required: true })
+export const list = (record: RecordType, summary?: string): Field => ({
+  ...nested(record, summary),
+  isList: true,
+})
+export const open = (type: string, summary?: string): Field => ({ ...field(type, summary), isOpen: true })
+export const required = (field: Field): Field => ({ ...field, required: true })
 
 /** Some words, or any other text: the service may add words. */
-const words = (...known: readonly string[]): string =>
+export const words = (...known: readonly string[]): string =>
   [...known.map(word => `'${word}'`), 'OtherString'].join(' | ')
 
 const text = field('string')
@@ -114,58 +117,6 @@ export const pullRequestRecord: RecordType = {
       'The events of the pull request, newest first; present only if the request asked for them.',
     ),
   },
-}
-
-/** The settings of a queue (docs/reference/service.md, "Queue settings"). */
-export const queueSettingsRecord: RecordType = {
-  name: 'QueueSettings',
-  summary: 'The settings of a queue, as the service reports them.',
-  fields: {
-    branch: field('string', 'The target branch.'),
-    state: field('QueueState'),
-    mode: field(words('single', 'parallel')),
-    concurrency: field('number', 'Maximum number of concurrent test runs.'),
-    bisectionConcurrency: field(
-      'number',
-      'Maximum number of concurrent test runs while a failed batch is split.',
-    ),
-    testingTimeoutMinutes: field('number', 'Time limit for a test run in minutes; 0 means no limit.'),
-    pendingFailureDepth: field('number', 'Later runs to wait for before a failure is final.'),
-    canOptimisticallyMerge: field(
-      'boolean',
-      'Whether a passing run also validates the pull requests ahead of it.',
-    ),
-    batch: field('boolean', 'Whether several pull requests are tested together.'),
-    batchingMinSize: number,
-    batchingMaxWaitTimeMinutes: number,
-    createPrsForTestingBranches: flag,
-    commentsEnabled: flag,
-    commandsEnabled: flag,
-    statusCheckEnabled: flag,
-    directMergeMode: field(words('off', 'always')),
-    optimizationMode: field(words('off', 'bisection_skip_redundant_tests')),
-    mergeMethod: field(words('merge_commit', 'squash', 'rebase')),
-    requiredStatuses: field(
-      'readonly string[] | null',
-      'Empty or null if branch protection determines the required statuses.',
-    ),
-    extensionEnabled: flag,
-    labelCommandsEnabled: flag,
-    stateLabelsEnabled: flag,
-    enqueueingLabel: field('string', 'The label that submits a pull request.'),
-    notReadyTimeoutHours: number,
-    testBranchConstructionMode: field(words('rename_temp_branch', 'push_new_branch_from_temp')),
-    allowedBotSubmitters: open('readonly Json[]'),
-    batchingRules: open('readonly Json[]'),
-  },
-}
-
-/** A queue (docs/reference/service.md, "getQueue"). */
-export const queueRecord: RecordType = {
-  name: 'Queue',
-  summary: 'A queue: its state, its settings, and its pull requests in queue order.',
-  base: queueSettingsRecord,
-  fields: { enqueuedPullRequests: required(list(entryRecord)) },
 }
 
 /** A test run (docs/reference/service.md, "getMergeQueueTestingDetails"). */

@@ -254,7 +254,6 @@ export const listPullRequests = defineOperation({
   route: 'POST /listPullRequests',
   summary: 'Lists pull requests of a queue, including finished ones.',
   isHostedOnly: true,
-  hasState: true,
   params: {
     ...queueParams,
     since: param(instant, 'Only pull requests that merged, failed or were cancelled since this time', {

@@ -1,9 +1,40 @@
-import { queueSettings } from '../../domain/queue-settings.ts'
+import { type QueueSetting, queueSettings } from '../../domain/queue-settings.ts'
 import { withNormalizedState } from '../../domain/states.ts'
 import { getArray, isObject, type JsonObject } from '../../json.ts'
 import { defineOperation, inBody, queueParams, type RecoveryRule } from '../operation.ts'
 import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../response.ts'
-import { queueRecord, queueSettingsRecord } from './fields.ts'
+import { entryRecord, type Field, field, list, open, type RecordType, required, words } from './fields.ts'
+
+const { deleteRequiredStatuses: _, ...reportedSettings } = queueSettings
+
+/** The field in which the service reports a setting. */
+function settingField(key: string, { type, summary }: QueueSetting<unknown>): Field {
+  if (key === 'state') return field('QueueState')
+  if (type.choices !== undefined) return field(words(...type.choices), summary)
+  return field(key === 'requiredStatuses' ? 'readonly string[] | null' : type.declaration, summary)
+}
+
+/** The settings of a queue (docs/reference/service.md, "Queue settings"). */
+export const queueSettingsRecord: RecordType = {
+  name: 'QueueSettings',
+  summary: 'The settings of a queue, as the service reports them.',
+  fields: {
+    branch: field('string', 'The target branch.'),
+    ...Object.fromEntries(
+      Object.entries(reportedSettings).map(([key, setting]) => [key, settingField(key, setting)]),
+    ),
+    allowedBotSubmitters: open('readonly Json[]'),
+    batchingRules: open('readonly Json[]'),
+  },
+}
+
+/** A queue (docs/reference/service.md, "getQueue"). */
+const queueRecord: RecordType = {
+  name: 'Queue',
+  summary: 'A queue: its state, its settings, and its pull requests in queue order.',
+  base: queueSettingsRecord,
+  fields: { enqueuedPullRequests: required(list(entryRecord)) },
+}
 
 /** Normalizes the states of a queue and of its pull requests; an unchanged queue is returned itself. */
 function withNormalizedStates(document: JsonObject): JsonObject {
@@ -49,7 +80,6 @@ export const createQueue = defineOperation({
 export const updateQueue = defineOperation({
   route: 'POST /updateQueue',
   summary: 'Changes settings of a queue. Resolves to its settings, or to a receipt if the service sent none.',
-  hasState: true,
   recovery: recoveredByQueue('update', 'update', 'updated'),
   params: { ...queueParams, ...inBody(queueSettings) },
   exclusive: [['requiredStatuses', 'deleteRequiredStatuses']],
