@@ -1,3 +1,6 @@
+const whenInterrupted = (signal: string): string =>
+  `${signal}; if a change was in progress, standard error names it, its pull requests and a command to check them`
+
 /**
  * All exit codes, the most severe first (docs/reference/cli.md, "Exit codes"). Several codes can have the
  * same kind; `signal` is the signal that ends mergeq with the code. What else is asked about a kind:
@@ -7,27 +10,9 @@
  * - `isOutage`: the service could not be reached, or could not process the request
  */
 const exitCodesBySeverity = [
-  {
-    code: 143,
-    kind: 'interrupted',
-    isPermanent: true,
-    signal: 'SIGTERM',
-    when: 'SIGTERM; if a change was in progress, standard error names it, its pull requests and a command to check them',
-  },
-  {
-    code: 130,
-    kind: 'interrupted',
-    isPermanent: true,
-    signal: 'SIGINT',
-    when: 'SIGINT; if a change was in progress, standard error names it, its pull requests and a command to check them',
-  },
-  {
-    code: 129,
-    kind: 'interrupted',
-    isPermanent: true,
-    signal: 'SIGHUP',
-    when: 'SIGHUP; if a change was in progress, standard error names it, its pull requests and a command to check them',
-  },
+  { code: 143, kind: 'interrupted', isPermanent: true, signal: 'SIGTERM', when: whenInterrupted('SIGTERM') },
+  { code: 130, kind: 'interrupted', isPermanent: true, signal: 'SIGINT', when: whenInterrupted('SIGINT') },
+  { code: 129, kind: 'interrupted', isPermanent: true, signal: 'SIGHUP', when: whenInterrupted('SIGHUP') },
   { code: 1, kind: 'internal', isPermanent: true, when: 'a bug in mergeq' },
   { code: 16, kind: 'output', isPermanent: true, when: 'standard output or a file could not be written' },
   {

@@ -16,7 +16,7 @@ export const renderTable = (head: readonly string[], rows: readonly (readonly st
 export const renderCommandTable = (commands: readonly RegisteredCommand[]): string =>
   renderTable(
     ['command', 'description', 'operation'],
-    commands.map(({ command, alias, summary, definitions, route }) => {
+    commands.map(({ command, alias, summary, definitions, operation }) => {
       const commandArguments = definitions
         .filter(definition => definition.hidden !== true && !isOption(definition))
         .map(definition => ` ${formatArgument(definition)}`)
@@ -24,7 +24,7 @@ export const renderCommandTable = (commands: readonly RegisteredCommand[]): stri
       return [
         `\`mergeq ${command}${commandArguments.join('')}\`${also}`,
         summary,
-        route === undefined ? '' : operationName(route),
+        operation === undefined ? '' : operationName(operation.route),
       ]
     }),
   )

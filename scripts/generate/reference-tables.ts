@@ -70,7 +70,7 @@ const renderOperations = ({ commands }: ProgramHelp): string =>
       const name = operationName(route)
       // The command that is the operation, or else the first that begins with it.
       const sender =
-        allCommands.find(command => command.route === route) ??
+        allCommands.find(command => command.operation?.route === route) ??
         commands.find(({ sends }) => sends[0] === route)
       return [
         code(name),

@@ -195,20 +195,17 @@ async function readBack<P extends Params>(
   let end: 'done' | { readonly refused: string } | undefined
   let sightings = 0
   for (const [index, pause] of readBackPauses.entries()) {
+    if (index >= usualReadings && end === undefined) break
     if (pause > 0) await clock.sleep(pause, interrupted)
     const verdict = await readOnce(sent, client)
     if (verdict === 'done' || (typeof verdict === 'object' && verdict.isDated)) return verdict
     isNotApplied &&= verdict === 'not-applied'
     // A reading that failed says nothing.
-    if (verdict !== undefined) {
-      const next = verdict === 'seems-done' ? 'done' : typeof verdict === 'object' ? verdict : undefined
-      sightings = typeof next === typeof end ? sightings + 1 : 1
-      end = next
-    }
+    if (verdict === undefined) continue
+    const next = verdict === 'seems-done' ? 'done' : typeof verdict === 'object' ? verdict : undefined
+    sightings = typeof next === typeof end ? sightings + 1 : 1
+    end = next
     if (end !== undefined && sightings >= minSightings) return end
-    const missing = end === undefined ? Number.POSITIVE_INFINITY : minSightings - sightings
-    const left = readBackPauses.length - index - 1
-    if (index + 1 >= usualReadings && missing > left) break
   }
   return isNotApplied ? 'not-applied' : 'unclear'
 }

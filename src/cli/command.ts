@@ -1,4 +1,4 @@
-import type { Operation, Route } from '../api/operation.ts'
+import type { Operation } from '../api/operation.ts'
 import type { ErrorKind } from '../errors.ts'
 import type { Cli } from './cli.ts'
 import type { FieldsDefinition } from './fields.ts'
@@ -54,15 +54,11 @@ export const command = <const X extends Options = Record<never, never>>(definiti
   definition as unknown as Command
 
 /** A command as help, completion and the parser need it. */
-export interface RegisteredCommand
-  extends Omit<Command, 'name' | 'operation' | 'alsoSends' | 'options' | 'settings' | 'run'> {
+export interface RegisteredCommand extends Command {
   /** The command as it is typed: `pr submit`. */
   readonly command: string
   readonly definitions: readonly OptionDefinition[]
   readonly operations: readonly Operation[] | 'any'
-  readonly route?: Route
-  /** What runs. */
-  readonly definition: Command
 }
 
 /** The commands that share their first word. Their code is loaded when a command line has this word. */
@@ -93,8 +89,6 @@ function register(definition: Command): RegisteredCommand {
       return definitions
     },
     operations: alsoSends === 'any' ? 'any' : [...(operation === undefined ? [] : [operation]), ...alsoSends],
-    ...(operation === undefined ? {} : { route: operation.route }),
-    definition,
   }
 }
 

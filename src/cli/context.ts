@@ -17,7 +17,7 @@ import type { Command } from './command.ts'
 import { printRequest } from './dry-run.ts'
 import { fieldsOf, selectFields } from './fields.ts'
 import { typedName } from './inputs.ts'
-import { typedFormat } from './typed-format.ts'
+import { typedFormat } from './parse.ts'
 
 /** What a command runs in. */
 export interface Program {

@@ -1,9 +1,9 @@
-import { Help } from 'commander'
 import { settingDefinitions } from '../config/setting-definitions.ts'
 import { type OutputFormat, outputFormats, printsData } from '../domain/output-formats.ts'
 import { exitCodeList } from '../errors.ts'
 import type { Output } from '../host/host.ts'
 import { applyStyle } from '../output/styled-text.ts'
+import { wrapLines } from '../output/text-width.ts'
 import { type CommandGroup, loadCommands, type RegisteredCommand } from './command.ts'
 import {
   type CommandDoc,
@@ -31,36 +31,24 @@ type Item = readonly [term: string, description: string]
 /** The maximum width of a term that has its description beside it. */
 const maxTermWidth = 34
 
-/** The texts of a help, wrapped and aligned by commander. */
-class Layout extends Help {
+/** The texts of a help, wrapped and aligned. */
+class Layout {
   readonly width: number
   readonly isShort: boolean
   readonly #isBold: boolean
 
   constructor({ out, hasColor, isShort }: HelpOptions) {
-    super()
     this.width = Math.min(out.columns, 100)
-    this.helpWidth = this.width
-    this.minWidthToWrap = 1
     this.isShort = isShort
     this.#isBold = hasColor
   }
 
-  /** No text has colors; most texts fit. */
-  override displayWidth(text: string): number {
-    return text.length
-  }
-
-  override boxWrap(text: string, width: number): string {
-    return text.length <= width ? text : super.boxWrap(text, width)
-  }
-
   paragraph(text: string): string {
-    return `${this.boxWrap(text, this.width)}\n`
+    return `${wrapLines(text, this.width)}\n`
   }
 
   indented(text: string): string {
-    return this.lines(this.boxWrap(text, this.width - 2).split('\n'))
+    return this.lines(wrapLines(text, this.width - 2).split('\n'))
   }
 
   /** Indents lines, which are not wrapped. */
@@ -78,15 +66,15 @@ class Layout extends Help {
     const widths = items.map(([term]) => term.length).filter(width => width <= maxWidth)
     const termWidth = Math.max(0, ...widths)
     const room = this.width - termWidth - 4
+    const column = ' '.repeat(this.width - room)
     return items
       .map(([term, description]) => {
         const text =
           isCut && description.length > room
-            ? `${this.boxWrap(description, room - 1).split('\n')[0]}…`
-            : description
-        return term.length <= termWidth
-          ? `${this.formatItem(term, termWidth, text, this)}\n`
-          : `  ${term}\n${this.formatItem('', termWidth, text, this)}\n`
+            ? `${wrapLines(description, room - 1).split('\n')[0]}…`
+            : wrapLines(description, room).replaceAll('\n', `\n${column}`)
+        const start = `  ${term}`.padEnd(column.length)
+        return term.length <= termWidth ? `${start}${text}\n` : `${start.trimEnd()}\n${column}${text}\n`
       })
       .join('')
   }

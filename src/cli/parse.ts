@@ -218,3 +218,7 @@ function requestIn(
   if (asksForHelp) return args.has('--help') ? 'help' : 'short help'
   return command === undefined ? 'short help' : 'run'
 }
+
+/** Returns the name of the format that was typed, in lower case: it may be unknown. Undefined without one. */
+export const typedFormat = (args: ParsedArgs): string | undefined =>
+  args.has('--json') ? 'json' : args.get('--output')?.[0]?.toLowerCase()

@@ -8,8 +8,7 @@ import { escapeWorkflowCommands, forTerminal, isJson } from '../output/sanitize.
 import { hasUnicode, shouldColor, toAscii } from '../output/styled-text.ts'
 import type { CommandRunner } from './cli.ts'
 import type { CommandGroup } from './command.ts'
-import { parseCommandLine } from './parse.ts'
-import { typedFormat } from './typed-format.ts'
+import { parseCommandLine, typedFormat } from './parse.ts'
 
 /**
  * Runs the command line of `unfilteredHost.argv` and returns its exit code. Never rejects: every error is
@@ -37,7 +36,7 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
     if (asksFor === 'run' && command !== undefined) {
       const { runCommand } = await import('./run.ts')
       const runCommandLine = createCommandRunner(host, groups)
-      return await runCommand(command.definition, args, { host, secrets, runCommandLine })
+      return await runCommand(command, args, { host, secrets, runCommandLine })
     }
     if (asksFor === 'version') {
       await host.out.write(`${host.runtime.version}\n`)

@@ -5,11 +5,9 @@ import { extendError, MergeqError, mostSevere, toMergeqError } from '../errors.t
 import type { ServiceRequest } from '../methods/resolve.ts'
 import { createAdvice } from './advice.ts'
 import type { Cli } from './cli.ts'
+import type { Outcome } from './each.ts'
 
-export interface RequestResult {
-  readonly code: number
-  readonly failure?: MergeqError | undefined
-}
+type RequestResult = Pick<Outcome<unknown, unknown>, 'code' | 'failure'>
 
 /** Returns the name of what one of several requests is about, as it is typed. */
 export const resourceName = ({ pr, testId, ticket }: Resource): string | undefined =>

@@ -82,10 +82,6 @@ export interface ReadOptions {
   tolerates?(failure: MergeqError): boolean
 }
 
-/** Returns the params of the first request for a list. */
-export const firstPage = ({ parts: [part = {}], ...list }: List): ParamValues<Params> =>
-  pageParams(list, part, list.pageToken ?? '')
-
 const pageParams = (
   { pageSize = defaultPageSize }: Pick<List, 'pageSize'>,
   part: List['parts'][number],

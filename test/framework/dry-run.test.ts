@@ -93,8 +93,8 @@ describe('with --dry-run every command changes nothing, sends nothing and ends w
       // No question was asked.
       expect(err).not.toContain('API token for')
       expect(requests.map(({ path }) => path)).toEqual(mayRead ? ['/v1/getQueue'] : [])
-      const { route } = allCommands.find(one => one.command === command) ?? {}
-      if (route === undefined) return
+      const { operation } = allCommands.find(one => one.command === command) ?? {}
+      if (operation === undefined) return
       expect(err).toBe('')
       for (const line of terminal ? [] : out.trimEnd().split('\n'))
         expect(JSON.parse(line)).toHaveProperty('url')

@@ -294,7 +294,7 @@ test('every field of a record is a name', { timeout: 120_000 }, async () => {
       })
       const command = line.split(' -')[0]?.replace(/ (\d.*|junit.xml|getQueue|repo|'.*)$/, '')
       const known = allCommands.find(each => each.command === command)
-      const record = fieldsOf(known?.definition ?? {}, new Map([['operation', ['getQueue']]]))
+      const record = fieldsOf(known ?? {}, new Map([['operation', ['getQueue']]]))
       const names = new Set(out.split('\n').flatMap(text => (text === '' ? [] : namesIn(JSON.parse(text)))))
       const missing = [...names].filter(name => record === undefined || !hasName(record, name))
       if (names.size === 0 || missing.length > 0) unnamed[line] = missing
