@@ -4,7 +4,7 @@ import { listRemoteBranches } from '../config/git.ts'
 import { type ParsedArgs, resolveSettings } from '../config/settings.ts'
 import { openStore, sectionOf } from '../config/store.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
-import { parsePullRequest } from '../domain/values/pull-request.ts'
+import { isPullRequestReference, parsePullRequest } from '../domain/values/pull-request.ts'
 import type { Host } from '../host/host.ts'
 import { getString } from '../json.ts'
 import { createLogger } from '../output/logger.ts'
@@ -123,7 +123,7 @@ async function readQueue(
     if (remaining() === 0) return []
     const limits = { maxRetries: 0, timeout: remaining, maxResponseSize }
     const { response } = await callOperation(client, getQueue, queue, { limits })
-    const typed = new Set(words.map(toNumber))
+    const typed = new Set(words.filter(isPullRequestReference).map(word => parsePullRequest(word).number))
     return queueEntries(response.records[0] ?? {})
       .filter(({ pr }) => !typed.has(pr))
       .map(({ pr, state, record }) => {
@@ -133,13 +133,5 @@ async function readQueue(
   } finally {
     // A DNS lookup that hangs must not delay the shell.
     client.close().catch(() => undefined)
-  }
-}
-
-function toNumber(word: string): number | undefined {
-  try {
-    return parsePullRequest(word).number
-  } catch {
-    return undefined
   }
 }

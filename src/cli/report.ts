@@ -5,9 +5,11 @@ import { extendError, MergeqError, mostSevere, toMergeqError } from '../errors.t
 import type { ServiceRequest } from '../methods/resolve.ts'
 import { createAdvice } from './advice.ts'
 import type { Cli } from './cli.ts'
-import type { Outcome } from './each.ts'
 
-type RequestResult = Pick<Outcome<unknown, unknown>, 'code' | 'failure'>
+interface RequestResult {
+  readonly code: number
+  readonly failure?: MergeqError | undefined
+}
 
 /** Returns the name of what one of several requests is about, as it is typed. */
 export const resourceName = ({ pr, testId, ticket }: Resource): string | undefined =>

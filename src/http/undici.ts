@@ -264,19 +264,12 @@ export function createConnectionPools(
   }
 }
 
-interface SocketTracker {
-  add(socket: unknown): void
-  /** The number of bytes that were received so far. */
-  received(): number
-  /** Drops connections during their handshake: one that gets no response would keep the process alive. */
-  destroy(): void
-}
-
-export function trackSockets(): SocketTracker {
+/** Counts the bytes that sockets receive, and destroys those that are open. */
+export function trackSockets() {
   const sockets = new Set<Socket>()
   let closedBytes = 0
   return {
-    add(socket) {
+    add(socket: unknown) {
       if (!(socket instanceof Socket)) return
       sockets.add(socket)
       socket.once('close', () => {
@@ -284,11 +277,13 @@ export function trackSockets(): SocketTracker {
         closedBytes += socket.bytesRead
       })
     },
+    /** The number of bytes that were received so far. */
     received() {
       let bytes = closedBytes
       for (const socket of sockets) bytes += socket.bytesRead
       return bytes
     },
+    /** Drops connections during their handshake: one that gets no response would keep the process alive. */
     destroy() {
       for (const socket of sockets) socket.destroy()
     },
@@ -297,7 +292,7 @@ export function trackSockets(): SocketTracker {
 
 function trackedConnector(
   options: buildConnector.BuildOptions,
-  sockets: SocketTracker,
+  sockets: ReturnType<typeof trackSockets>,
   preconnect: Preconnect | undefined,
 ): Connector {
   const connect = buildConnectorBy(options)
@@ -317,7 +312,7 @@ function trackedConnector(
  * endlessly to a proxy that resets connections, and leaves a connection open whose CONNECT got no response.
  */
 const limitedConnector =
-  (connect: Connector, sockets: SocketTracker, isAllowed: () => boolean): Connector =>
+  (connect: Connector, sockets: ReturnType<typeof trackSockets>, isAllowed: () => boolean): Connector =>
   (options, callback) => {
     if (!isAllowed()) {
       const error = Object.assign(new Error('the proxy closed the connection'), { code: 'ECONNRESET' })

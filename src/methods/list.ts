@@ -46,14 +46,10 @@ export interface List {
 }
 
 /** How a list ended. */
-export interface ListEnd {
-  /** How many pages were read. */
-  readonly pages: number
-  readonly shown: number
+export interface ListEnd extends Pick<ListResult, 'pages' | 'shown' | 'complete'> {
   /** How many records match, whether given or not; undefined if the list was not read to its end. */
   readonly total: number | undefined
   readonly hidden: number
-  readonly complete: boolean
   /** Whether it ended before it was complete, for another reason than a limit. */
   readonly isBroken: boolean
   /** The error that ended it after a part had been read. */
@@ -279,9 +275,7 @@ class ListProgress {
     }
     const rest = isLimited ? [`There are more ${noun}s.`] : []
     const end: ListEnd = {
-      pages: cursor.pages,
-      shown: this.#shown,
-      complete,
+      ...result,
       // A sorted list that ended early is incomplete even below its limit: records that were not read may
       // belong in it.
       isBroken: isStopped || (!complete && !isLimited),
