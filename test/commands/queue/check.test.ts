@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest'
+import { checkDepth, checkPaused, checkStalled } from '../../../src/commands/queue/check.ts'
+import type { JsonObject } from '../../../src/json.ts'
+import { type Answer, mergeq, noon, type Setting } from '../../support/harness.ts'
+import { entry, queue } from '../../support/queue-watch.ts'
+
+const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', NO_COLOR: '1' }
+const hour = 3_600_000
+/** A moment so many milliseconds ago. */
+const ago = (milliseconds: number) => new Date(noon - milliseconds).toISOString()
+
+describe('queue check', () => {
+  const changed = (prNumber: number, state: string, milliseconds: number) =>
+    entry(prNumber, state, { stateChangedAt: ago(milliseconds) })
+  const check = (flags: string, setting: Setting = {}) => mergeq(`queue check ${flags}`, { env, ...setting })
+
+  test.each<readonly [document: JsonObject, most: number, ok: boolean, reason: string]>([
+    [queue('running', entry(1, 'pending')), 1, true, '1 pull request queued, within the limit of 1'],
+    [queue('running', entry(1, 'pending')), 0, false, '1 pull request queued, over the limit of 0'],
+    [{}, 0, true, '0 pull requests queued, within the limit of 0'],
+  ])('the depth of %j with the limit %i passes: %s', (document, most, ok, reason) => {
+    expect(checkDepth(document, most)).toEqual({ check: 'max-depth', ok, reason })
+  })
+
+  test.each([
+    ['paused', false, 'the queue is PAUSED'],
+    ['draining', true, 'the queue is DRAINING'],
+    ['someday', true, 'the queue is someday'],
+    ['', false, 'the queue reports no state'],
+  ])('the state %j passes --not-paused: %s', (state, ok, reason) => {
+    expect(checkPaused(queue(state))).toEqual({ check: 'not-paused', ok, reason })
+  })
+
+  test.each([
+    ['nothing waits', [], true, 'no pull requests are queued'],
+    [
+      'the newest change counts, wherever it stands',
+      [changed(7, 'testing', 5 * hour), changed(8, 'PENDING', hour - 1_000)],
+      true,
+      'last state change 59m ago: #8 PENDING since 2026-01-05T11:00:01.000Z',
+    ],
+    [
+      'exactly as long is too long',
+      [changed(7, 'testing', hour)],
+      false,
+      'no state change for 1h with 1 pull request queued; last change: #7 TESTING since 2026-01-05T11:00:00.000Z',
+    ],
+    [
+      'a change in the future is one of just now',
+      [changed(7, 'testing', -hour)],
+      true,
+      'last state change 0s ago: #7 TESTING since 2026-01-05T13:00:00.000Z',
+    ],
+    [
+      'one that does not say when is passed over',
+      [entry(7, 'testing'), changed(8, 'pending', 2 * hour)],
+      false,
+      'no state change for 2h with 2 pull requests queued; last change: #8 PENDING since 2026-01-05T10:00:00.000Z',
+    ],
+    [
+      'where none says when, it fails',
+      [entry(7, 'testing', { stateChangedAt: 'yesterday' })],
+      false,
+      'no queued pull request reports when its state changed',
+    ],
+  ])('--stalled: %s', (_, entries, ok, reason) => {
+    const summary = reason.replace(/#(\d+) (\w+) since .*/, (_, pr, state) => `#${pr} ${state.toLowerCase()}`)
+    expect(checkStalled(queue('RUNNING', ...entries), hour, noon)).toEqual({
+      check: 'stalled',
+      ok,
+      reason,
+      ...(summary === reason ? {} : { summary }),
+    })
+  })
+
+  const waiting = {
+    answer: (): Answer => ({
+      body: JSON.stringify(queue('PAUSED', changed(7, 'PENDING_FAILURE', 2 * hour))),
+      headers: { date: new Date(noon).toUTCString() },
+    }),
+  }
+  const day = 24 * hour
+
+  test('--stalled is measured with the clock of the service, not ours', async () => {
+    expect((await check('--stalled 121m', { ...waiting, now: noon + day })).code).toBe(0)
+    expect((await check('--stalled 2h', { ...waiting, now: noon - day })).code).toBe(21)
+  })
+
+  test('--stalled must be more than 0', async () => {
+    const { code, err } = await check('--stalled 0', waiting)
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('--stalled must be more than 0.') })
+  })
+
+  test('--json has a verdict and each result; a pipe has a row for each', async () => {
+    const flags = '--max-depth 0 --stalled 3h --not-paused'
+    const stalled = 'last state change 2h ago: #7 PENDING_FAILURE since 2026-01-05T10:00:00.000Z'
+    const checks = [
+      { check: 'max-depth', ok: false, reason: '1 pull request queued, over the limit of 0' },
+      { check: 'stalled', ok: true, reason: stalled },
+      { check: 'not-paused', ok: false, reason: 'the queue is PAUSED' },
+    ]
+    const { code, out, err } = await check(flags, waiting)
+    expect({ code, out }).toEqual({
+      code: 21,
+      out: checks.map(({ check, ok, reason }) => `${check}\t${ok}\t${reason}\n`).join(''),
+    })
+    expect(err).toContain(
+      'Queue check failed for main of acme/web: 1 pull request queued, over the limit of 0; the queue is PAUSED.\n',
+    )
+    const json = await check(`${flags} --json`, waiting)
+    expect(json.code).toBe(21)
+    expect(JSON.parse(json.out)).toEqual({
+      ok: false,
+      repo: 'github.com/acme/web',
+      targetBranch: 'main',
+      checks,
+    })
+  })
+})

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import { type Answer, mergeq, noon, type Seen, type Setting } from '../../support/harness.ts'
+import { entry, queue } from '../../support/queue-watch.ts'
+
+const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', NO_COLOR: '1' }
+/** A moment so many milliseconds ago. */
+const ago = (milliseconds: number) => new Date(noon - milliseconds).toISOString()
+const paths = (requests: readonly Seen[]) => requests.map(({ path }) => path)
+
+describe('queue get on a terminal', () => {
+  const running = queue(
+    'RUNNING',
+    entry(5, 'TESTING', {
+      stateChangedAt: ago(4 * 60_000),
+      priorityName: 'urgent',
+      prAuthor: 'barbara',
+      prTitle: 'Cache the suggestions of the search box',
+    }),
+    entry(6, 'PENDING_FAILURE', {
+      stateChangedAt: ago(60_000),
+      priorityName: 'medium',
+      prTitle: 'Speed up the order export',
+    }),
+    entry(1_207, 'PENDING', {
+      stateChangedAt: ago(200 * 60_000),
+      priorityName: 'medium',
+      prTitle: `Rename the settings of the importer ${'and more '.repeat(20)}`,
+    }),
+  )
+
+  /** Returns metrics in which 20 pull requests merged after less than 15 minutes, and others are not ready. */
+  const metricsOf = (branch: string, notReady: number) => {
+    const labels = `repo="acme/web",branch="${branch}",queue_type="main"`
+    const bucket = (le: string, count: number) =>
+      `mq_pr_time_in_queue_1h_seconds_bucket{${labels},conclusion="merged",le="${le}"} ${count}\n`
+    return `mq_awaiting_mergeability{${labels}} ${notReady}\n${bucket('600', 5)}${bucket('900', 20)}${bucket('+Inf', 20)}`
+  }
+  const goodMetrics = { body: metricsOf('main', 2) + metricsOf('dev', 9) }
+  const noMetrics = { status: 503 }
+
+  interface ShowOptions extends Setting {
+    readonly line?: string
+    readonly metrics?: Answer | Promise<Answer>
+  }
+  const show = (
+    record: object,
+    { line = 'queue get', metrics = goodMetrics, ...setting }: ShowOptions = {},
+  ) =>
+    mergeq(line, {
+      terminal: true,
+      columns: 120,
+      env,
+      answer: ({ path }) => (path === '/v1/getQueue' ? { body: JSON.stringify(record) } : metrics),
+      ...setting,
+    })
+
+  test('says what is known of the queue, and of each pull request, as `queue watch --once` does', async () => {
+    const { code, out, requests } = await show(running)
+    expect(code).toBe(0)
+    expect(
+      out,
+    ).toBe(`acme/web main  ● running   1 testing (up to 2 runs) · 1 pending failure · 1 waiting · merges in about 11m (95%: 15m)
+   PR     STATE              FOR    PRIORITY  AUTHOR   TITLE
+1  #5     ◐ testing          4m     urgent    barbara  Cache the suggestions of the search box
+2  #6     ! pending failure  1m     medium    -        Speed up the order export
+3  #1207  ● pending          3h20m  medium    -        Rename the settings of the importer and more and more and more a…
+`)
+    expect(paths(requests).sort()).toEqual([
+      '/v1/getMergeQueueMetrics?repo=acme%2Fweb&repoHost=github.com',
+      '/v1/getQueue',
+    ])
+    expect((await show(running, { line: 'queue watch --once' })).out).toBe(out)
+  })
+
+  test.each([
+    ['PAUSED', 'The queue is paused: no tests start and nothing merges. '],
+    ['DRAINING', 'The queue is draining: running tests finish and merge, but no new tests start. '],
+    ['SWITCHING_MODES', 'The queue is switching modes: no tests start until the switch is complete.'],
+  ])('%s is yellow, and says how to resume the same queue if it can be resumed', async (state, message) => {
+    const { out } = await show(queue(state, entry(5, 'PENDING')), {
+      line: 'queue get -R acme/web -b main --color always',
+      metrics: noMetrics,
+      env: { ...env, NO_COLOR: '' },
+      columns: 200,
+    })
+    expect(out).toContain(`\u001B[33m! ${state.toLowerCase().replace('_', ' ')}\u001B[39m`)
+    const resume = 'To resume the queue, run: mergeq queue resume --repo acme/web --target-branch main'
+    expect(out).toContain(`\u001B[33m${message}${message.endsWith(' ') ? resume : ''}\u001B[39m\n`)
+  })
+
+  test.each([401, 503])('a %i for the metrics is not reported, and not retried', async status => {
+    const { code, out, err, requests } = await show(running, { metrics: { status } })
+    expect({ code, err, requests: requests.length }).toEqual({ code: 0, err: '', requests: 2 })
+    expect(out).toMatch(
+      /^acme\/web main {2}● running {3}1 testing \(up to 2 runs\) · 1 pending failure · 1 waiting\n/,
+    )
+  })
+
+  test('does not wait for metrics that never come', async () => {
+    const { code, out } = await show(running, { metrics: new Promise(() => undefined) })
+    expect({ code, isSaid: out.includes('merges in') }).toEqual({ code: 0, isSaid: false })
+  })
+
+  test.each(['--json', '-o csv', '--fields state'])('asks for no metrics with %s', async flags => {
+    const { code, requests } = await show(running, { line: `queue get ${flags}` })
+    expect(code).toBe(0)
+    expect(paths(requests).filter(path => path !== '/v1/getQueue')).toEqual([])
+  })
+
+  test('a pipe asks for no metrics; with -o table it gets the screen without them', async () => {
+    const pipe = { terminal: false }
+    const { out, requests } = await show(running, pipe)
+    expect(out).toMatch(/^1\t5\tTESTING\turgent\t2026-01-05T11:56:00.000Z\tbarbara\tCache the/)
+    const forced = await show(running, { ...pipe, line: 'queue get -o table' })
+    expect(forced.out).toMatch(
+      /^acme\/web main {2}● running {3}1 testing \(up to 2 runs\) · 1 pending failure · 1 waiting\n {3}PR/,
+    )
+    expect([requests.length, forced.requests.length]).toEqual([1, 1])
+  })
+})
+
+describe('queue get on a pipe', () => {
+  const err = async (flags: string, record = queue('PAUSED')) =>
+    (await mergeq(`queue get ${flags}`, { env, answer: () => ({ body: JSON.stringify(record) }) })).err
+
+  test('says on standard error that no pull requests are queued, and the state of the queue', async () => {
+    const note = 'No pull requests are queued for main of acme/web. The queue is PAUSED.\n'
+    for (const flags of ['', '-o csv']) expect(await err(flags)).toBe(note)
+    for (const flags of ['--json', '-o ndjson', '--fields state', '-q']) expect(await err(flags)).toBe('')
+    expect(await err('', queue('PAUSED', entry(5, 'PENDING')))).toBe('')
+  })
+})

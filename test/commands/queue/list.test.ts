@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest'
+import { mergeq, type Seen, type Setting } from '../../support/harness.ts'
+import { bisection, main } from '../../support/metrics-text.ts'
+
+const paths = (requests: readonly Seen[]) => requests.map(({ path }) => path)
+
+describe('queue list', () => {
+  const branch = 'release/2026-01-long-lived-branch-of-the-platform-team'
+  const text = `mq_depth_current{${main}} 23
+mq_depth_current{${bisection}} 2
+mq_depth_current{repo="acme/api",branch="${branch}",queue_type="main"} NaN
+mq_testing_slots_active{${main}} 4
+mq_pr_conclusions_1h_total{${main},conclusion="merged"} 60
+mq_pr_conclusions_1h_total{${main},conclusion="failed"} 0
+`
+  const web = { repo: 'acme/web', branch: 'main', depth: 25, testing: 4, merged: 60, failed: 0 }
+  const api = { repo: 'acme/api', branch, depth: null, testing: null, merged: null, failed: null }
+  const list = (flags = '', setting: Setting = {}) =>
+    mergeq(`queue list --color never ${flags}`, { answer: () => ({ body: text }), ...setting })
+
+  test('one request without a repository, and a row for each queue', async () => {
+    const { code, out, err, requests } = await list('', { terminal: true, columns: 120 })
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(paths(requests)).toEqual(['/v1/getMergeQueueMetrics'])
+    expect(
+      out,
+    ).toBe(`REPOSITORY  BRANCH                                                  DEPTH  TESTING  MERGED 1H  FAILED 1H
+acme/web    main                                                       25        4         60          0
+acme/api    ${branch}      -        -          -          -
+`)
+  })
+
+  test('a pipe gets tab-separated values, and JSON and CSV have names', async () => {
+    const print = async (flags: string) => (await list(flags)).out
+    expect(await print('')).toBe(`acme/web\tmain\t25\t4\t60\t0\nacme/api\t${branch}\t\t\t\t\n`)
+    expect(JSON.parse(await print('--json'))).toEqual([web, api])
+    expect(await print('-o csv')).toBe(
+      `repository,branch,depth,testing,merged_1h,failed_1h\r\nacme/web,main,25,4,60,0\r\nacme/api,${branch},,,,\r\n`,
+    )
+  })
+
+  test('-R asks for one repository, -b keeps the queues of one branch', async () => {
+    expect(paths((await list('-R acme/web')).requests)).toEqual([
+      '/v1/getMergeQueueMetrics?repo=acme%2Fweb&repoHost=github.com',
+    ])
+    expect(JSON.parse((await list('-b main --json')).out)).toEqual([web])
+    expect((await list('--all-repos -R acme/web')).code).toBe(2)
+  })
+
+  test('no queue is a sentence on a terminal, and an empty list elsewhere', async () => {
+    const none = { answer: () => ({ body: 'up 1\n' }) }
+    expect(await list('', { ...none, terminal: true })).toMatchObject({
+      code: 0,
+      out: 'No queue has metrics. To look up a queue, run:\nmergeq queue get --repo owner/name --target-branch main\n',
+      err: '',
+    })
+    expect((await list('', none)).out).toBe('')
+    expect((await list('--json', none)).out).toBe('[]\n')
+  })
+
+  test('a rejected token ends with 4, and a text other than metrics with 15', async () => {
+    expect((await list('', { answer: () => ({ status: 401 }) })).code).toBe(4)
+    expect((await list('', { answer: () => ({ body: 'oops!\n' }) })).code).toBe(15)
+  })
+})
