@@ -1,5 +1,4 @@
 import type { BodyOverride } from '../../api/operation.ts'
-import { readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
@@ -8,15 +7,15 @@ import { flag, option } from '../../cli/inputs.ts'
 import { overridesOf } from '../../cli/requests.ts'
 import { joinPath } from '../../config/store.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
-import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { type QueueFile, settingsDigest } from '../../domain/queue-file.ts'
-import { defaultHost, queueName, repositoryName } from '../../domain/values/repository.ts'
+import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { fileName } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { stringifyJson } from '../../json.ts'
 import { callMethod } from '../../methods/call.ts'
 import { getMergeQueueMetrics } from '../../methods/metrics.ts'
 import { rawText } from '../../output/view.ts'
+import { noQueueError, queuesIn } from './all-queues.ts'
 import {
   checkQueueOfFile,
   forEachQueue,
@@ -120,32 +119,22 @@ async function exportQueue({ request, file, old, isJson }: Export, includesState
 
 /** Returns the queues that the metrics name, each with its file; typed options select among them. */
 async function listExports(folder: string, overrides: readonly BodyOverride[], cli: Cli) {
-  const { settings, host } = cli
+  const { settings } = cli
   const params = {
     repo: await settings.readFrom('option', 'repo'),
     branch: await settings.readFrom('option', 'targetBranch'),
   }
   const { response } = await callMethod(cli.client(), getMergeQueueMetrics, params)
-  // The metrics do not say the host.
-  const place = params.repo ?? (await settings.read('repo'))
-  const exports = summarizeMetrics(readSamplesIn(response.bytes)).queues.map(({ repo: label, branch }) => {
-    const [, owner, name] = /^(.*)\/(.*)$/.exec(label ?? '') ?? []
-    const repo =
-      owner === undefined || name === undefined ? place : { host: place?.host ?? defaultHost, owner, name }
-    if (repo === undefined)
-      throw new MergeqError('bad-answer', `The metrics name no repository of the queue for ${branch}.`, {
-        hint: 'Name the repository with --repo.',
-      })
-    const file = [repositoryName(repo), branch].map(encodeURIComponent).join('@')
-    const values = { repo, targetBranch: branch }
+  const queues = await queuesIn(response.bytes, params.repo, cli)
+  return queues.map(({ name, request }) => {
+    const { repo, targetBranch } = request.values
+    const file = [repositoryName(repo), targetBranch].map(encodeURIComponent).join('@')
     return {
-      request: { operation: getQueue, values, overrides },
-      name: queueName(values),
-      path: joinPath(folder, `${file}.yaml`, host.runtime.platform),
+      request: { ...request, overrides },
+      name,
+      path: joinPath(folder, `${file}.yaml`, cli.host.runtime.platform),
     }
   })
-  // Of some queues, only a part of the metrics says the repository.
-  return [...new Map(exports.map(one => [one.path, one])).values()]
 }
 
 /** Exports every queue that the metrics name to a file of its own. Returns the exit code. */
@@ -158,10 +147,7 @@ async function exportAll(
 ): Promise<number> {
   const { files } = cli.host
   const exports = await listExports(folder, overrides, cli)
-  if (exports.length === 0)
-    throw new MergeqError('not-found', 'No queue has metrics.', {
-      hint: 'To export a queue, run: mergeq queue export --repo owner/name --target-branch main',
-    })
+  if (exports.length === 0) throw noQueueError()
   const exist = await Promise.all(exports.map(({ path }) => files.exists(path)))
   const existing = exist.filter(Boolean).length
   if (existing > 0 && !yes) {

@@ -1,14 +1,18 @@
 import { readSamplesIn } from '../../api/operations/metrics.ts'
+import { getQueue } from '../../api/operations/queues.ts'
 import { call } from '../../cli/calls.ts'
+import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { repositoryOrAll } from '../../cli/common-inputs.ts'
 import type { RecordFields } from '../../cli/fields.ts'
+import { flag } from '../../cli/inputs.ts'
 import { requestOf } from '../../cli/requests.ts'
 import { type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
 import { getMergeQueueMetrics } from '../../methods/metrics.ts'
 import { columns } from '../../output/view.ts'
+import { queuesIn, readQueues, reportUnread } from './all-queues.ts'
 
 /** Returns a queue as `--json` lists it; what the metrics do not say is null. */
 function toRecord({ repo, branch, numbers }: QueueMetrics): JsonObject {
@@ -16,16 +20,38 @@ function toRecord({ repo, branch, numbers }: QueueMetrics): JsonObject {
   return { repo: repo ?? null, branch, depth, testing, merged, failed }
 }
 
-const queueSummaryRecord: RecordFields = {
-  names: ['repo', 'branch', 'depth', 'testing', 'merged', 'failed'],
-  columns: columns(
-    ['REPOSITORY', 'repo', 'id'],
-    ['BRANCH', 'branch', 'id'],
-    ['DEPTH', 'depth', 'number'],
-    ['TESTING', 'testing', 'number', { priority: 3 }],
-    ['MERGED 1H', 'merged', 'number', { priority: 2 }],
-    ['FAILED 1H', 'failed', 'number', { priority: 1 }],
-  ),
+/** The fields of a queue; its state and mode only if each queue is read. */
+const queueSummaryRecord = (includeState: boolean): RecordFields => ({
+  names: [
+    'repo',
+    'branch',
+    ...(includeState ? ['state', 'mode'] : []),
+    'depth',
+    'testing',
+    'merged',
+    'failed',
+  ],
+  columns: [
+    ...columns(['REPOSITORY', 'repo', 'id'], ['BRANCH', 'branch', 'id']),
+    ...(includeState ? columns(['STATE', 'state', 'state'], ['MODE', 'mode', 'plain', { priority: 4 }]) : []),
+    ...columns(
+      ['DEPTH', 'depth', 'number'],
+      ['TESTING', 'testing', 'number', { priority: 3 }],
+      ['MERGED 1H', 'merged', 'number', { priority: 2 }],
+      ['FAILED 1H', 'failed', 'number', { priority: 1 }],
+    ),
+  ],
+})
+
+/** Reads the state and the mode of each queue that the metrics name. */
+async function readStates(bytes: Uint8Array, repo: Repository | undefined, cli: Cli) {
+  const { outcomes, failed } = await readQueues(await queuesIn(bytes, repo, cli), cli)
+  const records = outcomes.map(({ item: { metrics }, result }) => {
+    const { repo, branch, ...numbers } = toRecord(metrics)
+    const { state = null, mode = null } = result?.queue ?? {}
+    return { repo, branch, state, mode, ...numbers }
+  })
+  return { records, failed }
 }
 
 function emptySentence(repo: Repository | undefined): string {
@@ -37,29 +63,35 @@ function emptySentence(repo: Repository | undefined): string {
 export const queueListCommand = command({
   name: 'queue list',
   summary: 'List queues and their activity in the last hour',
-  alsoSends: [getMergeQueueMetrics],
+  alsoSends: [getMergeQueueMetrics, getQueue],
+  exits: ['incomplete'],
   options: {
     request: requestOf(getMergeQueueMetrics, { repo: repositoryOrAll(getMergeQueueMetrics.params.repo) }),
+    includeState: flag('Read each queue for its state and mode, which the metrics do not say'),
   },
-  fields: queueSummaryRecord,
+  fields: typed => queueSummaryRecord(typed.has('--include-state')),
   prints: {
     table: 'one row per queue; merged and failed count the pull requests of the last hour',
-    json: 'a list of {"repo","branch","depth","testing","merged","failed"}',
+    json: 'a list of {"repo","branch","depth","testing","merged","failed"}; with --include-state also "state" and "mode", null for a queue that cannot be read',
     ndjson: 'one queue per line',
   },
   examples: [
     'mergeq queue list',
     'mergeq queue list --repo acme/web',
+    'mergeq queue list --include-state',
     "mergeq queue list --json | jq '.[] | select(.depth > 20)'",
   ],
-  async run({ request }, cli) {
+  async run({ request, includeState }, cli) {
     const { response } = await call(cli, request)
-    const { queues } = summarizeMetrics(readSamplesIn(response.bytes))
+    const { repo } = request.values
+    const { records, failed } = includeState
+      ? await readStates(response.bytes, repo, cli)
+      : { records: summarizeMetrics(readSamplesIn(response.bytes)).queues.map(toRecord), failed: [] }
     await cli.printer.print({
-      records: queues.map(toRecord),
-      columns: queueSummaryRecord.columns,
-      ...(queues.length === 0 ? { screen: () => ({ sentence: emptySentence(request.values.repo) }) } : {}),
+      records,
+      columns: queueSummaryRecord(includeState).columns,
+      ...(records.length === 0 ? { screen: () => ({ sentence: emptySentence(repo) }) } : {}),
     })
-    return 0
+    return reportUnread(failed, cli)
   },
 })

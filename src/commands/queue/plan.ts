@@ -2,7 +2,7 @@ import { readIfFound } from '../../api/call.ts'
 import { type BodyOverride, checkOverrides, type ParamValues } from '../../api/operation.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { Cli } from '../../cli/cli.ts'
-import { each } from '../../cli/each.ts'
+import { each, type Outcome } from '../../cli/each.ts'
 import { expandFiles, openInput } from '../../cli/input-files.ts'
 import { flag, type Input, option, type TypedInput, typedInput } from '../../cli/inputs.ts'
 import { reportErrors } from '../../cli/report.ts'
@@ -227,6 +227,12 @@ export interface PlanResults {
   readonly failed: readonly (QueueFileItem & Failed)[]
 }
 
+interface QueueOutcomes<T, R> {
+  readonly outcomes: readonly Outcome<T, R>[]
+  readonly results: readonly R[]
+  readonly failed: readonly (T & Failed)[]
+}
+
 /**
  * Works on several queues at a time; one that fails does not stop the others. Returns the results, and the errors with
  * their items, both in the order of the items. Throws if a signal arrived or there is no token.
@@ -235,7 +241,7 @@ export async function forEachQueue<T extends { readonly name: string; readonly r
   cli: Cli,
   items: readonly T[],
   work: (item: T) => Promise<R>,
-): Promise<{ readonly results: readonly R[]; readonly failed: readonly (T & Failed)[] }> {
+): Promise<QueueOutcomes<T, R>> {
   // A token may have access to some repositories only.
   const options = { name: ({ name }: T) => name, differInAccess: true }
   const { outcomes } = await each(cli, items, work, options)
@@ -247,7 +253,7 @@ export async function forEachQueue<T extends { readonly name: string; readonly r
     .find(({ kind, details }) => kind === 'interrupted' || (kind === 'auth' && details.status === undefined))
   if (last !== undefined) throw last
   cli.host.interrupted.throwIfAborted()
-  return { results: outcomes.flatMap(({ result }) => result ?? []), failed }
+  return { outcomes, results: outcomes.flatMap(({ result }) => result ?? []), failed }
 }
 
 /** Logs the errors of queues that failed. Returns the most severe exit code. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mergeq, type Seen, type Setting } from '../../support/harness.ts'
+import { type Answer, mergeq, type Seen, type Setting } from '../../support/harness.ts'
 import { bisection, main } from '../../support/metrics-text.ts'
 
 const paths = (requests: readonly Seen[]) => requests.map(({ path }) => path)
@@ -61,5 +61,29 @@ acme/api    ${branch}      -        -          -          -
   test('a rejected token ends with 4, and a text other than metrics with 15', async () => {
     expect((await list('', { answer: () => ({ status: 401 }) })).code).toBe(4)
     expect((await list('', { answer: () => ({ body: 'oops!\n' }) })).code).toBe(15)
+  })
+
+  test('--include-state reads each queue once; one that cannot be read has no state, and the list is incomplete', async () => {
+    const metrics = Array.from(
+      { length: 60 },
+      (_, index) => `mq_depth_current{repo="acme/r${index}",branch="main"} 1\n`,
+    ).join('')
+    const answer = ({ path, body }: Seen): Answer => {
+      if (path.includes('getMergeQueueMetrics')) return { body: metrics }
+      if (body.includes('"r7"')) return { status: 403 }
+      return { body: '{"state":"paused","mode":"parallel","enqueuedPullRequests":[]}' }
+    }
+    const { code, out, err, requests } = await list('--include-state', { answer })
+    expect({ code, requests: requests.length }).toEqual({ code: 17, requests: 61 })
+    expect(out.split('\n').slice(6, 8)).toEqual([
+      'acme/r6\tmain\tPAUSED\tparallel\t1\t\t\t',
+      'acme/r7\tmain\t\t\t1\t\t\t',
+    ])
+    expect(err).toMatch(/^mergeq: .* denied access .*\(main of acme\/r7\)\.\n/)
+    const fields = await list('--include-state --fields repo,state -R acme/web', { answer })
+    expect(fields.out).toContain('acme/r59\tPAUSED\n')
+    const { out: screen } = await list('--include-state', { answer, terminal: true })
+    expect(screen).toMatch(/^acme\/r7 +main +- +- +1$/m)
+    expect(screen).toMatch(/^acme\/r8 +main +! paused +parallel +1$/m)
   })
 })

@@ -1,0 +1,100 @@
+import { readSamplesIn } from '../../api/operations/metrics.ts'
+import { getQueue } from '../../api/operations/queues.ts'
+import { call } from '../../cli/calls.ts'
+import type { Cli } from '../../cli/cli.ts'
+import type { Input } from '../../cli/inputs.ts'
+import { type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
+import { defaultHost, queueName, type Repository } from '../../domain/values/repository.ts'
+import { MergeqError, usageError } from '../../errors.ts'
+import { callMethod } from '../../methods/call.ts'
+import { getMergeQueueMetrics } from '../../methods/metrics.ts'
+import { type Failed, forEachQueue, type QueueRequest, reportFailures } from './plan.ts'
+
+/** A queue that the metrics name, and the request that reads it. */
+export interface NamedQueue {
+  readonly name: string
+  readonly request: QueueRequest
+  readonly metrics: QueueMetrics
+}
+
+/** A key of a queue without the host of its repository, which the metrics do not say. */
+export const queueKey = ({ repo, targetBranch }: QueueRequest['values']): string =>
+  `${repo.owner}/${repo.name}`.toLowerCase().concat('@', targetBranch)
+
+/**
+ * Returns the queues that metrics name.
+ *
+ * @param repo the repository that the metrics were requested for
+ */
+export async function queuesIn(
+  bytes: Uint8Array,
+  repo: Repository | undefined,
+  { settings }: Cli,
+): Promise<readonly NamedQueue[]> {
+  // The settings may name several repositories, or none: then the host is the usual one.
+  const place = repo ?? (await settings.read('repo').catch(() => undefined))
+  const queues = summarizeMetrics(readSamplesIn(bytes)).queues.map((metrics): NamedQueue => {
+    const [, owner, name] = /^(.*)\/(.*)$/.exec(metrics.repo ?? '') ?? []
+    const named =
+      owner === undefined || name === undefined ? place : { host: place?.host ?? defaultHost, owner, name }
+    if (named === undefined)
+      throw new MergeqError(
+        'bad-answer',
+        `The metrics name no repository of the queue for ${metrics.branch}.`,
+        {
+          hint: 'Name the repository with --repo.',
+        },
+      )
+    const values = { repo: named, targetBranch: metrics.branch }
+    return { name: queueName(values), request: { operation: getQueue, values, overrides: [] }, metrics }
+  })
+  // Of some queues, only a part of the metrics says the repository.
+  return [...new Map(queues.map(queue => [queueKey(queue.request.values), queue])).values()]
+}
+
+export const noQueueError = (): MergeqError =>
+  new MergeqError('not-found', 'No queue has metrics.', {
+    hint: 'To name a queue, use --repo and --target-branch.',
+  })
+
+/**
+ * Returns the queues of `--all`: those of the organization or of the repository that an option or the environment
+ * names. Throws an error if there are none.
+ */
+export async function allQueues(cli: Cli): Promise<readonly NamedQueue[]> {
+  if (cli.args.has('--target-branch'))
+    throw usageError('--all and --target-branch cannot be used together.', 'Use only one of them.')
+  const repo = await cli.settings.readFrom('option-or-environment', 'repo')
+  const { response } = await callMethod(cli.client(), getMergeQueueMetrics, { repo, branch: undefined })
+  const queues = await queuesIn(response.bytes, repo, cli)
+  if (queues.length === 0) throw noQueueError()
+  return queues
+}
+
+/** The input of a command about one queue; undefined with `--all` or `--from`, which need no queue. */
+export const unlessSeveral = <T>(input: Input<T>): Input<T | undefined> => ({
+  isLast: true,
+  get definitions() {
+    return input.definitions
+  },
+  read: (args, context) => (args.has('--all') || args.has('--from') ? undefined : input.read(args, context)),
+})
+
+/** Reads queues, with the time of each response by the service's clock. */
+export const readQueues = <T extends { readonly name: string; readonly request: QueueRequest }>(
+  queues: readonly T[],
+  cli: Cli,
+) =>
+  forEachQueue(cli, queues, async item => {
+    const { response, date = cli.host.clock.now() } = await call(cli, item.request)
+    return { item, queue: response.records[0] ?? {}, now: date }
+  })
+
+/** Logs why queues of a list could not be read. Returns the exit code of an incomplete list. */
+export const reportUnread = (failed: readonly Failed[], cli: Cli): Promise<number> =>
+  reportFailures(
+    failed.map(({ failure: { message, details } }) => ({
+      failure: new MergeqError('incomplete', message, details),
+    })),
+    cli,
+  )
