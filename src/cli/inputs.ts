@@ -1,4 +1,5 @@
 import type { Param } from '../api/operation.ts'
+import type { ServiceClient } from '../api/service-client.ts'
 import type { ParseContext, ParsedArgs, SettingName } from '../config/settings.ts'
 import { type Type, toggle } from '../domain/values/types.ts'
 import { usageError, withName } from '../errors.ts'
@@ -55,6 +56,8 @@ export interface InputContext extends ParseContext {
    * reasons.
    */
   currentPullRequest(args: ParsedArgs): Promise<string>
+  /** Returns the client for the service. */
+  client(): ServiceClient
 }
 
 /** An input of a command: the options and arguments that give it, and how they are read. */

@@ -202,6 +202,8 @@ export async function parseCommandLine(
     const values = words.slice(index, variadic === true ? undefined : index + 1)
     if (values.length > 0) args.set(name, values)
   }
+  const end = argv.indexOf('--')
+  if (end >= 0) args.set('--', argv.slice(end + 1))
   return { path, command, commands, args, words, problem, asksFor: requestIn(args, command, problem) }
 }
 

@@ -174,6 +174,16 @@ export interface ProgramOptions {
    * Whether Ctrl-C belongs to the program alone: SIGINT does nothing to this process until the program ends.
    */
   readonly handlesInterrupt?: boolean
+  /** With it, standard input is empty; without it, the program shares all streams of this process. */
+  readonly output?: ProgramOutput
+}
+
+/** Who takes what a program prints. */
+export interface ProgramOutput {
+  /** Reads standard output; what it leaves is thrown away. */
+  read(output: AsyncIterable<Uint8Array>): Promise<void>
+  /** Called with each line of standard error; left out, the program shares that of this process. */
+  line?(text: string): Promise<void>
 }
 
 /** How a program of the user ended. */

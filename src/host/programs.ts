@@ -1,6 +1,7 @@
+import type { ChildProcess } from 'node:child_process'
 import { delimiter, dirname } from 'node:path'
 import { absoluteEntries, endProgram, exitCodeOf, findProgram, notStarted, startOf } from './child-process.ts'
-import type { ProgramOptions, ProgramResult } from './host.ts'
+import type { ProgramOptions, ProgramOutput, ProgramResult } from './host.ts'
 
 /** Ignores SIGINT until the returned function is called; then each listener gets one more SIGINT. */
 function ignoreInterrupts(): () => void {
@@ -25,7 +26,7 @@ function existingDirectory(): string {
 export async function runProgram(
   program: string,
   args: readonly string[],
-  { env, until, handlesInterrupt = false }: ProgramOptions,
+  { env, until, handlesInterrupt = false, output }: ProgramOptions,
 ): Promise<ProgramResult> {
   const { execa } = await import('execa')
   const isWindows = process.platform === 'win32'
@@ -41,7 +42,10 @@ export async function runProgram(
     env: { ...env },
     extendEnv: false,
     cwd: existingDirectory(),
-    stdio: 'inherit',
+    stdin: output === undefined ? 'inherit' : 'ignore',
+    stdout: output === undefined ? 'inherit' : 'pipe',
+    stderr: output?.line === undefined ? 'inherit' : 'pipe',
+    buffer: false,
     detached: hasOwnGroup,
     shell,
     windowsHide: false,
@@ -55,12 +59,30 @@ export async function runProgram(
     setTimeout(() => endProgram(child, 'SIGKILL', hasOwnGroup), 700).unref()
   }
   until.addEventListener('abort', stop, { once: true })
-  const { exitCode, signal, code } = await child
+  const [{ exitCode, signal, code }] = await Promise.all([child, output && readStreams(child, output)])
   until.removeEventListener('abort', stop)
   listenAgain()
   if (exitCode === undefined && signal === undefined)
     return { code: notStarted, startError: code ?? 'UNKNOWN' }
   return { code: exitCodeOf(exitCode, signal) }
+}
+
+async function readStreams(
+  { stdout, stderr }: Pick<ChildProcess, 'stdout' | 'stderr'>,
+  { read, line }: ProgramOutput,
+): Promise<void> {
+  const readLines = async () => {
+    if (stderr === null || line === undefined) return
+    const { createInterface } = process.getBuiltinModule('node:readline')
+    for await (const text of createInterface({ input: stderr })) await line(text)
+  }
+  const readOut = async () => {
+    if (stdout === null) return
+    // The program goes on to its end, however much of its output is read.
+    await read(stdout.iterator({ destroyOnReturn: false }))
+    stdout.resume()
+  }
+  await Promise.all([readOut(), readLines()])
 }
 
 /** Opens a URL in the browser; see `Host.openUrl`. */

@@ -277,7 +277,9 @@ const stages: Readonly<Record<string, Stage>> = {
   'pr wait': queued,
   'pr testing': queued,
   'pr explain': queued,
-  'pr targets': { setting: { input: 'a\nb\n', env: { MERGEQ_SHA: '4f2a9c1d' } } },
+  'pr targets': {
+    setting: { input: 'a\nb\n', spawn: () => ({ code: 0, out: 'a\n' }), env: { MERGEQ_SHA: '4f2a9c1d' } },
+  },
   'queue delete': { before: ['queue create --target-branch release'] },
   'queue apply': { setting: { inputTerminal: true, typed: ['y'] } },
   'queue watch': { setting: { terminal: true, inputTerminal: true, keys: ['x', 'q'] } },

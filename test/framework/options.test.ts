@@ -176,12 +176,13 @@ const table: Readonly<Record<string, Rows>> = {
   'pr list': { setting: { answer: listing } },
   'pr targets': {
     line: `pr targets 7 --sha ${sha}`,
-    setting: { files: { 'a.txt': '//b\n', 'a.json': '["//b"]' } },
+    setting: { files: { 'a.txt': '//b\n', 'a.json': '["//b"]', 'empty.txt': '' } },
     options: {
       '--set': { line: `pr targets 7 //a --sha ${sha}` },
       '--forked-run': { line: `pr targets 7 //a --sha ${sha}` },
       '--sha': { line: 'pr targets 7 //a' },
       '--no-sha': { line: 'pr targets 7 //a' },
+      '--if-empty': { line: `pr targets 7 --sha ${sha} --from empty.txt`, typed: '--if-empty none' },
       '--too-large': {
         line: `pr targets 7 --sha ${sha} --from-json a.json`,
         typed: '--too-large fail',

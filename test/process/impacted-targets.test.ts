@@ -78,6 +78,21 @@ describe('`pr targets --from`', () => {
     expect(err).not.toMatch(/EBADF|\n\s+at /)
   })
 
+  test('reads a program to its end, passes on what it says, and ends it with a signal', async () => {
+    const large = 'seq 3000000; echo end >&2; exec 0<&0; [ -z "$MERGEQ_TOKEN$(cat)" ] && exit 0'
+    const { code, out, err, sent } = await shell(
+      `export GITHUB_ACTIONS=true; "$LAUNCHER" pr targets 7 ${at} --exec -- bash -c '${large}'; echo $?; ` +
+        `"$LAUNCHER" pr targets 7 ${at} --exec -- bash -c 'echo //a; echo "::error::no" >&2; exit 1'; echo $?; ` +
+        `"$LAUNCHER" pr targets 7 ${at} --exec -- bash -c 'echo //a; echo $$ > pid; sleep 60' & ` +
+        'until [ -s pid ]; do sleep 0.1; done; kill -TERM $!; wait $!; echo $?; sleep 0.2; kill -0 $(cat pid) || echo gone',
+    )
+    expect({ code, sent }).toEqual({ code: 0, sent: [expect.stringContaining('"ALL"')] })
+    expect(out).toMatch(/0\n2\n143\ngone$/)
+    expect(err).toMatch(/^end$/m)
+    expect(err).toContain('over 20 MiB')
+    expect(err).not.toMatch(/^::error::/m)
+  }, 60_000)
+
   test('waits for the slow writer of a FIFO or of a process substitution', async () => {
     const { sent } = await shell(
       'mkfifo slow; (sleep 0.5; echo //a) > slow & mergeq --from slow; mergeq --from <(sleep 0.3; echo //b)',

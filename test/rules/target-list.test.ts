@@ -130,15 +130,12 @@ describe('a list of targets', () => {
   })
 
   const refusals: readonly (readonly [Form, string | Uint8Array, RegExp])[] = [
-    ['lines', '\uFEFF\r\n \n', /^--from: the list of targets is empty\.$/],
     ['lines', 'a\nb\0c\n', /^--from: line 2 contains a NUL byte/],
     ['lines', Buffer.from('//a\n', 'utf16le'), /line 1 contains a NUL byte/],
     ['lines', '["a","b"]', /line 1 looks like JSON/],
     ['lines', '[\n  "a"\n]\n', /line 1 looks like JSON/],
     ['lines', 'a\n[ "b"]', /line 2 looks like JSON/],
     ['lines', Buffer.from('\uFEFF//a\n', 'utf16le'), /targets are encoded as UTF-16, not UTF-8/],
-    ['json', '', /is empty/],
-    ['json', '[]', /is empty/],
     ['json', '["a",\n3]', /^--from-json: line 2 is not a JSON array of strings/],
     ['json', '["a"', /ends before the end of the array/],
     ['json', '["a"] x', /is not a JSON array of strings/],

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { TestRunner } from 'vitest'
 import type { RegisteredCommand } from '../../src/cli/command.ts'
 import { documentCommand } from '../../src/cli/command-doc.ts'
@@ -214,8 +215,11 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     interrupted: setting.signal ?? new AbortController().signal,
     openUrl: async url => setting.openUrl?.(url),
     git: async (args, options) => setting.spawn?.('git', args, options) ?? { code: 127, out: '' },
-    runProgram: async (program, args, options) =>
-      setting.spawn?.(program, args, options) ?? { code: 127, startError: 'ENOENT' },
+    runProgram: async (program, args, options) => {
+      const result = setting.spawn?.(program, args, options)
+      await options.output?.read(Readable.from([bytes(result?.out ?? '')]))
+      return result ?? { code: 127, startError: 'ENOENT' }
+    },
   }
   try {
     const code = await runProgram(setting.realFiles ? { ...host, files: realFiles } : host, commandGroups)

@@ -3,18 +3,30 @@ import { runRequests } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { argsForPullRequest, pullRequestArguments } from '../../cli/common-inputs.ts'
-import { openInput } from '../../cli/input-files.ts'
-import { type Input, typedName } from '../../cli/inputs.ts'
+import { type Input, option, typedInput } from '../../cli/inputs.ts'
 import { requestOf } from '../../cli/requests.ts'
-import type { ParseContext } from '../../config/settings.ts'
+import type { ParsedArgs } from '../../config/settings.ts'
 import { formatBytes, formatInteger, pluralize } from '../../domain/format.ts'
 import { isPullRequestReference, type RequestedPullRequest } from '../../domain/values/pull-request.ts'
-import { encodeTargets, type ImpactedTargets, TargetList } from '../../domain/values/target-list.ts'
+import type { ImpactedTargets } from '../../domain/values/target-list.ts'
+import { choice } from '../../domain/values/types.ts'
 import { usageError, withName } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { setImpactedTargets } from '../../methods/pull-requests.ts'
-import { sanitizeLine } from '../../output/sanitize.ts'
 import { readRecordOnce } from './reads.ts'
+
+/** Returns the arguments without the words of the program that --exec runs. */
+function withoutProgram(args: ParsedArgs): ParsedArgs {
+  if (!args.has('--exec')) return args
+  const words = [...(args.get('pr') ?? []), ...(args.get('target') ?? [])]
+  const [pr, ...targets] = words.slice(0, words.length - (args.get('--')?.length ?? 0))
+  const others = [...args].filter(([name]) => name !== 'pr' && name !== 'target')
+  const own = [
+    ['pr', pr === undefined ? [] : [pr]],
+    ['target', targets],
+  ] as const
+  return new Map([...others, ...own.filter(([, values]) => values.length > 0)])
+}
 
 /**
  * The pull request: the first argument if it is a reference; all other arguments are targets
@@ -23,7 +35,8 @@ import { readRecordOnce } from './reads.ts'
 const onePullRequest: Input<number> = {
   ...pullRequestArguments,
   definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or a URL', values: 'pull-requests' }],
-  async split(args, context) {
+  async split(typed, context) {
+    const args = withoutProgram(typed)
     const [first] = args.get('pr') ?? []
     if (first !== undefined && isPullRequestReference(first)) return [argsForPullRequest(args, first)]
     const single = argsForPullRequest(args, await context.currentPullRequest(args))
@@ -63,12 +76,21 @@ const commit: Input<string | undefined> = {
   },
 }
 
+const ifEmptyInput = typedInput(
+  'ifEmpty',
+  option(
+    choice(['fail', 'none', 'all'], 'fail|none|all'),
+    'If the list is empty: fail exits 2, none marks no target as impacted, all marks every target',
+    { default: 'fail' },
+  ),
+)
+
 /** The argument and options that give targets; exactly one of them must be typed. */
-const sources = ['target', '--from', '--from-json', '--all', '--none']
+const sources = ['target', '--from', '--from-json', '--exec', '--all', '--none']
 
 const shown = (name: string): string => (name === 'target' ? 'Targets as arguments' : name)
 
-/** The targets, from arguments, a file or standard input; an empty list needs --none. */
+/** The targets, from arguments, a file, standard input or a program; an empty list needs --none or --if-empty. */
 const targetArguments: Input<ImpactedTargets> = {
   definitions: [
     { name: 'target', variadic: true, summary: 'Names of the impacted targets' },
@@ -84,53 +106,29 @@ const targetArguments: Input<ImpactedTargets> = {
       summary: 'Read targets from a JSON array of strings (- for standard input)',
       file: true,
     },
+    {
+      name: '--exec',
+      summary: 'Run the program after -- and read targets from its output, one per line',
+    },
+    ...ifEmptyInput.definitions,
     { name: '--all', summary: 'Mark every target as impacted' },
     { name: '--none', summary: 'Mark no target as impacted' },
   ],
   async read(args, context) {
+    const ifEmpty = ifEmptyInput.read(args)
     const typed = sources.filter(name => args.has(name))
     if (typed.length !== 1)
       throw usageError(
         typed.length === 0
           ? 'No targets were given.'
           : `${typed.map(shown).join(' and ')} cannot be used together.`,
-        'Specify targets as arguments, or use one of --from, --from-json, --all and --none.',
+        'Specify targets as arguments, or use one of --from, --from-json, --exec, --all and --none.',
       )
     const [source = ''] = typed
     const words = args.get(source) ?? []
-    switch (source) {
-      case '--all':
-        return encodeTargets('ALL')
-      case '--none':
-        return encodeTargets([])
-      case '--from':
-      case '--from-json': {
-        const list = new TargetList(source === '--from' ? 'lines' : 'json', typedName)
-        const [path = ''] = words
-        return context.logger.withSpinner(
-          () => `Reading targets: ${pluralize(list.number, 'target')}, ${formatBytes(list.bytesRead)} so far`,
-          () => list.read(openInput(path, context)),
-        )
-      }
-      default:
-        await noteRewrittenTarget(words, context)
-        return encodeTargets(words)
-    }
+    const { readTargets } = await import('./read-targets.ts')
+    return readTargets(source, source === '--exec' ? (args.get('--') ?? []) : words, { ifEmpty, context })
   },
-}
-
-/** Matches what Git Bash makes of `//a:one` and of `/a:one`. */
-const rewrittenPath = /^(?:\/(?!\/)|[A-Za-z]:[\\/])/
-
-async function noteRewrittenTarget(
-  words: readonly string[],
-  { host: { env, runtime }, logger }: ParseContext,
-): Promise<void> {
-  const rewritten = words.find(word => rewrittenPath.test(word))
-  if (rewritten !== undefined && runtime.platform === 'win32' && env.MSYSTEM)
-    await logger.info(
-      `Git Bash may have rewritten the target ${sanitizeLine(rewritten)}. To send targets unchanged, set MSYS_NO_PATHCONV=1 or use --from.`,
-    )
 }
 
 export const prTargetsCommand = command({
@@ -143,7 +141,7 @@ export const prTargetsCommand = command({
   },
   examples: [
     'mergeq pr targets 123 //cart:lib //web:app --sha 4f2a9c1',
-    'git diff --name-only origin/main | mergeq pr targets 123 --from -',
+    'mergeq pr targets 123 --exec -- npx nx show projects --affected',
     'mergeq pr targets 123 --all',
   ],
   run: ({ request }, cli) =>

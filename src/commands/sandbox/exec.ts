@@ -1,7 +1,7 @@
 import { command } from '../../cli/command.ts'
 import { printPreview } from '../../cli/dry-run.ts'
 import type { Input } from '../../cli/inputs.ts'
-import { usageError } from '../../errors.ts'
+import { runUserProgram } from '../../cli/user-program.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
 import { describeSandbox, serverOptions, useSandbox } from './open-sandbox.ts'
 
@@ -32,25 +32,6 @@ export const sandboxExecCommand = command({
       const preview = `Would run ${words.map(sanitizeLine).join(' ')} against ${describeSandbox(values)}.`
       return printPreview(preview, cli)
     }
-    const [program = '', ...programArgs] = words
-    return useSandbox(values, host, async sandbox => {
-      const { interrupted } = host
-      const { code, startError } = await host.runProgram(program, programArgs, {
-        env: sandbox.environment,
-        until: interrupted,
-      })
-      if (interrupted.aborted) throw interrupted.reason
-      if (startError === 'ENOENT')
-        throw usageError(
-          `Command not found: ${sanitizeLine(program)}.`,
-          'Check the command name and your PATH.',
-        )
-      if (startError !== undefined)
-        throw usageError(
-          `The command cannot be started: ${sanitizeLine(program)} (${startError}).`,
-          'Check the command and the permissions of its file.',
-        )
-      return code
-    })
+    return useSandbox(values, host, sandbox => runUserProgram(host, words, { env: sandbox.environment }))
   },
 })

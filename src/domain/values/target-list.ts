@@ -98,17 +98,14 @@ export class TargetList {
   /** The offset of each target and its hash; an offset 0 is free. At most half of the slots are used. */
   private slots = new Int32Array(2048)
 
-  /** @param nameOf returns the name of what the caller gives: `from`, `fromJson` or `none` */
+  /** @param nameOf returns the name of what the caller gives: `from` or `fromJson` */
   constructor(form: 'lines' | 'json', nameOf: (name: string) => string) {
     this.form = form
     this.nameOf = nameOf
     this.array[0] = opening
   }
 
-  /**
-   * Reads the whole list, but not further once it is over the limit. Throws a usage error for empty or invalid
-   * input.
-   */
+  /** Reads the whole list, but not further once it is over the limit. Throws a usage error for invalid input. */
   async read(input: AsyncIterable<Uint8Array>): Promise<ImpactedTargets> {
     const separator = this.form === 'lines' ? newline : quote
     let rest: Uint8Array[] = []
@@ -126,11 +123,6 @@ export class TargetList {
         return this.result({ chunks: [new Uint8Array(0)], bytes: Math.max(this.length, maxBodySize) + 1 })
     }
     this.end(Buffer.concat(rest))
-    if (this.number === 0)
-      throw usageError(
-        `${this.source}: the list of targets is empty.`,
-        `The command that wrote the list may have failed. If no target is impacted, use ${this.nameOf('none')}.`,
-      )
     this.array[this.length] = closing
     return this.result({ chunks: [this.array.subarray(0, this.length + 1)], bytes: this.length + 1 })
   }

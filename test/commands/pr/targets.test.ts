@@ -100,15 +100,9 @@ describe('the targets that `pr targets` sends', () => {
   })
 
   test.each<[string, string | Uint8Array, RegExp]>([
-    [
-      '--from -',
-      '',
-      /--from: the list of targets is empty\.\n {2}The command that wrote the list may have failed.*--none/,
-    ],
     ['--from -', 'a\0b\0', /line 1 contains a NUL byte\.\n.*newlines.*as UTF-8/],
     ['--from -', '["a","b"]', /line 1 looks like JSON\.\n {2}.*use --from-json/],
     ['--from -', Buffer.from('\uFEFF//a\n', 'utf16le'), /UTF-16, not UTF-8\.\n.*-Encoding utf8/],
-    ['--from-json -', '[]', /is empty.*\n.*--none/],
   ])('are refused and nothing is sent: %s with %j', async (words, input, message) => {
     const { code, out, err, bodies } = await send(words, { input })
     expect({ code, out, bodies }).toEqual({ code: 2, out: '', bodies: [] })
@@ -125,6 +119,98 @@ describe('the targets that `pr targets` sends', () => {
     expect(await send('--from - --too-large=maybe', { inputTerminal: true, input: '//a\n' })).toMatchObject({
       code: 2,
       err: expect.not.stringContaining('Reading'),
+    })
+  })
+})
+
+test.each([
+  ['--from -', ''],
+  ['--from-json -', '[]'],
+  [`--sha ${sha} --exec -- list`, ''],
+])('an empty list of %s is refused, unless --if-empty says what it means', async (words, input) => {
+  const run = (ifEmpty: string) =>
+    mergeq(
+      `pr targets 7 -R acme/web -b main ${ifEmpty} ${words.startsWith('--from') ? `--sha ${sha} ` : ''}${words}`,
+      {
+        answer: () => ({ body: 'OK' }),
+        input,
+        spawn: () => ({ code: 0, out: input }),
+      },
+    )
+  const refused = await run('')
+  expect(refused).toMatchObject({ code: 2, requests: [] })
+  expect(refused.err).toMatch(/: the list of targets is empty\.\n {2}.*--exec.*--if-empty none/)
+  expect((await run('--if-empty none')).requests.map(({ body }) => body)).toEqual([requestOf([])])
+  expect((await run('--if-empty all')).requests.map(({ body }) => body)).toEqual([requestOf('ALL')])
+})
+
+describe('a program that lists targets', () => {
+  async function exec(
+    words: string,
+    result: { code: number; out?: string; startError?: string },
+    more: Setting = {},
+  ) {
+    const started: unknown[] = []
+    const { code, out, err, requests } = await mergeq(`pr targets ${words}`, {
+      answer: () => ({ body: 'OK' }),
+      spawn: (program, args, { env }) => {
+        started.push([program, ...args])
+        expect(JSON.stringify(env)).not.toContain('test-token')
+        return { out: '', ...result }
+      },
+      ...more,
+    })
+    return { code, out, err, started, bodies: requests.map(({ body }) => body) }
+  }
+
+  test('gets its own options, and its lines are sent after it ended with 0', async () => {
+    const { code, started, bodies } = await exec(`7 ${at} --exec -- nx show --sha x`, {
+      code: 0,
+      out: 'b\na\nb\n',
+    })
+    expect({ code, started, bodies }).toEqual({
+      code: 0,
+      started: [['nx', 'show', '--sha', 'x']],
+      bodies: [requestOf(['b', 'a'])],
+    })
+    const env = { MERGEQ_PR: '7', MERGEQ_TOKEN: 'test-token', MERGEQ_TOKEN_FILE: '/test-token' }
+    const dry = await exec(`${at} --dry-run --exec -- 9`, { code: 0, out: 'a' }, { env })
+    expect(dry).toMatchObject({
+      code: 0,
+      started: [['9']],
+      bodies: [],
+      out: expect.stringContaining('{"number":7'),
+    })
+  })
+
+  test.each([
+    [{ code: 1, out: '//a\n' }, '--exec: list ended with exit code 1. Nothing was sent.'],
+    [{ code: 137, out: '//a\n' }, '--exec: list ended with exit code 137 (signal 9). Nothing was sent.'],
+    [{ code: 1, out: '["a"' }, '--exec: list ended with exit code 1. Nothing was sent.'],
+    [{ code: 0, out: '["a"]' }, '--exec: line 1 looks like JSON.'],
+    [{ code: 127, startError: 'ENOENT' }, 'Command not found: list.'],
+  ])('sends nothing after %j', async (result, message) => {
+    const { code, err, bodies } = await exec(`7 ${at} --exec -- list`, result)
+    expect({ code, first: err.split('\n')[0], bodies }).toEqual({
+      code: 2,
+      first: `mergeq: ${message}`,
+      bodies: [],
+    })
+  })
+
+  test.each([
+    [`7 //a ${at} --exec -- list`, 2],
+    [`7 --all ${at} --exec -- list`, 2],
+    [`7 --from - ${at} --exec -- list`, 2],
+    [`7 ${at} --exec`, 2],
+    [`${at} --exec -- list`, 2],
+    ['7 -R acme/web -b main --exec -- list', 2],
+    [`7 ${at} --exec -- list`, 4],
+  ])('is not started where something else is wrong: %s', async (words, expected) => {
+    const { code, started } = await exec(words, { code: 0, out: '//a' }, { env: { MERGEQ_TOKEN: '' } })
+    expect({ code, started: started.filter(line => String(line).startsWith('list')) }).toEqual({
+      code: expected,
+      started: [],
     })
   })
 })
