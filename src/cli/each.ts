@@ -94,6 +94,7 @@ export async function each<T extends Item, R>(
   const [first] = requests
   return {
     outcomes,
-    report: async () => (first === undefined ? 0 : reportResults(first.operation, requests, outcomes, cli)),
+    report: async () =>
+      first === undefined ? 0 : reportResults(first.operation, requests, outcomes, cli, items.map(name)),
   }
 }

@@ -29,6 +29,7 @@ export const otherWords: readonly OtherWords[] = [
   ['queue *', '<word>', '-b *'],
   ['queue get', '--for', 'queue watch --for'],
   ['queue pause', '--for --until', 'A pause has no end. To end it, run: mergeq queue resume'],
+  ['queue drain', '--for --until', 'A drain has no end. To end it, run: mergeq queue resume'],
   ['queue get, queue list, pr list', '--watch --follow --wait', 'queue watch'],
   ['queue check', '--depth', '--max-depth'],
   ['flaky', 'show view describe info search find', 'flaky get'],

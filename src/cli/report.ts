@@ -6,14 +6,14 @@ import type { ServiceRequest } from '../methods/resolve.ts'
 import { createAdvice } from './advice.ts'
 import type { Cli } from './cli.ts'
 
-interface RequestResult {
+export interface RequestResult {
   readonly code: number
   readonly failure?: MergeqError | undefined
 }
 
 /** Returns the name of what one of several requests is about, as it is typed. */
 export const resourceName = ({ pr, testId, ticket }: Resource): string | undefined =>
-  pr === undefined ? ticket && `${testId} ${ticket}` : `#${pr}`
+  pr === undefined ? testId && `${testId} ${ticket}` : `#${pr}`
 
 /** Returns the error of one of several requests, with the name of what it is about in the message. */
 export const withResource = (failure: MergeqError, name: string | undefined): MergeqError =>
@@ -31,6 +31,7 @@ export async function reportResults(
   requests: readonly ServiceRequest[],
   results: readonly RequestResult[],
   cli: Cli,
+  names: readonly (string | undefined)[],
 ): Promise<number> {
   const failures = results.flatMap(({ failure }) => failure ?? [])
   const interruptions = failures.filter(({ kind }) => kind === 'interrupted')
@@ -38,7 +39,7 @@ export async function reportResults(
   const isUnfinished = results.length < requests.length || interruptions.length > 0
   const errors = failures.filter(({ kind }) => kind !== 'interrupted')
   const codes = results.map(({ code }) => code)
-  if (isUnfinished && requests.length > 1) await warnUnfinished(operation, requests, results, cli)
+  if (isUnfinished && requests.length > 1) await warnUnfinished(operation, names, results, cli)
   if (interruptions.length > 0 || (aborted && isUnfinished)) {
     const interruption =
       (await interruptionOf(operation, requests, results, cli)) ?? interruptions[0] ?? toMergeqError(reason)
@@ -65,16 +66,16 @@ function progressOf({ recovery }: Operation, result: RequestResult | undefined):
 
 async function warnUnfinished(
   operation: Operation,
-  requests: readonly ServiceRequest[],
+  names: readonly (string | undefined)[],
   results: readonly RequestResult[],
   { logger }: Cli,
 ): Promise<void> {
   const order: readonly Progress[] = ['Done', 'Failed', 'In progress', 'Not sent']
   const summary = order.flatMap(progress => {
-    const numbers = requests
+    const ofProgress = names
       .filter((_, index) => progressOf(operation, results[index]) === progress)
-      .map(({ values }) => resourceName(resourceOf(values)) ?? '?')
-    return numbers.length === 0 ? [] : [`${progress}: ${joinList(numbers)}.`]
+      .map(name => name ?? '?')
+    return ofProgress.length === 0 ? [] : [`${progress}: ${joinList(ofProgress)}.`]
   })
   await logger.warn(`Stopped early. ${summary.join(' ')}`)
 }

@@ -139,6 +139,7 @@ describe('the hint is something else', () => {
     ['queue get --timeuot 5s', 'To see the usage, run: mergeq queue get --help'],
     ['queue get -n foo', 'Did you mean --dry-run?'],
     ['queue pause --for 1h', 'A pause has no end. To end it, run: mergeq queue resume'],
+    ['queue drain --for 1h', 'A drain has no end. To end it, run: mergeq queue resume'],
     ['queue empty', 'To cancel all and delete the queue: mergeq queue delete --cancel-all'],
     ['pr create', 'No command opens a pull request. To submit one that is open: mergeq pr submit'],
     ['flaky mute abc123', 'Tests are quarantined on their page: mergeq flaky get --web <test>'],

@@ -211,6 +211,9 @@ const table: Readonly<Record<string, Rows>> = {
     options: stopsOnError('pr explain'),
   },
   'queue update': { line: 'queue update --set x=1' },
+  'queue pause': { options: { '--yes': { line: 'queue pause --all' } } },
+  'queue resume': { options: { '--yes': { line: 'queue resume --all' } } },
+  'queue drain': { options: { '--yes': { line: 'queue drain --all' } } },
   'queue delete': { line: 'queue delete --yes', options: { '--yes': { line: 'queue delete' } } },
   'queue wait': {
     line: 'queue wait --timeout 0',

@@ -12,6 +12,7 @@ import type { JsonObject } from '../../json.ts'
 import type { ServiceRequest } from '../../methods/resolve.ts'
 import type { QueueParams } from './plan.ts'
 
+const { getQueue } = operations
 const { repo, targetBranch, state } = operations.updateQueue.params
 
 /** Sets the state of a queue and no other setting; there is a receipt, whatever the service responds. */
@@ -23,7 +24,11 @@ export const setQueueState = {
 
 const verbs = { RUNNING: 'Resumed', PAUSED: 'Paused', DRAINING: 'Draining' } as const
 
-type SettableState = keyof typeof verbs
+export type SettableState = keyof typeof verbs
+
+export const isSettable = (state: string): state is SettableState => Object.hasOwn(verbs, state)
+
+export type StateRequest = ServiceRequest<QueueParams & { readonly state: SettableState }>
 
 /**
  * Returns what a change of the state means for the pull requests of the queue:
@@ -51,13 +56,10 @@ export const stateRequest = (state: SettableState) =>
   requestOf(setQueueState, { state: { definitions: [], read: () => state } })
 
 /** Sends the request that sets a state, and says what changes. Returns the exit code. */
-export const changeState = (
-  cli: Cli,
-  request: ServiceRequest<QueueParams & { readonly state: SettableState }>,
-): Promise<number> =>
+export const changeState = (cli: Cli, request: StateRequest): Promise<number> =>
   runRequests(cli, [request], {
     before: async ({ repo, targetBranch }) =>
-      (await tryRead(cli.client(), operations.getQueue, { repo, targetBranch }, { once: true })).record,
+      (await tryRead(cli.client(), getQueue, { repo, targetBranch }, { once: true })).record,
     present: ({ values: { state, repo, targetBranch }, before }) => ({
       sentence:
         before === undefined

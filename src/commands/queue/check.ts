@@ -1,17 +1,23 @@
+import { tryRead } from '../../api/extra-reads.ts'
+import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { call } from '../../cli/calls.ts'
+import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { requestOf } from '../../cli/requests.ts'
 import { formatAge, pluralize } from '../../domain/format.ts'
+import { findQueue, type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
 import { stateOf } from '../../domain/states.ts'
-import { queueName, repositoryName } from '../../domain/values/repository.ts'
+import { queueName, repositoryName, shortRepositoryName } from '../../domain/values/repository.ts'
 import { duration, integer } from '../../domain/values/types.ts'
-import { MergeqError, usageError } from '../../errors.ts'
+import { extendError, MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { columns } from '../../output/view.ts'
+import { allQueues, readQueues, unlessSeveral } from './all-queues.ts'
+import { type QueueParams, reportFailures } from './plan.ts'
 
 interface HealthCheck {
   readonly check: string
@@ -69,56 +75,165 @@ export function checkStalled(queue: JsonObject, maxIdle: number, now: number): H
   }
 }
 
-const conditionColumns = columns(['CHECK', 'check'], ['OK', 'ok'], ['REASON', 'reason', 'prose'])
+/** Checks that at most half of the pull requests that left the queue in the last hour failed. */
+function checkFailures({ numbers: { merged = 0, failed = 0, cancelled = 0 } }: QueueMetrics): HealthCheck[] {
+  const count = merged + failed + cancelled
+  const reason = `${failed} of the ${pluralize(count, 'pull request')} that left in the last hour failed`
+  return count === 0 ? [] : [{ check: 'failures', ok: failed * 2 <= count, reason }]
+}
+
+interface Conditions {
+  readonly maxDepth?: number | undefined
+  readonly stalled?: number | undefined
+  readonly notPaused?: boolean
+}
+
+/** What is checked where no condition was given, in addition to failures. */
+const usualConditions: Conditions = { stalled: 3_600_000, notPaused: true }
+
+const checkQueue = (
+  queue: JsonObject,
+  now: number,
+  { maxDepth, stalled, notPaused }: Conditions,
+): HealthCheck[] => [
+  ...(maxDepth === undefined ? [] : [checkDepth(queue, maxDepth)]),
+  ...(stalled === undefined ? [] : [checkStalled(queue, stalled, now)]),
+  ...(notPaused ? [checkPaused(queue)] : []),
+]
+
+/** Reads the metrics of a queue; undefined if there are none. */
+async function readMetrics({ repo, targetBranch }: QueueParams, cli: Cli): Promise<QueueMetrics | undefined> {
+  const { response, failure } = await tryRead(cli.client(), getMergeQueueMetrics, { repo })
+  if (failure !== undefined) await cli.logger.warn(`Failures were not checked: ${failure.message}`)
+  return response && findQueue(summarizeMetrics(readSamplesIn(response.bytes)), repo, targetBranch)
+}
+
+const failedOf = (checks: readonly HealthCheck[]) => checks.filter(({ ok }) => !ok)
+
+const recordOf = ({ repo, targetBranch }: QueueParams, checks: readonly JsonObject[]) => ({
+  ok: checks.every(({ ok }) => ok === true),
+  repo: repositoryName(repo),
+  targetBranch,
+  checks,
+})
+
+const withoutSummary = ({ check, ok, reason }: HealthCheck) => ({ check, ok, reason })
+
+/** The error of a queue that failed checks. */
+function checkError(values: QueueParams, failed: readonly HealthCheck[], cli: Cli): MergeqError {
+  const reasons = failed.map(({ reason }) => reason).join('; ')
+  const { commandLine } = cli.settings
+  return new MergeqError('check-failed', `Queue check failed for ${queueName(values)}: ${reasons}.`, {
+    hint: failed.some(({ check }) => check === 'not-paused')
+      ? `To resume a paused queue, run: ${commandLine(['queue', 'resume'], values)}`
+      : `To list the queued pull requests, run: ${commandLine(['queue', 'get'], values)}`,
+    isShown: cli.results === 'screen',
+  })
+}
 
 const conditionRecord: RecordFields = {
   names: ['check', 'ok', 'reason'],
-  columns: conditionColumns,
+  columns: columns(['CHECK', 'check'], ['OK', 'ok'], ['REASON', 'reason', 'prose']),
+}
+
+const queueCheckRecord: RecordFields = {
+  names: ['repo', 'targetBranch', 'ok', 'checks', 'exit', 'message'],
+  columns: columns(
+    ['REPOSITORY', 'repo', 'id'],
+    ['BRANCH', 'targetBranch', 'id'],
+    ['OK', 'ok'],
+    ['REASON', 'reason', 'prose'],
+  ),
+}
+
+/** Checks all queues, and prints a row for each. Returns the exit code. */
+async function checkAll(conditions: Conditions, isUsual: boolean, cli: Cli): Promise<number> {
+  const { outcomes, failed: unread } = await readQueues(await allQueues(cli), cli)
+  const checked = outcomes.map(({ item: { metrics, request }, result, failure }) => {
+    const { queue = {}, now = 0 } = result ?? {}
+    const checks = failure === undefined ? checkQueue(queue, now, conditions) : []
+    if (failure === undefined && isUsual) checks.push(...checkFailures(metrics))
+    return { values: request.values, checks, failed: failedOf(checks), failure }
+  })
+  const rowsOf = (nameRepository: typeof repositoryName) =>
+    checked.map(({ values: { repo, targetBranch }, failed, failure }) => ({
+      repo: nameRepository(repo),
+      targetBranch,
+      ok: failure === undefined && failed.length === 0,
+      result: failure !== undefined ? 'error' : failed.length === 0 ? 'pass' : 'fail',
+      reason: failure?.message ?? failed.map(({ reason }) => reason).join('; '),
+    }))
+  await cli.printer.print({
+    records: checked.map(({ values, checks, failure }) => ({
+      ...recordOf(values, checks.map(withoutSummary)),
+      ...(failure === undefined ? {} : { ok: false, exit: failure.exit, message: failure.message }),
+    })),
+    columns: queueCheckRecord.columns,
+    rows: rowsOf(repositoryName),
+    screen: () => ({
+      columns: columns(
+        ['REPOSITORY', 'repo', 'id'],
+        ['BRANCH', 'targetBranch', 'id'],
+        ['RESULT', 'result', 'state'],
+        ['REASON', 'reason', 'prose'],
+      ),
+      rows: rowsOf(shortRepositoryName),
+    }),
+  })
+  const isShown = cli.results === 'screen'
+  const failures = [
+    ...unread.map(({ failure }) => extendError(failure, { isShown })),
+    ...checked.flatMap(({ values, failed }) =>
+      failed.length === 0 ? [] : [checkError(values, failed, cli)],
+    ),
+  ]
+  return reportFailures(
+    failures.map(failure => ({ failure })),
+    cli,
+  )
 }
 
 export const queueCheckCommand = command({
   name: 'queue check',
   summary: 'Check the health of a queue',
-  alsoSends: [getQueue],
+  alsoSends: [getQueue, getMergeQueueMetrics],
   exits: ['check-failed'],
   prints: {
-    table: 'one row per condition',
-    json: '{"ok","repo","targetBranch","checks"}',
-    ndjson: 'one condition per line',
+    table: 'one row per condition; with --all, one row per queue',
+    json: '{"ok","repo","targetBranch","checks"}; with --all, a list of them',
+    ndjson: 'one condition per line; with --all, one queue per line',
   },
-  fields: conditionRecord,
+  fields: typed => (typed.has('--all') ? queueCheckRecord : conditionRecord),
   options: {
-    request: requestOf(getQueue),
+    request: unlessSeveral(requestOf(getQueue)),
     maxDepth: option(integer(0), 'Fail if more than <n> pull requests are queued'),
     stalled: option(duration, 'Fail if pull requests are queued and none changed state for this long'),
     notPaused: flag('Fail if the queue is paused'),
+    all: flag('Check every queue that the metrics name: of the organization, or of --repo'),
   },
   examples: [
+    'mergeq queue check',
     'mergeq queue check --not-paused --stalled 2h',
     'mergeq queue check --max-depth 20 --json | jq .ok',
+    'mergeq queue check --all',
   ],
   async run({ request, maxDepth, stalled, notPaused }, cli) {
-    if (maxDepth === undefined && stalled === undefined && !notPaused)
-      throw usageError('No condition was given.', 'Add --max-depth, --stalled or --not-paused.')
     if (stalled === 0) throw usageError('--stalled must be more than 0.', 'For example: --stalled 2h')
+    const isUsual = maxDepth === undefined && stalled === undefined && !notPaused
+    const conditions = isUsual ? usualConditions : { maxDepth, stalled, notPaused }
+    if (request === undefined) return checkAll(conditions, isUsual, cli)
+    const { values } = request
     const { response, date } = await call(cli, request)
-    const [queue = {}] = response.records
-    const checks: readonly HealthCheck[] = [
-      ...(maxDepth === undefined ? [] : [checkDepth(queue, maxDepth)]),
-      ...(stalled === undefined ? [] : [checkStalled(queue, stalled, date ?? cli.host.clock.now())]),
-      ...(notPaused ? [checkPaused(queue)] : []),
+    const metrics = isUsual ? await readMetrics(values, cli) : undefined
+    const checks = [
+      ...checkQueue(response.records[0] ?? {}, date ?? cli.host.clock.now(), conditions),
+      ...(metrics === undefined ? [] : checkFailures(metrics)),
     ]
-    const failed = checks.filter(({ ok }) => !ok)
-    const { repo, targetBranch } = request.values
+    const failed = failedOf(checks)
     await cli.printer.print({
-      records: checks.map(({ check, ok, reason }) => ({ check, ok, reason })),
-      document: records => ({
-        ok: failed.length === 0,
-        repo: repositoryName(repo),
-        targetBranch,
-        checks: records,
-      }),
-      columns: conditionColumns,
+      records: checks.map(withoutSummary),
+      document: records => recordOf(values, records),
+      columns: conditionRecord.columns,
       screen: () => ({
         columns: columns(
           ['RESULT', 'result', 'state'],
@@ -136,15 +251,6 @@ export const queueCheckCommand = command({
       }),
     })
     if (failed.length === 0) return 0
-    throw new MergeqError(
-      'check-failed',
-      `Queue check failed for ${queueName({ repo, targetBranch })}: ${failed.map(({ reason }) => reason).join('; ')}.`,
-      {
-        hint: failed.some(({ check }) => check === 'not-paused')
-          ? 'To resume a paused queue, run: mergeq queue resume'
-          : 'To list the queued pull requests, run: mergeq queue get',
-        isShown: cli.results === 'screen',
-      },
-    )
+    throw checkError(values, failed, cli)
   },
 })

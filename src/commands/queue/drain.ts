@@ -1,13 +1,10 @@
-import { getQueue } from '../../api/operations/queues.ts'
 import { command } from '../../cli/command.ts'
-import { changeState, setQueueState, stateRequest } from './change-state.ts'
+import { runStateCommand, stateCommand } from './change-states.ts'
 
 export const queueDrainCommand = command({
+  ...stateCommand('DRAINING'),
   name: 'queue drain',
   summary: 'Start no new tests; let running tests finish and merge what passes',
-  operation: setQueueState,
-  alsoSends: [getQueue],
-  options: { request: stateRequest('DRAINING') },
-  examples: ['mergeq queue drain'],
-  run: ({ request }, cli) => changeState(cli, request),
+  examples: ['mergeq queue drain', 'mergeq queue drain --all --record states.json'],
+  run: (options, cli) => runStateCommand(cli, 'DRAINING', options),
 })

@@ -23,6 +23,7 @@ import {
   isJsonFileName,
   type LoadedFile,
   loadYaml,
+  outputError,
   type QueueRequest,
   queueFileEndings,
   readLive,
@@ -68,11 +69,6 @@ async function readOldFile(file: string | undefined, cli: Cli): Promise<LoadedFi
   const exists = file !== undefined && (await cli.host.files.exists(file))
   return exists ? readQueueFile(file, cli) : undefined
 }
-
-const outputError = (path: string, error: Error): MergeqError =>
-  new MergeqError('output', `${path} could not be written: ${error.message}.`, {
-    hint: 'Existing files are unchanged. Check the directory and the free disk space.',
-  })
 
 /** A queue, and where it is exported to. */
 interface Export {

@@ -1,13 +1,10 @@
-import { getQueue } from '../../api/operations/queues.ts'
 import { command } from '../../cli/command.ts'
-import { changeState, setQueueState, stateRequest } from './change-state.ts'
+import { runStateCommand, stateCommand } from './change-states.ts'
 
 export const queuePauseCommand = command({
+  ...stateCommand('PAUSED'),
   name: 'queue pause',
   summary: 'Pause testing and merging; let running tests finish',
-  operation: setQueueState,
-  alsoSends: [getQueue],
-  options: { request: stateRequest('PAUSED') },
-  examples: ['mergeq queue pause'],
-  run: ({ request }, cli) => changeState(cli, request),
+  examples: ['mergeq queue pause', 'mergeq queue pause --all --record states.json'],
+  run: (options, cli) => runStateCommand(cli, 'PAUSED', options),
 })

@@ -30,7 +30,7 @@ import {
 } from '../../domain/values/repository.ts'
 import { readText } from '../../domain/values/text.ts'
 import { fileName } from '../../domain/values/types.ts'
-import { type MergeqError, mostSevere, usageError, withName } from '../../errors.ts'
+import { MergeqError, mostSevere, usageError, withName } from '../../errors.ts'
 import { type Json, type JsonObject, parseJson, stringifyJson } from '../../json.ts'
 import type { Method } from '../../methods/method.ts'
 import { resolveRequest, type ServiceRequest } from '../../methods/resolve.ts'
@@ -72,6 +72,11 @@ export const queueFileEndings = ['.yaml', '.yml', '.json'] as const
 
 /** The package for YAML is large: most commands of the group do not need it. */
 export const loadYaml = () => import('./yaml.ts')
+
+export const outputError = (path: string, error: Error): MergeqError =>
+  new MergeqError('output', `${path} could not be written: ${error.message}.`, {
+    hint: 'Existing files are unchanged. Check the directory and the free disk space.',
+  })
 
 export interface LoadedFile {
   readonly text: string

@@ -1,13 +1,28 @@
-import { getQueue } from '../../api/operations/queues.ts'
 import { command } from '../../cli/command.ts'
-import { changeState, setQueueState, stateRequest } from './change-state.ts'
+import { option } from '../../cli/inputs.ts'
+import { fileName } from '../../domain/values/types.ts'
+import { usageError } from '../../errors.ts'
+import { restoreStates, runStateCommand, stateCommand } from './change-states.ts'
+
+const { options, exits, ...shared } = stateCommand('RUNNING')
 
 export const queueResumeCommand = command({
+  ...shared,
   name: 'queue resume',
   summary: 'Resume testing and merging',
-  operation: setQueueState,
-  alsoSends: [getQueue],
-  options: { request: stateRequest('RUNNING') },
-  examples: ['mergeq queue resume'],
-  run: ({ request }, cli) => changeState(cli, request),
+  exits: [...exits, 'stale'],
+  options: {
+    ...options,
+    from: option(
+      fileName('file'),
+      'Restore the states that --record wrote; skip queues whose state has changed since',
+    ),
+  },
+  examples: ['mergeq queue resume', 'mergeq queue resume --from states.json'],
+  run({ from, ...values }, cli) {
+    if (from === undefined) return runStateCommand(cli, 'RUNNING', values)
+    if (values.record !== undefined)
+      throw usageError('--from and --record cannot be used together.', 'Use only one of them.')
+    return restoreStates(cli, from, values)
+  },
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { checkDepth, checkPaused, checkStalled } from '../../../src/commands/queue/check.ts'
 import type { JsonObject } from '../../../src/json.ts'
-import { type Answer, mergeq, noon, type Setting } from '../../support/harness.ts'
+import { type Answer, mergeq, noon, type Seen, type Setting } from '../../support/harness.ts'
 import { entry, queue } from '../../support/queue-watch.ts'
 
 const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', NO_COLOR: '1' }
@@ -115,5 +115,64 @@ describe('queue check', () => {
       targetBranch: 'main',
       checks,
     })
+  })
+
+  /** Metrics of queues of acme, with what failed and merged in the last hour. */
+  const metricsOf = (...queues: readonly (readonly [name: string, failed: number, merged: number])[]) =>
+    queues
+      .map(([name, failed, merged]) => {
+        const labels = `repo="acme/${name}",branch="main"`
+        const count = (conclusion: string, value: number) =>
+          `mq_pr_conclusions_1h_total{${labels},conclusion="${conclusion}"} ${value}\n`
+        return `mq_depth_current{${labels}} 1\n${count('failed', failed)}${count('merged', merged)}`
+      })
+      .join('')
+  const serve = (state: string, metrics: Answer, age = 0) => ({
+    answer: ({ path, body }: Seen): Answer => {
+      if (path.includes('Metrics')) return metrics
+      if (body.includes('"denied"')) return { status: 403 }
+      const isPaused = state === 'PAUSED' || body.includes('"paused"')
+      const headers = { date: new Date(noon).toUTCString() }
+      return { headers, body: JSON.stringify(queue(isPaused ? 'PAUSED' : state, changed(7, 'PENDING', age))) }
+    },
+  })
+
+  test.each<readonly [why: string, setting: Setting, code: number, message: string]>([
+    ['half of them failed', serve('RUNNING', { body: metricsOf(['web', 2, 2]) }), 0, ''],
+    [
+      'more failed',
+      serve('RUNNING', { body: metricsOf(['web', 3, 2]) }),
+      21,
+      '3 of the 5 pull requests that left in the last hour failed',
+    ],
+    ['no data', serve('RUNNING', { body: metricsOf(['web', 0, 0]) }), 0, ''],
+    ['no metrics', serve('RUNNING', { status: 400 }), 0, 'Failures were not checked: '],
+    ['paused', serve('PAUSED', { body: '' }), 21, 'the queue is PAUSED'],
+    ['stalled', serve('RUNNING', { body: '' }, hour), 21, 'no state change for 1h'],
+  ])('without conditions it checks what makes sense: %s', async (_, setting, exit, message) => {
+    const { code, err } = await check('', setting)
+    expect({ code, err }).toEqual({ code: exit, err: expect.stringContaining(message) })
+  })
+
+  test('--all has a row for each queue, and ends with the worst code', async () => {
+    const names = [
+      ['web', 0, 9],
+      ['paused', 9, 0],
+      ['denied', 0, 9],
+    ] as const
+    const setting = { ...serve('RUNNING', { body: metricsOf(...names) }), env: {} }
+    const { code, out, err, requests } = await check('--all', setting)
+    expect({ code, requests: requests.length }).toEqual({ code: 4, requests: 4 })
+    const failed = 'the queue is PAUSED; 9 of the 9 pull requests that left in the last hour failed'
+    expect(out).toMatch(/^github.com\/acme\/web\tmain\ttrue\t\n/)
+    expect(out).toContain(`github.com/acme/paused\tmain\tfalse\t${failed}\n`)
+    expect(out).toMatch(/\ngithub.com\/acme\/denied\tmain\tfalse\t.*denied access/)
+    expect(err).toContain(`Queue check failed for main of acme/paused: ${failed}.\n`)
+    const json = JSON.parse((await check('--all --max-depth 0 --json', setting)).out)
+    expect(json.map(({ ok, checks }: JsonObject) => [ok, checks])).toEqual([
+      [false, [expect.objectContaining({ check: 'max-depth' })]],
+      [false, [expect.objectContaining({ check: 'max-depth' })]],
+      [false, []],
+    ])
   })
 })

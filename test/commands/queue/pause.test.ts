@@ -1,0 +1,183 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Answer, mergeq, openStory, type Seen, type Setting, type Story } from '../../support/harness.ts'
+import { namesOf } from '../../support/queue-files.ts'
+
+const branches = ['main', 'next', 'docs', 'release/1', 'release/2']
+
+describe('an incident in an organization of five queues, of which one was paused before', () => {
+  let story: Story
+  beforeEach(async () => {
+    story = await openStory()
+    for (const branch of branches.slice(1)) await story.mergeq(`queue create -b ${branch}`)
+    await story.mergeq('queue pause -b next')
+  })
+  afterEach(() => story.close())
+
+  const states = async () => {
+    const { out } = await story.mergeq('queue list --include-state --json')
+    return Object.fromEntries(
+      JSON.parse(out).map(({ branch, state }: Record<string, string>) => [branch, state]),
+    )
+  }
+  const all = (state: string, others = {}) => ({
+    ...Object.fromEntries(branches.map(branch => [branch, state])),
+    ...others,
+  })
+
+  test('pause all, resume from the record: the one stays paused', async () => {
+    const disk = new Map<string, string>()
+    const paused = await story.mergeq('queue pause --all --record states.json --yes', { disk })
+    expect(paused.code, paused.err).toBe(0)
+    expect(paused.out).toContain('github.com/acme/web\tnext\tunchanged\tPAUSED\tPAUSED\n')
+    expect(paused.err).toContain(
+      '5 queues: 4 changed, 1 unchanged. Queues without metrics are not included.\n',
+    )
+    expect(await states()).toEqual(all('PAUSED'))
+    await story.mergeq('queue drain -b docs')
+    const resumed = await story.mergeq('queue resume --from states.json --yes', { disk })
+    expect({ code: resumed.code, states: await states() }).toEqual({
+      code: 14,
+      states: all('RUNNING', { next: 'PAUSED', docs: 'DRAINING' }),
+    })
+    expect(resumed.err).toContain(
+      'mergeq: The queue for docs of acme/web is draining, not paused as in the record; it was not changed.\n',
+    )
+  })
+})
+
+const running = '{"state":"running","enqueuedPullRequests":[]}'
+/** Two queues that run; `answer` may answer in the place of one. */
+const serve =
+  (answer: (seen: Seen) => Answer | undefined = () => undefined) =>
+  (seen: Seen): Answer => {
+    const named = (repo: string) => `mq_depth_current{repo="${repo}",branch="main"} 1\n`
+    if (seen.path.includes('Metrics')) return { body: named('acme/web') + named('acme/api') }
+    return answer(seen) ?? { body: seen.path.endsWith('getQueue') ? running : 'OK' }
+  }
+const pause = (flags: string, setting: Setting = {}) =>
+  mergeq(`queue pause --all ${flags}`, { answer: serve(), disk: new Map(), ...setting })
+const changesIn = (requests: readonly Seen[]) =>
+  namesOf(requests).filter(name => name === 'updateQueue').length
+
+describe('queue pause --all', () => {
+  test.each<readonly [flags: string, env: NonNullable<Setting['env']>, query: string]>([
+    ['', {}, ''],
+    ['-R acme/web', {}, '?repo=acme%2Fweb&repoHost=github.com'],
+    ['', { MERGEQ_REPO: 'acme/web' }, '?repo=acme%2Fweb&repoHost=github.com'],
+  ])('%s with %j asks for the queues%s, and never for that of the checkout', async (flags, env, query) => {
+    const spawn = () => ({ code: 0, out: 'https://github.com/acme/own.git\n' })
+    const { code, requests } = await pause(`--yes ${flags}`, { env, spawn })
+    expect({ code, path: requests[0]?.path }).toEqual({ code: 0, path: `/v1/getMergeQueueMetrics${query}` })
+    expect(namesOf(requests).slice(1).sort()).toEqual(['getQueue', 'getQueue', 'updateQueue', 'updateQueue'])
+  })
+
+  test('the file is made before the first change, and has each change before it is sent', async () => {
+    const disk = new Map<string, string>()
+    const seen: string[] = []
+    const answer = serve(({ path }) => {
+      if (path.endsWith('updateQueue')) seen.push(disk.get('s.json') ?? '')
+      return undefined
+    })
+    const { code } = await pause('--record s.json --yes', { disk, answer })
+    const change = { targetBranch: 'main', before: 'RUNNING', after: 'PAUSED' }
+    expect({ code, file: JSON.parse(disk.get('s.json') ?? '') }).toEqual({
+      code: 0,
+      file: ['web', 'api'].map(name => ({ repo: `github.com/acme/${name}`, ...change })),
+    })
+    expect(seen[0]).toContain('github.com/acme/web')
+  })
+
+  test.each<readonly [name: string, api: Answer, code: number, recorded: number]>([
+    ['a change that was refused', { status: 403 }, 4, 1],
+    ['a change that may have been made', { status: 504 }, 11, 2],
+  ])('%s has a row with its error, and does not stop the others', async (_, api, exit, recorded) => {
+    const answer = serve(({ path, body }) =>
+      path.endsWith('updateQueue') && body.includes('"api"') ? api : undefined,
+    )
+    const disk = new Map<string, string>()
+    const { code, out, err } = await pause('--record s.json --yes --retries 0', { disk, answer })
+    expect({ code, file: JSON.parse(disk.get('s.json') ?? '').length }).toEqual({
+      code: exit,
+      file: recorded,
+    })
+    expect(out).toMatch(
+      /^github.com\/acme\/web\tmain\tchanged\tRUNNING\tPAUSED\ngithub.com\/acme\/api\tmain\t.+\t\t\n$/,
+    )
+    expect(err).toContain('2 queues: 1 changed, 1 error. Queues without metrics are not included.\n')
+  })
+
+  const old = { 's.json': '[]' }
+  const readOnly = () => {
+    throw new Error('read-only file system')
+  }
+  test.each<readonly [flags: string, setting: Setting, code: number, message: string]>([
+    ['-b main --yes', {}, 2, '--all and --target-branch cannot be used together.'],
+    ['', {}, 2, 'To skip the prompt, add --yes.'],
+    ['--record s.json', { files: old, inputTerminal: true }, 2, 's.json already exists.'],
+    [
+      '--record s.json --yes',
+      { onChange: readOnly },
+      16,
+      's.json could not be written: read-only file system.',
+    ],
+    [
+      '',
+      { terminal: true, inputTerminal: true, typed: ['n'] },
+      2,
+      'This pauses 2 queues. Queues without metrics are not',
+    ],
+    ['--yes', { answer: () => ({ body: 'up 1\n' }) }, 5, 'No queue has metrics.'],
+  ])('%s with %j changes nothing', async (flags, setting, exit, message) => {
+    const { code, err, requests } = await pause(flags, setting)
+    expect({ code, changes: changesIn(requests) }).toEqual({ code: exit, changes: 0 })
+    expect(err).toContain(message)
+  })
+
+  test('a terminal shows an error once, in its row', async () => {
+    const answer = serve(({ body }) => (body.includes('"api"') ? { status: 403 } : undefined))
+    const { out, err } = await pause('--yes', { answer, terminal: true, columns: 200 })
+    expect(out).toMatch(/^acme\/api +main .*denied access/m)
+    expect(err).not.toContain('denied access')
+  })
+})
+
+describe('queue resume --from', () => {
+  const resume = (before: string, live: string, flags = '--yes') =>
+    mergeq(`queue resume --from s.json ${flags}`, {
+      files: {
+        's.json': JSON.stringify([{ repo: 'acme/web', targetBranch: 'main', before, after: 'PAUSED' }]),
+      },
+      answer: ({ path }) => ({ body: path.endsWith('getQueue') ? running.replace('running', live) : 'OK' }),
+    })
+
+  test.each([
+    ['DRAINING', 'paused', 0, 'DRAINING'],
+    ['SWITCHING_MODES', 'paused', 0, 'RUNNING'],
+    ['PAUSED', 'paused', 0, undefined],
+    ['RUNNING', 'running', 14, undefined],
+  ])('%s before and %s now ends with %i', async (before, live, exit, sent) => {
+    const { code, requests } = await resume(before, live)
+    const state = requests[1] && JSON.parse(requests[1].body).state
+    expect({ code, state, requests: requests.length }).toEqual({
+      code: exit,
+      state: sent,
+      requests: sent === undefined ? 1 : 2,
+    })
+  })
+
+  test.each(['--yes --all', '--yes -R acme/web', '--yes --record r.json', ''])(
+    '%s is a usage error',
+    async flags => {
+      const { code, requests } = await resume('RUNNING', 'paused', flags)
+      expect({ code, requests }).toEqual({ code: 2, requests: [] })
+    },
+  )
+
+  test('a file that is no record is a usage error', async () => {
+    const { code, err } = await mergeq('queue resume --from s.json --yes', { files: { 's.json': '[{}]' } })
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining('s.json is not a record of states.'),
+    })
+  })
+})
