@@ -1,5 +1,6 @@
 import { fieldNames, sampleRecord } from '../api/operations/fields.ts'
 import { readSamplesIn, sampleBatches } from '../api/operations/metrics.ts'
+import { getQueue } from '../api/operations/queues.ts'
 import { call } from '../cli/calls.ts'
 import type { Cli } from '../cli/cli.ts'
 import { command } from '../cli/command.ts'
@@ -18,10 +19,13 @@ import {
   quantileOf,
   summarizeMetrics,
 } from '../domain/metrics/last-hour.ts'
+import { queueMetricsText } from '../domain/metrics/queue-text.ts'
+import type { Repository } from '../domain/values/repository.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { getMergeQueueMetrics } from '../methods/metrics.ts'
 import { plainText, type Span, type StyledLine, styled } from '../output/styled-text.ts'
 import { columns, rawText, type Table } from '../output/view.ts'
+import { queuesIn, readQueues, reportUnread } from './queue/all-queues.ts'
 
 /** Block characters, which every terminal font has. */
 const heights = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
@@ -185,13 +189,26 @@ async function printSamples(bytes: Uint8Array, { printer, host }: Cli): Promise<
   }
 }
 
+/** Reads each queue that the metrics name. Returns the text of their own metrics. */
+async function readQueueMetrics(bytes: Uint8Array, repo: Repository | undefined, cli: Cli) {
+  const { results, failed } = await readQueues(await queuesIn(bytes, repo, cli), cli)
+  const readings = results.map(({ item: { request }, queue, now }) => {
+    const { repo, targetBranch: branch } = request.values
+    return { repo: `${repo.owner}/${repo.name}`, branch, queue, now }
+  })
+  return { bytes: new TextEncoder().encode(queueMetricsText(readings)), failed }
+}
+
 export const metricsCommand = command({
   name: 'metrics',
   summary: 'Show merge queue metrics (Prometheus text format on a pipe)',
   operation: getMergeQueueMetrics,
+  alsoSends: [getQueue],
+  exits: ['incomplete'],
   options: {
     request: requestOf(getMergeQueueMetrics, { repo: repositoryOrAll(getMergeQueueMetrics.params.repo) }),
     raw: flag('Show every series on a terminal instead of a summary'),
+    queues: flag('Read each queue, and print what the metrics lack: its state, pull requests and their ages'),
   },
   // A record is a sample.
   fields: {
@@ -204,13 +221,16 @@ export const metricsCommand = command({
     'mergeq metrics --raw',
     'mergeq metrics --repo acme/web --json',
     'mergeq metrics > mergeq.prom',
+    'mergeq metrics --queues > queues.prom',
   ],
-  async run({ request, raw }, cli) {
+  async run({ request, raw, queues }, cli) {
     const { options, printer, host } = cli
     const { response } = await call(cli, request)
-    const { bytes } = response
+    const { bytes, failed } = queues
+      ? await readQueueMetrics(response.bytes, request.values.repo, cli)
+      : { bytes: response.bytes, failed: [] }
     if (drawsResults(cli)) {
-      const series = raw ? [...readSamplesIn(bytes)].filter(isCounted) : []
+      const series = raw || queues ? [...readSamplesIn(bytes)].filter(isCounted) : []
       const screen = () =>
         series.length > 0
           ? seriesTable(series)
@@ -224,6 +244,6 @@ export const metricsCommand = command({
       await printer.print({ records: [], columns: [], screen })
     } else if (options.format.isForPeople && options.fields.length === 0) await printer.print(rawText(bytes))
     else await printSamples(bytes, cli)
-    return 0
+    return reportUnread(failed, cli)
   },
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { MergeqError } from '../../src/errors.ts'
-import { mergeq, type Setting } from '../support/harness.ts'
+import { type Answer, mergeq, noon, type Seen, type Setting } from '../support/harness.ts'
 import { bisection, bucketLines, main } from '../support/metrics-text.ts'
 
 /** The lines of a histogram, from its cumulative counts. */
@@ -165,5 +165,47 @@ describe('metrics of one branch', () => {
   test('a line that is not of the format is refused, too', async () => {
     const { code } = await mergeq('metrics -b main', { answer: () => ({ body: `${text}<oops>\n` }) })
     expect(code).toBe(15)
+  })
+})
+
+describe('metrics --queues', () => {
+  const ago = (seconds: number) => new Date(noon - seconds * 1000).toISOString()
+  const entry = (state: string, seconds: number) => ({ prNumber: 1, state, stateChangedAt: ago(seconds) })
+  const answer = ({ path, body }: Seen): Answer => {
+    if (path.includes('Metrics'))
+      return { body: queueOf('main', 2) + queueOf('a\\"b', 0) + queueOf('gone', 0) }
+    if (body.includes('gone')) return { status: 404, body: 'no such queue' }
+    const enqueuedPullRequests = body.includes('main') ? [entry('testing', 60), entry('pending', 90)] : []
+    const document = { state: 'paused', enqueuedPullRequests }
+    return { body: JSON.stringify(document), headers: { date: new Date(noon).toUTCString() } }
+  }
+
+  test('prints state, pull requests and ages of each queue that can be read', async () => {
+    const { code, out, err, requests } = await mergeq('metrics --queues', { answer })
+    expect({ code, requests: requests.length }).toEqual({ code: 17, requests: 4 })
+    expect(err).toContain('no queue for gone of acme/web')
+    const main = 'repo="acme/web",branch="main"'
+    const lines = out.split('\n')
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        '# TYPE mergeq_queue_state gauge',
+        `mergeq_queue_state{${main},state="paused"} 1`,
+        `mergeq_queue_state{${main},state="running"} 0`,
+        `mergeq_queue_pull_requests{${main},state="testing"} 1`,
+        `mergeq_queue_pull_requests{${main},state="pending_failure"} 0`,
+        'mergeq_queue_pull_requests{repo="acme/web",branch="a\\"b",state="testing"} 0',
+      ]),
+    )
+    expect(lines.filter(line => /^mergeq_queue_\w+_age/.test(line))).toEqual([
+      `mergeq_queue_head_age_seconds{${main}} 60`,
+      `mergeq_queue_oldest_age_seconds{${main}} 90`,
+    ])
+  })
+
+  test('is a table of series on a terminal, and records in JSON', async () => {
+    const { out } = await show('--queues -b main', '', { answer, columns: 120 })
+    expect(out).toMatch(/^mergeq_queue_head_age_seconds +repo=acme\/web branch=main +60$/m)
+    const json = JSON.parse((await show('--queues -b main --json', '', { answer })).out)
+    expect(json[0]).toMatchObject({ name: 'mergeq_queue_state', type: 'gauge', labels: { state: 'running' } })
   })
 })
