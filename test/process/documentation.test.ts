@@ -4,7 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import { parse } from 'yaml'
 import { parseRepository } from '../../src/domain/values/repository.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
-import { recordedJobs } from '../support/ci-jobs.ts'
+import { head, recordedJobs } from '../support/ci-jobs.ts'
 import { type Block, blocksOf, documents, linesOf, transcriptsOf } from '../support/code-blocks.ts'
 import {
   adaptForTest,
@@ -126,16 +126,17 @@ describe.each(guides)('%s', { timeout: 90_000 }, path => {
   }
 })
 
-/** A part of a pipeline: a whole one, a job, or a step, of any of the three systems. */
+/** A part of a pipeline: a whole one, a job, or a step, of any of the systems. */
 interface Part {
   readonly env?: Variables
-  /** What GitLab calls `env`. */
+  /** What GitLab and CircleCI call `env`. */
   readonly variables?: Variables
+  readonly environment?: Variables
   readonly steps?: readonly (Part | string)[]
   readonly jobs?: Readonly<Record<string, Part>>
   readonly run?: string
   readonly command?: string
-  readonly script?: readonly string[]
+  readonly script?: string | readonly string[]
 }
 
 /**
@@ -146,21 +147,28 @@ function scriptsOf(
   part: Part,
   outer: Variables = {},
 ): readonly { shell: string; script: string; env: Variables }[] {
-  const env = { ...outer, ...part.env, ...part.variables }
+  const env = { ...outer, ...part.env, ...part.variables, ...part.environment }
   const own = (shell: string, script: string | undefined) =>
     script === undefined || notRunnable[script] !== undefined ? [] : [{ shell, script, env }]
   const below = [...(part.steps ?? []), ...Object.values(part.jobs ?? {})]
   return [
     ...own('-e', part.run),
     ...own('-e', part.command),
-    ...own('-eo pipefail', part.script?.join('\n')),
+    ...own('-eo pipefail', [part.script ?? []].flat().join('\n') || undefined),
     ...below.flatMap(one => (typeof one === 'string' ? [] : scriptsOf(one, env))),
   ]
 }
 
-/** GitLab's jobs stand at the top of the document. */
-const pipelineOf = (document: Part & Readonly<Record<string, Part>>): Part =>
-  document.steps === undefined && document.jobs === undefined ? { jobs: document } : document
+/** The pipeline of a recipe; GitLab's jobs stand at the top of the document, and Jenkins' steps are Groovy. */
+function pipelineOf({ language, text }: Block): Part {
+  if (language === 'groovy')
+    return { steps: [...text.matchAll(/\bsh '(.*)'/g)].map(([, run = '']) => ({ run })) }
+  const document: Part & Readonly<Record<string, Part>> = parse(text)
+  return document.steps === undefined && document.jobs === undefined ? { jobs: document } : document
+}
+
+/** The values of the event that CircleCI puts into a recipe. */
+const eventValues: Variables = { 'base.ref': 'release/2.4', number: '123', 'head.sha': head }
 
 const targets = 'Impacted targets, including forks'
 
@@ -175,6 +183,9 @@ const rehearsals: Readonly<Record<string, readonly (readonly [system: string, jo
   'Failing tests on the pull request': [['github', 'pull request']],
   GitLab: [['gitlab', 'push']],
   Buildkite: [['buildkite', 'pull request']],
+  Jenkins: [['jenkins', 'pull request as it is']],
+  CircleCI: [['circleci', 'a branch, or a pull request with the GitHub App']],
+  'Azure Pipelines': [['azure', 'pull request']],
 }
 
 /** What a recipe leaves behind, by its heading. */
@@ -191,7 +202,7 @@ const traces: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
 
 describe('docs/ci.md', { timeout: 90_000 }, () => {
   const blocks = blocksOf('docs/ci.md')
-  const recipes = blocks.filter(({ language }) => language === 'yaml')
+  const recipes = blocks.filter(({ language }) => /^(?:yaml|groovy)$/.test(language))
 
   test('every recipe is rehearsed', () =>
     expect(recipes.map(({ heading }) => heading)).toEqual(Object.keys(rehearsals)))
@@ -215,11 +226,16 @@ describe('docs/ci.md', { timeout: 90_000 }, () => {
     const secret = variables.MERGEQ_TOKEN ?? sandbox.token
     let said = ''
     try {
-      for (const { shell, script, env } of scriptsOf(pipelineOf(parse(recipe.text)))) {
+      for (const { shell, script, env } of scriptsOf(pipelineOf(recipe))) {
         expect(script, 'text of others is no part of a script').not.toContain('${{')
         const own = Object.entries(env).map(([name, value]) => [
           name,
-          value.replace(/^\$\{\{ secrets.*/, secret),
+          value
+            .replace(/^(?:\$\{\{ secrets|\$\(MERGEQ_TOKEN\)).*/, secret)
+            .replace(
+              /^<< pipeline\.event\.github\.pull_request\.(\S+) >>$/,
+              (_, name) => eventValues[name] ?? '',
+            ),
         ])
         const { code, out, err } = await sh(
           ['bash', ...shell.split(' '), '-c', adaptForTest(script)] as [string, ...string[]],
