@@ -55,7 +55,7 @@ export async function callOperation<P extends Params>(
     const { sentState } = failure.details
     if (recovery !== undefined && sentState === 'ambiguous') {
       const { recoverWrite } = await import('./recovery.ts')
-      const write = { operation, recovery, request, params, failure, limits }
+      const write = { operation, recovery, request, failure, limits }
       return { ...result, ...(await recoverWrite(write, client)), date: undefined }
     }
     if (sentState === 'not-sent') {

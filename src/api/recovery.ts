@@ -10,7 +10,6 @@ import {
   type Operation,
   operationName,
   type Params,
-  type ParamValues,
   type RecoveryRule,
   type Resource,
   type WriteRecovery,
@@ -22,7 +21,6 @@ import type { RequestLimits, ServiceClient } from './service-client.ts'
 
 interface UnconfirmedWrite<P extends Params = Params> {
   readonly operation: Operation<P>
-  readonly params: ParamValues<P>
   readonly recovery: WriteRecovery
   readonly request: Request
   readonly failure: MergeqError

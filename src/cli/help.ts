@@ -320,7 +320,7 @@ const renderFormatting = (layout: Layout): string =>
     'Output formats (--output, --json, MERGEQ_OUTPUT):\n',
     layout.items(outputFormats.map(({ name, summary }) => [name, summary])),
     layout.paragraph(
-      '--fields state,readiness.hasImpactedTargets prints only these fields, in every format. A name is a field of the record or a heading of the table, such as "rate 7d" or rate_7d. An unknown name is an error that lists the names.',
+      '--fields state,readiness.hasImpactedTargets prints only these fields, in every format. A name is a field of the record, such as failure_rate_last_7d. An unknown name is an error that lists the names.',
     ),
     layout.paragraph(
       'Standard output contains results only; progress, warnings and errors go to standard error. With json and ndjson, an error is one JSON object.',

@@ -26,9 +26,9 @@ export const integerParser =
     return Number(text)
   }
 
-/** Accepts negative numbers and fractions. Throws a usage error for any other text. */
+/** Accepts negative numbers and fractions, small ones as JavaScript writes them: `1e-7`. Throws a usage error for any other text. */
 export function parseDecimal(text: string): number {
-  if (!/^-?\d+(\.\d+)?$/.test(text)) throw usageError(`'${text}' is not a number.`)
+  if (!/^-?\d+(\.\d+)?(e-\d+)?$/.test(text)) throw usageError(`'${text}' is not a number.`)
   return Number(text)
 }
 
@@ -155,19 +155,14 @@ export const integer = (min: number, max = maxInteger): Type<number> =>
   })
 
 /** Decimal numbers. */
-export const decimal = (placeholder: string): Type<number> => ({
-  ...textual({
+export const decimal = (placeholder: string): Type<number> =>
+  textual({
     expected: 'a number',
     placeholder,
     declaration: 'number',
     accepts: 'number',
     parse: parseDecimal,
-  }),
-  check(value) {
-    if (typeof value !== 'number' || !Number.isFinite(value)) throw wrongType(value, 'a finite number')
-    return value
-  },
-})
+  })
 
 /** Any visible text; errors call the value `valueName`. */
 export const text = (valueName: string, placeholder: string = valueName): Type<string> =>
