@@ -177,9 +177,8 @@ export type Route = `${'GET' | 'POST'} /${string}`
 export type RecoveryRule = 'submit' | 'cancel' | 'restart' | 'create' | 'update' | 'delete'
 
 interface ReadBack {
+  /** The change has all its params. */
   readonly operation: Operation
-  /** Its params: the body of the change names every one of them. */
-  readonly params: readonly string[]
   readonly rule: RecoveryRule
 }
 

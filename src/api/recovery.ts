@@ -232,8 +232,7 @@ async function readOnce<P extends Params>(
     return rules[back.rule]({ record, sent: isObject(body) ? body : {}, ...seconds })
   }
   try {
-    const names = Object.entries(request.resource).filter(([name]) => back.params.includes(name))
-    const reading = await buildRequest(client, back.operation, Object.fromEntries(names))
+    const reading = await buildRequest(client, back.operation, { ...request.resource })
     // One retry: a reading that fails by chance must not hide what the other readings say.
     const maxRetries = Math.min(limits.maxRetries ?? client.maxRetries, 1)
     const { response, date } = await exchange(client, back.operation, reading, {

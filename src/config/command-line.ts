@@ -16,7 +16,7 @@ const optionWords = (name: string, value: string): CommandWords =>
   value.startsWith('-') ? [`${name}=${value}`] : [name, value]
 
 /**
- * Returns `CommandLine` for a command: it repeats the options that were typed. If a URL, a receipt or `--set`
+ * Returns `CommandLine` for a command: it repeats the options that were typed. If a URL or a receipt
  * named another queue, `place` replaces their values; what is configured for that queue is left out.
  */
 export const createCommandLine =

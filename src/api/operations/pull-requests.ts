@@ -89,7 +89,7 @@ export const getPartialPullRequest: typeof getSubmittedPullRequest = {
 const recoveredByRecord = (rule: RecoveryRule, change: string, done: string) => ({
   change,
   done,
-  readBack: { operation: getSubmittedPullRequest, params: ['repo', 'targetBranch', 'pr'], rule },
+  readBack: { operation: getSubmittedPullRequest, rule },
 })
 
 export const submitPullRequest = defineOperation({

@@ -61,7 +61,7 @@ const recoveredByQueue = (rule: RecoveryRule, change: string, done: string) =>
   ({
     change,
     done,
-    readBack: { operation: getQueue, params: ['repo', 'targetBranch'], rule },
+    readBack: { operation: getQueue, rule },
     replay: 'if-not-applied',
     ofQueue: true,
   }) as const
