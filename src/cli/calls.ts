@@ -18,6 +18,8 @@ export interface RequestsOptions<V> extends PresentOptions<V> {
   before?(values: V): Promise<JsonObject | undefined>
   /** Returns an error that says more about a request that failed; if it throws, the original error stays. */
   explain?(failure: MergeqError, request: ServiceRequest<V>): Promise<MergeqError>
+  /** Sends a request in the place of `call`. */
+  send?(request: ServiceRequest<V>): Promise<CallResult<Params>>
   /** How many requests are sent at a time; 4 by default. */
   readonly atOnce?: number | undefined
   /** Whether the first exit code other than 0 stops the rest; by default with `--stop-on-error`. */
@@ -68,10 +70,11 @@ export async function runRequests<V extends RequestValues>(
     return 0
   }
   const { atOnce, stopOnError, explain } = options
+  const send = options.send ?? (request => call(cli, request, explain === undefined ? {} : { explain }))
   const showsSheet = requests.length === 1 && !cli.args.has('--output')
   const work = async (request: ServiceRequest<V>): Promise<Called> => {
     const before = await readBefore(cli, request, options)
-    return { before, called: await call(cli, request, explain === undefined ? {} : { explain }) }
+    return { before, called: await send(request) }
   }
   const { report } = await each(cli, requests, work, {
     atOnce,

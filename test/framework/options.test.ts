@@ -172,7 +172,7 @@ const table: Readonly<Record<string, Rows>> = {
     options: { ...stopsOnError('pr cancel --yes'), '--yes': { line: 'pr cancel 7 8' } },
   },
   'pr restart': { options: stopsOnError('pr restart') },
-  'pr get': { options: stopsOnError('pr get') },
+  'pr get': { options: { ...stopsOnError('pr get'), '--grace': { setting: { answer: knowsNothing } } } },
   'pr list': { setting: { answer: listing } },
   'pr targets': {
     line: `pr targets 7 --sha ${sha}`,
@@ -267,7 +267,12 @@ const table: Readonly<Record<string, Rows>> = {
   'flaky match': {
     line: 'flaky match j.xml',
     setting: junit('name="alpha" file="src/a.ts"'),
-    options: { '--window-only': { setting: junit('name="new" classname="A"') } },
+    options: {
+      '--window-only': { setting: junit('name="new" classname="A"') },
+      '--allow': { typed: '--allow known', setting: junit('name="alpha" file="src/a.ts"') },
+      '--variant': { typed: '--variant linux' },
+      '--on-unavailable': { typed: '--on-unavailable pass', setting: { answer: () => ({ status: 503 }) } },
+    },
   },
   'flaky gate': {
     line: 'flaky gate --max 2',

@@ -26,6 +26,7 @@ const otherCodes: Readonly<Record<string, number>> = {
   'mergeq sandbox start --port 8080 --scenario flaky': 130,
   'mergeq flaky get "cart totals merges"': 2,
   'mergeq flaky match --since 7d reports/*.xml': 21,
+  'mergeq flaky match --since 7d --allow known reports/*.xml': 21,
 }
 
 /**

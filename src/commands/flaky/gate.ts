@@ -7,7 +7,7 @@ import { requestOf } from '../../cli/requests.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { describeInWords } from '../../domain/time-range.ts'
 import { isUuid, readText } from '../../domain/values/text.ts'
-import { choice, fileName, integer } from '../../domain/values/types.ts'
+import { fileName, integer } from '../../domain/values/types.ts'
 import { isOutage, MergeqError, usageError } from '../../errors.ts'
 import { getString, isObject, type Json, type JsonObject, parseJson } from '../../json.ts'
 import { incompleteListError, type ListEnd } from '../../methods/list.ts'
@@ -17,6 +17,7 @@ import { columns } from '../../output/view.ts'
 import {
   type FailingTestsRequest,
   logNotes,
+  onUnavailableOption,
   rangeOf,
   readFailingTests,
   readUnhealthyTests,
@@ -163,11 +164,7 @@ export const flakyGateCommand = command({
     request: requestOf(listTests),
     max: maxInput,
     baseline: baselineInput,
-    onUnavailable: option(
-      choice(['pass', 'fail'], 'pass|fail'),
-      'If the service is unavailable: pass exits 0, fail exits 7',
-      { default: 'fail' },
-    ),
+    onUnavailable: onUnavailableOption,
     windowOnly: windowOnlyInput,
   },
   fields: verdictRecord,

@@ -15,6 +15,8 @@ export interface FailedTest {
 export interface JUnitResults {
   readonly cases: number
   readonly failed: readonly FailedTest[]
+  /** Why the run probably ended early, without a full stop: `it has an error outside of test cases`. */
+  readonly problem: string | undefined
 }
 
 /** Upper limit for names, attributes and comments, in characters; text between tags has no limit. */
@@ -41,6 +43,10 @@ interface Element {
   readonly name: string | undefined
   readonly classname: string | undefined
   readonly file: string | undefined
+  /** How many failures and errors a suite says that it has. */
+  readonly reported: number
+  /** How many it has. */
+  failures: number
   hasFailed: boolean
 }
 
@@ -54,6 +60,7 @@ export async function parseJUnit(bytes: AsyncIterable<Uint8Array>, file: string)
   const openElements: Element[] = []
   const failed: FailedTest[] = []
   let [cases, declarations, hasRoot] = [0, 0, false]
+  let problem: string | undefined
   const junitError = (problem: string, hint = 'Use a JUnit XML file from a test runner.') =>
     usageError(`${file}: line ${parser.line + 1}: ${problem}.`, hint)
 
@@ -65,10 +72,13 @@ export async function parseJUnit(bytes: AsyncIterable<Uint8Array>, file: string)
     if (tag === 'testcase') cases++
     if (tag === 'failure' || tag === 'error') {
       // A failure outside of test cases is one of its suite, which could not be set up.
-      const element =
-        openElements.findLast(open => open.tag === 'testcase') ??
-        openElements.findLast(open => open.tag === 'testsuite')
-      if (element !== undefined) element.hasFailed = true
+      const testCase = openElements.findLast(open => open.tag === 'testcase')
+      if (testCase === undefined) problem = 'it has an error outside of test cases'
+      const element = testCase ?? openElements.findLast(open => open.tag === 'testsuite')
+      if (element !== undefined) {
+        element.hasFailed = true
+        element.failures++
+      }
     }
     const read = (name: string): string | undefined => String(attributes[name] ?? '') || undefined
     openElements.push({
@@ -76,11 +86,17 @@ export async function parseJUnit(bytes: AsyncIterable<Uint8Array>, file: string)
       name: read('name'),
       classname: read('classname'),
       file: read('file') ?? read('filepath'),
+      reported: (Number(read('failures')) || 0) + (Number(read('errors')) || 0),
+      failures: 0,
       hasFailed: false,
     })
   }
   parser.onclosetag = () => {
     const element = openElements.pop()
+    const parent = openElements.at(-1)
+    if (element !== undefined && parent !== undefined) parent.failures += element.failures
+    if (element !== undefined && element.reported > element.failures)
+      problem ??= 'it reports more failures than it has test cases for'
     if (element?.hasFailed !== true) return
     if (failed.length >= maxFailedTests)
       throw junitError(`more than ${formatInteger(maxFailedTests)} failed tests`)
@@ -128,7 +144,7 @@ export async function parseJUnit(bytes: AsyncIterable<Uint8Array>, file: string)
   }
   parser.write(decoder?.decode() ?? '').close()
   if (!hasRoot) throw usageError(`${file} is empty.`, truncatedHint)
-  return { cases, failed }
+  return { cases, failed, problem }
 }
 
 type Decoder = InstanceType<typeof TextDecoder>

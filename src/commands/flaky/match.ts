@@ -3,12 +3,13 @@ import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { expandFiles, openInput } from '../../cli/input-files.ts'
-import type { Input } from '../../cli/inputs.ts'
+import { type Input, option } from '../../cli/inputs.ts'
 import { requestOf } from '../../cli/requests.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { describeWhen } from '../../domain/time-range.ts'
 import { parseDuration } from '../../domain/values/time.ts'
-import { MergeqError, usageError } from '../../errors.ts'
+import { choice, text } from '../../domain/values/types.ts'
+import { isOutage, MergeqError, usageError } from '../../errors.ts'
 import { get, getString, type JsonObject } from '../../json.ts'
 import { incompleteListError } from '../../methods/list.ts'
 import { listFailingTests, listUnhealthyTests } from '../../methods/tests.ts'
@@ -17,6 +18,7 @@ import type { FailedTest, JUnitResults } from './junit.ts'
 import { idColumn, nameColumn, ownerColumn } from './list.ts'
 import {
   logNotes,
+  onUnavailableOption,
   rangeOf,
   readFailingTests,
   readUnhealthyTests,
@@ -201,7 +203,18 @@ export const flakyMatchCommand = command({
   name: 'flaky match',
   summary: 'Classify failures in JUnit XML files as known, quarantined or new',
   alsoSends: [listFailingTests, listUnhealthyTests],
-  options: { request: requestOf(listTests), files: filesArgument, windowOnly: windowOnlyInput },
+  options: {
+    request: requestOf(listTests),
+    files: filesArgument,
+    allow: option(
+      choice(['known', 'quarantined'], 'known|quarantined'),
+      'Failures that pass: quarantined tests only, or all that are known to fail',
+      { default: 'quarantined' },
+    ),
+    variant: option(text('variant', 'name'), 'Compare with the tests of this variant only'),
+    onUnavailable: onUnavailableOption,
+    windowOnly: windowOnlyInput,
+  },
   fields: matchRecord,
   exits: ['check-failed'],
   prints: {
@@ -211,15 +224,22 @@ export const flakyMatchCommand = command({
   },
   examples: [
     'mergeq flaky match junit.xml --since 7d',
+    'mergeq flaky match junit.xml --allow known --on-unavailable pass',
     'mergeq flaky match build/test-results/test/*.xml --json',
     'npx vitest run --reporter=junit | mergeq flaky match -',
   ],
-  async run({ request, files, windowOnly }, cli) {
+  async run({ request, files, allow, variant, onUnavailable, windowOnly }, cli) {
     const { printer, logger } = cli
     for (const { file, cases } of files) if (cases === 0) await logger.warn(`${file} contains no test cases.`)
-    const { take, matches } = createMatcher(files.flatMap(({ failed }) => failed))
+    const { take: takeAny, matches } = createMatcher(files.flatMap(({ failed }) => failed))
+    const take = (test: JsonObject, isInWindow = true) => {
+      if (variant === undefined || getString(test, 'variant') === variant) takeAny(test, isInWindow)
+    }
+    const toleratesOutage = onUnavailable === 'pass'
     // Without failures nothing is read.
-    const end = matches().length === 0 ? undefined : await readFailingTests(cli, request, { take })
+    const end =
+      matches().length === 0 ? undefined : await readFailingTests(cli, request, { take, toleratesOutage })
+    const isExcused = end?.failure !== undefined && isOutage(end.failure) && toleratesOutage
     const complete = end?.complete ?? true
     const isUnmatched = matches().some(({ test }) => test === undefined)
     if (isUnmatched && !windowOnly && end?.failure === undefined)
@@ -240,7 +260,7 @@ export const flakyMatchCommand = command({
       columns: matchColumns,
       screen: () => ({ columns: screenColumns, rows: tests }),
     })
-    if (end !== undefined) await logNotes(end, cli)
+    if (end !== undefined && end.pages > 0) await logNotes(end, cli)
     const others = matches().filter(({ isInWindow }) => !isInWindow).length
     if (others > 0)
       await logger.info(
@@ -248,10 +268,32 @@ export const flakyMatchCommand = command({
       )
     if (records.length === 0) await logger.info('No failed tests.')
 
-    if (withVerdict('unknown').length > 0) throw incompleteListError(end ?? {}, cli.command)
-    if (end?.isBroken === true) await logger.info(incompleteListError(end).message)
+    if (withVerdict('unknown').length > 0 && !isExcused) throw incompleteListError(end ?? {}, cli.command)
+    if (end?.isBroken === true && !isExcused) await logger.info(incompleteListError(end).message)
+    for (const { file, problem } of files)
+      if (problem !== undefined) await logger.warn(`${file}: ${problem}.`)
+    if (files.some(({ problem }) => problem !== undefined) || files.every(({ cases }) => cases === 0))
+      throw new MergeqError('check-failed', `${cli.command}: the test run has not finished, or it crashed.`, {
+        hint: 'The reports do not show all of its results. See its log.',
+      })
     const newTests = withVerdict('new').length
-    if (newTests === 0) return 0
+    const knownTests = allow === 'known' ? 0 : withVerdict('known').length
+    if (newTests + knownTests === 0) {
+      if (isExcused)
+        await logger.warn(
+          `${end.failure?.message} ${end.pages === 0 ? 'Nothing was read. ' : ''}The match passes because of --on-unavailable pass.`,
+        )
+      return 0
+    }
+    if (knownTests > 0)
+      throw new MergeqError(
+        'check-failed',
+        `${cli.command}: ${formatInteger(newTests + knownTests)} of ${pluralize(records.length, 'failed test')} ${newTests + knownTests === 1 ? 'is' : 'are'} not quarantined.`,
+        {
+          hint: 'Fix the failures, or quarantine the tests. To pass all tests that are known to fail, add --allow known.',
+          isShown: cli.results === 'screen',
+        },
+      )
     const when = describeWhen(range, request.values.until === undefined)
     const isWide = range.end - range.start >= parseDuration(widerRange)
     throw new MergeqError(

@@ -1,9 +1,10 @@
 import type { Params, ParamValues } from '../../api/operation.ts'
 import type { Cli } from '../../cli/cli.ts'
-import { flag, typedName } from '../../cli/inputs.ts'
+import { flag, option, typedName } from '../../cli/inputs.ts'
 import { readListOf } from '../../cli/lists.ts'
 import { parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
 import { toIso } from '../../domain/values/time.ts'
+import { choice } from '../../domain/values/types.ts'
 import { failureOrThrow, isNotFound, isOutage, isPermanent, type MergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { type List, type ListEnd, readList, readToEnd } from '../../methods/list.ts'
@@ -68,6 +69,12 @@ export async function logNotes(
 /** The option that leaves out flaky and broken tests that did not fail in the range. */
 export const windowOnlyInput = flag(
   'Read only the tests that failed in the range, not other flaky or broken tests',
+)
+
+export const onUnavailableOption = option(
+  choice(['pass', 'fail'], 'pass|fail'),
+  'If the service is unavailable: pass exits 0, fail exits 7',
+  { default: 'fail' },
 )
 
 /** The members of a body that say which tests a list is about. */

@@ -7,7 +7,7 @@ import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { pullRequestArguments, pullRequestNumber, webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
-import { flag, type Input } from '../../cli/inputs.ts'
+import { flag, type Input, option } from '../../cli/inputs.ts'
 import type { Presentation, Received } from '../../cli/presentation.ts'
 import { requestsOf } from '../../cli/requests.ts'
 import { nameIn, stateOfEvent } from '../../domain/departure.ts'
@@ -23,6 +23,7 @@ import {
 } from '../../domain/states.ts'
 import { testRunOf } from '../../domain/test-run.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
+import { waitOptions } from '../../domain/wait-options.ts'
 import { usageError } from '../../errors.ts'
 import { getArray, getNumber, getString, isObject, type JsonObject, stringifyJson } from '../../json.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
@@ -146,6 +147,7 @@ export const prGetCommand = command({
   alsoSends: [getQueue],
   options: {
     requests: requestsOf(getSubmittedPullRequest, { pr: pullRequestOrHead }),
+    grace: option(waitOptions.grace.type, waitOptions.grace.summary, { default: '0' }),
     exitStatus: flag('Exit 0 if merged, 3 if failed, 10 if cancelled, 8 if not finished yet'),
     web: webInput,
   },
@@ -155,11 +157,20 @@ export const prGetCommand = command({
     'mergeq pr get 123',
     'mergeq pr get --head fix-cart --json',
     'mergeq pr get 123 --timeline',
+    'mergeq pr get 123 --grace 90s  # just after its submission',
     'mergeq pr get 123 --exit-status  # exits with 8 if it is still queued',
   ],
-  run: ({ requests, exitStatus, web }, cli) =>
+  run: ({ requests, grace, exitStatus, web }, cli) =>
     runRequests(cli, requests, {
       web,
+      ...(grace === 0
+        ? {}
+        : {
+            send: async request => {
+              const { callWithGrace } = await import('./call-with-grace.ts')
+              return callWithGrace(cli, request, grace)
+            },
+          }),
       // The queue has the position of a single pull request.
       before: async ({ repo, targetBranch }) =>
         requests.length > 1

@@ -42,8 +42,8 @@ describe('verdicts', () => {
       ].join('\n'),
       err: [
         '2 tests failed from 2026-01-04T12:00:00.000Z to 2026-01-05T12:00:00.000Z.',
-        'mergeq: flaky match: 1 of 3 failed tests is new (did not fail in the last 24 hours).',
-        '  Fix the new failures, or widen the range with --since 30d.',
+        'mergeq: flaky match: 2 of 3 failed tests are not quarantined.',
+        '  Fix the failures, or quarantine the tests. To pass all tests that are known to fail, add --allow known.',
         '',
       ].join('\n'),
     })
@@ -96,7 +96,10 @@ describe('verdicts', () => {
       'reports/c.txt': 'no',
     }
     const answer = answerOf(slow, { ...odd, quarantined: false })
-    const { code, out } = await mergeq(`flaky match reports/ ${where} --json`, { files, answer })
+    const { code, out } = await mergeq(`flaky match reports/ ${where} --allow known --json`, {
+      files,
+      answer,
+    })
     expect({ code, verdicts: verdictsIn(out) }).toEqual({
       code: 0,
       verdicts: ['is slow: known', 'is odd: known'],
@@ -104,15 +107,14 @@ describe('verdicts', () => {
   })
 
   test.each([
-    ['<testsuite><testcase name="a"/></testsuite>', '', ''],
-    ['<testsuite><testcase name="a"/></testsuite>', '', '--dry-run'],
-    ['<testsuites/>', 'mergeq: junit.xml contains no test cases.\n', ''],
-  ])('without failures no request is sent and no token is needed: %s', async (xml, warning, flags) => {
+    ['<testsuite><testcase name="a"/></testsuite>', ''],
+    ['<testsuite><testcase name="a"/></testsuite>', '--dry-run'],
+  ])('without failures no request is sent and no token is needed: %s', async (xml, flags) => {
     const { code, out, err, requests } = await match(xml, flags, { env: { MERGEQ_TOKEN: '' } })
     expect({ code, out, err, requests }).toEqual({
       code: 0,
       out: '',
-      err: `${warning}No failed tests.\n`,
+      err: 'No failed tests.\n',
       requests: [],
     })
   })
@@ -123,12 +125,61 @@ describe('verdicts', () => {
     const tests: readonly JsonObject[] = JSON.parse(listed.out).tests
     const names = tests.map(({ classname, name }) => [String(classname), String(name)] as const)
     const files = { 'all.xml': junit(...names) }
-    const { code, out } = await story.mergeq('flaky match all.xml --since 8d --json', { files })
+    const { code, out } = await story.mergeq('flaky match all.xml --since 8d --allow known --json', { files })
     await story.close()
     const { counts, window } = JSON.parse(out)
     expect({ code, complete: window.complete }).toEqual({ code: 0, complete: true })
     expect(counts).toMatchObject({ failed: new Set(names.map(String)).size, new: 0, unknown: 0 })
     expect(counts.quarantined).toBeGreaterThan(10)
+  })
+})
+
+describe('what passes', () => {
+  const [known, quarantined, fresh] = [
+    junit(['web.Cart', 'is slow']),
+    junit(['web.Cart', 'is odd']),
+    junit(['web.Cart', 'is new']),
+  ]
+  test.each([
+    [known, '', 21],
+    [known, '--allow known', 0],
+    [quarantined, '', 0],
+    [fresh, '--allow known', 21],
+    [quarantined, '--variant linux', 0],
+    [quarantined, '--variant windows', 21],
+  ])('%#: %s ends with %i', async (xml, flags, exit) => {
+    const tests = [slow, { ...odd, variant: 'linux' }]
+    expect((await match(xml, flags, { answer: answerOf(...tests) })).code).toBe(exit)
+  })
+
+  test('without the service: nothing, or all that is no crash with --on-unavailable pass', async () => {
+    const setting = { answer: () => ({ status: 503 }) }
+    expect((await match(known, '', setting)).code).toBe(7)
+    const { code, err } = await match(known, '--on-unavailable pass', setting)
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: expect.stringContaining('Nothing was read. The match passes'),
+    })
+    expect((await match('<testsuites/>', '--on-unavailable pass', setting)).code).toBe(21)
+  })
+
+  test.each([
+    ['<testsuites errors="1"/>', 'reports more failures than it has test cases for'],
+    ['<testsuites/>', 'contains no test cases'],
+    ['<testsuite errors="1"><testcase name="a"/></testsuite>', 'reports more failures'],
+    ['<testsuite><error/><testcase name="a"/></testsuite>', 'has an error outside of test cases'],
+  ])('no run that crashed: %s', async (xml, problem) => {
+    const { code, err } = await match(xml, '--allow known')
+    expect({ code, err }).toEqual({ code: 21, err: expect.stringContaining(problem) })
+    expect(err).toContain('the test run has not finished, or it crashed.')
+  })
+
+  test('reports of which one has a case', async () => {
+    const files = {
+      'a.xml': '<testsuites/>',
+      'b.xml': '<testsuite failures="0"><testcase name="a"/></testsuite>',
+    }
+    expect((await mergeq(`flaky match a.xml b.xml ${where}`, { files })).code).toBe(0)
   })
 })
 
@@ -161,7 +212,8 @@ describe('a window that could not be read completely', () => {
   })
 
   test('missing pages do not matter if every test was found', async () => {
-    const { code, err } = await match(junit(['web.Cart', 'is slow']), '', { answer: cut(500) })
+    const known = junit(['web.Cart', 'is slow'])
+    const { code, err } = await match(known, '--allow known', { answer: cut(500) })
     expect(code).toBe(0)
     expect(err).toMatch(/The list is incomplete/)
   })

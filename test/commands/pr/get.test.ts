@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mergeq, noon } from '../../support/harness.ts'
+import { mergeq, noon, openStory, type Seen } from '../../support/harness.ts'
 
 const record = {
   state: 'testing',
@@ -106,4 +106,22 @@ test('an unknown pull request ends with exit code 5', async () => {
   const { code, out, err } = await mergeq('pr get 9 -R acme/web -b main', { answer })
   expect({ code, out }).toEqual({ code: 5, out: '' })
   expect(err).toMatch(/^mergeq: #9 is not in the queue for main of acme\/web\./)
+})
+
+test('a new submission is not found at first: --grace asks again for so long', async () => {
+  const story = await openStory({ dialect: 'hosted' })
+  const late = await story.mergeq('pr get 9 --grace 5s')
+  expect({ code: late.code, sleeps: late.sleeps }).toEqual({ code: 5, sleeps: [2_000, 3_000] })
+  await story.close()
+  let asked = 0
+  const answer = ({ path }: Seen) =>
+    path.endsWith('/getSubmittedPullRequest') && asked++ > 1
+      ? { body: '{"state":"pending"}' }
+      : { status: 404 }
+  const { code, out, sleeps } = await mergeq('pr get 9 -R acme/web -b main --grace 90s --fields state', {
+    answer,
+  })
+  expect({ code, out, sleeps }).toEqual({ code: 0, out: 'PENDING\n', sleeps: [2_000, 5_000] })
+  const denied = await mergeq('pr get 9 -R acme/web -b main --grace 90s', { answer: () => ({ status: 403 }) })
+  expect({ code: denied.code, sleeps: denied.sleeps }).toEqual({ code: 4, sleeps: [] })
 })
