@@ -2,16 +2,18 @@ import type { Param } from '../api/operation.ts'
 import { fieldNames, pullRequestRecord } from '../api/operations/fields.ts'
 import type { ParseContext, ParsedArgs } from '../config/settings.ts'
 import { formatInteger } from '../domain/format.ts'
+import { isKnownState, normalizeState } from '../domain/states.ts'
 import { shellQuote } from '../domain/suggested-command.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { type Repository, repositoryKey } from '../domain/values/repository.ts'
 import { readText } from '../domain/values/text.ts'
+import { choice } from '../domain/values/types.ts'
 import { usageError } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import { readReference } from '../methods/resolve.ts'
 import { findSimilarField } from './fields.ts'
 import { openInput } from './input-files.ts'
-import { flag, type Input, paramInput, typedName } from './inputs.ts'
+import { flag, type Input, option, paramInput, typedInput, typedName } from './inputs.ts'
 
 export const yesInput = flag('Skip the confirmation prompt', { short: 'y' })
 
@@ -70,16 +72,18 @@ const maxInputSize = 16 * 1024 * 1024
  *
  * @param noun what the items are, in the plural: `pull requests`
  * @param hint what to write if there are none
+ * @param mayBeEmpty whether no line at all is no error
  */
 export async function readInputItems<T>(
   noun: string,
   hint: string,
   readLine: (line: string) => readonly T[],
   context: ParseContext,
+  mayBeEmpty = false,
 ): Promise<readonly T[]> {
   const text = await readText(openInput('-', context), 'Standard input', maxInputSize)
   const lines = text.split(/\r?\n/).filter(line => line.trim() !== '')
-  if (lines.length === 0)
+  if (lines.length === 0 && !mayBeEmpty)
     throw usageError('Standard input was empty; the previous command may have failed.', hint)
   const items = lines.flatMap(readLine)
   if (items.length <= maxItems) return items
@@ -96,8 +100,24 @@ function isDone({ type, ok, exit }: JsonObject): boolean | undefined {
   return typeof ok === 'boolean' ? ok : undefined
 }
 
-/** The pull request as it is typed, or from a receipt or a result of a wait that was not a success. */
+/**
+ * The pull request in a row that mergeq printed: of `pr list` each one, with a known state and a time, of receipts those
+ * that were no success.
+ */
+function wordsInRow(line: string): readonly string[] {
+  const [pr = '', second = '', third = ''] = line.split('\t')
+  if (second === 'true') return []
+  if (second === 'false') return [pr]
+  if (isKnownState(normalizeState(second)) && !Number.isNaN(Date.parse(third))) return [pr]
+  throw usageError(
+    `'${line.slice(0, 80)}' is not a row of \`mergeq pr list\` or a receipt.`,
+    'Write one pull request per line: a number, a URL, or what `mergeq pr list` prints on a pipe.',
+  )
+}
+
+/** The pull request as it is typed, or from a row, a receipt or a result of a wait that was not a success. */
 function wordsIn(line: string): readonly string[] {
+  if (line.trim().includes('\t')) return wordsInRow(line)
   if (!line.trim().startsWith('{')) return [line.trim()]
   const receipt = parseJson(line)
   const done = isObject(receipt) ? isDone(receipt) : undefined
@@ -155,6 +175,14 @@ async function withoutRepeats(
 export const pullRequestNumber = (args: ParsedArgs): number =>
   parsePullRequest(args.get('pr')?.[0] ?? '').number
 
+const ifEmptyInput = typedInput(
+  'ifEmpty',
+  option(choice(['fail', 'ok'], 'fail|ok'), 'If - reads no pull request: fail exits 2, ok exits 0', {
+    default: 'fail',
+    advanced: true,
+  }),
+)
+
 /** The pull requests of a command: those that were typed, else the pull request that the settings give. */
 export const pullRequestArguments: Input<number> = {
   definitions: [
@@ -165,12 +193,16 @@ export const pullRequestArguments: Input<number> = {
       values: 'pull-requests',
     },
     { name: '--stop-on-error', summary: 'Stop at the first failure' },
+    ...ifEmptyInput.definitions,
   ],
   setting: 'pr',
   async split(args, context) {
     const typed = args.get('pr') ?? [await context.currentPullRequest(args)]
     const hint = 'Write one pull request per line: a number or a URL.'
-    const read = typed.includes('-') ? await readInputItems('pull requests', hint, wordsIn, context) : []
+    const mayBeEmpty = ifEmptyInput.read(args) === 'ok'
+    const read = typed.includes('-')
+      ? await readInputItems('pull requests', hint, wordsIn, context, mayBeEmpty)
+      : []
     const words = typed.flatMap(word => (word === '-' ? read : [word]))
     return withoutRepeats(
       words.map(word => argsForPullRequest(args, word)),

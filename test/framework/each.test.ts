@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { MergeqError } from '../../src/errors.ts'
-import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
+import { type Answer, mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'
 
 const env = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
 const numberIn = ({ body }: Pick<Seen, 'body'>): number => JSON.parse(body).pr?.number
@@ -149,13 +149,43 @@ describe('- takes up what an earlier run left', () => {
     expect({ code, requests }).toEqual({ code: 0, requests: [] })
   })
 
-  test.each(['{"type":"result","pr":7}', '{"pr":7}', '{"type":"result","exit":3}'])(
-    '%s is refused',
-    async input => {
-      const { code, requests } = await run('pr submit -', () => ({ body: 'OK' }), { input })
-      expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    },
-  )
+  test('rows of pr list, and of receipts those with false', async () => {
+    const story = await openStory({ dialect: 'hosted' })
+    await story.mergeq('pr submit 7 8')
+    story.clock.now += 500
+    const list = await story.mergeq('pr list')
+    const cancelled = await story.mergeq('pr cancel - --yes', { input: list.out })
+    await story.close()
+    expect({ code: cancelled.code, numbers: cancelled.out.match(/^\d+/gm)?.toSorted() }).toEqual({
+      code: 0,
+      numbers: ['7', '8'],
+    })
+    const answer = () => ({ body: 'OK' })
+    const input = '7\ttrue\tconfirmed\t\n8\tfalse\tnot-applied\tno\n'
+    expect((await run('pr submit -', answer, { input })).requests.map(numberIn)).toEqual([8])
+  })
+
+  test('no row at all ends with 2, or with 0 and a remark where it may be empty', async () => {
+    const none = (flags: string) => run(`pr cancel - --yes ${flags}`, () => ({ body: 'OK' }), { input: '\n' })
+    expect(await none('')).toMatchObject({ code: 2, requests: [] })
+    expect(await none('--if-empty ok')).toMatchObject({
+      code: 0,
+      err: 'pr cancel: nothing to do.\n',
+      requests: [],
+    })
+  })
+
+  test.each([
+    '7\tnothing\t2026-01-05T12:00:00Z',
+    '7\tpending\tsoon',
+    '7\t8',
+    '{"type":"result","pr":7}',
+    '{"pr":7}',
+    '{"type":"result","exit":3}',
+  ])('%s is refused', async input => {
+    const { code, requests } = await run('pr submit -', () => ({ body: 'OK' }), { input })
+    expect({ code, requests }).toEqual({ code: 2, requests: [] })
+  })
 })
 
 describe('queue delete', () => {

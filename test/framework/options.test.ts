@@ -139,11 +139,18 @@ const waitOptions = (line: string): NonNullable<Rows['options']> => ({
   '--set': { line },
 })
 
+const readsNothing = (line: string): Shows => ({
+  line: `${line} -`,
+  typed: '--if-empty ok',
+  setting: { input: '' },
+})
+
 const stopsOnError = (line: string): NonNullable<Rows['options']> => ({
   '--stop-on-error': {
     line: `${line} 7 8 --retries 0`,
     setting: { answer: () => ({ status: 400, body: 'no' }) },
   },
+  '--if-empty': readsNothing(line),
 })
 
 const inCheckout: Setting = {
@@ -182,6 +189,7 @@ const table: Readonly<Record<string, Rows>> = {
       '--forked-run': { line: `pr targets 7 //a --sha ${sha}` },
       '--sha': { line: 'pr targets 7 //a' },
       '--no-sha': { line: 'pr targets 7 //a' },
+      '--exec': { typed: '--exec -- list', setting: { spawn: () => ({ code: 0, out: 'a' }) } },
       '--if-empty': { line: `pr targets 7 --sha ${sha} --from empty.txt`, typed: '--if-empty none' },
       '--too-large': {
         line: `pr targets 7 --sha ${sha} --from-json a.json`,
@@ -195,6 +203,7 @@ const table: Readonly<Record<string, Rows>> = {
     line: 'pr wait 7 --timeout 40s',
     options: {
       ...waitOptions('pr wait 7 --timeout 40s'),
+      '--if-empty': readsNothing('pr wait'),
       '--stop-on-error': {
         line: 'pr wait 7 8 --timeout 40s',
         setting: {

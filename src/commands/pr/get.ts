@@ -157,7 +157,7 @@ export const prGetCommand = command({
     'mergeq pr get 123',
     'mergeq pr get --head fix-cart --json',
     'mergeq pr get 123 --timeline',
-    'mergeq pr get 123 --grace 90s  # just after its submission',
+    'mergeq pr get 123 --grace 90s',
     'mergeq pr get 123 --exit-status  # exits with 8 if it is still queued',
   ],
   run: ({ requests, grace, exitStatus, web }, cli) =>
