@@ -19,7 +19,7 @@ export async function drawReadmeSession(): Promise<string> {
   const run = async (command: string): Promise<SessionStep> => {
     const setting = { terminal: true, columns, rows: 40, env }
     const { out, err } = await story.mergeq(command.replace(/^mergeq /, ''), setting)
-    return { command, output: `${err.replace(sandboxNotice, '')}${out}` }
+    return { command, output: `${err.replace(sandboxNotice, '').replace('\u0007', '')}${out}` }
   }
   try {
     const steps = [await run('mergeq pr submit 123 --wait --timeout 45m')]

@@ -60,7 +60,7 @@ export async function createContext(
   const drawn = out.terminal ? 'screen' : 'page'
   const results = isData ? 'json' : isDrawn && options.fields.length === 0 ? drawn : 'rows'
   const messages = err.terminal && !isContinuousIntegration(env) ? 'person' : 'log'
-  const hasSpinner = messages === 'person' && err.canRedraw === true && !quiet && env.TERM !== 'dumb'
+  const hasSpinner = messages === 'person' && !quiet && env.TERM !== 'dumb'
   const hasColor = shouldColor({ color, env, terminal: err.terminal })
   const loadSpinner = async () => {
     const { startSpinner } = await import('../output/spinner.ts')

@@ -104,7 +104,7 @@ export interface Output {
   readonly rows: number
   /** Whether the reader has closed the pipe; later writes are dropped. */
   readonly isClosed?: boolean
-  /** Whether the output is a terminal that supports cursor movement. */
+  /** Whether the output is a terminal that supports cursor movement, and this process is in its foreground. */
   readonly canRedraw?: boolean
   /** Resolves to whether the output is a terminal that supports links (OSC 8). */
   hasLinks?(): Promise<boolean>

@@ -1,6 +1,7 @@
 import { fstatSync, statSync, writeSync } from 'node:fs'
 import { MergeqError } from '../errors.ts'
 import { files } from './files.ts'
+import { isInForeground } from './foreground.ts'
 import {
   type Clock,
   type Host,
@@ -166,7 +167,7 @@ function createOutput(proc: NodeJS.Process, name: 'stdout' | 'stderr', interrupt
     get canRedraw() {
       // A terminal without a width, as in some runners, does not support cursor movement: ora would count
       // lines endlessly.
-      return Boolean(terminal()?.columns)
+      return Boolean(terminal()?.columns) && isInForeground(proc)
     },
     async hasLinks() {
       const stream = terminal()

@@ -10,6 +10,8 @@ import type { Writer } from './view.ts'
 export interface LogWriter extends Writer {
   readonly terminal?: boolean
   readonly columns?: number
+  /** Whether it can be redrawn now. */
+  readonly canRedraw?: boolean
   /** Resolves to whether the output is a terminal that supports links (OSC 8). */
   hasLinks?(): Promise<boolean>
 }
@@ -32,6 +34,7 @@ export interface Logger {
   infoOnce(text: string): Promise<void>
   /** Writes a remark with styles and links unless `--quiet` is set. For terminals only. */
   infoLine(line: StyledLine): Promise<void>
+  /** Whether it can draw a spinner now: not while the process is in the background of its terminal. */
   readonly hasSpinner: boolean
   /** Clears the line of the spinner: before other output, which a pipe may print to the same terminal. */
   clearSpinner(): void
@@ -86,6 +89,7 @@ export function createLogger(
   const info = async (text: string) => {
     if (!quiet) await write(`${sanitizeLine(text)}\n`)
   }
+  const canDraw = () => loadSpinner !== undefined && sink.canRedraw === true
   const once = (log: (text: string) => Promise<void>) => {
     const texts = new Set<string>()
     return async (text: string) => {
@@ -98,7 +102,7 @@ export function createLogger(
     warn,
     info,
     async progress(text) {
-      if (!isSpinning || verbose) return info(text)
+      if (!isSpinning || verbose || !canDraw()) return info(text)
       remark = sanitizeLine(text)
       spinner?.refresh()
     },
@@ -118,7 +122,9 @@ export function createLogger(
       const links = (await sink.hasLinks?.()) ?? false
       await write(`${renderLine(line, { color, links })}\n`)
     },
-    hasSpinner: loadSpinner !== undefined,
+    get hasSpinner() {
+      return canDraw()
+    },
     clearSpinner: () => spinner?.clear(),
     async withSpinner(text, work) {
       const forget = () => {

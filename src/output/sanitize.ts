@@ -71,10 +71,10 @@ const removeInvisible = (text: string): string =>
 /**
  * Matches the terminal sequences that mergeq writes itself: colors; cursor movement and clearing for the
  * spinner and the live view; cursor visibility, line wrapping, the alternate screen and synchronized output;
- * links; the bell and the desktop notification; line ends.
+ * links; the bell, alone; line ends.
  */
 const ownSequences =
-  /(\u001B\[(?:[\d;]{0,32}m|\d{0,4}[AGHJK]|\?(?:7|25|1049|2026)[hl])|\u001B\](?:8;;(?:https?:\/\/[-\w/#&.:=?%@~]+)?|9;[^\u0000-\u001F\u007F-\u009F]{0,200})\u0007|\u0007(?=\u001B\]9;)|\r(?=\n|\u001B\[\?7l))/u
+  /(\u001B\[(?:[\d;]{0,32}m|\d{0,4}[AGHJK]|\?(?:7|25|1049|2026)[hl])|\u001B\]8;;(?:https?:\/\/[-\w/#&.:=?%@~]+)?\u0007|^\u0007$|\r(?=\n|\u001B\[\?7l))/u
 
 /**
  * Returns a text for a terminal: all characters that control a terminal are removed, except the sequences

@@ -14,6 +14,8 @@ export interface Spinner {
 export interface Screen {
   readonly columns: number
   readonly rows: number
+  /** Nothing is drawn while this is false. */
+  readonly canRedraw?: boolean
   write(text: string): Promise<void>
 }
 
@@ -30,6 +32,7 @@ function createScreenStream(screen: Screen) {
   /** The text that the terminal shows, and the columns of the terminal at that time. */
   let [lastText, lastColumns] = ['', screen.columns]
   const write = (text: string): boolean => {
+    if (screen.canRedraw !== true) return true
     const width = textWidth(text)
     if (width > 0) [lastText, lastColumns] = [text, screen.columns]
     // A terminal that has just become narrower must not wrap a text that was made for its former width.

@@ -30,7 +30,8 @@ interface QueueWait {
 
 /** What a caller does with the events of a wait for a queue. */
 interface QueueWaitObserver {
-  reportChange(queue: JsonObject): Promise<void>
+  /** `isEnd` is whether the change ends the wait. */
+  reportChange(queue: JsonObject, isEnd: boolean): Promise<void>
   /** Reports that an outage of the service begins or is over. */
   reportOutage(text: string, isOver: boolean): Promise<void>
   /** Sleeps between two readings; rejects when the wait is interrupted. */
@@ -65,7 +66,7 @@ export async function waitForQueue(
       last = judgement
       const { queue } = last.item
       if (queue === undefined || last.isChanged !== true) return true
-      await observer.reportChange(queue)
+      await observer.reportChange(queue, last.end !== undefined)
       if (until === 'idle')
         for (const state of unknownStates(queue))
           await logger.warnOnce(`Unknown state ${state}; a queue with it does not count as idle.`)

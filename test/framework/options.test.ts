@@ -136,6 +136,7 @@ const waitOptions = (line: string): NonNullable<Rows['options']> => ({
   '--match-head': { line },
   '--give-up-after': { line: `${line} --interval 1s`, setting: { answer: failsLater } },
   '--fail-on-paused': { line },
+  '--no-bell': { line, setting: { terminal: true } },
   '--set': { line },
 })
 
@@ -231,6 +232,7 @@ const table: Readonly<Record<string, Rows>> = {
         setting: { answer: () => ({ body: '{"enqueuedPullRequests":[{"prNumber":8,"state":"PENDING"}]}' }) },
       },
       '--interval': { line: 'queue wait --timeout 9s' },
+      '--no-bell': { line: 'queue wait --timeout 11s', setting: { terminal: true } },
       '--give-up-after': { line: 'queue wait --timeout 9s', setting: { answer: () => ({ status: 503 }) } },
     },
   },

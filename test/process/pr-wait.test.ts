@@ -36,6 +36,23 @@ describe('the built program', () => {
   })
 })
 
+testWith('tmux')('a wait in the background draws nothing, until it is in the foreground', async () => {
+  let state = 'PENDING'
+  const answer = ({ path }: ReceivedRequest) => ({
+    body: JSON.stringify(path.endsWith('/getQueue') ? { state: 'RUNNING' } : { prNumber: 7, state }),
+  })
+  const service = kept(await startTestServer({ answer }))
+  const words = ['pr', 'wait', '7', '--interval', '1s', '--base-url', service.baseUrl()]
+  const shell = 'set -m; "$@" & read line; fg'
+  const screen = kept(openTmuxScreen(kept(openTestFolder()), words, { shell, env: { CI: undefined } }))
+  await service.waitForRequests(4)
+  expect(screen.lines()).toEqual(['#7 ● pending'])
+  screen.press('Enter')
+  await screen.waitForLine(/#7 pending.* waited \d+s/)
+  state = 'MERGED'
+  await screen.waitForLine(/^✓ #7 merged after \d+s$/)
+})
+
 testWith('tmux')('the live line in a real terminal fits the width, and leaves no text', async () => {
   let isMerged = false
   const stateChangedAt = new Date(Date.now() - 4.5 * 60_000).toISOString()

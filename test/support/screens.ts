@@ -111,7 +111,8 @@ export async function drawScreen(screen: Screen, terminal: ScreenTerminal): Prom
       if (code !== 0) pieces.push(`(exit code ${code})\n`)
     }
     await planted?.close()
-    const shown = pieces.join('')
+    // The bell after a wait is heard, not seen.
+    const shown = pieces.join('').replaceAll('\u0007', '')
     return (terminal.env.TERM === 'dumb' ? shown : shown.replaceAll(alternateScreen, ''))
       .replaceAll(sandboxNotice, '')
       .replaceAll(address, '127.0.0.1:40000')

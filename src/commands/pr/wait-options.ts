@@ -11,6 +11,7 @@ import { waitOptions } from '../../domain/wait-options.ts'
 import type { WaitOptions } from '../../domain/wait-state.ts'
 import { usageError } from '../../errors.ts'
 import { columns } from '../../output/view.ts'
+import type { WaitTime } from '../../wait/limits.ts'
 
 /** Returns the time limit of a whole wait in milliseconds: for a wait, `--timeout` means nothing else. */
 export const waitLimitOf = (args: ParsedArgs): number =>
@@ -44,6 +45,16 @@ export const waitInputs = {
   matchHead: option(commit, 'Fail if the head of the pull request is not this commit'),
   giveUpAfter: { ...waitOptions.giveUpAfter, advanced: true },
   failOnPaused: flag('Exit 8 if the queue is paused'),
+  noBell: { ...flag('Do not ring the bell of the terminal after a wait of more than 10s'), advanced: true },
+}
+
+/** A shorter wait ends in silence, in milliseconds. */
+const bellDelay = 10_000
+
+/** Rings the bell of the terminal where a person may have turned to something else. */
+export async function ringBell(time: WaitTime, { args, host, messages }: Cli): Promise<void> {
+  const hasBell = messages === 'person' && host.env.TERM !== 'dumb' && !args.has('--no-bell')
+  if (hasBell && time.elapsed() > bellDelay) await host.err.write('\u0007')
 }
 
 /** A record of a wait is a result or, in NDJSON, also a state change. */

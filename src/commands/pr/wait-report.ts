@@ -22,7 +22,7 @@ import { interruptedWaitError, type WaitObserver, waitForTargets } from '../../w
 import { startWait, type Wait, type WaitTarget } from '../../wait/readings.ts'
 import { createResult } from '../../wait/result.ts'
 import { readUsualTime } from '../queue/screen.ts'
-import { attemptTimeoutOf, waitCommand, waitRecord } from './wait-options.ts'
+import { attemptTimeoutOf, ringBell, waitCommand, waitRecord } from './wait-options.ts'
 import {
   checkLines,
   describeTargets,
@@ -174,6 +174,7 @@ export class WaitReporter implements WaitObserver {
   /** Logs the errors, the most severe last, and returns the most severe exit code. */
   private async close(): Promise<number> {
     const { cli } = this
+    await ringBell(this.wait.time, cli)
     const results = [...this.results.values()]
     const unfinished = this.requests.filter(request => {
       const outcome = this.results.get(request)?.end.outcome
@@ -205,8 +206,8 @@ const metricsTime = 3_000
 
 /**
  * Runs `work` and shows the live line of a wait until it ends; `targets` returns the pull requests that it
- * still waits for. When all of them are in one queue, its usual time is read once, at the same time. Where the
- * logger has no spinner, only the work is done.
+ * still waits for. When all of them are in one queue, and the line is drawn, its usual time is read once, at the same
+ * time.
  */
 async function withLiveLine(
   targets: () => readonly WaitTarget[],
@@ -215,11 +216,10 @@ async function withLiveLine(
   work: () => Promise<void>,
 ): Promise<void> {
   const { logger, host } = cli
-  if (!logger.hasSpinner) return work()
   let usual: UsualTimeInQueue | undefined
   const pullRequests = targets().map(({ request }) => request.values)
   const [first] = pullRequests
-  if (first !== undefined && new Set(pullRequests.map(queueName)).size === 1)
+  if (logger.hasSpinner && first !== undefined && new Set(pullRequests.map(queueName)).size === 1)
     void readUsualTime(cli.client(), first, metricsTime).then(time => {
       usual = time
     })

@@ -1,5 +1,6 @@
 import { getQueue } from '../../api/operations/queues.ts'
 import { command } from '../../cli/command.ts'
+import { drawsResults } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { option } from '../../cli/inputs.ts'
 import { requestOf } from '../../cli/requests.ts'
@@ -14,7 +15,7 @@ import { getArray, type JsonObject } from '../../json.ts'
 import { type StyledLine, signSpan, styled } from '../../output/styled-text.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import { limitsOfWait, startWaitTime } from '../../wait/limits.ts'
-import { attemptTimeoutOf, waitInputs, waitLimitOf } from '../pr/wait-options.ts'
+import { attemptTimeoutOf, ringBell, waitInputs, waitLimitOf } from '../pr/wait-options.ts'
 
 const resultRecord: RecordFields = {
   names: [
@@ -43,6 +44,7 @@ const queueWaitInputs = {
   ),
   interval: waitInputs.interval,
   giveUpAfter: waitInputs.giveUpAfter,
+  noBell: waitInputs.noBell,
 }
 
 export const queueWaitCommand = command({
@@ -74,8 +76,8 @@ export const queueWaitCommand = command({
       { request, until, interval, giveUpAfter, time, limits },
       client,
       {
-        async reportChange(queue) {
-          if (cli.messages === 'person') return
+        async reportChange(queue, isEnd) {
+          if (logger.hasSpinner || (isEnd && drawsResults(cli))) return
           signs.noteOutput()
           await logger.info(describe(queue))
         },
@@ -91,6 +93,11 @@ export const queueWaitCommand = command({
     ).catch(async error => {
       throw await reportStop(toMergeqError(error), 'Stopped waiting.', cli)
     })
+    await ringBell(time, cli)
+    if (outcome === 'pending' && cli.results !== 'screen')
+      await logger.warn(
+        `The queue for ${queueName(values)} is not ${until}: ${summaryOf(queue).toLowerCase()}.`,
+      )
     const elapsed = time.elapsed()
     const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
     const record = {

@@ -101,7 +101,11 @@ export const scrollWith = (key: string, offset: number, pageSize: number): numbe
 
 /** For the table format, outside CI, on a terminal that can move the cursor. */
 export const isLive = ({ options, results, host }: Cli): boolean =>
-  results === 'screen' && !isContinuousIntegration(host.env) && host.env.TERM !== 'dumb' && !options.verbose
+  results === 'screen' &&
+  !isContinuousIntegration(host.env) &&
+  host.env.TERM !== 'dumb' &&
+  host.out.canRedraw !== false &&
+  !options.verbose
 
 /** Milliseconds between redraws, which show growing ages. */
 const redrawInterval = 1_000

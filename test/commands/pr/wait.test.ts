@@ -47,6 +47,17 @@ test('any history ends within the limit, with one result that the records bear o
 })
 
 describe('`pr wait` of one pull request', () => {
+  test.each([
+    ['TESTING, 20 MERGED', '', true, 1],
+    ['TESTING, 20 MERGED', '--no-bell', true, 0],
+    ['TESTING, 20 MERGED', '', false, 0],
+    ['TESTING, 4 MERGED', '', true, 0],
+  ])('%s %s, terminal: %s, rings the bell %i times', async (course, flags, terminal, count) => {
+    const line = `pr wait 7 --interval 2s ${flags}`
+    const { err } = await runWithHistory(line, { pulls: { 7: course }, setting: { terminal } })
+    expect(err.split('\u0007')).toHaveLength(count + 1)
+  })
+
   test('polls no faster than the interval, and logs each change once', async () => {
     const { code, out, err, asked } = await runWithHistory('pr wait 7 --interval 2s', { pulls: { 7: walk } })
     expect({ code, out }).toEqual({ code: 0, out: '7\tmerged\tMERGED\t8\n' })

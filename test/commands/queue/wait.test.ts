@@ -36,11 +36,8 @@ describe('`queue wait`', () => {
 
   test('says on a terminal what it reached', async () => {
     const setting = { terminal: true, env: { NO_COLOR: '1' } }
-    const { out, err } = await runWithHistory('queue wait --interval 2s', { ...draining, setting })
-    expect({ out, err }).toEqual({
-      out: '✓ main is idle after 8s: draining, testing 0, 1 queued\n',
-      err: '',
-    })
+    const { out } = await runWithHistory('queue wait --interval 2s', { ...draining, setting })
+    expect(out).toBe('✓ main is idle after 8s: draining, testing 0, 1 queued\n')
   })
 
   test.each([
@@ -61,6 +58,15 @@ describe('`queue wait`', () => {
       expect(JSON.parse(out)).toMatchObject({ until, outcome, elapsedSeconds: elapsed, exit })
     },
   )
+
+  test('says in every format why it ends with 8', async () => {
+    const story = { pulls: { 7: 'PENDING' }, queue: [[0, 'paused']] as const }
+    const { code, err } = await runWithHistory('queue wait --until empty -q --json', story)
+    expect({ code, err }).toEqual({
+      code: 8,
+      err: 'mergeq: The queue for main of acme/web is not empty: paused, testing 0, 1 queued.\n',
+    })
+  })
 
   test.each([
     [401, 4, 1],
