@@ -568,19 +568,6 @@ describe('errors for scripts', () => {
     })
   })
 
-  test('a timeout', async () => {
-    const { code, out, err } = await mergeq(`pr get 7 ${where} --json --timeout 50ms`, {
-      answer: () => new Promise(() => undefined),
-    })
-    expect({ code, out }).toEqual({ code: 7, out: '' })
-    expect(errorOf({ err })).toMatchObject({
-      kind: 'unavailable',
-      exit: 7,
-      operation: 'getSubmittedPullRequest',
-    })
-    expect(errorOf({ err }).message).toMatch(/within 0\.05s/)
-  })
-
   test.each<[string, Setting]>([
     ['pr submit 7 --timeout 0', {}],
     ['pr submit 7', { env: { MERGEQ_TIMEOUT: '0' } }],

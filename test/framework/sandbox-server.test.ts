@@ -1,29 +1,17 @@
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { serviceOperations } from '../../src/api/operations/index.ts'
 import { maxBodySize } from '../../src/domain/limits.ts'
 import type { Json, JsonObject } from '../../src/json.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
-import { mergeq } from '../support/harness.ts'
-import { parseSamples } from '../support/prometheus-text.ts'
+import { mergeq, openStory } from '../support/harness.ts'
+import { operationExamples, testId } from '../support/operations.ts'
 
 const noon = Date.parse('2026-01-05T12:00:00.250Z')
-const day = 86_400_000
 const dialects = ['document', 'hosted'] as const
 
 const repo = { host: 'github.com', owner: 'acme', name: 'web' }
 const onQueue = { repo, targetBranch: 'main' }
 const onPr = (number: number, more: JsonObject = {}) => ({ ...onQueue, pr: { number }, ...more })
-
-const iso = (time: number): string => new Date(time).toISOString()
-
-const failing = (start: number, end: number, page: JsonObject = { page_size: 100 }) => ({
-  repo,
-  org_url_slug: 'acme',
-  start_time: iso(start),
-  end_time: iso(end),
-  page_query: page,
-})
 
 describe('the server', () => {
   const open: Sandbox[] = []
@@ -66,63 +54,19 @@ describe('the server', () => {
     })
 
   it.each(dialects)('serves all operations in the %s dialect, and nothing else', async dialect => {
-    let now = noon
-    const sandbox = await start({ dialect, now: () => now })
-    const list = failing(noon - day, noon)
-    const { tests } = await postJson(sandbox, 'flaky-tests/list-failing-tests', list).then(
-      answer => answer.json() as Promise<{ tests: { id: string }[] }>,
-    )
-    const release = { repo, targetBranch: 'release' }
-    const calls: readonly [string, Json][] = [
-      ['createQueue', release],
-      ['updateQueue', { ...release, concurrency: 2 }],
-      ['deleteQueue', release],
-      ['submitPullRequest', onPr(1)],
-      ['setImpactedTargets', onPr(1, { pr: { number: 1, sha: '4f2a' }, impactedTargets: 'ALL' })],
-      ['getSubmittedPullRequest', onPr(1, { includeTimeline: true })],
-      ['getMergeQueueTestingDetails', onPr(1)],
-      ['restartTestsOnPullRequest', onPr(1)],
-      ['cancelPullRequest', onPr(1)],
-      ['getQueue', onQueue],
-      ['flaky-tests/list-failing-tests', list],
-      ['flaky-tests/get-test-details', { repo, org_url_slug: 'acme', test_id: tests[0]?.id ?? '' }],
-      ['listPullRequests', { ...onQueue, state: 'CANCELLED', take: 10 }],
-      ['flaky-tests/list-quarantined-tests', { repo, org_url_slug: 'acme', page_query: { page_size: 5 } }],
-      [
-        'flaky-tests/list-unhealthy-tests',
-        { repo, org_url_slug: 'acme', status: 'FLAKY', page_query: { page_size: 5 } },
-      ],
-      [
-        'flaky-tests/link-ticket-to-test-case',
-        { repo, test_case_id: tests[0]?.id ?? '', external_ticket_id: 'KAN-123' },
-      ],
-    ]
-    let testRunId = ''
-    for (const [operation, body] of calls) {
-      const isTestRun = operation === 'getMergeQueueTestingDetails' && dialect === 'hosted'
-      const answer = await postJson(sandbox, operation, isTestRun ? { ...onQueue, testRunId } : body)
-      expect([operation, answer.status, answer.headers.get('x-mergeq-sandbox')]).toEqual([
-        operation,
-        200,
-        '1',
-      ])
-      // The hosted service finds a test run by its id only, which the timeline names.
-      const [, id] = /"branch":"trunk-merge\/pr-1\/([^"]+)"/.exec(await answer.text()) ?? []
-      testRunId = id ?? testRunId
-      now += 400
+    const story = await openStory({ dialect, scenario: 'slow' })
+    const { out } = await story.mergeq('flaky list --fields id --limit 1')
+    for (const { name, line } of operationExamples) {
+      // It was cancelled meanwhile, and is tested soon.
+      expect((await story.mergeq('pr submit 7')).code).toBe(0)
+      story.clock.now += 400
+      const id = name === 'getMergeQueueTestingDetails' ? '--pr 7' : out.trim()
+      const branch = name.endsWith('Queue') ? '-b release' : ''
+      const { code, err } = await story.mergeq(`${line.replace(testId, id)} ${branch}`)
+      expect({ name, code, err: code === 0 ? '' : err }).toEqual({ name, code: 0, err: '' })
     }
-    const metrics = await fetch(
-      `${sandbox.baseUrl}/getMergeQueueMetrics?repo=acme%2Fweb&repoHost=github.com`,
-      {
-        headers: { 'x-api-token': 'sandbox' },
-      },
-    )
-    expect(parseSamples(await metrics.text()).length).toBeGreaterThan(50)
-    // The status needs no token.
-    const status = await fetch(`${sandbox.baseUrl}/status`)
-    expect([status.status, await status.json()]).toMatchObject([200, { overallStatus: { type: 'up' } }])
-    expect(calls.length + 2).toBe(serviceOperations.length)
-    expect((await postJson(sandbox, 'unknownOperation', onQueue)).status).toBe(404)
+    expect((await story.mergeq('api unknownOperation')).code).toBe(5)
+    await story.close()
   })
 
   it('returns the settings that a client needs, and listens on loopback', async () => {

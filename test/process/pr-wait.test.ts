@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { testWith } from '../support/programs.ts'
-import { type ReceivedRequest, type ServerReply, startTestServer } from '../support/service.ts'
+import { startTestServer } from '../support/service.ts'
 import { openTestFolder } from '../support/test-folder.ts'
 import { openTmuxScreen } from '../support/tmux-screen.ts'
 
@@ -9,21 +9,6 @@ const kept = closeAfterTests()
 
 describe('the built program', () => {
   const home = kept(openTestFolder())
-
-  test('that a SIGINT stops during several reads ends with 130, and says how to cancel', async () => {
-    const answer = ({ path }: ReceivedRequest): ServerReply =>
-      path.endsWith('/getQueue') ? { body: '{"state":"RUNNING","enqueuedPullRequests":[]}' } : 'silence'
-    const service = kept(await startTestServer({ answer }))
-    const running = home.start(['pr', 'wait', '7', '8', '9'], { env: { MERGEQ_BASE_URL: service.baseUrl() } })
-    await service.waitForRequests(4)
-    running.kill('SIGINT')
-    const { code, out, err } = await running.done
-    expect({ code, out }).toEqual({ code: 130, out: '' })
-    expect(err).toMatch(/^mergeq: stopped by SIGINT.*\n/)
-    expect(err).toMatch(
-      /Queued pull requests stay in the queue\.\n *To cancel, run:\n *mergeq pr cancel 7 8 9\n/,
-    )
-  })
 
   test.each([
     ['pr wait 7 --timeout 1s', 124, '7\ttimed-out\t\t1\n'],
