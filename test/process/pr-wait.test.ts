@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { testWith } from '../support/programs.ts'
-import { startTestServer } from '../support/service.ts'
+import { type ReceivedRequest, startTestServer } from '../support/service.ts'
 import { openTestFolder } from '../support/test-folder.ts'
 import { openTmuxScreen } from '../support/tmux-screen.ts'
 
