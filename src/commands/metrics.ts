@@ -117,6 +117,8 @@ function queueLines(queue: QueueMetrics, columns: number): readonly StyledLine[]
 
 const maxQueues = 20
 
+const explanation = 'depth: queued now; restarts: tests that began again. Only the last hour exists.'
+
 /**
  * Returns the metrics as lines for a person: a few for each queue, then what is not shown.
  *
@@ -144,6 +146,7 @@ function summaryLines(
     blocks.push([
       `${formatInteger(otherSeries)} other series. To print all series, run: mergeq metrics --raw`,
     ])
+  if (queues.length > 0) blocks.push([[styled(explanation, 'dim')]])
   return blocks.flatMap((lines, index): readonly StyledLine[] => (index === 0 ? lines : ['', ...lines]))
 }
 

@@ -33,13 +33,18 @@ const queueOf = (branch: string, depth: number, repo = 'acme/web') =>
 
 const show = (words: string, body: string, setting: Setting = {}) =>
   mergeq(`metrics ${words} --color never`, { answer: () => ({ body }), terminal: true, ...setting })
+/** Returns the summary without its last line, which explains words. */
 const printed = async (words: string, body: string, columns = 80) => {
   const { code, out, err } = await show(words, body, { columns })
   expect({ code, err }).toEqual({ code: 0, err: '' })
-  return out
+  return out.replace(/\ndepth: queued now; restarts: .* Only the last hour exists\.\n$/, '')
 }
 
 describe('the summary on a terminal', () => {
+  test('explains its words once', async () => {
+    expect((await show('', text)).out).toMatch(/^depth: queued now; .*last hour exists\.\n$/m)
+  })
+
   test('has a few lines for each queue; a histogram without observations has none', async () => {
     expect(await printed('', text)).toBe(`acme/web main, last hour
   merged 60   failed 0   cancelled 4   restarts 2      depth 23   testing 4

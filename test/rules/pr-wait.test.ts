@@ -284,7 +284,7 @@ describe('the live line of a wait', () => {
     now: noon,
     elapsed: 372_000,
     limit: 372_000 + 38 * minute,
-    usual: { median: 14 * minute, p95: undefined, count: 9 },
+    usual: 14 * minute,
   }
   const bare = { usual: undefined, limit: 0 }
   const pending = { state: 'PENDING', position: 3 }
@@ -309,6 +309,10 @@ describe('the live line of a wait', () => {
     ])
     for (let columns = 15; columns <= 200; columns++)
       expect(textWidth(shown([queued], columns))).toBeLessThanOrEqual(columns)
+  })
+
+  test('says one time if the state is as old as the wait', () => {
+    expect(shown([queued], 200, { ...bare, elapsed: 4 * minute + 2_000 })).toMatch(/\(testing 4m\)$/)
   })
 
   test('says how long a pull request has been tested, and nothing of another lane', () => {

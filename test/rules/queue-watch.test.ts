@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import width from 'string-width'
 import { describe, expect, test } from 'vitest'
-import { addDepartures, departuresLine, scrollWith } from '../../src/commands/queue/watch-live.ts'
+import { addDepartures, departureLines, scrollWith } from '../../src/commands/queue/watch-live.ts'
 import {
   departedEntries,
   departureChange,
@@ -237,8 +237,10 @@ describe('the screen of a queue', () => {
       (earlier, changes) => addDepartures(earlier, changes, noon),
       addDepartures([], [], noon),
     )
-    return (columns: number) =>
-      plainText(departuresLine(departures, { repo, targetBranch: 'main' }, noon, columns))
+    return (columns: number, rows = 1) =>
+      departureLines(departures, { repo, targetBranch: 'main' }, noon, { columns, rows })
+        .map(plainText)
+        .join('\n')
   }
   const testing = { ...left(5, 'TESTING', 0), from: 'PENDING', position: 1 }
   const paused = { ...left(1, 'PAUSED', 0), pr: null }
@@ -249,21 +251,21 @@ describe('the screen of a queue', () => {
       [left(3, 'MERGED', 3), testing, paused],
       [left(4, 'FAILED', 2)],
     )
-    expect(foot(80)).toBe('LEFT  ✗ #4 failed 2m ago   ✓ #3 merged 3m ago   ✓ #2 merged 5m ago')
-    expect(foot(60)).toBe('LEFT  ✗ #4 failed 2m ago   ✓ #3 merged 3m ago   1 more')
-    expect(foot(20)).toBe('LEFT  ✗ #4 failed 2m ago   2 more')
+    expect(foot(90)).toBe('Left the queue  ✗ #4 failed 2m ago   ✓ #3 merged 3m ago   ✓ #2 merged 5m ago')
+    expect(foot(20)).toBe('Left the queue  ✗ #4 failed 2m ago   2 others are not shown')
+    expect(foot(40, 3)).toBe('Left the queue  ✗ #4 failed 2m ago\n  ✓ #3 merged 3m ago   ✓ #2 merged 5m ago')
   })
 
   test('names those whose state is unknown, or that are not ready', () => {
     expect(screenOf([left(2, null, 1), left(3, 'NOT_READY', 2), left(6, 'Hovering', 3)])(90)).toBe(
-      'LEFT  #2 left 1m ago   ○ #3 not ready 2m ago   #6 Hovering 3m ago',
+      'Left the queue  #2 left 1m ago   ○ #3 not ready 2m ago   #6 Hovering 3m ago',
     )
   })
 
   test.each(['2026-01-05T11:00:00', '2026-01-05T13:00:00Z'])(
     'counts from the reading if it left at %s',
     at => {
-      expect(screenOf([{ ...left(2, 'MERGED', 0), at }])(80)).toBe('LEFT  ✓ #2 merged just now')
+      expect(screenOf([{ ...left(2, 'MERGED', 0), at }])(80)).toBe('Left the queue  ✓ #2 merged just now')
     },
   )
 })

@@ -3,7 +3,6 @@ import { drawsResults } from '../../cli/context.ts'
 import { reportErrors } from '../../cli/report.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import { formatOrdinal, joinTruncated, shorten } from '../../domain/format.ts'
-import type { UsualTimeInQueue } from '../../domain/metrics/last-hour.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import {
@@ -216,7 +215,7 @@ async function withLiveLine(
   work: () => Promise<void>,
 ): Promise<void> {
   const { logger, host } = cli
-  let usual: UsualTimeInQueue | undefined
+  let usual: number | undefined
   const pullRequests = targets().map(({ request }) => request.values)
   const [first] = pullRequests
   if (logger.hasSpinner && first !== undefined && new Set(pullRequests.map(queueName)).size === 1)

@@ -1,6 +1,5 @@
 import { shortReason } from '../../domain/explain/findings.ts'
 import { formatAge, formatDuration, formatOrdinal, pluralize, shorten } from '../../domain/format.ts'
-import { type UsualTimeInQueue, usualTimeText } from '../../domain/metrics/last-hour.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
 import type { FailingCheck } from '../../domain/test-run.ts'
@@ -28,9 +27,13 @@ export interface Part {
   readonly rank: number
 }
 
+/** Returns how long the state of a record has lasted, in milliseconds; NaN if that is not known. */
+const stateAge = (record: JsonObject | undefined, now: number): number =>
+  now - Date.parse(getString(record, 'stateChangedAt') ?? '')
+
 /** Returns a state as words, and how long it has lasted: `testing 4m`. */
 function stateWithAge(record: JsonObject | undefined, state: string, now: number): Pieces {
-  const age = now - Date.parse(getString(record, 'stateChangedAt') ?? '')
+  const age = stateAge(record, now)
   return age >= 0 ? [wordsSpan(state), ` ${formatAge(age)}`] : [wordsSpan(state)]
 }
 
@@ -63,12 +66,17 @@ function countsOf(targets: readonly WaitTarget[]): Pieces {
   return [`${pluralize(targets.length, 'pull request')}: `, ...counts]
 }
 
+const usualText = (usual: number): string => (usual < 60_000 ? 'under 1m' : formatAge(usual))
+
 interface Times {
   /** How long the wait has lasted, in milliseconds. */
   readonly elapsed: number
   /** The milliseconds for the whole wait; 0 if it has no time limit. */
   readonly limit: number
-  readonly usual?: UsualTimeInQueue | undefined
+  /** The usual time in the queue, in milliseconds. */
+  readonly usual?: number | undefined
+  /** Whether the line says already how long the wait has lasted. */
+  readonly saysAge?: boolean
 }
 
 /**
@@ -86,20 +94,24 @@ export function liveLine(
     others.length === 0 ? targetParts(target, times.now) : [{ pieces: countsOf(targets), rank: 0 }]
   // A pull request that was neither seen nor submitted may never be in the queue: no usual time for it.
   const isKnown = targets.some(({ state }) => state.state !== undefined || state.submission !== undefined)
-  return withTimes(parts, isKnown ? times : { ...times, usual: undefined }, columns)
+  // A state that began with the wait has lasted as long.
+  const saysAge = others.length === 0 && Math.abs(stateAge(target.record, times.now) - times.elapsed) < 5_000
+  return withTimes(parts, { ...times, usual: isKnown ? times.usual : undefined, saysAge }, columns)
 }
 
 /** Returns the line of what is waited for, with the times of the wait as far as they fit. */
 export function withTimes(
   what: readonly Part[],
-  { elapsed, limit, usual }: Times,
+  { elapsed, limit, usual, saysAge = false }: Times,
   columns: number,
 ): StyledLine {
   let parts: readonly Part[] = [
     ...what,
-    ...(usual === undefined ? [] : [{ pieces: [`, ${usualTimeText(usual)} in the queue`], rank: 5 }]),
-    { pieces: [`    waited ${formatDuration(elapsed)}`], rank: 3 },
-    ...(limit > 0 ? [{ pieces: [`, ${formatAge(Math.max(0, limit - elapsed))} left`], rank: 6 }] : []),
+    ...(usual === undefined ? [] : [{ pieces: [`, usually ${usualText(usual)} in the queue`], rank: 5 }]),
+    ...(saysAge ? [] : [{ pieces: [`    waited ${formatDuration(elapsed)}`], rank: 3 }]),
+    ...(limit > 0
+      ? [{ pieces: [`${saysAge ? '    ' : ', '}${formatAge(Math.max(0, limit - elapsed))} left`], rank: 6 }]
+      : []),
   ]
   const lineOf = () => parts.flatMap(({ pieces }) => pieces)
   while (textWidth(plainText(lineOf())) > columns) {

@@ -1,20 +1,14 @@
 import { tryRead } from '../../api/extra-reads.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
 import type { ServiceClient } from '../../api/service-client.ts'
-import { pluralize } from '../../domain/format.ts'
-import {
-  findQueue,
-  summarizeMetrics,
-  type UsualTimeInQueue,
-  usualRangeText,
-  usualTimeInQueue,
-} from '../../domain/metrics/last-hour.ts'
-import { positionEntries, queueEntries } from '../../domain/queue-entries.ts'
+import { formatDuration, formatInteger } from '../../domain/format.ts'
+import { findQueue, summarizeMetrics, usualTimeInQueue } from '../../domain/metrics/last-hour.ts'
+import { positionEntries, queueEntries, testSlots } from '../../domain/queue-entries.ts'
 import { canResume, queueStateMessage, stateWords } from '../../domain/states.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { shortRepositoryName } from '../../domain/values/repository.ts'
-import { getNumber, getString, type JsonObject } from '../../json.ts'
+import { getString, type JsonObject } from '../../json.ts'
 import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { columns, pullRequestColumns, type Screen, withLinks } from '../../output/view.ts'
 import type { QueueParams } from './plan.ts'
@@ -27,7 +21,7 @@ export async function readUsualTime(
   client: ServiceClient,
   { repo, targetBranch }: QueueParams,
   timeLimit = 1_000,
-): Promise<UsualTimeInQueue | undefined> {
+): Promise<number | undefined> {
   const options = { once: true, quiet: true, limits: { timeout: () => timeLimit } }
   try {
     const { response } = await tryRead(client, getMergeQueueMetrics, { repo }, options)
@@ -41,7 +35,7 @@ export async function readUsualTime(
 
 interface QueueScreenOptions extends QueueParams {
   readonly columns: number
-  readonly usual: UsualTimeInQueue | undefined
+  readonly usual: number | undefined
   readonly commandLine: CommandLine
 }
 
@@ -67,15 +61,17 @@ function joinPieces(
 /** What the entries in a state are called where they are counted. */
 const countWords: Readonly<Record<string, string>> = { PENDING: 'waiting', TESTS_PASSED: 'passed' }
 
-/** Returns how many entries of a queue are in each state: `3 testing (up to 5 runs)`, `5 waiting`. */
+/** Returns how many entries of a queue are in each state: `3 of 5 test runs`, `5 waiting`. */
 function countPieces(queue: JsonObject): readonly Piece[] {
   const states = queueEntries(queue).map(({ state }) => state)
-  const concurrency = getNumber(queue, 'concurrency')
-  const limit = concurrency === undefined ? '' : ` (up to ${pluralize(concurrency, 'run')})`
+  const { concurrency, isBatching } = testSlots(queue)
   return [...new Set(['TESTING', ...states])].map(state => {
     const words = countWords[state] ?? stateWords(state)
     const number = states.filter(other => other === state).length
-    return [`${number} ${words}${state === 'TESTING' ? limit : ''}`]
+    if (state !== 'TESTING' || concurrency === undefined) return [`${number} ${words}`]
+    // A batch is one test run of several pull requests, and the queue does not say which are in it.
+    if (isBatching && number > 0) return [`${number} testing in batches`]
+    return [`${number} of ${formatInteger(concurrency)} test runs`]
   })
 }
 
@@ -100,8 +96,7 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
     '  ',
     stateSpan(state),
   ]
-  const isMerging = usual !== undefined && queueStateMessage(state) === undefined
-  const usualPieces: readonly Piece[] = isMerging ? [[usualRangeText(usual)]] : []
+  const usualPieces = usual === undefined ? [] : [[`median of the last hour ${formatDuration(usual)}`]]
   return [
     ...joinPieces([title, ...countPieces(queue), ...usualPieces], columns),
     ...stateLines(state, options),

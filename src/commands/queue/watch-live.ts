@@ -2,9 +2,9 @@ import type { Cli } from '../../cli/cli.ts'
 import { canPrompt } from '../../cli/confirm.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import { elapsedSince, formatAge, formatAgo } from '../../domain/format.ts'
-import type { UsualTimeInQueue } from '../../domain/metrics/last-hour.ts'
 import type { QueueChange } from '../../domain/queue-changes.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
+import { exitCodeOf, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import {
   linkSpan,
@@ -23,7 +23,8 @@ export interface QueueUpdate {
   readonly queue: JsonObject
   /** The changes since the previous reading; undefined for the first reading. */
   readonly changes: readonly QueueChange[] | undefined
-  readonly usual?: UsualTimeInQueue | undefined
+  /** The usual time in the queue, in milliseconds. */
+  readonly usual?: number | undefined
 }
 
 /** What shows the readings: a live screen, or a stream of lines. */
@@ -66,23 +67,31 @@ function departureText({ pr, state, at }: Departed, { repo }: QueueParams, now: 
   return [...(sign.text === '' ? [] : [sign, { text: ' ' }]), number, { text: ' ' }, wordsSpan(state), age]
 }
 
-/** Returns the line of what left the queue, newest first, as many as fit; then how many do not. */
-export function departuresLine(
+/** Returns the lines of what left the queue, newest first, as many as fit; then how many do not. */
+export function departureLines(
   departures: readonly Departed[],
   queue: QueueParams,
   now: number,
-  columns: number,
-): StyledLine {
-  let line: readonly (string | Span)[] = [styled('LEFT', 'bold')]
+  { columns, rows }: { readonly columns: number; readonly rows: number },
+): readonly StyledLine[] {
+  const lines: StyledLine[] = []
+  let line: readonly (string | Span)[] = [styled('Left the queue', 'bold'), '  ']
+  const hiddenText = (count: number) =>
+    count === 0 ? '' : `   ${count} ${count === 1 ? 'other is' : 'others are'} not shown`
   for (const [index, departed] of departures.entries()) {
-    const longer = [...line, index === 0 ? '  ' : '   ', ...departureText(departed, queue, now)]
+    const text = departureText(departed, queue, now)
+    const longer = index === 0 ? [...line, ...text] : [...line, '   ', ...text]
     const others = departures.length - index - 1
-    const rest = others === 0 ? '' : `   ${others} more`
-    if (index > 0 && plainText(longer).length + rest.length > columns)
-      return [...line, styled(`   ${others + 1} more`, 'dim')]
-    line = longer
+    const isLastLine = lines.length + 1 >= rows
+    const rest = isLastLine ? hiddenText(others) : ''
+    if (index === 0 || plainText(longer).length + rest.length <= columns) line = longer
+    else if (isLastLine) return [...lines, [...line, styled(hiddenText(others + 1), 'dim')]]
+    else {
+      lines.push(line)
+      line = ['  ', ...text]
+    }
   }
-  return line
+  return [...lines, line]
 }
 
 const rowKeys = new Map([
@@ -145,15 +154,21 @@ export async function watchLive(
     const now = clock.now()
     const width = out.columns - 1
     const view = queueScreen(queue, { ...watched, columns: width, usual, commandLine })
-    const left = departures.length === 0 ? [] : [departuresLine(departures, watched, now, width)]
-    const options = { ...style, columns: out.columns, rows, now, offset, minWidths }
     const scrollHint = hasKeys && more.length > 0 ? { scrollHint: 'arrow keys or j and k scroll' } : {}
-    return drawFrame(view, [...left, ...more], { ...options, ...scrollHint })
+    const options = { ...style, columns: out.columns, rows, now, offset, minWidths, ...scrollHint }
+    const drawWith = (leftRows: number) => {
+      const size = { columns: width, rows: leftRows }
+      const left = departures.length === 0 ? [] : departureLines(departures, watched, now, size)
+      return drawFrame(view, [...left, ...more], options)
+    }
+    const frame = drawWith(1)
+    return frame.lines.length < rows ? drawWith(rows - frame.lines.length + 1) : frame
   }
   const draw = async () => {
     if (isSuspended || last === undefined) return
     const status = `Updated ${formatAgo(clock.now() - readAt)}, every ${formatAge(interval)}. Press ${hasKeys ? 'q' : 'Ctrl-C'} to quit.`
-    const frame = createFrame(last, ['', ...(notice === undefined ? [] : [notice]), status], out.rows)
+    const foot = notice === undefined ? [status] : [[styled(notice, 'yellow')], [styled(status, 'yellow')]]
+    const frame = createFrame(last, ['', ...foot], out.rows)
     offset = frame.offset
     pageSize = frame.pageSize
     minWidths = frame.widths
@@ -210,10 +225,14 @@ export async function watchLive(
   }
   try {
     await Promise.race([watch(view), hasQuit])
+  } catch (error) {
+    if (toMergeqError(error).exit !== exitCodeOf('interrupted')) throw error
   } finally {
     interrupted.removeEventListener('abort', restore)
     releaseTerminal()
     await leave()
-    if (last !== undefined) await out.write(`${createFrame(last, [], out.rows - 1).lines.join('\n')}\n`)
+    const stale = `Not up to date: read ${formatAgo(clock.now() - readAt)}.`
+    const foot = notice === undefined ? [] : [[styled(stale, 'yellow')]]
+    if (last !== undefined) await out.write(`${createFrame(last, foot, out.rows - 1).lines.join('\n')}\n`)
   }
 }

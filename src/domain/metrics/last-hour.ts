@@ -1,4 +1,3 @@
-import { formatAge } from '../format.ts'
 import type { Repository } from '../values/repository.ts'
 import { isCounted, parseNumber, type Sample } from './exposition.ts'
 
@@ -146,47 +145,13 @@ export function quantileOf(share: number, buckets: readonly Bucket[]): Quantile 
   return { value: lower + (bucket.bound - lower) * fraction, between: [lower, bucket.bound] }
 }
 
-/** How long the pull requests that merged in the last hour were in the queue. Times are in milliseconds. */
-export interface UsualTimeInQueue {
-  /** The time that half of the pull requests did not exceed, interpolated within its bucket. */
-  readonly median: number
-  /**
-   * The time that 19 of 20 pull requests did not exceed, interpolated likewise. Undefined if fewer than 20
-   * pull requests merged, or if the time is above the highest bucket.
-   */
-  readonly p95: number | undefined
-  /** The number of pull requests that merged, at least 1. */
-  readonly count: number
-}
-
-/** The number of pull requests below which "19 of 20" says nothing. */
-const minCountOfP95 = 20
-
 /**
- * Returns the usual time in a queue, from the metrics of its last hour. Undefined if nothing merged, or if
- * more than half of the pull requests took longer than the highest bucket.
+ * Returns the time that half of the pull requests that merged in the last hour of a queue did not exceed, interpolated
+ * within its bucket, in milliseconds. Undefined if nothing merged, or if more than half of the pull requests took longer
+ * than the highest bucket.
  */
-export function usualTimeInQueue(queue: QueueMetrics | undefined): UsualTimeInQueue | undefined {
-  const buckets = queue?.histograms.timeInQueue ?? []
-  const [median, p95] = [quantileOf(0.5, buckets), quantileOf(0.95, buckets)]
-  const count = buckets.at(-1)?.count ?? 0
-  if (median === undefined || median.between[1] === Number.POSITIVE_INFINITY) return undefined
-  const hasP95 = p95 !== undefined && count >= minCountOfP95 && p95.between[1] !== Number.POSITIVE_INFINITY
-  return { median: median.value * 1000, p95: hasP95 ? p95.value * 1000 : undefined, count }
-}
-
-const minute = 60_000
-
-/** Formats a time to the minute, rounded down: `under 1m`, `14m`, `1h05m`. */
-const formatMinutes = (milliseconds: number): string =>
-  milliseconds < minute ? 'under 1m' : formatAge(milliseconds)
-
-export const usualTimeText = ({ median }: UsualTimeInQueue): string => `usually ${formatMinutes(median)}`
-
-/** `merges in about 14m (95%: 41m)` */
-export function usualRangeText({ median, p95 }: UsualTimeInQueue): string {
-  const text = `merges in ${median < minute ? '' : 'about '}${formatMinutes(median)}`
-  if (p95 === undefined) return text
-  // Rounded up, so that 95% are within the time that is shown.
-  return `${text} (95%: ${formatMinutes(Math.max(1, Math.ceil(p95 / minute)) * minute)})`
+export function usualTimeInQueue(queue: QueueMetrics | undefined): number | undefined {
+  const median = quantileOf(0.5, queue?.histograms.timeInQueue ?? [])
+  const isKnown = median !== undefined && median.between[1] !== Number.POSITIVE_INFINITY
+  return isKnown ? median.value * 1000 : undefined
 }

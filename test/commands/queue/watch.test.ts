@@ -64,10 +64,10 @@ describe('what a watch prints', () => {
     const [, last = ''] = out.split('\u001B[?1049l')
     const frames = out.split('\u001B[?7l')
     const table = [
-      expect.stringMatching(/^acme\/web main {2}● running {3}1 testing \(up to 1 run\)$/),
+      expect.stringMatching(/^acme\/web main {2}● running {3}1 of 1 test runs$/),
       expect.stringMatching(/^ {3}PR {2}STATE {14}FOR {2}AUTHOR {2}.*TITLE$/),
       expect.stringMatching(/^1 {2}#9 {2}◐ testing {10}\ds {3}\w/),
-      expect.stringMatching(/^LEFT {2}✓ #8 merged (?:just now|\ds ago)$/),
+      expect.stringMatching(/^Left the queue {2}✓ #8 merged (?:just now|\ds ago)$/),
     ]
     expect(last.split('\n')).toEqual([...table, ''])
     const lastFrame = frames.at(-1)?.split('\u001B[?7h')[0] ?? ''
@@ -78,6 +78,23 @@ describe('what a watch prints', () => {
     ])
     expect(out).toMatch(/^\u001B\[\?1049h\u001B\[\?25l/)
     expect(out.split('\u001B[?1049l')[0]).toMatch(/\u001B\[\?7h\u001B\[\?25h$/)
+  })
+
+  test('says in yellow how old its data is if the service does not answer, and that the last frame is stale', async () => {
+    let reads = 0
+    const answer = ({ path }: Seen): Answer =>
+      path.endsWith('/getQueue') && reads++ === 0
+        ? { body: JSON.stringify(queue('RUNNING', entry(1, 'TESTING'))) }
+        : { status: 503 }
+    const { code, out } = await mergeq('queue watch -R acme/web -b main --interval 1s --color always', {
+      ...terminal,
+      answer,
+      keys: ['x', 'x', 'x', 'q'],
+    })
+    const [frames = '', last] = out.split('\u001B[?1049l')
+    expect(code).toBe(0)
+    expect(frames).toMatch(/\u001B\[33mUpdated \ds ago/)
+    expect(last).toMatch(/\u001B\[33mNot up to date: read \ds ago\./)
   })
 
   test.each([

@@ -222,9 +222,10 @@ function testRunLines(explanation: Explanation): readonly StyledLine[] {
   if (!tested.includes(pr)) return cause === undefined ? lines : [...lines, `  ${cause}`]
   const numbers = (pullRequests: readonly number[]) => joinTruncated(pullRequests.map(other => `#${other}`))
   const others = tested.filter(other => other !== pr)
-  const company = others.length === 0 ? 'alone' : `in a batch with ${numbers(others)}`
+  const alone = builtOn.length === 0 ? ' alone,' : ''
+  const company = others.length === 0 ? alone : ` in a batch with ${numbers(others)},`
   const base = builtOn.length === 0 ? targetBranch : `${targetBranch} and ${numbers(builtOn)}`
-  const sentence = `It ${isOver(explanation) ? 'was' : 'is being'} tested ${company}, on top of ${base}`
+  const sentence = `It ${isOver(explanation) ? 'was' : 'is being'} tested${company} on top of ${base}`
   const end = cause === undefined ? '.' : `; ${cause.charAt(0).toLowerCase()}${cause.slice(1)}`
   return [...lines, `  ${sentence}${end}`]
 }
