@@ -185,7 +185,9 @@ async function hintForOption(mistake: Mistake, word: string): Promise<Hint> {
       option,
       own.map(({ name }) => name),
     ) ?? 'none'
-  const isLikely = option.startsWith('--') && isNegative(option) === isNegative(similar)
+  // `--quarantine=no` means the opposite of `--quarantined`.
+  const isNo = /^(?:no|false|off)$/i.test(next)
+  const isLikely = option.startsWith('--') && isNegative(option) === isNegative(similar) && !isNo
   const meant = find(option) ?? (isLikely ? similar : undefined)
   if (value === undefined || meant?.startsWith('--') !== true) return hintFor(meant, word, mistake)
   const words = wordsOf(meant, option)

@@ -218,12 +218,15 @@ describe('the hint is something else', () => {
     expect(hint).toBe(`To list the commands, run: mergeq ${group} --help`.replace('  ', ' '))
   })
 
-  test.each(['pr cancel 7 --no-dry-run', 'pr get 7 --notimeline', 'guard --ninstall'])(
-    '%s: an option is not corrected to its opposite',
-    async typed => {
-      expect(await hintOf(typed)).toMatch(/^To see the usage, run: /)
-    },
-  )
+  test.each([
+    'pr cancel 7 --no-dry-run',
+    'pr get 7 --notimeline',
+    'guard --ninstall',
+    'flaky list --quarantine=no',
+    'flaky list --quarantine no',
+  ])('%s: an option is not corrected to its opposite', async typed => {
+    expect(await hintOf(typed)).toMatch(/^To see the usage, run: /)
+  })
 
   test('a command without one of its letters leads to a line that can be typed, and destroys nothing', async () => {
     const misspelled = fc

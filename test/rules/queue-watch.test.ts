@@ -253,7 +253,7 @@ describe('the screen of a queue', () => {
     )
     expect(foot(90)).toBe('Left the queue  ✗ #4 failed 2m ago   ✓ #3 merged 3m ago   ✓ #2 merged 5m ago')
     expect(foot(20)).toBe('Left the queue  ✗ #4 failed 2m ago   2 others are not shown')
-    expect(foot(40, 3)).toBe('Left the queue  ✗ #4 failed 2m ago\n  ✓ #3 merged 3m ago   ✓ #2 merged 5m ago')
+    expect(foot(40, 3)).toBe('Left the queue  ✗ #4 failed 2m ago\n  ✓ #3 merged 3m ago\n  ✓ #2 merged 5m ago')
   })
 
   test('names those whose state is unknown, or that are not ready', () => {
