@@ -117,14 +117,24 @@ const checkResults = new Map<string, 'passed' | 'failed'>([
   ['ACTION_REQUIRED', 'failed'],
 ])
 
-export function parseTestRun(id: string, run: JsonObject): TestRun {
+const resultOf = (check: JsonObject): 'passed' | 'failed' | undefined =>
+  checkResults.get((getString(check, 'state') ?? '').toUpperCase())
+
+export const isFailedCheck = (check: JsonObject): boolean => resultOf(check) === 'failed'
+
+/** Whether a check of a test run must pass: all of them, if the run names none. */
+export function isRequiredCheck(run: JsonObject, { name = null }: JsonObject): boolean {
   const required = getArray(run, 'requiredStatuses')
-  const checks = readChecks(run).filter(({ name = null }) => required.length === 0 || required.includes(name))
+  return required.length === 0 || required.includes(name)
+}
+
+export function parseTestRun(id: string, run: JsonObject): TestRun {
+  const checks = readChecks(run).filter(check => isRequiredCheck(run, check))
   const withResult = (result: 'passed' | 'failed' | undefined): readonly FailingCheck[] => {
     const found = new Map<string, FailingCheck>()
     for (const check of checks) {
+      if (resultOf(check) !== result) continue
       const conclusion = getString(check, 'state') ?? ''
-      if (checkResults.get(conclusion.toUpperCase()) !== result) continue
       const name = getString(check, 'name') ?? 'an unnamed check'
       const earlier = found.get(name) ?? { name, url: undefined, conclusion }
       found.set(name, { ...earlier, url: earlier.url ?? getString(check, 'url') })

@@ -297,8 +297,7 @@ async function localized(line: string, story: Story): Promise<string> {
     const { out } = await story.mergeq('flaky list --fields id --limit 1')
     return line.replace(/2b4e8d1c-\S+/, out.trim()).replace('2b4e8d1c', out.slice(0, 8))
   }
-  if (line.startsWith('pr testing ') && !line.includes('--pr'))
-    return `pr testing ${(await read('pr testing --pr 123')).testBranch}`
+  if (/^pr testing \S{30}/.test(line)) return `pr testing ${(await read('pr testing --pr 123')).testBranch}`
   if (line.includes('--head ')) return line.replace('fix-cart', 'cache-suggestions')
   if (line.includes('--match-head'))
     return line.replace('HEAD', (await read('pr get 123')).prSha ?? '4f2a9c1d')

@@ -99,7 +99,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`pr targets //a --sha s ${at}`, /pull request/],
     [`pr targets 7 ${at} --sha s`, /targets/],
     [`pr targets 7 a ${at}`, /commit|--sha/],
-    [`pr testing ${at}`, /test run/],
+    [`pr testing ${at}`, /No pull request was given/],
     [`queue update ${at}`, /No setting was given/],
   ],
   'targets that are not': [
@@ -119,9 +119,6 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     [`pr get - ${at}`, /10,?000/, { input: '7\n'.repeat(10_001).replace(/7/g, (_, at) => `${at + 1}`) }],
     [`pr get ${at} -- -7`, /-7/],
     ['pr get https://github.com/acme/web/pull/7 -R acme/app -b main', /name different repositories/],
-    ...['9', '#9', 'https://github.com/acme/web/pull/9', '4294967295'].map(
-      word => [['pr', 'testing', word, ...where], /'\S*\d' is a pull request, not a test run/] as const,
-    ),
   ],
   contradictions: [
     [`queue update ${at} --batch --no-batch`, /--batch.*--no-batch/],
@@ -203,11 +200,6 @@ describe('an error', () => {
     const { code, err } = await typed(`queue get ${at} -q --retries many`)
     expect(code).toBe(2)
     expect(err).toMatch(/^mergeq: /)
-  })
-
-  test('about a pull request in the place of a test run says how to ask by pull request', async () => {
-    const { err } = await typed(['pr', 'testing', '#9', ...where])
-    expect(err).toContain('\n  To find its test run, run: mergeq pr testing --pr 9\n')
   })
 })
 

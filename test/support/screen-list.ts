@@ -49,7 +49,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     {
       title: 'failed',
       before: ['pr submit 9', 600],
-      lines: ['pr testing --pr 9', 'pr testing 9'],
+      lines: ['pr testing 9'],
       also: ['document'],
     },
   ],

@@ -9,15 +9,26 @@ import {
 import { call } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
-import { argsForPullRequest, webInput } from '../../cli/common-inputs.ts'
+import { argsForPullRequest, pullRequestNumber, webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, option, typedInput } from '../../cli/inputs.ts'
 import { type Presentation, printResponse } from '../../cli/presentation.ts'
 import { requestOf } from '../../cli/requests.ts'
 import { shorten } from '../../domain/format.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
-import { howItFailed, readChecks, testRunOf, unreportedStatuses } from '../../domain/test-run.ts'
-import { parsePullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
+import {
+  howItFailed,
+  isFailedCheck,
+  isRequiredCheck,
+  readChecks,
+  testRunOf,
+  unreportedStatuses,
+} from '../../domain/test-run.ts'
+import {
+  isPullRequestReference,
+  parsePullRequest,
+  urlOfPullRequest,
+} from '../../domain/values/pull-request.ts'
 import type { Repository } from '../../domain/values/repository.ts'
 import { textual } from '../../domain/values/types.ts'
 import { extendError, failureOrThrow, type MergeqError, usageError } from '../../errors.ts'
@@ -37,22 +48,13 @@ import { columns } from '../../output/view.ts'
 
 const { run: runParam } = getMergeQueueTestingDetails.params
 
-/** The test run: typed, or that of the CI job; none when --pr was typed. */
+/** The test run: typed, or that of the CI job; none where a pull request names it. */
 const testRun: Input<string | undefined> = {
-  definitions: [{ name: 'run', summary: runParam.summary }],
+  definitions: [{ name: 'run', summary: `${runParam.summary}; or a pull request`, values: 'pull-requests' }],
   setting: 'testRun',
-  async read(args, context) {
-    const [typed] = args.get('run') ?? []
-    const [, number] = /^(?:#|https?:\/\/\S+\/pull\/)?(\d{1,10})$/.exec(typed ?? '') ?? []
-    if (number !== undefined && !args.has('--pr'))
-      throw usageError(
-        `'${typed}' is a pull request, not a test run.`,
-        `To find its test run, run: mergeq pr testing --pr ${number}`,
-      )
-    if (!args.has('--pr')) return runParam.type.parse(typed ?? (await context.settings.require('testRun')))
-    if (typed !== undefined)
-      throw usageError('A test run and --pr cannot be used together.', 'Use only one of them.')
-    return undefined
+  async read(args, { settings }) {
+    if (args.has('pr')) return undefined
+    return runParam.type.parse(args.get('run')?.[0] ?? (await settings.require('testRun')))
   },
 }
 
@@ -69,22 +71,26 @@ const typedPullRequest = typedInput(
   ),
 )
 
-/** The pull request of --pr, whose URL also names the repository. */
+/** The pull request: typed, or the current one outside of a test branch. Its URL also names the repository. */
 const pullRequest: Input<number | undefined> = {
   ...typedPullRequest,
-  async split(args) {
-    const [word] = args.get('--pr') ?? []
-    return [word === undefined ? args : argsForPullRequest(args, word)]
+  async split(args, context) {
+    const [[run], [asked]] = [args.get('run') ?? [], args.get('--pr') ?? []]
+    if (run !== undefined && asked !== undefined)
+      throw usageError('A test run and --pr cannot be used together.', 'Use only one of them.')
+    const word = asked ?? (run !== undefined && isPullRequestReference(run) ? run : undefined)
+    if (word !== undefined) return [argsForPullRequest(args, word)]
+    if (run !== undefined || (await context.settings.read('testRun')) !== undefined) return [args]
+    return [argsForPullRequest(args, await context.currentPullRequest(args))]
   },
+  read: args => (args.has('pr') ? pullRequestNumber(args) : undefined),
 }
 
 const checkColumns = columns(['KIND', 'kind'], ['NAME', 'name'], ['STATE', 'state', 'state'], ['URL', 'url'])
 
-const isFailed = (check: JsonObject): boolean => stateStyle(getString(check, 'state') ?? '')?.style === 'red'
-
 /** Returns the page of a test run: of its first failed check, or else of its first check. */
 const pageOf = (checks: readonly JsonObject[]): string | undefined =>
-  [...checks.filter(isFailed), ...checks].map(check => getString(check, 'url')).find(Boolean)
+  [...checks.filter(isFailedCheck), ...checks].map(check => getString(check, 'url')).find(Boolean)
 
 /** Returns the pull requests that were tested, each as a link to its page. */
 function testedSpans(run: JsonObject, repo: Repository): Pieces {
@@ -105,14 +111,19 @@ const joinSpans = (spans: readonly Span[]): Pieces =>
 function checkLines(run: JsonObject, checks: readonly JsonObject[]): readonly StyledLine[] {
   const nameOf = (check: JsonObject) => shorten(getString(check, 'name') ?? 'an unnamed check')
   const stateOfCheck = (check: JsonObject) => getString(check, 'state') ?? ''
-  const failed = checks.filter(isFailed).flatMap((check): readonly StyledLine[] => {
-    const [url, state] = [getString(check, 'url'), stateOfCheck(check)]
-    return [
-      ['  ', signSpan(state), ` ${nameOf(check)} ${howItFailed(state)}`],
-      ...(url === undefined ? [] : [['    ', linkSpan(url, url)]]),
-    ]
-  })
-  const others = checks.filter(check => !isFailed(check))
+  const isRequired = (check: JsonObject) => isRequiredCheck(run, check)
+  const failing = checks.filter(isFailedCheck)
+  const failed = [...failing.filter(isRequired), ...failing.filter(check => !isRequired(check))].flatMap(
+    (check): readonly StyledLine[] => {
+      const [url, state] = [getString(check, 'url'), stateOfCheck(check)]
+      const note = isRequired(check) ? '' : ' (not required)'
+      return [
+        ['  ', signSpan(state), ` ${nameOf(check)} ${howItFailed(state)}${note}`],
+        ...(url === undefined ? [] : [['    ', linkSpan(url, url)]]),
+      ]
+    },
+  )
+  const others = checks.filter(check => !isFailedCheck(check))
   const groups = [...new Set(others.map(stateOfCheck))].map((state): StyledLine => {
     const links = others
       .filter(check => stateOfCheck(check) === state)
@@ -203,7 +214,7 @@ export const prTestingCommand = command({
   },
   // A row is made from several fields: a check run and a status have other names for the same thing.
   fields: serviceRecord(getMergeQueueTestingDetails, checkColumns),
-  examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing --pr 123 --json'],
+  examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing 123 --json'],
   async run({ request, web }, cli) {
     const called = await readTestRun(cli, request)
     const code = await printResponse(

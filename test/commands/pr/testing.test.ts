@@ -25,6 +25,17 @@ const byNumber = ['getMergeQueueTestingDetails', { pr: { number: 7 } }]
 
 describe('`pr testing --pr`', () => {
   test.each([
+    'pr testing 7',
+    'pr testing #7',
+    'pr testing https://github.com/acme/web/pull/7/files',
+    'pr testing',
+  ])('%s means the same; with nothing given the current pull request is asked for', async line => {
+    const env = { MERGEQ_PR: '7', MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' }
+    const { requests } = await mergeq(line, { env, answer: () => ({ body: JSON.stringify(run) }) })
+    expect(asked(requests)).toEqual([byNumber])
+  })
+
+  test.each([
     [{ body: JSON.stringify(run) }, 0],
     [{ status: 404, body: 'no run' }, 5],
   ])('requests by pull request, once unless the service rejects that: %j', async (answer, exit) => {
@@ -78,6 +89,19 @@ describe('`pr testing --pr`', () => {
     const { code, requests } = await mergeq(`pr testing x ${where}`, { answer })
     expect({ code, requests: requests.length }).toEqual({ code: 6, requests: 1 })
   })
+})
+
+test('says on a terminal which failed check is not required, after those that are', async () => {
+  const statusChecks = [
+    { context: 'preview', state: 'FAILURE' },
+    { context: 'lint', state: 'CANCELLED' },
+  ]
+  const body = JSON.stringify({ ...run, requiredStatuses: ['lint'], statusChecks })
+  const { out } = await mergeq(`pr testing x ${where} --color never`, {
+    answer: () => ({ body }),
+    terminal: true,
+  })
+  expect(out).toContain('  - lint cancelled\n  ✗ preview failed (not required)\n')
 })
 
 test('names on a terminal the required statuses that have not reported', async () => {
