@@ -1,4 +1,4 @@
-import { formatInteger } from '../domain/format.ts'
+import { formatAge, formatDuration, formatInteger } from '../domain/format.ts'
 import { attemptLimit, changeLimit, maxJsonSize, maxRecords, maxValues } from '../domain/limits.ts'
 import { decodeUtf8 } from '../domain/values/text.ts'
 import { extendError, MergeqError, toMergeqError } from '../errors.ts'
@@ -80,10 +80,17 @@ async function receive(
   const startedAt = host.clock.monotonic()
   if (options.verbose) await logger.debug(describeRequest(request, client))
   let checkedResponse: ReadResponse | undefined
+  const maxRetries = limits.maxRetries ?? client.maxRetries
+  let attempt = { number: 0, startedAt, limit: defaultTimeout }
   const sendOptions = {
     token,
-    timeout: () => limits.timeout?.(defaultTimeout) ?? (options.timeout || defaultTimeout),
-    maxRetries: limits.maxRetries ?? client.maxRetries,
+    timeout() {
+      const limit = limits.timeout?.(defaultTimeout) ?? (options.timeout || defaultTimeout)
+      attempt = { number: attempt.number + 1, startedAt: host.clock.monotonic(), limit }
+      logger.endProgress()
+      return limit
+    },
+    maxRetries,
     remaining: limits.remaining,
     async isComplete(response: HttpResponse) {
       checkedResponse = await readResponse(response, request, client)
@@ -93,8 +100,13 @@ async function receive(
   }
   const { maxResponseSize = request.maxResponseSize } = limits
   const suffix = progress === undefined ? '' : `, ${progress}`
+  const retryText = () => {
+    if (attempt.number <= 1) return ''
+    const elapsed = formatAge(host.clock.monotonic() - attempt.startedAt)
+    return `, attempt ${attempt.number} of ${maxRetries + 1}, ${elapsed} of ${formatDuration(attempt.limit)}`
+  }
   const response = await logger.withSpinner(
-    () => `Waiting for ${new URL(request.url).host}${suffix}`,
+    () => `Waiting for ${new URL(request.url).host}${suffix}${retryText()}`,
     () => httpClient.send({ ...request, maxResponseSize }, sendOptions),
   )
   await logger.debug(`< ${response.status} after ${Math.round(host.clock.monotonic() - startedAt)} ms`)

@@ -1,6 +1,7 @@
 import { joinCommandLine } from '../domain/suggested-command.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import type { Environment, Host } from '../host/host.ts'
+import { isContinuousIntegration } from './ci-systems.ts'
 import { restrictCommand, type Store, tokensIn } from './store.ts'
 
 export interface Token {
@@ -30,8 +31,9 @@ export function parseToken(value: string, source: string): Token {
   if (bad !== null) {
     const position = value.indexOf(trimmed) + bad.index + 1
     const code = (bad[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
+    const character = bad[0] === ' ' ? 'a space' : `the character U+${code}`
     throw usageError(
-      `Invalid token (${source}): it contains the character U+${code} at position ${position}.`,
+      `Invalid token (${source}): it contains ${character} at position ${position}.`,
       'Copy the token again, without quotes, spaces or line breaks.',
     )
   }
@@ -44,9 +46,11 @@ export function parseToken(value: string, source: string): Token {
 export const isTokenVariableEmpty = ({ MERGEQ_TOKEN }: Environment): boolean =>
   MERGEQ_TOKEN !== undefined && blank.test(MERGEQ_TOKEN)
 
-/** Explains an empty MERGEQ_TOKEN, which is usually not a mistake of the user. */
-export const emptyTokenNote =
-  'MERGEQ_TOKEN is set but empty, which is normal in CI jobs for pull requests from forks, because they have no access to secrets.'
+/** Explains an empty MERGEQ_TOKEN, which in a CI job is usually not a mistake of the user. */
+export const emptyTokenNote = (env: Environment): string =>
+  isContinuousIntegration(env)
+    ? 'MERGEQ_TOKEN is set but empty, which is normal in CI jobs for pull requests from forks, because they have no access to secrets.'
+    : 'MERGEQ_TOKEN is set but empty.'
 
 /** The settings that decide which token is used. */
 interface TokenSettings {
@@ -99,7 +103,7 @@ export async function findToken(
   if (typeof stored === 'string')
     return { ...parseToken(stored, `the stored token for ${owner}`), isStored: true }
   const note =
-    (isTokenVariableEmpty(env) && !isOption ? ` ${emptyTokenNote}` : '') +
+    (isTokenVariableEmpty(env) && !isOption ? ` ${emptyTokenNote(env)}` : '') +
     (blank.test(trunkToken) ? '' : ` TRUNK_API_TOKEN is ignored: it is used only for ${defaultOrigin}.`)
   const storedOrigins = Object.keys(tokens)
   const ofProfile = profile === 'default' ? [] : ['--profile', profile]

@@ -7,6 +7,9 @@ import { parseUrl } from '../url.ts'
 
 const httpsPort = 443
 
+/** Returns the name of the variable that names the proxy. */
+export const proxyVariable = (env: Environment): string => (env.https_proxy ? 'https_proxy' : 'HTTPS_PROXY')
+
 const readVariable = (env: Environment, name: string): string => env[name.toLowerCase()] || env[name] || ''
 
 /**

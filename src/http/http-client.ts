@@ -1,6 +1,13 @@
 import { extendError, isMergeqError, type MergeqError, toMergeqError, usageError } from '../errors.ts'
 import type { Clock, Environment, Runtime } from '../host/host.ts'
-import { bypassesProxy, connectLimit, createLookup, preconnect, proxyFromEnvironment } from './connect.ts'
+import {
+  bypassesProxy,
+  connectLimit,
+  createLookup,
+  preconnect,
+  proxyFromEnvironment,
+  proxyVariable,
+} from './connect.ts'
 import type { HttpRequest, HttpResponse } from './messages.ts'
 import { classifyError, type TransportError } from './transport-error.ts'
 import type { ConnectionPools, sendOnce } from './undici.ts'
@@ -125,6 +132,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
         operation: request.operation,
         host: url.host,
         proxy: proxyOf(url),
+        proxyVariable: proxyVariable(env),
         began,
         limit,
         nameOf: clientOptions.nameOf,

@@ -17,6 +17,8 @@ interface RequestInfo {
   readonly operation: string
   readonly host: string
   readonly proxy: string | undefined
+  /** The environment variable that names the proxy. */
+  readonly proxyVariable: string
   readonly began: boolean
   /** The time limit of the attempt, in milliseconds. */
   readonly limit: number
@@ -98,14 +100,16 @@ export function classifyError(error: unknown, info: RequestInfo): TransportError
   }
 }
 
-const proxyRefusal = (status: string, { host, proxy }: RequestInfo): Failure =>
+const proxyName = ({ proxy, proxyVariable }: RequestInfo): string => `proxy ${proxy} (${proxyVariable})`
+
+const proxyRefusal = (status: string, info: RequestInfo): Failure =>
   status === '407' || status === '401'
-    ? notSent(`The proxy ${proxy} requires a login (${status}); the service was not reached`, {
-        hint: 'Set HTTPS_PROXY to a URL with the user name and password, for example http://user:password@proxy.example:3128. Nothing was sent.',
+    ? notSent(`The ${proxyName(info)} requires a login (${status}); the service was not reached`, {
+        hint: `Set ${info.proxyVariable} to a URL with the user name and password, for example http://user:password@proxy.example:3128. Nothing was sent.`,
         retryable: false,
         failedStep: 'proxy',
       })
-    : notSent(`The proxy ${proxy} could not connect to ${host} (${status})`, { failedStep: 'proxy' })
+    : notSent(`The ${proxyName(info)} could not connect to ${info.host} (${status})`, { failedStep: 'proxy' })
 
 /** The failure of undici to load its HTTP parser; undefined for every other failure. */
 const failureOfWebAssembly = ({ message = '' }: Errno): Failure | undefined =>
@@ -122,13 +126,14 @@ const failureOfWebAssembly = ({ message = '' }: Errno): Failure | undefined =>
 /** The failure of a lookup, a connection or its TLS; undefined for every other failure. */
 function failureToConnect(
   { name, code = '', syscall, hostname, port }: Errno,
-  { host, proxy, began, node, nameOf }: RequestInfo,
+  info: RequestInfo,
 ): Failure | undefined {
+  const { host, proxy, began, node, nameOf } = info
   const isProxyError =
     proxy !== undefined &&
     (hostname === proxy.replace(/:\d+$/, '') || String(port) === proxy.split(':').at(-1))
-  const peer = isProxyError ? `the proxy ${proxy}` : host
-  const peerName = isProxyError ? `The proxy ${proxy}` : host
+  const peer = isProxyError ? `the ${proxyName(info)}` : host
+  const peerName = isProxyError ? `The ${proxyName(info)}` : host
   if (syscall === 'getaddrinfo')
     return notSent(`The host name of ${peer} could not be resolved (DNS)`, { failedStep: 'dns' })
   if (code === 'ECONNREFUSED')
@@ -150,7 +155,7 @@ function failureToConnect(
       hint: `Check the base URL. ${nothingSent}`,
     })
   if (noTls.test(code))
-    return notSent(`${host} does not use TLS (https)`, {
+    return notSent(`The server at ${host} speaks no TLS (https)`, {
       ...badTls,
       hint: `Check the base URL: its port may be for plain http. ${nothingSent}`,
     })
@@ -166,11 +171,10 @@ function failureToConnect(
 }
 
 /** The failure of a request on a connection that was open, or about to be. */
-function failureAfterwards(
-  { name, code = '' }: Errno,
-  { host, proxy, began, limit, nameOf }: RequestInfo,
-): Failure {
-  if (!began && proxy !== undefined) return notSent(`Could not connect to ${host} through the proxy ${proxy}`)
+function failureAfterwards({ name, code = '' }: Errno, info: RequestInfo): Failure {
+  const { host, proxy, began, limit, nameOf } = info
+  if (!began && proxy !== undefined)
+    return notSent(`Could not connect to ${host} through the ${proxyName(info)}`)
   if (timedOut.test(code) || code === timeLimitCode)
     return {
       sentState: began ? 'ambiguous' : 'not-sent',

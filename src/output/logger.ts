@@ -24,6 +24,8 @@ export interface Logger {
   info(text: string): Promise<void>
   /** Shows a remark that the next one replaces: in the place of the spinner's text, or like `info` without one. */
   progress(text: string): Promise<void>
+  /** Shows the text of the spinner again, in the place of the last remark. */
+  endProgress(): void
   /** Writes details, only with `--verbose`. */
   debug(text: string): Promise<void>
   /** Writes an error, as text or, with JSON output, as a JSON object. */
@@ -89,6 +91,9 @@ export function createLogger(
   const info = async (text: string) => {
     if (!quiet) await write(`${sanitizeLine(text)}\n`)
   }
+  const endProgress = () => {
+    remark = undefined
+  }
   const canDraw = () => loadSpinner !== undefined && sink.canRedraw === true
   const once = (log: (text: string) => Promise<void>) => {
     const texts = new Set<string>()
@@ -106,6 +111,7 @@ export function createLogger(
       remark = sanitizeLine(text)
       spinner?.refresh()
     },
+    endProgress,
     debug: async text => {
       if (verbose) await write(`${sanitizeLines(text)}\n`)
     },
@@ -127,11 +133,8 @@ export function createLogger(
     },
     clearSpinner: () => spinner?.clear(),
     async withSpinner(text, work) {
-      const forget = () => {
-        remark = undefined
-      }
       if (loadSpinner === undefined) return work()
-      if (isSpinning) return work().finally(forget)
+      if (isSpinning) return work().finally(endProgress)
       isSpinning = true
       let isDone = false
       let timer = setTimeout(async () => {
@@ -146,7 +149,7 @@ export function createLogger(
       } finally {
         isDone = true
         isSpinning = false
-        forget()
+        endProgress()
         clearTimeout(timer)
         spinner?.stop()
         spinner = undefined

@@ -310,7 +310,7 @@ describe('certificates', () => {
     const { port } = kept(await startTestServer({ answer: good }))
     const env = { MERGEQ_BASE_URL: `https://127.0.0.1:${port}/v1` }
     const { err } = await run(`queue get ${noRetries}`, { code: 7 }, { env })
-    expect(err).toContain(`127.0.0.1:${port} does not use TLS (https).\n  Check the base URL`)
+    expect(err).toContain(`The server at 127.0.0.1:${port} speaks no TLS (https).\n  Check the base URL`)
     expect(err).not.toContain('certificate')
   })
 

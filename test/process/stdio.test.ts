@@ -198,6 +198,7 @@ describe('a terminal', () => {
     const screen = kept(openTmuxScreen(home, on(service.baseUrl(), 'queue get --fields state')))
     await screen.waitForLine(/Waiting for 127/)
     await screen.waitForLine(/The service could not process the request \(503\); retrying in \d\.\ds\.$/)
+    await screen.waitForLine(/Waiting for 127\S+, attempt 2 of 4, \ds of 30s$/)
     await screen.waitForLine(/^code 0$/)
     expect(screen.lines()).toEqual(['state', 'RUNNING', 'code 0'])
     screen.close()

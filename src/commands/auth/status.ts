@@ -72,7 +72,7 @@ export const authStatusCommand = command({
     const origin = await readOrigin(cli)
     // Without a token, the error says the same.
     const token = await cli.client().token()
-    if (isTokenVariableEmpty(cli.host.env)) await cli.logger.warn(emptyTokenNote)
+    if (isTokenVariableEmpty(cli.host.env)) await cli.logger.warn(emptyTokenNote(cli.host.env))
     const { verification, failure } = noVerify ? { verification: 'skipped' } : await checkToken(token, cli)
     const record = { source: token.source, origin, lastCharacters: formatTokenEnd(token), verification }
     await cli.printer.print({

@@ -166,8 +166,9 @@ describe('`auth login` at a prompt', () => {
 
 describe('what is no token is refused', () => {
   const bad: readonly (readonly [what: string, value: string, code: string, position: number])[] = [
-    ['smart quotes around it', `\u201C${token}\u201D`, 'U+201C', 1],
-    ['a newline inside', `\n${token}\n${token}\n`, 'U+000A', 22],
+    ['smart quotes around it', `\u201C${token}\u201D`, 'the character U+201C', 1],
+    ['a space inside', 'abcd 1234', 'a space', 5],
+    ['a newline inside', `\n${token}\n${token}\n`, 'the character U+000A', 22],
   ]
   test.each(bad)('by code point and position: %s', async (_, value, code, position) => {
     const inStore = mergeSettings(noToken, stored({ tokens: { [hosted]: value } }))
@@ -181,7 +182,7 @@ describe('what is no token is refused', () => {
         code: 2,
         out: '',
         err:
-          `mergeq: Invalid token (${source}): it contains the character ${code} at position ${position}.\n` +
+          `mergeq: Invalid token (${source}): it contains ${code} at position ${position}.\n` +
           '  Copy the token again, without quotes, spaces or line breaks.\n',
         requests: [],
       })
@@ -221,7 +222,7 @@ describe('without a token', () => {
     'a MERGEQ_TOKEN that is empty (%j) counts as unset, and is named',
     async value => {
       for (const line of [queueGet, 'auth status']) {
-        const env = { MERGEQ_TOKEN: value }
+        const env = { MERGEQ_TOKEN: value, CI: 'true' }
         const { code, out, err, requests } = await mergeq(line, { env, answer: runningQueue })
         expect({ code, out, requests }).toEqual({ code: 4, out: '', requests: [] })
         expect(err).toContain(emptyNote)
@@ -239,7 +240,7 @@ describe('without a token', () => {
     expect(status).toMatchObject({
       code: 0,
       out: `source\tthe stored token for ${origin}\norigin\t${origin}\ntoken ends with\tb6aa\nverification\taccepted\n`,
-      err: `mergeq: ${emptyNote}\n`,
+      err: `mergeq: MERGEQ_TOKEN is set but empty.\n`,
     })
   })
 })
