@@ -1,7 +1,8 @@
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { MergeqError, usageError } from '../errors.ts'
+import { getString, type JsonObject } from '../json.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
-import { textWidth, wrapLines } from '../output/text-width.ts'
+import { textWidth, truncateLine, wrapLines } from '../output/text-width.ts'
 import type { Cli } from './cli.ts'
 
 /** Not without a terminal, in CI, or with --no-input (docs/reference/cli.md, "Prompts"). */
@@ -12,9 +13,25 @@ export const canPrompt = ({ options, host }: Pick<Cli, 'options' | 'host'>): boo
 interface Confirmation {
   /** What will happen; a sentence before the question, which begins a new line if both do not fit on one. */
   readonly statement?: string
+  /** What is changed, a line for each. */
+  readonly list?: readonly string[]
   /** Without `[y/N]`, which is added if the expected input is y. */
   readonly question: string
   readonly expectedInput: string
+}
+
+const maxLines = 10
+
+/** Returns a line for each pull request, ten at most: its number and, as far as its record has them, title and author. */
+export function listPullRequests(
+  pullRequests: readonly { readonly pr: number; readonly record?: JsonObject | undefined }[],
+): readonly string[] {
+  const lines = pullRequests.map(({ pr, record }) => {
+    const [title, author] = [getString(record, 'prTitle'), getString(record, 'prAuthor')]
+    return [`#${pr}`, title ?? [], author === undefined ? [] : `(${author})`].flat().join('  ')
+  })
+  const count = lines.length > maxLines ? maxLines - 1 : maxLines
+  return [...lines.slice(0, count), ...(lines.length > count ? [`and ${lines.length - count} more`] : [])]
 }
 
 export const promptError = (command: string): MergeqError =>
@@ -24,7 +41,10 @@ export const promptError = (command: string): MergeqError =>
   )
 
 /** Throws a usage error when the user does not agree or cannot be asked. */
-export async function confirm({ statement, question, expectedInput }: Confirmation, cli: Cli): Promise<void> {
+export async function confirm(
+  { statement, list = [], question, expectedInput }: Confirmation,
+  cli: Cli,
+): Promise<void> {
   // A dry run changes nothing.
   if (cli.options.dryRun) return
   if (!canPrompt(cli)) throw promptError(cli.command)
@@ -32,8 +52,10 @@ export async function confirm({ statement, question, expectedInput }: Confirmati
   const columns = cli.host.err.columns - expectedInput.length - 2
   const fullQuestion = expectedInput === 'y' ? `${question} [y/N]` : question
   const sentences = [statement ?? [], fullQuestion].flat().map(sanitizeLine)
+  const listed = list.map(item => truncateLine(`  ${sanitizeLine(cli.secrets.redact(item))}`, columns))
   const line = sentences.join(' ')
-  const lines = textWidth(line) <= columns ? line : sentences.join('\n')
+  const isShort = listed.length === 0 && textWidth(line) <= columns
+  const lines = isShort ? line : [...sentences.slice(0, -1), ...listed, ...sentences.slice(-1)].join('\n')
   const prompt = wrapLines(lines, Math.max(24, columns))
   const input = (await cli.host.input.ask(`${prompt} `))?.trim() ?? ''
   const isConfirmed = expectedInput === 'y' ? /^y(es)?$/i.test(input) : input === expectedInput

@@ -68,7 +68,12 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
   'pr-cancel': [
     { title: 'one', before: busy, lines: ['pr cancel 10'] },
     { title: 'confirmed', before: busy, lines: ['pr cancel 5 10 11'], setting: { typed: ['y'] } },
-    { title: 'refused', before: busy, lines: ['pr cancel 5 10 11'], setting: { typed: ['n'] } },
+    {
+      title: 'refused',
+      before: busy,
+      lines: ['pr cancel 5 10 11 20 21 22 23 24 25 26 27'],
+      setting: { typed: ['n'] },
+    },
     { title: 'not queued', lines: ['pr cancel 77'] },
     { title: 'restart', before: busy, lines: ['pr restart 5'] },
   ],

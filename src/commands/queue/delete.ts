@@ -4,12 +4,12 @@ import { call, runRequests } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
-import { canPrompt, confirm } from '../../cli/confirm.ts'
+import { canPrompt, confirm, listPullRequests } from '../../cli/confirm.ts'
 import { each } from '../../cli/each.ts'
 import { flag } from '../../cli/inputs.ts'
 import { requestOf } from '../../cli/requests.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
-import { queueEntries } from '../../domain/queue-entries.ts'
+import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { MergeqError, toMergeqError } from '../../errors.ts'
@@ -17,9 +17,9 @@ import type { ServiceRequest } from '../../methods/resolve.ts'
 import type { QueueParams } from './plan.ts'
 
 /** Reads which pull requests the queue lists. */
-async function readQueued(values: QueueParams, cli: Cli): Promise<readonly number[]> {
+async function readQueued(values: QueueParams, cli: Cli): Promise<readonly QueueEntry[]> {
   const { response } = await call(cli, { operation: getQueue, values: { ...values }, overrides: [] })
-  return queueEntries(response.records[0] ?? null).map(({ pr }) => pr)
+  return queueEntries(response.records[0] ?? null)
 }
 
 const joinNumbers = (numbers: readonly number[]): string => joinList(numbers.map(number => `#${number}`))
@@ -42,8 +42,7 @@ async function cancel(request: ServiceRequest<RequestedPullRequest>, cli: Cli): 
  * the exit code.
  */
 async function cancelAll(values: QueueParams, cli: Cli): Promise<number> {
-  const numbers = await readQueued(values, cli)
-  const requests = numbers.map(pr => ({
+  const requests = (await readQueued(values, cli)).map(({ pr }) => ({
     operation: cancelPullRequest,
     values: { ...values, pr },
     overrides: [],
@@ -67,7 +66,7 @@ async function explainError(failure: MergeqError, values: QueueParams, cli: Cli)
   const queued = await readQueued(values, cli)
   const isListed = queued.length > 0
   const listed = isListed
-    ? `${pluralize(queued.length, 'pull request')} queued: ${joinNumbers(queued)}`
+    ? `${pluralize(queued.length, 'pull request')} queued: ${joinNumbers(queued.map(({ pr }) => pr))}`
     : 'no pull requests are listed, but pull requests that are not ready are never listed'
   const text = failure.message.replace(/\.$/, '')
   const problem = /the queue is not empty$/i.test(text) ? text : `${text}. The queue is not empty`
@@ -96,14 +95,16 @@ export const queueDeleteCommand = command({
     const { targetBranch } = values
     const name = queueName(values)
     let cancellation = ''
+    let list: readonly string[] = []
     // The queue is read to count its pull requests, but only for a person who can answer.
     if (cancels && !yes && canPrompt(cli)) {
       const queued = await readQueued(values, cli)
       cancellation = `cancels ${pluralize(queued.length, 'queued pull request')} and `
+      list = listPullRequests(queued)
     }
     const statement = `This ${cancellation}deletes the queue for ${name}.`
     const question = `Type ${targetBranch} to confirm:`
-    if (!yes) await confirm({ statement, question, expectedInput: targetBranch }, cli)
+    if (!yes) await confirm({ statement, list, question, expectedInput: targetBranch }, cli)
     const exitCode = cancels ? await cancelAll(values, cli) : 0
     if (exitCode !== 0) return exitCode
     return runRequests(cli, [request], {
