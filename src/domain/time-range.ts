@@ -1,7 +1,7 @@
 import { usageError } from '../errors.ts'
 import { pluralize } from './format.ts'
 import { maxWindow } from './limits.ts'
-import { parseMoment } from './values/time.ts'
+import { isDayName, parseMoment } from './values/time.ts'
 
 /** A range of time in milliseconds since 1970: start inclusive, end exclusive. */
 export interface TimeRange {
@@ -19,15 +19,19 @@ export function windows({ start, end }: TimeRange): readonly TimeRange[] {
 
 const defaultLength = 86_400_000
 
+const timeZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone
+
 const formatDate = (time: number): string => new Date(time).toISOString().slice(0, 16).replace('T', ' ')
 
 /**
  * Returns a range in words: `last 24 hours`, `last 7 days`; where it does not end now `2026-01-05 09:30 to
- * 2026-01-05 10:30 UTC`, and where it is not of whole minutes `since 2026-01-05 09:30 UTC`.
+ * 2026-01-05 10:30 UTC`, and where it is not of whole minutes `since 2026-01-05 09:30 UTC`. A day that `since` names is
+ * said with the time zone: `since yesterday, 00:00 Europe/Berlin`.
  */
-export function describeInWords({ start, end }: TimeRange, endsNow: boolean): string {
+export function describeInWords({ start, end }: TimeRange, endsNow: boolean, since = ''): string {
   const minutes = (end - start) / 60_000
   if (!endsNow) return `${formatDate(start)} to ${formatDate(end)} UTC`
+  if (isDayName(since)) return `since ${since.toLowerCase()}, 00:00 ${timeZone()}`
   if (!Number.isInteger(minutes)) return `since ${formatDate(start)} UTC`
   const [noun, length] =
     minutes % 1440 === 0 && minutes > 1440
@@ -39,8 +43,8 @@ export function describeInWords({ start, end }: TimeRange, endsNow: boolean): st
 }
 
 /** Returns a range as a part of a sentence: `in the last 24 hours`, `since ...`, or `from ... to ...`. */
-export const describeWhen = (range: TimeRange, endsNow: boolean): string =>
-  describeInWords(range, endsNow).replace(/^last/, 'in the last').replace(/^\d/, 'from $&')
+export const describeWhen = (range: TimeRange, endsNow: boolean, since?: string): string =>
+  describeInWords(range, endsNow, since).replace(/^last/, 'in the last').replace(/^\d/, 'from $&')
 
 /**
  * Parses a range of time (docs/reference/cli.md, "Lists of failing tests") from the texts of its start and

@@ -37,6 +37,8 @@ export interface List {
   readonly limit?: number | undefined
   /** Returns the name of the param that hides a record, as the caller writes it, if one does. */
   hiddenBy(record: JsonObject): string | undefined
+  /** Returns a hint for a list of which every record is hidden. */
+  hintIfEmpty?(): string | undefined
   /** Sorts all records when the list has ended. Without it, records are given as they arrive. */
   readonly order?: ((a: JsonObject, b: JsonObject) => number) | undefined
   /** The summary of what was read: a sentence. */
@@ -264,6 +266,8 @@ class ListProgress {
     const warnings: string[] = []
     if (this.#repeated > 0) warnings.push(`Omitted ${pluralize(this.#repeated, 'duplicate row')}.`)
     if (this.#hidden.size > 0) warnings.push(describeHidden(this.#hidden, noun))
+    const hint = this.#shown === 0 ? this.#list.hintIfEmpty?.() : undefined
+    if (hint !== undefined) warnings.push(hint)
     const result = {
       shown: this.#shown,
       pages: cursor.pages,

@@ -1,8 +1,9 @@
 import { type Params, param } from '../api/operation.ts'
 import * as operations from '../api/operations/tests.ts'
 import type { NameOf } from '../api/service-client.ts'
-import { countRead } from '../domain/format.ts'
+import { countRead, joinTruncated } from '../domain/format.ts'
 import { maxWindow } from '../domain/limits.ts'
+import { findSimilarName } from '../domain/similar-name.ts'
 import { parseTimeRange, type TimeRange, windows } from '../domain/time-range.ts'
 import type { TextMatcher } from '../domain/values/glob.ts'
 import { repositoryName } from '../domain/values/repository.ts'
@@ -33,6 +34,35 @@ const testFilterParams = {
   owner: param(text('owner', 'name'), 'Only tests of this code owner'),
   name: param(glob(false), 'Only tests whose name matches this pattern (case-sensitive)'),
   path: param(glob(true), 'Only tests whose file path matches this pattern'),
+}
+
+/** Returns the name of an owner without its organization, in lower case. */
+const ownerKey = (owner: string): string => owner.toLowerCase().replace(/^.*\/|^@/, '')
+
+/** Returns the sentence that names the owners that are most like one without tests, if there are any. */
+function suggestOwners(owner: string, known: readonly string[]): string | undefined {
+  const key = ownerKey(owner)
+  const named = known.filter(other => ownerKey(other) === key)
+  const similar = findSimilarName(key, known.map(ownerKey))
+  const nearest = named.length > 0 ? named : known.filter(other => ownerKey(other) === similar)
+  return nearest.length === 0
+    ? undefined
+    : `No test is owned by ${owner}. Did you mean ${joinTruncated(nearest)}?`
+}
+
+/** Returns the filters of a list by what its params say, and the hint for an owner without tests. */
+function filtersOf(filters: TestFilters, nameOf: NameOf, filePath?: string) {
+  const { owner } = filters
+  const owners = new Set<string>()
+  const isHiddenBy = hiddenBy(filters, nameOf, filePath)
+  return {
+    hiddenBy(test: JsonObject) {
+      for (const other of getArray(test, 'codeowners')) if (typeof other === 'string') owners.add(other)
+      return isHiddenBy(test)
+    },
+    hintIfEmpty: () =>
+      owner === undefined || owners.has(owner) ? undefined : suggestOwners(owner, [...owners]),
+  }
 }
 
 const numberIn = (test: JsonObject, path: string): number => getNumber(test, path) ?? -1
@@ -118,14 +148,22 @@ const { start: _start, end: _end, ...failingParams } = withoutPages(operations.l
 export const listFailingTests = defineMethod(operations.listFailingTests, {
   params: {
     ...failingParams,
-    since: param(moment, 'Start of the range: a duration before now, such as 7d, or a date and time', {
-      defaultText: '24h',
-      setsBodyPaths: ['start_time'],
-    }),
-    until: param(moment, 'End of the range: a duration before now, such as 7d, or a date and time', {
-      defaultText: 'now',
-      setsBodyPaths: ['end_time'],
-    }),
+    since: param(
+      moment,
+      'Start of the range: a duration before now, such as 7d, a date and time, or a day, such as yesterday',
+      {
+        defaultText: '24h',
+        setsBodyPaths: ['start_time'],
+      },
+    ),
+    until: param(
+      moment,
+      'End of the range: a duration before now, such as 7d, a date and time, or a day, such as yesterday',
+      {
+        defaultText: 'now',
+        setsBodyPaths: ['end_time'],
+      },
+    ),
     ...testPageParams,
     quarantined,
     minFailureRate: param(decimal('x'), 'Only tests with at least this failure rate in the last 7 days'),
@@ -148,7 +186,7 @@ export const listFailingTests = defineMethod(operations.listFailingTests, {
       ...values,
       operation: operations.listFailingTests,
       parts: windows(range).map(window => ({ repo, org, ...window })),
-      hiddenBy: hiddenBy(values, nameOf),
+      ...filtersOf(values, nameOf),
       order: sort === undefined ? undefined : testOrders[sort],
       describe({ shown, isWhole, matching }) {
         const count = countRead(shown, `${matching}test`, isWhole)
@@ -172,7 +210,7 @@ export const listQuarantinedTests = defineMethod(operations.listQuarantinedTests
     ...values,
     operation: operations.listQuarantinedTests,
     parts: [{ repo: values.repo, org: values.org }],
-    hiddenBy: hiddenBy(values, nameOf, 'file'),
+    ...filtersOf(values, nameOf, 'file'),
     describe: ({ shown, matching, isWhole }) =>
       `${countRead(shown, `${matching}quarantined test`, isWhole)} in ${repositoryName(values.repo)}.`,
     envelope: envelopeOf,
@@ -210,7 +248,7 @@ export const listUnhealthyTests = defineMethod(operations.listUnhealthyTests, {
       ...values,
       operation: operations.listUnhealthyTests,
       parts: statuses.map(status => ({ repo, org, status })),
-      hiddenBy: hiddenBy(values, nameOf),
+      ...filtersOf(values, nameOf),
       describe: ({ shown, matching, isWhole }) =>
         `${countRead(shown, `${matching}${adjective} test`, isWhole)} in ${repositoryName(repo)}.`,
       envelope: envelopeOf,

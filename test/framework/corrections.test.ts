@@ -184,8 +184,8 @@ describe('the hint is something else', () => {
     ['pr list -R acme/web -b main --state all', 'For all pull requests, omit --state.'],
     ['pr get 7 -o yaml', 'To print the settings of a queue as YAML, run: mergeq queue export'],
     [
-      'flaky list -R acme/web --org acme --since yesterday',
-      'Use a duration (90s, 12h, 7d, 2w) or a date (2026-01-05, 2026-01-05T12:00:00Z).',
+      'flaky list -R acme/web --org acme --since lately',
+      'Use a duration (90s, 12h, 7d, 2w), a date (2026-01-05, 2026-01-05T12:00:00Z), today, yesterday or a weekday.',
     ],
     ['pr list --json -q .[]', "To select from the JSON, run: mergeq pr list --json | jq '.[]'"],
     ['pr get 7 --json -q .state', "replace -q and what follows with: --json | jq '.state'"],

@@ -115,7 +115,7 @@ describe('more of the formats', () => {
     ['--json', lines({ ...listDocument, tests: [], page: {} })],
     ['-o ndjson', ''],
     ['', ''],
-    ['-o csv', crlf('name,status,rate_7d,prs_7d,quarantined,owners,id,variant,file,link,ticket')],
+    ['-o csv', crlf('name,status,rate_7d,prs_7d,quarantined,owners,file,link,ticket,id,variant')],
   ])('an empty list with %j is empty, never a sentence', async (flags, expected) => {
     const { code, out } = await mergeq(`flaky list ${org} ${flags}`, {
       answer: serve({ 'flaky-tests/list-failing-tests': { tests: [], page: {} } }),
@@ -224,7 +224,7 @@ describe('shapes', () => {
       `flaky list ${org}`,
       'flaky-tests/list-failing-tests',
       { tests: [{ id }], page: {} },
-      /^RATE.*\n +- +- +- /,
+      /^RATE.*\n +- +- +\w{8} +-\n/,
     ],
   ])('%s shows a dash for a field that is missing', async (words, operation, document, expected) => {
     const { out } = await mergeq(`${words} --color never`, {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { windows } from '../../src/domain/time-range.ts'
+import { describeInWords, parseTimeRange, windows } from '../../src/domain/time-range.ts'
 import { PageCursor } from '../../src/methods/list.ts'
 import { day } from '../support/flaky-list.ts'
 import { noon } from '../support/harness.ts'
@@ -20,6 +20,19 @@ test('the windows of a range cover it without gaps or overlaps, each at most 168
       }
     }),
   )
+})
+
+test.each([
+  ['today', 0],
+  ['Yesterday', 1],
+  ['monday', 0],
+  ['tuesday', 6],
+])('%s begins at midnight in the time zone of the machine, which is said', (since, daysAgo) => {
+  const range = parseTimeRange(since, undefined, noon, name => name)
+  const date = new Date(noon)
+  expect(range.start).toBe(new Date(date.getFullYear(), date.getMonth(), date.getDate() - daysAgo).getTime())
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
+  expect(describeInWords(range, true, since)).toBe(`since ${since.toLowerCase()}, 00:00 ${timeZone}`)
 })
 
 test('endless empty pages stop the list; as many pages of another window do not', () => {

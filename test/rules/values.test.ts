@@ -161,7 +161,7 @@ const readers: Readonly<Record<string, Reader>> = {
     refuses: [
       ...words('2026-01-05T09:30:00 2026-01-05T09:30 2026-02-29 2026-02-30T00:00:00Z 2026-13-01 2026-00-10'),
       ...words('2026-1-5 26-01-05 2026-01-05T25:00:00Z 2026-01-05T24:00:00Z 2026-01-05T09:60:00Z 20260105'),
-      ...words('2026-01-05T09:30:00+25:00 2026-01-05Z 1767605400 yesterday ２026-01-05'),
+      ...words('2026-01-05T09:30:00+25:00 2026-01-05Z 1767605400 lately ２026-01-05'),
       ...['', '2026-01-05 09:30', ' 2026-01-05', '2026-01-05T09:30:00Z '],
     ],
   },
@@ -289,7 +289,7 @@ const checks: Readonly<Record<string, readonly [Type<unknown>, [unknown, unknown
       ['2h', '2h'],
       [new Date(0), '1970-01-01T00:00:00.000Z'],
     ],
-    ['', 'yesterday', 7, new Date(Number.NaN), true, {}],
+    ['', 'lately', 7, new Date(Number.NaN), true, {}],
   ],
 }
 

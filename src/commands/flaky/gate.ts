@@ -204,7 +204,7 @@ export const flakyGateCommand = command({
       ...(others === undefined ? {} : { notInWindow: others }),
     }
     const range = rangeOf(request, cli)
-    const rangeText = describeInWords(range, request.values.until === undefined)
+    const rangeText = describeInWords(range, request.values.until === undefined, request.values.since)
     await printer.print({
       records: [verdict],
       document: ([first = {}]) =>

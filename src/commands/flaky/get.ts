@@ -45,10 +45,10 @@ export const isIdBeginning = (text: string): boolean =>
   text.length >= minIdLength && /^[0-9a-f-]+$/i.test(text)
 
 /**
- * Creates a search for the beginning of an ID and, unless only IDs count, for a whole name, or for words of name and
- * variant in any order and case. Matches of the first kind that has any are found.
+ * Creates a search for the beginning of an ID, for a whole name with or without its variant in parentheses, or for words
+ * of name and variant in any order and case. Matches of the first kind that has any are found.
  */
-function createSearch(text: string, onlyIds: boolean) {
+function createSearch(text: string) {
   const wanted = normalize(text)
   const words = wanted.split(/\s+/)
   const [byId, byName, byWords]: [FoundTest[], FoundTest[], FoundTest[]] = [[], [], []]
@@ -58,9 +58,8 @@ function createSearch(text: string, onlyIds: boolean) {
       if (id === undefined) return
       const found = { id, name: variant === '' ? name : `${name} (${variant})` }
       if (isIdBeginning(text) && id.toLowerCase().startsWith(text.toLowerCase())) byId.push(found)
-      if (onlyIds) return
       const searched = normalize(`${name} ${variant}`)
-      if (normalize(name) === wanted) byName.push(found)
+      if ([name, found.name].some(printed => normalize(printed) === wanted)) byName.push(found)
       else if (words.every(word => searched.includes(word))) byWords.push(found)
     },
     found: (): readonly FoundTest[] => [byId, byName, byWords].find(matches => matches.length > 0) ?? [],
@@ -82,16 +81,13 @@ export const searchRequest = (
  * Returns, for each text, the ID of the only test that matches it, of the tests that failed in a range. Throws a
  * usage error that lists the tests if several match, a `not-found` error if none does, and an `incomplete` error if
  * the tests could not be read to the end.
- *
- * @param onlyIds whether only the beginning of an ID is searched
  */
 export async function findTests(
   cli: Cli,
   texts: readonly string[],
   request: FailingTestsRequest,
-  { onlyIds = false }: { readonly onlyIds?: boolean } = {},
 ): Promise<readonly string[]> {
-  const searches = texts.map(text => ({ text, ...createSearch(text, onlyIds) }))
+  const searches = texts.map(text => ({ text, ...createSearch(text) }))
   const end = await readFailingTests(cli, request, {
     take(test) {
       for (const search of searches) search.take(test)
@@ -265,10 +261,9 @@ const factColumns = columns(
   ['ticket', 'ticket.html_url'],
 )
 
-const typedTest = typedInput(
-  'test',
-  argument(text('test'), 'Test ID, the beginning of an ID (6 characters or more), or words from the name'),
-)
+export const testSummary = 'Test ID, the beginning of an ID (6 characters or more), or words from the name'
+
+const typedTest = typedInput('test', argument(text('test'), testSummary))
 
 export const flakyGetCommand = command({
   name: 'flaky get',

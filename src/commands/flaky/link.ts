@@ -9,10 +9,11 @@ import { resourceName } from '../../cli/report.ts'
 import { requestsOf } from '../../cli/requests.ts'
 import { maxWindow } from '../../domain/limits.ts'
 import { isUuid } from '../../domain/values/text.ts'
+import { text } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import type { ServiceRequest } from '../../methods/resolve.ts'
 import { listFailingTests } from '../../methods/tests.ts'
-import { findTests, isIdBeginning, searchRequest } from './get.ts'
+import { findTests, isIdBeginning, searchRequest, testSummary } from './get.ts'
 
 type LinkRequest = ServiceRequest<ParamValues<typeof linkTicketToTestCase.params>>
 
@@ -38,8 +39,7 @@ const typedTest: Input<string> = {
     {
       name: 'test',
       required: true,
-      summary:
-        'Test ID or its beginning (6 characters or more); - reads lines of <test-id> <ticket> from standard input',
+      summary: `${testSummary}; - reads lines of <test-id> <ticket> from standard input`,
     },
   ],
   async split(args, context) {
@@ -52,7 +52,7 @@ const typedTest: Input<string> = {
     const links = await readInputItems('links', lineHint, line => [readLine(line)], context)
     return links.map(([test, ticket]) => new Map(args).set('test', [test]).set('ticket', [ticket]))
   },
-  read: args => parseTest(args.get('test')?.[0] ?? ''),
+  read: args => text('test').parse(args.get('test')?.[0] ?? ''),
 }
 
 const typedTicket: Input<string> = {
@@ -89,13 +89,13 @@ export const flakyLinkCommand = command({
   },
 })
 
-/** Returns the IDs of the tests of which only the beginning was typed, by that beginning. */
+/** Returns the IDs of the tests of which something else was typed, by what was typed. */
 async function findIds(requests: readonly LinkRequest[], cli: Cli): Promise<ReadonlyMap<string, string>> {
   const texts = [...new Set(requests.map(({ values }) => values.testId).filter(id => !isUuid(id)))]
   const [first] = requests
   if (first === undefined || texts.length === 0) return new Map()
   const org = await cli.settings.require('org')
   const search = searchRequest({ repo: first.values.repo, org }, maxWindow, cli)
-  const ids = await findTests(cli, texts, search, { onlyIds: true })
+  const ids = await findTests(cli, texts, search)
   return new Map(texts.map((text, index) => [text, ids[index] ?? text]))
 }

@@ -48,8 +48,17 @@ export const quarantinedColumn: Column = {
   show: record => (get(record, 'quarantined') === true ? 'quarantined' : undefined),
 }
 
-/** The ID of a test, where there is room: `flaky get` finds a test by the words of its name, too. */
-export const idColumn: Column = { title: 'ID', format: 'id', priority: 9, yieldsToText: true, path: 'id' }
+/** The beginning of the ID of a test, which `flaky get` finds. */
+export const idColumn: Column = {
+  title: 'ID',
+  format: 'id',
+  priority: 2,
+  path: 'id',
+  show: test => getString(test, 'id')?.slice(0, 8),
+}
+
+/** The last columns of every list of tests. */
+export const lastColumns = columns(['ID', 'id', 'id'], ['VARIANT', 'variant'])
 
 /** Returns `status.value`, or `status.reason` where it is missing (docs/reference/service.md, "Test records"). */
 const statusOf = (test: JsonObject): string | undefined =>
@@ -80,37 +89,34 @@ const listSort: Input<TestOrder | undefined> = {
     (await typedSort.read(args, context)) ?? (isScreen(args, context) ? 'impact' : undefined),
 }
 
-const failingColumns = columns(
+const measureColumns = columns(
   ['NAME', 'name'],
   ['STATUS', 'status.value', 'state', { show: statusOf }],
   ['RATE 7D', 'failure_rate_last_7d', 'number'],
   ['PRS 7D', 'pull_requests_impacted_last_7d', 'number'],
   ['QUARANTINED', 'quarantined'],
   ['OWNERS', 'codeowners'],
-  ['ID', 'id', 'id'],
 )
+
+const failingColumns = [...measureColumns, ...lastColumns]
 
 /** The columns of CSV: a spreadsheet has room for more. */
 const csvColumns = [
-  ...failingColumns,
-  ...columns(
-    ['VARIANT', 'variant'],
-    ['FILE', 'file_path'],
-    ['LINK', 'html_url'],
-    ['TICKET', 'ticket.html_url'],
-  ),
+  ...measureColumns,
+  ...columns(['FILE', 'file_path'], ['LINK', 'html_url'], ['TICKET', 'ticket.html_url']),
+  ...lastColumns,
 ]
 
 /** The columns on a terminal: how bad a test is, whose it is, and its name. */
 const failingScreenColumns: readonly Column[] = [
   { title: 'RATE', format: 'rate', path: 'failure_rate_last_7d' },
   { title: 'PRS', format: 'number', path: 'pull_requests_impacted_last_7d' },
+  idColumn,
   ownerColumn,
   { title: 'STATUS', format: 'state', priority: 4, yieldsToText: true, path: 'status.value' },
   nameColumn,
   quarantinedColumn,
   { title: 'REASON', format: 'id', priority: 10, yieldsToText: true, path: 'status.reason' },
-  idColumn,
 ]
 
 const orderTexts: Readonly<Record<TestOrder, string>> = {
@@ -151,7 +157,7 @@ function listEnding(
   const range = parseTimeRange(since, until, startedAt, typedName)
   const endsNow = until === undefined
   if (shown === 0) {
-    const when = describeWhen(range, endsNow)
+    const when = describeWhen(range, endsNow, since)
     const earlier = commandLine(['flaky', 'list', '--since', '30d'])
     return {
       sentence:
@@ -173,7 +179,7 @@ function listEnding(
     records.filter(record => getString(record, 'id')?.startsWith(start)).length === 1
   return {
     footer: [
-      `${count}, ${describeInWords(range, endsNow)}${order}. RATE and PRS: last 7 days.`,
+      `${count}, ${describeInWords(range, endsNow, since)}${order}. RATE and PRS: last 7 days.`,
       [
         complete || isBroken ? '' : 'All of them: -o ndjson. ',
         id === undefined ? '' : `One of them: ${commandLine(['flaky', 'get', isFound ? start : id])}`,

@@ -166,20 +166,21 @@ const toRecord = (match: TestMatch, complete: boolean, { redact }: Cli['secrets'
 const matchColumns = columns(
   ['TEST', 'name'],
   ['VERDICT', 'verdict', 'state'],
-  ['ID', 'test.id', 'id'],
   ['RATE 7D', 'test.failure_rate_last_7d', 'number'],
   ['OWNERS', 'test.codeowners'],
   ['FILE', 'file'],
+  ['ID', 'test.id', 'id'],
+  ['VARIANT', 'test.variant'],
 )
 
 /** The columns on a terminal: a file and an ID are shown in full or not at all. */
 const screenColumns: readonly Column[] = [
   { title: 'VERDICT', format: 'state', path: 'verdict' },
   { title: 'RATE', format: 'rate', priority: 4, path: 'test.failure_rate_last_7d' },
+  { ...idColumn, path: 'test.id', show: ({ test }) => getString(test, 'id')?.slice(0, 8) },
   { ...ownerColumn, path: 'test.codeowners' },
   nameColumn,
   { title: 'FILE', format: 'id', priority: 8, yieldsToText: true, path: 'file' },
-  { ...idColumn, path: 'test.id' },
 ]
 
 /** The range that a hint suggests. */
@@ -294,7 +295,7 @@ export const flakyMatchCommand = command({
           isShown: cli.results === 'screen',
         },
       )
-    const when = describeWhen(range, request.values.until === undefined)
+    const when = describeWhen(range, request.values.until === undefined, request.values.since)
     const isWide = range.end - range.start >= parseDuration(widerRange)
     throw new MergeqError(
       'check-failed',

@@ -16,6 +16,8 @@ const quarantinedColumns = columns(
   ['SINCE', 'status_last_updated_at', 'time', { priority: 2 }],
   ['OWNERS', 'codeowners', 'plain', { priority: 1 }],
   ['FILE', 'file', 'plain', { priority: 4 }],
+  ['ID', 'test_case_id', 'id'],
+  ['VARIANT', 'variant'],
 )
 
 /** Returns a setting as a terminal shows it: `auto` for `AUTO_QUARANTINE`; another word stays as it is. */

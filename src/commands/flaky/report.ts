@@ -2,10 +2,11 @@ import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { option, typedInput } from '../../cli/inputs.ts'
 import { requestOf } from '../../cli/requests.ts'
-import { formatInteger, pluralize } from '../../domain/format.ts'
+import { formatInteger, formatRate, pluralize } from '../../domain/format.ts'
+import { describeInWords } from '../../domain/time-range.ts'
 import { choice, type Type } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
-import { get, getArray, getString, type Json, type JsonObject } from '../../json.ts'
+import { get, getArray, getNumber, getString, type Json, type JsonObject } from '../../json.ts'
 import { incompleteListError } from '../../methods/list.ts'
 import { listFailingTests } from '../../methods/tests.ts'
 import { markdownCell, markdownHead } from '../../output/formats.ts'
@@ -44,6 +45,15 @@ const isQuarantined = (test: JsonObject): boolean => get(test, 'quarantined') ==
 const statusOf = (test: JsonObject): string =>
   getString(test, 'status.value') ?? getString(test, 'status.reason') ?? ''
 
+function rateOf(test: JsonObject): string | undefined {
+  const rate = getNumber(test, 'failure_rate_last_7d')
+  return rate === undefined ? undefined : formatRate(rate)
+}
+
+/** Returns a link to a ticket, with its ID, in which the URL ends. */
+const ticketLink = (url = ''): string =>
+  url === '' ? '-' : markdownLink(/([\w-]+)\/?$/.exec(url)?.[1] ?? 'ticket', url)
+
 const nameOf = (test: JsonObject): string => testTitle(test) ?? '-'
 
 const columns = [
@@ -59,7 +69,7 @@ const columns = [
 function renderMarkdown({ tests, complete, start, end }: FailingTestReport, limit: number): string {
   const quarantined = tests.filter(isQuarantined).length
   const parts = [
-    `### ${pluralize(tests.length, 'failing test')}, ${formatInteger(quarantined)} quarantined\n\nFrom ${start} to ${end}.`,
+    `### ${pluralize(tests.length, 'failing test')}, ${formatInteger(quarantined)} quarantined\n\nFrom ${describeInWords({ start: Date.parse(start), end: Date.parse(end) }, false)}.`,
     complete ? '\n' : ' **The list is incomplete: part of the range could not be read.**\n',
   ]
   if (tests.length > 0)
@@ -75,13 +85,11 @@ function renderMarkdownRow(test: JsonObject): string {
   const cells = [
     markdownLink(truncateName(nameOf(test)), getString(test, 'html_url')),
     markdownText(statusOf(test)),
-    markdownText(get(test, 'failure_rate_last_7d')),
+    markdownText(rateOf(test)),
     markdownText(get(test, 'pull_requests_impacted_last_7d')),
     isQuarantined(test) ? 'yes' : 'no',
     markdownText(truncateName(getArray(test, 'codeowners').join(', '))),
-    getString(test, 'ticket.html_url') === undefined
-      ? '-'
-      : markdownLink('ticket', getString(test, 'ticket.html_url')),
+    ticketLink(getString(test, 'ticket.html_url')),
   ]
   return `| ${cells.join(' | ')} |\n`
 }
@@ -121,7 +129,7 @@ function createAnnotation(test: JsonObject): Annotation {
   const owners = getArray(test, 'codeowners').join(', ')
   const details = [
     statusOf(test),
-    `failure rate over 7 days ${get(test, 'failure_rate_last_7d') ?? 'unknown'}`,
+    `failure rate over 7 days ${rateOf(test) ?? 'unknown'}`,
     `pull requests impacted ${get(test, 'pull_requests_impacted_last_7d') ?? 'unknown'}`,
     isQuarantined(test) ? 'quarantined' : 'not quarantined',
     truncateName(owners === '' ? 'no owner' : `owned by ${owners}`),

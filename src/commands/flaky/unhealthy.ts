@@ -5,25 +5,27 @@ import { runList } from '../../cli/lists.ts'
 import { requestOf } from '../../cli/requests.ts'
 import { listUnhealthyTests } from '../../methods/tests.ts'
 import { type Column, columns } from '../../output/view.ts'
-import { idColumn, nameColumn, ownerColumn, quarantinedColumn } from './list.ts'
+import { idColumn, lastColumns, nameColumn, ownerColumn, quarantinedColumn } from './list.ts'
 import { statusListEnding } from './status-list.ts'
 
-const unhealthyColumns = columns(
-  ['NAME', 'name', 'text'],
-  ['STATUS', 'status.value', 'state'],
-  ['PRS 7D', 'pull_requests_impacted_last_7d', 'number', { priority: 2 }],
-  ['QUARANTINED', 'quarantined', 'plain', { priority: 3 }],
-  ['OWNERS', 'codeowners', 'plain', { priority: 1 }],
-  ['ID', 'id', 'id'],
-)
+const unhealthyColumns = [
+  ...columns(
+    ['NAME', 'name', 'text'],
+    ['STATUS', 'status.value', 'state'],
+    ['PRS 7D', 'pull_requests_impacted_last_7d', 'number', { priority: 2 }],
+    ['QUARANTINED', 'quarantined', 'plain', { priority: 3 }],
+    ['OWNERS', 'codeowners', 'plain', { priority: 1 }],
+  ),
+  ...lastColumns,
+]
 
 const unhealthyScreenColumns: readonly Column[] = [
   { title: 'STATUS', format: 'state', path: 'status.value' },
   { title: 'PRS', format: 'number', priority: 4, path: 'pull_requests_impacted_last_7d' },
+  idColumn,
   ownerColumn,
   nameColumn,
   quarantinedColumn,
-  idColumn,
 ]
 
 export const flakyUnhealthyCommand = command({

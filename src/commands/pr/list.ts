@@ -103,7 +103,7 @@ function describeSelection(
     ...states.map(state => state.toLowerCase().replaceAll('_', '-')),
     ...(since === undefined
       ? []
-      : [`ended ${describeWhen({ start: parseMoment(since, now), end: now }, true)}`]),
+      : [`ended ${describeWhen({ start: parseMoment(since, now), end: now }, true, since)}`]),
     ...(author === undefined ? [] : [`by ${author}`]),
   ].join(', ')
   return `${queueName({ repo, targetBranch })}${conditions === '' ? '' : ` (${conditions})`}`

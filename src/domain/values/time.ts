@@ -74,17 +74,32 @@ export function readInstant(text: string): number | undefined {
 
 export const toIso = (time: number): string => new Date(time).toISOString()
 
+const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
+
+/** Whether a text names a day: `today`, `yesterday`, or the last day of a weekday, which may be today. */
+export const isDayName = (text: string): boolean =>
+  ['today', 'yesterday', ...weekdays].includes(text.toLowerCase())
+
+/** The start of a named day in the time zone of this machine, in milliseconds since 1970. */
+function startOfDay(text: string, now: number): number {
+  const day = new Date(now)
+  const weekday = weekdays.indexOf(text.toLowerCase())
+  const daysAgo = weekday < 0 ? Number(/yesterday/i.test(text)) : (day.getDay() - weekday + 7) % 7
+  return new Date(day.getFullYear(), day.getMonth(), day.getDate() - daysAgo).getTime()
+}
+
 /**
- * Parses an instant, or a duration that counts back from `now`. Returns milliseconds since 1970; throws a usage
+ * Parses an instant, a named day, or a duration that counts back from `now`. Returns milliseconds since 1970; throws a usage
  * error for any other text.
  */
 export function parseMoment(text: string, now: number): number {
+  if (isDayName(text)) return startOfDay(text, now)
   const duration = readDuration(text)
   const time = duration === undefined ? readInstant(text) : now - duration
   if (time === undefined)
     throw usageError(
       `'${text}' is not a duration or a date.`,
-      'Use a duration (90s, 12h, 7d, 2w) or a date (2026-01-05, 2026-01-05T12:00:00Z).',
+      'Use a duration (90s, 12h, 7d, 2w), a date (2026-01-05, 2026-01-05T12:00:00Z), today, yesterday or a weekday.',
     )
   return time
 }

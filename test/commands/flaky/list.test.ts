@@ -59,7 +59,7 @@ test.each(Object.entries(testOrders))('--sort %s orders any two tests the same w
   fc.assert(fc.property(tests, tests, (a, b) => order(a, b) + order(b, a) === 0))
 })
 
-test('CSV has variant, file, link and ticket, too', async () => {
+test('CSV has file, link and ticket, too, and ends with id and variant as rows do', async () => {
   const more = {
     variant: 'ios',
     file_path: 'a.ts',
@@ -68,7 +68,9 @@ test('CSV has variant, file, link and ticket, too', async () => {
   }
   const body = JSON.stringify({ tests: [{ id: 'a', name: 'login', ...more }], page: {} })
   const { out } = await mergeq(`flaky list ${where} -o csv`, { answer: () => ({ body }) })
-  expect(out.split('\r\n')[1]).toBe('login,,,,,,a,ios,a.ts,https://app,https://t')
+  expect(out.split('\r\n')[1]).toBe('login,,,,,,a.ts,https://app,https://t,a,ios')
+  const { out: row } = await mergeq(`flaky list ${where}`, { answer: () => ({ body }) })
+  expect(row).toBe('login\t\t\t\t\t\ta\tios\n')
 })
 
 test.each([
@@ -136,9 +138,9 @@ describe('flaky list on a terminal', () => {
     const { out, err, requests } = await list('', many(116))
     const lines = rows(out)
     expect(lines.slice(0, 3)).toEqual([
-      'RATE  PRS  TEST             ID',
-      ` 29%  115  test number 115  ${idOf(115)}`,
-      ` 29%  114  test number 114  ${idOf(114)}`,
+      'RATE  PRS  ID        TEST',
+      ' 29%  115  00000000  test number 115',
+      ' 29%  114  00000000  test number 114',
     ])
     expect(lines).toHaveLength(34)
     expect(lines.slice(-3).join(' ')).toBe(
@@ -225,7 +227,7 @@ describe('flaky list on a terminal', () => {
       pull_requests_impacted_last_7d: index % 7 === 0 ? 5 : 1,
     }))
     const { out } = await list('', tied)
-    expect(out.match(/test number \d+(?= )/g)?.slice(0, 30)).toEqual(
+    expect(out.match(/test number \d+/g)?.slice(0, 30)).toEqual(
       Array.from({ length: 30 }, (_, index) => `test number ${index * 7}`),
     )
     expect(out).toContain('30 of 2,000 tests')
@@ -239,10 +241,10 @@ describe('flaky list on a terminal', () => {
       { ...second, id: 'c', name: 'alone', variant: 'hidden' },
     ]
     expect(rows((await list('', tests)).out).slice(0, 4)).toEqual([
-      'RATE  PRS  TEST                          ID',
-      ` 29%    1  <b>"x"                        ${idOf(1)}`,
-      ' 29%    1  alone (hidden)                c',
-      ` 29%    0  <b>"x" (webkit)  quarantined  ${idOf(0)}`,
+      'RATE  PRS  ID        TEST',
+      ' 29%    1  00000000  <b>"x"',
+      ' 29%    1  c         alone (hidden)',
+      ' 29%    0  00000000  <b>"x" (webkit)  quarantined',
     ])
     // Two IDs begin with the same digits, and beginnings are searched in 7 days only.
     const suggested = async (flags: string, records: readonly object[]) =>
@@ -283,14 +285,14 @@ describe('flaky quarantined', () => {
     }
   }
 
-  test('reads all pages and prints rows, without the ids, which are not stable', async () => {
+  test('reads all pages and prints rows', async () => {
     const { code, out, err, requests } = await mergeq(`flaky quarantined ${where}`, { answer })
     expect({ code, out, err }).toEqual({
       code: 0,
       out: [
-        'b\tFLAKY\tAUTO_QUARANTINE\t2026-01-05T11:00:00.000Z\t@b\tsrc/b.ts\n',
-        'a\tFLAKY\tAUTO_QUARANTINE\t2026-01-05T11:00:00.000Z\t@a\tsrc/a.ts\n',
-        'c\tFLAKY\tAUTO_QUARANTINE\t2026-01-05T11:00:00.000Z\t@c\t\n',
+        'b\tFLAKY\tAUTO_QUARANTINE\t2026-01-05T11:00:00.000Z\t@b\tsrc/b.ts\tid-b\t\n',
+        'a\tFLAKY\tAUTO_QUARANTINE\t2026-01-05T11:00:00.000Z\t@a\tsrc/a.ts\tid-a\t\n',
+        'c\tFLAKY\tAUTO_QUARANTINE\t2026-01-05T11:00:00.000Z\t@c\t\tid-c\t\n',
       ].join(''),
       err: '3 quarantined tests in github.com/acme/web.\n',
     })
@@ -337,10 +339,10 @@ describe('flaky unhealthy', () => {
     expect({ code, out, err }).toEqual({
       code: 0,
       out: [
-        'flaky 1\tflaky\t\ttrue\t@a\tflaky 1\n',
-        'both\tflaky\t\t\t\tboth\n',
-        'flaky 2\tflaky\t\tfalse\t@a\tflaky 2\n',
-        'broken 1\tbroken\t\ttrue\t@a\tbroken 1\n',
+        'flaky 1\tflaky\t\ttrue\t@a\tflaky 1\t\n',
+        'both\tflaky\t\t\t\tboth\t\n',
+        'flaky 2\tflaky\t\tfalse\t@a\tflaky 2\t\n',
+        'broken 1\tbroken\t\ttrue\t@a\tbroken 1\t\n',
       ].join(''),
       err: '4 flaky or broken tests in github.com/acme/web.\nOmitted 2 duplicate rows.\n',
     })
@@ -385,7 +387,8 @@ describe.each([
 ])('%s', (line, key, adjective) => {
   test('on a terminal ends with how many there are, and how to list all', async () => {
     const run = (count: number, flags = '') => {
-      const records = many(count).map(record => ({ ...record, test_case_id: record.id }))
+      const owners = { codeowners: ['@acme/web'] }
+      const records = many(count).map(record => ({ ...record, ...owners, test_case_id: record.id }))
       return mergeq(`${line} --retries 0 ${flags}`, { ...screen, answer: serving(records, key) })
     }
     const cut = await run(40)
@@ -403,6 +406,8 @@ describe.each([
     ])
     const hidden = await run(2, '--owner me')
     expect(hidden.out).toBe(`No ${adjective} test in github.com/acme/web matches the options.\n`)
+    const misnamed = await run(2, '--owner web')
+    expect(misnamed.err).toContain('No test is owned by web. Did you mean @acme/web?\n')
   })
 
   test('a 404 says that this service has no such operation', async () => {
@@ -444,24 +449,24 @@ describe('flaky link', () => {
     if (delivery === 'unknown') expect(err).toContain('The outcome cannot be verified.')
   })
 
-  test('takes the unique beginning of the ID of a test that failed lately', async () => {
+  test('takes the beginning of an ID, or a name with its variant, of one test that failed lately', async () => {
     const tests = ['2b4e8d1c-93f0', '2b4e8d1d-93f0'].map(start => ({
       id: `${start}-4c57-8a3b-1f2e3d4c5b6a`,
       name: 'facade',
+      variant: start.slice(7, 8),
     }))
     const answer = ({ path }: Seen) => ({
       body: path.endsWith('list-failing-tests') ? JSON.stringify({ tests, page: {} }) : '',
     })
     const start = (text: string) => mergeq(`flaky link ${text} KAN-1 -R acme/web --org acme`, { answer })
-    const { code, requests } = await start('2b4e8d1C')
-    expect({ code, sent: asked(requests).at(-1) }).toMatchObject({
-      code: 0,
-      sent: { test_case_id: tests[0]?.id },
-    })
+    for (const text of ['2b4e8d1C', '"Facade (c)"']) {
+      const { code, requests } = await start(text)
+      const sent = { test_case_id: tests[0]?.id }
+      expect({ code, sent: asked(requests).at(-1) }).toMatchObject({ code: 0, sent })
+    }
     for (const [text, exit, said] of [
-      ['2b4e8d', 2, "2 tests match '2b4e8d'.\n  2b4e8d1c  facade\n  2b4e8d1d  facade\n"],
-      // The name of a test is not enough for a change.
-      ['facade', 5, "No test that failed in the last 7 days matches 'facade'."],
+      ['2b4e8d', 2, "2 tests match '2b4e8d'.\n  2b4e8d1c  facade (c)\n  2b4e8d1d  facade (d)\n"],
+      ['façade', 5, "No test that failed in the last 7 days matches 'façade'."],
     ] as const) {
       const { code, err, requests } = await start(text)
       expect({ code, err, asked: requests.length }).toEqual({

@@ -35,9 +35,9 @@ describe('verdicts', () => {
     expect({ code, out, err }).toEqual({
       code: 21,
       out: [
-        'is broken\tnew\t\t\t\tweb/new.ts',
-        `is slow\tknown\t${slow.id}\t0.5\t@acme/web\tweb/cart.test.ts`,
-        `is odd\tquarantined\t${odd.id}\t0.5\t@acme/web\tweb/cart.test.ts`,
+        'is broken\tnew\t\t\tweb/new.ts\t\t',
+        `is slow\tknown\t0.5\t@acme/web\tweb/cart.test.ts\t${slow.id}\t`,
+        `is odd\tquarantined\t0.5\t@acme/web\tweb/cart.test.ts\t${odd.id}\t`,
         '',
       ].join('\n'),
       err: [
@@ -208,7 +208,7 @@ describe('a window that could not be read completely', () => {
   test('the list is also incomplete if --max-pages is reached', async () => {
     const { code, out, err } = await match(junit(['A', 'other']), '--max-pages 1', { answer: cut(500) })
     expect(err).toContain('the list has more than 1 page (to read more, raise --max-pages)')
-    expect({ code, out }).toEqual({ code: 17, out: 'other\tunknown\t\t\t\t\n' })
+    expect({ code, out }).toEqual({ code: 17, out: 'other\tunknown\t\t\t\t\t\n' })
   })
 
   test('missing pages do not matter if every test was found', async () => {

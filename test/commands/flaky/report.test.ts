@@ -48,9 +48,9 @@ describe('Markdown', () => {
     expect({ code, rows: rowsOf(out) }).toEqual({
       code: 0,
       rows: [
-        '| [test 3](https://app.example/acme/3) | flaky | 0.5 | 2 | no | @\u200Cacme/web | [ticket](https://tickets.example/WEB-7) |',
-        '| [test 2 (chromium)](https://app.example/acme/2) | flaky | 0.1 | 2 | yes | @\u200Cacme/web | - |',
-        '| test 1 | since May | 0.5 | 1 | no | - | - |',
+        '| [test 3](https://app.example/acme/3) | flaky | 50% | 2 | no | @\u200Cacme/web | [WEB-7](https://tickets.example/WEB-7) |',
+        '| [test 2 (chromium)](https://app.example/acme/2) | flaky | 10% | 2 | yes | @\u200Cacme/web | - |',
+        '| test 1 | since May | 50% | 1 | no | - | - |',
       ],
     })
   })
@@ -68,7 +68,7 @@ describe('Markdown', () => {
     const answer = pages([failing(1, { name, html_url: 'javascript:alert(1)' })])
     for (const env of [{}, inCi])
       expect(rowsOf((await report('', answer, { env })).out)).toEqual([
-        `| ${cell} | flaky | 0.5 | 1 | no | @\u200Cacme/web | - |`,
+        `| ${cell} | flaky | 50% | 1 | no | @\u200Cacme/web | - |`,
       ])
   })
 
@@ -102,7 +102,7 @@ describe('annotations', () => {
     const { code, out } = await annotated(failing(1, { ticket, quarantined: true }), setting)
     expect({ code, out }).toEqual({
       code: 0,
-      out: '::warning file=web/cart.test.ts,title=Failing test%3A test 1::flaky; failure rate over 7 days 0.5; pull requests impacted 1; quarantined; owned by @acme/web; https://app.example/acme/1; https://tickets.example/WEB-7\n',
+      out: '::warning file=web/cart.test.ts,title=Failing test%3A test 1::flaky; failure rate over 7 days 50%25; pull requests impacted 1; quarantined; owned by @acme/web; https://app.example/acme/1; https://tickets.example/WEB-7\n',
     })
   })
 
