@@ -239,23 +239,27 @@ const maxFileSize = 64 * 1024
 const allowedSettings: readonly SettingKey[] = ['repo', 'targetBranch', 'org', 'output']
 
 /**
- * Returns the path of the nearest project file, from the working directory up to the root of the git
- * checkout. Outside a checkout only the working directory counts.
+ * Returns the nearest file with one of the names, from a directory up to the root of the git checkout. Outside a
+ * checkout only directories up to `top` count.
  */
-async function findProjectFile({
-  cwd,
-  files,
-  runtime: { platform },
-}: ServiceHost): Promise<string | undefined> {
-  if (cwd === undefined) return undefined
-  const paths: string[] = []
-  for (let directory = cwd; ; directory = parentDirectory(directory)) {
-    const path = joinPath(directory, fileName, platform)
-    if (await files.exists(path)) paths.push(path)
-    if (await files.exists(joinPath(directory, '.git', platform))) return paths[0]
-    if (parentDirectory(directory) === directory || !/[\\/]/.test(directory)) break
+export async function findFileAbove(
+  directory: string,
+  top: string,
+  names: readonly string[],
+  { files, runtime: { platform } }: ServiceHost,
+): Promise<string | undefined> {
+  let nearest: { readonly path: string; readonly isBelowTop: boolean } | undefined
+  let isBelowTop = true
+  for (let folder = directory; ; folder = parentDirectory(folder)) {
+    for (const name of names) {
+      const path = joinPath(folder, name, platform)
+      if (nearest === undefined && (await files.exists(path))) nearest = { path, isBelowTop }
+    }
+    if (await files.exists(joinPath(folder, '.git', platform))) return nearest?.path
+    if (folder === top) isBelowTop = false
+    if (parentDirectory(folder) === folder || !/[\\/]/.test(folder)) break
   }
-  return paths.find(path => path === joinPath(cwd, fileName, platform))
+  return nearest?.isBelowTop === true ? nearest.path : undefined
 }
 
 function parseProjectFile(path: string, text: string): JsonObject {
@@ -281,7 +285,8 @@ function parseProjectFile(path: string, text: string): JsonObject {
  */
 function projectFileSource(host: ServiceHost): SettingSource {
   const readFile = memoize(async () => {
-    const path = await findProjectFile(host)
+    const { cwd } = host
+    const path = cwd === undefined ? undefined : await findFileAbove(cwd, cwd, [fileName], host)
     if (path === undefined) return undefined
     const text = await host.files.read(path, maxFileSize).catch(error => {
       throw usageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)

@@ -122,6 +122,15 @@ function createDirectory(path: string, mode = 0o700): void {
   }
 }
 
+function listBelow(folder: string): readonly string[] {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return []
+  return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
+    if (entry.isFile()) return [entry.name]
+    if (!entry.isDirectory() || entry.name.startsWith('.')) return []
+    return listBelow(join(folder, entry.name)).map(path => join(entry.name, path))
+  })
+}
+
 async function replaceFile(path: string, text: string, mode = 0o666): Promise<void> {
   const target = await resolveLink(path)
   const existing = statSync(target, { throwIfNoEntry: false })
@@ -145,6 +154,8 @@ export const files: Files = {
   read: readText,
   exists: async path => existsSync(path),
   list: async folder => (existsSync(folder) ? readdirSync(folder) : []),
+  listBelow: async folder => listBelow(folder),
+  absolute: path => resolve(path),
   createDirectory: async (path, mode) => createDirectory(path, mode),
   resolveLink,
   mode: readMode,

@@ -127,6 +127,13 @@ export interface Files {
   exists(path: string): Promise<boolean>
   /** Returns the names in a directory; no names when the directory does not exist. */
   list(folder: string): Promise<readonly string[]>
+  /**
+   * Returns the paths of the files in a directory and in those below it, relative to it; links, and directories whose
+   * name begins with a dot, are skipped. No paths when the directory does not exist.
+   */
+  listBelow(folder: string): Promise<readonly string[]>
+  /** Returns a path as an absolute one, without `.` and `..`. */
+  absolute(path: string): string
   /** Creates a directory and its missing parents, accessible to this user only unless `mode` says otherwise. */
   createDirectory(path: string, mode?: number): Promise<void>
   /** Returns the target of a symbolic link, which need not exist; any other path unchanged. */

@@ -158,7 +158,7 @@ const inCheckout: Setting = {
   spawn: (_, args) => ({ code: 0, out: args.includes('--git-path') ? '.git/hooks/pre-push\n' : '/repo\n' }),
 }
 const push = `refs/heads/fix ${sha} refs/heads/fix ${'1'.repeat(40)}\n`
-const exported = 'q/github.com%2Facme%2Fweb@main.yaml'
+const exported = 'q/acme/web@main.yaml'
 const withQueueFile: Setting = { files: { 'q.yaml': 'settings: {state: running, concurrency: 2}' } }
 const junit = (attributes: string): Setting => ({
   files: { 'j.xml': `<testsuite><testcase ${attributes}><failure/></testcase></testsuite>` },
@@ -254,7 +254,11 @@ const table: Readonly<Record<string, Rows>> = {
   'queue diff': {
     line: 'queue diff -f q.yaml',
     setting: withQueueFile,
-    options: { '--set': { typed: '--set concurrency=4' }, '--file': { line: 'queue diff' } },
+    options: {
+      '--set': { typed: '--set concurrency=4' },
+      '--file': { line: 'queue diff' },
+      '--with-branch': { line: 'queue diff', typed: '--with-branch next' },
+    },
   },
   'queue apply': {
     line: 'queue apply -f q.yaml --yes --retries 0',

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { TestRunner } from 'vitest'
 import type { RegisteredCommand } from '../../src/cli/command.ts'
@@ -124,7 +125,17 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   const keys = [...(setting.keys ?? [])]
   let press: ((key: string) => void) | undefined
   const separator = setting.platform === 'win32' ? '\\' : '/'
-  const fileAt = (path: string) => setting.disk?.get(path) ?? setting.files?.[path]
+  const folder = setting.cwd ?? '/repo'
+  const fileAt = (path: string) => {
+    const below = path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path
+    return [path, below]
+      .map(name => setting.disk?.get(name) ?? setting.files?.[name])
+      .find(text => text !== undefined)
+  }
+  const list = async (folder: string) =>
+    [...(setting.disk?.keys() ?? []), ...Object.keys(setting.files ?? {})].flatMap(path =>
+      path.startsWith(`${folder}${separator}`) ? [path.slice(folder.length + 1)] : [],
+    )
   const bytes = (text: string | Uint8Array) =>
     typeof text === 'string' ? new TextEncoder().encode(text) : text
   const variables = {
@@ -136,7 +147,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   const host: Host = {
     argv: typeof line === 'string' ? splitWords(line) : line,
     env: setting.platform === 'win32' ? windowsEnvironment(variables) : variables,
-    cwd: setting.cwd ?? '/repo',
+    cwd: folder,
     runtime: {
       version: '0.0.0-test',
       node: process.versions.node,
@@ -194,10 +205,9 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
           : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes(text))
       },
       exists: async path => fileAt(path) !== undefined,
-      list: async folder =>
-        [...(setting.disk?.keys() ?? []), ...Object.keys(setting.files ?? {})].flatMap(path =>
-          path.startsWith(`${folder}${separator}`) ? [path.slice(folder.length + 1)] : [],
-        ),
+      list,
+      listBelow: list,
+      absolute: path => resolve(folder, path),
       createDirectory: async path => setting.onChange?.('createDirectory', path),
       resolveLink: async path => path,
       mode: async path => setting.modes?.[path],

@@ -2,14 +2,21 @@ import { getQueue } from '../../api/operations/queues.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
-import { repositoryName, shortRepositoryName } from '../../domain/values/repository.ts'
-import { exitCodeOf, mostSevere } from '../../errors.ts'
+import { flag, option, type TypedInput } from '../../cli/inputs.ts'
+import { differences, settingsDigest } from '../../domain/queue-file.ts'
+import { queueName, repositoryName, shortRepositoryName } from '../../domain/values/repository.ts'
+import { text } from '../../domain/values/types.ts'
+import { exitCodeOf, mostSevere, usageError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
-import { columns } from '../../output/view.ts'
+import { callMethod } from '../../methods/call.ts'
+import { getMergeQueueMetrics } from '../../methods/metrics.ts'
+import { type Column, columns } from '../../output/view.ts'
+import { type NamedQueue, queueKey, queuesIn } from './all-queues.ts'
 import {
   combineDigests,
   createPlans,
   describePlan,
+  type FileOptions,
   fileInput,
   formatSetting,
   formatValue,
@@ -17,8 +24,12 @@ import {
   includeStateInput,
   type Plan,
   type PlanResults,
+  type QueueFileItem,
+  type QueueRequest,
   readItems,
   reportFailures,
+  requestOfFile,
+  requireLive,
   settingsOf,
 } from './plan.ts'
 
@@ -33,24 +44,44 @@ export const differenceRecord: RecordFields = {
   ),
 }
 
-const recordOfPlan = ({ request: { values } }: Pick<Plan, 'request'>, nameRepository = repositoryName) => ({
+const recordOfPlan = (
+  { request: { values } }: { readonly request: QueueRequest },
+  nameRepository = repositoryName,
+) => ({
   repo: nameRepository(values.repo),
   targetBranch: values.targetBranch,
 })
+
+interface PlansOptions {
+  /** Queues that the metrics name and no file describes. */
+  readonly undescribed?: readonly NamedQueue[]
+  readonly screenColumns?: readonly Column[]
+}
 
 /**
  * Prints the differences between queues and their files, and logs the digest of the live settings and the errors of
  * the queues that could not be read. Returns the exit code of the errors.
  */
-export async function printPlans(reading: PlanResults, cli: Cli): Promise<number> {
+export async function printPlans(
+  reading: PlanResults,
+  cli: Cli,
+  { undescribed = [], screenColumns = differenceRecord.columns }: PlansOptions = {},
+): Promise<number> {
   const { printer, logger } = cli
   const { plans, failed } = reading
   const digest = await combineDigests(reading)
-  const isSame = failed.length === 0 && !plans.some(hasDifferences)
-  const recordsWith = (nameRepository: typeof repositoryName): readonly JsonObject[] =>
-    plans.flatMap(plan =>
+  const isSame = failed.length === 0 && !plans.some(hasDifferences) && undescribed.length === 0
+  const recordsWith = (nameRepository: typeof repositoryName): readonly JsonObject[] => [
+    ...plans.flatMap(plan =>
       plan.differences.map(difference => ({ ...recordOfPlan(plan, nameRepository), ...difference })),
-    )
+    ),
+    ...undescribed.map(queue => ({
+      ...recordOfPlan(queue, nameRepository),
+      setting: null,
+      live: 'exists',
+      file: null,
+    })),
+  ]
   const records = recordsWith(repositoryName)
   const queues = [
     ...plans.map(plan => ({
@@ -65,29 +96,90 @@ export async function printPlans(reading: PlanResults, cli: Cli): Promise<number
       exit,
       message,
     })),
+    ...undescribed.map(queue => ({ ...recordOfPlan(queue), file: null, exists: true })),
   ]
   const rowsOf = (changes: readonly JsonObject[], format: (value: Json | undefined) => string) =>
     changes.map(change => ({ ...change, live: format(change.live), file: format(change.file) }))
-  if (plans.length > 0)
+  if (plans.length > 0 || undescribed.length > 0)
     await printer.print({
       records,
       document: changes => ({ same: isSame, digest: digest ?? null, queues, changes }),
       columns: differenceRecord.columns,
       rows: rowsOf(records, formatValue),
       screen: () => ({
-        columns: differenceRecord.columns,
+        columns: screenColumns,
         rows: rowsOf(recordsWith(shortRepositoryName), formatSetting),
       }),
     })
   for (const plan of plans) await logger.info(describePlan(plan)[0] ?? '')
+  for (const { name } of undescribed) await logger.info(`The queue for ${name} has no file.`)
   if (digest !== undefined) await logger.info(`The digest of the live settings is ${digest}.`)
   return reportFailures(failed, cli)
 }
 
+/** Returns the queues that no file describes: of the repositories of the files, or of all. */
+async function undescribedQueues(
+  items: readonly QueueFileItem[],
+  allRepos: boolean,
+  cli: Cli,
+): Promise<readonly NamedQueue[]> {
+  const { response } = await callMethod(cli.client(), getMergeQueueMetrics, {
+    repo: undefined,
+    branch: undefined,
+  })
+  const described = items.map(({ request }) => request.values)
+  const repositories = described.map(({ repo }) => queueKey({ repo, targetBranch: '' }))
+  const queues = await queuesIn(response.bytes, described[0]?.repo, cli)
+  return queues.filter(
+    ({ request: { values } }) =>
+      (allRepos || repositories.includes(queueKey({ ...values, targetBranch: '' }))) &&
+      !described.some(each => queueKey(each) === queueKey(values)),
+  )
+}
+
+/** Compares two live queues of a repository. Returns the exit code. */
+async function compareBranches(
+  branch: string,
+  { includeState, set }: FileOptions,
+  cli: Cli,
+): Promise<number> {
+  const request = await requestOfFile('', {}, [], cli)
+  const { repo, targetBranch } = request.values
+  const live = await requireLive(request, includeState, cli)
+  const other = await requireLive({ ...request, values: { repo, targetBranch: branch } }, includeState, cli)
+  const missing = Object.keys(live.settings).map(key => [key, null] as const)
+  const settings = { ...Object.fromEntries(missing), ...other.settings, ...set }
+  const plan: Plan = {
+    path: branch,
+    name: queueName(request.values),
+    content: { settings },
+    sourceOf: () => branch,
+    request,
+    live,
+    digest: await settingsDigest(live.settings),
+    differences: differences(live.settings, settings),
+  }
+  const titles = new Map([
+    ['live', targetBranch],
+    ['file', branch],
+  ])
+  const screenColumns = differenceRecord.columns
+    .filter(({ path }) => path !== 'targetBranch')
+    .map(column => ({ ...column, title: titles.get(column.path) ?? column.title }))
+  const code = await printPlans({ plans: [plan], failed: [] }, cli, { screenColumns })
+  return mostSevere([code, hasDifferences(plan) ? exitCodeOf('differs') : 0])
+}
+
+/** The file of a comparison; not required where another branch takes its place. */
+const fileUnlessBranch: TypedInput<string | undefined> = {
+  ...fileInput,
+  read: args => (args.has('--with-branch') && !args.has('--file') ? undefined : fileInput.read(args)),
+}
+
 export const queueDiffCommand = command({
   name: 'queue diff',
-  summary: 'Compare queue settings with files',
-  alsoSends: [getQueue],
+  summary: 'Compare queue settings with files, or with those of another queue',
+  alsoSends: [getQueue, getMergeQueueMetrics],
   fields: differenceRecord,
   exits: ['differs'],
   prints: {
@@ -95,14 +187,40 @@ export const queueDiffCommand = command({
     json: '{"same","digest","queues","changes"}; a queue that could not be read has "exit" and "message"',
     ndjson: 'one difference per line',
   },
-  options: { file: fileInput, includeState: includeStateInput, set: settingsOf(getQueue) },
-  examples: ['mergeq queue diff -f queue.yaml', 'mergeq queue diff -f queues/ --json | jq -r .digest'],
-  async run({ file, includeState, set }, cli) {
+  options: {
+    file: fileUnlessBranch,
+    withBranch: option(text('branch'), 'Compare with the queue for this branch instead of files', {
+      values: 'branches',
+    }),
+    strict: flag(
+      'Report queues that the metrics name and no file describes, of the repositories of the files',
+    ),
+    allRepos: flag('With --strict: of all repositories of the organization'),
+    includeState: includeStateInput,
+    set: settingsOf(getQueue),
+  },
+  examples: [
+    'mergeq queue diff -f queue.yaml',
+    'mergeq queue diff -f queues/ --json | jq -r .digest',
+    'mergeq queue diff -f queues/ --strict',
+    'mergeq queue diff -b main --with-branch release',
+  ],
+  async run({ file, withBranch, strict, allRepos, includeState, set }, cli) {
+    for (const [one, other, isWrong] of [
+      ['--with-branch', '--file', withBranch !== undefined && file !== undefined],
+      ['--with-branch', '--strict', withBranch !== undefined && strict],
+      ['--all-repos', '--repo', allRepos && cli.args.has('--repo')],
+    ] as const)
+      if (isWrong) throw usageError(`${one} and ${other} cannot be used together.`, 'Use only one of them.')
+    if (allRepos && !strict) throw usageError('--all-repos requires --strict.', 'Add --strict.')
+    if (file === undefined) return compareBranches(withBranch ?? '', { includeState, set }, cli)
     const items = await readItems(file, { includeState, set }, cli)
     // A dry run prints the first request of the command.
     const compared = cli.options.dryRun ? items.slice(0, 1) : items
     const reading = await createPlans(compared, includeState, cli)
-    const code = await printPlans(reading, cli)
-    return mostSevere([code, reading.plans.some(hasDifferences) ? exitCodeOf('differs') : 0])
+    const undescribed = strict ? await undescribedQueues(items, allRepos, cli) : []
+    const code = await printPlans(reading, cli, { undescribed })
+    const differs = reading.plans.some(hasDifferences) || undescribed.length > 0
+    return mostSevere([code, differs ? exitCodeOf('differs') : 0])
   },
 })

@@ -5,31 +5,40 @@ import { command } from '../../cli/command.ts'
 import { canPrompt, confirm } from '../../cli/confirm.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { overridesOf } from '../../cli/requests.ts'
-import { joinPath } from '../../config/store.ts'
+import { joinPath, parentDirectory } from '../../config/store.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
-import { type QueueFile, settingsDigest } from '../../domain/queue-file.ts'
-import { queueName, repositoryName } from '../../domain/values/repository.ts'
+import { isSameSetting, type QueueFile, settingsDigest } from '../../domain/queue-file.ts'
+import {
+  isSameRepository,
+  parseRepository,
+  queueName,
+  type Repository,
+  repositoryName,
+} from '../../domain/values/repository.ts'
 import { fileName } from '../../domain/values/types.ts'
-import { MergeqError, usageError } from '../../errors.ts'
-import { stringifyJson } from '../../json.ts'
+import { usageError } from '../../errors.ts'
+import { type Json, stringifyJson } from '../../json.ts'
 import { callMethod } from '../../methods/call.ts'
 import { getMergeQueueMetrics } from '../../methods/metrics.ts'
 import { rawText } from '../../output/view.ts'
-import { noQueueError, queuesIn } from './all-queues.ts'
+import { noQueueError, queueKey, queuesIn } from './all-queues.ts'
 import {
   checkQueueOfFile,
   forEachQueue,
   includeStateInput,
+  isDefaultsFile,
   isJsonFileName,
+  isQueueFileName,
   type LoadedFile,
   loadYaml,
   outputError,
   type QueueRequest,
-  queueFileEndings,
-  readLive,
+  readDefaults,
   readQueueFile,
   reportFailures,
   requestOfFile,
+  requireLive,
+  sameQueueError,
 } from './plan.ts'
 
 /**
@@ -42,7 +51,7 @@ function isJsonOutput(file: string | undefined, { args, options, results }: Cli)
   if (options.fields.length > 0 || (isFormatTyped && !isJson))
     throw usageError('A queue file is YAML or JSON.', 'Omit --output and --fields, or use --json.')
   if (file === undefined) return isJson
-  if (!queueFileEndings.some(ending => file.toLowerCase().endsWith(ending)))
+  if (!isQueueFileName(file))
     throw usageError(
       `${file} must end in .yaml, .yml or .json.`,
       'The extension of the file determines its format.',
@@ -77,20 +86,22 @@ interface Export {
   readonly file: string | undefined
   readonly old: LoadedFile | undefined
   readonly isJson: boolean
+  /** The directory of all exports. */
+  readonly folder?: string
 }
 
 /** Exports a queue. Returns what to log. */
-async function exportQueue({ request, file, old, isJson }: Export, includesState: boolean, cli: Cli) {
+async function exportQueue({ request, file, old, isJson, folder }: Export, includesState: boolean, cli: Cli) {
   const { printer, host } = cli
   const { repo, targetBranch } = request.values
   const name = queueName(request.values)
-  const live = await readLive(request, includesState, cli)
-  if (live === undefined)
-    throw new MergeqError('not-found', `The queue for ${name} does not exist.`, {
-      hint: 'To export another queue, use --repo and --target-branch.',
-      status: 404,
-    })
-  const { settings, unreadable } = live
+  const { settings: liveSettings, unreadable } = await requireLive(request, includesState, cli)
+  const defaults = file === undefined ? {} : (await readDefaults(file, folder ?? file, cli)).settings
+  const isDefault = (key: string, value: Json) =>
+    Object.hasOwn(defaults, key) && isSameSetting(key, defaults[key] ?? null, value)
+  const settings = Object.fromEntries(
+    Object.entries(liveSettings).filter(([key, value = null]) => !isDefault(key, value)),
+  )
   const { $schema, repo: oldRepo = repositoryName(repo) } = old?.content ?? {}
   const queueFile = { ...($schema === undefined ? {} : { $schema }), repo: oldRepo, targetBranch, settings }
   const text = isJson
@@ -109,8 +120,36 @@ async function exportQueue({ request, file, old, isJson }: Export, includesState
   return {
     warnings: unreadable.length === 0 ? [] : [omitted],
     notes: file === undefined ? [] : [done],
-    digest: await settingsDigest(settings),
+    digest: await settingsDigest(liveSettings),
   }
+}
+
+const createDirectory = (path: string, { host }: Cli): Promise<void> =>
+  host.files.createDirectory(path, 0o777).catch((error: Error) => {
+    throw outputError(path, error)
+  })
+
+/** Returns a text as a file name: characters that some file system does not allow are percent-encoded. */
+const toFileName = (text: string): string =>
+  text.replace(/[%/\\:*?"<>|]/g, character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+
+/** Returns the files below a directory that name their queues, by the keys of these queues. */
+async function describedQueues(folder: string, cli: Cli) {
+  const described = new Map<string, { readonly path: string; readonly repo: Repository }>()
+  const { files, runtime } = cli.host
+  const names = (await files.listBelow(folder)).filter(name => isQueueFileName(name) && !isDefaultsFile(name))
+  for (const name of names.sort()) {
+    const path = joinPath(folder, name, runtime.platform)
+    const { content } = await readQueueFile(path, cli)
+    if (content.repo === undefined || content.targetBranch === undefined) continue
+    const repo = parseRepository(content.repo)
+    const key = queueKey({ repo, targetBranch: content.targetBranch })
+    const other = described.get(key)
+    if (other !== undefined)
+      throw sameQueueError(other.path, path, `${content.targetBranch} of ${content.repo}`)
+    described.set(key, { path, repo })
+  }
+  return described
 }
 
 /** Returns the queues that the metrics name, each with its file; typed options select among them. */
@@ -122,14 +161,24 @@ async function listExports(folder: string, overrides: readonly BodyOverride[], c
   }
   const { response } = await callMethod(cli.client(), getMergeQueueMetrics, params)
   const queues = await queuesIn(response.bytes, params.repo, cli)
+  const described = await describedQueues(folder, cli)
   return queues.map(({ name, request }) => {
     const { repo, targetBranch } = request.values
-    const file = [repositoryName(repo), targetBranch].map(encodeURIComponent).join('@')
-    return {
-      request: { ...request, overrides },
-      name,
-      path: joinPath(folder, `${file}.yaml`, cli.host.runtime.platform),
+    const known = described.get(queueKey(request.values))
+    // The file says the host of the repository, which the metrics do not; an option overrides it.
+    const isKnown =
+      known !== undefined && (params.repo === undefined || isSameRepository(params.repo, known.repo))
+    if (isKnown) {
+      const values = { repo: known.repo, targetBranch }
+      return { request: { ...request, values, overrides }, name, path: known.path }
     }
+    // A directory that begins with a dot would be skipped.
+    const directories = repo.owner.split('/').map(part => toFileName(part).replace(/^\./, '%2E'))
+    const path = [...directories, `${toFileName(`${repo.name}@${targetBranch}`)}.yaml`].reduce(
+      (parent, part) => joinPath(parent, part, cli.host.runtime.platform),
+      folder,
+    )
+    return { request: { ...request, overrides }, name, path }
   })
 }
 
@@ -152,14 +201,12 @@ async function exportAll(
     const question = `${problem} Update existing files?`
     await confirm({ question, expectedInput: 'y' }, cli)
   }
-  await files.createDirectory(folder, 0o777).catch((error: Error) => {
-    throw outputError(folder, error)
-  })
   const { results, failed } = await forEachQueue(cli, exports, async ({ request, path }) => {
     const { repo, targetBranch } = request.values
     const old = await readOldFile(path, cli)
     checkQueueOfFile(path, old?.content ?? {}, { repo: repositoryName(repo), targetBranch })
-    return exportQueue({ request, file: path, old, isJson: false }, includesState, cli)
+    await createDirectory(parentDirectory(path), cli)
+    return exportQueue({ request, file: path, old, isJson: isJsonFileName(path), folder }, includesState, cli)
   })
   for (const text of results.flatMap(({ warnings }) => warnings)) await cli.logger.warn(text)
   for (const text of results.flatMap(({ notes }) => notes)) await cli.logger.info(text)

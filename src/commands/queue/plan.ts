@@ -7,6 +7,8 @@ import { expandFiles, openInput } from '../../cli/input-files.ts'
 import { flag, type Input, option, type TypedInput, typedInput } from '../../cli/inputs.ts'
 import { reportErrors } from '../../cli/report.ts'
 import { callerOf, overridesOf, setOption } from '../../cli/requests.ts'
+import { findFileAbove } from '../../config/settings.ts'
+import { parentDirectory } from '../../config/store.ts'
 import { pluralize } from '../../domain/format.ts'
 import {
   type Difference,
@@ -45,7 +47,7 @@ const typedFile = typedInput(
   'file',
   option(
     fileName('file|directory'),
-    'Queue file (- for standard input) or directory of queue files; required',
+    'Queue file (- for standard input) or directory of queue files, with the directories below it; required',
     { short: 'f' },
   ),
 )
@@ -68,7 +70,10 @@ const maxFileSize = 256 * 1024
 
 export const isJsonFileName = (path: string): boolean => /\.json$/i.test(path)
 
-export const queueFileEndings = ['.yaml', '.yml', '.json'] as const
+const queueFileEndings = ['.yaml', '.yml', '.json'] as const
+
+export const isQueueFileName = (path: string): boolean =>
+  queueFileEndings.some(ending => path.toLowerCase().endsWith(ending))
 
 /** The package for YAML is large: most commands of the group do not need it. */
 export const loadYaml = () => import('./yaml.ts')
@@ -118,14 +123,14 @@ export function settingsOf(operation: Method): Input<JsonObject> {
   }
 }
 
-interface QueueFileItem {
+export interface QueueFileItem {
   /** The path as it was typed or found; `-` is standard input. */
   readonly path: string
   /** The queue in messages: `main of acme/web`. */
   readonly name: string
   readonly content: QueueFile
-  /** The settings of `--set`, which are a part of the content. */
-  readonly typed: JsonObject
+  /** Returns where a setting of the content comes from: `--set`, the file, or its file of defaults. */
+  sourceOf(setting: string): string
   readonly request: QueueRequest
 }
 
@@ -134,6 +139,12 @@ export interface Plan extends QueueFileItem {
   readonly live: LiveSettings | undefined
   readonly digest: string
   readonly differences: readonly Difference[]
+}
+
+interface LoadedDefaults {
+  /** Undefined if there are no defaults. */
+  readonly path?: string
+  readonly settings: JsonObject
 }
 
 type QueueNames = Pick<QueueFile, 'repo' | 'targetBranch'>
@@ -176,11 +187,34 @@ export function requestOfFile(
 }
 
 /** The options that say which settings of files count. */
-interface FileOptions {
+export interface FileOptions {
   readonly includeState: boolean
   /** The settings of `--set`. */
   readonly set: JsonObject
 }
+
+const defaultsNames = ['defaults.yaml', 'defaults.json'] as const
+
+export const isDefaultsFile = (path: string): boolean => /(?:^|[\\/])defaults\.(?:yaml|json)$/.test(path)
+
+/**
+ * Reads the settings of the nearest file of defaults, from the directory of a queue file up to the root of the
+ * checkout; outside a checkout up to `path`, which was typed.
+ */
+export async function readDefaults(file: string, path: string, cli: Cli): Promise<LoadedDefaults> {
+  const { files } = cli.host
+  const directory = parentDirectory(files.absolute(file))
+  const top = file === path ? directory : files.absolute(path)
+  const found = file === '-' ? undefined : await findFileAbove(directory, top, defaultsNames, cli.host)
+  if (found === undefined) return { settings: {} }
+  const { content } = await readQueueFile(found, cli)
+  if (content.repo !== undefined || content.targetBranch !== undefined)
+    throw usageError(`${found} must not name a queue.`, 'Defaults have only the key `settings`.')
+  return { path: found, settings: content.settings }
+}
+
+export const sameQueueError = (path: string, otherPath: string, queue: string): MergeqError =>
+  usageError(`${path} and ${otherPath} describe the same queue: ${queue}.`)
 
 /** Reads the queue files of a path. Throws a usage error if two files describe the same queue. */
 export async function readItems(
@@ -189,8 +223,13 @@ export async function readItems(
   cli: Cli,
 ): Promise<readonly QueueFileItem[]> {
   const items: QueueFileItem[] = []
-  for (const filePath of await expandFiles(path, queueFileEndings, cli)) {
-    const { content: written } = await readQueueFile(filePath, cli)
+  const paths = await expandFiles(path, queueFileEndings, cli, true)
+  const queuePaths = paths.filter(filePath => !isDefaultsFile(filePath))
+  if (queuePaths.length === 0) throw usageError(`${path} has defaults, but no queue file.`)
+  for (const filePath of queuePaths) {
+    const { content: read } = await readQueueFile(filePath, cli)
+    const defaults = await readDefaults(filePath, path, cli)
+    const written = { ...read, settings: { ...defaults.settings, ...read.settings } }
     const { state, ...others } = { ...written.settings, ...set }
     const content = {
       ...written,
@@ -203,13 +242,32 @@ export async function readItems(
       ({ request: { values } }) =>
         isSameRepository(values.repo, repo) && values.targetBranch === targetBranch,
     )
-    if (duplicate !== undefined)
-      throw usageError(`${duplicate.path} and ${filePath} describe the same queue: ${name}.`)
+    if (duplicate !== undefined) throw sameQueueError(duplicate.path, filePath, name)
     if (Object.hasOwn(written.settings, 'state') && !includeState)
       await cli.logger.info(`${filePath}: state is ignored; to include it, add --include-state.`)
-    items.push({ path: filePath, name, content, typed: set, request })
+    const sources = [
+      { source: '--set', settings: set },
+      { source: filePath, settings: read.settings },
+    ]
+    const sourceOf = (key: string) =>
+      sources.find(({ settings }) => Object.hasOwn(settings, key))?.source ?? defaults.path ?? filePath
+    items.push({ path: filePath, name, content, sourceOf, request })
   }
   return items
+}
+
+/** Reads the live settings of a queue. Throws a `not-found` error if the branch has no queue. */
+export async function requireLive(
+  request: QueueRequest,
+  includesState: boolean,
+  cli: Cli,
+): Promise<LiveSettings> {
+  const live = await readLive(request, includesState, cli)
+  if (live !== undefined) return live
+  throw new MergeqError('not-found', `The queue for ${queueName(request.values)} does not exist.`, {
+    hint: 'To use another queue, name it with --repo and --target-branch.',
+    status: 404,
+  })
 }
 
 /** Reads the live settings of a queue; undefined if the branch has no queue. */
@@ -288,10 +346,10 @@ export async function createPlans(
   return { plans: results, failed }
 }
 
-function unknownSettingError(name: string, { path, typed }: QueueFileItem, live: JsonObject): MergeqError {
-  const isTyped = Object.hasOwn(typed, name)
+function unknownSettingError(name: string, { sourceOf }: QueueFileItem, live: JsonObject): MergeqError {
+  const source = sourceOf(name)
   return usageError(
-    `${isTyped ? '--set' : path}: unknown queue setting${isTyped ? ` '${name}'` : showKey(name, " '", "'")}.`,
+    `${source}: unknown queue setting${source === '--set' ? ` '${name}'` : showKey(name, " '", "'")}.`,
     suggestName(name, [...settingNames, ...Object.keys(live)]) ??
       'To see the settings of the queue, run: mergeq queue export',
   )

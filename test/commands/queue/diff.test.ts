@@ -1,8 +1,11 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { mergeq, openStory, type Setting } from '../../support/harness.ts'
 import {
   bodiesOf,
   filesOf40Repositories,
+  live,
   queueThat,
   rowOf,
   rows,
@@ -10,6 +13,7 @@ import {
   where,
   withFile,
 } from '../../support/queue-files.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 test('on a terminal the differences are in words, and long values wrap', async () => {
   const story = await openStory({ dialect: 'hosted' })
@@ -90,5 +94,111 @@ describe('a file that is refused', () => {
     expect((await mergeq(`queue diff -f - ${where}`, setting)).out).toBe(rows('main\tbatch\tfalse\ttrue'))
     const { err } = await mergeq(`queue diff -f - ${where}`, { ...setting, input: 'a: b' })
     expect(err).toContain("standard input:1: unknown key 'a'.")
+  })
+})
+
+describe('the settings of a folder', () => {
+  const diff = (files: NonNullable<Setting['files']>, flags = '-f q', answer = queueThat()) =>
+    mergeq(`queue diff ${flags}`, { files, answer, env: { MERGEQ_REPO: 'acme/web' } })
+  const fileOf = (branch: string, settings = '{}') => `targetBranch: ${branch}\nsettings: ${settings}`
+
+  test('the nearest defaults give what a file lacks', async () => {
+    const files = {
+      'q/defaults.yaml': 'settings: {batch: true, concurrency: 2}',
+      'q/a.yaml': fileOf('a', '{concurrency: 1}'),
+      'q/deep/defaults.json': '{"settings":{"mode":"parallel"}}',
+      'q/deep/er/b.yaml': fileOf('b'),
+    }
+    const expected = rows('a\tbatch\tfalse\ttrue', 'b\tmode\tsingle\tparallel')
+    expect((await diff(files)).out).toBe(expected)
+    // Outside a checkout, only directories below the one that was typed count.
+    expect((await diff(files, '-f q/deep/er')).out).toBe('')
+    const checkout = { ...files, '/repo/.git': '' }
+    expect((await diff(checkout, '-f q/deep/er/b.yaml')).out).toBe(rows('b\tmode\tsingle\tparallel'))
+  })
+
+  test.each<readonly [defaults: string, message: string]>([
+    ['repo: acme/web', 'q/defaults.yaml must not name a queue.'],
+    ['settings: {colour: red}', "q/defaults.yaml: unknown queue setting 'colour'."],
+  ])('defaults with %s are refused', async (defaults, message) => {
+    const { code, err } = await diff({ 'q/defaults.yaml': defaults, 'q/a.yaml': fileOf('a') })
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) })
+  })
+
+  const folder = temporaryFolder('mergeq-diff-')
+  test('links and folders that begin with a dot are skipped', async () => {
+    for (const name of ['deep', '.hidden']) mkdirSync(join(folder, name))
+    for (const name of ['deep/a.yaml', '.hidden/b.yaml', 'c.txt'])
+      writeFileSync(join(folder, name), fileOf(name.slice(-6, -5), '{batch: true}'))
+    writeFileSync(join(folder, 'defaults.yaml'), 'settings: {concurrency: 2}')
+    symlinkSync('deep', join(folder, 'link'))
+    symlinkSync('deep/a.yaml', join(folder, 'd.yaml'))
+    const setting = { realFiles: true, answer: queueThat(), env: { MERGEQ_REPO: 'acme/web' } }
+    expect((await mergeq(`queue diff -f ${folder}/deep/..`, setting)).out).toBe(
+      rows('a\tconcurrency\t1\t2', 'a\tbatch\tfalse\ttrue'),
+    )
+  })
+})
+
+describe('queue diff --strict', () => {
+  const metrics = ['acme/web" main', 'acme/web" next', 'acme/api" main']
+    .map(text => `mq_depth_current{repo="${text.replace(' ', ',branch="')}"} 1\n`)
+    .join('')
+  const diff = (flags: string) =>
+    mergeq(`queue diff -f q.yaml --strict ${flags}`, {
+      files: { 'q.yaml': 'repo: ACME/web\ntargetBranch: main\nsettings: {}' },
+      answer: ({ path }) => ({ body: path.includes('Metrics') ? metrics : JSON.stringify(live) }),
+    })
+
+  test('reports queues of the repositories of the files that no file describes', async () => {
+    const { code, out, err } = await diff('')
+    expect({ code, out }).toEqual({ code: 20, out: rows('next\t\texists\tnull') })
+    expect(err).toContain('The queue for next of acme/web has no file.\n')
+    const json = JSON.parse((await diff('--json')).out)
+    expect({ same: json.same, queues: json.queues.length }).toEqual({ same: false, queues: 2 })
+  })
+
+  test('with --all-repos also those of other repositories', async () => {
+    expect((await diff('--all-repos')).out.match(/^.*$/gm)?.slice(0, 2)).toEqual([
+      'github.com/acme/web\tnext\t\texists\tnull',
+      'github.com/acme/api\tmain\t\texists\tnull',
+    ])
+    expect((await diff('--all-repos -R acme/web')).code).toBe(2)
+  })
+})
+
+describe('queue diff --with-branch', () => {
+  const diff = (flags: string, setting: Setting = {}) =>
+    mergeq(`queue diff ${flags} -R acme/web`, {
+      answer({ body }) {
+        if (body.includes('gone')) return { status: 404, body: 'no such queue' }
+        const others = body.includes('next') ? { concurrency: 3 } : { enqueueingLabel: 'go' }
+        return { body: JSON.stringify({ ...live, ...others }) }
+      },
+      ...setting,
+    })
+
+  test('compares two live queues', async () => {
+    const { code, out } = await diff('-b main --with-branch next')
+    expect({ code, out }).toEqual({
+      code: 20,
+      out: rows('main\tconcurrency\t1\t3', 'main\tenqueueingLabel\tgo\tnull'),
+    })
+    expect((await diff('-b main --with-branch dev')).code).toBe(0)
+    const { out: screen } = await diff('-b main --with-branch next', {
+      terminal: true,
+      env: { NO_COLOR: '1' },
+    })
+    expect(screen).toMatch(/^REPOSITORY +SETTING +main +next\nacme\/web +concurrency +1 +3\n/)
+  })
+
+  test.each<readonly [flags: string, code: number]>([
+    ['-b main --with-branch gone', 5],
+    ['-b gone --with-branch main', 5],
+    ['-b main --with-branch next -f q.yaml', 2],
+    ['-b main --with-branch next --strict', 2],
+    ['-f q.yaml --all-repos', 2],
+  ])('%s ends with %i', async (flags, exit) => {
+    expect((await diff(flags)).code).toBe(exit)
   })
 })

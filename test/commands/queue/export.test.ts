@@ -6,7 +6,7 @@ import { files } from '../../../src/host/files.ts'
 import type { JsonObject } from '../../../src/json.ts'
 import { mergeq, type Setting } from '../../support/harness.ts'
 import { testOnPosix } from '../../support/programs.ts'
-import { live, namesOf, where } from '../../support/queue-files.ts'
+import { bodiesOf, live, namesOf, where } from '../../support/queue-files.ts'
 
 describe('export', () => {
   const exportOf = (queue: JsonObject, flags = '', setting: Setting = {}) =>
@@ -82,8 +82,7 @@ describe('export', () => {
       ['acme/web', 'release/2.4'],
       ['acme/api', 'main'],
     ] as const
-    const fileOf = (repo: string, branch: string) =>
-      `queues/${encodeURIComponent(`github.com/${repo}`)}@${encodeURIComponent(branch)}.yaml`
+    const fileOf = (repo: string, branch: string) => `queues/${repo}@${branch.replace('/', '%2F')}.yaml`
     const metrics = queues
       .map(([repo, branch]) => `mq_depth_current{repo="${repo}",branch="${branch}"} 1\n`)
       .join('')
@@ -105,12 +104,10 @@ describe('export', () => {
         out: '',
         files: [fileOf('acme/web', 'main'), fileOf('acme/web', 'release/2.4')],
       })
-      expect(disk.get('queues/github.com%2Facme%2Fweb@release%2F2.4.yaml')).toContain(
+      expect(disk.get('queues/acme/web@release%2F2.4.yaml')).toContain(
         'repo: github.com/acme/web\ntargetBranch: release/2.4\nsettings:\n  mode: single\n',
       )
-      expect(err).toContain(
-        'Exported the queue for main of acme/web to queues/github.com%2Facme%2Fweb@main.yaml.',
-      )
+      expect(err).toContain('Exported the queue for main of acme/web to queues/acme/web@main.yaml.')
       expect(err).toMatch(/\nmergeq: .*main of acme\/api \(503\)\./)
       const diff = await mergeq('queue diff -f queues', {
         disk,
@@ -152,6 +149,38 @@ describe('export', () => {
         code: 2,
         err: expect.stringContaining('--target-branch is main, but queues/'),
       })
+    })
+
+    test('updates the file that describes a queue, and leaves out what its defaults give', async () => {
+      const disk = new Map([
+        ['queues/defaults.yaml', 'settings: {concurrency: 1, mode: parallel}'],
+        [
+          'queues/teams/a.yaml',
+          'repo: git.acme.example/ACME/web\ntargetBranch: main\nsettings: {batch: true}\n',
+        ],
+      ])
+      const { code, requests } = await exportAll(
+        '-f queues --yes',
+        { disk },
+        metrics.replace(/.*acme\/api.*\n/, ''),
+      )
+      expect({ code, files: [...disk.keys()].slice(2) }).toEqual({
+        code: 0,
+        files: ['queues/acme/web@release%2F2.4.yaml'],
+      })
+      expect(disk.get('queues/teams/a.yaml')).toMatch(
+        /^repo: git.acme.example\/ACME\/web\ntargetBranch: main\nsettings: \{ batch: false, mode: single, .*\}\n$/,
+      )
+      expect(disk.get('queues/acme/web@release%2F2.4.yaml')).not.toContain('concurrency')
+      expect(bodiesOf(requests, 'getQueue')).toContainEqual({
+        repo: { host: 'git.acme.example', owner: 'ACME', name: 'web' },
+        targetBranch: 'main',
+      })
+      const diff = await mergeq('queue diff -f queues', {
+        disk,
+        answer: () => ({ body: JSON.stringify(live) }),
+      })
+      expect({ code: diff.code, out: diff.out }).toEqual({ code: 0, out: '' })
     })
 
     test.each([
