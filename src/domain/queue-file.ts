@@ -145,7 +145,8 @@ const stableJson = (value: Json): string =>
       : member,
   )
 
-const isEmpty = (value: Json): boolean => value === null || (Array.isArray(value) && value.length === 0)
+export const isEmpty = (value: Json): boolean =>
+  value === null || (Array.isArray(value) && value.length === 0)
 
 /**
  * Whether two values of a setting have the same effect. For required statuses the order does not matter, and

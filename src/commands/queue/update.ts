@@ -3,16 +3,23 @@ import type { BodyOverride, ParamValues } from '../../api/operation.ts'
 import { fieldNames } from '../../api/operations/fields.ts'
 import { getQueue, queueSettingsRecord } from '../../api/operations/queues.ts'
 import { runRequests } from '../../cli/calls.ts'
+import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
+import { withoutDryRun } from '../../cli/dry-run.ts'
 import { receiptRecord } from '../../cli/fields.ts'
-import { kebabCase } from '../../cli/inputs.ts'
+import { kebabCase, typedName } from '../../cli/inputs.ts'
 import type { Presentation, Received } from '../../cli/presentation.ts'
 import { requestOf } from '../../cli/requests.ts'
+import { isEmpty } from '../../domain/queue-file.ts'
+import { queueSettings } from '../../domain/queue-settings.ts'
+import { stateOf } from '../../domain/states.ts'
+import type { CommandWords } from '../../domain/suggested-command.ts'
 import { queueName } from '../../domain/values/repository.ts'
-import type { Json, JsonObject } from '../../json.ts'
+import { type Json, type JsonObject, stringifyJson } from '../../json.ts'
 import { updateQueue } from '../../methods/queues.ts'
+import type { ServiceRequest } from '../../methods/resolve.ts'
 import { columns, keyValueTable } from '../../output/view.ts'
-import { formatSetting } from './plan.ts'
+import { formatSetting, type QueueParams } from './plan.ts'
 
 type Settings = Readonly<Record<string, Json | undefined>>
 
@@ -76,13 +83,53 @@ export const queueUpdateCommand = command({
     ndjson: 'the same, on one line',
   },
   examples: ['mergeq queue update --concurrency 5 --batch', 'mergeq queue update --set newSetting=true'],
-  run: ({ request }, cli) =>
-    runRequests(cli, [request], {
-      before: async ({ repo, targetBranch }) =>
-        (await tryRead(cli.client(), getQueue, { repo, targetBranch }, { once: true })).record,
-      present: presentUpdate,
-    }),
+  async run({ request }, cli) {
+    if (cli.options.dryRun && cli.results === 'screen') await showChanges(request, withoutDryRun(cli))
+    let undo: CommandWords = []
+    const code = await runRequests(cli, [request], {
+      before: ({ repo, targetBranch }) => readBefore({ repo, targetBranch }, cli),
+      present(received) {
+        undo = undoWords(received)
+        return presentUpdate(received)
+      },
+    })
+    if (undo.length > 0)
+      await cli.logger.info(
+        `To undo this, run: ${cli.settings.commandLine(['queue', 'update', ...undo], request.values)}`,
+      )
+    return code
+  },
 })
+
+type Values = ParamValues<typeof updateQueue.params>
+
+const readBefore = async (values: QueueParams, cli: Cli): Promise<JsonObject | undefined> =>
+  (await tryRead(cli.client(), getQueue, values, { once: true })).record
+
+/** Says what a dry run would change, if the queue can be read. */
+async function showChanges({ values, overrides }: ServiceRequest<Values>, cli: Cli): Promise<void> {
+  const { repo, targetBranch, ...options } = values
+  const before = await readBefore({ repo, targetBranch }, cli).catch(() => undefined)
+  cli.host.interrupted.throwIfAborted()
+  if (before === undefined) return
+  const changes = describeUpdate(sentSettings(options, overrides), before, {})
+  await cli.logger.info(`${targetBranch}: ${changes}`)
+}
+
+/** Returns the options that set the settings that changed to their earlier values, as far as these can be set. */
+function undoWords({ values, overrides, before }: Received<Values>): CommandWords {
+  if (before === undefined) return []
+  const { repo, targetBranch, ...options } = values
+  return Object.entries(sentSettings(options, overrides)).flatMap(([key, sent]): CommandWords => {
+    const value = key === 'state' ? stateOf(before).toLowerCase() : before[key]
+    if (sent === undefined || value === undefined || isSame(value, sent)) return []
+    if (key === 'requiredStatuses' && isEmpty(value)) return [typedName('deleteRequiredStatuses')]
+    if (!Object.hasOwn(queueSettings, key)) return ['--set', `${key}=${stringifyJson(value)}`]
+    if (value === null) return []
+    if (typeof value === 'boolean') return [typedName(key, value)]
+    return (Array.isArray(value) ? value : [value]).flatMap(each => [typedName(key), String(each)])
+  })
+}
 
 /** Shows what changed or, where the settings from before are not known, the settings that the service returned. */
 function presentUpdate({
@@ -90,7 +137,7 @@ function presentUpdate({
   values: { repo, targetBranch, ...options },
   before,
   overrides,
-}: Received<ParamValues<typeof updateQueue.params>>): Presentation {
+}: Received<Values>): Presentation {
   const [queue] = response.records
   const sentence = `Updated the queue for ${queueName({ repo, targetBranch })}`
   const changes =
