@@ -266,6 +266,7 @@ const disk = () =>
   new Map([
     ['queue.yaml', code],
     ['queues/main.yaml', code],
+    ['states.json', '[{"repo":"acme/web","targetBranch":"main","before":"RUNNING","after":"PAUSED"}]'],
     ['known.ndjson', '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a\n'],
   ])
 const junit = '<testsuite name="s"><testcase name="passes" classname="c"/></testsuite>'
@@ -281,6 +282,9 @@ const stages: Readonly<Record<string, Stage>> = {
     setting: { input: 'a\nb\n', spawn: () => ({ code: 0, out: 'a\n' }), env: { MERGEQ_SHA: '4f2a9c1d' } },
   },
   'queue delete': { before: ['queue create --target-branch release'] },
+  'queue pause': { setting: { inputTerminal: true, typed: ['y'] } },
+  'queue drain': { setting: { inputTerminal: true, typed: ['y'] } },
+  'queue resume': { before: ['queue pause'], setting: { inputTerminal: true, typed: ['y'] } },
   'queue apply': { setting: { inputTerminal: true, typed: ['y'] } },
   'queue watch': { setting: { terminal: true, inputTerminal: true, keys: ['x', 'q'] } },
   'flaky link': { setting: { input: '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a KAN-123\n' } },
@@ -303,6 +307,7 @@ async function localized(line: string, story: Story): Promise<string> {
     return line.replace('HEAD', (await read('pr get 123')).prSha ?? '4f2a9c1d')
   // Which tests fail in a sandbox is its own affair.
   if (line.startsWith('flaky gate')) return line.replace(/--max \d+/, '--max 1000')
+  if (line.includes('--with-branch')) return line.replace('release', 'main')
   return line.replace('build/test-results/test/*.xml', 'junit.xml').replace('--for 1h', '--for 1m')
 }
 /** These serve until they are stopped. */

@@ -126,7 +126,9 @@ export async function sh(words: readonly [string, ...string[]], cwd: string, env
 
 /** A command line that is mergeq alone: no other program, no pattern of files, nothing that it writes. */
 const isMergeqAlone = (line: string): boolean =>
-  /^mergeq (?!sandbox |guard |queue export |queue \w+ -f queues\/)[^|&;<>$`*()]*$/.test(line)
+  /^mergeq (?!sandbox |guard |queue export |queue pause --all |queue \w+ -f queues\/)[^|&;<>$`*()]*$/.test(
+    line,
+  )
 
 /**
  * A sandbox in which the command lines of a document run in a folder. Those of mergeq alone run in this
