@@ -1,6 +1,5 @@
 import type { Resource } from './operation.ts'
 
-/** A request that the service refused. */
 export interface RefusedRequest {
   /** The name of the operation: `submitPullRequest`. */
   readonly operation: string

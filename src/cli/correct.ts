@@ -12,7 +12,6 @@ type Groups = readonly CommandGroup[]
 type Hint = string | undefined
 type Words = readonly string[]
 
-/** A wrong command line. */
 interface Mistake extends ParsedCommandLine {
   readonly argv: Words
   readonly groups: Groups

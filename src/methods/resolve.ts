@@ -21,7 +21,6 @@ export interface Caller {
   readonly prefix: string
 }
 
-/** What a caller gives of a request. */
 export interface GivenRequest {
   /** Reads each value that the caller gives, by its param; a setting gives the value of any other param. */
   readonly values: ReadonlyMap<string, () => unknown>

@@ -31,7 +31,6 @@ interface HandlerRequest {
 /** A JSON document, the text of the metrics, or undefined for the empty response of a change. */
 type HandlerResult = JsonObject | string | undefined
 
-/** The values of an operation's params. */
 type ParamsOf<Name extends OperationName> = ParamValues<
   Extract<(typeof serviceOperations)[number], { readonly route: `${string} /${Name}` }>['params']
 >

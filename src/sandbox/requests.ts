@@ -3,7 +3,6 @@ import { repository, type Type } from '../domain/values/types.ts'
 import { MergeqError } from '../errors.ts'
 import { isObject, type Json, type JsonObject } from '../json.ts'
 
-/** The refusal of a request with a status. */
 export const statusError = (status: number, message: string): MergeqError =>
   new MergeqError('refused', message, { status })
 

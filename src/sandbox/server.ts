@@ -44,7 +44,6 @@ export async function startServer(service: SandboxService, port: number): Promis
   }
 }
 
-/** Returns the port on which the server listens. */
 function listen(server: Server, port: number): Promise<number> {
   const createError = ({ code, message }: NodeJS.ErrnoException) => {
     const advice = 'or omit --port to use a free port.'

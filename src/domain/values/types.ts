@@ -94,7 +94,6 @@ export interface Type<T> {
   check(value: unknown): T
 }
 
-/** The type of the values of a type. */
 export type ValueOf<Y> = Y extends Type<infer T> ? T : never
 
 const isString = (value: unknown): value is string => typeof value === 'string'
@@ -154,7 +153,6 @@ export const integer = (min: number, max = maxInteger): Type<number> =>
     parse: integerParser(min, max),
   })
 
-/** Decimal numbers. */
 export const decimal = (placeholder: string): Type<number> =>
   textual({
     expected: 'a number',
@@ -175,7 +173,6 @@ export const anyText: Type<string> = textual({
   parse: text => text,
 })
 
-/** The name of a file. */
 export const fileName = (placeholder = 'file'): Type<string> => ({
   ...text('file name', placeholder),
   isFile: true,
@@ -313,7 +310,6 @@ export const isRepository = (value: unknown): value is Repository =>
   value !== null &&
   ['host', 'owner', 'name'].every(key => isString(Reflect.get(value, key)))
 
-/** The ID of a test. */
 export const testId: Type<string> = textual({
   expected: 'a test ID, which is a UUID',
   placeholder: 'test',

@@ -3,7 +3,6 @@ import type { ValueOf } from '../../domain/values/types.ts'
 import type { JsonObject } from '../../json.ts'
 import { checkValue } from '../requests.ts'
 
-/** The settings that a request may name. */
 type RequestedSettings = {
   readonly [Name in keyof typeof queueSettings]?: NonNullable<ValueOf<(typeof queueSettings)[Name]['type']>>
 }
