@@ -157,7 +157,7 @@ class Job {
 describe('the action', { timeout: 90_000 }, () => {
   let sandbox: Sandbox
   const programs = join(root, 'programs')
-  /** A job, by default with an npm that copies what was installed once. */
+  /** A job, by default with an npm that links what was installed once. */
   const newJob = (env: Variables = {}, job?: string) =>
     new Job(
       {
@@ -176,7 +176,7 @@ describe('the action', { timeout: 90_000 }, () => {
     await execa('npm', ['install', '--global', '--offline', '--prefix', installed, tarball])
     mkdirSync(programs)
     // Its words are: install --global --prefix <folder>, options and a package.
-    const script = `#!/bin/sh\necho "$*"\nrm -rf "$4"\ncp -a '${installed}' "$4"\n`
+    const script = `#!/bin/sh\necho "$*"\nrm -rf "$4"\nln -s '${installed}' "$4"\n`
     writeFileSync(join(programs, 'npm'), script, { mode: 0o755 })
   }, 60_000)
   beforeEach(async () => {
