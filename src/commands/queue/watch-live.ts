@@ -211,6 +211,8 @@ export async function watchLive(
       await draw()
     },
     async notify(text) {
+      // Without a reading there is nothing to draw.
+      if (last === undefined) return cli.logger.info(text)
       notice = text
       await draw()
     },

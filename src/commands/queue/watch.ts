@@ -112,27 +112,21 @@ interface WatchJudgement extends Judgement<undefined> {
 }
 
 /**
- * Shows the first reading, and polls until the time is over. Throws the error because of which polling ended. After
+ * Polls and shows the readings until the time is over. Throws the error because of which polling ended. After
  * the reader of a pipe has closed it, the watch ends without an error.
  */
 async function pollQueue(
   readQueue: (limits: RequestLimits) => Promise<QueueUpdate>,
-  first: QueueUpdate,
   { interval, limit, giveUpAfter }: WatchOptions,
   view: WatchView,
   client: ServiceClient,
   out: Output,
 ): Promise<void> {
   const { host } = client
-  let next: QueueUpdate | undefined = first
   await poll<undefined, QueueUpdate, WatchJudgement>({
     items: [undefined],
-    async read() {
-      const shown = next
-      next = undefined
-      // The watch repeats a failed reading by itself (docs/reference/network.md, "Retries").
-      return [await readingOf(async () => shown ?? (await readQueue({ maxRetries: 0 })))]
-    },
+    // The watch repeats a failed reading by itself (docs/reference/network.md, "Retries").
+    read: async () => [await readingOf(() => readQueue({ maxRetries: 0 }))],
     judge: (item, update) => ({ item, update }),
     schedule: (_, failures) => (failures === 0 ? interval : backOff(interval, failures, host.random())),
     limit,
@@ -231,21 +225,15 @@ export const queueWatchCommand = command({
     const live = isLive(cli)
     const readQueue = createQueueReader(request)
     const read = live ? withUsualTime(readQueue, values) : readQueue
-    const first = await read(cli.client())
+    if (once) {
+      await createStreamView(values, cli).show(await read(cli.client()))
+      return 0
+    }
     // Other output to the terminal would corrupt the screen.
     const client = live ? withoutMessages(cli.client()) : cli.client()
-    const watch = async (view: WatchView) => {
-      if (once) await view.show(first)
-      else
-        await pollQueue(
-          limits => read(client, limits),
-          first,
-          { interval, limit, giveUpAfter },
-          view,
-          client,
-          host.out,
-        )
-    }
+    const watchOptions = { interval, limit, giveUpAfter }
+    const watch = (view: WatchView) =>
+      pollQueue(limits => read(client, limits), watchOptions, view, client, host.out)
     if (live) await watchLive(values, interval, watch, cli)
     else await watch(createStreamView(values, cli))
     return 0
