@@ -1,11 +1,12 @@
 // Renders the published types of the library: those of src/library/types.ts, and those of the operations. The build
 // writes them.
-import { type Operation, operationMethod } from '../../src/api/operation.ts'
+import { operationMethod } from '../../src/api/operation.ts'
 import type { Field, RecordType } from '../../src/api/operations/fields.ts'
 import { iteratorName, methodName } from '../../src/library/method-names.ts'
-import { serviceMethods } from '../../src/methods/index.ts'
+import { libraryMethods } from '../../src/methods/index.ts'
+import type { Method } from '../../src/methods/method.ts'
 
-const operations: readonly Operation[] = serviceMethods
+const operations: readonly Method[] = libraryMethods
 
 /** Returns a comment above a declaration. */
 const comment = (text: string | undefined, indent = ''): string =>
@@ -13,9 +14,10 @@ const comment = (text: string | undefined, indent = ''): string =>
 
 const withPeriod = (text: string): string => (text.endsWith('.') ? text : `${text}.`)
 
-function fieldType({ type = 'Json', record, isList }: Field): string {
+function fieldType({ type = 'Json', record, isList, isNullable }: Field): string {
   const name = record?.name ?? type
-  return isList ? `readonly ${name}[]` : name
+  const inList = isList ? `readonly ${name}[]` : name
+  return isNullable ? `${inList} | null` : inList
 }
 
 /** Returns a record type and all record types in it, each once. */
@@ -40,13 +42,13 @@ const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${
 /** The params that every method takes from the settings. */
 const commonOptions: readonly string[] = ['repo', 'targetBranch', 'org']
 
-const optionsName = (operation: Operation): string => `${capitalized(methodName(operation))}Options`
+const optionsName = (operation: Method): string => `${capitalized(methodName(operation))}Options`
 
 /** Whether a call without the option is an error. */
-const isRequired = (operation: Operation, name: string): boolean =>
+const isRequired = (operation: Method, name: string): boolean =>
   operation.params[name]?.required === true && operation.params[name]?.setting === undefined
 
-function declareOptions(operation: Operation): string {
+function declareOptions(operation: Method): string {
   const hasBody = operationMethod(operation.route) === 'POST'
   const own = Object.entries(operation.params).filter(
     ([name]) => !commonOptions.includes(name) && !(name === 'branch' && !hasBody),
@@ -64,7 +66,7 @@ function declareOptions(operation: Operation): string {
   return `${comment(`Options of \`${methodName(operation)}\`.`)}export interface ${optionsName(operation)} extends ${hasBody ? 'BodyOptions' : 'CommonOptions'} {\n${lines.join('')}}\n`
 }
 
-function resultType(operation: Operation): string {
+function resultType(operation: Method): string {
   const { response, document, recovery, decoder } = operation
   const record = (document ?? response)?.name
   if (recovery !== undefined) return record === undefined ? 'Receipt' : `${record} | Receipt`
@@ -72,13 +74,13 @@ function resultType(operation: Operation): string {
   return decoder.expects === 'text' ? `readonly ${record}[]` : record
 }
 
-function declareMethod(operation: Operation): string {
+function declareMethod(operation: Method): string {
   const summary = operation.isHostedOnly ? `${operation.summary} Hosted service only.` : operation.summary
   const isOptional = !Object.keys(operation.params).some(name => isRequired(operation, name))
   return `${comment(summary, '  ')}  ${methodName(operation)}(options${isOptional ? '?' : ''}: ${optionsName(operation)}): Promise<${resultType(operation)}>\n`
 }
 
-const declareIterator = (operation: Operation): string =>
+const declareIterator = (operation: Method): string =>
   `${comment(`Iterates over what \`${methodName(operation)}\` lists. A page is requested when the records before it were taken.`, '  ')}  ${iteratorName(operation)}(options?: ${optionsName(operation)}): AsyncGenerator<${operation.response?.name}, void>\n`
 
 const waitMethod = `${comment('Waits until each pull request reached a state, failed or was cancelled, or the time is over. Resolves to a result for each, in the order given.', '  ')}  waitForPullRequests(options: WaitForPullRequestsOptions): Promise<readonly WaitResult[]>\n`

@@ -4,6 +4,7 @@ import { type BodyOverride, checkOverrides, createReceipt, isAlwaysSent, isChang
 import { submitPullRequest } from '../api/operations/pull-requests.ts'
 import { resourceOf } from '../api/request.ts'
 import { createServiceClient, type ServiceClient } from '../api/service-client.ts'
+import { nextCommands } from '../config/next-commands.ts'
 import { type Config, notGivenError, resolveSettings } from '../config/settings.ts'
 import { readToken } from '../config/token.ts'
 import { memoize } from '../domain/memoize.ts'
@@ -15,9 +16,11 @@ import { MergeqError, toMergeqError, usageError } from '../errors.ts'
 import { createInterruption, type ServiceHost } from '../host/host.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { callMethod } from '../methods/call.ts'
-import { serviceMethods } from '../methods/index.ts'
+import { explain, explanationJson } from '../methods/explain.ts'
+import { libraryMethods } from '../methods/index.ts'
 import { incompleteListError, type List, type ListEnd, readList } from '../methods/list.ts'
 import type { Method } from '../methods/method.ts'
+import { explainPullRequest } from '../methods/pull-requests.ts'
 import { readReference, resolveRequest } from '../methods/resolve.ts'
 import { createLogger, type LogWriter } from '../output/logger.ts'
 import { createRedactor, type Redactor } from '../output/redactor.ts'
@@ -100,8 +103,9 @@ export function createHostClient(options: ClientOptions, host: ServiceHost): Cli
   const methods: Record<string, unknown> = {
     waitForPullRequests: asMethod(callOptions => waitFor(callOptions, context)),
   }
-  for (const operation of serviceMethods) {
-    methods[methodName(operation)] = asMethod(callOptions => call(operation, callOptions, context))
+  for (const operation of libraryMethods) {
+    const work = operation === explainPullRequest ? explainOpened : send
+    methods[methodName(operation)] = asMethod(callOptions => call(operation, callOptions, context, work))
     if (operation.list !== undefined)
       methods[iteratorName(operation)] = async function* (callOptions: unknown = {}) {
         const records = iterate(operation, callOptions, context)
@@ -180,12 +184,17 @@ async function openCall(operation: Method, name: string, options: unknown, conte
   }
 }
 
-async function call(operation: Method, options: unknown, context: ClientContext): Promise<CallOutcome> {
+async function call(
+  operation: Method,
+  options: unknown,
+  context: ClientContext,
+  work: (opened: OpenCall) => Promise<CallOutcome>,
+): Promise<CallOutcome> {
   const opened = await openCall(operation, methodName(operation), options, context)
   const { clock } = context.host
   try {
     const from = clock.now()
-    const outcome = await send(opened)
+    const outcome = await work(opened)
     if (operation.route === submitPullRequest.route && outcome.failure === undefined)
       context.submissions.set(targetName(opened.values as RequestedPullRequest), { from, to: clock.now() })
     return outcome
@@ -317,6 +326,12 @@ async function findPullRequest(
   if (repo === undefined) return { number, settings }
   if (given.repo !== undefined) return { number, settings }
   return { number, settings: settings.withArgs(sourceOf({ ...given, repo })) }
+}
+
+async function explainOpened({ client, values, ...request }: OpenCall): Promise<CallOutcome> {
+  const pullRequest = values as RequestedPullRequest
+  const commandFor = nextCommands(client.settings, pullRequest)
+  return { document: explanationJson(await explain({ ...request, values: pullRequest }, client, commandFor)) }
 }
 
 async function send(opened: OpenCall): Promise<CallOutcome> {

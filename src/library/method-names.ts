@@ -1,5 +1,6 @@
-import { type Operation, operationName } from '../api/operation.ts'
+import { operationName } from '../api/operation.ts'
 import type { OperationName } from '../api/operations/index.ts'
+import type { Method } from '../methods/method.ts'
 
 type CamelCase<Name extends string> = Name extends `${infer First}-${infer Rest}`
   ? `${First}${Capitalize<CamelCase<Rest>>}`
@@ -7,18 +8,20 @@ type CamelCase<Name extends string> = Name extends `${infer First}-${infer Rest}
 
 type LastPart<Name extends string> = Name extends `${string}/${infer Last}` ? Last : Name
 
-export type MethodName = CamelCase<LastPart<OperationName>>
+type OperationMethodName = CamelCase<LastPart<OperationName>>
 
-export type IteratorName = MethodName extends infer Name
+export type MethodName = OperationMethodName | 'explainPullRequest' | 'listQueues'
+
+export type IteratorName = OperationMethodName extends infer Name
   ? Name extends `list${infer Records}`
     ? `iterate${Records}`
     : never
   : never
 
 /** The name of the method of an operation: `listFailingTests` for `flaky-tests/list-failing-tests`. */
-export const methodName = ({ route }: Operation): string =>
+export const methodName = ({ route, name }: Method): string =>
+  name ??
   (operationName(route).split('/').at(-1) ?? '').replace(/-./g, ([, letter = '']) => letter.toUpperCase())
 
 /** The name of the method that iterates a list: `iterateFailingTests`. */
-export const iteratorName = (operation: Operation): string =>
-  methodName(operation).replace(/^list/, 'iterate')
+export const iteratorName = (operation: Method): string => methodName(operation).replace(/^list/, 'iterate')

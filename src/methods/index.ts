@@ -1,7 +1,7 @@
 import { serviceOperations } from '../api/operations/index.ts'
 import type { Method } from './method.ts'
-import { getMergeQueueMetrics } from './metrics.ts'
-import { listPullRequests, setImpactedTargets } from './pull-requests.ts'
+import { getMergeQueueMetrics, listQueues } from './metrics.ts'
+import { explainPullRequest, listPullRequests, setImpactedTargets } from './pull-requests.ts'
 import { updateQueue } from './queues.ts'
 import { listFailingTests, listQuarantinedTests, listUnhealthyTests } from './tests.ts'
 
@@ -16,6 +16,9 @@ const ownMethods: readonly Method[] = [
 ]
 
 /** A method for each operation of the service, in their order. */
-export const serviceMethods: readonly Method[] = serviceOperations.map(
+const serviceMethods: readonly Method[] = serviceOperations.map(
   operation => ownMethods.find(({ route }) => route === operation.route) ?? operation,
 )
+
+/** The methods of the library. */
+export const libraryMethods: readonly Method[] = [...serviceMethods, explainPullRequest, listQueues]

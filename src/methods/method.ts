@@ -12,6 +12,8 @@ import type { List } from './list.ts'
  * limit. Most operations need nothing: then the method is the operation.
  */
 export interface Method<P extends Params = Params, R extends Route = Route> extends Operation<P, R> {
+  /** The name of the function of the library, if that is not the name of the operation. */
+  readonly name?: string
   /**
    * Returns the list that is read for these values. Throws a usage error for values that contradict each other.
    *

@@ -1,8 +1,11 @@
 import { param } from '../api/operation.ts'
 import * as operations from '../api/operations/metrics.ts'
 import { labelsOf } from '../domain/metrics/exposition.ts'
+import { type QueueMetrics, summarizeMetrics } from '../domain/metrics/last-hour.ts'
 import { text } from '../domain/values/types.ts'
-import { defineMethod } from './method.ts'
+import type { JsonObject } from '../json.ts'
+import { defineMethod, type Method } from './method.ts'
+import { queueSummaryRecord } from './records.ts'
 
 const utf8 = new TextDecoder()
 
@@ -46,3 +49,22 @@ export const getMergeQueueMetrics = defineMethod(operations.getMergeQueueMetrics
     return operations.decodeMetrics(utf8.decode(bytes), bytes)
   },
 })
+
+/** Returns a queue as `queueSummaryRecord`; what the metrics do not say is null. */
+export function queueSummary({ repo, branch, numbers }: QueueMetrics): JsonObject {
+  const { depth = null, testing = null, merged = null, failed = null } = numbers
+  return { repo: repo ?? null, branch, depth, testing, merged, failed }
+}
+
+/** Lists the queues that the metrics name. */
+export const listQueues: Method = {
+  ...operations.getMergeQueueMetrics,
+  name: 'listQueues',
+  summary: 'Lists the queues that the metrics name, with their activity in the last hour.',
+  response: queueSummaryRecord,
+  adaptResponse: ({ bytes }) => ({
+    bytes,
+    records: summarizeMetrics(operations.readSamplesIn(bytes)).queues.map(queueSummary),
+    document: records => records,
+  }),
+}

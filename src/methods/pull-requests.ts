@@ -6,7 +6,8 @@ import { parseMoment, toIso } from '../domain/values/time.ts'
 import { choice, listOf, mapped, moment, text } from '../domain/values/types.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
-import { defineMethod, listParams } from './method.ts'
+import { defineMethod, listParams, type Method } from './method.ts'
+import { explanationRecord } from './records.ts'
 
 /** Whether a pull request is by an author, whose name may begin with `@`. */
 const isBy = (author: string, record: JsonObject): boolean =>
@@ -58,6 +59,16 @@ export const listPullRequests = defineMethod(operations.listPullRequests, {
     }
   },
 })
+
+/** Explains a pull request; the command line and the library read what it takes with `explain`. */
+export const explainPullRequest = {
+  ...operations.getPartialPullRequest,
+  name: 'explainPullRequest',
+  summary: 'Explains why a pull request is not merging and what to do next.',
+  params: { repo, targetBranch, pr: operations.getPartialPullRequest.params.pr },
+  exclusive: [],
+  response: explanationRecord,
+} satisfies Method
 
 const { forkedRun, sha, targets, ...targetParams } = operations.setImpactedTargets.params
 

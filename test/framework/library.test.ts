@@ -56,7 +56,7 @@ test('there is a method for each operation and an iterator for each list, and do
     route.replace(/^.*\//, '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),
   )
   const paged = operations.filter(({ pages }) => pages !== undefined).map(iteratorName)
-  const all = [...names, ...paged, 'waitForPullRequests']
+  const all = [...names, ...paged, 'waitForPullRequests', 'explainPullRequest', 'listQueues']
   expect(Object.keys(createHostClient({}, nodeHost)).sort()).toEqual([...all].sort())
   const guide = readFileSync('docs/library.md', 'utf8')
   for (const name of all) expect(guide).toContain(`\`${name}\``)
@@ -106,6 +106,8 @@ describe('a call sends what the command line sends, and returns what --json prin
       'flaky list --since 2026-01-01 --until 2026-01-02 --sort name --name c*',
       tests,
     ],
+    ['explainPullRequest', { pr: 7 }, 'pr explain 7', '{"state":"merged","enqueuedPullRequests":[]}'],
+    ['listQueues', {}, 'queue list', 'mq_depth_current{repo="acme/web",branch="main"} 3\n'],
   ]
   const env = { ...queueEnv, MERGEQ_TOKEN: token }
   const wire = (requests: readonly Seen[]) =>

@@ -42,6 +42,9 @@ async function useClient(client: Client): Promise<readonly unknown[]> {
   const rows: number | undefined = list.page?.total_rows
   const { test } = await client.getTestDetails({ testId: '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a' })
   const found: readonly TestCase[] = [test, ...list.tests]
+  const { verdict, next } = await client.explainPullRequest({ pr: 7 })
+  const command: string | null | undefined = next[0]?.command
+  const depth: number | null | undefined = (await client.listQueues({ repo: 'acme/web' }))[0]?.depth
   const [result] = await client.waitForPullRequests({ prs: [7, '#8'], until: 'left', timeout: '30m', interval: 2_000 })
   const checks: readonly string[] | undefined = result?.failingChecks?.map(({ name }) => name)
   for await (const { failure_rate_last_7d } of client.iterateFailingTests({ since: '7d' })) return [failure_rate_last_7d]
@@ -60,7 +63,7 @@ async function useClient(client: Client): Promise<readonly unknown[]> {
   const misspelt = pullRequest.statee
   // @ts-expect-error the field is a number
   const title: string | undefined = pullRequest.prNumber
-  return [delivery, state, mergeability, conclusion, tested, author, minutes, merged, paused, unknownField, branch, rate, complete, rows, found, misspelt, title]
+  return [delivery, state, verdict, command, depth, mergeability, conclusion, tested, author, minutes, merged, paused, unknownField, branch, rate, complete, rows, found, misspelt, title]
 }
 
 function describe(error: unknown): string {

@@ -1,12 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { typedName } from '../../src/cli/inputs.ts'
-import {
-  explanationJson,
-  explanationProse,
-  explanationRows,
-  wordsFor,
-} from '../../src/commands/pr/explain/report.ts'
+import { explanationProse, explanationRows } from '../../src/commands/pr/explain/report.ts'
+import { wordsFor } from '../../src/config/next-commands.ts'
 import { type ExplainSources, explainPullRequest } from '../../src/domain/explain/explain-pull-request.ts'
 import { formatOrdinal } from '../../src/domain/format.ts'
 import { pullRequestStates } from '../../src/domain/states.ts'
@@ -14,6 +10,7 @@ import { joinCommandLine } from '../../src/domain/suggested-command.ts'
 import { parseTestRun, testRunOf, testsPullRequest } from '../../src/domain/test-run.ts'
 import { parseRepository } from '../../src/domain/values/repository.ts'
 import type { Json, JsonObject } from '../../src/json.ts'
+import { explanationJson } from '../../src/methods/explain.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { noon } from '../support/harness.ts'
 import { entry, queue, record, uuid } from '../support/pr-explain.ts'

@@ -9,6 +9,7 @@ export interface Field {
   /** The type of its value, or of each item of its list. */
   readonly record?: RecordType
   readonly isList?: boolean
+  readonly isNullable?: boolean
   /** Whether the service always returns it. */
   readonly required?: boolean
   /** Whether mergeq adds it: the service does not send it. */
@@ -47,21 +48,28 @@ const namesIn = ({ fields, base }: RecordType): readonly string[] => [
 ]
 
 export const field = (type: string, summary?: string): Field => ({ type, summary })
-const nested = (record: RecordType, summary?: string): Field => ({ record, summary })
+export const nested = (record: RecordType, summary?: string): Field => ({ record, summary })
 export const list = (record: RecordType, summary?: string): Field => ({
   ...nested(record, summary),
   isList: true,
 })
 export const open = (type: string, summary?: string): Field => ({ ...field(type, summary), isOpen: true })
+export const nullable = (field: Field): Field => ({ ...field, isNullable: true })
 export const required = (field: Field): Field => ({ ...field, required: true })
 
-/** Some words, or any other text: the service may add words. */
-export const words = (...known: readonly string[]): string =>
-  [...known.map(word => `'${word}'`), 'OtherString'].join(' | ')
+/** One of some words. */
+export const oneOf = (...words: readonly string[]): string => words.map(word => `'${word}'`).join(' | ')
 
-const text = field('string')
-const number = field('number')
-const flag = field('boolean')
+/** Some words, or any other text: the service may add words. */
+export const words = (...known: readonly string[]): string => `${oneOf(...known)} | OtherString`
+
+/** Fields that are always there. */
+export const allRequired = (fields: RecordType['fields']): RecordType['fields'] =>
+  Object.fromEntries(Object.entries(fields).map(([name, each]) => [name, required(each)]))
+
+export const text = field('string')
+export const number = field('number')
+export const flag = field('boolean')
 
 /** A pull request in the list of a queue (docs/reference/service.md, "getQueue"). */
 export const entryRecord: RecordType = {

@@ -1,38 +1,21 @@
+import { fieldNames } from '../../api/operations/fields.ts'
 import { getMergeQueueTestingDetails, getPartialPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { command } from '../../cli/command.ts'
 import { pullRequestArguments, webInput } from '../../cli/common-inputs.ts'
-import type { RecordFields } from '../../cli/fields.ts'
 import { requestsOf } from '../../cli/requests.ts'
-
-const explanationRecord: RecordFields = {
-  names: [
-    ...['pr', 'targetBranch', 'title', 'verdict', 'state', 'since'],
-    ...['queue', 'queue.state', 'queue.position', 'queue.length', 'queue.ahead'],
-    ...['queue.testing', 'queue.concurrency'],
-    ...['testRun', 'testRun.id', 'testRun.status', 'testRun.failing', 'testRun.pending'],
-    ...['reasons', 'reasons.code', 'reasons.message'],
-    ...['next', 'next.command', 'next.why'],
-    ...['submitAgain', 'submitAgain.safe', 'submitAgain.needsChange', 'submitAgain.why'],
-    ...['unread', 'unread.what', 'unread.why'],
-  ],
-  columns: [],
-}
-
-const { repo, targetBranch, pr } = getPartialPullRequest.params
+import { explainPullRequest } from '../../methods/pull-requests.ts'
+import { explanationRecord } from '../../methods/records.ts'
 
 export const prExplainCommand = command({
   name: 'pr explain',
   summary: 'Explain why pull requests are not merging and what to do next',
   alsoSends: [getPartialPullRequest, getQueue, getMergeQueueTestingDetails],
   options: {
-    requests: requestsOf(
-      { ...getPartialPullRequest, params: { repo, targetBranch, pr } },
-      { pr: pullRequestArguments },
-    ),
+    requests: requestsOf(explainPullRequest, { pr: pullRequestArguments }),
     web: webInput,
   },
-  fields: explanationRecord,
+  fields: { names: fieldNames(explanationRecord), columns: [] },
   prints: {
     table:
       'the verdict, the reasons, the next steps, and whether to submit again; of several pull requests, their numbers first',

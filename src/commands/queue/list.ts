@@ -7,21 +7,14 @@ import { repositoryOrAll } from '../../cli/common-inputs.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { flag } from '../../cli/inputs.ts'
 import { requestOf } from '../../cli/requests.ts'
-import { type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
+import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
-import type { JsonObject } from '../../json.ts'
-import { getMergeQueueMetrics } from '../../methods/metrics.ts'
+import { getMergeQueueMetrics, queueSummary } from '../../methods/metrics.ts'
 import { columns } from '../../output/view.ts'
 import { queuesIn, readQueues, reportUnread } from './all-queues.ts'
 
-/** Returns a queue as `--json` lists it; what the metrics do not say is null. */
-function toRecord({ repo, branch, numbers }: QueueMetrics): JsonObject {
-  const { depth = null, testing = null, merged = null, failed = null } = numbers
-  return { repo: repo ?? null, branch, depth, testing, merged, failed }
-}
-
 /** The fields of a queue; its state and mode only if each queue is read. */
-const queueSummaryRecord = (includeState: boolean): RecordFields => ({
+const queueFields = (includeState: boolean): RecordFields => ({
   names: [
     'repo',
     'branch',
@@ -47,7 +40,7 @@ const queueSummaryRecord = (includeState: boolean): RecordFields => ({
 async function readStates(bytes: Uint8Array, repo: Repository | undefined, cli: Cli) {
   const { outcomes, failed } = await readQueues(await queuesIn(bytes, repo, cli), cli)
   const records = outcomes.map(({ item: { metrics }, result }) => {
-    const { repo, branch, ...numbers } = toRecord(metrics)
+    const { repo, branch, ...numbers } = queueSummary(metrics)
     const { state = null, mode = null } = result?.queue ?? {}
     return { repo, branch, state, mode, ...numbers }
   })
@@ -69,7 +62,7 @@ export const queueListCommand = command({
     request: requestOf(getMergeQueueMetrics, { repo: repositoryOrAll(getMergeQueueMetrics.params.repo) }),
     includeState: flag('Read each queue for its state and mode, which the metrics do not say'),
   },
-  fields: typed => queueSummaryRecord(typed.has('--include-state')),
+  fields: typed => queueFields(typed.has('--include-state')),
   prints: {
     table: 'one row per queue; merged and failed count the pull requests of the last hour',
     json: 'a list of {"repo","branch","depth","testing","merged","failed"}; with --include-state also "state" and "mode", null for a queue that cannot be read',
@@ -86,10 +79,10 @@ export const queueListCommand = command({
     const { repo } = request.values
     const { records, failed } = includeState
       ? await readStates(response.bytes, repo, cli)
-      : { records: summarizeMetrics(readSamplesIn(response.bytes)).queues.map(toRecord), failed: [] }
+      : { records: summarizeMetrics(readSamplesIn(response.bytes)).queues.map(queueSummary), failed: [] }
     await cli.printer.print({
       records,
-      columns: queueSummaryRecord(includeState).columns,
+      columns: queueFields(includeState).columns,
       ...(records.length === 0 ? { screen: () => ({ sentence: emptySentence(repo) }) } : {}),
     })
     return reportUnread(failed, cli)

@@ -1,24 +1,14 @@
-import { tryRead, withTimeline } from '../../../api/extra-reads.ts'
 import { getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
-import { getQueue } from '../../../api/operations/queues.ts'
-import { readTestRun } from '../../../api/test-run-reads.ts'
 import type { Cli } from '../../../cli/cli.ts'
 import { each } from '../../../cli/each.ts'
-import { typedName } from '../../../cli/inputs.ts'
 import { openPage } from '../../../cli/open-page.ts'
-import {
-  type ActionSubject,
-  type Explanation,
-  explainPullRequest,
-  type UnreadSource,
-} from '../../../domain/explain/explain-pull-request.ts'
-import type { Action } from '../../../domain/explain/readiness.ts'
+import { nextCommands } from '../../../config/next-commands.ts'
+import type { Explanation } from '../../../domain/explain/explain-pull-request.ts'
 import { describeSince, formatOrdinal, joinTruncated, shorten } from '../../../domain/format.ts'
-import type { CommandWords } from '../../../domain/suggested-command.ts'
 import { howItFailed } from '../../../domain/test-run.ts'
 import { type RequestedPullRequest, urlOfPullRequest } from '../../../domain/values/pull-request.ts'
-import { isNotFound } from '../../../errors.ts'
-import { getString, type Json, type JsonObject } from '../../../json.ts'
+import type { Json, JsonObject } from '../../../json.ts'
+import { explain, explanationJson } from '../../../methods/explain.ts'
 import type { ServiceRequest } from '../../../methods/resolve.ts'
 import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
 import { keyValueTable, singleRecord } from '../../../output/view.ts'
@@ -48,7 +38,10 @@ export async function explainAll(
   const { report } = await each(
     cli,
     requests,
-    request => (web ? openPullRequest(request, cli) : explain(request, cli)),
+    request =>
+      web
+        ? openPullRequest(request, cli)
+        : explain(request, cli.client(), nextCommands(cli.settings, request.values)),
     {
       atOnce: web ? 1 : undefined,
       async print({ item, result }) {
@@ -61,75 +54,10 @@ export async function explainAll(
   return report()
 }
 
-/** Reads what explains a pull request. Throws the error of its record. */
-async function explain(request: ExplainRequest, cli: Cli): Promise<Explanation> {
-  const { pr, repo, targetBranch } = request.values
-  const reads = [
-    readRecord(request.values, cli, request, getPartialPullRequest),
-    tryRead(cli.client(), getQueue, { repo, targetBranch }),
-  ] as const
-  // Both reads finish before an error is thrown: otherwise the other would lose its connection and retry.
-  await Promise.allSettled(reads)
-  const [submitted, queue] = await Promise.all(reads)
-  const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
-  const record = submitted && (await withTimeline(cli.client(), submitted, request.values, request))
-  const testRun = record === undefined ? {} : await readTestRun(record, request.values, cli.client())
-  const unread: UnreadSource[] = []
-  if (queue.failure !== undefined && !hasNoQueue) unread.push({ what: 'queue', why: queue.failure.message })
-  if (testRun.unread !== undefined) unread.push(testRun.unread)
-  return explainPullRequest({
-    pr,
-    repo,
-    targetBranch,
-    nameOf: typedName,
-    commandFor: (action, subject) =>
-      cli.settings.commandLine(
-        wordsFor(action, pr, subject),
-        action === 'list-queues' ? { repo: null, targetBranch: null } : request.values,
-      ),
-    record,
-    queue: hasNoQueue ? null : queue.record,
-    run: testRun.run,
-    unread,
-    now: cli.host.clock.now(),
-  })
-}
-
-/** The words of the command that does what an explanation suggests. */
-export function wordsFor(action: Action, pr: number, { record, run }: ActionSubject): CommandWords {
-  const sha = getString(record, 'prSha') ?? ''
-  switch (action) {
-    case 'submit':
-    case 'wait':
-      return ['pr', action, pr]
-    case 'restart-tests':
-      return ['pr', 'restart', pr]
-    case 'show-record':
-      return ['pr', 'get', pr, '--json']
-    case 'show-test-run':
-      return ['pr', 'testing', run?.id ?? '']
-    case 'upload-targets': {
-      const commit = /^[\da-f]{7,64}$/i.test(sha) ? ['--sha', sha] : []
-      return ['pr', 'targets', pr, '--from', 'targets.txt', ...commit]
-    }
-    case 'list-queues':
-      return ['queue', 'list']
-    case 'resume-queue':
-      return ['queue', 'resume']
-  }
-}
-
 /** Opens the page of a pull request, after a read that shows that the service accepts the request. */
 async function openPullRequest(request: ExplainRequest, cli: Cli): Promise<undefined> {
   await readRecord(request.values, cli, request, getPartialPullRequest)
   await openPage(urlOfPullRequest(request.values.repo, request.values.pr), cli)
-}
-
-export function explanationJson(explanation: Explanation): JsonObject {
-  if (explanation.testRun === null) return { ...explanation, testRun: null }
-  const { id, status, failingChecks, pending } = explanation.testRun
-  const failing = failingChecks.map(({ name }) => name)
-  return { ...explanation, testRun: { id, status, failing, pending } }
 }
 
 /** Returns an explanation as the rows of a table: a field and its value for each fact. */

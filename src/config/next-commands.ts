@@ -1,0 +1,42 @@
+import type { ActionSubject, ExplainSources } from '../domain/explain/explain-pull-request.ts'
+import type { Action } from '../domain/explain/readiness.ts'
+import type { CommandWords } from '../domain/suggested-command.ts'
+import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
+import { getString } from '../json.ts'
+import type { Config } from './settings.ts'
+
+/** The words of the command that does what an explanation suggests. */
+export function wordsFor(action: Action, pr: number, { record, run }: ActionSubject): CommandWords {
+  const sha = getString(record, 'prSha') ?? ''
+  switch (action) {
+    case 'submit':
+    case 'wait':
+      return ['pr', action, pr]
+    case 'restart-tests':
+      return ['pr', 'restart', pr]
+    case 'show-record':
+      return ['pr', 'get', pr, '--json']
+    case 'show-test-run':
+      return ['pr', 'testing', run?.id ?? '']
+    case 'upload-targets': {
+      const commit = /^[\da-f]{7,64}$/i.test(sha) ? ['--sha', sha] : []
+      return ['pr', 'targets', pr, '--from', 'targets.txt', ...commit]
+    }
+    case 'list-queues':
+      return ['queue', 'list']
+    case 'resume-queue':
+      return ['queue', 'resume']
+  }
+}
+
+/** Returns what an explanation of a pull request suggests as command lines. */
+export const nextCommands =
+  (
+    { commandLine }: Pick<Config, 'commandLine'>,
+    pullRequest: RequestedPullRequest,
+  ): ExplainSources['commandFor'] =>
+  (action, subject) =>
+    commandLine(
+      wordsFor(action, pullRequest.pr, subject),
+      action === 'list-queues' ? { repo: null, targetBranch: null } : pullRequest,
+    )

@@ -1,0 +1,58 @@
+import { readIfFound } from '../api/call.ts'
+import { tryRead, withTimeline } from '../api/extra-reads.ts'
+import { getPartialPullRequest } from '../api/operations/pull-requests.ts'
+import { getQueue } from '../api/operations/queues.ts'
+import type { ServiceClient } from '../api/service-client.ts'
+import { readTestRun } from '../api/test-run-reads.ts'
+import {
+  type ExplainSources,
+  type Explanation,
+  explainPullRequest,
+  type UnreadSource,
+} from '../domain/explain/explain-pull-request.ts'
+import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
+import { isNotFound } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
+import type { ServiceRequest } from './resolve.ts'
+
+/** Reads what explains a pull request. Throws the error of its record. */
+export async function explain(
+  { values, overrides }: ServiceRequest<RequestedPullRequest>,
+  client: ServiceClient,
+  commandFor: ExplainSources['commandFor'],
+): Promise<Explanation> {
+  const { pr, repo, targetBranch } = values
+  const reads = [
+    readIfFound(client, getPartialPullRequest, { repo, targetBranch, pr }, { overrides }),
+    tryRead(client, getQueue, { repo, targetBranch }),
+  ] as const
+  // Both reads finish before an error is thrown: otherwise the other would lose its connection and retry.
+  await Promise.allSettled(reads)
+  const [submitted, queue] = await Promise.all(reads)
+  const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
+  const record = submitted && (await withTimeline(client, submitted, values, { overrides }))
+  const testRun = record === undefined ? {} : await readTestRun(record, values, client)
+  const unread: UnreadSource[] = []
+  if (queue.failure !== undefined && !hasNoQueue) unread.push({ what: 'queue', why: queue.failure.message })
+  if (testRun.unread !== undefined) unread.push(testRun.unread)
+  return explainPullRequest({
+    pr,
+    repo,
+    targetBranch,
+    nameOf: client.nameOf,
+    commandFor,
+    record,
+    queue: hasNoQueue ? null : queue.record,
+    run: testRun.run,
+    unread,
+    now: client.host.clock.now(),
+  })
+}
+
+/** Returns an explanation as JSON: `explanationRecord`. */
+export function explanationJson(explanation: Explanation): JsonObject {
+  if (explanation.testRun === null) return { ...explanation, testRun: null }
+  const { id, status, failingChecks, pending } = explanation.testRun
+  const failing = failingChecks.map(({ name }) => name)
+  return { ...explanation, testRun: { id, status, failing, pending } }
+}

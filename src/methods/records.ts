@@ -1,0 +1,95 @@
+// Records that mergeq makes of what the service says.
+import {
+  allRequired,
+  field,
+  flag,
+  list,
+  nested,
+  nullable,
+  number,
+  oneOf,
+  type RecordType,
+  text,
+} from '../api/operations/fields.ts'
+
+const textOrNull = field('string | null')
+
+/** What `pr explain` and `explainPullRequest` give. */
+export const explanationRecord: RecordType = {
+  name: 'Explanation',
+  summary: 'Why a pull request is not merging, and what to do next.',
+  fields: allRequired({
+    pr: number,
+    targetBranch: text,
+    title: textOrNull,
+    verdict: field(
+      oneOf('waiting', 'blocked', 'testing', 'held', 'dropped', 'merged', 'not-found', 'unknown'),
+    ),
+    state: field('PullRequestState | null'),
+    since: field('string | null', 'When the pull request entered the state, as the service wrote it.'),
+    queue: nullable(
+      nested({
+        name: 'ExplainedQueue',
+        summary: 'The queue of an explained pull request.',
+        fields: allRequired({
+          state: field('QueueState | null'),
+          position: field('number | null', 'From 1; null if the queue does not list the pull request.'),
+          length: number,
+          ahead: field('readonly number[]', 'The numbers of the pull requests ahead.'),
+          testing: number,
+          concurrency: field('number | null'),
+        }),
+      }),
+    ),
+    testRun: nullable(
+      nested({
+        name: 'ExplainedTestRun',
+        summary: 'The test run of an explained pull request.',
+        fields: allRequired({
+          id: text,
+          status: textOrNull,
+          failing: field('readonly string[]', 'The names of the failing checks.'),
+          pending: field('readonly string[]', 'The names of the checks that have not finished.'),
+        }),
+      }),
+    ),
+    reasons: list({
+      name: 'Reason',
+      summary: 'Why a pull request is not merging.',
+      fields: allRequired({ code: field('string', 'Stable.'), message: field('string', 'Text for people.') }),
+    }),
+    next: list({
+      name: 'NextStep',
+      summary: 'What to do next.',
+      fields: allRequired({ command: field('string | null', 'Null if it is done elsewhere.'), why: text }),
+    }),
+    submitAgain: nested({
+      name: 'SubmitAgain',
+      summary: 'Whether to submit a pull request again.',
+      fields: allRequired({
+        safe: field('boolean | null', 'Null if that is unknown.'),
+        needsChange: flag,
+        why: text,
+      }),
+    }),
+    unread: list({
+      name: 'UnreadSource',
+      summary: 'What could not be read.',
+      fields: allRequired({ what: field(oneOf('queue', 'test run')), why: text }),
+    }),
+  }),
+}
+
+/** A queue as `queue list` and `listQueues` give it; a number that the metrics do not say is null. */
+export const queueSummaryRecord: RecordType = {
+  name: 'QueueSummary',
+  summary: 'A queue in the metrics, and its activity in the last hour.',
+  fields: allRequired({
+    repo: field('string | null', 'As `owner/name`.'),
+    branch: text,
+    depth: field('number | null', 'The pull requests in the queue.'),
+    testing: field('number | null'),
+    merged: field('number | null', 'In the last hour.'),
+    failed: field('number | null', 'In the last hour.'),
+  }),
+}
