@@ -173,11 +173,14 @@ function replaceDist(folder) {
 const folder = `${dist}.${process.pid}`
 mkdirSync(folder)
 try {
-  const { renderLibraryTypes } = await importTypeScript('scripts/generate/library-types.ts')
+  const { renderLibraryTypes, renderTestingTypes } = await importTypeScript(
+    'scripts/generate/library-types.ts',
+  )
   const types = renderLibraryTypes(readFileSync(join(src, 'library', 'types.ts'), 'utf8'))
   const packages = findPackages([
     ...(await bundleInto(folder)),
     ...(await writeLibrary(folder, 'library', types)),
+    ...(await writeLibrary(folder, 'testing', renderTestingTypes())),
   ])
   writeFileSync(join(folder, 'LICENSES.txt'), renderLicenses(packages))
   writeFileSync(join(folder, 'mergeq.cdx.json'), renderBom(packages))

@@ -2,6 +2,7 @@
 // writes them.
 import { operationMethod } from '../../src/api/operation.ts'
 import type { Field, RecordType } from '../../src/api/operations/fields.ts'
+import { sandboxTypes } from '../../src/domain/values/sandbox.ts'
 import { iteratorName, methodName } from '../../src/library/method-names.ts'
 import { libraryMethods } from '../../src/methods/index.ts'
 import type { Method } from '../../src/methods/method.ts'
@@ -117,3 +118,35 @@ export function renderLibraryTypes(source: string): string {
     declareCreateClient,
   ].join('\n')
 }
+
+const { scenario, dialect, speed, seed } = sandboxTypes
+
+/** Returns the published types of `mergeq/testing`. */
+export const renderTestingTypes = (): string => `/** Options of {@link startSandbox}. */
+export interface SandboxOptions {
+  /** What happens to pull requests; \`happy\` by default: all merge. */
+  readonly scenario?: ${scenario.declaration} | undefined
+  /** Behave as the service is documented, the default, or as the hosted service does. */
+  readonly dialect?: ${dialect.declaration} | undefined
+  /** Divides every duration; at 1, the default, a test run takes about two seconds. */
+  readonly speed?: ${speed.declaration} | undefined
+  /** The same seed gives the same data. */
+  readonly seed?: ${seed.declaration} | undefined
+  /** Queues in addition to the one of \`acme/web\` and \`main\`: \`acme/web:release\`. */
+  readonly queues?: readonly string[] | undefined
+}
+
+/** A local service: options for \`createClient\`, and what stops it. */
+export interface Sandbox {
+  readonly baseUrl: string
+  readonly token: string
+  /** Stops the sandbox. It also ends with the process. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts a sandbox, a local service for tests, on a free port of this machine. It prints nothing, and its data is in
+ * memory. Rejects with a \`MergeqError\` for a wrong option.
+ */
+export declare function startSandbox(options?: SandboxOptions): Promise<Sandbox>
+`

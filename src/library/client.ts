@@ -35,6 +35,7 @@ import {
   readWaitOptions,
   settingsIn,
   sourceOf,
+  toPublicError,
 } from './options.ts'
 import type { ClientOptions, WaitForPullRequestsOptions } from './types.ts'
 
@@ -50,13 +51,6 @@ function followSignals(...signals: readonly (AbortSignal | undefined)[]) {
   if (source.aborted) abort()
   source.addEventListener('abort', abort)
   return { signal: interruption.signal, release: () => source.removeEventListener('abort', abort) }
-}
-
-/** The error that the caller receives: its details and the document are members of it. */
-const toPublicError = (error: unknown, redact: (text: string) => string, document: Json = null): Error => {
-  const failure = toMergeqError(error)
-  const { details, message } = failure
-  return Object.assign(failure, details, { message: redact(message), document })
 }
 
 /** The methods of a client. The published types, which the build makes, say what each takes and returns. */

@@ -6,7 +6,7 @@ import { repositoryName } from '../domain/values/repository.ts'
 import { pullRequest, repository } from '../domain/values/types.ts'
 import { waitOptions } from '../domain/wait-options.ts'
 import type { WaitOptions } from '../domain/wait-state.ts'
-import { isMergeqError, usageError, withName } from '../errors.ts'
+import { isMergeqError, type MergeqError, toMergeqError, usageError, withName } from '../errors.ts'
 import type { Json } from '../json.ts'
 import type { ClientOptions, CommonOptions, WaitForPullRequestsOptions } from './types.ts'
 
@@ -161,6 +161,17 @@ export function readOptions(
 export const readCallOptions = (
   ...given: Parameters<typeof readOptions>
 ): Readonly<Record<string, unknown>> & { readonly signal?: AbortSignal } => readOptions(...given)
+
+/** The error that the caller receives: its details and the document are members of it. */
+export function toPublicError(
+  error: unknown,
+  redact = (text: string): string => text,
+  document: Json = null,
+): MergeqError {
+  const failure = toMergeqError(error)
+  const { details, message } = failure
+  return Object.assign(failure, details, { message: redact(message), document })
+}
 
 /** Throws a usage error for what cannot be read: a getter that throws, an object that contains itself. */
 function readValue<T>(read: () => T, what: string): T {

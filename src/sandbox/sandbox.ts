@@ -11,6 +11,8 @@ const defaultOrg = 'acme'
 export interface SandboxOptions extends StateOptions {
   /** 0, the default, is a free port. */
   readonly port?: number | undefined
+  /** Whether the process may end while the sandbox serves. */
+  readonly isBackground?: boolean
   /** `happy` by default. */
   readonly scenario?: ScenarioName | Scenario | undefined
 }
@@ -29,7 +31,7 @@ export interface Sandbox extends RunningServer {
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { scenario = defaultScenario } = options
   const service = createService(options, typeof scenario === 'string' ? scenarios[scenario] : scenario)
-  const server = await startServer(service, options.port ?? 0)
+  const server = await startServer(service, options.port ?? 0, options.isBackground)
   return {
     ...server,
     ...defaultQueue,

@@ -19,7 +19,11 @@ const maxConnections = 1_000
  * name, which prevents DNS rebinding, requests from web pages, and bodies over the limit
  * (docs/reference/sandbox.md, "Safety"). Throws a usage error for a port that is in use or not permitted.
  */
-export async function startServer(service: SandboxService, port: number): Promise<RunningServer> {
+export async function startServer(
+  service: SandboxService,
+  port: number,
+  isBackground = false,
+): Promise<RunningServer> {
   const server = createServer(async (request, response) => {
     try {
       const { status, headers, body } = await handleRequest(service, request)
@@ -33,6 +37,7 @@ export async function startServer(service: SandboxService, port: number): Promis
   })
   server.maxConnections = maxConnections
   const actualPort = await listen(server, port)
+  if (isBackground) server.on('connection', socket => socket.unref()).unref()
   return {
     port: actualPort,
     baseUrl: `http://${loopbackAddress}:${actualPort}${pathPrefix}`,

@@ -48,6 +48,8 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
     'http types',
     'output/logger',
     'output/redactor',
+    // `mergeq/testing`.
+    'sandbox/sandbox',
     ...base,
   ],
   sandbox: ['domain', 'api/operation', 'api/operations', 'errors', 'json', 'node:http', 'node:crypto'],

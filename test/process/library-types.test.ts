@@ -141,4 +141,5 @@ test('a bundle of a program that reads a queue has at most 450 KB', async () => 
   const size = output.reduce((sum, file) => sum + ('code' in file ? file.code.length : 0), 0)
   expect(size).toBeGreaterThan(100_000)
   expect(size).toBeLessThan(450_000)
+  expect(readFileSync('dist/library.cjs', 'utf8')).not.toContain('batch-failure')
 })

@@ -163,6 +163,7 @@ const largest: Readonly<Record<string, number>> = {
   'commands-queue-yaml.cjs': 120,
   // One file with undici, which bundlers of other programs take along.
   'library.cjs': 400,
+  'testing.cjs': 85,
 }
 const otherwise = 60
 

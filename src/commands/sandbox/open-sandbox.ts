@@ -1,49 +1,25 @@
 import { type OptionValues, option } from '../../cli/inputs.ts'
 import { withoutTokens } from '../../config/git.ts'
 import { defaultScenario, scenarioNames } from '../../domain/scenario-names.ts'
-import { parseRepository, repositoryName } from '../../domain/values/repository.ts'
-import { textParser } from '../../domain/values/text.ts'
-import { choice, integer, listOf, parseDecimal, textual } from '../../domain/values/types.ts'
-import { usageError } from '../../errors.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
+import { sandboxTypes } from '../../domain/values/sandbox.ts'
+import { integer } from '../../domain/values/types.ts'
 import type { Environment, Host } from '../../host/host.ts'
-
-const speedFactor = textual({
-  expected: 'a number greater than 0',
-  placeholder: 'x',
-  parse(word) {
-    const number = parseDecimal(word)
-    if (number <= 0) throw usageError(`'${word}' is not a number greater than 0.`)
-    return number
-  },
-})
-
-const queueName = textual({
-  expected: '<repo>:<branch>',
-  placeholder: 'repo:branch',
-  parse(word) {
-    const colon = word.lastIndexOf(':')
-    if (colon < 1) throw usageError(`'${word}' is not <repo>:<branch>.`, 'For example: acme/web:release')
-    return {
-      repo: parseRepository(word.slice(0, colon)),
-      targetBranch: textParser('branch')(word.slice(colon + 1)),
-    }
-  },
-})
 
 /** The options of every command that starts a sandbox. */
 export const sandboxOptions = {
-  speed: option(speedFactor, 'Speed factor; at 1, a test run takes about two seconds'),
-  seed: option(integer(0), 'Seed for the generated data; the same seed gives the same data'),
+  speed: option(sandboxTypes.speed, 'Speed factor; at 1, a test run takes about two seconds'),
+  seed: option(sandboxTypes.seed, 'Seed for the generated data; the same seed gives the same data'),
   scenario: option(
-    choice(scenarioNames, 'name'),
+    sandboxTypes.scenario,
     `What happens to pull requests: ${scenarioNames.join(', ')}; with failure, numbers divisible by 3 fail`,
     { default: defaultScenario },
   ),
   dialect: option(
-    choice(['document', 'hosted'], 'document|hosted'),
+    sandboxTypes.dialect,
     'Behave as documented (document) or as the hosted service does (hosted)',
   ),
-  queue: option(listOf(queueName), 'Create an additional queue'),
+  queue: option(sandboxTypes.queues, 'Create an additional queue'),
 }
 
 /** The options of a sandbox that others can reach. */
