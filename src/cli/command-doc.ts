@@ -143,16 +143,28 @@ export const otherVariables: readonly (readonly [names: string, description: str
   ['LC_ALL, LC_CTYPE, LANG', 'Character set of the terminal; without UTF-8, mergeq prints ASCII signs'],
 ]
 
+interface JsonHelpOptions {
+  readonly isCommand: boolean
+  readonly format: OutputFormat
+  readonly isPretty: boolean
+  readonly version: string
+}
+
 /** Returns help as JSON: about a command, a group (its commands) or mergeq as a whole. */
-export function renderJson(
+export async function renderJson(
   commands: readonly RegisteredCommand[],
   groups: readonly CommandGroup[],
-  { isCommand, format, isPretty }: { isCommand: boolean; format: OutputFormat; isPretty: boolean },
-): string {
-  const docs = commands.map(command => toCommandJson(documentCommand(command)))
+  { isCommand, format, isPretty, version }: JsonHelpOptions,
+): Promise<string> {
+  const { documentSchema } = await import('./json-schema.ts')
+  const docs = commands.map(command => ({
+    ...toCommandJson(documentCommand(command)),
+    schema: documentSchema(command.command, command.operation),
+  }))
   if (format.prints === 'records') return docs.map(doc => `${JSON.stringify(doc)}\n`).join('')
   const program = {
     name: 'mergeq',
+    version,
     summary: programSummary,
     groups: groups.filter(group => group.isCommand !== true).map(({ name, summary }) => ({ name, summary })),
     globalFlags: globalOptions.map(option => toOptionJson(documentOption(option))),

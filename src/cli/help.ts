@@ -24,6 +24,8 @@ export interface HelpOptions {
   /** Whether headings are bold. */
   readonly hasColor: boolean
   readonly isShort: boolean
+  /** The version of mergeq. */
+  readonly version: string
 }
 
 type Item = readonly [term: string, description: string]
@@ -259,10 +261,11 @@ export async function renderHelp(
   if (printsData(options.format)) {
     const documented =
       command !== undefined ? [command] : path.length === 0 ? await loadCommands(groups) : commands
-    const { format, out } = options
+    const { format, out, version } = options
     return renderJson(documented, groups, {
       format,
       isPretty: out.terminal,
+      version,
       isCommand: command !== undefined,
     })
   }

@@ -48,6 +48,7 @@ export async function runProgram(unfilteredHost: Host, groups: readonly CommandG
       format: findFormat(typedFormat(args)),
       hasColor: hasColor(host.out),
       isShort: asksFor === 'short help',
+      version: host.runtime.version,
     })
     await host.out.write(text)
     return 0

@@ -30,7 +30,7 @@ export const helpCommand = (groups: readonly CommandGroup[]) =>
     options: { words: wordsArgument },
     prints: {
       table: 'the help text, as wide as the terminal, at most 100 columns',
-      json: 'the same information as JSON: commands, arguments, flags, choices, defaults, examples and exit codes',
+      json: 'the same information as JSON: commands, arguments, flags, choices, defaults, examples, exit codes and schemas',
       ndjson: 'one command per line',
     },
     examples: [
@@ -38,12 +38,13 @@ export const helpCommand = (groups: readonly CommandGroup[]) =>
       'mergeq help exit-codes',
       "mergeq help --json | jq -r '.commands[].command'",
     ],
-    async run({ words }, { host: { env, out }, options: { format, color } }) {
+    async run({ words }, { host: { env, out, runtime }, options: { format, color } }) {
       const options: HelpOptions = {
         out,
         format,
         hasColor: shouldColor({ color, env, terminal: out.terminal }),
         isShort: false,
+        version: runtime.version,
       }
       const topic = words.join(' ')
       if (isTopic(topic)) {

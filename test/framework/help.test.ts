@@ -211,7 +211,7 @@ describe('help as data', () => {
   test('an option has its placeholder, choices and default, a command its output and exit codes', async () => {
     const { flags, ...wait } = JSON.parse((await mergeq('help pr wait --json')).out)
     expect(Object.keys(wait)).toEqual(
-      'command summary usage arguments sends prints exitCodes examples'.split(' '),
+      'command summary usage arguments sends prints exitCodes examples schema'.split(' '),
     )
     expect(flags).toContainEqual({
       name: '--until',

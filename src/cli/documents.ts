@@ -1,0 +1,154 @@
+// What each command prints with --json, for `mergeq help --json`, where that does not follow from its operation.
+import { isChange, type Operation } from '../api/operation.ts'
+import {
+  type Field,
+  field,
+  flag,
+  list,
+  nested,
+  number,
+  oneOf,
+  type RecordType,
+  required,
+  testRecord,
+  text,
+} from '../api/operations/fields.ts'
+import { getQueue, queueSettingsRecord } from '../api/operations/queues.ts'
+import { explanationRecord, queueSummaryRecord } from '../methods/records.ts'
+
+const textOrNull = field('string | null')
+
+/** A document: its fields that are always there, and others. */
+const record = (always: RecordType['fields'], others: RecordType['fields'] = {}): RecordType => ({
+  name: '',
+  summary: '',
+  fields: {
+    ...Object.fromEntries(Object.entries(always).map(([name, each]) => [name, required(each)])),
+    ...others,
+  },
+})
+
+const queueName = { repo: text, targetBranch: text }
+const failure = { exit: number, message: text }
+
+const sent = {
+  operation: text,
+  delivery: field(oneOf('confirmed', 'confirmed-by-read', 'not-applied', 'unknown')),
+}
+
+const receipt = record(
+  { ...sent, ok: flag },
+  {
+    ...queueName,
+    ...{ pr: number, testId: text, ticket: text, targets: field("number | 'ALL'"), ...failure },
+  },
+)
+
+const waitResult = record(
+  {
+    ...{ type: field(oneOf('result')), pr: number, title: textOrNull, url: text },
+    outcome: field(
+      oneOf('merged', 'reached', 'left', 'failed', 'cancelled', 'timed-out', 'pending', 'error'),
+    ),
+    ...{ state: field('PullRequestState | null'), reason: text, elapsedSeconds: number, exit: number },
+  },
+  {
+    repo: text,
+    failingChecks: list(record({ name: text, url: textOrNull, conclusion: text })),
+  },
+)
+
+const window = nested(record({ start: text, end: text, complete: flag }))
+
+/** Without an entry, or with an empty one, a command prints no JSON of its own. */
+const documents: Readonly<Record<string, readonly Field[]>> = {
+  'pr submit': [nested(receipt), nested(waitResult)],
+  'pr wait': [nested(waitResult)],
+  'pr explain': [nested(explanationRecord)],
+  'queue list': [
+    list({
+      ...queueSummaryRecord,
+      fields: { ...queueSummaryRecord.fields, state: field('QueueState | null'), mode: textOrNull },
+    }),
+  ],
+  'queue check': [
+    nested(record({ ok: flag, ...queueName, checks: list(record({ check: text, ok: flag, reason: text })) })),
+  ],
+  'queue wait': [
+    nested(
+      record({
+        ...{ type: field(oneOf('result')), ...queueName, until: text, outcome: text },
+        ...{ depth: field('number | null'), testing: field('number | null') },
+        ...{ elapsedSeconds: number, exit: number },
+      }),
+    ),
+  ],
+  'queue watch': [nested(getQueue.response ?? queueSettingsRecord)],
+  'queue export': [nested(record({ ...queueName, settings: nested(queueSettingsRecord) }))],
+  'queue diff': [
+    nested(
+      record({
+        same: flag,
+        digest: textOrNull,
+        queues: list(record({ ...queueName, file: text }, { exists: flag, digest: textOrNull, ...failure })),
+        changes: list(record({ ...queueName, setting: text }, { live: field('Json'), file: field('Json') })),
+      }),
+    ),
+  ],
+  'queue apply': [
+    nested(
+      record(
+        { ...queueName, ok: flag, file: text, outcome: text },
+        // A queue that needs no change has no receipt.
+        {
+          ...{ ...sent, ...failure, digest: text },
+          ...{ changed: field('readonly string[]'), notApplied: field('readonly string[]') },
+        },
+      ),
+    ),
+  ],
+  'flaky gate': [
+    nested(
+      record(
+        {
+          ...{ ok: flag, failing: number, max: number, baseline: number, complete: flag, reason: text },
+          ...{ notInWindow: number, tests: list(testRecord) },
+        },
+        { window },
+      ),
+    ),
+  ],
+  'flaky match': [
+    nested(
+      record({
+        counts: nested(
+          record({ failed: number, new: number, unknown: number, known: number, quarantined: number }),
+        ),
+        tests: list(
+          record(
+            { verdict: text, name: text, classname: textOrNull, parent: textOrNull, file: textOrNull },
+            { test: { ...nested(testRecord), isNullable: true }, inWindow: flag },
+          ),
+        ),
+        window,
+      }),
+    ),
+  ],
+  guard: [nested(record({ hook: text, did: text }))],
+  'auth status': [nested(record({ source: text, origin: text, lastCharacters: text, verification: text }))],
+  'config get': [nested(record({ key: text, value: text, origin: text }))],
+  'config list': [list(record({ key: text, value: text }, { origin: text }))],
+  doctor: [
+    list(record({ check: text, result: field(oneOf('pass', 'warn', 'fail')), found: text }, { fix: text })),
+  ],
+  'sandbox start': [nested(record({ baseUrl: text, token: text }))],
+}
+
+/** Returns the documents of a command: it prints one of them, or several after each other. */
+export function documentsOf(command: string, operation: Operation | undefined): readonly Field[] {
+  const own = documents[command]
+  if (own !== undefined || operation === undefined) return own ?? []
+  const { response, document = response, decoder } = operation
+  const all = document === undefined ? [] : [decoder.expects === 'text' ? list(document) : nested(document)]
+  return isChange(operation) ? [...all, nested(receipt)] : all
+}

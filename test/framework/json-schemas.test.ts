@@ -1,0 +1,154 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { Ajv2020 as Ajv, type AnySchemaObject } from 'ajv/dist/2020.js'
+import { expect, test } from 'vitest'
+import { mergeq, openStory } from '../support/harness.ts'
+import { documentsIn } from '../support/pr-wait.ts'
+
+const help = JSON.parse((await mergeq('help --json')).out)
+const schemas: ReadonlyMap<string, AnySchemaObject | null> = new Map(
+  help.commands.map(({ command, schema }: { command: string; schema: AnySchemaObject | null }) => [
+    command,
+    schema,
+  ]),
+)
+
+/** Commands whose documents have no fields of the service: every field is in the schema. */
+const own =
+  /^(?:pr (?:cancel|explain|restart|submit|targets|wait)|queue (?:apply|check|create|delete|diff|export|list|wait)|flaky link|config|auth|doctor|guard)/
+
+/** Returns the schema with `additionalProperties: false` in every object. */
+const closed = (schema: unknown): unknown =>
+  Array.isArray(schema)
+    ? schema.map(closed)
+    : typeof schema === 'object' && schema !== null
+      ? {
+          ...Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)])),
+          ...('properties' in schema && 'type' in schema ? { additionalProperties: false } : {}),
+        }
+      : schema
+
+/** Returns what is wrong with the documents that a command line printed; `checked` gets its command. */
+function mistakesOf(line: string, out: string, checked = new Set<string>()): readonly unknown[] {
+  const command = [...schemas.keys()].findLast(name => `${line} `.startsWith(`${name} `)) ?? line
+  const schema = schemas.get(command)
+  if (schema === null || schema === undefined) throw new Error(`${command} has no schema`)
+  const ajv = new Ajv({ strict: true, allErrors: true })
+  const isValid = ajv.compile(own.test(command) ? (closed(schema) as AnySchemaObject) : schema)
+  const documents = documentsIn(out)
+  if (documents.length > 0) checked.add(command)
+  return documents.flatMap(document =>
+    isValid(document)
+      ? []
+      : (isValid.errors ?? []).map(({ instancePath, message, params }) => ({
+          line,
+          instancePath,
+          message,
+          params,
+        })),
+  )
+}
+
+const files = {
+  'queue.yaml': 'repo: acme/web\ntargetBranch: main\nsettings:\n  concurrency: 3\n',
+  'junit.xml': '<testsuite><testcase name="a" classname="b"><failure/></testcase></testsuite>',
+}
+
+const lines = `
+pr submit 7 9
+pr submit 12 --wait --interval 1s
+pr get 7 9
+pr list
+pr targets 7 a b --no-sha
+pr testing --pr 7
+pr wait 7 9 --interval 1s
+pr explain 7
+pr explain 9
+pr explain 100
+pr restart 7
+pr submit 14
+pr cancel 14 --yes
+queue get
+queue list
+queue list --include-state
+queue wait --interval 1s
+queue watch --once
+queue export
+queue diff -f queue.yaml
+queue apply -f queue.yaml --yes
+queue check --max-depth 3 --not-paused
+queue pause
+queue resume
+queue update --concurrency 2
+queue create -b next
+queue drain -b next
+queue delete -b next --yes
+metrics
+flaky list --since 1d
+flaky quarantined
+flaky unhealthy
+flaky match --since 7d junit.xml
+flaky gate --max 1
+auth status
+config list
+config list --show-origin
+config get repo
+doctor`
+  .trim()
+  .split('\n')
+
+test('what the sandbox makes of every command is what its schema says', async () => {
+  const checked = new Set<string>(['guard', 'sandbox start', 'flaky get', 'flaky link'])
+  const mistakes = []
+  for (const dialect of ['document', 'hosted'] as const) {
+    const story = await openStory({ scenario: 'failure', dialect })
+    for (const line of lines) {
+      story.clock.now += 3_000
+      const { out } = await story.mergeq(`${line} --json`, { files })
+      mistakes.push(...mistakesOf(line, out, checked))
+    }
+    const { tests } = JSON.parse((await story.mergeq('flaky list --since 1d --limit 1 --json')).out)
+    for (const line of [`flaky get ${tests[0].id}`, `flaky link ${tests[0].id} KAN-1`])
+      mistakes.push(...mistakesOf(line, (await story.mergeq(`${line} --json`)).out))
+    await story.close()
+  }
+  expect(mistakes).toEqual([])
+  const missing = [...schemas].filter(([command, schema]) => schema !== null && !checked.has(command))
+  expect(missing.map(([command]) => command)).toEqual([])
+})
+
+test('the JSON of all golden files is what the schemas say', () => {
+  const names = readdirSync('test/golden', { recursive: true, encoding: 'utf8' }).filter(name =>
+    name.endsWith('.txt'),
+  )
+  const runs = names.flatMap(name =>
+    readFileSync(`test/golden/${name}`, 'utf8')
+      .split(/^\$ /m)
+      .flatMap(run => {
+        const [line = '', ...output] = run.split('\n')
+        const [command = ''] = /^mergeq (.*)(?= --json|-o json)/.exec(line)?.slice(1) ?? []
+        if (command === '' || / --fields | --dry-run |^help/.test(line)) return []
+        return [
+          {
+            command,
+            out: output
+              .filter(text => /^[[{]/.test(text))
+              .map(text => `${text}\n`)
+              .join(''),
+          },
+        ]
+      }),
+  )
+  expect(runs.length).toBeGreaterThan(8)
+  expect(runs.flatMap(({ command, out }) => mistakesOf(command, out))).toEqual([])
+})
+
+test('a document without a field, or with one of another type, is refused', () => {
+  const check = { ok: true, repo: 'x', targetBranch: 'main', checks: [] }
+  expect(mistakesOf('queue check', `${JSON.stringify(check)}\n`)).toEqual([])
+  for (const wrong of [
+    { ...check, ok: 'yes' },
+    { ...check, checks: undefined },
+    { ...check, more: 1 },
+  ])
+    expect(mistakesOf('queue check', `${JSON.stringify(wrong)}\n`)).toHaveLength(1)
+})
