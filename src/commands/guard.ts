@@ -158,13 +158,10 @@ async function createBlockedPushError(
       hint: [
         `Wait until ${name} has finished: ${commandLine(['pr', 'wait', ...numbers], queue)}`,
         `Cancel ${name} first, then push: ${commandLine(['pr', 'cancel', ...numbers], queue)}`,
-        overrideHint,
       ].join('\n'),
     },
   )
 }
-
-const overrideHint = 'To push anyway: MERGEQ_GUARD=off git push (or git push --no-verify)'
 
 /**
  * Checks the branches that git writes to the standard input of the hook. Throws the error that blocks the push,
@@ -236,7 +233,7 @@ export const guardCommand = command({
         throw extendError(
           failure,
           {
-            hint: `${details.hint ?? ''}\n${overrideHint}`.trim(),
+            hint: `${details.hint ?? ''}\nPush again when the queue can be read. To find the cause, run: mergeq doctor`.trim(),
           },
           `The push was blocked because the queue could not be checked: ${message}`,
         )
