@@ -266,7 +266,6 @@ const disk = () =>
   new Map([
     ['queue.yaml', code],
     ['queues/main.yaml', code],
-    ['states.json', '[{"repo":"acme/web","targetBranch":"main","before":"RUNNING","after":"PAUSED"}]'],
     ['known.ndjson', '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a\n'],
   ])
 const junit = '<testsuite name="s"><testcase name="passes" classname="c"/></testsuite>'
@@ -284,7 +283,16 @@ const stages: Readonly<Record<string, Stage>> = {
   'queue delete': { before: ['queue create --target-branch release'] },
   'queue pause': { setting: { inputTerminal: true, typed: ['y'] } },
   'queue drain': { setting: { inputTerminal: true, typed: ['y'] } },
-  'queue resume': { before: ['queue pause'], setting: { inputTerminal: true, typed: ['y'] } },
+  'queue resume': {
+    before: ['queue pause'],
+    setting: {
+      inputTerminal: true,
+      typed: ['y'],
+      files: {
+        'states.json': '[{"repo":"acme/web","targetBranch":"main","before":"RUNNING","after":"PAUSED"}]',
+      },
+    },
+  },
   'queue apply': { setting: { inputTerminal: true, typed: ['y'] } },
   'queue watch': { setting: { terminal: true, inputTerminal: true, keys: ['x', 'q'] } },
   'flaky link': { setting: { input: '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a KAN-123\n' } },

@@ -146,6 +146,11 @@ const readsNothing = (line: string): Shows => ({
   setting: { input: '' },
 })
 
+const onSeveral = (command: string): NonNullable<Rows['options']> => ({
+  '--record': { line: `${command} --all --yes`, typed: '--record r.json' },
+  '--yes': { line: `${command} --all` },
+})
+
 const stopsOnError = (line: string): NonNullable<Rows['options']> => ({
   '--stop-on-error': {
     line: `${line} 7 8 --retries 0`,
@@ -221,9 +226,15 @@ const table: Readonly<Record<string, Rows>> = {
     options: stopsOnError('pr explain'),
   },
   'queue update': { line: 'queue update --set x=1' },
-  'queue pause': { options: { '--yes': { line: 'queue pause --all' } } },
-  'queue resume': { options: { '--yes': { line: 'queue resume --all' } } },
-  'queue drain': { options: { '--yes': { line: 'queue drain --all' } } },
+  'queue pause': { line: 'queue pause --yes', options: onSeveral('queue pause') },
+  'queue resume': {
+    line: 'queue resume --yes',
+    options: {
+      ...onSeveral('queue resume'),
+      '--from': { typed: '--from s.json', setting: { files: { 's.json': '[]' } } },
+    },
+  },
+  'queue drain': { line: 'queue drain --yes', options: onSeveral('queue drain') },
   'queue delete': { line: 'queue delete --yes', options: { '--yes': { line: 'queue delete' } } },
   'queue wait': {
     line: 'queue wait --timeout 0',
@@ -258,6 +269,10 @@ const table: Readonly<Record<string, Rows>> = {
       '--set': { typed: '--set concurrency=4' },
       '--file': { line: 'queue diff' },
       '--with-branch': { line: 'queue diff', typed: '--with-branch next' },
+      '--all-repos': {
+        line: 'queue diff -f q.yaml --strict',
+        setting: { files: { 'q.yaml': 'repo: acme/api' } },
+      },
     },
   },
   'queue apply': {
