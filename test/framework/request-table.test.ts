@@ -445,7 +445,7 @@ describe('--dry-run', () => {
   test('on a terminal prints indented JSON, and a curl line that reads the token from the environment', async () => {
     const { code, out, err, requests } = await mergeq(
       `queue update --set "note=it's \\"quoted\\" \\$HOME" ${where} --dry-run`,
-      { answer, terminal: true },
+      { answer, terminal: true, env: { MERGEQ_TOKEN: '' } },
     )
     expect({ code, err, requests }).toEqual({ code: 0, err: '', requests: [] })
     const [, document = '', curl = ''] = /^(\{\n[\s\S]*?\n\}\n)(curl [^\n]*\n)$/.exec(out) ?? []
