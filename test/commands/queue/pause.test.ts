@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { MergeqError } from '../../../src/errors.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting, type Story } from '../../support/harness.ts'
 import { namesOf } from '../../support/queue-files.ts'
 
@@ -131,6 +132,23 @@ describe('queue pause --all', () => {
     const { code, err, requests } = await pause(flags, setting)
     expect({ code, changes: changesIn(requests) }).toEqual({ code: exit, changes: 0 })
     expect(err).toContain(message)
+  })
+
+  test('a signal names the queues that were done and those that were not', async () => {
+    const stop = new AbortController()
+    const disk = new Map<string, string>()
+    const answer = serve(({ path, body }) => {
+      if (!body.includes('"api"') || path.endsWith('getQueue')) return undefined
+      stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 }))
+      return { status: 503 }
+    })
+    const { code, out, err } = await pause('--record s.json --yes', { disk, answer, signal: stop.signal })
+    expect({ code, recorded: JSON.parse(disk.get('s.json') ?? '').length }).toEqual({
+      code: 130,
+      recorded: 2,
+    })
+    expect(out).toMatch(/^github.com\/acme\/web\tmain\tchanged\tRUNNING\tPAUSED\n/)
+    expect(err).toContain('Stopped early. Done: main of acme/web. In progress: main of acme/api.\n')
   })
 
   test('a terminal shows an error once, in its row', async () => {
