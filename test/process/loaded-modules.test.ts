@@ -220,13 +220,13 @@ describe('what an install weighs', () => {
     expect(sizes.filter(({ name, kilobytes }) => kilobytes >= (largest[name] ?? otherwise))).toEqual([])
   })
 
-  test('the package is at most 600 KB', async () => {
+  test('the package is at most 650 KB', async () => {
     const words = ['pack', '--dry-run', '--ignore-scripts', '--json', '--loglevel=error']
     const { stdout } = await execa('npm', words, {
       env: { ...bareEnvironment(place), npm_config_update_notifier: 'false' },
       extendEnv: false,
     })
     const [{ size }] = JSON.parse(stdout) as readonly [{ readonly size: number }]
-    expect(size / 1000).toBeLessThan(600)
+    expect(size / 1000).toBeLessThan(650)
   })
 })
