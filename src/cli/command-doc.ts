@@ -137,7 +137,7 @@ export const otherVariables: readonly (readonly [names: string, description: str
   ['NODE_EXTRA_CA_CERTS', 'File with additional certificate authorities, like MERGEQ_CA_FILE'],
   ['NODE_DISABLE_COMPILE_CACHE', 'If set, compiled code is not cached'],
   [
-    'NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM',
+    'NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, CLICOLOR, TERM',
     'Color output, unless --color is given; TERM=dumb disables it',
   ],
   ['LC_ALL, LC_CTYPE, LANG', 'Character set of the terminal; without UTF-8, mergeq prints ASCII signs'],

@@ -63,16 +63,16 @@ class Layout {
    *
    * @param isCut whether a description is cut at the end of its line, with `…`, instead of wrapped
    */
-  items(items: readonly Item[], isCut = false): string {
+  items(items: readonly Item[], isCut: (index: number) => boolean = () => false): string {
     const maxWidth = Math.min(maxTermWidth, Math.floor(this.width / 2) - 4)
     const widths = items.map(([term]) => term.length).filter(width => width <= maxWidth)
     const termWidth = Math.max(0, ...widths)
     const room = this.width - termWidth - 4
     const column = ' '.repeat(this.width - room)
     return items
-      .map(([term, description]) => {
+      .map(([term, description], index) => {
         const text =
-          isCut && description.length > room
+          isCut(index) && description.length > room
             ? `${wrapLines(description, room - 1).split('\n')[0]}…`
             : wrapLines(description, room).replaceAll('\n', `\n${column}`)
         const start = `  ${term}`.padEnd(column.length)
@@ -81,14 +81,14 @@ class Layout {
       .join('')
   }
 
-  /** A line that is cut has no room for a range. */
+  /** A line that is cut has no room for a range or a default. The choices of an option are never cut. */
   options(options: readonly OptionDoc[], isCut = false): string {
     return this.items(
       options.map(option => [
         formatOption(option),
-        describeOption(isCut ? { ...option, range: undefined } : option),
+        describeOption(isCut ? { ...option, range: undefined, default: undefined } : option),
       ]),
-      isCut,
+      index => isCut && !options.slice(index, index + 1).some(hasChoices),
     )
   }
 
@@ -108,6 +108,10 @@ class Layout {
       : this.section('Learn more', this.indented(complete))
   }
 }
+
+/** Whether the help of an option lists its values; some are in its summary, behind a colon. */
+const hasChoices = ({ choices, summary }: OptionDoc): boolean =>
+  choices !== undefined || /: [\w-]+(?:, [\w-]+)+,? or /.test(summary)
 
 /** Returns the summary of an argument or option with its choices, its range, its default, and whether it can be repeated. */
 export function describeOption({ name, summary, choices = [], repeatable, ...doc }: OptionDoc): string {

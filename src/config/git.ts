@@ -224,6 +224,7 @@ function describeGitFailure({ code, err = '', timedOut }: GitResult): string {
   const line = lines.findLast(text => text.startsWith('fatal: ')) ?? lines.at(-1) ?? `exit code ${code}`
   return line
     .replace(/^(?:fatal|error): /i, '')
+    .replace(/^not a git repository\b.*/i, 'this is not a git checkout')
     .replace(/:\/\/[^/@\s]*@/g, '://')
     .replace(/\.$/, '')
     .slice(0, maxReasonLength)

@@ -38,8 +38,12 @@ export function unreportedStatuses(run: JsonObject): readonly string[] {
 }
 
 /** How a check failed, in words: `failed`, `timed out`. */
-export const howItFailed = (conclusion: string): string =>
+const howItFailed = (conclusion: string): string =>
   /^(?:failure|error|)$/i.test(conclusion) ? 'failed' : shorten(conclusion.toLowerCase().replaceAll('_', ' '))
+
+/** Returns what is said of a failed check; a check whose name is a word of the sentence is quoted. */
+export const failedCheckText = (name: string, conclusion: string): string =>
+  `${/^(?:tests?|checks?)$/i.test(name) ? `check "${name}"` : shorten(name)} ${howItFailed(conclusion)}`
 
 export interface TestRun {
   readonly id: string

@@ -16,7 +16,7 @@ const definition = <T>(type: Type<T>, summary: string, text: string) => ({ type,
 export const waitOptions = {
   until: definition(
     choice(milestones, 'state'),
-    'State to wait for: merged, tests-passed, testing, or left, meaning no longer in the queue',
+    'State to wait for: merged, tests-passed, testing, or left (no longer in the queue)',
     'merged',
   ),
   interval: definition(intervalOrAuto, 'Time between polls', 'auto'),

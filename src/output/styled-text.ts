@@ -164,7 +164,7 @@ export const renderLines = (
 ): string => lines.map(line => `${wrapLines(renderLine(line, options), options.columns)}\n`).join('')
 
 /**
- * Returns whether to color output (docs/reference/cli.md, "Color"). In this order: `--color`, NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE,
+ * Returns whether to color output (docs/reference/cli.md, "Color"). In this order: `--color`, NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, CLICOLOR,
  * TERM=dumb, whether the output is a terminal.
  */
 export function shouldColor({
@@ -181,6 +181,7 @@ export function shouldColor({
   const forced = env.FORCE_COLOR ?? ''
   if (forced !== '') return forced !== '0' && forced !== 'false'
   if ((env.CLICOLOR_FORCE || '0') !== '0') return true
+  if (env.CLICOLOR === '0') return false
   return terminal && env.TERM !== 'dumb'
 }
 

@@ -244,7 +244,7 @@ describe('if no pull request is found, the error says what was tried and why it 
     [
       'remote -v',
       fails('fatal: not a git repository (or any of the parent directories): .git\n'),
-      notGiven('not a git repository (or any of the parent directories): .git'),
+      notGiven('this is not a git checkout'),
     ],
     ['remote -v', { code: 127, out: '' }, notGiven('git was not found')],
   ]

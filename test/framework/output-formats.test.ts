@@ -336,6 +336,7 @@ describe('colour', () => {
     ['', { CLICOLOR_FORCE: '1' }, false, true],
     // As in gh: a value other than 0 forces, 0 does not force and does not forbid.
     ['', { CLICOLOR_FORCE: '0' }, true, true],
+    ['', { CLICOLOR: '0' }, true, false],
     ['', { TERM: 'dumb' }, true, false],
     ['--color always', {}, false, true],
     ['--color always', { NO_COLOR: '1' }, true, true],

@@ -344,7 +344,7 @@ describe('The pull request whose head is the current commit', () => {
     const look = (folder: string) => open(folder).source.lookUpCheckout()
     expect(await look(home)).toEqual({
       isCiJob: false,
-      problem: 'not a git repository (or any of the parent directories): .git',
+      problem: 'this is not a git checkout',
     })
     const fresh = join(place, 'fresh-3')
     git(place, 'init', '-q', '-b', 'fix-cart', fresh)

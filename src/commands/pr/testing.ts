@@ -17,7 +17,7 @@ import { requestOf } from '../../cli/requests.ts'
 import { shorten } from '../../domain/format.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
 import {
-  howItFailed,
+  failedCheckText,
   isFailedCheck,
   isRequiredCheck,
   readChecks,
@@ -118,7 +118,7 @@ function checkLines(run: JsonObject, checks: readonly JsonObject[]): readonly St
       const [url, state] = [getString(check, 'url'), stateOfCheck(check)]
       const note = isRequired(check) ? '' : ' (not required)'
       return [
-        ['  ', signSpan(state), ` ${nameOf(check)} ${howItFailed(state)}${note}`],
+        ['  ', signSpan(state), ` ${failedCheckText(nameOf(check), state)}${note}`],
         ...(url === undefined ? [] : [['    ', linkSpan(url, url)]]),
       ]
     },

@@ -41,7 +41,7 @@ const commit = textual({
 export const waitInputs = {
   until: waitOptions.until,
   interval: waitOptions.interval,
-  grace: waitOptions.grace,
+  grace: { ...waitOptions.grace, advanced: true },
   matchHead: option(commit, 'Fail if the head of the pull request is not this commit'),
   giveUpAfter: { ...waitOptions.giveUpAfter, advanced: true },
   failOnPaused: flag('Exit 8 if the queue is paused'),

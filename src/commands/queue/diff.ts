@@ -113,7 +113,7 @@ export async function printPlans(
     })
   for (const plan of plans) await logger.info(describePlan(plan)[0] ?? '')
   for (const { name } of undescribed) await logger.info(`The queue for ${name} has no file.`)
-  if (digest !== undefined) await logger.info(`The digest of the live settings is ${digest}.`)
+  if (digest !== undefined) await logger.debug(`The digest of the live settings is ${digest}.`)
   return reportFailures(failed, cli)
 }
 

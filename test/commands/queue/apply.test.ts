@@ -65,7 +65,7 @@ describe('a queue as code', () => {
       },
     }
     expect((await story.mergeq('queue create -b late')).code).toBe(0)
-    const diff = await story.mergeq('queue diff -f queues', setting)
+    const diff = await story.mergeq('queue diff -f queues -v', setting)
     expect(diff.out).toBe(
       rows(
         'late\trequiredStatuses\tnull\t["a"]',
@@ -94,7 +94,7 @@ describe('a queue as code', () => {
       out: rows(...unchanged, 'next\ttrue\tcreated\tconcurrency'),
     })
     expect(created.err).toContain('The queue for next of acme/web will be created.\n- concurrency: 3\n')
-    expect((await story.mergeq('queue diff -f queues', setting)).code).toBe(0)
+    expect((await story.mergeq('queue diff -f queues -v', setting)).code).toBe(0)
   })
 
   test('null drops the override of required statuses; an empty list, which the service ignores, is reported', async () => {

@@ -5,7 +5,7 @@ import { openPage } from '../../../cli/open-page.ts'
 import { nextCommands } from '../../../config/next-commands.ts'
 import type { Explanation } from '../../../domain/explain/explain-pull-request.ts'
 import { describeSince, formatOrdinal, joinTruncated, shorten } from '../../../domain/format.ts'
-import { howItFailed } from '../../../domain/test-run.ts'
+import { failedCheckText } from '../../../domain/test-run.ts'
 import { type RequestedPullRequest, urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import type { Json, JsonObject } from '../../../json.ts'
 import { explain, explanationJson } from '../../../methods/explain.ts'
@@ -142,7 +142,7 @@ function testRunLines(explanation: Explanation): readonly StyledLine[] {
   const failingChecks = state === 'CANCELLED' || state === 'MERGED' ? [] : testRun.failingChecks
   const lines = failingChecks.map(
     ({ name, url, conclusion }): StyledLine => [
-      `  ${shorten(name)} ${howItFailed(conclusion)}`,
+      `  ${failedCheckText(name, conclusion)}`,
       ...(url === undefined ? [] : ['   ', linkSpan(url, url)]),
     ],
   )
