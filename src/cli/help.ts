@@ -109,9 +109,9 @@ class Layout {
   }
 }
 
-/** Whether the help of an option lists its values; some are in its summary, behind a colon. */
-const hasChoices = ({ choices, summary }: OptionDoc): boolean =>
-  choices !== undefined || /: [\w-]+(?:, [\w-]+)+,? or /.test(summary)
+/** Whether only the description of an option lists its values; some are in its summary, behind a colon. */
+const hasChoices = ({ choices, summary, value = '' }: OptionDoc): boolean =>
+  (choices !== undefined && !value.includes('|')) || /: [\w-]+(?:, [\w-]+)+,? or /.test(summary)
 
 /** Returns the summary of an argument or option with its choices, its range, its default, and whether it can be repeated. */
 export function describeOption({ name, summary, choices = [], repeatable, ...doc }: OptionDoc): string {

@@ -43,13 +43,13 @@ const isSame = (one: Json | undefined, other: Json | undefined): boolean =>
   formatValue(one).toLowerCase() === formatValue(other).toLowerCase()
 
 /**
- * Returns what a change of settings changed: `concurrency 5 -> 4, batch no -> yes`. A setting that had the
- * value already is `concurrency 4 (unchanged)`.
+ * Returns what a change of settings changed, a text for each: `concurrency 5 -> 4`. A setting that had the value already
+ * is `concurrency 4 (unchanged)`, and one that was not sent is `batch no -> yes (changed by the service)`.
  *
  * @param sent the settings that were sent, by their keys
  * @param after the queue in the response; empty where the service returns none
  */
-export function describeUpdate(sent: Settings, before: JsonObject, after: JsonObject): string {
+export function describeUpdate(sent: Settings, before: JsonObject, after: JsonObject): readonly string[] {
   const keys = Object.keys(sent).filter(key => sent[key] !== undefined)
   const others = Object.keys(after).filter(
     key =>
@@ -58,15 +58,14 @@ export function describeUpdate(sent: Settings, before: JsonObject, after: JsonOb
       Object.hasOwn(before, key) &&
       !isSame(before[key], after[key]),
   )
-  const texts = [...keys, ...others].map(key => {
+  return [...keys, ...others].map(key => {
     const value = after[key] ?? sent[key]
     const text = `${kebabCase(key)} ${formatValue(value)}`
     if (!Object.hasOwn(before, key)) return text
-    return isSame(before[key], value)
-      ? `${text} (unchanged)`
-      : `${kebabCase(key)} ${formatValue(before[key])} -> ${formatValue(value)}`
+    if (isSame(before[key], value)) return `${text} (unchanged)`
+    const note = keys.includes(key) ? '' : ' (changed by the service)'
+    return `${kebabCase(key)} ${formatValue(before[key])} -> ${formatValue(value)}${note}`
   })
-  return texts.join(', ') || 'no setting changed'
 }
 
 export const queueUpdateCommand = command({
@@ -113,7 +112,7 @@ async function showChanges({ values, overrides }: ServiceRequest<Values>, cli: C
   cli.host.interrupted.throwIfAborted()
   if (before === undefined) return
   const changes = describeUpdate(sentSettings(options, overrides), before, {})
-  await cli.logger.info(`${targetBranch}: ${changes}`)
+  await cli.logger.info(`${targetBranch}: ${changes.join(', ') || 'no setting changed'}`)
 }
 
 /** Returns the options that set the settings that changed to their earlier values, as far as these can be set. */
@@ -140,11 +139,13 @@ function presentUpdate({
 }: Received<Values>): Presentation {
   const [queue] = response.records
   const sentence = `Updated the queue for ${queueName({ repo, targetBranch })}`
-  const changes =
-    before && `${targetBranch}: ${describeUpdate(sentSettings(options, overrides), before, queue ?? {})}`
+  const texts = before && describeUpdate(sentSettings(options, overrides), before, queue ?? {})
+  const changes = texts && `${targetBranch}: ${texts.join(', ') || 'no setting changed'}`
   if (queue === undefined) return { sentence: changes ?? `${sentence}.` }
   const settings = Object.keys(queue).filter(key => key !== 'enqueuedPullRequests')
   const table = keyValueTable(queue, columns(...settings.map(key => [key, key] as const)))
+  if (texts !== undefined && texts.length > 1)
+    return { ...table, screen: () => ({ heading: [`${targetBranch}:`, ...texts.map(text => `  ${text}`)] }) }
   return {
     ...table,
     ...(changes === undefined

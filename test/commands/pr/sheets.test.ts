@@ -151,14 +151,15 @@ describe('a change on a terminal', () => {
       { concurrency: 5, mode: 'single' },
       { concurrency: 4, mode: 'parallel' },
     ]
-    expect(describeUpdate({ concurrency: 4 }, before, after)).toBe(
-      'concurrency 5 -> 4, mode single -> parallel',
-    )
-    expect(describeUpdate({ state: 'PAUSED' }, { state: 'paused' }, {})).toBe('state PAUSED (unchanged)')
-    expect(describeUpdate({ requiredStatuses: [] }, { requiredStatuses: ['build'] }, {})).toBe(
+    expect(describeUpdate({ concurrency: 4 }, before, after)).toEqual([
+      'concurrency 5 -> 4',
+      'mode single -> parallel (changed by the service)',
+    ])
+    expect(describeUpdate({ state: 'PAUSED' }, { state: 'paused' }, {})).toEqual(['state PAUSED (unchanged)'])
+    expect(describeUpdate({ requiredStatuses: [] }, { requiredStatuses: ['build'] }, {})).toEqual([
       'required-statuses build -> none',
-    )
-    expect(describeUpdate({ batch: true }, {}, {})).toBe('batch yes')
+    ])
+    expect(describeUpdate({ batch: true }, {}, {})).toEqual(['batch yes'])
   })
 
   test.each([
