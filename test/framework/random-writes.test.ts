@@ -407,7 +407,7 @@ function claimsOf({ keys, line }: Command, out: string, err: string, code: numbe
 
 const sequence = fc.record({ command: fc.constantFrom(...commands), scenario })
 
-const sequences = Number(process.env.MERGEQ_RANDOM_WRITES ?? sampleRuns(2_000))
+const sequences = Number(process.env.MERGEQ_RANDOM_WRITES ?? sampleRuns(1_500))
 const seed = Number(process.env.MERGEQ_RANDOM_SEED ?? Date.now() % 2 ** 31)
 
 test(`no result of a change contradicts its history (seed ${seed})`, async () => {
