@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { askingFiles, askingLines } from '../support/asking-commands.ts'
 import { allCommands } from '../support/commands.ts'
-import { type Answer, mergeq, openStory, type Setting } from '../support/harness.ts'
+import { type Answer, mergeq, openStory, queueEnv, type Setting } from '../support/harness.ts'
 
 const settings = '/config/config.json'
 const stored = {
@@ -51,9 +51,7 @@ async function refusing(line: string, setting: Setting = {}) {
     ...setting,
     env: {
       MERGEQ_CONFIG_DIR: '/config',
-      MERGEQ_REPO: 'acme/web',
-      MERGEQ_TARGET_BRANCH: 'main',
-      MERGEQ_ORG: 'acme',
+      ...queueEnv,
       ...setting.env,
     },
   })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import '../../src/output/spinner.ts'
 import { MergeqError } from '../../src/errors.ts'
 import { runAndCheck } from '../support/command-checks.ts'
-import { type Answer, mergeq, type Seen } from '../support/harness.ts'
+import { type Answer, mergeq, queueEnv, type Seen } from '../support/harness.ts'
 import { slowTest } from '../support/sample.ts'
 
 const record = { state: 'TESTING', isCurrentlySubmittedToQueue: true, prNumber: 7, prTitle: 'Fix cart' }
@@ -98,9 +98,7 @@ describe.concurrent('the spinner', () => {
       redraws: true,
       terminal: true,
       env: {
-        MERGEQ_REPO: 'acme/web',
-        MERGEQ_TARGET_BRANCH: 'main',
-        MERGEQ_ORG: 'acme',
+        ...queueEnv,
         TERM: 'xterm',
         ...env,
       },

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { commandGroups } from '../../src/commands/index.ts'
 import { MergeqError } from '../../src/errors.ts'
-import { mergeq, type Seen, type Setting, splitWords } from '../support/harness.ts'
+import { mergeq, queueEnv, type Seen, type Setting, splitWords } from '../support/harness.ts'
 
 const person: Setting = { terminal: true, columns: 200, env: { NO_COLOR: '1', MERGEQ_TARGET_BRANCH: 'main' } }
 const json = (value: unknown) => ({ body: JSON.stringify(value) })
@@ -149,9 +149,7 @@ describe('every suggested command of the screens and of the troubleshooting page
 
   test.each([...new Set(lines)])('%s', async line => {
     const where = {
-      MERGEQ_REPO: 'acme/web',
-      MERGEQ_TARGET_BRANCH: 'main',
-      MERGEQ_ORG: 'acme',
+      ...queueEnv,
       MERGEQ_PR: '7',
     }
     const env = { ...where, MERGEQ_CONFIG_DIR: '/config' }
