@@ -195,7 +195,11 @@ const table: Readonly<Record<string, Rows>> = {
       '--forked-run': { line: `pr targets 7 //a --sha ${sha}` },
       '--sha': { line: 'pr targets 7 //a' },
       '--no-sha': { line: 'pr targets 7 //a' },
-      '--exec': { typed: '--exec -- list', setting: { spawn: () => ({ code: 0, out: 'a' }) } },
+      '--exec': {
+        line: 'pr targets',
+        typed: '--exec -- list',
+        setting: { env: { MERGEQ_PR: '7', MERGEQ_SHA: sha }, spawn: () => ({ code: 0, out: 'a' }) },
+      },
       '--if-empty': { line: `pr targets 7 --sha ${sha} --from empty.txt`, typed: '--if-empty none' },
       '--too-large': {
         line: `pr targets 7 --sha ${sha} --from-json a.json`,
