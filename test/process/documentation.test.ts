@@ -11,6 +11,7 @@ import {
   checkout,
   environmentOf,
   git,
+  inSandbox,
   notRunnable,
   openDocumentSandbox,
   place,
@@ -176,6 +177,7 @@ const targets = 'Impacted targets, including forks'
 /** Each recipe, by its heading, and the recorded jobs that it is rehearsed as. */
 const rehearsals: Readonly<Record<string, readonly (readonly [system: string, job: string])[]>> = {
   'Submit and wait': [['github', 'pull request']],
+  'Without a waiting job': [['github', 'pull request']],
   'Outputs and a summary': [['github', 'pull request']],
   [targets]: [
     ['github', 'pull request'],
@@ -195,7 +197,11 @@ const traces: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     output: /^record=\{"state":"[A-Z_]+",.*\}\n$/,
     summary: /\| --- \|[^\n]*\n\| #?123 \|/,
   },
-  [targets]: { 'targets.txt': /^web\n$/ },
+  'Without a waiting job': {
+    'results.ndjson': /"outcome":"failed"/,
+    'gh.log': /^pr comment 123 --body #123 .*failed.*\npr edit 123 --remove-label queue\n$/,
+  },
+  [targets]: { said: /: 1 target \(/ },
   'Failing tests on the pull request': { summary: /^### \d+ failing tests/, said: /^::warning file=/m },
   GitLab: { 'failing-tests.md': /^### \d+ failing tests/, 'failing-tests.csv': /^name,/ },
   Buildkite: { 'annotate.md': /^\| .*\n\| --- \|/ },
@@ -212,18 +218,25 @@ describe('docs/ci.md', { timeout: 90_000 }, () => {
     (rehearsals[recipe.heading] ?? []).map(([system, job]) => [recipe.heading, system, job, recipe] as const),
   )
   /** Runs a recipe as a recorded job, in a new checkout; what it printed, beside the folder. */
-  async function rehearse(recipe: Block, system: string, job: string, prepare = (_folder: string) => {}) {
+  async function rehearse(
+    recipe: Block,
+    system: string,
+    job: string,
+    prepare = (_folder: string): Variables => ({}),
+    due = 0,
+  ) {
     const { common, jobs } = recordedJobs[system] ?? expect.fail(`no jobs of ${system}`)
     const { env: variables, event } = jobs[job] ?? expect.fail(`no job ${job}`)
     const folder = checkout(`${recipe.heading} ${job} ${prepare.name}`)
     const file = (name: string) => join(folder, name)
     writeFileSync(file('event.json'), JSON.stringify(event))
-    prepare(folder)
+    const prepared = prepare(folder)
     const queues = ['acme/web', 'gitlab.acme.example/acme/platform/web'].map(name => ({
       repo: parseRepository(name),
       targetBranch: 'release/2.4',
     }))
-    const sandbox = await startSandbox({ speed: 4, now: Date.now, queues })
+    const scenario = recipe.heading === 'Without a waiting job' ? 'failure' : 'happy'
+    const sandbox = await startSandbox({ speed: 4, now: Date.now, queues, scenario })
     const secret = variables.MERGEQ_TOKEN ?? sandbox.token
     let said = ''
     try {
@@ -250,10 +263,15 @@ describe('docs/ci.md', { timeout: 90_000 }, () => {
             GITHUB_STEP_SUMMARY: file('summary'),
             ...(system === 'github' ? {} : { MERGEQ_TOKEN: secret }),
             ...Object.fromEntries(own),
+            ...prepared,
           },
         )
-        expect({ script, code, err: code === 0 ? '' : err }).toEqual({ script, code: 0, err: '' })
         said += out
+        if (due !== 0 && code !== 0) {
+          expect({ script, code }).toEqual({ script, code: due })
+          break
+        }
+        expect({ script, code, err: code === 0 ? '' : err }).toEqual({ script, code: 0, err: '' })
       }
     } finally {
       await sandbox.close()
@@ -277,24 +295,64 @@ describe('docs/ci.md', { timeout: 90_000 }, () => {
     }
     const build = await rehearse(recipe, 'github', 'pull request', function build(folder) {
       commit(folder, 'package.json')
+      return {}
     })
     expect(build.said).toContain(': all targets.')
     const page = await rehearse(recipe, 'github', 'pull request', function page(folder) {
       git(folder, 'reset', '--hard', 'origin/main')
       commit(folder, 'README.md')
+      return {}
     })
     expect(page.said).toContain(': no targets.')
+    const moved = await rehearse(recipe, 'github', 'pull request', function moved(folder) {
+      git(folder, 'mv', 'web', 'app')
+      git(folder, 'commit', '-m', 'Move')
+      git(folder, 'push', 'origin', 'HEAD~1:main', 'HEAD~1:release/2.4')
+      return {}
+    })
+    expect(moved.said).toContain(': 2 targets ')
+  })
+
+  test.each([
+    ['git', 1],
+    ['sort', 2],
+  ])('no targets are sent where %s fails half way', async (name, due) => {
+    const recipe = recipes.find(({ heading }) => heading === targets) ?? expect.fail(targets)
+    const { said } = await rehearse(
+      recipe,
+      'github',
+      'pull request',
+      folder => {
+        mkdirSync(join(folder, 'failing'))
+        writeFileSync(join(folder, 'failing', name), '#!/bin/sh\necho web/cart\nexit 1\n', { mode: 0o755 })
+        return { PATH: `${join(folder, 'failing')}:${environmentOf({ baseUrl: '' }, folder).PATH}` }
+      },
+      due,
+    )
+    expect(said).toBe('')
   })
 
   testWith('jq')('elsewhere', async () => {
     const folder = checkout('elsewhere')
     const sandbox = await startSandbox({ speed: 4, now: Date.now })
-    const env = { ...environmentOf(sandbox, folder), MERGEQ_TOKEN: sandbox.token, GITHUB_BASE_REF: 'main' }
+    const env: Variables = {
+      ...environmentOf(sandbox, folder),
+      ...inSandbox(sandbox),
+      GITHUB_BASE_REF: 'main',
+      MERGEQ_PR: '7',
+    }
     writeFileSync(join(folder, 'changed.txt'), 'web/cart/total.js\nweb/a b.js\n')
+    mkdirSync(join(folder, 'failing'))
+    writeFileSync(join(folder, 'failing/npx'), '#!/bin/sh\necho cart\nexit 1\n', { mode: 0o755 })
     for (const line of blocks.filter(({ language }) => language === 'sh').flatMap(linesOf)) {
-      expect({ line, code: (await sh(['sh', '-c', line], folder, env)).code }).toEqual({ line, code: 0 })
-      if (line.includes('> targets.txt'))
-        expect(readFileSync(join(folder, 'targets.txt'), 'utf8')).toMatch(/^(?:\/\/web:)?cart\n$/)
+      const { code, out } = await sh(['sh', '-c', line], folder, env)
+      expect({ line, code }).toEqual({ line, code: 0 })
+      // Bazel has found a part of the targets.
+      if (line.includes('--exec'))
+        expect(out).toContain(line.includes('bazel') ? 'all targets' : ': 1 target (')
+      if (!line.includes('npx')) continue
+      const failing = { ...env, PATH: `${join(folder, 'failing')}:${env.PATH}` }
+      expect(await sh(['sh', '-c', line], folder, failing)).toMatchObject({ code: 2, out: '' })
     }
     await sandbox.close()
     const query = 'kind(rule, rdeps(//..., set("web/cart/total.js"\n"web/a b.js")))\n'

@@ -58,6 +58,8 @@ addProgram('buildkite-agent', 'cat > "$1.md"')
 // What nx, turbo and Bazel print about one changed project.
 addProgram('npx', `[ "$1" = nx ] && echo cart || echo '{"packages":{"items":[{"name":"cart"}]}}'`)
 addProgram('bazel', 'echo //web:cart; exit 3')
+// Lists a pull request that has failed meanwhile in the scenario "failure", and records what it changes.
+addProgram('gh', '[ "$2" = list ] && { sleep 2; echo 123; } || echo "$*" >> gh.log')
 
 /** A checkout of a branch with one commit that its remote's main does not have, and what jobs leave in it. */
 export function checkout(name: string): string {
@@ -92,7 +94,7 @@ function createCheckout(folder: string): void {
 }
 
 /** What every command line of a document finds: mergeq on the path, a home of its own, and a sandbox. */
-export const environmentOf = (sandbox: Sandbox, folder: string): Variables => {
+export const environmentOf = (sandbox: Pick<Sandbox, 'baseUrl'>, folder: string): Variables => {
   const bare = bareEnvironment(join(folder, 'home'))
   return {
     ...bare,

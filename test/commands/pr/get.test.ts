@@ -110,7 +110,10 @@ test('an unknown pull request ends with exit code 5', async () => {
 
 test('a new submission is not found at first: --grace asks again for so long', async () => {
   const story = await openStory({ dialect: 'hosted' })
-  const late = await story.mergeq('pr get 9 --grace 5s')
+  await story.mergeq('pr submit 9')
+  expect((await story.mergeq('pr get 9')).code).toBe(5)
+  expect(await story.mergeq('pr get 9 --grace 90s')).toMatchObject({ code: 0, sleeps: [2_000] })
+  const late = await story.mergeq('pr get 8 --grace 5s')
   expect({ code: late.code, sleeps: late.sleeps }).toEqual({ code: 5, sleeps: [2_000, 3_000] })
   await story.close()
   let asked = 0
