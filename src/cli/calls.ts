@@ -65,10 +65,7 @@ export async function runRequests<V extends RequestValues>(
   requests: readonly ServiceRequest<V>[],
   options: RequestsOptions<NoInfer<V>>,
 ): Promise<number> {
-  if (requests.length === 0) {
-    await cli.logger.info(`${cli.command}: nothing to do.`)
-    return 0
-  }
+  if (requests.length === 0) return 0
   const { atOnce, stopOnError, explain } = options
   const send = options.send ?? (request => call(cli, request, explain === undefined ? {} : { explain }))
   const showsSheet = requests.length === 1 && !cli.args.has('--output')

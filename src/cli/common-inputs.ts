@@ -205,6 +205,7 @@ export const pullRequestArguments: Input<number> = {
       ? await readInputItems('pull requests', hint, wordsIn, context, mayBeEmpty)
       : []
     const words = typed.flatMap(word => (word === '-' ? read : [word]))
+    if (words.length === 0) await context.logger.info('Standard input names no pull request: nothing to do.')
     return withoutRepeats(
       words.map(word => argsForPullRequest(args, word)),
       context,

@@ -203,7 +203,8 @@ export async function parseCommandLine(
     if (values.length > 0) args.set(name, values)
   }
   const end = argv.indexOf('--')
-  if (end >= 0) args.set('--', argv.slice(end + 1))
+  // The words of a program that `pr targets` runs.
+  if (end >= 0 && args.has('--exec')) args.set('--', argv.slice(end + 1))
   return { path, command, commands, args, words, problem, asksFor: requestIn(args, command, problem) }
 }
 

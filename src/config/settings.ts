@@ -21,8 +21,8 @@ import { findToken } from './token.ts'
 
 /**
  * The parsed command line: the typed values of each argument and option, by its name (`pr`, `--priority`).
- * An option without a value holds `true`; arguments and options that were not typed are absent. `--` has the words
- * after it.
+ * An option without a value holds `true`; arguments and options that were not typed are absent. With
+ * `--exec`, `--` has the words after it.
  */
 export type ParsedArgs = ReadonlyMap<string, readonly string[]>
 

@@ -170,7 +170,7 @@ describe('- takes up what an earlier run left', () => {
     expect(await none('')).toMatchObject({ code: 2, requests: [] })
     expect(await none('--if-empty ok')).toMatchObject({
       code: 0,
-      err: 'pr cancel: nothing to do.\n',
+      err: 'Standard input names no pull request: nothing to do.\n',
       requests: [],
     })
   })

@@ -124,7 +124,9 @@ const flaky =
 describe('flaky match', () => {
   const xml = junit(['Cart', 'test 1'], ['Cart', 'test 2'], ['Cart', 'test 3'])
   const match = (flags: string, answers: Answers) =>
-    run(`flaky match junit.xml --retries 0 ${org} ${flags}`, answers, { files: { 'junit.xml': xml } })
+    run(`flaky match junit.xml --allow known --retries 0 ${org} ${flags}`, answers, {
+      files: { 'junit.xml': xml },
+    })
   const answers: Answers = {
     'list-failing-tests': tests(testOf(1)),
     'list-unhealthy-tests': flaky(testOf(1, { name: 'other' }), testOf(2), testOf(3, { quarantined: true })),
