@@ -232,7 +232,7 @@ function wasSo(sandbox: FaultySandbox, sending: Sending, end: number): boolean {
 }
 
 /**
- * Whether another client undid what was applied without leaving a date: settings of a queue and the priority
+ * Whether another client undid what was applied without leaving a trace: settings of a queue and the priority
  * of a queued pull request have none, so no reading can show that they were ours for a while.
  */
 function wasUndone(sandbox: FaultySandbox, { number, operation, key }: Sending): boolean {
@@ -240,6 +240,8 @@ function wasUndone(sandbox: FaultySandbox, { number, operation, key }: Sending):
     (/queue$/i.test(operation) ? sandbox.queues.get(key) : sandbox.pulls.get(key)) ?? []
   const ours = versions.findIndex(({ by }) => by === number)
   const dateOf = (value: unknown) => Object(value).changedAt
+  // A queue that is deleted takes the records of its pull requests with it.
+  if (ours >= 0 && versions.slice(ours + 1).some(({ value }) => value === undefined)) return true
   return (
     ours >= 0 &&
     versions.slice(ours).some(({ value }) => !isDeepStrictEqual(value, versions[ours]?.value)) &&

@@ -1,4 +1,4 @@
-import { operationName } from '../../src/api/operation.ts'
+import { operationMethod, operationName } from '../../src/api/operation.ts'
 import { type OperationName, serviceOperations } from '../../src/api/operations/index.ts'
 import { bodyText } from '../../src/api/request.ts'
 import { repositoryName } from '../../src/domain/values/repository.ts'
@@ -160,8 +160,9 @@ const initialSettings = { state: 'RUNNING', concurrency: 1 }
 
 const hour = 3_600_000
 const repo = { host: 'github.com', owner: 'acme', name: 'web' }
-const knownOperations: ReadonlySet<string> = new Set(
-  serviceOperations.map(({ route }) => operationName(route)),
+/** The HTTP method of each operation of the service. */
+const methods: ReadonlyMap<string, string> = new Map(
+  serviceOperations.map(({ route }) => [operationName(route), operationMethod(route)]),
 )
 const ends = ['MERGED', 'FAILED', 'CANCELLED']
 /** A record of the previous attempt, or a brief 404, comes only so soon after a sending, in milliseconds. */
@@ -252,7 +253,7 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
 
   const send = (operation: string, text: string) =>
     handle({
-      method: 'POST',
+      method: methods.get(operation) ?? 'POST',
       path: `/v1/${operation}`,
       query: new Map(),
       headers: { 'x-api-token': state.token },
@@ -325,7 +326,7 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
         return { status: 409, body: '' }
       if (scenario.deletesNothing && operation === 'deleteQueue' && !has(queues))
         return { status: 200, body: 'OK' }
-      if (knownOperations.has(operation)) return send(operation, text)
+      if (methods.has(operation)) return send(operation, text)
       return { status: 200, body: 'OK' }
     }
     const before = has(queues)
