@@ -52,7 +52,11 @@ const exitCodesBySeverity = [
   { code: 17, kind: 'incomplete', when: 'part of a list was printed; the rest could not be read' },
   { code: 21, kind: 'check-failed', when: 'a check, gate or match failed; `guard` blocked a push' },
   { code: 20, kind: 'differs', when: '`queue diff` found differences; `queue apply` did not take effect' },
-  { code: 124, kind: 'timed-out', when: 'the time limit of a wait (`--timeout`) was reached' },
+  {
+    code: 124,
+    kind: 'timed-out',
+    when: 'the time limit of a wait (`--timeout`) was reached, or the service did not return after a submission',
+  },
   {
     code: 8,
     kind: 'pending',

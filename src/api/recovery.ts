@@ -106,12 +106,11 @@ async function recover<P extends Params>(
 ): Promise<Recovered> {
   const { recovery, failure } = sent
   const { clock } = client.host
-  const { maxRetries = client.maxRetries } = sent.limits
   const isReadable = recovery.readBack !== undefined
   // If the response was over the size limit, the change may be read back, but must not be sent again.
   const mayReplay = recovery.replay !== 'never' && failure.details.isResponseTooLarge !== true
   const needsReading = recovery.replay !== 'without-reading' || !mayReplay
-  if (maxRetries === 0 || (needsReading && !isReadable)) throw unknownOutcome(sent, failure, client)
+  if (client.maxRetries === 0 || (needsReading && !isReadable)) throw unknownOutcome(sent, failure, client)
   if (!isReadable) {
     await inform(`${withPeriod(failure.message)} Retrying once.`, sent, client)
     return replay(sent, client)
@@ -155,6 +154,8 @@ async function replay<P extends Params>(
       sentence === undefined ? second.message : `${sentence} (${second.message.replace(/\.$/, '')}).`,
       {
         ...second.details,
+        // The change was sent twice: nobody may send it once more.
+        sentState: 'ambiguous',
         delivery: 'not-applied',
         ...(isLost ? { hint: 'It is safe to run the command again.' } : {}),
       },
@@ -234,7 +235,7 @@ async function readOnce<P extends Params>(
   try {
     const reading = await buildRequest(client, back.operation, { ...request.resource })
     // One retry: a reading that fails by chance must not hide what the other readings say.
-    const maxRetries = Math.min(limits.maxRetries ?? client.maxRetries, 1)
+    const maxRetries = Math.min(client.maxRetries, 1)
     const { response, date } = await exchange(client, back.operation, reading, {
       limits: { ...limits, maxRetries },
     })

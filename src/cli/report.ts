@@ -64,10 +64,11 @@ function progressOf({ recovery }: Operation, result: RequestResult | undefined):
   return wasSent ? 'In progress' : 'Not sent'
 }
 
-async function warnUnfinished(
+/** Says which of several requests were not finished. A request without a result was not sent. */
+export async function warnUnfinished(
   operation: Operation,
   names: readonly (string | undefined)[],
-  results: readonly RequestResult[],
+  results: readonly (RequestResult | undefined)[],
   { logger }: Cli,
 ): Promise<void> {
   const order: readonly Progress[] = ['Done', 'Failed', 'In progress', 'Not sent']

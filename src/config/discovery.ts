@@ -174,7 +174,11 @@ export function ciSource(host: ServiceHost, { hasToken, hintOf }: CiOptions): Se
 export interface GitSource extends SettingSource {
   /** Returns what the checkout says about its pull request, after `find('pr')` found none. */
   lookUpCheckout(): Promise<CheckoutLookup>
+  /** Returns the head commit of a pull request at the remote, or why it is not known, without a full stop. */
+  findHead(pr: number): Promise<HeadLookup>
 }
+
+export type HeadLookup = { readonly commit: string } | { readonly problem: string }
 
 interface CheckoutOptions {
   /**
@@ -280,6 +284,16 @@ export function gitSource(
 
   return {
     find: name => finders[name]?.(),
+    async findHead(pr) {
+      const remote = await selectedRemote()
+      if (remote === undefined) return { problem: await explainMissingRemote(host, await givenRepo?.()) }
+      const heads = await listPullRequestHeads(host, remote, pr)
+      if (typeof heads === 'string') return { problem: heads }
+      const commit = heads.get(String(pr))
+      return commit === undefined
+        ? { problem: `remote ${remote.name} has no pull request #${pr}` }
+        : { commit }
+    },
     async lookUpCheckout() {
       const isCiJob = isContinuousIntegration(host.env)
       if ((await selectedRemote()) === undefined) {
@@ -309,12 +323,9 @@ export async function findPullRequestOfCommit(
   commit: string,
   timeLimit?: number,
 ): Promise<{ readonly pr?: ResolvedValue | undefined; readonly commitProblem?: string }> {
-  const { name, protocol, repo } = remote
-  if (repo === undefined) return { commitProblem: `the URL of remote ${name} does not name a repository` }
-  if (protocol !== 'https' && protocol !== 'ssh')
-    return { commitProblem: `remote ${name} uses ${protocol}; only https and ssh are supported` }
-  const heads = await listPullRequestHeads(host, remote, timeLimit)
+  const heads = await listPullRequestHeads(host, remote, '*', timeLimit)
   if (typeof heads === 'string') return { commitProblem: heads }
+  const { name, repo } = remote
   if (heads.size === 0) return { commitProblem: `remote ${name} lists no pull requests` }
   const numbers = [...heads].flatMap(([number, head]) => (head === commit ? [number] : []))
   if (numbers.length === 1)
@@ -322,8 +333,8 @@ export async function findPullRequestOfCommit(
   return {
     commitProblem:
       numbers.length === 0
-        ? `it is not the head of a pull request in ${repositoryName(repo)}`
-        : `it is the head of several pull requests in ${repositoryName(repo)}: ${numbers.map(number => `#${number}`).join(', ')}`,
+        ? `it is not the head of a pull request in ${repo && repositoryName(repo)}`
+        : `it is the head of several pull requests in ${repo && repositoryName(repo)}: ${numbers.map(number => `#${number}`).join(', ')}`,
   }
 }
 

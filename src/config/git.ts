@@ -178,14 +178,19 @@ const repositoryVariables =
   /^GIT_(?:DIR|COMMON_DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_.*|NAMESPACE|PREFIX|CONFIG)$/i
 
 /**
- * Returns the commits of the heads of all pull requests by their numbers, as `git ls-remote` gives them, or why
- * it fails, without a full stop. git runs outside the checkout, so that its settings do not apply.
+ * Returns the commits of the heads of pull requests by their numbers, as `git ls-remote` gives them, or why it fails,
+ * without a full stop: of one pull request, or of all (`*`). git runs outside the checkout, so that its settings do
+ * not apply.
  */
 export async function listPullRequestHeads(
   host: ServiceHost,
-  { name, address }: Remote,
+  { name, address, protocol, repo }: Remote,
+  pr: number | '*',
   timeLimit = lookupTimeLimit,
 ): Promise<ReadonlyMap<string, string> | string> {
+  if (repo === undefined) return `the URL of remote ${name} does not name a repository`
+  if (protocol !== 'https' && protocol !== 'ssh')
+    return `remote ${name} uses ${protocol}; only https and ssh are supported`
   // Every process of the machine can see arguments: a credential in the address is left out, and git uses
   // its credential helper.
   const plainAddress = address
@@ -195,7 +200,7 @@ export async function listPullRequestHeads(
     ([variable]) => !repositoryVariables.test(variable),
   )
   const args = ['--no-pager', '-c', 'http.followRedirects=false', 'ls-remote', '--', plainAddress]
-  const result = await host.git([...args, 'refs/pull/*/head'], {
+  const result = await host.git([...args, `refs/pull/${pr}/head`], {
     // git uses https and ssh only, whatever the settings of the user allow, and no local repository.
     env: {
       ...Object.fromEntries(inherited),

@@ -8,6 +8,7 @@ import type { Host, ServiceHost } from '../host/host.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import type { Logger } from '../output/logger.ts'
 import { createCommandLine } from './command-line.ts'
+import type { HeadLookup } from './discovery.ts'
 import {
   type ResolvedValue,
   type SettingKey,
@@ -92,6 +93,8 @@ export interface Config {
   ): Promise<SettingValue<N> | undefined>
   /** Returns what the checkout says about its pull request, after `read('pr')` found none. */
   lookUpCheckout(): Promise<CheckoutLookup>
+  /** Returns the head commit of a pull request at the remote of the checkout, or why it is not known. */
+  findHead(pr: number): Promise<HeadLookup>
   /** Returns the same settings with other arguments, for a single pull request of several. */
   withArgs(given: ParsedArgs | SettingSource): Config
   /** Returns the values that were looked up so far, with their origins. */
@@ -198,6 +201,7 @@ export function resolveSettings(
         throw usageError(`No ${noun} was given.`, joinLines(hintOf(name), store.readError()?.message))
       },
       lookUpCheckout: async () => (await git()).lookUpCheckout(),
+      findHead: async pr => (await git()).findHead(pr),
       withArgs: createConfig,
       used: () => used,
       commandLine: createCommandLine({ typed: 'find' in given ? new Map() : given, configured }),

@@ -1,3 +1,4 @@
+import { usageError } from '../errors.ts'
 import { milestones } from './states.ts'
 import { parseInterval } from './values/time.ts'
 import { choice, duration, type Type, textual } from './values/types.ts'
@@ -11,6 +12,17 @@ const intervalOrAuto = textual({
 })
 
 const definition = <T>(type: Type<T>, summary: string, text: string) => ({ type, summary, default: text })
+
+/** The head commit that a pull request must have; HEAD is the commit that the settings resolve. */
+export const headCommit = textual({
+  expected: 'a commit',
+  placeholder: 'sha|HEAD',
+  suggestions: ['HEAD'],
+  parse(text) {
+    if (text === 'HEAD' || /^[\da-f]{4,64}$/i.test(text)) return text
+    throw usageError(`'${text}' is not a commit.`, 'Use HEAD, or 4 to 64 hexadecimal digits.')
+  },
+})
 
 /** What the command line and the library call the same in a wait; `--timeout` itself is a global option. */
 export const waitOptions = {

@@ -17,6 +17,8 @@ export interface WaitOptions {
   /** The time limit of the whole wait; 0 reads every pull request once. */
   readonly waitLimit: number
   readonly stopsOnError: boolean
+  /** How often a pull request is submitted, at most; undefined where it is submitted once or not at all. */
+  readonly attempts?: number
 }
 
 /** One reading of a pull request; without a record, the service did not find the pull request. */
@@ -34,9 +36,12 @@ export interface WaitObservation {
   readonly date?: number | undefined
 }
 
+/** When a pull request was submitted, and whether that is not certain, because no response came. */
+type Submission = SendingTime & { readonly isUncertain?: boolean }
+
 /** What a wait remembers of a pull request from one reading to the next; empty at the beginning. */
 export interface WaitState {
-  readonly submission?: SendingTime | undefined
+  readonly submission?: Submission | undefined
   /**
    * The record that was read before the submission. One without a `stateChangedAt` is forgotten when a reading shows
    * another record.
@@ -97,23 +102,22 @@ const maxVisibilityDelay = 10_000
 function mayBeEarlierAttempt(
   record: JsonObject,
   { at, askedAt = at, date }: WaitObservation,
-  submission: SendingTime | undefined,
+  submission: Submission | undefined,
 ): boolean {
   if (submission === undefined) return false
   const when = changedWhen(record, sentSeconds(submission, { askedAt, at, date }))
   const isRecent = at < submission.to + maxVisibilityDelay
+  // An end without a time cannot show that the submission was made.
+  const isOpen = submission.isUncertain === true && stateOf(record) !== 'MERGED'
   return hasLeft(record)
-    ? when === 'before' || (when === undefined && isRecent)
+    ? when === 'before' || (when === undefined && (isRecent || isOpen))
     : when === 'before' && isRecent
 }
 
-/** Whether the head commit of a record differs from the expected one. Either may be abbreviated, or not known. */
-function isHeadMoved(record: JsonObject, head: string | undefined): boolean {
-  const expected = head?.toLowerCase() ?? ''
-  const actual = getString(record, 'prSha')?.toLowerCase() ?? ''
-  // Every text begins with an empty one: a commit that is not known counts as the same.
-  const isSame = expected.startsWith(actual) || actual.startsWith(expected)
-  return !isSame
+/** Whether two commits differ. Either may be abbreviated; a commit that is not known counts as the same. */
+export function isOtherCommit(one = '', other = ''): boolean {
+  const [first, second] = [one.toLowerCase(), other.toLowerCase()]
+  return !first.startsWith(second) && !second.startsWith(first)
 }
 
 const reachedIn: Readonly<Record<Milestone, readonly string[]>> = {
@@ -156,7 +160,11 @@ export function judgePullRequest(
   if (equalsRecordBeforeSubmit(record, recordBeforeSubmit)) return missing(lastState, waited, grace)
   const state = stateOf(record) || undefined
   const unchanged = state === lastState.state ? unchangedAfter(lastState) : 0
-  const outcome = isHeadMoved(record, head) ? 'stale' : isDoubtful ? undefined : outcomeOf(record, until)
+  const outcome = isOtherCommit(getString(record, 'prSha'), head)
+    ? 'stale'
+    : isDoubtful
+      ? undefined
+      : outcomeOf(record, until)
   // A replica may still show the earlier attempt when the new one was seen. Without a time, nothing tells them apart.
   const keepsRecord = changeTime(recordBeforeSubmit) !== undefined
   return {
@@ -215,6 +223,8 @@ export interface WaitEnd {
   readonly isSkipped?: boolean
   /** Whether the first reading ended the wait: nothing changed while it lasted. */
   readonly isFirstReading?: boolean
+  /** What follows the sentence about the end. */
+  readonly note?: string
 }
 
 /** What a reading means for an item: how the item stands now, and the end of its wait, if it is over. */

@@ -24,6 +24,7 @@ import { explainPullRequest } from '../methods/pull-requests.ts'
 import { readReference, resolveRequest } from '../methods/resolve.ts'
 import { createLogger, type LogWriter } from '../output/logger.ts'
 import { createRedactor, type Redactor } from '../output/redactor.ts'
+import { resolveHead } from '../wait/head.ts'
 import type { WaitTarget } from '../wait/readings.ts'
 import { type IteratorName, iteratorName, type MethodName, methodName } from './method-names.ts'
 import {
@@ -37,7 +38,7 @@ import {
   sourceOf,
   toPublicError,
 } from './options.ts'
-import type { ClientOptions, WaitForPullRequestsOptions } from './types.ts'
+import type { ClientOptions, WaitChange, WaitForPullRequestsOptions } from './types.ts'
 
 /**
  * Returns a signal that follows others, with an `interrupted` error as its reason, whose cause is their reason;
@@ -214,7 +215,10 @@ async function* iterate(operation: Method, options: unknown, context: ClientCont
 
 /** Waits for pull requests. */
 async function waitFor(callOptions: unknown, context: ClientContext): Promise<CallOutcome> {
-  const { prs, signal, settings, options } = readWaitOptions('waitForPullRequests', callOptions)
+  const { prs, signal, settings, options, matchHead, onChange } = readWaitOptions(
+    'waitForPullRequests',
+    callOptions,
+  )
   const given = { ...context.settings, ...settings }
   const client = await createCallClient(given, signal, context, false)
   try {
@@ -228,7 +232,12 @@ async function waitFor(callOptions: unknown, context: ClientContext): Promise<Ca
       if (!targets.has(name)) targets.set(name, { request: { values, overrides: [] }, state })
     }
     const { waitForResults } = await import('../wait/pull-requests.ts')
-    const results = await waitForResults([...targets.values()], options, client)
+    const head = await resolveHead(matchHead, targets.size, client)
+    // A callback that fails, or never ends, must not stop the wait.
+    const report = async (change: WaitChange) => onChange?.(change)
+    const results = await waitForResults([...targets.values()], { ...options, head }, client, change => {
+      report(change).catch(() => undefined)
+    })
     return { document: results.map(({ record }) => record) }
   } finally {
     await client.close()

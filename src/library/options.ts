@@ -3,8 +3,8 @@ import { type SettingKey, type SettingSource, settingDefinitions } from '../conf
 import { parseToken } from '../config/token.ts'
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { repositoryName } from '../domain/values/repository.ts'
-import { pullRequest, repository } from '../domain/values/types.ts'
-import { waitOptions } from '../domain/wait-options.ts'
+import { pullRequest, repository, toggle } from '../domain/values/types.ts'
+import { headCommit, waitOptions } from '../domain/wait-options.ts'
 import type { WaitOptions } from '../domain/wait-state.ts'
 import { isMergeqError, type MergeqError, toMergeqError, usageError, withName } from '../errors.ts'
 import type { Json } from '../json.ts'
@@ -70,7 +70,15 @@ const waitReaders: Readonly<Record<keyof WaitForPullRequestsOptions, OptionReade
   until: waitOptions.until.type.check,
   timeout: value => waitOptions.timeout.type.check(withUnit(value)),
   interval: value => waitOptions.interval.type.check(withUnit(value)),
+  grace: value => waitOptions.grace.type.check(withUnit(value)),
   giveUpAfter: value => waitOptions.giveUpAfter.type.check(withUnit(value)),
+  matchHead: headCommit.check,
+  failOnPaused: toggle.check,
+  onChange(value) {
+    if (typeof value !== 'function')
+      throw usageError('The value must be of type (change: WaitChange) => void.')
+    return value
+  },
   signal: clientReaders.signal,
 }
 
@@ -185,9 +193,9 @@ function readValue<T>(read: () => T, what: string): T {
 /** The options of a wait after their check. */
 interface WaitValues
   extends Pick<WaitOptions, 'until' | 'interval' | 'grace' | 'giveUpAfter'>,
+    Pick<WaitForPullRequestsOptions, 'matchHead' | 'failOnPaused' | 'onChange' | 'signal'>,
     GivenSettings {
   readonly prs?: readonly string[]
-  readonly signal?: AbortSignal
   readonly timeout: number
 }
 
@@ -206,9 +214,12 @@ export function readWaitOptions(caller: string, callOptions: unknown) {
     timeout: waitLimit,
     grace,
     giveUpAfter,
+    matchHead,
+    failOnPaused = false,
+    onChange,
     ...settings
   }: WaitValues = values
   if (prs === undefined) throw usageError(`${caller}: prs is required.`, 'Pass the option prs.')
-  const fixed = { failOnPaused: false, stopsOnError: false }
-  return { prs, signal, settings, options: { until, interval, waitLimit, grace, giveUpAfter, ...fixed } }
+  const options = { until, interval, waitLimit, grace, giveUpAfter, failOnPaused, stopsOnError: false }
+  return { prs, signal, settings, matchHead, onChange, options }
 }

@@ -216,6 +216,16 @@ export interface WaitForPullRequestsOptions extends CommonOptions {
    * `30m` by default.
    */
   readonly giveUpAfter?: number | string | undefined
+  /**
+   * How long a pull request that is not found counts as not visible yet: milliseconds or a duration, `90s` by default.
+   */
+  readonly grace?: number | string | undefined
+  /** The commit, full or abbreviated, that the head of the only pull request must be; `HEAD` is that of the checkout. */
+  readonly matchHead?: string | undefined
+  /** Whether a paused queue ends the wait, with the outcome `pending`. */
+  readonly failOnPaused?: boolean | undefined
+  /** Receives each change of a pull request as it is read. */
+  readonly onChange?: ((change: WaitChange) => void) | undefined
   /** Aborts this wait, as the signal of the client does. The pull requests stay in the queue. */
   readonly signal?: AbortSignal | undefined
 }
@@ -228,6 +238,18 @@ export interface FailingCheck {
   readonly conclusion: string
 }
 
+/** A change between two polls. */
+export interface WaitChange {
+  readonly type: 'change'
+  readonly pr: number
+  /** Null for the first state that was read. */
+  readonly from: string | null
+  readonly to: string
+  readonly at: string
+  /** The position in the queue, from 1, if it is known. */
+  readonly position: number | null
+}
+
 /** How the wait for a pull request ended. */
 export interface WaitResult {
   readonly type: 'result'
@@ -238,10 +260,19 @@ export interface WaitResult {
   /** The address of the pull request. */
   readonly url: string
   /**
-   * `reached`: the state of `until`. `pending`: `timeout` was 0, and the pull request has not finished. `error`: the
-   * state could not be read; `reason` says why.
+   * `reached`: the state of `until`. `pending`: `timeout` was 0, and the pull request has not finished, or the queue is
+   * paused. `stale`: the head is another commit. `error`: the state could not be read; `reason` says why.
    */
-  readonly outcome: 'merged' | 'reached' | 'left' | 'failed' | 'cancelled' | 'timed-out' | 'pending' | 'error'
+  readonly outcome:
+    | 'merged'
+    | 'reached'
+    | 'left'
+    | 'failed'
+    | 'cancelled'
+    | 'timed-out'
+    | 'stale'
+    | 'pending'
+    | 'error'
   /** The last state that was read; null if the service did not know the pull request. */
   readonly state: PullRequestState | null
   /** The outcome as a sentence: `#7 merged after 6m52s`; of an `error`, its message. */

@@ -17,7 +17,7 @@ import type { ServiceRequest } from './resolve.ts'
 
 /** Reads what explains a pull request. Throws the error of its record. */
 export async function explain(
-  { values, overrides }: ServiceRequest<RequestedPullRequest>,
+  { values, overrides }: Omit<ServiceRequest<RequestedPullRequest>, 'operation'>,
   client: ServiceClient,
   commandFor: ExplainSources['commandFor'],
 ): Promise<Explanation> {

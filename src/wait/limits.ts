@@ -1,5 +1,4 @@
 import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
-import { attemptLimit } from '../domain/limits.ts'
 import type { Clock } from '../host/host.ts'
 
 /** The time of a whole wait, in milliseconds. It does not depend on the clock of the day. */
@@ -21,46 +20,23 @@ export function startWaitTime(waitLimit: number, clock: Clock): WaitTime {
   return { waitLimit, elapsed, remaining, hasTime: () => waitLimit === 0 || remaining() > 0 }
 }
 
-/** The limits of the requests that a wait sends. */
-export interface WaitLimits {
-  /**
-   * For a reading. It is not retried, as the next round repeats it; but a wait with the limit 0 reads once, with
-   * the usual retries.
-   */
-  readonly ofReading: RequestLimits
-  /** For a change before the wait. It keeps the usual retries, because its outcome must be known. */
-  readonly ofChange: RequestLimits
-  /** For a read before a change: only as many retries as fit into the remaining time. */
-  ofReadBeforeChange(): RequestLimits
-}
-
 /** Every attempt has at least this much time, in milliseconds. */
 const minAttemptTimeout = 1_000
 
 /**
- * Returns the limits of the requests of a wait. No attempt takes longer than the wait has left when it begins, but
+ * Returns the limits of the requests of a wait. They are not retried, as the next round repeats them; but a wait with
+ * the limit 0 has one round, with the usual retries. No attempt takes longer than the wait has left when it begins, but
  * at least a second: so a silent service delays the caller by at most a second beyond the wait. The limit 0
  * limits no attempt.
  *
  * @param attemptTimeout the time-out of one attempt in milliseconds; undefined is that of the operation
  */
-export function limitsOfWait(
-  { waitLimit, remaining }: WaitTime,
-  { maxRetries }: Pick<ServiceClient, 'maxRetries'>,
-  attemptTimeout?: number,
-): WaitLimits {
-  const timeout = (usual: number) => {
-    const configured = attemptTimeout ?? usual
-    return waitLimit === 0 ? configured : Math.min(configured, Math.max(remaining(), minAttemptTimeout))
-  }
-  const withRetries = (retries: number): RequestLimits =>
-    waitLimit === 0
-      ? { timeout }
-      : { timeout, remaining, maxRetries: Math.min(maxRetries, Math.max(0, retries)) }
+export function limitsOfWait({ waitLimit, remaining }: WaitTime, attemptTimeout?: number): RequestLimits {
+  if (waitLimit === 0) return { timeout: usual => attemptTimeout ?? usual }
   return {
-    ofReading: withRetries(0),
-    ofChange: waitLimit === 0 ? { timeout } : { timeout, remaining },
-    ofReadBeforeChange: () => withRetries(Math.floor(remaining() / (attemptTimeout ?? attemptLimit)) - 1),
+    timeout: usual => Math.min(attemptTimeout ?? usual, Math.max(remaining(), minAttemptTimeout)),
+    remaining,
+    maxRetries: 0,
   }
 }
 

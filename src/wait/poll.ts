@@ -21,12 +21,12 @@ export interface PollOptions<T, R, J extends Judgement<T>> {
   /** What is waited for. */
   readonly items: readonly T[]
   /**
-   * Reads the items. Returns their readings in their order, but fewer when the time is over. Throws only when a
+   * Reads the items. Returns their readings in their order; an item without one was not read. Throws only when a
    * signal interrupts the command.
    */
-  read(items: readonly T[]): Promise<readonly Reading<R>[]>
-  /** Says what a value means for an item; without side effects. */
-  judge(item: T, value: R): J
+  read(items: readonly T[]): Promise<readonly (Reading<R> | undefined)[]>
+  /** Says what a value means for an item, whose readings failed for `outage` before; without side effects. */
+  judge(item: T, value: R, outage: number): J
   /** Returns the time until the next reading of an item; `failures` is how many readings failed in a row. */
   schedule(item: T, failures: number): number
   /** After it no reading begins. */
@@ -115,12 +115,12 @@ export async function poll<T, R, J extends Judgement<T>>(options: PollOptions<T,
   ): { readonly judgement: J | Judgement<T>; readonly next: Waiting<T> } => {
     const { item } = before
     if (reading === undefined) return { judgement: { item }, next: before }
-    if ('value' in reading) {
-      const judgement = options.judge(item, reading.value)
-      return { judgement, next: { item: judgement.item, failures: 0, failingSince: 0 } }
-    }
     const now = limit.elapsed()
     const failingSince = before.failures === 0 ? now : before.failingSince
+    if ('value' in reading) {
+      const judgement = options.judge(item, reading.value, now - failingSince)
+      return { judgement, next: { item: judgement.item, failures: 0, failingSince: 0 } }
+    }
     const failure = reasonToGiveUp(reading.failure, now - failingSince)
     const judgement = failure === undefined ? { item } : { item, end: { outcome: 'error', failure } as const }
     return { judgement, next: { item, failures: before.failures + 1, failingSince } }
@@ -128,12 +128,13 @@ export async function poll<T, R, J extends Judgement<T>>(options: PollOptions<T,
 
   /** Runs a round. Returns the time until the next one, or undefined when the wait is over. */
   const runRound = async (): Promise<number | undefined> => {
-    const readings = await options.read(waiting.map(({ item }) => item))
+    const all = await options.read(waiting.map(({ item }) => item))
+    const readings = all.filter(reading => reading !== undefined)
     noteConnection(readings)
     const failures = readings.flatMap(reading => ('failure' in reading ? reading.failure : []))
     const fatal = failures.find(isPermanent)
     const judged = waiting.map((before, index) => {
-      const { judgement, next } = judgeReading(before, readings[index])
+      const { judgement, next } = judgeReading(before, all[index])
       if (fatal === undefined || judgement.end !== undefined) return { judgement, next }
       return { judgement: { ...judgement, end: { outcome: 'error', failure: fatal } as const }, next }
     })

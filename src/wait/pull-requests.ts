@@ -12,13 +12,21 @@ import {
   type StateChange,
   type WaitEnd,
   type WaitOptions,
+  type WaitState,
 } from '../domain/wait-state.ts'
 import { extendError, MergeqError, toMergeqError } from '../errors.ts'
-import { getString } from '../json.ts'
+import { getString, type JsonObject } from '../json.ts'
 import { giveUpLimit } from './limits.ts'
 import { backOff, poll } from './poll.ts'
-import { readTargets, startWait, type TargetRecord, type Wait, type WaitTarget } from './readings.ts'
-import { createResult, type WaitResult } from './result.ts'
+import {
+  type Attempt,
+  startWait,
+  submitAndRead,
+  type TargetRecord,
+  type Wait,
+  type WaitTarget,
+} from './readings.ts'
+import { changeRecord, createResult, type WaitResult } from './result.ts'
 
 /** What a caller does with the events of a wait. */
 export interface WaitObserver {
@@ -60,11 +68,12 @@ export async function waitForTargets(
       items: targets,
       read(items) {
         rounds++
-        return readTargets(items, wait)
+        return submitAndRead(items, wait)
       },
-      judge: (target, read) => judgeTarget(target, read, rounds === 1, wait),
+      judge: (target, read, outage) => judgeTarget(afterOutage(target, outage), read, rounds === 1, wait),
       schedule(target, failures) {
-        const { state } = target
+        const { state, attempt } = target
+        if (attempt?.isDue === true && failures === 0) return 0
         const delay =
           options.interval === 'auto' ? backOff(automaticDelay(state), failures, random()) : options.interval
         // The last reading of a missing pull request is at the end of its grace period.
@@ -90,19 +99,24 @@ export async function waitForTargets(
 }
 
 /**
- * Waits for pull requests and returns their results in their order; logs what `pr wait` says on the way. Throws
+ * Waits for pull requests and returns their results in their order; logs what `pr wait` says on the way, and hands each
+ * change to `onChange`. Throws
  * the error of a reading that shows a mistake of the caller or of mergeq; other errors are results.
  */
 export async function waitForResults(
   targets: readonly WaitTarget[],
   options: WaitOptions,
   client: ServiceClient,
+  onChange: (change: ReturnType<typeof changeRecord>) => void,
 ): Promise<readonly WaitResult[]> {
   const { host, logger } = client
   const wait = startWait(options, client, client.options.timeout)
   const results = new Map<WaitTarget['request'], WaitResult>()
   await waitForTargets(targets, wait, {
-    reportChange: ({ request }, change) => logger.info(describeChange(request.values.pr, change)),
+    reportChange({ request: { values } }, change) {
+      onChange(changeRecord(values.pr, change, host.clock.now()))
+      return logger.info(describeChange(values.pr, change))
+    },
     async reportEnd(target, end) {
       const { failure } = end
       if (failure?.kind === 'usage' || failure?.kind === 'internal') throw failure
@@ -117,15 +131,25 @@ export async function waitForResults(
   return targets.flatMap(({ request }) => results.get(request) ?? [])
 }
 
+/** An outage is no part of the time for which a pull request was not found. */
+function afterOutage(target: WaitTarget, outage: number): WaitTarget {
+  const { missingSince } = target.state
+  return missingSince === undefined
+    ? target
+    : { ...target, state: { ...target.state, missingSince: missingSince + outage } }
+}
+
 /** Says what a reading means for a pull request: how it stands now, what changed, and the end of its wait. */
 function judgeTarget(
-  target: WaitTarget,
-  { observation, notFound, queue }: TargetRecord,
+  before: WaitTarget,
+  { target = before, observation, notFound, queue, end }: TargetRecord,
   isFirstRound: boolean,
-  { options, client }: Wait,
+  { options, client, submitter }: Wait,
 ): TargetJudgement {
+  if (observation === undefined || end !== undefined) return { item: target, end }
   const { state, change, outcome, isOutdated } = judgePullRequest(target.state, observation, options)
-  const item = { ...target, state, queue, record: isOutdated ? target.record : observation.record }
+  const record = isOutdated ? target.record : observation.record
+  const item = { ...target, state, queue, record, attempt: attemptAfter(target, state, record) }
   if (outcome === 'error')
     return { item, change, end: { outcome, failure: notFound ?? submissionNotVisibleError(item, client) } }
   const isStuck = options.failOnPaused && isPaused(queue)
@@ -133,13 +157,31 @@ function judgeTarget(
   const isNewlyMissing = isUnseen && state.missingSince !== undefined && state.submission === undefined
   if (outcome === undefined && !isStuck) return { item, change, isNewlyMissing }
   const isFirstReading = isFirstRound && state.submission === undefined
-  return { item, change, end: { outcome: outcome ?? 'pending', isFirstReading } }
+  const lastEnd = { outcome: outcome ?? 'pending', isFirstReading }
+  if (item.attempt === undefined || submitter?.mayFollow(item, lastEnd) !== true)
+    return { item, change, end: lastEnd }
+  return { item: { ...item, attempt: { ...item.attempt, isDue: true, lastEnd } }, change }
+}
+
+/**
+ * Returns what a reading says of a submission: the first that shows it settles whether it was made. A pull request that
+ * has merged may have merged before.
+ */
+function attemptAfter(
+  { attempt, state: { recordBeforeSubmit } }: WaitTarget,
+  { state }: WaitState,
+  record: JsonObject | undefined,
+): Attempt | undefined {
+  if (attempt === undefined || state === undefined) return attempt
+  const wasQueued = recordBeforeSubmit?.isCurrentlySubmittedToQueue === true
+  const submitted = attempt.submitted ?? (wasQueued || state === 'MERGED' ? null : true)
+  return { ...attempt, submitted, head: attempt.head ?? getString(record, 'prSha') }
 }
 
 /** Reports what a round brought. Resolves to whether the wait goes on. */
 async function reportRound(
   judgements: readonly TargetJudgement[],
-  { options, client: { logger, nameOf } }: Wait,
+  { options, client: { logger, nameOf }, submitter }: Wait,
   observer: WaitObserver,
 ): Promise<boolean> {
   for (const { item, change, end } of judgements) {
@@ -150,7 +192,9 @@ async function reportRound(
       await logger.warnOnce(`Unknown state ${change.to}; still waiting.`)
     if (change !== undefined)
       await observer.reportChange(item, change, end !== undefined || options.waitLimit === 0)
-    if (end !== undefined) await observer.reportEnd(item, end)
+    if (end === undefined) continue
+    const last = (await submitter?.conclude(item, end)) ?? { item, end }
+    await observer.reportEnd(last.item, last.end ?? end)
   }
   const missing = judgements.flatMap(({ item, isNewlyMissing }) =>
     isNewlyMissing === true ? `#${item.request.values.pr}` : [],

@@ -1,7 +1,7 @@
 import { callOperation } from '../api/call.ts'
 import type { BodyOverride } from '../api/operation.ts'
 import { getQueue } from '../api/operations/queues.ts'
-import type { ServiceClient } from '../api/service-client.ts'
+import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import {
   judgeQueue,
   type QueueCondition,
@@ -12,7 +12,7 @@ import {
 import type { Repository } from '../domain/values/repository.ts'
 import { automaticDelay, type WaitEnd } from '../domain/wait-state.ts'
 import type { JsonObject } from '../json.ts'
-import { giveUpLimit, type WaitLimits, type WaitTime } from './limits.ts'
+import { giveUpLimit, type WaitTime } from './limits.ts'
 import { backOff, poll, readingOf } from './poll.ts'
 
 /** Times are in milliseconds. */
@@ -25,7 +25,7 @@ interface QueueWait {
   readonly interval: number | 'auto'
   readonly giveUpAfter: number
   readonly time: WaitTime
-  readonly limits: WaitLimits
+  readonly limits: RequestLimits
 }
 
 /** What a caller does with the events of a wait for a queue. */
@@ -49,7 +49,7 @@ export async function waitForQueue(
   const { host, logger } = client
   let last: QueueJudgement = { item: { unchanged: 0 } }
   const read = async (): Promise<JsonObject> => {
-    const options = { overrides: request.overrides, limits: limits.ofReading }
+    const options = { overrides: request.overrides, limits }
     const { response } = await callOperation(client, getQueue, request.values, options)
     return response.records[0] ?? {}
   }

@@ -2,23 +2,32 @@ import { callOperation } from '../api/call.ts'
 import type { BodyOverride } from '../api/operation.ts'
 import { getSubmittedPullRequest } from '../api/operations/pull-requests.ts'
 import { getQueue } from '../api/operations/queues.ts'
-import type { ServiceClient } from '../api/service-client.ts'
+import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
 import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
 import { queueName } from '../domain/values/repository.ts'
-import type { WaitObservation, WaitOptions, WaitState } from '../domain/wait-state.ts'
-import { failureOrThrow, isNotFound, isPermanent, type MergeqError, withPeriod } from '../errors.ts'
+import type { Judgement, WaitEnd, WaitObservation, WaitOptions, WaitState } from '../domain/wait-state.ts'
+import {
+  failureOrThrow,
+  isNotFound,
+  isPassing,
+  isPermanent,
+  type MergeqError,
+  withPeriod,
+} from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import { limitsOfWait, startWaitTime, type WaitLimits, type WaitTime } from './limits.ts'
-import type { Reading } from './poll.ts'
+import { limitsOfWait, startWaitTime, type WaitTime } from './limits.ts'
+import { type Reading, readingOf } from './poll.ts'
 
 /** A wait for pull requests while it lasts. */
 export interface Wait {
   readonly options: WaitOptions
   readonly client: ServiceClient
   readonly time: WaitTime
-  readonly limits: WaitLimits
+  readonly limits: RequestLimits
+  /** What submits the pull requests, in a wait that does. */
+  readonly submitter?: Submitter
   /** The queues that the service refused to show, by name: they are not read again. */
   readonly unreadableQueues: Set<string>
   /** The pull requests whose failing checks were read. */
@@ -28,8 +37,37 @@ export interface Wait {
 /** @param attemptTimeout the time-out of one attempt in milliseconds; undefined is that of the operation */
 export function startWait(options: WaitOptions, client: ServiceClient, attemptTimeout?: number): Wait {
   const time = startWaitTime(options.waitLimit, client.host.clock)
-  const limits = limitsOfWait(time, client, attemptTimeout)
+  const limits = limitsOfWait(time, attemptTimeout)
   return { options, client, time, limits, unreadableQueues: new Set(), failingReads: new Set() }
+}
+
+/** Submits pull requests in the rounds of a wait. */
+export interface Submitter {
+  /**
+   * Submits a pull request, and says how it stands then; it may have ended before. Rejects if nothing was sent: then a
+   * later round may try again.
+   */
+  submit(target: WaitTarget): Promise<Judgement<WaitTarget>>
+  /** Whether a pull request whose attempt ended so may be submitted again. */
+  mayFollow(target: WaitTarget, end: WaitEnd): boolean
+  /** Says how the wait for a pull request ends, given what is known of its submission. */
+  conclude(target: WaitTarget, end: WaitEnd): Promise<Required<Judgement<WaitTarget>>>
+}
+
+/** What a wait that submits pull requests knows of the submissions of one. */
+export interface Attempt {
+  /** How many there were for this wait, with one that was in the queue already. */
+  readonly number: number
+  /** Whether the next round submits the pull request. */
+  readonly isDue: boolean
+  /** Whether this wait submitted it; null if that is not known. */
+  readonly submitted: boolean | null
+  /** Why it is not known. */
+  readonly unknown?: MergeqError | undefined
+  /** How the previous attempt ended. */
+  readonly lastEnd?: WaitEnd | undefined
+  /** The head commit that was submitted, if it is known. */
+  readonly head?: string | undefined
 }
 
 /** A pull request that is waited for. */
@@ -43,14 +81,75 @@ export interface WaitTarget {
   readonly record?: JsonObject | undefined
   /** The queue, if the last round read it. */
   readonly queue?: JsonObject | undefined
+  readonly attempt?: Attempt | undefined
 }
 
 /** What was read of a pull request. */
 export interface TargetRecord {
-  readonly observation: WaitObservation
+  /** How the pull request stands after its submission, if this round submitted it. */
+  readonly target?: WaitTarget
+  /** Undefined if only the submission succeeded. */
+  readonly observation?: WaitObservation
+  /** The end of the wait, if the submission shows it. */
+  readonly end?: WaitEnd | undefined
   /** That the service does not know the pull request. */
   readonly notFound?: MergeqError
   readonly queue?: JsonObject | undefined
+}
+
+/** Submits the pull requests whose submission is due, one after the other, and reads the others. */
+export async function submitAndRead(
+  targets: readonly WaitTarget[],
+  wait: Wait,
+): Promise<readonly (Reading<TargetRecord> | undefined)[]> {
+  const submitted = await submitTargets(targets, wait)
+  const readable: WaitTarget[] = []
+  const indexes: number[] = []
+  for (const [index, target] of targets.entries()) {
+    const reading = submitted.get(target)
+    const isSubmitted = reading !== undefined && 'value' in reading && reading.value.end === undefined
+    if (target.attempt?.isDue === true && !isSubmitted) continue
+    readable.push(isSubmitted ? (reading.value.target ?? target) : target)
+    indexes.push(index)
+  }
+  const read = await readTargets(readable, wait)
+  return targets.map((target, index) => {
+    const submission = submitted.get(target)
+    const reading = read[indexes.indexOf(index)]
+    if (submission === undefined || 'failure' in submission || submission.value.end !== undefined)
+      return submission ?? reading
+    if (reading === undefined) return submission
+    if ('value' in reading) return { value: { ...submission.value, ...reading.value } }
+    // The submission must not be forgotten; the next round repeats the reading.
+    const end = isPassing(reading.failure)
+      ? {}
+      : { end: { outcome: 'error', failure: reading.failure } as const }
+    return { value: { ...submission.value, ...end } }
+  })
+}
+
+/** Returns what came of the submissions that were tried. The error of an outage counts for the rest, too. */
+async function submitTargets(
+  targets: readonly WaitTarget[],
+  { submitter, client, time, options }: Wait,
+): Promise<ReadonlyMap<WaitTarget, Reading<TargetRecord>>> {
+  const readings = new Map<WaitTarget, Reading<TargetRecord>>()
+  let outage: Reading<TargetRecord> | undefined
+  for (const target of targets) {
+    if (submitter === undefined || target.attempt?.isDue !== true) continue
+    client.host.interrupted.throwIfAborted()
+    if (!time.hasTime()) break
+    const submit = async () => {
+      const { item, end } = await submitter.submit(target)
+      return { target: item, end }
+    }
+    const reading = outage ?? (await readingOf(submit))
+    readings.set(target, reading)
+    if (!('failure' in reading)) continue
+    if (isPassing(reading.failure)) outage = reading
+    else if (options.stopsOnError || isPermanent(reading.failure)) break
+  }
+  return readings
 }
 
 /**
@@ -61,7 +160,7 @@ export interface TargetRecord {
  * their order, but fewer when the time is over or a request is rejected. Throws only when a signal interrupts the
  * command.
  */
-export async function readTargets(
+async function readTargets(
   targets: readonly WaitTarget[],
   wait: Wait,
 ): Promise<readonly Reading<TargetRecord>[]> {
@@ -116,8 +215,7 @@ async function readListing(
   if (first === undefined) return []
   const { repo, targetBranch } = first.request.values
   try {
-    const options = { limits: limits.ofReading }
-    const { response } = await callOperation(client, getQueue, { repo, targetBranch }, options)
+    const { response } = await callOperation(client, getQueue, { repo, targetBranch }, { limits })
     const [queue = {}] = response.records
     const times = { at: host.clock.now(), waited: time.elapsed() }
     const observations = new Map(
@@ -151,7 +249,7 @@ async function readTargetRecord(
   const { clock } = client.host
   const askedAt = clock.now()
   try {
-    const options = { limits: limits.ofReading, overrides }
+    const options = { limits, overrides }
     const { response, date } = await callOperation(client, getSubmittedPullRequest, values, options)
     const [record = {}] = response.records
     return {

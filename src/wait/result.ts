@@ -5,7 +5,13 @@ import { kindOfOutcome, stateWords, type WaitOutcome } from '../domain/states.ts
 import type { FailingCheck } from '../domain/test-run.ts'
 import { urlOfPullRequest } from '../domain/values/pull-request.ts'
 import { isSameRepository, repositoryName } from '../domain/values/repository.ts'
-import { isPaused, missingState, type WaitEnd, type WaitOptions } from '../domain/wait-state.ts'
+import {
+  isPaused,
+  missingState,
+  type StateChange,
+  type WaitEnd,
+  type WaitOptions,
+} from '../domain/wait-state.ts'
 import { exitCodeOf } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import type { Wait, WaitTarget } from './readings.ts'
@@ -26,6 +32,16 @@ export interface WaitResult {
   readonly record: JsonObject
 }
 
+/** Returns a change as a record. A change without a time gets `now`, in milliseconds since 1970. */
+export const changeRecord = (pr: number, { from, to, at, position }: StateChange, now: number) => ({
+  type: 'change' as const,
+  pr,
+  from: from ?? null,
+  to,
+  at: at ?? new Date(now).toISOString(),
+  position: position ?? null,
+})
+
 /** Returns the result of a pull request whose wait has ended; it may read the failing checks. */
 export async function createResult(
   target: WaitTarget,
@@ -44,7 +60,8 @@ export async function createResult(
   )
   const isFailed = outcome === 'failed' || (outcome === 'left' && target.state.state === 'FAILED')
   const failingChecks = isFailed && readsFailingChecks ? await readFailingChecks(target, wait) : []
-  const reason = describeEnd(target, end, elapsed, options)
+  const head = options.head ?? target.attempt?.head
+  const reason = describeEnd(target, end, elapsed, { head })
   const record = {
     type: 'result',
     pr,
@@ -58,6 +75,8 @@ export async function createResult(
     ...(isFailed && {
       failingChecks: failingChecks.map(({ name, url = null, conclusion }) => ({ name, url, conclusion })),
     }),
+    ...(target.attempt && { submitted: target.attempt.submitted }),
+    ...(target.attempt && options.attempts !== undefined && { attempts: target.attempt.number }),
     elapsedSeconds: Math.floor(elapsed / 1_000),
     exit,
   }
@@ -77,8 +96,8 @@ async function readFailingChecks(
   const { clock } = client.host
   const deadline = clock.monotonic() + failingChecksTime
   const timeout = (usual: number) =>
-    Math.min(limits.ofReading.timeout?.(usual) ?? usual, Math.max(1, deadline - clock.monotonic()))
-  const readLimits = { ...limits.ofReading, timeout }
+    Math.min(limits.timeout?.(usual) ?? usual, Math.max(1, deadline - clock.monotonic()))
+  const readLimits = { ...limits, timeout }
   try {
     const detailed = await withTimeline(client, record, request.values, { limits: readLimits })
     const { run } = await readTestRun(detailed, request.values, client, readLimits)
@@ -100,7 +119,7 @@ export function shortCommits(expected: string, found: string): readonly [expecte
  */
 export function describeEnd(
   target: Pick<WaitTarget, 'request' | 'state' | 'record' | 'queue'>,
-  { outcome, isSkipped = false, isFirstReading = false }: WaitEnd,
+  { outcome, isSkipped = false, isFirstReading = false, note }: WaitEnd,
   elapsed: number,
   { head = '' }: Pick<WaitOptions, 'head'>,
 ): string {
@@ -132,5 +151,6 @@ export function describeEnd(
   }
   const sentence = (isFirstReading ? sentencesAtFirst[outcome] : undefined) ?? sentences[outcome]
   const isHeld = (outcome === 'timed-out' || outcome === 'pending') && isPaused(target.queue)
-  return isHeld ? `${sentence}: the queue is paused` : sentence
+  if (isHeld) return `${sentence}: the queue is paused`
+  return note === undefined ? sentence : `${sentence}. ${note}`
 }

@@ -117,6 +117,46 @@ describe('waitForPullRequests', () => {
     })
   })
 
+  test('takes the other options of `pr wait`, and hands on each change', async () => {
+    const changes: unknown[] = []
+    const { client } = await clientOf(({ path }, index) =>
+      path.endsWith('/getQueue')
+        ? { body: '{"state":"PAUSED","enqueuedPullRequests":[]}' }
+        : { body: JSON.stringify({ state: index === 0 ? 'TESTING' : 'MERGED', prSha: '4f2a9c1' }) },
+    )
+    const onChange = (change: unknown) => {
+      changes.push(change)
+      throw new Error('a fault of the caller')
+    }
+    const wait = { prs: [7], interval: '1s', matchHead: '4f2a', onChange }
+    expect(await client.waitForPullRequests(wait)).toMatchObject([{ outcome: 'merged' }])
+    const change = { type: 'change', pr: 7, position: null, at: expect.any(String) }
+    expect(changes).toEqual([
+      { ...change, from: null, to: 'TESTING' },
+      { ...change, from: 'TESTING', to: 'MERGED' },
+    ])
+    expect(await client.waitForPullRequests({ ...wait, matchHead: 'bbbb' })).toMatchObject([
+      { outcome: 'stale', exit: 14 },
+    ])
+    const paused = await clientOf(({ path }) =>
+      path.endsWith('/getQueue')
+        ? { body: '{"state":"PAUSED","enqueuedPullRequests":[]}' }
+        : record('PENDING'),
+    )
+    expect(await paused.client.waitForPullRequests({ prs: [7], failOnPaused: true })).toMatchObject([
+      { outcome: 'pending', exit: 8 },
+    ])
+    const missing = await clientOf(() => ({ status: 404 }))
+    expect(await missing.client.waitForPullRequests({ prs: [7], grace: 5_000 })).toMatchObject([
+      { outcome: 'error', exit: 5, elapsedSeconds: 5 },
+    ])
+    await expect(
+      missing.client.waitForPullRequests({ prs: [7, 8], matchHead: '4f2a' }),
+    ).rejects.toMatchObject({
+      message: 'matchHead works with only one pull request.',
+    })
+  })
+
   test('an abort rejects with the reason of the signal as its cause, and leaves no listener', async () => {
     const stop = new AbortController()
     const { client, requests } = await clientOf((_, index) => {
@@ -143,7 +183,10 @@ describe('waitForPullRequests', () => {
       interval: [999, '0s', 'often', Number.NaN, null],
       giveUpAfter: ['soon', -1],
       signal: [{}, 'x', null],
-      grace: ['1s'],
+      grace: ['soon', -1],
+      matchHead: ['main', 7],
+      failOnPaused: ['yes'],
+      onChange: ['log'],
     }
     for (const [option, values] of Object.entries(wrong))
       for (const value of values)

@@ -12,7 +12,7 @@ describe('the built program', () => {
 
   test.each([
     ['pr wait 7 --timeout 1s', 124, '7\ttimed-out\t\t1\n'],
-    ['pr submit 7 --wait --timeout 1s', 7, '7\terror\t\t1\n'],
+    ['pr submit 7 --wait --timeout 1s', 124, '7\terror\t\t1\n'],
   ])('ends in time although the service is silent: %s', async (line, exit, row) => {
     const service = kept(await startTestServer({ answer: () => 'silence' }))
     const { code, out } = await home.run(line.split(' '), { env: { MERGEQ_BASE_URL: service.baseUrl() } })

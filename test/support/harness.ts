@@ -74,6 +74,8 @@ export interface Setting {
     options: { readonly env: Environment; readonly timeout?: number },
   ) => GitResult & ProgramResult
   readonly signal?: AbortSignal
+  /** Returns a number from 0 to 1 for the jitter of delays; 0.5 by default. */
+  readonly random?: () => number
   /** Called with each URL that is opened in a browser; what it throws is the error of the browser. */
   readonly openUrl?: (url: string) => void
   /** Whether standard output is a terminal that has links. */
@@ -168,7 +170,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         await new Promise(resolve => setImmediate(resolve))
       },
     },
-    random: () => 0.5,
+    random: setting.random ?? (() => 0.5),
     input: {
       terminal: setting.inputTerminal ?? false,
       // As with a real standard input, what was read is gone.

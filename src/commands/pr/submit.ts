@@ -1,6 +1,7 @@
 import { tryRead } from '../../api/extra-reads.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import {
+  cancelPullRequest,
   getMergeQueueTestingDetails,
   getSubmittedPullRequest,
   submitPullRequest,
@@ -22,8 +23,9 @@ import { usageError } from '../../errors.ts'
 import { getNumber, getString, type JsonObject } from '../../json.ts'
 import type { ServiceRequest } from '../../methods/resolve.ts'
 import { styled } from '../../output/styled-text.ts'
+import { resolveHead } from '../../wait/head.ts'
 import { explainFinished, readRecordOnce } from './reads.ts'
-import { readWaitOptions, waitCommand, waitInputs, waitRecord } from './wait-options.ts'
+import { readWaitOptions, submitRecord, waitCommand, waitInputs } from './wait-options.ts'
 
 /** The largest number of pull requests that the suggested command names. */
 const maxSuggested = 10
@@ -82,7 +84,7 @@ const waitInput: Input<boolean> = {
     const wait = typedWait.read(args)
     const typed = Object.keys(waitInputs)
       .map(key => `--${optionName(key)}`)
-      .find(name => args.has(name))
+      .find(name => name !== '--match-head' && args.has(name))
     if (typed !== undefined && !wait)
       throw usageError(`${typed} requires --wait.`, `Add --wait, or omit ${typed}.`)
     return wait
@@ -93,7 +95,10 @@ export const prSubmitCommand = command({
   name: 'pr submit',
   summary: 'Submit pull requests to the queue for testing and merging',
   operation: submitPullRequest,
-  alsoSends: [getSubmittedPullRequest, getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
+  alsoSends: [
+    ...[getSubmittedPullRequest, getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
+    cancelPullRequest,
+  ],
   options: {
     requests: requestsOf(submitPullRequest, { pr: pullRequestArguments }),
     wait: waitInput,
@@ -102,10 +107,10 @@ export const prSubmitCommand = command({
   exits: Object.values(kindOfOutcome),
   prints: {
     table: 'one sentence per pull request; on a pipe, a row with pr, ok, delivery, message',
-    json: 'one receipt per pull request, {"operation","repo","targetBranch","pr","ok","delivery"}; with --wait, one result',
+    json: 'one receipt per pull request, {"operation","repo","targetBranch","pr","ok","delivery"}; with --wait, one result with "submitted"',
     ndjson: 'the same, one per line; with --wait, the lines of `mergeq pr wait`',
   },
-  fields: typed => (typed.has('--wait') ? waitRecord : receiptRecord),
+  fields: typed => (typed.has('--wait') ? submitRecord : receiptRecord),
   examples: [
     'mergeq pr submit 123',
     'mergeq pr submit 123 124 --priority high',
@@ -116,6 +121,12 @@ export const prSubmitCommand = command({
       const waitOptions = await readWaitOptions(waitValues, requests.length, cli)
       const { submitAndWait } = await import('./submit-and-wait.ts')
       return submitAndWait(requests, waitOptions, cli)
+    }
+    const head = await resolveHead(waitValues.matchHead, requests.length, cli.client())
+    const [only] = requests
+    if (head !== undefined && only !== undefined && !cli.options.dryRun) {
+      const { checkHead } = await import('./head.ts')
+      await checkHead(only.values, head, cli)
     }
     const code = await runRequests(cli, requests, {
       // Equal priority is first come, first served (docs/reference/service.md, "Priorities").

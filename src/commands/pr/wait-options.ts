@@ -6,16 +6,15 @@ import type { CommandLine } from '../../domain/suggested-command.ts'
 import { type RequestedPullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { repositoryKey } from '../../domain/values/repository.ts'
 import { parseDuration } from '../../domain/values/time.ts'
-import { textual } from '../../domain/values/types.ts'
-import { waitOptions } from '../../domain/wait-options.ts'
+import { headCommit, waitOptions } from '../../domain/wait-options.ts'
 import type { WaitOptions } from '../../domain/wait-state.ts'
-import { usageError } from '../../errors.ts'
 import { columns } from '../../output/view.ts'
+import { resolveHead } from '../../wait/head.ts'
 import type { WaitTime } from '../../wait/limits.ts'
 
 /** Returns the time limit of a whole wait in milliseconds: for a wait, `--timeout` means nothing else. */
-export const waitLimitOf = (args: ParsedArgs): number =>
-  parseDuration(args.get('--timeout')?.[0] ?? waitOptions.timeout.default)
+export const waitLimitOf = (args: ParsedArgs, defaultLimit = waitOptions.timeout.default): number =>
+  parseDuration(args.get('--timeout')?.[0] ?? defaultLimit)
 
 /**
  * Returns the time-out of one attempt in a wait, in milliseconds: only the environment and the stored settings give
@@ -27,22 +26,12 @@ export async function attemptTimeoutOf({ args, settings }: Cli): Promise<number 
   return (await settings.withArgs(others).read('timeout')) || undefined
 }
 
-const commit = textual({
-  expected: 'a commit',
-  placeholder: 'sha|HEAD',
-  suggestions: ['HEAD'],
-  parse(text) {
-    if (text === 'HEAD' || /^[\da-f]{4,64}$/i.test(text)) return text
-    throw usageError(`'${text}' is not a commit.`, 'Use HEAD, or 4 to 64 hexadecimal digits.')
-  },
-})
-
 /** The options of a wait (docs/reference/cli.md, "Waiting"), except `--timeout`, which is a global option. */
 export const waitInputs = {
   until: waitOptions.until,
   interval: waitOptions.interval,
   grace: { ...waitOptions.grace, advanced: true },
-  matchHead: option(commit, 'Fail if the head of the pull request is not this commit'),
+  matchHead: option(headCommit, 'Fail if the head of the pull request is not this commit'),
   giveUpAfter: { ...waitOptions.giveUpAfter, advanced: true },
   failOnPaused: flag('Exit 8 if the queue is paused'),
   noBell: { ...flag('Do not ring the bell of the terminal after a wait of more than 10s'), advanced: true },
@@ -72,27 +61,24 @@ export const waitRecord: RecordFields = {
   ),
 }
 
-/**
- * Reads the options of a wait for a number of pull requests; HEAD is the commit that the settings resolve.
- * Throws a usage error when a head commit is given for more than one pull request.
- */
+/** A record of a wait that submits. */
+export const submitRecord: RecordFields = { ...waitRecord, names: [...waitRecord.names, 'submitted'] }
+
+/** Reads the options of a wait for a number of pull requests. */
 export async function readWaitOptions(
   { matchHead, ...values }: OptionValues<typeof waitInputs>,
   pullRequestCount: number,
-  { args, settings }: Cli,
+  cli: Cli,
+  defaultLimit?: string,
 ): Promise<WaitOptions> {
-  if (matchHead !== undefined && pullRequestCount > 1)
-    throw usageError(
-      '--match-head works with only one pull request.',
-      'Run a separate wait for each pull request.',
-    )
-  const head = matchHead === 'HEAD' ? await settings.read('sha') : matchHead
-  if (matchHead !== undefined && head === undefined)
-    throw usageError(
-      '--match-head: the commit of HEAD is unknown.',
-      'Run the command in a git checkout, or specify the commit: --match-head 4f2a9c1',
-    )
-  return { ...values, head, waitLimit: waitLimitOf(args), stopsOnError: args.has('--stop-on-error') }
+  const { args } = cli
+  const head = await resolveHead(matchHead, pullRequestCount, cli.client())
+  return {
+    ...values,
+    head,
+    waitLimit: waitLimitOf(args, defaultLimit),
+    stopsOnError: args.has('--stop-on-error'),
+  }
 }
 
 /** Returns the command that continues the wait for pull requests; those of several repositories have URLs. */

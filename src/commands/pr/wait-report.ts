@@ -3,6 +3,7 @@ import { drawsResults } from '../../cli/context.ts'
 import { reportErrors } from '../../cli/report.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import { formatOrdinal, joinTruncated, shorten } from '../../domain/format.ts'
+import type { OutputFormat } from '../../domain/output-formats.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import {
@@ -13,13 +14,13 @@ import {
   type WaitOptions,
 } from '../../domain/wait-state.ts'
 import { exitCodeOf, extendError, type MergeqError, mostSevere } from '../../errors.ts'
-import type { JsonObject } from '../../json.ts'
+import { getArray, getString, type JsonObject } from '../../json.ts'
 import { linkSpan, type StyledLine, stateSpan } from '../../output/styled-text.ts'
-import { type Result, singleRecord } from '../../output/view.ts'
+import { columns, type Result, singleRecord } from '../../output/view.ts'
 import type { WaitTime } from '../../wait/limits.ts'
 import { interruptedWaitError, type WaitObserver, waitForTargets } from '../../wait/pull-requests.ts'
 import { startWait, type Wait, type WaitTarget } from '../../wait/readings.ts'
-import { createResult } from '../../wait/result.ts'
+import { changeRecord, createResult } from '../../wait/result.ts'
 import { readUsualTime } from '../queue/screen.ts'
 import { attemptTimeoutOf, ringBell, waitCommand, waitRecord } from './wait-options.ts'
 import {
@@ -83,11 +84,7 @@ export class WaitReporter implements WaitObserver {
     const { pr, repo } = request.values
     const { from, to, position } = change
     this.signs.noteOutput()
-    if (this.isStream) {
-      const at = change.at ?? new Date(host.clock.now()).toISOString()
-      const record = { type: 'change', pr, from: from ?? null, to, at, position: position ?? null }
-      return printer.add(resultOf(record))
-    }
+    if (this.isStream) return printer.add(resultOf(changeRecord(pr, change, host.clock.now())))
     const hasReader = messages === 'person'
     if (isEnd && drawsResults(this.cli) && (hasReader || from === undefined)) return
     if (hasReader)
@@ -99,6 +96,15 @@ export class WaitReporter implements WaitObserver {
         position === undefined ? '' : `, ${formatOrdinal(position)}`,
       ])
     return logger.info(describeChange(pr, change))
+  }
+
+  /** Reports that a pull request is submitted, or was in the queue already: in NDJSON, and again for a person. */
+  async reportAttempt(pr: number, attempt: number, reason: string): Promise<void> {
+    const { attempts } = this.wait.options
+    if (attempts === undefined) return
+    if (this.isStream) return this.cli.printer.add(resultOf({ type: 'attempt', pr, attempt, reason }))
+    this.signs.noteOutput()
+    if (attempt > 1) await this.cli.logger.info(`#${pr}: attempt ${attempt} of ${attempts}. ${reason}`)
   }
 
   reportOutage(text: string, isOver: boolean): Promise<void> {
@@ -116,6 +122,8 @@ export class WaitReporter implements WaitObserver {
   /** Prints the results so far, and tells what became of the other pull requests. */
   async interrupted(failure: MergeqError, waiting: readonly WaitTarget[]): Promise<MergeqError> {
     await this.flush()
+    // A change was in progress; the error names it.
+    if (failure.details.delivery !== undefined) return failure
     const queued = waiting.filter(({ state }) => state.state !== undefined || state.submission !== undefined)
     const names = queued.map(({ request }) => `#${request.values.pr}`)
     const list = names.length === 2 ? names.join(' and ') : joinTruncated(names)
@@ -142,7 +150,7 @@ export class WaitReporter implements WaitObserver {
       await logger.warnOnce(`The queue for ${queueName(target.request.values)} is paused (--fail-on-paused).`)
     const { columns } = host.out
     const stepOptions = {
-      head: options.head,
+      head: options.head ?? target.attempt?.head,
       count: this.requests.length,
       commandLine: settings.commandLine,
     }
@@ -150,7 +158,7 @@ export class WaitReporter implements WaitObserver {
       ...checkLines([signOfEnd(target, end), ' ', ...styleReason(result)], failingChecks, columns),
       ...stepLines(nextSteps(target, end, stepOptions), columns),
     ]
-    this.results.set(target.request, { end, exit, result: resultOf(record, lines) })
+    this.results.set(target.request, { end, exit, result: resultOf(record, lines, this.cli.options.format) })
     await this.print(this.isStream)
   }
 
@@ -193,10 +201,36 @@ export class WaitReporter implements WaitObserver {
   }
 }
 
-/** Returns a record as a result; `lines` are drawn for a person. Of a change, only NDJSON is printed. */
-const resultOf = (record: JsonObject, lines: () => readonly StyledLine[] = () => []): Result => ({
+/** The columns of the Markdown table, which is the summary of a CI job. */
+const markdownColumns = columns(
+  ['PR', 'pr', 'pr'],
+  ['OUTCOME', 'outcome'],
+  ['REASON', 'reason'],
+  ['URL', 'url'],
+  [
+    'FAILING CHECKS',
+    'failingChecks',
+    'plain',
+    {
+      show: row =>
+        getArray(row, 'failingChecks')
+          .map(check => [getString(check, 'name'), getString(check, 'url')].join(' ').trim())
+          .join(', '),
+    },
+  ],
+)
+
+/**
+ * Returns a record as a result; `lines` are drawn for a person. Of a change, only NDJSON is printed. Markdown has
+ * columns of its own.
+ */
+const resultOf = (
+  record: JsonObject,
+  lines: () => readonly StyledLine[] = () => [],
+  format?: OutputFormat,
+): Result => ({
   ...singleRecord(record),
-  columns: waitRecord.columns,
+  columns: format?.name === 'markdown' ? markdownColumns : waitRecord.columns,
   screen: () => ({ heading: lines() }),
 })
 

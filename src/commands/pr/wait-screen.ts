@@ -196,7 +196,7 @@ type Step = readonly [purpose: string, command: string]
 
 /** Returns the next commands; `count` is the number of pull requests that the command waits for. */
 export function nextSteps(
-  { request: { values }, state: { state, missingSince, submission }, record, queue }: WaitTarget,
+  { request: { values }, state: { state, missingSince, submission }, record, queue, attempt }: WaitTarget,
   { outcome, isSkipped = false }: WaitEnd,
   { head = '', count, commandLine }: Pick<WaitOptions, 'head'> & { count: number; commandLine: CommandLine },
 ): readonly Step[] {
@@ -213,8 +213,9 @@ export function nextSteps(
       const [, found] = shortCommits(head, getString(record, 'prSha') ?? '')
       // The commit is text from the service: it must not put anything else into a command line.
       if (!/^[\da-f]+$/i.test(found)) return []
-      const command = commandLine(['pr', 'wait', pr, '--match-head', found], values)
-      return [['To wait for the new head commit', command]]
+      const words = attempt === undefined ? ['pr', 'wait', pr] : ['pr', 'submit', pr, '--wait']
+      const command = commandLine([...words, '--match-head', found], values)
+      return [[`To ${attempt === undefined ? 'wait for' : 'submit'} the new head commit`, command]]
     }
     case 'timed-out':
     case 'pending': {

@@ -23,7 +23,7 @@ export const prWaitCommand = command({
   exits: Object.values(kindOfOutcome),
   prints: {
     table:
-      'the result of each pull request, with failing checks and next commands (on a pipe, one row); changes go to standard error',
+      'the result of each pull request, with failing checks and next commands (on a pipe, one row; in Markdown, with reason, URL and failing checks); changes go to standard error',
     json: 'one result per pull request: {"type":"result","pr","title","url","outcome","state","reason","elapsedSeconds","exit"}, and "failingChecks" if it failed',
     ndjson: 'one line per change, {"type":"change","pr","from","to","at","position"}, then the results',
   },

@@ -636,6 +636,18 @@ describe('the failing checks of a wait', () => {
     expect(quiet.err).not.toContain('check')
   })
 
+  test('are in the Markdown table, with the reason and the URL', async () => {
+    const { code, out } = await runWithHistory(`${line} -o markdown`, runOf('test', 'lint'))
+    expect(code).toBe(3)
+    expect(out).toBe(
+      [
+        '| pr | outcome | reason | url | failing checks |',
+        '| --- | --- | --- | --- | --- |',
+        `| 7 | failed | \\#7 failed after 2s | https://github.com/acme/web/pull/7 | test ${url}\\#test, lint ${url}\\#lint |\n`,
+      ].join('\n'),
+    )
+  })
+
   test.each(['-o ndjson', '--json -q'])('are in the result with %s', async flags => {
     const names = ['test', 'x'.repeat(100)]
     const { code, out, err, operations } = await runWithHistory(`${line} ${flags}`, {

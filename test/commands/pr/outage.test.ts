@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest'
+import { createRandom } from '../../../src/sandbox/sample-data.ts'
+import { startSandbox } from '../../../src/sandbox/sandbox.ts'
+import { mergeq, noon, serveScript } from '../../support/harness.ts'
+import { documentsIn } from '../../support/pr-wait.ts'
+
+/** A clock for commands that run side by side: time passes while all of them sleep. */
+function sharedClock(commands: number) {
+  const sleeping: { readonly until: number; readonly wake: () => void }[] = []
+  let running = commands
+  const clock = {
+    now: noon,
+    sleep: (ms: number) =>
+      new Promise<void>(wake => {
+        sleeping.push({ until: clock.now + ms, wake })
+        advance()
+      }),
+  }
+  const advance = () => {
+    if (sleeping.length < running || running === 0) return
+    sleeping.sort((one, other) => one.until - other.until)
+    const next = sleeping.shift()
+    clock.now = Math.max(clock.now, next?.until ?? 0)
+    next?.wake()
+  }
+  const leave = () => {
+    running--
+    advance()
+  }
+  return { clock, leave }
+}
+
+const minute = 60_000
+const [begins, ends] = [noon + minute, noon + 21 * minute]
+
+test('thirty waits outlive an outage of 20 minutes, and do not poll all at once', async () => {
+  const { clock, leave } = sharedClock(30)
+  // A test run takes 20 seconds.
+  const sandbox = await startSandbox({ now: () => clock.now, scenario: 'failure', speed: 1 / 10 })
+  const polls = Array.from({ length: 120 }, () => 0)
+  const service = await serveScript(async ({ path, method, headers, body }) => {
+    const at = Math.floor((clock.now - noon) / minute)
+    polls[at] = (polls[at] ?? 0) + 1
+    if (clock.now >= begins && clock.now < ends) return { status: 429, headers: { 'retry-after': '120' } }
+    const response = await fetch(new URL(path, sandbox.baseUrl), {
+      method,
+      body,
+      headers: { 'content-type': 'application/json', 'x-api-token': headers['x-api-token'] ?? '' },
+    })
+    const date = response.headers.get('date') ?? ''
+    return { status: response.status, headers: { date }, body: await response.text() }
+  })
+  const env = {
+    MERGEQ_BASE_URL: service.baseUrl,
+    MERGEQ_TOKEN: sandbox.token,
+    MERGEQ_REPO: 'acme/web',
+    MERGEQ_TARGET_BRANCH: 'main',
+  }
+  const runs = Array.from({ length: 30 }, async (_, index) => {
+    const pr = index + 1
+    // Ten begin in the outage.
+    if (pr > 20) await clock.sleep(5 * minute)
+    const random = createRandom('outage', pr)
+    const { code, out, err } = await mergeq(`pr submit ${pr} --wait --json`, { env, clock, random })
+    leave()
+    const lines = err.split('\n')
+    const first = lines.findIndex(line => line.endsWith('Still waiting.'))
+    const last = lines.findIndex(line => line.startsWith('The service responds again'))
+    return { pr, code, outcome: documentsIn(out)[0]?.outcome, lines: lines.slice(first, last + 1).length }
+  })
+  const results = await Promise.all(runs)
+  await service.close()
+  await sandbox.close()
+  expect(results).toEqual(
+    results.map(({ pr }) => ({
+      pr,
+      ...(pr % 3 === 0 ? { code: 3, outcome: 'failed' } : { code: 0, outcome: 'merged' }),
+      // The first had merged before.
+      lines: pr === 1 ? 0 : 3,
+    })),
+  )
+  expect(Math.max(...polls.slice(2, 21))).toBeLessThan(60)
+  expect(Math.max(...polls.slice(21))).toBeLessThan(90)
+}, 60_000)

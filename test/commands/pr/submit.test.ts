@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest'
+import { type Answer, openStory, type Setting } from '../../support/harness.ts'
+import { type Course, documentsIn, runWithHistory } from '../../support/pr-wait.ts'
+
+const down: Answer = { status: 503 }
+type Fault = (second: number, isSubmission: boolean) => Answer | undefined
+
+/** Runs `pr submit 7 --wait` while requests fail, and returns how it ends. */
+async function submitAndWait(fault: Fault, course: Course | string, flags = '', setting: Setting = {}) {
+  const { code, out, err, operations } = await runWithHistory(
+    `pr submit 7 --wait --interval 10s --json ${flags}`,
+    {
+      pulls: { 7: course },
+      fault: (second, operation) => fault(second, operation === 'submitPullRequest'),
+      setting,
+    },
+  )
+  const [{ outcome, submitted, elapsedSeconds, reason } = {}] = documentsIn(out)
+  const count = (name: string) => operations.filter(operation => operation === name).length
+  const ended = [code, outcome, submitted, elapsedSeconds, count('submitPullRequest')]
+  return { ended, err, reason, cancels: count('cancelPullRequest') }
+}
+
+describe('`pr submit --wait` in an outage', () => {
+  test.each<[string, Fault, string, readonly unknown[], string?]>([
+    [
+      'that it begins in',
+      second => (second < 600 ? down : undefined),
+      '605 TESTING, 620 MERGED',
+      [0, 'merged', true, 620, 1],
+    ],
+    [
+      'of submissions alone (429)',
+      (second, isSubmission) => (isSubmission && second < 95 ? { status: 429 } : undefined),
+      '105 TESTING, 120 MERGED',
+      [0, 'merged', true, 120, 11],
+    ],
+    ['that does not end', () => down, '', [7, 'error', false, 1800, 0]],
+    ['longer than --timeout', () => down, '', [124, 'error', false, 60, 0], '--timeout 1m'],
+    ['with --retries 0', () => down, '', [7, 'error', false, 0, 0], '--retries 0'],
+    [
+      'that begins after the submission',
+      second => (second > 10 ? down : undefined),
+      'TESTING',
+      [124, 'timed-out', true, 1820, 1],
+    ],
+    [
+      'that swallows the response to the submission, which was made',
+      (second, isSubmission) => (isSubmission || (second > 0 && second < 300) ? down : undefined),
+      '5 TESTING, 400 MERGED',
+      [0, 'merged', true, 406, 1],
+    ],
+    [
+      'that swallows the response to the submission, which was not made',
+      (second, isSubmission) => (isSubmission || (second > 0 && second < 300) ? down : undefined),
+      '-9 FAILED',
+      [7, 'error', false, 396, 1],
+    ],
+    [
+      'that swallows the response to the submission, and does not end',
+      (second, isSubmission) => (isSubmission || second > 0 ? down : undefined),
+      '-9 FAILED',
+      [11, 'error', null, 1816, 1],
+    ],
+    [
+      'that swallows the responses to the submission and to the one replay',
+      (_, isSubmission) => (isSubmission ? down : undefined),
+      '-9 FAILED',
+      [7, 'error', false, 12, 2],
+    ],
+  ])('%s', async (_, fault, course, ended, flags) => {
+    expect((await submitAndWait(fault, course, flags)).ended).toEqual(ended)
+  })
+})
+
+const queued = (prSha: string, at = 0) => [at, 'TESTING', { prSha }] as const
+const ended = (prSha: string) => [-60, 'FAILED', { prSha }] as const
+
+/** The checkout of acme/web, whose remote knows the head of the pull request; undefined is no checkout. */
+const checkout = (head: string | undefined): Setting => ({
+  spawn(_, args) {
+    if (head === undefined) return { code: 128, out: '', err: 'fatal: not a git repository' }
+    if (args.includes('-v')) return { code: 0, out: 'origin\thttps://github.com/acme/web.git (fetch)\n' }
+    return args.includes('refs/pull/7/head')
+      ? { code: 0, out: `${head}\trefs/pull/7/head\n` }
+      : { code: 1, out: '' }
+  },
+})
+
+describe('--match-head is checked before anything is sent', () => {
+  test.each<[string, Course, string | undefined, number, number]>([
+    ['the head of a record that is submitted', [queued('4f2a9c1')], undefined, 0, 1],
+    ['another head of a record that is submitted', [queued('bbbb')], '4f2a9c1', 14, 0],
+    ['the head at the remote', [ended('bbbb')], '4f2a9c1dd', 0, 1],
+    ['another head at the remote', [ended('4f2a9c1')], 'bbbb', 14, 0],
+    ['no head', [ended('4f2a9c1')], undefined, 2, 0],
+  ])('%s', async (_, course, head, exit, submissions) => {
+    for (const flags of ['', ' --wait --timeout 1s']) {
+      const line = `pr submit 7 --match-head 4f2a9c1${flags}`
+      const { code, operations } = await runWithHistory(line, {
+        pulls: { 7: course },
+        setting: checkout(head),
+      })
+      const sent = operations.filter(operation => operation === 'submitPullRequest')
+      expect({ code, sent: sent.length }).toEqual({ code: exit || (flags && 124) || 0, sent: submissions })
+    }
+  })
+
+  test.each<[string, Course, Answer | undefined, number, RegExp]>([
+    [
+      'is cancelled',
+      [],
+      undefined,
+      1,
+      /moved: expected 4f2a9c1, found bbbb\. Its submission was cancelled\.$/,
+    ],
+    [
+      'is not, if the service refuses',
+      [],
+      { status: 422 },
+      1,
+      /found bbbb\. Its submission was not cancelled: /,
+    ],
+    ['of somebody else is not', [queued('4f2a9c1', -9)], undefined, 0, /expected 4f2a9c1, found bbbb$/],
+  ])('a submission whose head moves during the wait %s', async (_, before, refusal, cancels, reason) => {
+    const setting = checkout('4f2a9c1')
+    const course = [...before, queued('4f2a9c1', 5), queued('bbbb', 20)]
+    const { code, out, operations } = await runWithHistory(
+      'pr submit 7 --wait --match-head 4f2a9c1 --json --interval 5s',
+      {
+        pulls: { 7: course },
+        fault: (_, operation) => (operation === 'cancelPullRequest' ? refusal : undefined),
+        setting,
+      },
+    )
+    const sent = operations.filter(operation => operation === 'cancelPullRequest')
+    expect({ code, results: documentsIn(out), sent: sent.length }).toMatchObject({
+      code: 14,
+      results: [{ outcome: 'stale', submitted: true, reason: expect.stringMatching(reason) }],
+      sent: cancels,
+    })
+  })
+})
+
+test('a pull request that is merged already is what --wait wants', async () => {
+  const story = await openStory()
+  await story.mergeq('pr submit 7 --wait --interval 1s')
+  const { code, out } = await story.mergeq('pr submit 7 --wait --json')
+  const [result] = documentsIn(out)
+  expect({ code, result }).toMatchObject({
+    code: 0,
+    result: { outcome: 'merged', submitted: false, reason: '#7 is already merged' },
+  })
+  expect((await story.mergeq('pr submit 7')).code).toBe(6)
+  // It merged between the reading and the submission.
+  let reads = 0
+  const late = await runWithHistory('pr submit 7 --wait --json', {
+    pulls: { 7: 'MERGED' },
+    fault(_, operation) {
+      if (operation === 'submitPullRequest') return { status: 400 }
+      return reads++ === 0 ? { status: 404 } : undefined
+    },
+  })
+  await story.close()
+  expect({ code: late.code, results: documentsIn(late.out) }).toMatchObject({
+    code: 0,
+    results: [{ outcome: 'merged', submitted: false }],
+  })
+})
