@@ -129,6 +129,12 @@ const values = new Map(
     .map(word => [word.replace(/=.*/, ''), word.replace(/^.*?=/, '')] as const),
 )
 
+/** The pull request is not in the queue before it is submitted, and fails then. */
+const failsAfterSubmission = ({ path }: Seen, index: number): Answer => {
+  if (index === 0) return { status: 404 }
+  return { body: path.endsWith('/submitPullRequest') ? 'OK' : '{"state":"FAILED"}' }
+}
+
 const waitOptions = (line: string): NonNullable<Rows['options']> => ({
   '--until': { line, typed: '--until testing' },
   '--interval': { line },
@@ -179,6 +185,18 @@ const table: Readonly<Record<string, Rows>> = {
       ...waitOptions('pr submit 7 --wait --timeout 40s'),
       ...stopsOnError('pr submit'),
       '--wait': { typed: '--wait --timeout 5s' },
+    },
+  },
+  'pr land': {
+    line: 'pr land 7 --timeout 1m',
+    setting: { answer: failsAfterSubmission },
+    options: {
+      ...waitOptions('pr land 7 --timeout 40s'),
+      '--until': { line: 'pr land 7 --timeout 40s', typed: '--until testing', setting: { answer } },
+      '--match-head': { setting: { answer } },
+      ...stopsOnError('pr land'),
+      '--attempts': { line: 'pr land 7 --timeout 1m --resubmit any', typed: '--attempts 1' },
+      '--set': {},
     },
   },
   'pr cancel': {

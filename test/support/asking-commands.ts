@@ -15,6 +15,7 @@ const moreLines: Readonly<Record<string, string>> = {
   'pr cancel': '7 8 --yes',
   'pr get': '7 8',
   'pr wait': '7 8 --timeout 3s --interval 1s',
+  'pr land': '7 --timeout 3s --interval 1s',
   'pr explain': '7',
   'queue list': '',
   'queue update': '--concurrency 5 --batch --state paused --mode single',

@@ -2,6 +2,7 @@ import type { Command } from '../../cli/command.ts'
 import { prCancelCommand } from './cancel.ts'
 import { prExplainCommand } from './explain.ts'
 import { prGetCommand } from './get.ts'
+import { prLandCommand } from './land.ts'
 import { prListCommand } from './list.ts'
 import { prRestartCommand } from './restart.ts'
 import { prSubmitCommand } from './submit.ts'
@@ -18,5 +19,6 @@ export const prCommands: readonly Command[] = [
   prTargetsCommand,
   prTestingCommand,
   prWaitCommand,
+  prLandCommand,
   prExplainCommand,
 ]

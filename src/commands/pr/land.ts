@@ -1,0 +1,53 @@
+import {
+  cancelPullRequest,
+  getMergeQueueTestingDetails,
+  getSubmittedPullRequest,
+  submitPullRequest,
+} from '../../api/operations/pull-requests.ts'
+import { getQueue } from '../../api/operations/queues.ts'
+import { command } from '../../cli/command.ts'
+import { pullRequestArguments } from '../../cli/common-inputs.ts'
+import { option } from '../../cli/inputs.ts'
+import { requestsOf } from '../../cli/requests.ts'
+import { kindOfOutcome } from '../../domain/states.ts'
+import { choice, integer } from '../../domain/values/types.ts'
+import { readWaitOptions, submitRecord, waitInputs } from './wait-options.ts'
+
+/** The default time limit of all attempts together. */
+const defaultTimeout = '2h'
+
+export const prLandCommand = command({
+  name: 'pr land',
+  summary: 'Submit, wait, and submit again after failures of others',
+  operation: submitPullRequest,
+  alsoSends: [getSubmittedPullRequest, getQueue, getMergeQueueTestingDetails, cancelPullRequest],
+  options: {
+    requests: requestsOf(submitPullRequest, { pr: pullRequestArguments }),
+    attempts: option(integer(1, 10), 'Maximum submissions of the same head commit', { default: '3' }),
+    resubmit: option(
+      choice(['safe', 'any'], 'safe|any'),
+      'After which failures to submit again: safe, if the pull request did not cause it; any, after every failure',
+      { default: 'safe' },
+    ),
+    ...waitInputs,
+    grace: { ...waitInputs.grace, advanced: true },
+  },
+  exits: Object.values(kindOfOutcome),
+  prints: {
+    table: 'the result of each pull request, as `mergeq pr wait` prints it',
+    json: 'one result per pull request, that of `mergeq pr wait` with "submitted" and "attempts"',
+    ndjson:
+      'the lines of `mergeq pr wait`, and one line per submission, {"type":"attempt","pr","attempt","reason"}',
+  },
+  fields: { ...submitRecord, names: [...submitRecord.names, 'attempts', 'attempt'] },
+  examples: [
+    'mergeq pr land 123',
+    'mergeq pr land 123 --attempts 5 --timeout 4h',
+    'mergeq pr land 123 124 -o ndjson',
+  ],
+  async run({ requests, attempts, resubmit, ...values }, cli) {
+    const options = await readWaitOptions(values, requests.length, cli, defaultTimeout)
+    const { submitAndWait } = await import('./submit-and-wait.ts')
+    return submitAndWait(requests, { ...options, attempts }, cli, resubmit)
+  },
+})
