@@ -17,6 +17,7 @@ import { getQueue, queueSettingsRecord } from '../api/operations/queues.ts'
 import { explanationRecord, queueSummaryRecord } from '../methods/records.ts'
 
 const textOrNull = field('string | null')
+const flagOrNull = field('boolean | null')
 
 /** A document: its fields that are always there, and others. */
 const record = (always: RecordType['fields'], others: RecordType['fields'] = {}): RecordType => ({
@@ -44,26 +45,30 @@ const receipt = record(
   },
 )
 
-const waitResult = record(
-  {
-    ...{ type: field(oneOf('result')), pr: number, title: textOrNull, url: text },
-    outcome: field(
-      oneOf('merged', 'reached', 'left', 'failed', 'cancelled', 'timed-out', 'pending', 'error'),
-    ),
-    ...{ state: field('PullRequestState | null'), reason: text, elapsedSeconds: number, exit: number },
-  },
-  {
-    repo: text,
-    failingChecks: list(record({ name: text, url: textOrNull, conclusion: text })),
-  },
-)
+/** The result of a wait; `more` are fields of waits that submit. */
+const waitResult = (more: RecordType['fields'] = {}) =>
+  record(
+    {
+      ...{ type: field(oneOf('result')), pr: number, title: textOrNull, url: text },
+      outcome: field(
+        oneOf('merged', 'reached', 'left', 'failed', 'cancelled', 'timed-out', 'pending', 'error'),
+      ),
+      ...{ state: field('PullRequestState | null'), reason: text, elapsedSeconds: number, exit: number },
+    },
+    {
+      repo: text,
+      failingChecks: list(record({ name: text, url: textOrNull, conclusion: text })),
+      ...more,
+    },
+  )
 
 const window = nested(record({ start: text, end: text, complete: flag }))
 
 /** Without an entry, or with an empty one, a command prints no JSON of its own. */
 const documents: Readonly<Record<string, readonly Field[]>> = {
-  'pr submit': [nested(receipt), nested(waitResult)],
-  'pr wait': [nested(waitResult)],
+  'pr submit': [nested(receipt), nested(waitResult({ submitted: flagOrNull }))],
+  'pr land': [nested(waitResult({ submitted: flagOrNull, attempts: number }))],
+  'pr wait': [nested(waitResult())],
   'pr explain': [nested(explanationRecord)],
   'queue list': [
     list({

@@ -14,7 +14,7 @@ const schemas: ReadonlyMap<string, AnySchemaObject | null> = new Map(
 
 /** Commands whose documents have no fields of the service: every field is in the schema. */
 const own =
-  /^(?:pr (?:cancel|explain|restart|submit|targets|wait)|queue (?:apply|check|create|delete|diff|export|list|wait)|flaky link|config|auth|doctor|guard)/
+  /^(?:pr (?:cancel|explain|land|restart|submit|targets|wait)|queue (?:apply|check|create|delete|diff|export|list|wait)|flaky link|config|auth|doctor|guard)/
 
 /** Returns the schema with `additionalProperties: false` in every object. */
 const closed = (schema: unknown): unknown =>
@@ -63,6 +63,7 @@ const files = {
 const lines = `
 pr submit 7 9
 pr submit 12 --wait --interval 1s
+pr land 13 --interval 1s
 pr get 7 9
 pr list
 pr targets 7 a b --no-sha

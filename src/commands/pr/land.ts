@@ -18,7 +18,7 @@ const defaultTimeout = '2h'
 
 export const prLandCommand = command({
   name: 'pr land',
-  summary: 'Submit, wait, and submit again after failures of others',
+  summary: 'Submit, wait, and submit again if others caused the failure',
   operation: submitPullRequest,
   alsoSends: [getSubmittedPullRequest, getQueue, getMergeQueueTestingDetails, cancelPullRequest],
   options: {
@@ -26,11 +26,11 @@ export const prLandCommand = command({
     attempts: option(integer(1, 10), 'Maximum submissions of the same head commit', { default: '3' }),
     resubmit: option(
       choice(['safe', 'any'], 'safe|any'),
-      'After which failures to submit again: safe, if the pull request did not cause it; any, after every failure',
+      'Submit again after failures that the pull request did not cause (safe), or after any',
       { default: 'safe' },
     ),
     ...waitInputs,
-    grace: { ...waitInputs.grace, advanced: true },
+    until: { ...waitInputs.until, advanced: true },
   },
   exits: Object.values(kindOfOutcome),
   prints: {
