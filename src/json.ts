@@ -52,6 +52,9 @@ export const getArray = (value: Json | undefined, path: string): readonly Json[]
 /** More levels of lists and objects cannot be a response of the service. */
 export const maxJsonDepth = 200
 
+/** The most objects in lists whose texts are kept. */
+const maxKeptItems = 50_000
+
 /** Where the objects in a list are. */
 interface ScannedList {
   /** The name of the list, as JSON. */
@@ -98,11 +101,11 @@ export function scanJson(text: string): JsonScan {
       if (depth === 2) items = code === openList ? [] : undefined
       else if (depth === 3 && code === openObject && items !== undefined) {
         records++
-        if (items.length === 0) lists.push({ name, items })
-        items.push(index)
+        if (items.length === 0 && records <= maxKeptItems) lists.push({ name, items })
+        if (records <= maxKeptItems) items.push(index)
       }
     } else if (code === closeList || code === closeObject) {
-      if (depth === 3 && code === closeObject) items?.push(index + 1)
+      if (depth === 3 && code === closeObject && records <= maxKeptItems) items?.push(index + 1)
       depth--
     } else if (code <= 32) isSpaced = true
   }
@@ -152,8 +155,9 @@ export function parseScannedJson(text: string, scan: JsonScan): Json | undefined
 }
 
 function keepSourceTexts(document: JsonObject, text: string, scan: JsonScan): void {
-  const { isSpaced, lists } = scan
+  const { isSpaced, records, lists } = scan
   sourceTexts.set(document, { text, isSpaced })
+  if (records > maxKeptItems) return
   // Of a repeated name the last list is the one in the document.
   const itemsByName = new Map(lists.map(({ name, items }) => [JSON.parse(name), items]))
   for (const [name, items] of itemsByName) {
