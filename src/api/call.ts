@@ -1,3 +1,4 @@
+import type { Repository } from '../domain/values/repository.ts'
 import { isNotFound, toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import {
@@ -47,7 +48,7 @@ export async function callOperation<P extends Params>(
     const response = await exchange(client, operation, request, {
       limits,
       progress,
-      hasQueue: () => hasQueue(client, operation, request.resource),
+      hasQueue: () => hasQueueOf(client, operation, request.resource),
     })
     return { ...result, ...response, delivery: 'confirmed' }
   } catch (error) {
@@ -82,23 +83,30 @@ export async function readIfFound<P extends Params>(
   }
 }
 
-/**
- * Reads, after the 404 of a list that not every service has, whether its queue exists: otherwise nobody knows what
- * is missing. Undefined if the request names no queue, and if the queue cannot be read.
- */
-async function hasQueue<P extends Params>(
+/** Reads once whether a queue exists; undefined if that cannot be read. */
+export async function hasQueue(
   client: ServiceClient,
-  { isHostedOnly, pages }: Operation<P>,
-  { repo, targetBranch }: Resource,
+  place: { readonly repo: Repository; readonly targetBranch: string },
 ): Promise<boolean | undefined> {
-  if (isHostedOnly !== true || pages === undefined || repo === undefined || targetBranch === undefined)
-    return undefined
   const { getQueue } = await import('./operations/queues.ts')
   try {
-    const queue = await readIfFound(client, getQueue, { repo, targetBranch }, { limits: { maxRetries: 0 } })
+    const queue = await readIfFound(client, getQueue, place, { limits: { maxRetries: 0 } })
     return queue !== undefined
   } catch {
     client.host.interrupted.throwIfAborted()
     return undefined
   }
 }
+
+/**
+ * Reads, after the 404 of a list that not every service has, whether its queue exists: otherwise nobody knows what
+ * is missing. Undefined if the request names no queue, and if the queue cannot be read.
+ */
+const hasQueueOf = async <P extends Params>(
+  client: ServiceClient,
+  { isHostedOnly, pages }: Operation<P>,
+  { repo, targetBranch }: Resource,
+): Promise<boolean | undefined> =>
+  isHostedOnly !== true || pages === undefined || repo === undefined || targetBranch === undefined
+    ? undefined
+    : hasQueue(client, { repo, targetBranch })

@@ -1,16 +1,15 @@
+import { hasQueue } from '../api/call.ts'
 import { tryRead } from '../api/extra-reads.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../api/operations/metrics.ts'
-import { getQueue } from '../api/operations/queues.ts'
 import { resourceOf } from '../api/request.ts'
+import { withoutMessages } from '../api/service-client.ts'
 import { joinTruncated } from '../domain/format.ts'
 import { summarizeMetrics } from '../domain/metrics/last-hour.ts'
 import { suggestName } from '../domain/similar-name.ts'
 import { describeMissingQueue, type Repository } from '../domain/values/repository.ts'
-import { extendError, isNotFound, type MergeqError } from '../errors.ts'
+import { extendError, type MergeqError } from '../errors.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
 import type { Cli } from './cli.ts'
-
-const onceQuietly = { once: true, quiet: true } as const
 
 interface QueuePlace {
   readonly repo: Repository
@@ -48,10 +47,11 @@ export async function explainMissingQueue(
 /** Returns what to do about a queue that does not exist; undefined if it exists, or if that is not known. */
 async function findHint(cli: Cli, place: QueuePlace, isKnownToMiss: boolean): Promise<string | undefined> {
   try {
-    const { failure } = isKnownToMiss ? {} : await tryRead(cli.client(), getQueue, place, onceQuietly)
-    if (!isKnownToMiss && (failure === undefined || !isNotFound(failure))) return undefined
-    const branches = await readBranches(cli, place.repo)
-    if (branches === undefined) return undefined
+    if (!isKnownToMiss && (await hasQueue(withoutMessages(cli.client()), place)) !== false) return undefined
+    const named = await readBranches(cli, place.repo)
+    if (named === undefined) return undefined
+    // The metrics of the last hour may name a queue that was deleted.
+    const branches = named.filter(branch => branch !== place.targetBranch)
     const anyQueue = { repo: null, targetBranch: null }
     return [
       suggestName(place.targetBranch, branches) ??
@@ -72,7 +72,8 @@ async function findHint(cli: Cli, place: QueuePlace, isKnownToMiss: boolean): Pr
  * base URL may be wrong, and a 404 says nothing about a queue.
  */
 async function readBranches(cli: Cli, repo: Repository): Promise<readonly string[] | undefined> {
-  const { response } = await tryRead(cli.client(), getMergeQueueMetrics, { repo }, onceQuietly)
+  const once = { once: true, quiet: true }
+  const { response } = await tryRead(cli.client(), getMergeQueueMetrics, { repo }, once)
   if (response === undefined) return undefined
   const { queues } = summarizeMetrics(readSamplesIn(response.bytes))
   const name = `${repo.owner}/${repo.name}`.toLowerCase()

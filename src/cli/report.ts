@@ -15,9 +15,13 @@ export interface RequestResult {
 export const resourceName = ({ pr, testId, ticket }: Resource): string | undefined =>
   pr === undefined ? testId && `${testId} ${ticket}` : `#${pr}`
 
+/** Whether an error names what it is about: `acme/web has no queue for main` does so for `main of acme/web`. */
+const says = ({ message }: MergeqError, name: string): boolean =>
+  name.split(' of ').every(part => message.includes(part))
+
 /** Returns the error of one of several requests, with the name of what it is about in the message. */
 export const withResource = (failure: MergeqError, name: string | undefined): MergeqError =>
-  name === undefined || failure.kind === 'interrupted' || failure.message.includes(name)
+  name === undefined || failure.kind === 'interrupted' || says(failure, name)
     ? failure
     : extendError(failure, {}, failure.message.replace(/\.?$/, ` (${name}).`))
 

@@ -189,7 +189,7 @@ describe('metrics --queues', () => {
     const { code, out, err, requests } = await mergeq('metrics --queues', { answer })
     const reads = requests.filter(({ path }) => path.endsWith('getQueue'))
     expect({ code, reads: reads.length }).toEqual({ code: 17, reads: 3 })
-    expect(err).toContain('acme/web has no queue for gone')
+    expect(err).toContain('acme/web has no queue for gone.\n  It has queues for: main, a"b.\n')
     const main = 'repo="acme/web",branch="main"'
     const lines = out.split('\n')
     expect(lines).toEqual(

@@ -20,7 +20,7 @@ const listColumns = columns(
   ['STATE', 'state', 'state'],
   ['SINCE', 'stateChangedAt', 'time'],
   ['AUTHOR', 'prAuthor', 'plain', { priority: 1 }],
-  ['PRIORITY', 'priorityName', 'plain', { priority: 2 }],
+  ['PRIORITY', 'priorityName', 'plain', { priority: 2, usual: 'medium' }],
   ['TITLE', 'prTitle', 'text'],
 )
 

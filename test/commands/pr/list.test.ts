@@ -47,10 +47,12 @@ describe('`pr list`', () => {
   })
 
   const [here, day] = ['for main of acme/web', '2026-01-05 00:00 UTC']
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
   test.each([
     ['--limit 2', 'Showing 2 pull requests; there are more. To list more, add --limit 1000.'],
     ['', `3 pull requests ${here}.`],
     ['--since 24h', `3 pull requests ${here} (ended in the last 24 hours).`],
+    ['--since yesterday', `3 pull requests ${here} (ended since yesterday, 00:00 ${timeZone}).`],
     ['--since 2026-01-05T00:00:00.5Z --author ada', `3 pull requests ${here} (ended since ${day}, by ada).`],
     ['--state not-ready --author nobody', `No pull requests ${here} (not-ready, by nobody).`],
   ])('prints on a terminal a table and one sentence: "%s"', async (flags, sentence) => {
@@ -59,8 +61,14 @@ describe('`pr list`', () => {
     expect(out.replaceAll(/\s+/g, ' ').trimEnd().slice(-sentence.length)).toBe(sentence)
     if (!flags.includes('state'))
       expect(out).toMatch(
-        /^PR {2}STATE {5}SINCE {3}AUTHOR {2}PRIORITY {2}TITLE\n#1 {2}✓ merged {2}3m ago {2}ada {5}medium {4}Title 1\n/,
+        /^PR {2}STATE {5}SINCE {3}AUTHOR {2}TITLE\n#1 {2}✓ merged {2}3m ago {2}ada {5}Title 1\n/,
       )
+  })
+
+  test('shows the priority on a terminal where one is not medium', async () => {
+    const answer = pages({ '': [[record(1), record(2, { priorityName: 'high' })]] })
+    const { out } = await list('--color never', answer, { terminal: true })
+    expect(out).toMatch(/^PR .* PRIORITY {2}TITLE\n#1 .* medium {4}Title 1\n#2 .* high {6}Title 2\n/)
   })
 
   test('prints one JSON document with the fields of the service and the range of the list', async () => {
@@ -143,7 +151,7 @@ describe('`pr list`', () => {
 
   test.each([
     ['--state done', "--state: 'done' is not valid; must be one of: not-ready, pending, testing,"],
-    ['--since yesterday', "'yesterday' is not"],
+    ['--since lately', "'lately' is not a duration or a date"],
     ['--limit -1', '--limit'],
     ['--page-size 101', '--page-size'],
   ])('refuses %s as a usage error', async (flags, message) => {
