@@ -96,7 +96,7 @@ async function findByCommit(
   const remote = remotes.find(({ repo }) => repo !== undefined && isSameRepository(repo, queue.repo))
   if (remote === undefined) return undefined
   const { findPullRequestOfCommit } = await import('../config/discovery.ts')
-  const { pr, commitProblem } = await findPullRequestOfCommit(host, remote, from, remaining())
+  const { pr, commitProblem } = await findPullRequestOfCommit(host, remote, [from], remaining())
   if (commitProblem !== undefined)
     await logger.debug(`pull request by commit ${from.slice(0, 7)}: ${commitProblem}`)
   return pr && Number(pr.value)

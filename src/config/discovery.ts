@@ -219,7 +219,7 @@ const notifiedHosts = new WeakSet<ServiceHost>()
 /**
  * Returns the git checkout as a source (docs/reference/cli.md, "CI jobs and git"): the repository of its
  * remotes, the target branch of the `HEAD` of the remote, the head commit of `HEAD`, and the pull request
- * with that head commit. With a fork and its parent a change throws a usage error, and a read uses the parent
+ * with that head commit, or with that of the upstream branch. With a fork and its parent a change throws a usage error, and a read uses the parent
  * and says so. The source is empty without git, without a checkout, and for a damaged checkout. No program
  * that the repository configures is run.
  */
@@ -228,7 +228,8 @@ export function gitSource(
   { changes, notify, nameOf, repo: givenRepo }: CheckoutOptions,
 ): GitSource {
   const readLine = async (...args: readonly string[]) => (await runGit(host, ...args))?.trim() ?? ''
-  const readHead = async () => /^[\da-f]{40,64}$/.exec(await readLine('rev-parse', 'HEAD'))?.[0]
+  const readCommit = async (name: string) => /^[\da-f]{40,64}$/.exec(await readLine('rev-parse', name))?.[0]
+  const readHead = () => readCommit('HEAD')
 
   async function repositoryRemote(): Promise<Remote | undefined> {
     const remotes = await readRemotes(host)
@@ -261,8 +262,15 @@ export function gitSource(
   const lookUpCommit = memoize(async () => {
     const [remote, commit] = [await selectedRemote(), await readHead()]
     if (remote === undefined || commit === undefined) return undefined
-    return findPullRequestOfCommit(host, remote, commit)
+    return findPullRequestOfCommit(host, remote, [commit, ...(await readPushed(remote))])
   })
+
+  /** Returns the commit of the upstream branch, which is behind HEAD while commits are not pushed. */
+  async function readPushed({ name }: Remote): Promise<readonly string[]> {
+    const [pushed, base] = [await readCommit('@{upstream}'), await readCommit(`refs/remotes/${name}/HEAD`)]
+    // A branch whose upstream is the target branch was not pushed.
+    return pushed === undefined || pushed === base ? [] : [pushed]
+  }
 
   const finders: Finders = {
     async repo() {
@@ -316,17 +324,21 @@ export function gitSource(
   }
 }
 
-/** Returns the one pull request whose head is a commit, or why there is none, without a full stop. */
+/**
+ * Returns the one pull request whose head is the first of the commits that is the head of any, or why there is none,
+ * without a full stop.
+ */
 export async function findPullRequestOfCommit(
   host: ServiceHost,
   remote: Remote,
-  commit: string,
+  commits: readonly string[],
   timeLimit?: number,
 ): Promise<{ readonly pr?: ResolvedValue | undefined; readonly commitProblem?: string }> {
   const heads = await listPullRequestHeads(host, remote, '*', timeLimit)
   if (typeof heads === 'string') return { commitProblem: heads }
   const { name, repo } = remote
   if (heads.size === 0) return { commitProblem: `remote ${name} lists no pull requests` }
+  const commit = commits.find(sha => [...heads.values()].includes(sha))
   const numbers = [...heads].flatMap(([number, head]) => (head === commit ? [number] : []))
   if (numbers.length === 1)
     return { pr: toResolvedValue(numbers[0], `the pull requests at git remote ${name}`) }

@@ -97,6 +97,18 @@ describe('the pull request of the current branch', () => {
     })
   })
 
+  test.each([
+    ['is found by the commit of the upstream, if the current commit is not pushed', commit, 8],
+    ['is not the one that the target branch came from, if the branch was not pushed', other, 123],
+  ])('%s', async (_, main, pr) => {
+    const { sent } = await inCheckout('pr get', {
+      'ls-remote': prints(ref(other, 8)),
+      'rev-parse @{upstream}': prints(`${other}\n`),
+      'rev-parse refs/remotes/origin/HEAD': prints(`${main}\n`),
+    })
+    expect(sent.at(-1)).toEqual({ path: '/v1/getSubmittedPullRequest', pr: { number: pr } })
+  })
+
   test('decides between several pull requests with the current commit', async () => {
     const several = { 'ls-remote': prints(ref(commit, 7) + ref(other, 8) + ref(commit, 123)) }
     const { code, sent } = await inCheckout('pr restart', several)
