@@ -241,4 +241,25 @@ describe('`pr explain` of several pull requests', () => {
     const { out } = await explain('8 7 9 --color never', answers, { terminal: true })
     expect(out).toMatch(/^✓ #7 merged.*\n( .*\n)*\n✓ #9 merged/)
   })
+
+  test('ends on a terminal with each command once, and says once why reads failed', async () => {
+    const testing = ({ pr }: JsonObject) => ({
+      prNumber: (pr as JsonObject).number,
+      timeline: [{ testRun: uuid }],
+    })
+    const getSubmittedPullRequest = (body: JsonObject) => json(record('TESTING', testing(body)))
+    const { out } = await explain(
+      '7 9 --color never',
+      { getSubmittedPullRequest },
+      { terminal: true, columns: 200 },
+    )
+    expect(
+      out.match(
+        /The queue and test run could not be read: [\d.:]+ could not process the request \(500\): no/g,
+      ),
+    ).toHaveLength(2)
+    expect(out).toMatch(
+      /\n\nNext\n {2}mergeq pr wait 7 9\n {4}Waits until it merges or leaves the queue\.\n$/,
+    )
+  })
 })

@@ -1,9 +1,10 @@
 import { getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
 import type { Cli } from '../../../cli/cli.ts'
+import { drawsResults } from '../../../cli/context.ts'
 import { each } from '../../../cli/each.ts'
 import { openPage } from '../../../cli/open-page.ts'
 import { nextCommands } from '../../../config/next-commands.ts'
-import type { Explanation } from '../../../domain/explain/explain-pull-request.ts'
+import type { Explanation, NextStep, UnreadSource } from '../../../domain/explain/explain-pull-request.ts'
 import { describeSince, formatOrdinal, joinTruncated, shorten } from '../../../domain/format.ts'
 import { failedCheckText } from '../../../domain/test-run.ts'
 import { type RequestedPullRequest, urlOfPullRequest } from '../../../domain/values/pull-request.ts'
@@ -24,10 +25,15 @@ export async function explainAll(
 ): Promise<number> {
   const isOnly = requests.length === 1
   let isFirst = true
+  const steps: NextStep[] = []
   const print = async ({ pr, repo }: RequestedPullRequest, explanation: Explanation): Promise<void> => {
-    const lines = explanationProse(explanation, urlOfPullRequest(repo, pr), cli.startedAt)
+    const url = urlOfPullRequest(repo, pr)
+    const lines = isOnly
+      ? explanationProse(explanation, url, cli.startedAt)
+      : [...findingLines(explanation, url, cli.startedAt), ...resubmissionLines(explanation)]
     const heading = isFirst ? lines : ['', ...lines]
     isFirst = false
+    steps.push(...stepsOf(explanation))
     await cli.printer.add({
       ...singleRecord(explanationJson(explanation)),
       ...keyValueTable({}, []),
@@ -50,6 +56,10 @@ export async function explainAll(
       },
     },
   )
+  if (!isOnly && steps.length > 0 && drawsResults(cli)) {
+    const heading = ['', ...nextLines(joinSteps(steps))]
+    await cli.printer.add({ records: [], columns: [], screen: () => ({ heading }) })
+  }
   await cli.printer.end()
   return report()
 }
@@ -98,14 +108,27 @@ export const explanationProse = (
   url: string,
   now: number,
 ): readonly StyledLine[] => [
+  ...findingLines(explanation, url, now),
+  ...nextLines(stepsOf(explanation), resubmissionLines(explanation)),
+]
+
+const findingLines = (explanation: Explanation, url: string, now: number): readonly StyledLine[] => [
   headline(explanation, url, now),
   ...testRunLines(explanation),
   ...explanation.reasons.flatMap(({ code, message }) =>
     saidAbove.includes(code) || repeated.includes(message) ? [] : [`  ${message}`],
   ),
-  ...explanation.unread.map(({ what, why }) => `  The ${what} could not be read: ${why}`),
-  ...nextLines(explanation),
+  ...unreadLines(explanation.unread),
 ]
+
+/** Returns what could not be read. The reason of several reads is said once, without what each of them is for. */
+function unreadLines(unread: readonly UnreadSource[]): readonly StyledLine[] {
+  const reasonOf = ({ why }: UnreadSource) => why.replace(/ for .* (?=\(\d{3}\))/, ' ')
+  return [...new Set(unread.map(reasonOf))].map(reason => {
+    const sources = unread.filter(source => reasonOf(source) === reason).map(({ what }) => what)
+    return `  The ${sources.join(' and ')} could not be read: ${reason}`
+  })
+}
 
 /** The longest title that is shown whole, in characters. */
 const maxTitleLength = 200
@@ -158,17 +181,39 @@ function testRunLines(explanation: Explanation): readonly StyledLine[] {
   return [...lines, `  ${sentence}${end}`]
 }
 
-/** Returns the steps as commands to copy, each with its purpose below it, and a warning about submitting again. */
-function nextLines({ verdict, next, testRun, submitAgain }: Explanation): readonly StyledLine[] {
+/** Returns the next steps, without those that show the failing checks that are shown already. */
+function stepsOf({ next, testRun }: Explanation): readonly NextStep[] {
   const hasChecks = testRun !== null && testRun.failingChecks.length > 0
-  // The failing checks of the test run are shown already.
-  const shown = next.filter(({ command }) => !(hasChecks && command?.startsWith('mergeq pr testing')))
-  const lines = shown.flatMap(({ command, why }): readonly StyledLine[] =>
+  return next.filter(({ command }) => !(hasChecks && command?.startsWith('mergeq pr testing')))
+}
+
+/** Matches a command that takes several pull requests, and their numbers. */
+const commandOfSeveral = /^(mergeq pr (?:get|restart|submit|wait))((?: \d+)+)/
+
+/** Returns the steps of several pull requests: commands that differ only in the pull request are one command. */
+function joinSteps(steps: readonly NextStep[]): readonly NextStep[] {
+  const joined = new Map<string, NextStep>()
+  for (const { command, why } of steps) {
+    const key = `${command?.replace(commandOfSeveral, '$1')} ${why}`
+    const [, , number = ''] = commandOfSeveral.exec(command ?? '') ?? []
+    const known = joined.get(key)?.command ?? undefined
+    const next = known?.replace(commandOfSeveral, `$&${number}`) ?? command
+    joined.set(key, { command: next, why })
+  }
+  return [...joined.values()]
+}
+
+/** Returns the steps as commands to copy, each with its purpose below it, and further lines. */
+function nextLines(steps: readonly NextStep[], more: readonly StyledLine[] = []): readonly StyledLine[] {
+  const lines = steps.flatMap(({ command, why }): readonly StyledLine[] =>
     command === null ? [`  ${why}`] : [`  ${command}`, [styled(`    ${why}`, 'dim')]],
   )
-  if (verdict !== 'merged' && verdict !== 'not-found' && submitAgain.safe !== true) {
-    const answer = submitAgain.safe === false ? 'No' : 'Not yet'
-    lines.push([styled(`  Submit again? ${answer}. ${submitAgain.why}`, 'dim')])
-  }
-  return lines.length === 0 ? [] : [[styled('Next', 'bold')], ...lines]
+  return lines.length + more.length === 0 ? [] : [[styled('Next', 'bold')], ...lines, ...more]
+}
+
+/** Returns a warning about submitting again, where that is not safe. */
+function resubmissionLines({ verdict, submitAgain }: Explanation): readonly StyledLine[] {
+  if (verdict === 'merged' || verdict === 'not-found' || submitAgain.safe === true) return []
+  const answer = submitAgain.safe === false ? 'No' : 'Not yet'
+  return [[styled(`  Submit again? ${answer}. ${submitAgain.why}`, 'dim')]]
 }
