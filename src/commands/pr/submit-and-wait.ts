@@ -110,8 +110,10 @@ class CommandSubmitter implements Submitter {
     if (attempt === undefined) return { item, end }
     const { submitted, isDue, lastEnd, unknown } = attempt
     const isUnavailable = failure?.kind === 'unavailable'
+    // A further submission was due, and there was no time for it, or no service: the last result counts.
     if (isDue && lastEnd !== undefined && (outcome === 'timed-out' || isUnavailable))
       return { item, end: lastEnd }
+    // Nothing has been submitted.
     if (isDue && outcome === 'timed-out')
       return {
         item,
@@ -121,6 +123,7 @@ class CommandSubmitter implements Submitter {
         },
       }
     if (isDue && outcome === 'pending') return { item, end: { ...end, isSkipped: true } }
+    // A submission without a response did not appear within the grace period.
     if (submitted === null && unknown !== undefined && failure?.kind === 'not-found')
       return {
         item: { ...item, attempt: { ...attempt, submitted: false } },
@@ -132,8 +135,10 @@ class CommandSubmitter implements Submitter {
           }),
         },
       }
+    // Nothing showed whether it was submitted.
     if (submitted === null && unknown !== undefined && ['timed-out', 'pending', 'error'].includes(outcome))
       return { item, end: { outcome: 'error', failure: unknown } }
+    // The service went away after the submission: 7 would mean that nothing was changed.
     if (submitted === true && isUnavailable) {
       const hint = `To continue waiting, run: ${waitCommand([request.values], this.cli.settings.commandLine)}`
       const message = `#${pr} was submitted, but its result is unknown. ${failure.message}`
