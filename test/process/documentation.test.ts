@@ -316,6 +316,16 @@ describe('docs/ci.md', { timeout: 90_000 }, () => {
     expect(moved.said).toContain(': 2 targets ')
   })
 
+  test.each(['Submit and wait', 'Without a waiting job'])(
+    '%s submits nothing if someone pushed after the label was added',
+    async heading => {
+      const recipe = recipes.find(one => one.heading === heading) ?? expect.fail(heading)
+      const pushed = () => ({ HEAD_NOW: 'other' })
+      const { said } = await rehearse(recipe, 'github', 'pull request', pushed, 1)
+      expect(said).toBe('')
+    },
+  )
+
   test.each([
     ['git', 1],
     ['sort', 2],

@@ -59,7 +59,14 @@ addProgram('buildkite-agent', 'cat > "$1.md"')
 addProgram('npx', `[ "$1" = nx ] && echo cart || echo '{"packages":{"items":[{"name":"cart"}]}}'`)
 addProgram('bazel', 'echo //web:cart; exit 3')
 // Lists a pull request that has failed meanwhile in the scenario "failure", and records what it changes.
-addProgram('gh', '[ "$2" = list ] && { sleep 2; echo 123; } || echo "$*" >> gh.log')
+addProgram(
+  'gh',
+  `case $2 in
+    list) sleep 2; echo 123 ;;
+    view) echo "\${HEAD_NOW-$LABELED}" ;;
+    *) echo "$*" >> gh.log ;;
+  esac`,
+)
 
 /** A checkout of a branch with one commit that its remote's main does not have, and what jobs leave in it. */
 export function checkout(name: string): string {
