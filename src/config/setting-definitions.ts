@@ -62,6 +62,9 @@ const setting = <T>(definition: SettingDefinition<T>): SettingDefinition<T> => d
 
 const colorModes = ['auto', 'always', 'never'] as const
 
+/** For somebody who has no repository or no token yet. */
+export const tryHint = 'To try mergeq without a service, run: mergeq sandbox tour'
+
 /** Every setting (docs/reference/cli.md, "Settings"). */
 export const settingDefinitions = {
   repo: setting({
@@ -72,6 +75,7 @@ export const settingDefinitions = {
     summary: 'Repository, as [host/]owner/name',
     hint: nameOf =>
       `Use ${nameOf('repo')} owner/name or set MERGEQ_REPO. The project file, the profile, the CI job and git do not provide a repository.`,
+    commandHint: tryHint,
     parse: parseRepository,
   }),
   targetBranch: setting({

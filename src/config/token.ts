@@ -2,6 +2,7 @@ import { joinCommandLine } from '../domain/suggested-command.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import type { Environment, Host } from '../host/host.ts'
 import { isContinuousIntegration } from './ci-systems.ts'
+import { tryHint } from './setting-definitions.ts'
 import { restrictCommand, type Store, tokensIn } from './store.ts'
 
 export interface Token {
@@ -110,8 +111,10 @@ export async function findToken(
   if (storedOrigins.length === 0) {
     const login = joinCommandLine(['auth', 'login', ...ofProfile])
     const where = profile === 'default' ? '' : ` for profile ${profile}`
+    const isNew = profile === 'default' && !isContinuousIntegration(env)
+    const advice = `, or run: ${login}${isNew ? `\n${tryHint}` : ''}`
     throw new MergeqError('auth', `No API token was found${where}.${note}`, {
-      hint: `Set ${name} to an API token of your organization${isOption ? '.' : `, or run: ${login}`}`,
+      hint: `Set ${name} to an API token of your organization${isOption ? '.' : advice}`,
     })
   }
   const message = `No token is stored for ${owner}, only for ${storedOrigins.join(', ')}.${note}`

@@ -95,11 +95,16 @@ describe('a check that cannot run because another failed is skipped, and says wh
     ])
   })
 
-  test.each([401, 403])('with a token that the service answers with %i', async status => {
-    const { code, rows, row } = await doctor({ answer: () => ({ status }) })
-    expect({ code, token: row('token')?.result }).toEqual({ code: 21, token: 'fail' })
-    expect(row('token')?.found).toContain(`(${status})`)
-    expect(skipped(rows)[0]).toBe('service (warn) skipped: the token check failed')
+  test.each([401, 403])('with a token that the service answers with %i, said once', async status => {
+    const refused = ({ headers }: Seen): Answer =>
+      headers['x-api-token'] === undefined ? working : { status }
+    const { code, rows } = await doctor({ answer: refused })
+    const failed = rows.filter(({ result, found }) => result === 'fail' || found.includes(`(${status})`))
+    expect({ code, failed: failed.map(({ check }) => check) }).toEqual({ code: 21, failed: ['token'] })
+    expect(skipped(rows).slice(0, 2)).toEqual([
+      'service (warn) skipped: the token check failed',
+      'clock (warn) skipped: the token check failed',
+    ])
   })
 
   test('with an invalid base URL', async () => {

@@ -132,6 +132,7 @@ describe('`sandbox shell` in a real terminal', () => {
     await type('echo "<$MERGEQ_BASE_URL $MERGEQ_TOKEN $TRUNK_API_TOKEN>"', /^</)
     expect(screen.lines().at(-2)).toBe(`<${baseUrl} sandbox >`)
     await type('"$M" pr submit 7', /[Ss]ubmitted #7/)
+    expect(screen.lines()).toContain('(sandbox) in> "$M" pr submit 7')
     await type('exit 5', /^code 5$/)
     expect(screen.lines().at(-2)).toMatch(/The sandbox was stopped\.$/)
     expect(await isServing(baseUrl)).toBe(false)
@@ -148,6 +149,8 @@ describe('`sandbox shell` in a real terminal', () => {
       await expect.poll(prompts, { timeout: 10_000 }).toBe(due)
     }
     await type('echo still "here"', /^still here$/)
+    // Before the prompt that the files of bash set, once.
+    expect(screen.lines().findLast(line => line.includes('echo still'))).toMatch(/^\(sandbox\) (?!\(sandbox)/)
     expect(await isServing(baseUrl)).toBe(true)
     await type('no-such-command; exit', /^code 127$/)
     expect(screen.lines().at(-2)).toMatch(/The sandbox was stopped\.$/)

@@ -1,6 +1,6 @@
 import { command } from '../../cli/command.ts'
 import { printPreview } from '../../cli/dry-run.ts'
-import { shellWord } from '../../domain/suggested-command.ts'
+import { shellQuote, shellWord } from '../../domain/suggested-command.ts'
 import { usageError } from '../../errors.ts'
 import type { Environment } from '../../host/host.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
@@ -38,6 +38,17 @@ export function userShell(env: Environment, platform: string) {
   return { program: isWindowsPowerShell ? 'powershell.exe' : 'pwsh.exe', args: ['-NoLogo'] }
 }
 
+/** Returns the variables that put `(sandbox)` before the prompt of a shell, as far as its own files leave them. */
+function promptVariables(
+  program: string,
+  { PROMPT = '$P$G', PROMPT_COMMAND = '', PS1 = '$ ' }: Environment,
+): Environment {
+  // The files that bash reads when it starts set PS1: it is changed before the first prompt.
+  if (/bash(?:\.exe)?$/i.test(program))
+    return { PROMPT_COMMAND: `PS1="(sandbox) $PS1"; PROMPT_COMMAND=${shellQuote(PROMPT_COMMAND)}` }
+  return /cmd(?:\.exe)?$/i.test(program) ? { PROMPT: `(sandbox) ${PROMPT}` } : { PS1: `(sandbox) ${PS1}` }
+}
+
 export const sandboxShellCommand = command({
   name: 'sandbox shell',
   summary: 'Open a shell in which every mergeq command uses a new sandbox',
@@ -57,7 +68,7 @@ export const sandboxShellCommand = command({
         `This shell uses a sandbox at ${sandbox.baseUrl}. The queues in it are simulated. To leave the shell, type: exit`,
       )
       const { code, startError } = await runProgram(program, args, {
-        env: { ...sandbox.environment, MERGEQ_SANDBOX_SHELL: '1' },
+        env: { ...sandbox.environment, ...promptVariables(program, env), MERGEQ_SANDBOX_SHELL: '1' },
         until: interrupted,
         handlesInterrupt: input.terminal,
       })

@@ -202,14 +202,15 @@ describe('what is no token is refused', () => {
 
 describe('without a token', () => {
   test.each([`pr get 7 ${where}`, 'metrics', 'flaky list --org acme -R acme/web'])(
-    '`%s` sends nothing and names both ways to give one',
+    '`%s` sends nothing and names both ways to give one, and the tour',
     async line => {
       expect(await mergeq(line, { ...noToken, answer: runningQueue })).toMatchObject({
         code: 4,
         out: '',
         err:
           'mergeq: No API token was found.\n' +
-          '  Set MERGEQ_TOKEN to an API token of your organization, or run: mergeq auth login\n',
+          '  Set MERGEQ_TOKEN to an API token of your organization, or run: mergeq auth login\n' +
+          '  To try mergeq without a service, run: mergeq sandbox tour\n',
         requests: [],
       })
     },

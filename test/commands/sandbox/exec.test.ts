@@ -57,7 +57,7 @@ describe('a program in a sandbox', () => {
             MERGEQ_REPO: 'github.com/acme/web',
             MERGEQ_TARGET_BRANCH: 'main',
             MERGEQ_ORG: 'acme',
-            ...(line.includes('shell') ? { MERGEQ_SANDBOX_SHELL: '1' } : {}),
+            ...(line.includes('shell') ? { MERGEQ_SANDBOX_SHELL: '1', PS1: '(sandbox) $ ' } : {}),
           },
         ],
       ])
