@@ -1,7 +1,7 @@
 import type { Operation, Resource } from '../api/operation.ts'
 import { resourceOf } from '../api/request.ts'
 import { joinList } from '../domain/format.ts'
-import { extendError, MergeqError, mostSevere, toMergeqError } from '../errors.ts'
+import { extendError, isOutage, MergeqError, mostSevere, toMergeqError } from '../errors.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
 import { createAdvice } from './advice.ts'
 import type { Cli } from './cli.ts'
@@ -108,16 +108,38 @@ async function interruptionOf(
 }
 
 /**
- * Logs each error once, with the most severe errors last (docs/reference/cli.md, "Several pull requests").
+ * Logs each error once, with the most severe errors last (docs/reference/cli.md, "Several pull requests"). A person gets
+ * one error of an outage for all its pull requests.
  */
 export async function reportErrors(
   all: readonly MergeqError[],
-  { logger }: Pick<Cli, 'logger'>,
+  { logger, messages, options }: Pick<Cli, 'logger' | 'messages' | 'options'>,
 ): Promise<void> {
-  const failures = all.filter(
-    ({ message }, index) => all.findIndex(other => other.message === message) === index,
-  )
+  const errors = messages === 'person' && options.format.isForPeople ? joinOutages(all) : all
+  // Of an error whose message was shown, only the hint is printed.
+  const textOf = ({ message, details }: MergeqError) => (details.isShown === true ? details.hint : message)
+  const texts = errors.map(textOf)
+  const failures = errors.filter((error, index) => texts.indexOf(textOf(error)) === index)
   const worst = mostSevere(failures.map(({ exit }) => exit))
   for (const failure of failures) if (failure.exit !== worst) await logger.error(failure)
   for (const failure of failures) if (failure.exit === worst) await logger.error(failure)
+}
+
+/** Matches the pull request that an error is about: `for #7 in the queue for main`, or `(#7)` at its end. */
+const subject = /(?<=[ (])#\d+(?= in the queue for |\)\.$)/
+
+/** Returns errors of which those of an outage that differ only in the pull request all have one message. */
+function joinOutages(errors: readonly MergeqError[]): readonly MergeqError[] {
+  const alike = new Map<string, string[]>()
+  const keyOf = ({ message, details }: MergeqError) => `${message.replace(subject, '')}\n${details.hint}`
+  for (const error of errors) {
+    const numbers = subject.exec(error.message) ?? []
+    const known = alike.get(keyOf(error)) ?? []
+    known.push(...numbers)
+    alike.set(keyOf(error), known)
+  }
+  return errors.map(error => {
+    const names = joinList(alike.get(keyOf(error)) ?? [])
+    return isOutage(error) ? extendError(error, {}, error.message.replace(subject, names)) : error
+  })
 }

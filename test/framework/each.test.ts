@@ -81,6 +81,22 @@ describe('one failure', () => {
   })
 
   test.each([
+    ['pr get', {}, 1, 'for #1, #2, #3 in the queue'],
+    ['pr get', { MERGEQ_BASE_URL: 'http://127.0.0.1:9' }, 1, 'connection (#1, #2, #3).'],
+    ['pr restart', {}, 3, 'for #3 in the queue'],
+  ])(
+    'of an outage are one on a terminal if only the pull request differs: %s, %j',
+    async (line, env, count, said) => {
+      const setting = { terminal: true, columns: 300, env }
+      const { err } = await run(`${line} 1 2 3 --retries 0`, () => ({ status: 503 }), setting)
+      expect({ count: err.match(/mergeq:/g)?.length, err }).toEqual({
+        count,
+        err: expect.stringContaining(said),
+      })
+    },
+  )
+
+  test.each([
     ['pr cancel --yes', 401],
     ['pr restart', 403],
     ['pr submit', 401],

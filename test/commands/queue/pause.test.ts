@@ -107,6 +107,12 @@ describe('queue pause --all', () => {
     expect(err).toContain('2 queues: 1 changed, 1 error. Queues without metrics are not included.\n')
   })
 
+  test('says once on a terminal what to do after queues failed in the same way', async () => {
+    const answer = serve(() => ({ status: 503 }))
+    const { err } = await pause('--yes --retries 0 --color never', { terminal: true, answer })
+    expect(err.match(/Try again later/g)).toHaveLength(1)
+  })
+
   const old = { 's.json': '[]' }
   const readOnly = () => {
     throw new Error('read-only file system')
