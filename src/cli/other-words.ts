@@ -70,7 +70,7 @@ export const otherWords: readonly OtherWords[] = [
   ['config', 'delete remove rm clear reset', 'config unset'],
   [', sandbox', 'demo try', 'sandbox tour'],
   ['', 'check health ping', 'doctor'],
-  ['', 'version ver', '--version'],
+  ['', 'ver', '--version'],
   ['', 'exit-codes environment formatting', 'help *'],
   ['*', '--token --api-token', 'Other processes see it: set MERGEQ_TOKEN, or run: mergeq auth login'],
   ['*', '--repository', '--repo'],

@@ -68,7 +68,7 @@ const wholeLines: readonly (readonly [typed: string, meant: string])[] = [
   ['stats', 'metrics'],
   ['login', 'auth login'],
   ['demo', 'sandbox tour'],
-  ['version', '--version'],
+  ['ver', '--version'],
   ['#123 --json', "pr get '#123' --json"],
   ['https://github.com/acme/web/pull/7', 'pr get https://github.com/acme/web/pull/7'],
   ['-R acme/web 123', '-R acme/web pr get 123'],

@@ -12,7 +12,7 @@ const good = ({ path }: Seen): Answer => ({
   body: JSON.stringify(path.endsWith('/getQueue') ? queueDocument : record),
 })
 
-test.each(['--version', '--help', 'pr --help', 'help exit-codes', 'help environment', ''])(
+test.each(['--version', 'version', '--help', 'pr --help', 'help exit-codes', 'help environment', ''])(
   "'mergeq %s' needs no settings, no home and no network",
   async line => {
     const broken = { '/repo/config.json': '{"profiles":' }
