@@ -125,6 +125,8 @@ const targetArguments: Input<ImpactedTargets> = {
         'Specify targets as arguments, or use one of --from, --from-json, --exec, --all and --none.',
       )
     const [source = ''] = typed
+    if (args.has('--if-empty') && (source === '--all' || source === '--none'))
+      throw usageError(`${source} and --if-empty cannot be used together.`, 'Use only one of them.')
     const words = args.get(source) ?? []
     const { readTargets } = await import('./read-targets.ts')
     return readTargets(source, source === '--exec' ? (args.get('--') ?? []) : words, { ifEmpty, context })

@@ -144,6 +144,14 @@ test.each([
   expect((await run('--if-empty all')).requests.map(({ body }) => body)).toEqual([requestOf('ALL')])
 })
 
+test.each(['--all', '--none'])('%s leaves nothing that --if-empty could mean', async flag => {
+  const { code, err, requests } = await mergeq(
+    `pr targets 7 -R acme/web -b main --sha ${sha} ${flag} --if-empty none`,
+  )
+  expect({ code, requests }).toEqual({ code: 2, requests: [] })
+  expect(err).toContain(`${flag} and --if-empty cannot be used together.`)
+})
+
 describe('a program that lists targets', () => {
   async function exec(
     words: string,
