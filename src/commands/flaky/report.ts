@@ -29,10 +29,15 @@ const formats = ['markdown', 'github'] as const
 type ReportFormat = (typeof formats)[number]
 
 /** Returns a report of the first tests in a format, with untrusted text escaped. */
-export const renderReport = (report: FailingTestReport, format: ReportFormat, limit: number): Uint8Array =>
+export const renderReport = (
+  report: FailingTestReport,
+  format: ReportFormat,
+  limit: number,
+  by?: 'owner',
+): Uint8Array =>
   format === 'github'
     ? annotationLines(createAnnotations(report, limit))
-    : new TextEncoder().encode(renderMarkdown(report, limit))
+    : new TextEncoder().encode(renderMarkdown(report, limit, by))
 
 /** The longest name and the longest message of an annotation, in columns. */
 const [maxNameLength, maxMessageLength] = [200, 1_000]
@@ -54,6 +59,8 @@ function rateOf(test: JsonObject): string | undefined {
 const ticketLink = (url = ''): string =>
   url === '' ? '-' : markdownLink(/([\w-]+)\/?$/.exec(url)?.[1] ?? 'ticket', url)
 
+const ownersOf = (test: JsonObject): readonly string[] => getArray(test, 'codeowners').map(String)
+
 const nameOf = (test: JsonObject): string => testTitle(test) ?? '-'
 
 const columns = [
@@ -66,16 +73,37 @@ const columns = [
   { title: 'ticket', format: 'plain' },
 ] as const
 
-function renderMarkdown({ tests, complete, start, end }: FailingTestReport, limit: number): string {
+function renderMarkdown(
+  { tests, complete, start, end }: FailingTestReport,
+  limit: number,
+  by: 'owner' | undefined,
+): string {
   const quarantined = tests.filter(isQuarantined).length
   const parts = [
     `### ${pluralize(tests.length, 'failing test')}, ${formatInteger(quarantined)} quarantined\n\nFrom ${describeInWords({ start: Date.parse(start), end: Date.parse(end) }, false)}.`,
     complete ? '\n' : ' **The list is incomplete: part of the range could not be read.**\n',
   ]
-  if (tests.length > 0)
-    parts.push('\n', markdownHead(columns), tests.slice(0, limit).map(renderMarkdownRow).join(''))
+  const shown = tests.slice(0, limit)
+  if (by === 'owner') parts.push(...renderSections(shown))
+  else if (shown.length > 0) parts.push(renderTable(shown))
   if (tests.length > limit) parts.push(`\n${omittedNote(tests.length - limit)}\n`)
   return parts.join('')
+}
+
+const renderTable = (tests: readonly JsonObject[]): string =>
+  `\n${markdownHead(columns)}${tests.map(renderMarkdownRow).join('')}`
+
+/** Returns a section for each owner, in the order of the tests; a test of several owners is in several sections. */
+function renderSections(tests: readonly JsonObject[]): readonly string[] {
+  const sections = new Map<string, JsonObject[]>()
+  for (const test of tests) {
+    const owners = ownersOf(test)
+    for (const owner of owners.length === 0 ? ['No owner'] : owners)
+      sections.set(owner, [...(sections.get(owner) ?? []), test])
+  }
+  return [...sections].map(
+    ([owner, owned]) => `\n#### ${markdownText(truncateName(owner))}\n${renderTable(owned)}`,
+  )
 }
 
 const omittedNote = (omitted: number): string =>
@@ -88,7 +116,7 @@ function renderMarkdownRow(test: JsonObject): string {
     markdownText(rateOf(test)),
     markdownText(get(test, 'pull_requests_impacted_last_7d')),
     isQuarantined(test) ? 'yes' : 'no',
-    markdownText(truncateName(getArray(test, 'codeowners').join(', '))),
+    markdownText(truncateName(ownersOf(test).join(', '))),
     ticketLink(getString(test, 'ticket.html_url')),
   ]
   return `| ${cells.join(' | ')} |\n`
@@ -126,7 +154,7 @@ function createAnnotations({ tests, complete }: FailingTestReport, limit: number
 }
 
 function createAnnotation(test: JsonObject): Annotation {
-  const owners = getArray(test, 'codeowners').join(', ')
+  const owners = ownersOf(test).join(', ')
   const details = [
     statusOf(test),
     `failure rate over 7 days ${rateOf(test) ?? 'unknown'}`,
@@ -186,22 +214,25 @@ export const flakyReportCommand = command({
     format: option(reportFormat, 'Report format: markdown or github (annotations)', {
       default: 'markdown',
     }),
+    by: option(choice(['owner'], 'owner'), 'Write a section for each owner (Markdown)'),
   },
   prints: 'Markdown or GitHub annotations, depending on --format',
   examples: [
     'mergeq flaky report --since 7d >> "$GITHUB_STEP_SUMMARY"',
     'mergeq flaky report --format github --owner @acme/web',
-    'mergeq flaky report --since 7d --limit 20 --no-quarantined',
+    'mergeq flaky report --since 7d --by owner --no-quarantined',
   ],
-  async run({ request, format }, cli) {
+  async run({ request, format, by }, cli) {
     checkOutput(format, cli)
+    if (by !== undefined && format === 'github')
+      throw usageError('--by is for Markdown only.', 'Each annotation names its owners.')
     // The report applies the limit itself, because it states how many tests it omits.
     const { limit = defaultLimits[format], sort = 'impact', ...values } = request.values
     const listed = { ...request, values: { ...values, sort } }
     const tests: JsonObject[] = []
     const end = await readFailingTests(cli, listed, { take: test => tests.push(test) })
     const report = { tests, ...windowOf(rangeOf(request, cli), end.complete) }
-    await cli.host.out.write(renderReport(report, format, limit))
+    await cli.host.out.write(renderReport(report, format, limit, by))
     await logNotes(end, cli)
     if (end.isBroken) throw incompleteListError(end, cli.command)
     return 0

@@ -84,6 +84,22 @@ describe('Markdown', () => {
   })
 })
 
+test('--by owner writes a section for each owner, and one for tests without owner', async () => {
+  const tests = [['@acme/web', '@acme/api'], [], ['@acme/api']]
+  const answer = pages(tests.map((codeowners, index) => failing(index, { codeowners })))
+  const { out } = await report('--by owner', answer)
+  expect(out.match(/#### .*|test \d/g)).toEqual([
+    '#### @\u200Cacme/api',
+    'test 2',
+    'test 0',
+    '#### No owner',
+    'test 1',
+    '#### @\u200Cacme/web',
+    'test 0',
+  ])
+  expect((await report('--by owner --format github', answer)).code).toBe(2)
+})
+
 const many = (length: number) => Array.from({ length }, (_, index) => failing(index))
 
 test('Markdown shows 100 tests, and says how many more there are', async () => {
