@@ -6,13 +6,14 @@ import type { RequestLimits } from '../api/service-client.ts'
 import type { Cli } from '../cli/cli.ts'
 import { command } from '../cli/command.ts'
 import { flag, type Input } from '../cli/inputs.ts'
-import { listRemotes, parseGitRemote } from '../config/git.ts'
+import { listRemotes, parseGitRemote, runGit } from '../config/git.ts'
 import { elapsedSince, formatAge } from '../domain/format.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
 import { isUnderTest, outcomeOfRecord, stateWords } from '../domain/states.ts'
 import { isSameRepository, type Repository } from '../domain/values/repository.ts'
 import { readText } from '../domain/values/text.ts'
 import { extendError, failureOrThrow, MergeqError, usageError } from '../errors.ts'
+import type { Host } from '../host/host.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { columns } from '../output/view.ts'
 import { hookColumns, installHook, uninstallHook } from './guard/hook.ts'
@@ -20,6 +21,7 @@ import { hookColumns, installHook, uninstallHook } from './guard/hook.ts'
 interface PushedBranch {
   readonly branch: string
   readonly isDeletion: boolean
+  /** The commit that the remote has. */
   readonly from: string
 }
 
@@ -75,6 +77,8 @@ interface GuardedQueue {
   readonly queue: ParamValues<typeof getQueue.params>
   readonly remoteUrl: string | undefined
   readonly cli: Cli
+  /** Whether a person only asks, with --check. */
+  readonly isCheck: boolean
   /** No retries; no attempt ends after the time that a push may be delayed. */
   readonly limits: RequestLimits
   /** The milliseconds that the push may still be delayed. */
@@ -133,7 +137,7 @@ async function findQueuedPullRequest(
 async function createBlockedPushError(
   record: JsonObject,
   { branch, isDeletion }: PushedBranch,
-  { queue, cli, limits }: GuardedQueue,
+  { queue, cli, limits, isCheck }: GuardedQueue,
 ): Promise<MergeqError> {
   const liveQueue = await readIfFound(cli.client(), getQueue, queue, { limits }).catch(() => undefined)
   const numbers = typeof record.prNumber === 'number' ? [record.prNumber] : []
@@ -150,7 +154,7 @@ async function createBlockedPushError(
   return new MergeqError(
     'check-failed',
     [
-      `The ${isDeletion ? 'deletion' : 'push'} of ${branch} was blocked:`,
+      ...(isCheck ? [] : [`The ${isDeletion ? 'deletion' : 'push'} of ${branch} was blocked:`]),
       `${name} ${lasting}, ${place}in the queue for ${queue.targetBranch}.`,
       `${isDeletion ? 'Deleting the branch' : 'Pushing'} would remove ${name} from the queue and lose ${loss}.`,
     ].join(' '),
@@ -163,23 +167,42 @@ async function createBlockedPushError(
   )
 }
 
-/**
- * Checks the branches that git writes to the standard input of the hook. Throws the error that blocks the push,
- * otherwise the error of the first branch that could not be checked; returns the exit code 0 if there is none.
- */
-async function guardPush(remoteUrl: string | undefined, cli: Cli): Promise<number> {
-  const { host, options, settings } = cli
-  if (host.input.terminal)
+/** Returns the push of the current branch, for --check. */
+async function currentPush(host: Host): Promise<PushedBranch> {
+  const read = async (...args: string[]) => (await runGit(host, ...args))?.trim()
+  const branch = await read('symbolic-ref', '--short', 'HEAD')
+  if (branch === undefined)
+    throw usageError(
+      'No branch is checked out here.',
+      'Run the command in a git checkout, on the branch to push.',
+    )
+  const from = (await read('rev-parse', '@{push}')) ?? (await read('rev-parse', 'HEAD')) ?? ''
+  return { branch, isDeletion: false, from }
+}
+
+/** Reads the branches that git writes to the standard input of the hook. */
+async function readPushes({ input }: Host): Promise<readonly PushedBranch[]> {
+  if (input.terminal)
     throw usageError(
       '`mergeq guard` is a git hook: git runs it and passes the pushed branches.',
-      'To install it, run: mergeq guard --install',
+      'To install it, run: mergeq guard --install\nTo check the current branch, run: mergeq guard --check',
     )
-  const pushes = parsePushes(await readText(host.input.read(), 'Standard input', maxInput))
+  return parsePushes(await readText(input.read(), 'Standard input', maxInput))
+}
+
+/**
+ * Checks pushed branches, or the current branch. Throws the error that blocks the push, otherwise the error of the
+ * first branch that could not be checked; returns the exit code 0 if there is none.
+ */
+async function guardPush(remoteUrl: string | undefined, isCheck: boolean, cli: Cli): Promise<number> {
+  const { host, options, settings } = cli
+  const pushes = isCheck ? [await currentPush(host)] : await readPushes(host)
   if (pushes.length === 0) return 0
   const queue = { repo: await settings.require('repo'), targetBranch: await settings.require('targetBranch') }
   const deadline = host.clock.monotonic() + Math.min(maxWait, options.timeout ?? maxWait)
   const remaining = () => Math.max(1, deadline - host.clock.monotonic())
-  const guarded = { queue, remoteUrl, cli, limits: { maxRetries: 0, timeout: remaining }, remaining }
+  const limits = { maxRetries: 0, timeout: remaining }
+  const guarded = { queue, remoteUrl, cli, isCheck, limits, remaining }
   const failures: MergeqError[] = []
   for (const push of pushes) {
     const record = await findQueuedPullRequest(push, guarded).catch(error => {
@@ -191,6 +214,7 @@ async function guardPush(remoteUrl: string | undefined, cli: Cli): Promise<numbe
   }
   const [failure] = failures
   if (failure !== undefined) throw failure
+  if (isCheck) await cli.logger.info(`A push of ${pushes[0]?.branch} removes no pull request from the queue.`)
   return 0
 }
 
@@ -208,22 +232,25 @@ export const guardCommand = command({
     remote: remoteArgument,
     install: flag('Install the pre-push hook in this checkout'),
     uninstall: flag('Remove the pre-push hook'),
+    check: flag('Check the current branch, without a push'),
     failClosed: flag('Also block the push if the queue cannot be read'),
   },
   examples: [
     'mergeq guard --install',
+    'mergeq guard --check',
     'MERGEQ_GUARD=off git push',
     'mergeq guard --install --fail-closed',
     'mergeq guard --uninstall',
   ],
   async run(values, cli) {
-    if (values.install && values.uninstall)
-      throw usageError('--install and --uninstall cannot be used together.', 'Use only one of them.')
+    if ([values.install, values.uninstall, values.check].filter(Boolean).length > 1)
+      throw usageError('--install, --uninstall and --check cannot be used together.', 'Use only one of them.')
     if (values.install) return installHook(values.failClosed, cli)
     if (values.uninstall) return uninstallHook(cli)
+    if (values.check) return guardPush(values.remote, true, cli)
     if (cli.host.env.MERGEQ_GUARD === 'off') return 0
     try {
-      return await guardPush(values.remote, cli)
+      return await guardPush(values.remote, false, cli)
     } catch (error) {
       const failure = failureOrThrow(error)
       const { kind, message, details } = failure

@@ -125,6 +125,30 @@ describe('`guard`', () => {
     expect((await run('3'.repeat(40))).code).toBe(0)
   })
 
+  test('--check asks about the current branch, without a push', async () => {
+    const run = (current: string, answer = serviceKnowing()) => {
+      const out = `${current}\n`
+      return mergeq('guard --check', {
+        env: where,
+        inputTerminal: true,
+        answer,
+        spawn: () => ({ code: 0, out }),
+      })
+    }
+    const { code, err } = await run('fix')
+    expect({ code, err }).toEqual({
+      code: 21,
+      err: expect.stringMatching(/^mergeq: #7 has been testing for 4m, /),
+    })
+    expect(await run('other')).toMatchObject({
+      code: 0,
+      err: 'A push of other removes no pull request from the queue.\n',
+    })
+    expect((await run('fix', () => ({ status: 500 }))).code).toBe(7)
+    const detached = await mergeq('guard --check', { env: where, spawn: () => ({ code: 1, out: '' }) })
+    expect(detached.code).toBe(2)
+  })
+
   test('looks up each of several branches, also after one that cannot be checked', async () => {
     const { code, requests } = await guard(line('a') + line('b') + line('fix'))
     expect({ code, asked: requests.length }).toEqual({ code: 21, asked: 4 })
