@@ -80,7 +80,8 @@ describe('examples that store something', () => {
           MERGEQ_BASE_URL,
           TOKEN: 'sandbox',
           MERGEQ_REPO: 'acme/web',
-          ...(command === 'auth token' ? { MERGEQ_TOKEN: 'sandbox' } : {}),
+          MERGEQ_TARGET_BRANCH: 'main',
+          ...(command === 'auth token' || command === 'guard' ? { MERGEQ_TOKEN: 'sandbox' } : {}),
         }
         const { execa } = await import('execa')
         if (command === 'guard') {
