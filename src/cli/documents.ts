@@ -14,6 +14,7 @@ import {
   text,
 } from '../api/operations/fields.ts'
 import { getQueue, queueSettingsRecord } from '../api/operations/queues.ts'
+import { waitOutcomes } from '../domain/states.ts'
 import { explanationRecord, queueSummaryRecord } from '../methods/records.ts'
 
 const textOrNull = field('string | null')
@@ -50,9 +51,7 @@ const waitResult = (more: RecordType['fields'] = {}) =>
   record(
     {
       ...{ type: field(oneOf('result')), pr: number, title: textOrNull, url: text },
-      outcome: field(
-        oneOf('merged', 'reached', 'left', 'failed', 'cancelled', 'timed-out', 'pending', 'error'),
-      ),
+      outcome: field(oneOf(...waitOutcomes)),
       ...{ state: field('PullRequestState | null'), reason: text, elapsedSeconds: number, exit: number },
     },
     {

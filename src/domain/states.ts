@@ -103,16 +103,20 @@ export const milestones = ['merged', 'tests-passed', 'testing', 'left'] as const
 
 export type Milestone = (typeof milestones)[number]
 
-export type WaitOutcome =
-  | 'merged'
-  | 'reached'
-  | 'left'
-  | 'failed'
-  | 'cancelled'
-  | 'timed-out'
-  | 'stale'
-  | 'pending'
-  | 'error'
+/** How the wait for a pull request can end. */
+export const waitOutcomes = [
+  'merged',
+  'reached',
+  'left',
+  'failed',
+  'cancelled',
+  'timed-out',
+  'stale',
+  'pending',
+  'error',
+] as const
+
+export type WaitOutcome = (typeof waitOutcomes)[number]
 
 /** The exit code kind of each outcome. An `error` has the kind of the error that caused it. */
 export const kindOfOutcome: Readonly<Record<Exclude<WaitOutcome, 'error'>, ErrorKind>> = {

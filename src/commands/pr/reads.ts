@@ -7,7 +7,7 @@ import { extendError, type MergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ServiceRequest } from '../../methods/resolve.ts'
 
-/** Reads the current record of a pull request; undefined when it was never submitted. */
+/** Reads the current record of a pull request; undefined if the service does not know it. */
 export const readRecord = (
   { repo, targetBranch, pr }: RequestedPullRequest,
   cli: Cli,
@@ -42,7 +42,7 @@ export const explainFinished =
     return extendError(failure, { hint }, `#${pr} ${sentences[outcome]}.`)
   }
 
-/** With `--set`, the pull request of the request may be another. */
+/** Where `--set` added a field, the service may have rejected that field. */
 const isRejectedForPerson = (
   { host, options }: Cli,
   { kind, details }: MergeqError,

@@ -1,9 +1,5 @@
-import { callOperation, readIfFound } from '../../api/call.ts'
-import {
-  cancelPullRequest,
-  getSubmittedPullRequest,
-  submitPullRequest,
-} from '../../api/operations/pull-requests.ts'
+import { callOperation } from '../../api/call.ts'
+import { cancelPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
 import { call, runRequests } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import type { RequestValues } from '../../cli/presentation.ts'
@@ -25,6 +21,7 @@ import type { ServiceRequest } from '../../methods/resolve.ts'
 import { giveUpLimit } from '../../wait/limits.ts'
 import type { Attempt, Submitter, Wait, WaitTarget } from '../../wait/readings.ts'
 import { findHead, findOtherHead } from './head.ts'
+import { readRecord } from './reads.ts'
 import { waitCommand } from './wait-options.ts'
 import { startCommandWait, WaitReporter } from './wait-report.ts'
 
@@ -230,9 +227,7 @@ class CommandSubmitter implements Submitter {
   }
 
   private readRecord({ request }: WaitTarget): Promise<JsonObject | undefined> {
-    const { repo, targetBranch, pr } = request.values
-    const { client, limits } = this.wait
-    return readIfFound(client, getSubmittedPullRequest, { repo, targetBranch, pr }, { limits })
+    return readRecord(request.values, this.cli, { limits: this.wait.limits })
   }
 
   /** Returns why a pull request is submitted again; undefined if its failure was its own or a person cancelled it. */

@@ -260,7 +260,7 @@ const maxRecordSize = 16 * 1024 * 1024
 async function readRecord(path: string, cli: Cli): Promise<readonly RecordedChange[]> {
   const name = path === '-' ? 'Standard input' : path
   const document = parseJson(await readText(openInput(path, cli), name, maxRecordSize))
-  const changes = (Array.isArray(document) ? document : [undefined]).map(row => {
+  return (Array.isArray(document) ? document : [undefined]).map(row => {
     const [repo, targetBranch, before, after] = ['repo', 'targetBranch', 'before', 'after'].map(key =>
       isObject(row) ? getString(row, key) : undefined,
     )
@@ -268,5 +268,4 @@ async function readRecord(path: string, cli: Cli): Promise<readonly RecordedChan
       throw usageError(`${name} is not a record of states.`, 'mergeq queue pause --all --record writes one.')
     return { repo, targetBranch, before, after }
   })
-  return changes
 }
