@@ -49,7 +49,8 @@ export async function call<V extends RequestValues>(
   }
 }
 
-async function explainNotFound(
+/** Returns the error of a request; that of a missing queue says which queue was probably meant. */
+export async function explainNotFound(
   cli: Cli,
   request: ServiceRequest,
   failure: MergeqError,

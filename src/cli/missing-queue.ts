@@ -1,13 +1,13 @@
 import { hasQueue } from '../api/call.ts'
 import { tryRead } from '../api/extra-reads.ts'
-import { getMergeQueueMetrics, readSamplesIn } from '../api/operations/metrics.ts'
+import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
 import { resourceOf } from '../api/request.ts'
 import { withoutMessages } from '../api/service-client.ts'
 import { joinTruncated } from '../domain/format.ts'
-import { summarizeMetrics } from '../domain/metrics/last-hour.ts'
 import { suggestName } from '../domain/similar-name.ts'
-import { describeMissingQueue, type Repository } from '../domain/values/repository.ts'
+import { describeMissingQueue, isSameRepository, type Repository } from '../domain/values/repository.ts'
 import { extendError, type MergeqError } from '../errors.ts'
+import { queuesIn } from '../methods/metrics.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
 import type { Cli } from './cli.ts'
 
@@ -75,7 +75,6 @@ async function readBranches(cli: Cli, repo: Repository): Promise<readonly string
   const once = { once: true, quiet: true }
   const { response } = await tryRead(cli.client(), getMergeQueueMetrics, { repo }, once)
   if (response === undefined) return undefined
-  const { queues } = summarizeMetrics(readSamplesIn(response.bytes))
-  const name = `${repo.owner}/${repo.name}`.toLowerCase()
-  return queues.filter(queue => queue.repo?.toLowerCase() === name).map(({ branch }) => branch)
+  const queues = queuesIn(response.bytes, repo).map(({ values }) => values)
+  return queues.filter(queue => isSameRepository(queue.repo, repo)).map(({ targetBranch }) => targetBranch)
 }

@@ -25,7 +25,7 @@ import { isObject, type JsonObject } from '../json.ts'
 import { getMergeQueueMetrics } from '../methods/metrics.ts'
 import { plainText, type Span, type StyledLine, styled } from '../output/styled-text.ts'
 import { columns, rawText, type Table } from '../output/view.ts'
-import { queuesIn, readQueues, reportUnread } from './queue/all-queues.ts'
+import { namedQueues, readQueues, reportUnread } from './queue/all-queues.ts'
 
 /** Block characters, which every terminal font has. */
 const heights = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const
@@ -194,7 +194,7 @@ async function printSamples(bytes: Uint8Array, { printer, host }: Cli): Promise<
 
 /** Reads each queue that the metrics name. Returns the text of their own metrics. */
 async function readQueueMetrics(bytes: Uint8Array, repo: Repository | undefined, cli: Cli) {
-  const { results, failed } = await readQueues(await queuesIn(bytes, repo, cli), cli)
+  const { results, failed } = await readQueues(await namedQueues(bytes, repo, cli), cli)
   const readings = results.map(({ item: { request }, queue, now }) => {
     const { repo, targetBranch: branch } = request.values
     return { repo: `${repo.owner}/${repo.name}`, branch, queue, now }

@@ -2,7 +2,9 @@ import { param } from '../api/operation.ts'
 import * as operations from '../api/operations/metrics.ts'
 import { labelsOf } from '../domain/metrics/exposition.ts'
 import { type QueueMetrics, summarizeMetrics } from '../domain/metrics/last-hour.ts'
+import { defaultHost, queueKey, type Repository } from '../domain/values/repository.ts'
 import { text } from '../domain/values/types.ts'
+import { MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { defineMethod, type Method } from './method.ts'
 import { queueSummaryRecord } from './records.ts'
@@ -49,6 +51,27 @@ export const getMergeQueueMetrics = defineMethod(operations.getMergeQueueMetrics
     return operations.decodeMetrics(utf8.decode(bytes), bytes)
   },
 })
+
+/**
+ * Returns each queue that metrics name, with its repository and branch.
+ *
+ * @param place the repository of queues whose repository the metrics do not say; its host is the host of all
+ */
+export function queuesIn(bytes: Uint8Array, place: Repository | undefined) {
+  const queues = summarizeMetrics(operations.readSamplesIn(bytes)).queues.map(metrics => {
+    const [, owner, name] = /^(.*)\/(.*)$/.exec(metrics.repo ?? '') ?? []
+    const repo =
+      owner === undefined || name === undefined ? place : { host: place?.host ?? defaultHost, owner, name }
+    if (repo !== undefined) return { values: { repo, targetBranch: metrics.branch }, metrics }
+    throw new MergeqError(
+      'bad-answer',
+      `The metrics name no repository of the queue for ${metrics.branch}.`,
+      { hint: 'Name the repository with --repo.' },
+    )
+  })
+  // Of some queues, only a part of the metrics says the repository.
+  return [...new Map(queues.map(queue => [queueKey(queue.values), queue])).values()]
+}
 
 /** Returns a queue as `queueSummaryRecord`; what the metrics do not say is null. */
 export function queueSummary({ repo, branch, numbers }: QueueMetrics): JsonObject {

@@ -612,6 +612,9 @@ test('where the queue is missing, every command names it and the nearest one, an
     'pr cancel 7',
     'pr targets 7 --all --sha 4f2a',
     'queue get',
+    'queue watch',
+    'queue wait',
+    'pr list',
   ]) {
     const near = await story.mergeq(`${line} -b mian`)
     expect(near, line).toMatchObject({

@@ -1,4 +1,5 @@
 import type { ParamValues } from '../../api/operation.ts'
+import { explainNotFound } from '../../cli/calls.ts'
 import { command } from '../../cli/command.ts'
 import { cutListSentence, limitInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
@@ -11,7 +12,7 @@ import { describeWhen } from '../../domain/time-range.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { parseMoment } from '../../domain/values/time.ts'
-import { usageError } from '../../errors.ts'
+import { toMergeqError, usageError } from '../../errors.ts'
 import { listPullRequests } from '../../methods/pull-requests.ts'
 import { columns, withLinks } from '../../output/view.ts'
 
@@ -90,6 +91,8 @@ export const prListCommand = command({
         const count = pluralize(shown, 'pull request')
         return { footer: [complete ? `${count} for ${queue}.` : cutListSentence(count)] }
       },
+    }).catch(async error => {
+      throw await explainNotFound(cli, request, toMergeqError(error))
     })
   },
 })

@@ -1,13 +1,12 @@
-import { readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { call } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import type { Input } from '../../cli/inputs.ts'
-import { type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
-import { defaultHost, queueName, type Repository } from '../../domain/values/repository.ts'
+import type { QueueMetrics } from '../../domain/metrics/last-hour.ts'
+import { queueName, type Repository } from '../../domain/values/repository.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { callMethod } from '../../methods/call.ts'
-import { getMergeQueueMetrics } from '../../methods/metrics.ts'
+import { getMergeQueueMetrics, queuesIn } from '../../methods/metrics.ts'
 import { type Failed, forEachQueue, type QueueRequest, reportFailures } from './plan.ts'
 
 /** A queue that the metrics name, and the request that reads it. */
@@ -17,39 +16,23 @@ export interface NamedQueue {
   readonly metrics: QueueMetrics
 }
 
-/** A key of a queue without the host of its repository, which the metrics do not say. */
-export const queueKey = ({ repo, targetBranch }: QueueRequest['values']): string =>
-  `${repo.owner}/${repo.name}`.toLowerCase().concat('@', targetBranch)
-
 /**
  * Returns the queues that metrics name.
  *
  * @param repo the repository that the metrics were requested for
  */
-export async function queuesIn(
+export async function namedQueues(
   bytes: Uint8Array,
   repo: Repository | undefined,
   { settings }: Cli,
 ): Promise<readonly NamedQueue[]> {
   // The settings may name several repositories, or none: then the host is the usual one.
   const place = repo ?? (await settings.read('repo').catch(() => undefined))
-  const queues = summarizeMetrics(readSamplesIn(bytes)).queues.map((metrics): NamedQueue => {
-    const [, owner, name] = /^(.*)\/(.*)$/.exec(metrics.repo ?? '') ?? []
-    const named =
-      owner === undefined || name === undefined ? place : { host: place?.host ?? defaultHost, owner, name }
-    if (named === undefined)
-      throw new MergeqError(
-        'bad-answer',
-        `The metrics name no repository of the queue for ${metrics.branch}.`,
-        {
-          hint: 'Name the repository with --repo.',
-        },
-      )
-    const values = { repo: named, targetBranch: metrics.branch }
-    return { name: queueName(values), request: { operation: getQueue, values, overrides: [] }, metrics }
-  })
-  // Of some queues, only a part of the metrics says the repository.
-  return [...new Map(queues.map(queue => [queueKey(queue.request.values), queue])).values()]
+  return queuesIn(bytes, place).map(({ values, metrics }) => ({
+    name: queueName(values),
+    request: { operation: getQueue, values, overrides: [] },
+    metrics,
+  }))
 }
 
 export const noQueueError = (): MergeqError =>
@@ -66,7 +49,7 @@ export async function allQueues(cli: Cli): Promise<readonly NamedQueue[]> {
     throw usageError('--all and --target-branch cannot be used together.', 'Use only one of them.')
   const repo = await cli.settings.readFrom('option-or-environment', 'repo')
   const { response } = await callMethod(cli.client(), getMergeQueueMetrics, { repo, branch: undefined })
-  const queues = await queuesIn(response.bytes, repo, cli)
+  const queues = await namedQueues(response.bytes, repo, cli)
   if (queues.length === 0) throw noQueueError()
   return queues
 }

@@ -4,14 +4,14 @@ import { command } from '../../cli/command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { flag, option, type TypedInput } from '../../cli/inputs.ts'
 import { differences, settingsDigest } from '../../domain/queue-file.ts'
-import { queueName, repositoryName, shortRepositoryName } from '../../domain/values/repository.ts'
+import { queueKey, queueName, repositoryName, shortRepositoryName } from '../../domain/values/repository.ts'
 import { text } from '../../domain/values/types.ts'
 import { exitCodeOf, mostSevere, usageError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { callMethod } from '../../methods/call.ts'
 import { getMergeQueueMetrics } from '../../methods/metrics.ts'
 import { type Column, columns } from '../../output/view.ts'
-import { type NamedQueue, queueKey, queuesIn } from './all-queues.ts'
+import { type NamedQueue, namedQueues } from './all-queues.ts'
 import {
   combineDigests,
   createPlans,
@@ -129,7 +129,7 @@ async function undescribedQueues(
   })
   const described = items.map(({ request }) => request.values)
   const repositories = described.map(({ repo }) => queueKey({ repo, targetBranch: '' }))
-  const queues = await queuesIn(response.bytes, described[0]?.repo, cli)
+  const queues = await namedQueues(response.bytes, described[0]?.repo, cli)
   return queues.filter(
     ({ request: { values } }) =>
       (allRepos || repositories.includes(queueKey({ ...values, targetBranch: '' }))) &&

@@ -11,6 +11,7 @@ import { isSameSetting, type QueueFile, settingsDigest } from '../../domain/queu
 import {
   isSameRepository,
   parseRepository,
+  queueKey,
   queueName,
   type Repository,
   repositoryName,
@@ -21,7 +22,7 @@ import { type Json, stringifyJson } from '../../json.ts'
 import { callMethod } from '../../methods/call.ts'
 import { getMergeQueueMetrics } from '../../methods/metrics.ts'
 import { rawText } from '../../output/view.ts'
-import { noQueueError, queueKey, queuesIn } from './all-queues.ts'
+import { namedQueues, noQueueError } from './all-queues.ts'
 import {
   checkQueueOfFile,
   forEachQueue,
@@ -160,7 +161,7 @@ async function listExports(folder: string, overrides: readonly BodyOverride[], c
     branch: await settings.readFrom('option', 'targetBranch'),
   }
   const { response } = await callMethod(cli.client(), getMergeQueueMetrics, params)
-  const queues = await queuesIn(response.bytes, params.repo, cli)
+  const queues = await namedQueues(response.bytes, params.repo, cli)
   const described = await describedQueues(folder, cli)
   return queues.map(({ name, request }) => {
     const { repo, targetBranch } = request.values

@@ -11,7 +11,7 @@ import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
 import { getMergeQueueMetrics, queueSummary } from '../../methods/metrics.ts'
 import { columns } from '../../output/view.ts'
-import { queuesIn, readQueues, reportUnread } from './all-queues.ts'
+import { namedQueues, readQueues, reportUnread } from './all-queues.ts'
 
 /** The fields of a queue; its state and mode only if each queue is read. */
 const queueFields = (includeState: boolean): RecordFields => ({
@@ -38,7 +38,7 @@ const queueFields = (includeState: boolean): RecordFields => ({
 
 /** Reads the state and the mode of each queue that the metrics name. */
 async function readStates(bytes: Uint8Array, repo: Repository | undefined, cli: Cli) {
-  const { outcomes, failed } = await readQueues(await queuesIn(bytes, repo, cli), cli)
+  const { outcomes, failed } = await readQueues(await namedQueues(bytes, repo, cli), cli)
   const records = outcomes.map(({ item: { metrics }, result }) => {
     const { repo, branch, ...numbers } = queueSummary(metrics)
     const { state = null, mode = null } = result?.queue ?? {}

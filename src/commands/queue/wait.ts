@@ -1,4 +1,5 @@
 import { getQueue } from '../../api/operations/queues.ts'
+import { explainNotFound } from '../../cli/calls.ts'
 import { command } from '../../cli/command.ts'
 import { drawsResults } from '../../cli/context.ts'
 import type { RecordFields } from '../../cli/fields.ts'
@@ -126,7 +127,7 @@ export const queueWaitCommand = command({
       columns: resultRecord.columns,
       screen: () => ({ heading: lines() }),
     })
-    if (failure !== undefined) throw failure
+    if (failure !== undefined) throw await explainNotFound(cli, request, failure)
     return exit
   },
 })

@@ -4,6 +4,7 @@ import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { type RequestLimits, type ServiceClient, withoutMessages } from '../../api/service-client.ts'
+import { explainNotFound } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { combineFields, type RecordFields } from '../../cli/fields.ts'
@@ -224,7 +225,11 @@ export const queueWatchCommand = command({
     const limit = startWaitTime(duration ?? Number.POSITIVE_INFINITY, host.clock)
     const live = isLive(cli)
     const readQueue = createQueueReader(request)
-    const read = live ? withUsualTime(readQueue, values) : readQueue
+    const reader = live ? withUsualTime(readQueue, values) : readQueue
+    const read: QueueReader = (client, limits) =>
+      reader(client, limits).catch(async error => {
+        throw await explainNotFound(cli, request, toMergeqError(error))
+      })
     if (once) {
       await createStreamView(values, cli).show(await read(cli.client()))
       return 0

@@ -30,6 +30,10 @@ interface QueuePlace {
 export const queueName = ({ repo, targetBranch }: QueuePlace): string =>
   `${targetBranch} of ${shortRepositoryName(repo)}`
 
+/** A key of a queue without the host of its repository, which the metrics do not say. */
+export const queueKey = ({ repo, targetBranch }: QueuePlace): string =>
+  `${repo.owner}/${repo.name}`.toLowerCase().concat('@', targetBranch)
+
 /** Says that a queue does not exist, without a full stop. */
 export const describeMissingQueue = ({ repo, targetBranch }: QueuePlace): string =>
   `${shortRepositoryName(repo)} has no queue for ${targetBranch}`

@@ -70,16 +70,17 @@ describe('`queue wait`', () => {
 
   test.each([
     [401, 4, 1],
-    [404, 5, 1],
+    // The second names the queues that exist.
+    [404, 5, 2],
     [503, 7, 13],
   ])(
-    'a queue that is always answered with %i is exit %i after %i readings',
-    async (status, exit, readings) => {
+    'a queue that is always answered with %i is exit %i after %i requests',
+    async (status, exit, requests) => {
       const { code, out, err, asked } = await runWithHistory('queue wait --timeout 1d -o ndjson', {
         pulls: {},
         fault: () => ({ status }),
       })
-      expect({ code, readings: asked.length }).toEqual({ code: exit, readings })
+      expect({ code, requests: asked.length }).toEqual({ code: exit, requests })
       expect(JSON.parse(out)).toMatchObject({ outcome: 'error', depth: null, testing: null, exit })
       expect(JSON.parse(err.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ error: { exit, status } })
     },
