@@ -2,12 +2,13 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { call } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { canPrompt, confirm, promptError } from '../../cli/confirm.ts'
+import { withoutDryRun } from '../../cli/dry-run.ts'
 import { each } from '../../cli/each.ts'
 import { receiptRecord } from '../../cli/fields.ts'
 import { openInput } from '../../cli/input-files.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { inputContext } from '../../cli/requests.ts'
-import { joinList, pluralize } from '../../domain/format.ts'
+import { joinList, joinTruncated, pluralize } from '../../domain/format.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
 import {
   parseRepository,
@@ -104,14 +105,37 @@ function requestFor(
 
 const verbs = { PAUSED: 'pauses', RUNNING: 'resumes', DRAINING: 'drains' } as const
 
+const describeChanges = (does: string, queues: readonly { readonly name: string }[], note: string): string =>
+  `This ${does} ${pluralize(queues.length, 'queue')}: ${joinTruncated(queues.map(({ name }) => name))}. ${note}`.trim()
+
+const noteOfAll = 'Queues without metrics are not included.'
+
 /** Changes the state of every queue that the metrics name. Returns the exit code. */
 async function changeAllStates(cli: Cli, state: SettableState, options: SeveralOptions): Promise<number> {
   await checkOptions(options, cli)
+  if (cli.options.dryRun && cli.results === 'screen') {
+    const named = await allQueues(withoutDryRun(cli)).catch(() => [])
+    cli.host.interrupted.throwIfAborted()
+    if (named.length > 0) await cli.logger.info(describeChanges(verbs[state], named, noteOfAll))
+  }
   const queues = await allQueues(cli)
   const changes: StateChange[] = []
   for (const { name, request } of queues)
     changes.push({ name, request: await requestFor(state, request.values, cli) })
-  return changeStates(cli, changes, verbs[state], 'Queues without metrics are not included.', options)
+  return changeStates(cli, changes, verbs[state], noteOfAll, options)
+}
+
+/** Tells a person how to get back to the states before a change. */
+async function suggestReturn(cli: Cli, record: string | undefined): Promise<void> {
+  if (cli.messages !== 'person') return
+  const { commandLine } = cli.settings
+  if (record !== undefined) {
+    const line = commandLine(['queue', 'resume', '--from', record], { repo: null, targetBranch: null })
+    await cli.logger.info(`To restore the states from before, run: ${line}`)
+  } else if (cli.command !== 'queue resume') {
+    await cli.logger.info(`To resume all of them, run: ${commandLine(['queue', 'resume', '--all'])}`)
+    await cli.logger.info('To keep which queues were paused before, add --record <file> next time.')
+  }
 }
 
 /** Restores the states of a record. Returns the exit code. */
@@ -144,15 +168,14 @@ async function changeStates(
   note: string,
   { record: path, yes }: SeveralOptions,
 ): Promise<number> {
-  const count = pluralize(changes.length, 'queue')
-  const statement = `This ${does} ${count}. ${note}`.trim()
+  const statement = describeChanges(does, changes, note)
   if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
   const record = path === undefined || cli.options.dryRun ? undefined : await createRecord(path, cli)
   const work = (change: StateChange) =>
     changeOne(cli, change, record).catch(error => {
       const failure = toMergeqError(error)
       // The row has the message of any other error.
-      const isShown = cli.results === 'screen' && failure.kind !== 'interrupted'
+      const isShown = cli.results === 'screen' && !['interrupted', 'stale'].includes(failure.kind)
       throw isShown ? extendError(failure, { isShown }) : failure
     })
   const { outcomes, report } = await each(cli, changes, work, {
@@ -172,13 +195,20 @@ async function changeStates(
   await cli.printer.print({
     records,
     columns: stateChangeRecord.columns,
-    screen: () => ({ columns: stateChangeRecord.columns, rows: recordsWith(shortRepositoryName) }),
+    screen: () => ({
+      columns: stateChangeRecord.columns,
+      rows: recordsWith(shortRepositoryName).map(({ message, ...row }) =>
+        row.outcome === 'error' ? { ...row, message } : row,
+      ),
+    }),
   })
   const counts = ['changed', 'unchanged', 'skipped', 'error'].flatMap(word => {
     const count = records.filter(({ outcome }) => outcome === word).length
     return count === 0 ? [] : `${count} ${word}`
   })
+  const count = pluralize(changes.length, 'queue')
   await cli.logger.info(`${count}: ${joinList(counts)}. ${note}`.trim())
+  if (records.some(({ outcome }) => outcome === 'changed')) await suggestReturn(cli, path)
   return report()
 }
 

@@ -131,7 +131,7 @@ describe('queue pause --all', () => {
       '',
       { terminal: true, inputTerminal: true, typed: ['n'] },
       2,
-      'This pauses 2 queues. Queues without metrics are not',
+      'This pauses 2 queues: main of acme/web, main of acme/api. Queues without',
     ],
     ['--yes', { answer: () => ({ body: 'up 1\n' }) }, 5, 'No queue has metrics.'],
   ])('%s with %j changes nothing', async (flags, setting, exit, message) => {
@@ -157,6 +157,30 @@ describe('queue pause --all', () => {
     expect(err).toContain('Stopped early. Done: main of acme/web. In progress: main of acme/api.\n')
   })
 
+  test.each([
+    [
+      '',
+      'To resume all of them, run: mergeq queue resume --all --repo acme/web\n' +
+        'To keep which queues were paused before, add --record <file> next time.',
+    ],
+    ['--record s.json', 'To restore the states from before, run: mergeq queue resume --from s.json'],
+  ])('a terminal shows the way back: %s', async (flags, way) => {
+    const { err } = await pause(`-R acme/web ${flags} --yes`, { terminal: true })
+    expect(err).toMatch(new RegExp(`are not included\\.\n${way}\n$`))
+    const { err: log } = await pause(`-R acme/web ${flags} --yes`)
+    expect(log).not.toContain('resume')
+  })
+
+  test('a dry run on a terminal names the queues, and reads only them', async () => {
+    const { code, err, requests } = await pause('--dry-run', { terminal: true, columns: 120 })
+    expect({ code, err, names: namesOf(requests) }).toEqual({
+      code: 0,
+      err: 'This pauses 2 queues: main of acme/web, main of acme/api. Queues without metrics are not included.\n',
+      names: ['getMergeQueueMetrics'],
+    })
+    expect((await pause('--dry-run')).requests).toEqual([])
+  })
+
   test('a terminal shows an error once, in its row', async () => {
     const answer = serve(({ body }) => (body.includes('"api"') ? { status: 403 } : undefined))
     const { out, err } = await pause('--yes', { answer, terminal: true, columns: 200 })
@@ -166,12 +190,13 @@ describe('queue pause --all', () => {
 })
 
 describe('queue resume --from', () => {
-  const resume = (before: string, live: string, flags = '--yes') =>
+  const resume = (before: string, live: string, flags = '--yes', setting: Setting = {}) =>
     mergeq(`queue resume --from s.json ${flags}`, {
       files: {
         's.json': JSON.stringify([{ repo: 'acme/web', targetBranch: 'main', before, after: 'PAUSED' }]),
       },
       answer: ({ path }) => ({ body: path.endsWith('getQueue') ? running.replace('running', live) : 'OK' }),
+      ...setting,
     })
 
   test.each([
@@ -187,6 +212,15 @@ describe('queue resume --from', () => {
       state: sent,
       requests: sent === undefined ? 1 : 2,
     })
+  })
+
+  test('a terminal has a short row for a queue that was skipped, and says why below', async () => {
+    const { out, err } = await resume('RUNNING', 'running', '--yes --color never', {
+      terminal: true,
+      columns: 120,
+    })
+    expect(out).toMatch(/^acme\/web +main +skipped/m)
+    expect(err).toContain('The queue for main of acme/web is running, not paused as in the record;')
   })
 
   test.each(['--yes --all', '--yes -R acme/web', '--yes --record r.json', ''])(
