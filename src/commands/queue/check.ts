@@ -10,7 +10,7 @@ import { requestOf } from '../../cli/requests.ts'
 import { formatAge, pluralize } from '../../domain/format.ts'
 import { findQueue, type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
-import { stateOf } from '../../domain/states.ts'
+import { stateOf, stateWords } from '../../domain/states.ts'
 import { queueName, repositoryName, shortRepositoryName } from '../../domain/values/repository.ts'
 import { duration, integer } from '../../domain/values/types.ts'
 import { extendError, MergeqError, usageError } from '../../errors.ts'
@@ -40,8 +40,9 @@ export function checkDepth(queue: JsonObject, max: number): HealthCheck {
 /** Checks that a queue is not paused. A draining queue passes, because it still merges. */
 export function checkPaused(queue: JsonObject): HealthCheck {
   const state = stateOf(queue)
-  const reason = state === '' ? 'the queue reports no state' : `the queue is ${state}`
-  return { check: 'not-paused', ok: state !== 'PAUSED' && state !== '', reason }
+  const describe = (word: string) => (word === '' ? 'the queue reports no state' : `the queue is ${word}`)
+  const ok = state !== 'PAUSED' && state !== ''
+  return { check: 'not-paused', ok, reason: describe(state), summary: describe(stateWords(state)) }
 }
 
 const changedAt = ({ record }: QueueEntry): number => Date.parse(getString(record, 'stateChangedAt') ?? '')
@@ -108,6 +109,15 @@ async function readMetrics({ repo, targetBranch }: QueueParams, cli: Cli): Promi
   return response && findQueue(summarizeMetrics(readSamplesIn(response.bytes)), repo, targetBranch)
 }
 
+const replacesUsual = 'replaces the default checks'
+
+/** Says on a terminal which of the usual checks the conditions leave out. */
+async function reportLeftOut({ stalled, notPaused }: Conditions, cli: Cli): Promise<void> {
+  const leftOut = [notPaused ? [] : 'not-paused', stalled === undefined ? 'stalled' : [], 'failures'].flat()
+  if (cli.results === 'screen')
+    await cli.logger.info(`Default checks that were left out: ${leftOut.join(', ')}.`)
+}
+
 const failedOf = (checks: readonly HealthCheck[]) => checks.filter(({ ok }) => !ok)
 
 const recordOf = ({ repo, targetBranch }: QueueParams, checks: readonly JsonObject[]) => ({
@@ -155,13 +165,13 @@ async function checkAll(conditions: Conditions, isUsual: boolean, cli: Cli): Pro
     if (failure === undefined && isUsual) checks.push(...checkFailures(metrics))
     return { values: request.values, checks, failed: failedOf(checks), failure }
   })
-  const rowsOf = (nameRepository: typeof repositoryName) =>
+  const rowsOf = (nameRepository: typeof repositoryName, describe: (check: HealthCheck) => string) =>
     checked.map(({ values: { repo, targetBranch }, failed, failure }) => ({
       repo: nameRepository(repo),
       targetBranch,
       ok: failure === undefined && failed.length === 0,
       result: failure !== undefined ? 'error' : failed.length === 0 ? 'pass' : 'fail',
-      reason: failure?.message ?? failed.map(({ reason }) => reason).join('; '),
+      reason: failure?.message ?? failed.map(describe).join('; '),
     }))
   await cli.printer.print({
     records: checked.map(({ values, checks, failure }) => ({
@@ -169,7 +179,7 @@ async function checkAll(conditions: Conditions, isUsual: boolean, cli: Cli): Pro
       ...(failure === undefined ? {} : { ok: false, exit: failure.exit, message: failure.message }),
     })),
     columns: queueCheckRecord.columns,
-    rows: rowsOf(repositoryName),
+    rows: rowsOf(repositoryName, ({ reason }) => reason),
     screen: () => ({
       columns: columns(
         ['REPOSITORY', 'repo', 'id'],
@@ -177,7 +187,7 @@ async function checkAll(conditions: Conditions, isUsual: boolean, cli: Cli): Pro
         ['RESULT', 'result', 'state'],
         ['REASON', 'reason', 'prose'],
       ),
-      rows: rowsOf(shortRepositoryName),
+      rows: rowsOf(shortRepositoryName, ({ reason, summary = reason }) => summary),
     }),
   })
   const isShown = cli.results === 'screen'
@@ -195,7 +205,7 @@ async function checkAll(conditions: Conditions, isUsual: boolean, cli: Cli): Pro
 
 export const queueCheckCommand = command({
   name: 'queue check',
-  summary: 'Check the health of a queue',
+  summary: 'Check the health of a queue: not paused, not stalled for 1h, at most half failed',
   alsoSends: [getQueue, getMergeQueueMetrics],
   exits: ['check-failed'],
   prints: {
@@ -206,9 +216,12 @@ export const queueCheckCommand = command({
   fields: typed => (typed.has('--all') ? queueCheckRecord : conditionRecord),
   options: {
     request: unlessSeveral(requestOf(getQueue)),
-    maxDepth: option(integer(0), 'Fail if more than <n> pull requests are queued'),
-    stalled: option(duration, 'Fail if pull requests are queued and none changed state for this long'),
-    notPaused: flag('Fail if the queue is paused'),
+    maxDepth: option(integer(0), `Fail if more than <n> pull requests are queued; ${replacesUsual}`),
+    stalled: option(
+      duration,
+      `Fail if pull requests are queued and none changed state for this long; ${replacesUsual}`,
+    ),
+    notPaused: flag(`Fail if the queue is paused; ${replacesUsual}`),
     all: flag('Check every queue that the metrics name: of the organization, or of --repo'),
   },
   examples: [
@@ -221,6 +234,7 @@ export const queueCheckCommand = command({
     if (stalled === 0) throw usageError('--stalled must be more than 0.', 'For example: --stalled 2h')
     const isUsual = maxDepth === undefined && stalled === undefined && !notPaused
     const conditions = isUsual ? usualConditions : { maxDepth, stalled, notPaused }
+    if (!isUsual) await reportLeftOut(conditions, cli)
     if (request === undefined) return checkAll(conditions, isUsual, cli)
     const { values } = request
     const { response, date } = await call(cli, request)

@@ -23,12 +23,12 @@ describe('queue check', () => {
   })
 
   test.each([
-    ['paused', false, 'the queue is PAUSED'],
-    ['draining', true, 'the queue is DRAINING'],
-    ['someday', true, 'the queue is someday'],
-    ['', false, 'the queue reports no state'],
-  ])('the state %j passes --not-paused: %s', (state, ok, reason) => {
-    expect(checkPaused(queue(state))).toEqual({ check: 'not-paused', ok, reason })
+    ['paused', false, 'the queue is PAUSED', 'the queue is paused'],
+    ['draining', true, 'the queue is DRAINING', 'the queue is draining'],
+    ['someday', true, 'the queue is someday', 'the queue is someday'],
+    ['', false, 'the queue reports no state', 'the queue reports no state'],
+  ])('the state %j passes --not-paused: %s', (state, ok, reason, summary) => {
+    expect(checkPaused(queue(state))).toEqual({ check: 'not-paused', ok, reason, summary })
   })
 
   test.each([
@@ -168,6 +168,9 @@ describe('queue check', () => {
     expect(out).toContain(`github.com/acme/paused\tmain\tfalse\t${failed}\n`)
     expect(out).toMatch(/\ngithub.com\/acme\/denied\tmain\tfalse\t.*denied access/)
     expect(err).toContain(`Queue check failed for main of acme/paused: ${failed}.\n`)
+    const screen = await check('--all --not-paused', { ...setting, terminal: true, env: { NO_COLOR: '1' } })
+    expect(screen.out).toMatch(/^acme\/paused +main +✗ fail +the queue is paused$/m)
+    expect(screen.err).toMatch(/^Default checks that were left out: stalled, failures\.$/m)
     const json = JSON.parse((await check('--all --max-depth 0 --json', setting)).out)
     expect(json.map(({ ok, checks }: JsonObject) => [ok, checks])).toEqual([
       [false, [expect.objectContaining({ check: 'max-depth' })]],
