@@ -47,6 +47,7 @@ import {
   reportFailures,
   settingsOf,
 } from './plan.ts'
+import { suggestUndo } from './update.ts'
 
 /**
  * The delays before each attempt to read a change back, in milliseconds
@@ -194,6 +195,9 @@ async function applyPlans(
     const { record, failure } = await applyPlan(plan, includesState, cli)
     if (record !== undefined) await printResult(plan, record, cli)
     if (failure !== undefined) throw failure
+    if (cli.results !== 'screen' || plan.live === undefined) return
+    const sent = Object.fromEntries(plan.differences.map(({ setting, file }) => [setting, file]))
+    await suggestUndo(plan.request.values, sent, plan.live.settings, cli)
   }
   // The errors name the queue already.
   const { outcomes } = await each(cli, plans, work, {

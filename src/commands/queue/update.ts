@@ -84,18 +84,18 @@ export const queueUpdateCommand = command({
   examples: ['mergeq queue update --concurrency 5 --batch', 'mergeq queue update --set newSetting=true'],
   async run({ request }, cli) {
     if (cli.options.dryRun && cli.results === 'screen') await showChanges(request, withoutDryRun(cli))
-    let undo: CommandWords = []
+    let received: Received<Values> | undefined
     const code = await runRequests(cli, [request], {
       before: ({ repo, targetBranch }) => readBefore({ repo, targetBranch }, cli),
-      present(received) {
-        undo = undoWords(received)
-        return presentUpdate(received)
+      present(each) {
+        received = each
+        return presentUpdate(each)
       },
     })
-    if (undo.length > 0)
-      await cli.logger.info(
-        `To undo this, run: ${cli.settings.commandLine(['queue', 'update', ...undo], request.values)}`,
-      )
+    if (received?.before === undefined) return code
+    const { repo, targetBranch, ...options } = received.values
+    const sent = sentSettings(options, received.overrides)
+    await suggestUndo({ repo, targetBranch }, sent, received.before, cli)
     return code
   },
 })
@@ -115,19 +115,27 @@ async function showChanges({ values, overrides }: ServiceRequest<Values>, cli: C
   await cli.logger.info(`${targetBranch}: ${changes.join(', ') || 'no setting changed'}`)
 }
 
-/** Returns the options that set the settings that changed to their earlier values, as far as these can be set. */
-function undoWords({ values, overrides, before }: Received<Values>): CommandWords {
-  if (before === undefined) return []
-  const { repo, targetBranch, ...options } = values
-  return Object.entries(sentSettings(options, overrides)).flatMap(([key, sent]): CommandWords => {
-    const value = key === 'state' ? stateOf(before).toLowerCase() : before[key]
-    if (sent === undefined || value === undefined || isSame(value, sent)) return []
-    if (key === 'requiredStatuses' && isEmpty(value)) return [typedName('deleteRequiredStatuses')]
-    if (!Object.hasOwn(queueSettings, key)) return ['--set', `${key}=${stringifyJson(value)}`]
-    if (value === null) return []
-    if (typeof value === 'boolean') return [typedName(key, value)]
-    return (Array.isArray(value) ? value : [value]).flatMap(each => [typedName(key), String(each)])
+/**
+ * Tells how to undo a change of settings: the command that sets those that changed to their earlier values, as far as
+ * these can be set.
+ */
+export async function suggestUndo(
+  queue: QueueParams,
+  sent: Settings,
+  before: JsonObject,
+  { logger, settings }: Cli,
+): Promise<void> {
+  const words = Object.entries(sent).flatMap(([key, value]): CommandWords => {
+    const old = key === 'state' ? stateOf(before).toLowerCase() : before[key]
+    if (value === undefined || old === undefined || isSame(old, value)) return []
+    if (key === 'requiredStatuses' && isEmpty(old)) return [typedName('deleteRequiredStatuses')]
+    if (!Object.hasOwn(queueSettings, key)) return ['--set', `${key}=${stringifyJson(old)}`]
+    if (old === null) return []
+    if (typeof old === 'boolean') return [typedName(key, old)]
+    return (Array.isArray(old) ? old : [old]).flatMap(each => [typedName(key), String(each)])
   })
+  if (words.length > 0)
+    await logger.info(`To undo this, run: ${settings.commandLine(['queue', 'update', ...words], queue)}`)
 }
 
 /** Shows what changed or, where the settings from before are not known, the settings that the service returned. */

@@ -157,7 +157,10 @@ describe('a queue as code', () => {
       code: 0,
       out: 'Updated the queue for main of acme/web: concurrency, bisectionConcurrency.\n',
     })
-    expect((await story.mergeq('queue apply -f q.yaml', setting)).out).toContain('is up to date.')
+    expect(yes.err).toMatch(/To undo this, run: mergeq queue update --concurrency 1\n$/)
+    const again = await story.mergeq('queue apply -f q.yaml', setting)
+    expect(again.out).toContain('is up to date.')
+    expect(again.err).not.toContain('To undo')
   })
 
   test('after apply, diff is empty and apply sends nothing; after export, diff is empty', async () => {
