@@ -122,7 +122,7 @@ async function hintForArgument(mistake: Mistake): Promise<Hint> {
   if (before === '-q') return pipeToJq(replaceWords(argv, ['-q', word], []), word, groups)
   if (before === '--json' && /^[a-z][\w.]*(?:,[\w.]+)*$/i.test(word))
     return askForFields(['--json', word], word, mistake)
-  const line = settingAsOption(argv, mistake)
+  const line = settingAsOption(argv, mistake) ?? branchesAsOptions(argv, mistake)
   return line ? ask(line, path, groups) : hintFor(findMeant(placesIn(path), word), word, mistake)
 }
 
@@ -146,6 +146,16 @@ function settingAsOption(argv: Words, reading: ParsedCommandLine): Words | undef
     typed,
     option.value === undefined || (value ?? next) === '' ? [flag] : [name, value ?? next],
   )
+}
+
+/** Returns a command line with the two branches after `queue diff` as options. */
+function branchesAsOptions(argv: Words, { command, words }: ParsedCommandLine): Words | undefined {
+  const [branch = '', other = '', ...more] = words
+  const areBranches =
+    other !== '' && more.length === 0 && !words.some(word => /\.(?:ya?ml|json)$/i.test(word))
+  return command?.command === 'queue diff' && areBranches
+    ? replaceWords(argv, [branch, other], ['-b', branch, '--with-branch', other])
+    : undefined
 }
 
 /** Returns the command line that prints only some fields; gh writes `number` for `prNumber`. */

@@ -28,6 +28,12 @@ export const otherWords: readonly OtherWords[] = [
   ['queue diff, queue apply', '<word>', '-f *'],
   ['queue *', '<word>', '-b *'],
   ['queue get', '--for', 'queue watch --for'],
+  ['queue get', '--settings --config', 'queue export'],
+  [
+    'queue pause, queue drain',
+    '--reason --message -m',
+    'The service keeps no reason for the state of a queue.',
+  ],
   ['queue pause', '--for --until', 'A pause has no end. To end it, run: mergeq queue resume'],
   ['queue drain', '--for --until', 'A drain has no end. To end it, run: mergeq queue resume'],
   ['queue get, queue list, pr list', '--watch --follow --wait', 'queue watch'],

@@ -173,6 +173,10 @@ async function compareBranches(
 /** The file of a comparison; not required where another branch takes its place. */
 const fileUnlessBranch: TypedInput<string | undefined> = {
   ...fileInput,
+  definitions: fileInput.definitions.map(each => ({
+    ...each,
+    summary: `${each.summary} without --with-branch`,
+  })),
   read: args => (args.has('--with-branch') && !args.has('--file') ? undefined : fileInput.read(args)),
 }
 

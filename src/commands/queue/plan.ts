@@ -112,8 +112,10 @@ function readOverride({ path, value }: BodyOverride): readonly [string, Json] {
 
 /** The settings of `--set`, which replace those of the files. */
 export function settingsOf(operation: Method): Input<JsonObject> {
+  const overrides = overridesOf(operation)
+  const summary = 'Replace a setting of the files, or add one; a value that is not JSON is text'
   return {
-    ...overridesOf(operation),
+    definitions: overrides.definitions.map(each => ({ ...each, summary, value: 'setting=value' })),
     read(args) {
       const overrides = setOption.read(args) ?? []
       const settings = overrides.map(readOverride)
