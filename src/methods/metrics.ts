@@ -66,7 +66,7 @@ export function queuesIn(bytes: Uint8Array, place: Repository | undefined) {
     throw new MergeqError(
       'bad-answer',
       `The metrics name no repository of the queue for ${metrics.branch}.`,
-      { hint: 'Name the repository with --repo.' },
+      { hint: 'Name the repository.' },
     )
   })
   // Of some queues, only a part of the metrics says the repository.

@@ -205,7 +205,7 @@ async function checkAll(conditions: Conditions, isUsual: boolean, cli: Cli): Pro
 
 export const queueCheckCommand = command({
   name: 'queue check',
-  summary: 'Check the health of a queue: not paused, not stalled for 1h, at most half failed',
+  summary: 'Check a queue: not paused, not stalled for 1h, at most half failed',
   alsoSends: [getQueue, getMergeQueueMetrics],
   exits: ['check-failed'],
   prints: {
