@@ -36,16 +36,6 @@ test.each(shells)('`completion %s` prints the script of the package, and needs n
 })
 
 test.each([
-  ['completion tcsh', "There is no completion script for 'tcsh'."],
-  ['completion', "missing required argument 'shell'"],
-])('`%s` is refused', async (words, says) => {
-  const { code, out, err } = await mergeq(words)
-  expect({ code, out }).toEqual({ code: 2, out: '' })
-  expect(err).toContain(says)
-  expect(err).toMatch(/\n {2}\S/)
-})
-
-test.each([
   ['__complete -- pr sub', 'submit\tSubmit pull requests to the queue for testing and merging\n:nofiles\n'],
   ['__complete -- pr targets 7 --from ""', ':files\n'],
   ['__complete -- pr submit --output xml --retries many --wai', '--wait\t'],

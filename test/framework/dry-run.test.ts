@@ -144,14 +144,6 @@ describe('with --dry-run a command that changes this machine says what it would 
       changes: [],
     })
   })
-
-  test('a token on standard input is not needed and not stored', async () => {
-    const { code, out, changes } = await refusing('auth login --with-token --dry-run', {
-      input: 'tok-secret-1',
-    })
-    expect({ code, changes }).toEqual({ code: 0, changes: [] })
-    expect(out).not.toContain('tok-secret-1')
-  })
 })
 
 test('sandbox tour --dry-run shows the command lines and runs none', async () => {

@@ -253,16 +253,6 @@ describe('a signal among several', () => {
     expect(JSON.parse(failures[0] ?? '').error).toMatchObject({ exit: 130, operation: 'submitPullRequest' })
   })
 
-  test('changes side by side: every one in flight has its receipt, and the signal is reported once', async () => {
-    const { code, out, err } = await stopped('pr cancel 7 8 9 10 11 12 --yes --json', 9)
-    expect(code).toBe(130)
-    const receipts = documentsIn(out)
-    const flying = receipts.filter(({ ok }) => !ok).map(({ pr }) => `#${pr}`)
-    expect(flying).toContain('#9')
-    expect(err).toMatch(new RegExp(`In progress: ${flying.join(', ')}\\. Not sent: .*#12\\.`))
-    expect(err.match(/stopped by SIGINT/g)).toHaveLength(1)
-  })
-
   test('concurrent reads: the signal is reported once, without a pull request', async () => {
     const stop = new AbortController()
     let asked = 0
@@ -284,11 +274,5 @@ describe('a signal among several', () => {
     })
     expect({ code, requests }).toEqual({ code: 130, requests: [] })
     expect(err).toMatch(/early\. Not sent: #7, #8\.\nmergeq: stopped by SIGINT/)
-  })
-
-  test('one alone has no list', async () => {
-    const { code, err } = await stopped('pr submit 8', 8)
-    expect(code).toBe(130)
-    expect(err).not.toMatch(/Stopped early/)
   })
 })

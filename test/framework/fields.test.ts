@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { queueSettingsRecord } from '../../src/api/operations/queues.ts'
-import { fieldsOf, hasName } from '../../src/cli/fields.ts'
 import { queueSettings } from '../../src/domain/queue-settings.ts'
-import { isObject, type Json } from '../../src/json.ts'
-import { allCommands } from '../support/commands.ts'
 import { formatFlags } from '../support/formats.ts'
-import { type Answer, mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'
+import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
 
 const where = '-R acme/web -b main'
 const org = '-R acme/web --org acme --retries 0'
@@ -224,85 +221,6 @@ test('a field has the format of its column on a terminal, and not on a pipe', as
     ).out
   expect(await print(onTerminal)).toBe('prNumber  state      stateChangedAt\n#7        ◐ testing  3m ago\n')
   expect(await print({})).toBe('7\tTESTING\t2026-01-05T11:57:00.000Z\n')
-})
-
-/** The dotted names of all fields in a value. */
-const namesIn = (value: Json | undefined, prefix = ''): readonly string[] =>
-  Array.isArray(value)
-    ? value.flatMap(item => namesIn(item, prefix))
-    : isObject(value)
-      ? Object.entries(value).flatMap(([key, child]) => [
-          `${prefix}${key}`,
-          ...namesIn(child, `${prefix}${key}.`),
-        ])
-      : []
-
-/** Every command that prints records, in an order in which it has something to show. */
-const lines: readonly string[] = [
-  'queue create -b release --mode single --concurrency 2',
-  'pr targets 7 //cart:lib //web:app --sha 4f2a9c1',
-  'pr submit 7 8 --priority high',
-  'pr get 7 8',
-  'queue update --concurrency 2 --pending-failure-depth 1',
-  'queue get',
-  'pr explain 8',
-  'pr testing --pr 7',
-  'queue check --not-paused --max-depth 3 --stalled 2h',
-  'queue diff -f q.yaml',
-  'queue apply -f q.yaml --dry-run',
-  'queue apply -f q.yaml --yes',
-  'queue watch --for 30s --interval 5s',
-  'pr restart 7',
-  'pr cancel 8',
-  'pr wait 7 --interval 1s',
-  'pr list',
-  'queue list',
-  'flaky quarantined',
-  'flaky unhealthy',
-  'pr get 7',
-  'pr explain 7',
-  'queue pause',
-  'metrics',
-  'pr submit 11',
-  'flaky list --since 7d --limit 20',
-  'flaky get',
-  'flaky gate --max 1000000',
-  'flaky match junit.xml',
-  'api getQueue',
-  'config list --show-origin',
-  'config get repo',
-  'auth status',
-  'doctor',
-  'doctor --dry-run',
-  'queue delete -b release --yes',
-]
-
-// The hosted service has every field of the other dialect.
-test('every field of a record is a name', { timeout: 120_000 }, async () => {
-  const story = await openStory({ dialect: 'hosted' })
-  const unnamed: Record<string, readonly string[]> = {}
-  try {
-    for (const line of lines) {
-      story.clock.now += 300
-      const id =
-        line === 'flaky get' ? (await story.mergeq('flaky list --fields id --limit 1')).out.trim() : ''
-      const { out } = await story.mergeq(`${line} ${id} ${line.startsWith('api') ? '' : '-o ndjson'}`, {
-        files: {
-          'q.yaml': 'settings: {concurrency: 3}',
-          'junit.xml': '<testsuite><testcase name="a"><failure/></testcase></testsuite>',
-        },
-      })
-      const command = line.split(' -')[0]?.replace(/ (\d.*|junit.xml|getQueue|repo|'.*)$/, '')
-      const known = allCommands.find(each => each.command === command)
-      const record = fieldsOf(known ?? {}, new Map([['operation', ['getQueue']]]))
-      const names = new Set(out.split('\n').flatMap(text => (text === '' ? [] : namesIn(JSON.parse(text)))))
-      const missing = [...names].filter(name => record === undefined || !hasName(record, name))
-      if (names.size === 0 || missing.length > 0) unnamed[line] = missing
-    }
-  } finally {
-    await story.close()
-  }
-  expect(unnamed).toEqual({})
 })
 
 test('the service reports every setting of a queue that can be changed', () => {

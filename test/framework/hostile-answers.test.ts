@@ -137,34 +137,6 @@ test.each([
   expect(out + err).toContain('TRUNK_API_TOKEN is ignored: it is used only for https://api.trunk.io.')
 })
 
-describe('a repository', () => {
-  test.each(['git.example.com/web', 'localhost/web', 'a:1/web'])('%s has a host and no owner', async repo => {
-    const { code, requests } = await run(`queue get -R ${repo}`, json({}))
-    expect({ code, requests: requests.length }).toEqual({ code: 2, requests: 0 })
-  })
-})
-
-test.each(['flaky list', 'flaky report', 'flaky quarantined', 'pr list'])(
-  '`%s --limit 0` is a usage error',
-  async line => {
-    const { code, requests } = await run(`${line} --limit 0`, json({}))
-    expect({ code, requests: requests.length }).toEqual({ code: 2, requests: 0 })
-  },
-)
-
-test('a base address without a version is named as the likely cause of a missing route', async () => {
-  const service = await serveScript(() => ({ status: 404, body: 'Not Found' }))
-  const hintAt = async (url: string) =>
-    (await mergeq('pr get 7', { env: { ...queueEnv, MERGEQ_BASE_URL: url } })).err
-  try {
-    const hint = 'Check the base URL (that of the service ends with /v1).'
-    expect(await hintAt(service.baseUrl)).not.toContain(hint)
-    expect(await hintAt(service.baseUrl.replace('/v1', ''))).toContain(hint)
-  } finally {
-    await service.close()
-  }
-})
-
 describe('a queue file that is another file than was meant', () => {
   const check = async (text: string) =>
     (
@@ -184,14 +156,6 @@ describe('a queue file that is another file than was meant', () => {
     const err = await check(text)
     expect(err).toContain(message)
     expect(err).not.toMatch(/AKIA0|kkk/)
-  })
-
-  test('has a key that looks like a name in the error', async () => {
-    expect(await check('concurency: 1')).toContain("unknown key 'concurency'")
-  })
-
-  test('may not have several documents', async () => {
-    expect(await check('settings: {}\n---\nsettings: {}\n')).toContain('the file has more than one document')
   })
 })
 

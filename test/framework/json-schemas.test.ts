@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { Ajv2020 as Ajv, type AnySchemaObject } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
+import { hasName, receiptRecord } from '../../src/cli/fields.ts'
+import { isObject, type Json, type JsonObject } from '../../src/json.ts'
+import { allCommands } from '../support/commands.ts'
 import { mergeq, openStory } from '../support/harness.ts'
 import { documentsIn } from '../support/pr-wait.ts'
 
@@ -36,9 +39,12 @@ const validators = new Map(
   ),
 )
 
+const commandOf = (line: string): string =>
+  [...schemas.keys()].findLast(name => `${line} `.startsWith(`${name} `)) ?? line
+
 /** Returns what is wrong with the documents that a command line printed; `checked` gets its command. */
 function mistakesOf(line: string, out: string, checked = new Set<string>()): readonly unknown[] {
-  const command = [...schemas.keys()].findLast(name => `${line} `.startsWith(`${name} `)) ?? line
+  const command = commandOf(line)
   const isValid = validators.get(command)
   if (isValid === undefined) throw new Error(`${command} has no schema`)
   const documents = documentsIn(out)
@@ -75,8 +81,8 @@ pr explain 9
 pr explain 100
 pr restart 7
 pr submit 14
-pr cancel 14 --yes
 queue get
+pr cancel 14 --yes
 queue list
 queue list --include-state
 queue wait --interval 1s
@@ -124,6 +130,41 @@ test('what the sandbox makes of every command is what its schema says', async ()
   const missing = [...schemas].filter(([command, schema]) => schema !== null && !checked.has(command))
   expect(missing.map(([command]) => command)).toEqual([])
 }, 60_000)
+
+/** The dotted names of all fields in a value. */
+const namesIn = (value: Json | undefined, prefix = ''): readonly string[] =>
+  Array.isArray(value)
+    ? value.flatMap(item => namesIn(item, prefix))
+    : isObject(value)
+      ? Object.entries(value).flatMap(([key, child]) => [
+          `${prefix}${key}`,
+          ...namesIn(child, `${prefix}${key}.`),
+        ])
+      : []
+
+// The hosted service has every field of the other dialect.
+test('every field of a record is a name', { timeout: 120_000 }, async () => {
+  const story = await openStory({ dialect: 'hosted' })
+  const { out } = await story.mergeq('flaky list --since 7d --fields id --limit 1')
+  const unnamed: Record<string, readonly string[]> = {}
+  for (const line of [
+    ...lines.filter(line => !/--wait|export|--include-state/.test(line)),
+    `flaky get ${out.trim()}`,
+    'queue apply -f queue.yaml --dry-run',
+    'doctor --dry-run',
+  ]) {
+    story.clock.now += 300
+    const { out } = await story.mergeq(`${line} -o ndjson`, { files })
+    const { fields = receiptRecord } = allCommands.find(each => each.command === commandOf(line)) ?? {}
+    const record = typeof fields === 'function' ? fields(new Map()) : fields
+    const missing = documentsIn(out)
+      .flatMap(document => namesIn(document as JsonObject))
+      .filter(name => !hasName(record, name))
+    if (out === '' || missing.length > 0) unnamed[line] = missing
+  }
+  await story.close()
+  expect(unnamed).toEqual({})
+})
 
 test('the JSON of all golden files is what the schemas say', () => {
   const names = readdirSync('test/golden', { recursive: true, encoding: 'utf8' }).filter(name =>

@@ -149,19 +149,6 @@ describe('a call sends what the command line sends, and returns what --json prin
 })
 
 describe('results', () => {
-  test('all pages are one list', async () => {
-    const { client } = await clientOf((_, index) => ({
-      body: JSON.stringify({
-        tests: [{ id: `id-${index}` }],
-        page: { next_page_token: index < 2 ? String(index) : '' },
-      }),
-    }))
-    expect(await client.listFailingTests()).toMatchObject({
-      tests: [{ id: 'id-0' }, { id: 'id-1' }, { id: 'id-2' }],
-      window: { complete: true },
-    })
-  })
-
   test('an incomplete list rejects with the part that was read', async () => {
     const { client } = await clientOf(
       (_, index) =>
@@ -278,23 +265,6 @@ describe('a wrong option is a usage error in its name, and nothing is sent', () 
       expect(requests).toEqual([])
     },
   )
-
-  test.each<readonly [keyof Client, string, readonly unknown[]]>([
-    ['submitPullRequest', 'pr', ['seven', '', -1, 1.5, true, [7], { number: 7 }, null]],
-    ['setImpactedTargets', 'targets', ['all', '//a', 7, [7], [''], null]],
-    ['setImpactedTargets', 'sha', ['', 'HEAD', true, 7, null]],
-    ['getMergeQueueTestingDetails', 'run', ['', '7', '#7', 7]],
-    ['createQueue', 'concurrency', [0, 4_294_967_296]],
-    ['updateQueue', 'state', ['switching_modes']],
-    ['listFailingTests', 'limit', [0]],
-    ['listFailingTests', 'pageSize', [0, 101]],
-    ['listPullRequests', 'states', ['MERGED', ['done'], [null]]],
-    ['listUnhealthyTests', 'status', ['healthy']],
-  ])('%s refuses %s: %j', async (method, option, values) => {
-    const { client, requests } = await clientOf(ok)
-    for (const value of values) await isRefused(client, method, option, value)
-    expect(requests).toEqual([])
-  })
 
   test('in the options of any call', async () => {
     const { client, requests } = await clientOf(ok)

@@ -162,11 +162,6 @@ describe('as JSON', () => {
     })
   })
 
-  test('what was streamed before a failure is whole lines', async () => {
-    const { code, out } = await walk('-o ndjson', failing)
-    expect({ code, out }).toEqual({ code: 17, out: '{"id":"a","name":"a"}\n{"id":"b","name":"b"}\n' })
-  })
-
   test.each([
     [1, false],
     [2, true],

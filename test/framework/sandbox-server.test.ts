@@ -69,17 +69,6 @@ describe('the server', () => {
     await story.close()
   })
 
-  it('returns the settings that a client needs, and listens on loopback', async () => {
-    const { port, baseUrl, token, repo: defaultRepo, targetBranch, org } = await start()
-    expect({ baseUrl, token, defaultRepo, targetBranch, org }).toEqual({
-      baseUrl: `http://127.0.0.1:${port}/v1`,
-      token: 'sandbox',
-      defaultRepo: repo,
-      targetBranch: 'main',
-      org: 'acme',
-    })
-  })
-
   it('refuses every other host and does nothing', async () => {
     const sandbox = await start()
     for (const host of [

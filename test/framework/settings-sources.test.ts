@@ -392,20 +392,6 @@ describe('details of the settings', () => {
 
 describe('the base address', () => {
   const where = '-R acme/web -b main'
-  const same: readonly (readonly [string, string])[] = [
-    ['https://h/v1//', 'https://h/v1/getQueue'],
-    ['HTTPS://H:443/v1', 'https://h/v1/getQueue'],
-    ['http://127.1/v1', 'http://127.0.0.1/v1/getQueue'],
-  ]
-  test.each(same)('%s asks for %s', async (base, url) => {
-    for (const [words, env] of [
-      ['', { MERGEQ_BASE_URL: base }],
-      [`--base-url ${base}`, {}],
-    ] as const) {
-      const { code, out, err } = await mergeq(`queue get ${where} --dry-run ${words}`, { env })
-      expect({ code, err, url: requestIn(out).url }).toEqual({ code: 0, err: '', url })
-    }
-  })
 
   const refused: readonly (readonly [string, RegExp])[] = [
     ['http://example.com/v1', /https/],
@@ -429,15 +415,5 @@ describe('the base address', () => {
       expect(err).toMatch(why)
       expect(err).not.toContain(token)
     }
-  })
-
-  test('no option or variable allows http', async () => {
-    const env = {
-      MERGEQ_BASE_URL: 'http://example.com/v1',
-      NODE_TLS_REJECT_UNAUTHORIZED: '0',
-      MERGEQ_INSECURE: '1',
-    }
-    for (const words of ['', '--ca-file /etc/ca.pem', '--insecure', '-k', '--no-verify'])
-      expect((await mergeq(`queue get ${where} --dry-run ${words}`, { env })).code).toBe(2)
   })
 })

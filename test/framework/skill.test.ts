@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { exitCodeList } from '../../src/errors.ts'
-import { allCommands } from '../support/commands.ts'
 import { openStory, type Story } from '../support/harness.ts'
 
 const path = 'skills/mergeq/SKILL.md'
@@ -67,15 +66,6 @@ describe(path, () => {
     const record = Array.isArray(last) ? last[0] : last
     const empty = fields.filter(field => record[field] === undefined || record[field] === null)
     expect({ line, empty }).toEqual({ line, empty: [] })
-  })
-
-  test('help as JSON describes every command', async () => {
-    const { commands, exitCodes } = JSON.parse((await run('mergeq help --json')).out)
-    const names = commands.map(({ command }: { command: string }) => command)
-    expect(names).toEqual(allCommands.map(({ command }) => command))
-    expect(exitCodes.map(({ code }: { code: number }) => code)).toEqual(exitCodeList.map(({ code }) => code))
-    const one = JSON.parse((await run('mergeq pr get --help --json')).out)
-    expect(commands).toContainEqual(one)
   })
 
   test('a short wait ends with 124 while the pull request is queued, and the next one with its result', async () => {
@@ -164,11 +154,5 @@ describe(path, () => {
   test('names MERGEQ_READ_ONLY, and no way around the guard', () => {
     expect(text).toContain('`MERGEQ_READ_ONLY`')
     expect(text).not.toMatch(/no-verify|GUARD=off/)
-  })
-
-  test('docs/agents.md links it and names the machine-readable source', () => {
-    const guide = readFileSync('docs/agents.md', 'utf8')
-    expect(guide).toContain('](../skills/mergeq/SKILL.md)')
-    expect(guide).toContain('`mergeq help --json`')
   })
 })

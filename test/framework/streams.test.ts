@@ -24,49 +24,7 @@ test.each(['--version', 'version', '--help', 'pr --help', 'help exit-codes', 'he
   },
 )
 
-describe('words', () => {
-  const formatOf = (line: string) => (/--json( |$)/.test(line) ? 'json' : 'tsv')
-
-  test.each([
-    ['pr get -- 7', 1],
-    ['pr get 7 --', 1],
-    ['-- pr get 7', 1],
-    ['pr get 7 -R acme/web -R acme/web', 1],
-    ['pr get 7 --repo=acme/web', 1],
-    ['--json pr get 7', 1],
-    ['pr get 7 -h', 0],
-    ['pr -h get 7', 0],
-    ['pr targets 7 --sha 4f2a -- --all -h', 1],
-  ])('%s are taken, and send %i', async (line, sent) => {
-    const { requests, err } = await runAndCheck(line, { code: 0, format: formatOf(line) }, { answer: good })
-    expect({ sent: requests.length, err }).toEqual({ sent, err: '' })
-  })
-
-  test.each([
-    'pr get 7 --repo acme/web --repo acme/other',
-    '--repo acme/web pr get 7 --repo acme/other',
-    'pr get 7 --json -o csv',
-    'pr get -- -7',
-    'queue update --concurrency=-1',
-    'pr get 7 --timeout=',
-    'pr get 7 --timeout 30',
-    'pr get 7 --no-such-flag',
-    'pr get 7 --json=yes',
-    'pr gte 7',
-  ])('%s are refused here', async line => {
-    const { requests, out } = await runAndCheck(line, { code: 2, format: formatOf(line) }, { answer: good })
-    expect({ sent: requests.length, out }).toEqual({ sent: 0, out: '' })
-  })
-})
-
 describe('documents', () => {
-  test('a repeat and its warning leave exactly one', async () => {
-    const answer = (asked: Seen, index: number) => (index === 0 ? { status: 503 } : good(asked))
-    const { out, err } = await runAndCheck('queue get --json', { code: 0, format: 'json' }, { answer })
-    expect(JSON.parse(out)).toEqual(queueDocument)
-    expect(err).toMatch(/^The service could not process the request \(503\); retrying in \S+s\.\n$/)
-  })
-
   test('a list that is interrupted between pages is a whole document', async () => {
     const stop = new AbortController()
     const answer = (_: Seen, index: number): Answer | Promise<Answer> => {
@@ -81,11 +39,6 @@ describe('documents', () => {
       tests: [{ id: 't0' }, { id: 't1' }],
       window: { complete: false },
     })
-  })
-
-  test('MERGEQ_OUTPUT=json asks for an error object, too', async () => {
-    const setting = { answer: () => ({ status: 404 }), env: { MERGEQ_OUTPUT: 'json' } }
-    await runAndCheck('queue get', { code: 5, format: 'json', names: ['getQueue'] }, setting)
   })
 })
 

@@ -72,18 +72,6 @@ describe('a suggested command names the same pull request', () => {
   })
 })
 
-test('pr testing --pr asks for the pull request of the repository in a URL', async () => {
-  const answer = () => json({ status: 'failed', testedPullRequests: [{ prNumber: 2 }] })
-  const { requests } = await mergeq(`pr testing --pr ${api}`, {
-    env: { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main' },
-    answer,
-  })
-  expect(requests.map(({ body }) => JSON.parse(body).repo.name)).toEqual(['api'])
-  const { code, err } = await mergeq(`pr testing --pr ${api} -R acme/web -b main`, { answer })
-  expect(code).toBe(2)
-  expect(err).toContain('name different repositories')
-})
-
 describe('a suggested command runs nothing that the service made up', () => {
   const hostile = '$(reboot)'
 

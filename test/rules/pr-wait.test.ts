@@ -1,7 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { liveLine } from '../../src/commands/pr/wait-screen.ts'
-import { milestones, outcomeOfRecord, pullRequestStates, type WaitOutcome } from '../../src/domain/states.ts'
+import { milestones, type WaitOutcome } from '../../src/domain/states.ts'
 import { parseRepository } from '../../src/domain/values/repository.ts'
 import {
   automaticDelay,
@@ -156,44 +155,6 @@ describe('what a reading means', () => {
     expect(backOff(delay, errors, 0.5)).toBe(pause)
     expect(backOff(delay, errors, 0)).toBe(Math.round(pause * 0.9))
     expect(backOff(delay, errors, 0.999)).toBeLessThanOrEqual(300_000)
-  })
-
-  test('over any history: merged only on MERGED, failed and cancelled only once it has left', () => {
-    const states = [...pullRequestStates, 'PUZZLED'] as const
-    const records = fc.record(
-      {
-        id: fc.constantFrom('one', 'two'),
-        state: fc.constantFrom(...states),
-        stateChangedAt: fc.constantFrom('2026-01-05T11:00:00.000Z', '2026-01-05T12:00:00.000Z'),
-        isCurrentlySubmittedToQueue: fc.boolean(),
-      },
-      { requiredKeys: ['state'] },
-    )
-    const histories = fc.array(fc.option(records, { nil: undefined }), { minLength: 1, maxLength: 12 })
-    const befores = fc.option(records, { nil: undefined })
-    fc.assert(
-      fc.property(histories, befores, fc.constantFrom(...milestones), (history, before, until) => {
-        let known: WaitState = { recordBeforeSubmit: before }
-        for (const [index, one] of history.entries()) {
-          const aim = { until, grace: 30_000 }
-          const { state: next, outcome } = judge(known, { record: one, ...at(index * 10_000) }, aim)
-          const seen = [before, ...history.slice(0, index)].map(other => other?.stateChangedAt ?? '')
-          const isOutdated = seen.some(time => time > (one?.stateChangedAt ?? time))
-          if (isOutdated && outcome !== 'error') expect(outcome).toBeUndefined()
-          if (outcome === 'merged') expect(one?.state).toBe('MERGED')
-          if (outcome === 'failed' || outcome === 'cancelled') {
-            expect(one?.state).toBe(outcome.toUpperCase())
-            expect(one?.isCurrentlySubmittedToQueue).not.toBe(true)
-          }
-          if (outcome === 'error') expect(index).toBeGreaterThanOrEqual(3)
-          if (outcome !== undefined) return
-          if (one?.state === 'MERGED' && !isOutdated && outcomeOfRecord(before ?? {}) === 'pending')
-            expect.unreachable()
-          known = next
-        }
-      }),
-      { numRuns: 1_000 },
-    )
   })
 })
 
