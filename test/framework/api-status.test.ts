@@ -39,12 +39,6 @@ describe('api status', () => {
     })
   })
 
-  test('where it is missing, the error says so', async () => {
-    const { code, err } = await run('api status', 404, 'Not Found')
-    expect(code).toBe(5)
-    expect(err).toContain('api.trunk.io has no operation status (404).\n')
-  })
-
   test('a 401 does not blame a token that was not sent', async () => {
     const { code, err } = await run('api status', 401, '')
     expect(code).toBe(4)

@@ -274,11 +274,4 @@ describe('a response without a required part is rejected', () => {
     expect({ code, out }).toEqual({ code: 17, out: 'a\n' })
     expect(err).toContain('it has no list of tests. The list is incomplete.')
   })
-
-  test.each(['queue update --concurrency 5', 'queue pause', 'pr submit 7'])(
-    'a change is done whatever the body of its 200: %s',
-    async line => {
-      expect(await run(line, () => ({ body: '{"message":"busy"}' }))).toMatchObject({ code: 0 })
-    },
-  )
 })

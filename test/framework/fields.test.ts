@@ -39,16 +39,13 @@ const answer = serve()
 describe('a name that no record can have is a usage error', () => {
   const known = 'Fields: check, result, found, fix'
 
-  test('that lists the fields and suggests the nearest', async () => {
-    const outcome = await mergeq('doctor --fields chekc', { answer })
+  test.each([
+    ['chekc', "unknown field 'chekc'.\n  Did you mean check?"],
+    ['nope,check,fond', "unknown fields 'nope', 'fond'.\n  Did you mean found?"],
+  ])('that lists the fields and suggests the nearest: %s', async (names, says) => {
+    const outcome = await mergeq(`doctor --fields ${names}`, { answer })
     expect(outcome).toMatchObject({ code: 2, out: '', requests: [] })
-    expect(outcome.err).toBe(`mergeq: --fields: unknown field 'chekc'.\n  Did you mean check?\n  ${known}\n`)
-  })
-
-  test('that names every unknown name', async () => {
-    const { code, err } = await mergeq('doctor --fields nope,check,fond', { answer })
-    expect(code).toBe(2)
-    expect(err).toBe(`mergeq: --fields: unknown fields 'nope', 'fond'.\n  Did you mean found?\n  ${known}\n`)
+    expect(outcome.err).toBe(`mergeq: --fields: ${says}\n  ${known}\n`)
   })
 
   test.each([

@@ -17,13 +17,6 @@ test.each(Object.entries(markedParts))('%s has the marks of its generated parts'
   for (const name of Object.keys(parts)) expect(page).toContain(`<!-- ${name} -->`)
 })
 
-test('the README has all commands, and the reference all exit codes', () => {
-  const readme = readFileSync('README.md', 'utf8')
-  for (const { command } of allCommands) expect(readme).toContain(`mergeq ${command}`)
-  const page = readFileSync('docs/reference/cli.md', 'utf8')
-  for (const { code, kind } of exitCodeList) expect(page).toContain(`| ${code} | ${kind} |`)
-})
-
 test('the page about errors has the errors that people meet first', () => {
   const blocks = blocksOf('docs/troubleshooting.md').filter(({ language }) => language === 'text')
   expect(blocks.length).toBeGreaterThanOrEqual(10)

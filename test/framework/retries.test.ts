@@ -6,6 +6,7 @@ import { backoff, createHttpClient } from '../../src/http/http-client.ts'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { queue, runAndCheck } from '../support/command-checks.ts'
 import { mergeq, noon, type Seen, serveScript } from '../support/harness.ts'
+import { operationExamples, responseText } from '../support/operations.ts'
 import { slowTest } from '../support/sample.ts'
 import {
   type Answer,
@@ -17,18 +18,13 @@ import {
 } from '../support/service.ts'
 
 const kept = closeAfterTests()
-const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
 const record = '{"state":"PENDING","prNumber":7,"isCurrentlySubmittedToQueue":true}'
 
-/** The commands that read, and what the service answers to each. */
-const reads = [
-  ['pr get 7', record],
-  [`pr testing ${id}`, '{"testBranch":"x","status":"in_progress","testedPullRequests":[]}'],
-  ['queue get', '{"state":"running","enqueuedPullRequests":[]}'],
-  ['metrics', 'mq_depth_current{repo="acme/web"} 2\n'],
-  ['flaky list', '{"tests":[],"page":{}}'],
-  [`flaky get ${id}`, '{"test":{"id":"a","name":"b"}}'],
-] as const
+/** The reads of one request, of a service that is not the hosted one. */
+const reads = operationExamples.filter(
+  ({ name, operation }) =>
+    operation.recovery === undefined && name !== 'status' && name !== 'flaky-tests/list-unhealthy-tests',
+)
 
 /** Answers with these in turn, and with the record of a pull request afterwards. */
 const inTurn =
@@ -43,7 +39,9 @@ const limited = (retryAfter: string): Answer => ({ status: 429, headers: { 'retr
 const onWire = ({ method, path, headers, body }: Seen) => ({ method, path, headers, body })
 
 describe('reads are repeated', () => {
-  test.each(reads)('%s: 503, 503, good', async (line, body) => {
+  test.each(reads)('$line: 503, 503, good', async example => {
+    const { line } = example
+    const body = responseText(example)
     const good = await run(line, () => ({ body }))
     const { code, out, err, sleeps, requests } = await run(line, inTurn(unavailable, unavailable, { body }))
     expect({ code, out, sleeps }).toEqual({ code: 0, out: good.out, sleeps: [250, 500] })
@@ -114,12 +112,6 @@ describe('reads are repeated', () => {
     expect(JSON.parse(out)).toMatchObject({ ok: false, delivery: 'not-applied' })
   })
 
-  test('503 with Retry-After: 0, always: four attempts, with pauses', async () => {
-    const answer = () => ({ status: 503, headers: { 'retry-after': '0' } })
-    const { sleeps, requests } = await runAndCheck('pr get 7', { code: 7, names: ['503'] }, { answer })
-    expect({ sleeps, requests: requests.length }).toEqual({ sleeps: [250, 500, 1_000], requests: 4 })
-  })
-
   test('ten repeats are all there are for a whole run', async () => {
     const { code, requests } = await run('pr get 1 2 3 4 5 6 --retries 9', () => unavailable)
     expect({ code, requests: requests.length }).toEqual({ code: 7, requests: 16 })
@@ -135,11 +127,6 @@ describe('reads are repeated', () => {
 
   test('a time limit may be longer than a timer of Node', async () => {
     expect(await run('pr cancel 7 --timeout 30d', inTurn())).toMatchObject({ code: 0, err: '' })
-  })
-
-  test('--retries 0 repeats nothing', async () => {
-    const { code, sleeps, requests } = await run('pr get 7 --retries 0', () => unavailable)
-    expect({ code, sleeps, requests: requests.length }).toEqual({ code: 7, sleeps: [], requests: 1 })
   })
 
   test('reads that meet a dropped connection are repeated', async () => {
@@ -169,10 +156,8 @@ describe('changes are repeated only when they were not applied', () => {
     ['a reset', 'reset'],
     ['the end of the connection', rawReply()],
     ['silence', 'silence'],
-    ['408', { status: 408 }],
     ['503', { status: 503, headers: { 'retry-after': '1' } }],
     ['a cut body', rawReply('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nOK')],
-    ['a web page', { body: '<!doctype html><html></html>' }],
     ['what is no HTTP', rawReply('SSH-2.0-OpenSSH_9.2p1\r\n')],
   ])('after %s the service is read before a change is sent again', async (_, reply) => {
     let changes = 0

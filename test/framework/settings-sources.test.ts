@@ -7,6 +7,7 @@ import { file, mergeSettings, profiles, requestIn, runningQueue } from '../suppo
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { token } from '../support/tokens.ts'
 
+const at = '-R acme/web -b main'
 const projectFile = (document: object) => ({ files: { '/repo/.mergeq.json': JSON.stringify(document) } })
 
 describe('each value comes from the first that has it: flag, environment, project file, profile, default', () => {
@@ -110,57 +111,44 @@ describe('each value comes from the first that has it: flag, environment, projec
       expect(err).toMatch(said)
   })
 
-  const wrong: readonly (readonly [string, Setting])[] = [
-    ['MERGEQ_REPO', { env: { MERGEQ_REPO: 'web' } }],
-    ['/repo/.mergeq.json', projectFile({ repo: 'web' })],
-    ['profile default', profiles({ default: { repo: 'web' } })],
-    ['MERGEQ_OUTPUT', { env: { MERGEQ_OUTPUT: 'xml' } }],
-    ['MERGEQ_TIMEOUT', { env: { MERGEQ_TIMEOUT: '30' } }],
-    ['MERGEQ_BASE_URL', { env: { MERGEQ_BASE_URL: 'api.trunk.io', MERGEQ_REPO: 'acme/web' } }],
+  const stored = (document: Readonly<Record<string, string | number>>) => profiles({ default: document })
+  const wrong: readonly (readonly [says: string, setting: Setting, line?: string])[] = [
+    ['MERGEQ_REPO: ', { env: { MERGEQ_REPO: 'web' } }],
+    ['/repo/.mergeq.json: ', projectFile({ repo: 'web' })],
+    ['profile default: ', stored({ repo: 'web' })],
+    ['MERGEQ_OUTPUT: ', { env: { MERGEQ_OUTPUT: 'xml' } }],
+    ["/repo/.mergeq.json: output: 'xml' ", projectFile({ output: 'xml' })],
+    ['MERGEQ_TIMEOUT: ', { env: { MERGEQ_TIMEOUT: '30' } }],
+    [`profile default: timeout in ${file}: '30' is not a duration.`, stored({ timeout: 30 }), 'config list'],
+    ['MERGEQ_BASE_URL: ', { env: { MERGEQ_BASE_URL: 'api.trunk.io', MERGEQ_REPO: 'acme/web' } }],
+    ["MERGEQ_PR: '7abc' is not a pull request.", { env: { MERGEQ_PR: '7abc' } }, `pr get ${at}`],
+    [
+      'MERGEQ_CA_FILE: the file ca.pem does not exist.',
+      { env: { MERGEQ_CA_FILE: 'ca.pem' } },
+      `queue get ${at}`,
+    ],
+    // A stored one must not depend on the working directory.
+    [`ca-file in ${file}: 'ca.pem' is `, stored({ 'ca-file': 'ca.pem' }), `queue get ${at}`],
   ]
-  test.each(wrong)('a bad value from %s is refused in its name', async (origin, host) => {
-    const { code, out, err } = await mergeq('queue get -b main', host)
-    expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err.startsWith(`mergeq: ${origin}: `)).toBe(true)
-  })
+  test.each(wrong.map(row => [row[0], row] as const))(
+    'a bad value is refused in the name of its source: %s',
+    async (_, [says, host, line = 'queue get -b main']) => {
+      const { code, out, err } = await mergeq(line, host)
+      expect({ code, out }).toEqual({ code: 2, out: '' })
+      expect(err.slice(0, 8 + says.length)).toBe(`mergeq: ${says}`)
+    },
+  )
 
   test('a bad stored value names its key, its file and the command that changes it', async () => {
-    const line = 'queue get -R acme/web -b main'
-    const { err } = await mergeq(line, profiles({ default: { retries: 'many' } }))
-    expect(err).toMatch(/^mergeq: profile default: /)
-    expect(err).toContain(`retries in ${file}: 'many' `)
+    const { err } = await mergeq(`queue get ${at}`, stored({ retries: 'many' }))
+    expect(err).toContain(`profile default: retries in ${file}: 'many' `)
     expect(err).toContain('`mergeq config unset retries`')
-    const other = await mergeq(`${line} --profile work`, profiles({ work: { retries: 'many' } }))
+    const other = await mergeq(`queue get ${at} --profile work`, profiles({ work: { retries: 'many' } }))
     expect(other.err).toContain('`mergeq config unset retries --profile work`')
   })
 
-  test('a CA file is named by what gives it; a stored one must not depend on the working directory', async () => {
-    const line = 'queue get -R acme/web -b main'
-    const unreadable = await mergeq(line, { env: { MERGEQ_CA_FILE: 'ca.pem' } })
-    expect(unreadable.err).toMatch(/^mergeq: MERGEQ_CA_FILE: the file ca\.pem does not exist\./)
-    const relative = await mergeq(line, profiles({ default: { 'ca-file': 'ca.pem' } }))
-    expect(relative).toMatchObject({
-      code: 2,
-      err: expect.stringContaining(`ca-file in ${file}: 'ca.pem' is`),
-    })
-  })
-
-  test('a bad value in a project file names its key', async () => {
-    const { err } = await mergeq('queue get -b main', projectFile({ output: 'xml' }))
-    expect(err).toContain("/repo/.mergeq.json: output: 'xml' ")
-  })
-
   test('a stored number counts like its text', async () => {
-    expect((await mergeq('config get retries', profiles({ default: { retries: 0 } }))).out).toBe('0\n')
-    const { code, err } = await mergeq('config list', profiles({ default: { timeout: 30 } }))
-    expect(code).toBe(2)
-    expect(err).toContain(`timeout in ${file}: '30' is not a duration.`)
-  })
-
-  test('a bad MERGEQ_PR is refused in the name of the variable', async () => {
-    const { code, out, err } = await mergeq('pr get -R acme/web -b main', { env: { MERGEQ_PR: '7abc' } })
-    expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toContain("mergeq: MERGEQ_PR: '7abc' is not a pull request.")
+    expect((await mergeq('config get retries', stored({ retries: 0 }))).out).toBe('0\n')
   })
 
   test('the error for a missing setting names its option and variable', async () => {

@@ -132,25 +132,6 @@ describe(path, () => {
     await failing.close()
   })
 
-  test('what docs/agents.md reads from help as JSON is there', async () => {
-    const guide = readFileSync('docs/agents.md', 'utf8')
-    const help = JSON.parse((await run('mergeq help --json')).out)
-    const [names, schema, codes, ...others] = [...guide.matchAll(/help --json \| jq (.*)$/gm)].map(
-      ([, code]) => code,
-    )
-    expect(names).toBe("-r '.commands[].command'")
-    expect(help.commands.filter(({ command }: { command: unknown }) => typeof command !== 'string')).toEqual(
-      [],
-    )
-    expect(codes).toBe("'.exitCodes'")
-    expect(help.exitCodes[0]).toMatchObject({ code: 0, kind: 'ok' })
-    expect(schema).toBe(`'.commands[] | select(.command == "pr get").schema'`)
-    expect(
-      help.commands.find(({ command }: { command: string }) => command === 'pr get').schema.properties.state,
-    ).toBeDefined()
-    expect(others).toEqual([])
-  })
-
   test('names MERGEQ_READ_ONLY, and no way around the guard', () => {
     expect(text).toContain('`MERGEQ_READ_ONLY`')
     expect(text).not.toMatch(/no-verify|GUARD=off/)

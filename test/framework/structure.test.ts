@@ -216,11 +216,3 @@ test.each([
 ])('in %s, whether %s is forbidden', (path, text, forbidden) => {
   expect(importsOf(path, parse(text)).map(isForbidden)).toEqual([forbidden])
 })
-
-test('a cycle of files is found', () => {
-  const cycle = [
-    { from: 'api/a.ts', to: 'api/b.ts', how: 'type' },
-    { from: 'api/b.ts', to: 'api/a.ts', how: 'lazy' },
-  ] as const
-  expect(importsInCycles([...cycle, { from: 'api/a.ts', to: 'api/c.ts', how: 'value' }])).toEqual(cycle)
-})

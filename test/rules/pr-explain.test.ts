@@ -397,13 +397,6 @@ describe('the prose for a terminal', () => {
     expect(proseOf({ record: record('CANCELLED', { reason: 'it_was_cancelled' }) })[1]).toBe('Next')
   })
 
-  test('says when the queue cancels a pull request that is not ready', () => {
-    const limited = { ...queue('RUNNING', []), notReadyTimeoutHours: 20 }
-    expect(proseOf({ record: record('NOT_READY'), queue: limited }).join()).toContain(
-      'The queue cancels it in 19h unless it is ready.',
-    )
-  })
-
   test('just after a submission has no time limit, and says that the reason is not reported', () => {
     const submitted = record('NOT_READY', { stateChangedAt: '2026-01-05T11:59:50Z' })
     const limited = { ...queue('RUNNING', []), notReadyTimeoutHours: 24 }

@@ -3,7 +3,6 @@ import { liveLine } from '../../src/commands/pr/wait-screen.ts'
 import { milestones, type WaitOutcome } from '../../src/domain/states.ts'
 import { parseRepository } from '../../src/domain/values/repository.ts'
 import {
-  automaticDelay,
   judgePullRequest as judge,
   type WaitEnd,
   type WaitOptions,
@@ -12,7 +11,6 @@ import {
 import type { JsonObject } from '../../src/json.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { textWidth } from '../../src/output/text-width.ts'
-import { backOff } from '../../src/wait/poll.ts'
 import type { WaitTarget } from '../../src/wait/readings.ts'
 import { describeEnd } from '../../src/wait/result.ts'
 import { noon } from '../support/harness.ts'
@@ -91,6 +89,8 @@ describe('what a reading means', () => {
       record('CANCELLED', left),
     ])
       expect(judge(first.state, { record: other, ...at(0) }, aim).outcome).toBeDefined()
+    const older = record('MERGED', { ...left, stateChangedAt: '2026-01-05T11:00:00.000Z' })
+    expect(judge(first.state, { record: older, ...at(0) }, aim).outcome).toBeUndefined()
   })
 
   test('a record of the previous submission does not count, even after the queue listed it', () => {
@@ -134,27 +134,6 @@ describe('what a reading means', () => {
         expect(outcomeAt(noon + 9_000, noon)).toBeUndefined()
         expect(outcomeAt(noon + 10_500, noon)).toBe(state.toLowerCase())
       }
-  })
-
-  const paces: readonly (readonly [string | undefined, number, number, number])[] = [
-    [undefined, 0, 0, 2_000],
-    ['TESTING', 0, 0, 2_000],
-    ['TESTING', 1, 0, 5_000],
-    ['TESTING', 2, 0, 10_000],
-    ['TESTING', 3, 0, 30_000],
-    ['PENDING', 900, 0, 30_000],
-    ['NOT_READY', 2, 0, 10_000],
-    ['NOT_READY', 3, 0, 60_000],
-    ['TESTING', 0, 3, 16_000],
-    ['NOT_READY', 3, 3, 300_000],
-    ['TESTING', 0, 1_000, 300_000],
-  ]
-  test.each(paces)('%s after %i polls without a change and %i errors: about %i ms', (...pace) => {
-    const [state, unchanged, errors, pause] = pace
-    const delay = automaticDelay({ state, unchanged })
-    expect(backOff(delay, errors, 0.5)).toBe(pause)
-    expect(backOff(delay, errors, 0)).toBe(Math.round(pause * 0.9))
-    expect(backOff(delay, errors, 0.999)).toBeLessThanOrEqual(300_000)
   })
 })
 

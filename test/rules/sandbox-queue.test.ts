@@ -106,15 +106,6 @@ describe('the states of a pull request', () => {
     expect(statesOf(queue, 1)).toEqual(['NOT_READY', 'PENDING', 'TESTING', 'TESTS_PASSED', 'MERGED'])
     expect(queue.transitions.map(({ at }) => at).at(-1)).toBeGreaterThan(2_300)
   })
-
-  it('determine which requests are rejected: a submit after the merge, a cancel or restart outside the queue', () => {
-    const { queue, submit, end } = openQueue('happy')
-    submit(1)
-    end()
-    expect(() => submit(1)).toThrow('is already merged')
-    expect(() => cancel(queue, 1)).toThrow('Not Found')
-    expect(() => restart(queue, 2)).toThrow('Not Found')
-  })
 })
 
 describe('the order of testing', () => {
@@ -288,18 +279,6 @@ describe('parallel mode', () => {
 })
 
 describe('a simulation', () => {
-  const history = (seed: number, step: number) => {
-    const { queue, submit } = openQueue('failure', { concurrency: 3 }, seed)
-    submit(1, 2, 3, 4, 5, 6)
-    for (let at = 0; at < 60_000; at += step) advanceTo(queue, at)
-    return { transitions: queue.transitions, runs: [...queue.runs.keys()] }
-  }
-
-  it('has the same history for the same seed, however often it is advanced', () => {
-    expect(history(1, 7)).toEqual(history(1, 20_000))
-    expect(history(1, 7)).not.toEqual(history(2, 7))
-  })
-
   it('never goes back in time', () => {
     const { queue, submit, later } = openQueue('happy')
     submit(1)

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseOverride } from '../../src/api/operation.ts'
 import { parseBaseUrl } from '../../src/config/setting-definitions.ts'
@@ -418,14 +417,5 @@ describe('--set', () => {
 
   test.each(['', '=1', 'a', '.=1', 'a..b=1', '.a=1', 'a.=1'])('%j is refused', word => {
     expect(isRefused(() => parseOverride(word))).toBe(true)
-  })
-
-  test('any JSON is read back', () => {
-    fc.assert(
-      fc.property(fc.jsonValue({ noUnicodeString: false }), value => {
-        const written = JSON.stringify(value)
-        expect(parseOverride(`a=${written}`).value).toEqual(JSON.parse(written))
-      }),
-    )
   })
 })
