@@ -2,19 +2,18 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { queue as place, runAndCheck } from '../support/command-checks.ts'
 import { mergeq, type Seen, type Setting } from '../support/harness.ts'
+import { operationExamples, testId } from '../support/operations.ts'
 import { rawReply, type ServerReply } from '../support/service.ts'
 
-const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
 const record = { state: 'pending', prNumber: 7, prTitle: 'Change 7', isCurrentlySubmittedToQueue: true }
 
-/** The reads that answer with JSON, and a whole answer of each. */
-const reads = [
-  ['pr get 7', record],
-  [`pr testing ${id}`, { testBranch: 'trunk-merge/pr-7/x', status: 'in_progress', testedPullRequests: [] }],
-  ['queue get', { state: 'running', enqueuedPullRequests: [record] }],
-  ['flaky list', { tests: [{ id, name: 'cart' }], page: { next_page_token: '' } }],
-  [`flaky get ${id}`, { test: { id, name: 'cart' } }],
-] as const
+/** The reads of one request that answer with JSON. */
+const reads = operationExamples.filter(
+  ({ line, operation, response }) =>
+    operation.recovery === undefined &&
+    typeof response === 'object' &&
+    !/^(?:api status|flaky unhealthy)/.test(line),
+)
 const whole = JSON.stringify(record)
 
 const run = (line: string, answer: Setting['answer'], setting: Setting = {}) =>
@@ -43,18 +42,21 @@ const head = 'HTTP/1.1 200 OK\r\n'
 const chunked = `${head}transfer-encoding: chunked\r\nconnection: close\r\n\r\n`
 
 describe('incomplete responses', () => {
-  test.each(reads)('JSON that is cut is asked for again, then reported: %s', async (line, document) => {
-    const body = JSON.stringify(document).slice(0, 20)
-    const { code, out, err, requests, sleeps } = await run(line, () => ({ body }))
-    expect({ code, out, requests: requests.length, sleeps }).toEqual({
-      code: 15,
-      out: '',
-      requests: 4,
-      sleeps: [250, 500, 1_000],
-    })
-    expect(err.match(/; retrying in /g)).toHaveLength(3)
-    expect(err).toMatch(/not complete JSON.*\b20 bytes/)
-  })
+  test.each(reads)(
+    'JSON that is cut is asked for again, then reported: $line',
+    async ({ line, response }) => {
+      const body = JSON.stringify(response).slice(0, 20)
+      const { code, out, err, requests, sleeps } = await run(line, () => ({ body }))
+      expect({ code, out, requests: requests.length, sleeps }).toEqual({
+        code: 15,
+        out: '',
+        requests: 4,
+        sleeps: [250, 500, 1_000],
+      })
+      expect(err.match(/; retrying in /g)).toHaveLength(3)
+      expect(err).toMatch(/not complete JSON.*\b20 bytes/)
+    },
+  )
 
   test('a page that is reset in the body does not print a row twice', async () => {
     const page = (name: string, next_page_token: string) =>
@@ -123,11 +125,14 @@ describe('responses that are not JSON', () => {
     expect(await get({ body })).toMatchObject({ code: 0, err: '' })
   })
 
-  test.each(reads)('a BOM before the JSON and white space after it are fine: %s', async (line, document) => {
-    const body = `\uFEFF${JSON.stringify(document)}\r\n\t \n`
-    const { code, requests } = await run(`${line} --json`, () => ({ body }))
-    expect({ code, requests: requests.length }).toEqual({ code: 0, requests: 1 })
-  })
+  test.each(reads)(
+    'a BOM before the JSON and white space after it are fine: $line',
+    async ({ line, response }) => {
+      const body = `\uFEFF${JSON.stringify(response)}\r\n\t \n`
+      const { code, requests } = await run(`${line} --json`, () => ({ body }))
+      expect({ code, requests: requests.length }).toEqual({ code: 0, requests: 1 })
+    },
+  )
 
   test.each(['x', '{}', '\0'])('garbage after the JSON: %j', async garbage => {
     await expectBad({ body: whole + garbage })
@@ -231,8 +236,8 @@ describe('a response without a required part is rejected', () => {
     ['flaky gate --max 0 --on-unavailable pass', noTests],
     ['flaky report', noTests],
     ['flaky match junit.xml', noTests],
-    [`flaky get ${id}`, noTest],
-    [`flaky get ${id} -o csv`, noTest],
+    [`flaky get ${testId}`, noTest],
+    [`flaky get ${testId} -o csv`, noTest],
   ])('%s', async (line, bodies) => {
     for (const body of [...others, ...bodies]) {
       const { code, out, err, requests } = await run(line, () => ({ body }), {

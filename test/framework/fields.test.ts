@@ -207,19 +207,6 @@ describe('the fields of a queue', () => {
   })
 })
 
-test('a field has the format of its column on a terminal, and not on a pipe', async () => {
-  const print = async (setting: Setting) =>
-    (
-      await mergeq(`pr get 7 ${where} --color never --fields prNumber,state,stateChangedAt`, {
-        ...setting,
-        env: { LANG: 'C.UTF-8' },
-        answer,
-      })
-    ).out
-  expect(await print(onTerminal)).toBe('prNumber  state      stateChangedAt\n#7        ◐ testing  3m ago\n')
-  expect(await print({})).toBe('7\tTESTING\t2026-01-05T11:57:00.000Z\n')
-})
-
 test('the service reports every setting of a queue that can be changed', () => {
   const { deleteRequiredStatuses, ...reported } = queueSettings
   expect(Object.keys(queueSettingsRecord.fields)).toEqual(expect.arrayContaining(Object.keys(reported)))

@@ -9,7 +9,6 @@ import { getString } from '../../src/json.ts'
 import { type Client, createHostClient } from '../../src/library/client.ts'
 import { iteratorName, methodName } from '../../src/library/method-names.ts'
 import type { ClientOptions, CommonOptions, ErrorKind } from '../../src/library/types.ts'
-import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { type Answer, mergeq, queueEnv, type Seen, serveScript } from '../support/harness.ts'
 import { operationExamples, responseText, testId } from '../support/operations.ts'
 
@@ -120,16 +119,6 @@ describe('a call sends what the command line sends, and returns what --json prin
     const { client, requests } = await clientOf(answer)
     expect(await call(client, method, options)).toEqual(JSON.parse(printed.out))
     expect(wire(requests)).toEqual(wire(printed.requests))
-  })
-
-  test('a signal of the call ends every method', async () => {
-    const { client, requests } = await clientOf(ok)
-    const signal = AbortSignal.abort()
-    for (const [method, options] of cases)
-      await expect(call(client, method, { ...options, signal })).rejects.toMatchObject({
-        kind: 'interrupted',
-      })
-    expect(requests).toEqual([])
   })
 
   /** The message of a receipt names the address of the service, which differs. */
@@ -472,13 +461,4 @@ test('each call reads the checkout again', async () => {
   )
   for (const _ of heads) await client.setImpactedTargets({ pr: 7, targets: ['web'] })
   expect(requests.map(({ body }) => JSON.parse(body).pr)).toEqual(heads.map(sha => ({ number: 7, sha })))
-})
-
-test('on the sandbox, a submitted pull request is in the queue', async () => {
-  const sandbox = await startSandbox({ now: () => Date.now() })
-  open.push(sandbox)
-  const { baseUrl, token, org } = sandbox
-  const client = createHostClient({ baseUrl, token, org, repo: 'acme/web', targetBranch: 'main' }, nodeHost)
-  await client.submitPullRequest({ pr: 7 })
-  expect(await client.getSubmittedPullRequest({ pr: 7 })).toMatchObject({ isCurrentlySubmittedToQueue: true })
 })

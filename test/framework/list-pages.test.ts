@@ -136,32 +136,7 @@ test.each<readonly [title: string, walked: Walk]>([
   expect(new Set(sent(outcome).map(({ start_time }) => start_time)).size).toBe(1)
 })
 
-test('empty pages without end stop by themselves', async () => {
-  const outcome = await walk('--fields id', (_, index) => ({
-    ids: index === 0 ? ['a'] : [],
-    next: `p${index + 1}`,
-  }))
-  expect({ code: outcome.code, ids: ids(outcome) }).toEqual({ code: 17, ids: ['a'] })
-  expect(outcome.requests.length).toBeLessThan(1_000)
-})
-
 describe('as JSON', () => {
-  const failing = { ...chain('ab', ''), p1: { status: 500 } }
-
-  test('an incomplete list is a document that says so, and the error is the last line', async () => {
-    const { code, out, err } = await walk('--json', failing)
-    expect({ code, lines: out.split('\n').length }).toEqual({ code: 17, lines: 2 })
-    expect(JSON.parse(out)).toMatchObject({
-      tests: [{ id: 'a' }, { id: 'b' }],
-      window: { start: '2026-01-04T12:00:00.000Z', end: '2026-01-05T12:00:00.000Z', complete: false },
-    })
-    expect(JSON.parse(err.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({
-      kind: 'incomplete',
-      exit: 17,
-      operation: 'flaky-tests/list-failing-tests',
-    })
-  })
-
   test.each([
     [1, false],
     [2, true],

@@ -54,15 +54,11 @@ const commands = allCommands.filter(
 const words = [
   ...commands.map(({ command }) => command.split(' ')),
   ...new Set(commands.flatMap(({ definitions }) => definitions.map(({ name }) => [name]))),
-  ...['7', '#8', '0', '-1', 'main', '-', '--', '', '日本', 'a b', '--=', '-qv', '-o', '1h', '30d'].map(
-    word => [word],
-  ),
-  ...['--json', '--dry-run', '--yes', '-o=csv', '--fields=a,b', '--set=a.b=1', '--limit=2', '--wait'].map(
-    word => [word],
-  ),
-  ...[testId, 'https://github.com/acme/web/pull/7', 'https://', '{"a":1}', 'a=b', '\u202E', '\0'].map(
-    word => [word],
-  ),
+  ...[
+    ...['7', '#8', '0', '-1', 'main', '-', '--', '', '日本', 'a b', '--=', '-qv', '-o', '1h', '30d'],
+    ...['--json', '--dry-run', '--yes', '-o=csv', '--fields=a,b', '--set=a.b=1', '--limit=2', '--wait'],
+    ...[testId, 'https://github.com/acme/web/pull/7', 'https://', '{"a":1}', 'a=b', '\u202E', '\0'],
+  ].map(word => [word]),
 ]
 
 test(`no command line ends with an error of mergeq itself (seed ${seed})`, async () => {

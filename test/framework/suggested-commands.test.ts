@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { commandGroups } from '../../src/commands/index.ts'
-import { MergeqError } from '../../src/errors.ts'
 import { mergeq, queueEnv, type Seen, type Setting, splitWords } from '../support/harness.ts'
 
 const person: Setting = { terminal: true, columns: 200, env: { NO_COLOR: '1', MERGEQ_TARGET_BRANCH: 'main' } }
@@ -48,18 +47,6 @@ describe('a suggested command names the same pull request', () => {
       answer: ({ path }) => (path.endsWith('submitPullRequest') ? { body: 'OK' } : { status: 404 }),
     })
     expect(commandsIn(err)).toEqual(['mergeq pr wait 7 --repo acme/web --target-branch "release 1"'])
-  })
-
-  test('after a signal, with a branch that a shell would read otherwise', async () => {
-    const stop = new AbortController()
-    const { err } = await mergeq(['pr', 'wait', '7', '-R', 'acme/web', '-b', "it's;x"], {
-      signal: stop.signal,
-      answer: seen => {
-        stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.'))
-        return testing(seen)
-      },
-    })
-    expect(commandsIn(err)).toEqual(["mergeq pr cancel 7 --repo acme/web --target-branch 'it'\\''s;x'"])
   })
 
   test('whose submission does not become visible', async () => {

@@ -11,6 +11,7 @@ import {
 import type { JsonObject } from '../../src/json.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { textWidth } from '../../src/output/text-width.ts'
+import { backOff } from '../../src/wait/poll.ts'
 import type { WaitTarget } from '../../src/wait/readings.ts'
 import { describeEnd } from '../../src/wait/result.ts'
 import { noon } from '../support/harness.ts'
@@ -134,6 +135,17 @@ describe('what a reading means', () => {
         expect(outcomeAt(noon + 9_000, noon)).toBeUndefined()
         expect(outcomeAt(noon + 10_500, noon)).toBe(state.toLowerCase())
       }
+  })
+
+  test.each([
+    [2_000, 0, 2_000],
+    [2_000, 3, 16_000],
+    [60_000, 3, 300_000],
+    [2_000, 1_000, 300_000],
+  ])('a delay of %i ms becomes, after %i errors, about %i ms', (delay, errors, pause) => {
+    expect(backOff(delay, errors, 0.5)).toBe(pause)
+    expect(backOff(delay, errors, 0)).toBe(Math.round(pause * 0.9))
+    expect(backOff(delay, errors, 0.999)).toBeLessThanOrEqual(300_000)
   })
 })
 
