@@ -65,7 +65,7 @@ async function runScript(shell: string, lines: readonly string[], folder?: strin
 
 const single = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 const offeredFile = join(place, 'offered')
-const startZsh = `fpath=(${single(resolve('completions'))} $fpath); autoload -Uz compinit; compinit -u -D`
+const startZsh = `fpath=(${single(resolve('completions'))} $fpath); autoload -Uz compinit; compinit -u -d ${single(join(place, 'zcompdump'))}`
 const startBash = `source ${single(resolve(completionScriptPaths.bash))}`
 
 /** Scripts that complete each line, and print `== line`, then what is offered, one a line. */

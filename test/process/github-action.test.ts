@@ -9,7 +9,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { recordedJobs } from '../support/ci-jobs.ts'
 import { blocksOf } from '../support/code-blocks.ts'
 import { adaptForTest, type Variables } from '../support/documentation-runs.ts'
-import { bareEnvironment } from '../support/programs.ts'
+import { npmEnvironment, packPackage } from '../support/package.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 interface Step {
@@ -66,9 +66,7 @@ class Job {
     this.#env = {
       ...recording.common,
       ...variables,
-      ...bareEnvironment(this.place),
-      npm_config_offline: 'true',
-      npm_config_cache: join(this.place, 'cache'),
+      ...npmEnvironment(this.place),
       GITHUB_ACTION_PATH: resolve('.'),
       GITHUB_EVENT_PATH: join(this.place, 'event.json'),
       GITHUB_STEP_SUMMARY: join(this.place, 'summary'),
@@ -169,9 +167,7 @@ describe('the action', { timeout: 90_000 }, () => {
       job,
     )
   beforeAll(async () => {
-    const words = ['pack', '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', root]
-    const [{ filename }] = JSON.parse((await execa('npm', words)).stdout)
-    tarball = join(root, filename)
+    tarball = (await packPackage()).tarball
     const installed = join(root, 'installed')
     await execa('npm', ['install', '--global', '--offline', '--prefix', installed, tarball])
     mkdirSync(programs)

@@ -1,14 +1,13 @@
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { build } from 'rolldown'
 import { beforeAll, expect, test } from 'vitest'
-import { bareEnvironment } from '../support/programs.ts'
+import { npmEnvironment, packPackage } from '../support/package.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const place = temporaryFolder('mergeq-project-')
-const env = { ...bareEnvironment(place), npm_config_offline: 'true', npm_config_cache: join(place, 'cache') }
+const env = npmEnvironment(place)
 const run = (program: string, ...words: readonly string[]) =>
   execa(program, words, { cwd: place, env, extendEnv: false, reject: false, all: true })
 
@@ -20,10 +19,8 @@ const files = Object.fromEntries(
 )
 
 beforeAll(async () => {
-  const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', place]
-  const tarball = execFileSync('npm', pack, { env, encoding: 'utf8' }).trim()
   writeFileSync(join(place, 'package.json'), '{"private":true,"type":"module"}')
-  const { exitCode, all } = await run('npm', 'install', '--no-audit', '--no-fund', tarball)
+  const { exitCode, all } = await run('npm', 'install', (await packPackage()).tarball)
   expect(exitCode, all).toBe(0)
   mkdirSync(join(place, 'node_modules/@types'))
   for (const name of ['vitest', 'undici-types', '@types/node'])

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Service, serveScript } from '../support/harness.ts'
+import { packPackage } from '../support/package.ts'
 import { bareEnvironment, launcher } from '../support/programs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -221,12 +222,6 @@ describe('what an install weighs', () => {
   })
 
   test('the package is at most 650 KB', async () => {
-    const words = ['pack', '--dry-run', '--ignore-scripts', '--json', '--loglevel=error']
-    const { stdout } = await execa('npm', words, {
-      env: { ...bareEnvironment(place), npm_config_update_notifier: 'false' },
-      extendEnv: false,
-    })
-    const [{ size }] = JSON.parse(stdout) as readonly [{ readonly size: number }]
-    expect(size / 1000).toBeLessThan(650)
+    expect((await packPackage()).size / 1000).toBeLessThan(650)
   })
 })

@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import renovate from '../../.github/renovate.json' with { type: 'json' }
 import manifest from '../../package.json' with { type: 'json' }
 import { serveScript } from '../support/harness.ts'
+import { npmEnvironment, packPackage } from '../support/package.ts'
 import { bareEnvironment, launcher } from '../support/programs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -20,14 +21,7 @@ const folder = (...names: readonly string[]): string => {
   mkdirSync(path, { recursive: true })
   return path
 }
-const npmEnvironment = {
-  ...bareEnvironment(folder('npm home')),
-  npm_config_cache: folder('npm cache'),
-  npm_config_offline: 'true',
-  npm_config_audit: 'false',
-  npm_config_fund: 'false',
-  npm_config_update_notifier: 'false',
-}
+const npm = npmEnvironment(folder('npm home'))
 
 interface Surroundings {
   readonly env?: Readonly<Record<string, string | undefined>>
@@ -70,12 +64,9 @@ describe('the package', () => {
   let tarball = ''
 
   beforeAll(async () => {
-    // Built already: the scripts would build once more, while other tests use what stands there.
-    const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', place]
-    const { stdout } = await execa('npm', pack, { env: npmEnvironment, extendEnv: false })
-    tarball = join(place, JSON.parse(stdout)[0].filename)
+    tarball = (await packPackage()).tarball
     const install = (...words: readonly string[]) =>
-      execa('npm', ['install', ...words, tarball], { cwd: project, env: npmEnvironment, extendEnv: false })
+      execa('npm', ['install', ...words, tarball], { cwd: project, env: npm, extendEnv: false })
     await install('--global', '--prefix', prefix)
     writeFileSync(join(project, 'package.json'), '{"name":"x","private":true}')
     await install()
@@ -143,7 +134,7 @@ describe('the package', () => {
     ['by npx', 'npx', ['--no-install', 'mergeq']],
   ])('works %s', async (_, command, before) => {
     if (command.endsWith('/mq')) symlinkSync(bin, command)
-    const options = { cwd: project, env: command === 'npx' ? npmEnvironment : {} }
+    const options = { cwd: project, env: command === 'npx' ? npm : {} }
     const result = await run(command, [...before, '--version'], options)
     expect(result).toEqual({ code: 0, out: `${version}\n`, err: '' })
     const inSandbox = ['sandbox', 'exec', '--', command, ...before, 'queue', 'get', '--json']
