@@ -129,20 +129,6 @@ describe('`auth login` at a prompt', () => {
       env: { NO_COLOR: '1', MERGEQ_TOKEN: undefined, ...setting.env },
     })
 
-  test('names the origin of another service, and stores no token that it rejects', async () => {
-    const { code, out, err, requests } = await ask('', {
-      env: { HOME: '/nowhere' },
-      typed: [token],
-      answer: () => ({ status: 401 }),
-    })
-    expect({ code, out }).toEqual({ code: 4, out: '' })
-    expect(err).toMatch(
-      /^To get an API token for (http:\/\/127\.0\.0\.1:\d+), ask the administrator of this service\.\nAPI token for http:\/\/127\.0\.0\.1:\d+ \(not shown\): /,
-    )
-    expect(encodingsFound(err, token)).toEqual([])
-    expect(requests.map(({ headers }) => headers['x-api-token'])).toEqual([token])
-  })
-
   test.each([[[]], [['   ']]])('stores nothing where nothing was typed: %j', async typed => {
     const { code, err, requests } = await ask('', { typed, answer: () => ({}) })
     expect({ code, requests }).toEqual({ code: 2, requests: [] })
@@ -575,12 +561,10 @@ test.each([
   if (line.startsWith('auth login')) expect(err).toMatch(/--with-token|run: mergeq auth login/)
 })
 
-describe('the redactor knows a token raw, percent-encoded and in base64, in the text of the service too', () => {
+describe('the redactor knows a token raw, percent-encoded and in base64', () => {
   const visible = Array.from({ length: 94 }, (_, index) => String.fromCharCode(index + 33))
   const tokensOf = (characters: readonly string[]) =>
     fc.string({ unit: fc.constantFrom(...characters), minLength: 12, maxLength: 48 })
-  const plain = tokensOf(visible.filter(character => !/["\\]/.test(character)))
-  const around = fc.string({ unit: fc.constantFrom(...'abcXYZ019 .:-/é🙂\u200B\u202E\u001B'), maxLength: 24 })
 
   type Disguise = (before: string, secret: string, after: string) => string
   const disguises: readonly Disguise[] = [
@@ -596,46 +580,6 @@ describe('the redactor knows a token raw, percent-encoded and in base64, in the 
     (before, secret, after) => before + encodeURI(secret) + after,
   ]
 
-  /** A way for a text of the service to come to a stream; untrusted-text.test.ts has every command. */
-  interface Way {
-    readonly line: string
-    readonly terminal?: boolean
-    answer(text: string): Answer
-  }
-  const record = (text: string): Answer => ({
-    body: JSON.stringify({ state: 'TESTING', prNumber: 7, prTitle: text, extra: { [text]: [text] } }),
-  })
-  const ways: readonly Way[] = [
-    { line: `pr get 7 ${where} --json`, answer: record },
-    { line: `pr get 7 ${where} --color always`, terminal: true, answer: record },
-    { line: 'metrics', terminal: true, answer: text => ({ body: `# HELP ${text}\n` }) },
-    {
-      line: `pr submit 7 ${where} --json`,
-      answer: text => ({ status: 422, body: JSON.stringify({ error: { message: text } }) }),
-    },
-    {
-      line: `pr get 7 ${where} --json`,
-      answer: text => ({ status: 403, body: text, headers: { 'x-request-id': encodeURIComponent(text) } }),
-    },
-  ]
-  const hides = async (secret: string, text: string, { line, terminal = false, answer }: Way) => {
-    const { out, err } = await mergeq(line, {
-      env: { MERGEQ_TOKEN: secret },
-      terminal,
-      columns: 4_000,
-      answer: () => answer(text),
-    })
-    for (const stream of [out, err]) expect(encodingsFound(stream, secret)).toEqual([])
-  }
-
-  test('anywhere in a text, at any offset, it reaches neither stream', { timeout: 60_000 }, () => {
-    const any = [plain, around, around, fc.constantFrom(...disguises), fc.constantFrom(...ways)] as const
-    const isHidden = fc.asyncProperty(...any, (secret, before, after, disguise, way) =>
-      hides(secret, disguise(before, secret, after), way),
-    )
-    return fc.assert(isHidden, { numRuns: 80 })
-  })
-
   // `%cb` also reads as an invisible character, and `%5c` as a backslash before the next character.
   const escapes = [
     '!%cb%!!!!!!!!!!!!',
@@ -644,10 +588,10 @@ describe('the redactor knows a token raw, percent-encoded and in base64, in the 
     '\\\\!!!!!!!!!!!!',
     'a\\u00ad\\bcdefghi',
   ]
-  test('with parts that read as escapes, it is redacted in any spelling', () =>
+  test('in any spelling, also with parts that read as escapes, it is redacted', () =>
     fc.assert(
       fc.property(
-        tokensOf([...'%&cb5!u0"\\']),
+        fc.oneof(tokensOf([...'%&cb5!u0"\\']), tokensOf(visible)),
         fc.string({ unit: fc.constantFrom(...'ab9 %&"\u200B'), maxLength: 8 }),
         (secret, around) => {
           const redactor = createRedactor()
@@ -662,6 +606,9 @@ describe('the redactor knows a token raw, percent-encoded and in base64, in the 
       { numRuns: 100, examples: escapes.map(secret => [secret, '']) },
     ))
 
-  test('with characters that Markdown escapes, it does not come back out of Markdown', () =>
-    hides(token, `see ${token}`, { line: `pr get 7 ${where} -o markdown`, answer: record }))
+  test('with characters that Markdown escapes, it does not come back out of Markdown', async () => {
+    const answer = () => ({ body: JSON.stringify({ prTitle: `see ${token}` }) })
+    const { out } = await mergeq(`pr get 7 ${where} -o markdown`, { env: { MERGEQ_TOKEN: token }, answer })
+    expect(encodingsFound(out, token)).toEqual([])
+  })
 })

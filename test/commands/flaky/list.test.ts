@@ -490,8 +490,8 @@ describe('flaky link', () => {
         answer: ({ body }) => ({ status: status(JSON.parse(body).test_case_id) }),
       })
 
-    test('and prints one receipt for each', async () => {
-      const { code, out, requests } = await read('-o ndjson')
+    test('and sends each once', async () => {
+      const { code, requests } = await read('')
       expect({ code, sent: asked(requests) }).toEqual({
         code: 0,
         sent: [
@@ -500,16 +500,6 @@ describe('flaky link', () => {
           [3, 'KAN-3'],
         ].map(([n, ticket]) => ({ test_case_id: idOf(Number(n)), external_ticket_id: ticket })),
       })
-      expect(
-        out
-          .trimEnd()
-          .split('\n')
-          .map(line => JSON.parse(line)),
-      ).toMatchObject([
-        { testId: idOf(1), ticket: 'KAN-1', ok: true },
-        { testId: idOf(2), ticket: 'KAN 2', ok: true },
-        { testId: idOf(3), ticket: 'KAN-3', ok: true },
-      ])
     })
 
     test.each([

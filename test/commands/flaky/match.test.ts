@@ -205,22 +205,11 @@ describe('a window that could not be read completely', () => {
     expect(err).toMatch(/The list is incomplete/)
   })
 
-  test('the list is also incomplete if --max-pages is reached', async () => {
-    const { code, out, err } = await match(junit(['A', 'other']), '--max-pages 1', { answer: cut(500) })
-    expect(err).toContain('the list has more than 1 page (to read more, raise --max-pages)')
-    expect({ code, out }).toEqual({ code: 17, out: 'other\tunknown\t\t\t\t\t\n' })
-  })
-
   test('missing pages do not matter if every test was found', async () => {
     const known = junit(['web.Cart', 'is slow'])
     const { code, err } = await match(known, '--allow known', { answer: cut(500) })
     expect(code).toBe(0)
     expect(err).toMatch(/The list is incomplete/)
-  })
-
-  test('if no page can be read, nothing is printed', async () => {
-    const { code, out } = await match(junit(['A', 'slow']), '', { answer: () => ({ status: 503 }) })
-    expect({ code, out }).toEqual({ code: 7, out: '' })
   })
 })
 

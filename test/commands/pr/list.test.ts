@@ -139,40 +139,6 @@ describe('`pr list`', () => {
     expect(err).toContain('2 pull requests hidden by --author.\n')
   })
 
-  const many = pages({ '': [Array.from({ length: 40 }, (_, index) => record(index + 1))] })
-  test.each([
-    ['a pipe', false, '', 40],
-    ['a terminal', true, '', 30],
-    ['a terminal with --limit 1000', true, '--limit 1000', 40],
-  ])('lists on %s so many of 40', async (_, terminal, flags, expected) => {
-    const { out } = await list(`-o ndjson ${flags}`, many, { terminal })
-    expect(out.trim().split('\n')).toHaveLength(expected)
-  })
-
-  test.each([
-    ['--state done', "--state: 'done' is not valid; must be one of: not-ready, pending, testing,"],
-    ['--since lately', "'lately' is not a duration or a date"],
-    ['--limit -1', '--limit'],
-    ['--page-size 101', '--page-size'],
-  ])('refuses %s as a usage error', async (flags, message) => {
-    const { code, err, requests } = await list(flags, many)
-    expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    expect(err).toContain(message)
-  })
-
-  test('ends with 17 at a cursor that repeats, and after a page that fails', async () => {
-    const repeats = () => ({ body: '{"pullRequests":[{"prNumber":1}],"nextCursor":"1"}' })
-    const { code, err, requests } = await list('', repeats)
-    expect({ code, requests: requests.length }).toEqual({ code: 17, requests: 2 })
-    expect(err).toContain(
-      'mergeq: pr list: the list is incomplete: the service returned the same page token twice.',
-    )
-    const fails = await list('--json', (seen, index) => (index === 0 ? two(seen) : { status: 500 }))
-    expect(fails.code).toBe(17)
-    const first = { pullRequests: [{ prNumber: 1 }, { prNumber: 2 }], window: { complete: false } }
-    expect(JSON.parse(fails.out)).toMatchObject(first)
-  })
-
   const notFound = 'The service did not find the pull requests in the queue for main of acme/web'
   const noOperation = 'HOST has no operation listPullRequests (404).\n'
   const onlyHosted = '  Only the hosted service has the operation listPullRequests.'

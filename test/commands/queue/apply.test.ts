@@ -295,20 +295,6 @@ describe('what apply reports of a write', () => {
     const { code, requests } = await apply(() => ({ status: 404, body: '<!DOCTYPE html><title>No</title>' }))
     expect({ code, requests: requests.length }).toEqual({ code: 5, requests: 1 })
   })
-
-  test('of several queues the worst ending is the exit code, and the others are done', async () => {
-    const answer = (seen: Seen): Answer => {
-      const { targetBranch } = JSON.parse(seen.body)
-      if (!seen.path.endsWith('getQueue'))
-        return targetBranch === 'a' ? { status: 400, body: 'no' } : { body: 'OK' }
-      return { body: JSON.stringify(targetBranch === 'b' ? { ...live, batch: true } : live) }
-    }
-    const fileOf = (branch: string) => `targetBranch: ${branch}\nsettings: {batch: true, mode: single}`
-    const files = { 'd/a.yaml': fileOf('a'), 'd/b.yaml': fileOf('b') }
-    const { code, out, err } = await mergeq('queue apply -f d --yes -R acme/web', { files, answer })
-    expect({ code, out }).toEqual({ code: 6, out: rows('a\tfalse\tfailed\t', 'b\ttrue\tunchanged\t') })
-    expect(err).toContain('The queue for a of acme/web was not updated: no.')
-  })
 })
 
 describe('the settings of 40 repositories', () => {
