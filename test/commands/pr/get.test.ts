@@ -13,44 +13,6 @@ const record = {
 const where = '-R acme/web -b main'
 const answer = () => ({ body: JSON.stringify(record), headers: { 'content-type': 'application/json' } })
 
-test('`pr get` prints a row on a pipe, after one request', async () => {
-  const { code, out, err, requests } = await mergeq(`pr get 123 ${where}`, { answer })
-  expect({ code, out, err }).toEqual({
-    code: 0,
-    out: '123\tTESTING\ttrue\tmedium\t100\t2026-01-05T11:57:00.000Z\tFix cart\n',
-    err: '',
-  })
-  expect(requests.map(({ method, path, body }) => ({ method, path, body }))).toEqual([
-    {
-      method: 'POST',
-      path: '/v1/getSubmittedPullRequest',
-      body: '{"repo":{"host":"github.com","owner":"acme","name":"web"},"targetBranch":"main","pr":{"number":123}}',
-    },
-  ])
-})
-
-test('`pr get` prints a sheet on a terminal, with the position in the queue and the command that says why', async () => {
-  const queue = { body: '{"enqueuedPullRequests":[{"prNumber":7},{"prNumber":123}]}' }
-  const { out } = await mergeq(`pr get 123 ${where} --color never`, {
-    answer: ({ path }) => (path.endsWith('getQueue') ? queue : answer()),
-    terminal: true,
-    now: noon,
-  })
-  expect(out.split('\n')).toEqual([
-    '#123  ◐ testing for 3m, 2nd of 2',
-    '  Fix cart',
-    '  priority  medium (100)',
-    '  page      https://github.com/acme/web/pull/123',
-    '  Why: mergeq pr explain 123 --repo acme/web --target-branch main',
-    '',
-  ])
-})
-
-test('`pr get --json` prints the document as it came, its state in the spelling of the contract', async () => {
-  const { out } = await mergeq(`pr get 123 ${where} --json`, { answer })
-  expect(out).toBe(`${JSON.stringify({ ...record, state: 'TESTING' })}\n`)
-})
-
 test('`pr get --timeline --eta` requests both, and a terminal shows what came', async () => {
   const timeline = [
     {

@@ -182,12 +182,6 @@ describe('how a watch ends', () => {
     expect(await watch('--once -o ndjson', [broken])).toMatchObject({ code: 7, out: '' })
   })
 
-  test('the next reading is some time after the time that Retry-After asks for', async () => {
-    const limited = { status: 429, headers: { 'retry-after': '20' } }
-    const { code, sleeps } = await watch('--for 1m', [good, limited, good])
-    expect({ code, sleeps: sleeps.slice(0, 3) }).toEqual({ code: 0, sleeps: [1_000, 22_000, 1_000] })
-  })
-
   test('on a terminal a failed reading is reported on the screen', async () => {
     const { out } = await watch('--for 3s --color never', [good, broken], { terminal: true, columns: 120 })
     expect(out).toMatch(/\r\n\S+ could not process the request for \S.* \(503\).*.*\u001B\[K/)
