@@ -30,6 +30,7 @@ import { idleLimit } from '../../src/http/undici.ts'
 import { maxJsonDepth } from '../../src/json.ts'
 import { type Dialect, dialects } from '../../src/sandbox/dialects.ts'
 import { scenarios } from '../../src/sandbox/scenarios.ts'
+import { pollDelays } from '../../src/wait/poll.ts'
 import { allCommands } from '../../test/support/commands.ts'
 import type { ProgramHelp } from './man-page.ts'
 import { renderExitCodeTable, renderSettingsTable, renderTable } from './readme-tables.ts'
@@ -115,6 +116,17 @@ const renderTimeLimits = (): string =>
       ['an attempt of a change, without its upload', formatSeconds(changeLimit)],
       ['a pause between two pieces of a response body', formatSeconds(idleLimit)],
       ['the range of a list of failing tests in one request', `${maxWindow / 86_400_000} days`],
+    ],
+  )
+
+const renderPollDelays = (): string =>
+  renderTable(
+    ['poll', 'delay'],
+    [
+      ['the first ones after a change', pollDelays.first.map(formatSeconds).join(', ')],
+      ['the next ones', formatSeconds(pollDelays.usual)],
+      ['the next ones of a pull request that is `NOT_READY`', formatSeconds(pollDelays.notReady)],
+      ['after errors or `Retry-After`', `at most ${formatSeconds(pollDelays.max)}`],
     ],
   )
 
@@ -220,6 +232,7 @@ export const referenceParts = (
       otherVariables.map(([names, description]) => [codeNames(names), description]),
     ),
     formats: renderFormats(),
+    'poll delays': renderPollDelays(),
     'exit codes': renderExitCodeTable(),
     'exit code order': renderExitCodeOrder(),
   },

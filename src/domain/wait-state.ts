@@ -203,17 +203,6 @@ function missing(lastState: WaitState, waited: number, grace: number): PullReque
   }
 }
 
-/** The first delays after a change, in milliseconds: a queue that merges in seconds is seen in seconds. */
-const firstDelays = [2_000, 5_000, 10_000]
-const [usualDelay, notReadyDelay] = [30_000, 60_000]
-
-/**
- * Returns the time until the next reading with the interval `auto`, in milliseconds: 2, 5 and 10 s after a change,
- * then 30 s, or 60 s for NOT_READY.
- */
-export const automaticDelay = ({ state, unchanged = 0 }: Pick<WaitState, 'state' | 'unchanged'>): number =>
-  firstDelays[unchanged] ?? (state === 'NOT_READY' ? notReadyDelay : usualDelay)
-
 /** How a wait ended. */
 export interface WaitEnd {
   readonly outcome: WaitOutcome

@@ -1,5 +1,5 @@
 import { formatAge } from '../domain/format.ts'
-import type { Judgement } from '../domain/wait-state.ts'
+import type { Judgement, WaitState } from '../domain/wait-state.ts'
 import { failureOrThrow, isPassing, isPermanent, MergeqError, withPeriod } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import type { WaitTime } from './limits.ts'
@@ -50,26 +50,33 @@ export interface PollOptions<T, R, J extends Judgement<T>> {
   readonly sleep?: ((delay: number) => Promise<void>) | undefined
 }
 
-/** The maximum time between two readings after failures, in milliseconds. */
-const maxDelay = 5 * 60_000
+/**
+ * The times until the next reading with the interval `auto`, in milliseconds. The first ones follow a change: a queue
+ * that merges in seconds is seen in seconds. `max` is the longest after failures.
+ */
+export const pollDelays = { first: [2_000, 5_000, 10_000], usual: 30_000, notReady: 60_000, max: 5 * 60_000 }
+
+/** Returns the time until the next reading with the interval `auto`, in milliseconds. */
+export const automaticDelay = ({ state, unchanged = 0 }: Pick<WaitState, 'state' | 'unchanged'>): number =>
+  pollDelays.first[unchanged] ?? (state === 'NOT_READY' ? pollDelays.notReady : pollDelays.usual)
 
 /** How often in a row a connection is tried again that cannot be made, while nothing has answered yet. */
 const maxConnectionFailures = 3
 
-/** Doubles a delay with each failure in a row, up to 5 minutes, and varies it by 10%. */
+/** Doubles a delay with each failure in a row, up to the longest, and varies it by 10%. */
 export function backOff(delay: number, failures: number, random: number): number {
-  const longest = Math.max(delay, maxDelay)
+  const longest = Math.max(delay, pollDelays.max)
   const doubled = Math.min(longest, delay * 2 ** Math.min(failures, 10))
   return Math.min(longest, Math.round(doubled * (0.9 + 0.2 * random)))
 }
 
 /**
- * Returns the longest delay that the service asks for (`Retry-After`), at most 5 minutes and up to 20% longer: so
- * many clients do not return at the same time. 0 where it asks for none.
+ * Returns the longest delay that the service asks for (`Retry-After`), at most that of failures and up to 20%
+ * longer: so many clients do not return at the same time. 0 where it asks for none.
  */
 function requestedDelay(failures: readonly MergeqError[], random: number): number {
   const longest = Math.max(0, ...failures.map(({ details }) => (details.retryAfter ?? 0) * 1_000))
-  return Math.round(Math.min(maxDelay, longest) * (1 + 0.2 * random))
+  return Math.round(Math.min(pollDelays.max, longest) * (1 + 0.2 * random))
 }
 
 interface Waiting<T> {

@@ -4,7 +4,6 @@ import { isKnownState, kindOfOutcome, queueStateMessage, stateOf } from '../doma
 import { commandLinesByQueue } from '../domain/suggested-command.ts'
 import { queueName } from '../domain/values/repository.ts'
 import {
-  automaticDelay,
   describeChange,
   isPaused,
   type Judgement,
@@ -17,7 +16,7 @@ import {
 import { extendError, MergeqError, toMergeqError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { giveUpLimit } from './limits.ts'
-import { backOff, poll } from './poll.ts'
+import { automaticDelay, backOff, poll } from './poll.ts'
 import {
   type Attempt,
   startWait,

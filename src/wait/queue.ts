@@ -10,10 +10,10 @@ import {
   type WaitingQueue,
 } from '../domain/queue-wait.ts'
 import type { Repository } from '../domain/values/repository.ts'
-import { automaticDelay, type WaitEnd } from '../domain/wait-state.ts'
+import type { WaitEnd } from '../domain/wait-state.ts'
 import type { JsonObject } from '../json.ts'
 import { giveUpLimit, type WaitTime } from './limits.ts'
-import { backOff, poll, readingOf } from './poll.ts'
+import { automaticDelay, backOff, poll, readingOf } from './poll.ts'
 
 /** Times are in milliseconds. */
 interface QueueWait {

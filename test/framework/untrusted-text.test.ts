@@ -294,8 +294,8 @@ describe('text of the service in errors', () => {
     ['a 400', 'pr get 7', 6, () => ({ status: 400, body: forged }), /rejected the request/],
     ['a 500 of a change', 'pr submit 7', 11, failing, /It is unknown whether the change was applied/],
     ['a 500 between pages', 'flaky list --retries 0', 17, secondPage, /[Tt]he list is incomplete/],
-    ['an error in a wait', 'pr wait 7 --interval 1s --timeout 2s', 124, failing, /Still waiting/],
-    ['a state in a wait', 'pr wait 7 --interval 1s --timeout 2s', 124, state, /still waiting/],
+    ['an error in a wait', 'pr wait 7 --interval 1s --timeout 2s', 124, failing, /\(500\)/],
+    ['a state in a wait', 'pr wait 7 --interval 1s --timeout 2s', 124, state, /nknown state/],
   ])(
     '%s cannot write a line of its own on standard error, or hide ours',
     async (_, line, code, answer, ours) => {

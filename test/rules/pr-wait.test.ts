@@ -11,7 +11,7 @@ import {
 import type { JsonObject } from '../../src/json.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { textWidth } from '../../src/output/text-width.ts'
-import { backOff } from '../../src/wait/poll.ts'
+import { automaticDelay, backOff } from '../../src/wait/poll.ts'
 import type { WaitTarget } from '../../src/wait/readings.ts'
 import { describeEnd } from '../../src/wait/result.ts'
 import { noon } from '../support/harness.ts'
@@ -247,15 +247,18 @@ describe('the live line of a wait', () => {
   const said = (...line: Parameters<typeof shown>) => shown(...line).split('    ')[0]
 
   test('shows what fits the width', () => {
-    const whole =
-      '#141 pending 4m, 3rd of 12, behind #131 (testing 4m), usually 14m in the queue    waited 6m12s, 38m left'
+    const [waited, left] = ['    waited 6m12s', ', 38m left']
+    const state = '#141 pending 4m, 3rd of 12'
+    const behind = `${state}, behind #131 (testing 4m)`
+    const usually = `${behind}, usually 14m in the queue`
+    const whole = `${usually}${waited}${left}`
     expect([200, whole.length, 100, 77, 60, 30, 20, 5].map(columns => shown([queued], columns))).toEqual([
       whole,
       whole,
-      '#141 pending 4m, 3rd of 12, behind #131 (testing 4m), usually 14m in the queue    waited 6m12s',
-      '#141 pending 4m, 3rd of 12, behind #131 (testing 4m)    waited 6m12s',
-      '#141 pending 4m, 3rd of 12    waited 6m12s',
-      '#141 pending 4m, 3rd of 12',
+      `${usually}${waited}`,
+      `${behind}${waited}`,
+      `${state}${waited}`,
+      state,
       '#141 pending 4m',
       '#141 pending 4m',
     ])

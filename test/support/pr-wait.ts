@@ -1,3 +1,4 @@
+import { automaticDelay } from '../../src/wait/poll.ts'
 import { type Answer, mergeq, noon, type Seen, type Setting } from './harness.ts'
 
 export type Json = Readonly<Record<string, unknown>>
@@ -12,6 +13,17 @@ const parseCourse = (text: string): Course =>
     const [state, second = '0'] = part.split(' ').reverse()
     return [Number(second), state]
   })
+
+/** Returns the seconds at which a wait polls with the interval `auto`, if it reads these states one after the other. */
+export function pollSeconds(
+  ...states: readonly (readonly [state: string, readings: number])[]
+): readonly number[] {
+  const seconds = [0]
+  for (const [state, readings] of states)
+    for (let unchanged = 0; unchanged < readings; unchanged++)
+      seconds.push((seconds.at(-1) ?? 0) + automaticDelay({ state, unchanged }) / 1_000)
+  return seconds
+}
 
 interface History {
   readonly pulls: Readonly<Record<number, Course | string>>

@@ -165,7 +165,11 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
       lines: ['pr wait 9 --interval 10s'],
       also: [60, 200, 'document'],
     },
-    { title: 'timed out', before: ['queue pause', 'pr submit 7'], lines: ['pr wait 7 --timeout 5m'] },
+    {
+      title: 'timed out',
+      before: ['queue pause', 'pr submit 7'],
+      lines: ['pr wait 7 --timeout 5m --interval 30s'],
+    },
     { title: 'several', before: ['pr submit 3 9 6'], lines: ['pr wait 3 9 6 --interval 10s'] },
     { title: 'submit --wait', lines: ['pr submit 3 --wait --interval 10s'] },
     { title: 'paused', before: ['queue pause'], lines: ['pr submit 7 --wait --fail-on-paused'] },

@@ -3,11 +3,11 @@ import type { Params } from '../../api/operation.ts'
 import { call } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import type { RequestValues } from '../../cli/presentation.ts'
-import { automaticDelay, type Judgement } from '../../domain/wait-state.ts'
+import type { Judgement } from '../../domain/wait-state.ts'
 import { isNotFound } from '../../errors.ts'
 import type { ServiceRequest } from '../../methods/resolve.ts'
 import { startWaitTime } from '../../wait/limits.ts'
-import { poll, type Reading, readingOf } from '../../wait/poll.ts'
+import { automaticDelay, poll, type Reading, readingOf } from '../../wait/poll.ts'
 
 /** Sends a request again and again while the service does not know its pull request, for up to `grace` milliseconds. */
 export async function callWithGrace<V extends RequestValues>(
