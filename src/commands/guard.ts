@@ -6,7 +6,13 @@ import type { RequestLimits } from '../api/service-client.ts'
 import type { Cli } from '../cli/cli.ts'
 import { command } from '../cli/command.ts'
 import { flag, type Input } from '../cli/inputs.ts'
-import { listRemotes, parseGitRemote, runGit } from '../config/git.ts'
+import {
+  explainMissingRemote,
+  listPullRequestHeads,
+  listRemotes,
+  parseGitRemote,
+  runGit,
+} from '../config/git.ts'
 import { elapsedSince, formatAge } from '../domain/format.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
 import { isUnderTest, outcomeOfRecord, stateWords } from '../domain/states.ts'
@@ -91,26 +97,27 @@ function isOtherRepository(remoteUrl: string | undefined, repo: Repository): boo
   return pushed !== undefined && !isSameRepository(pushed, repo)
 }
 
-/** Returns the number of the pull request whose head is the commit that the remote has, as `pr get` finds it. */
+/** Returns the pull requests whose head is the commit that the remote has, or why they are not known. */
 async function findByCommit(
   { from }: PushedBranch,
-  { queue, cli: { host, logger }, remaining }: GuardedQueue,
-): Promise<number | undefined> {
+  { queue: { repo }, cli: { host }, remaining }: GuardedQueue,
+): Promise<readonly number[] | string> {
   const remotes = await listRemotes(host)
-  const remote = remotes.find(({ repo }) => repo !== undefined && isSameRepository(repo, queue.repo))
-  if (remote === undefined) return undefined
-  const { findPullRequestOfCommit } = await import('../config/discovery.ts')
-  const { pr, commitProblem } = await findPullRequestOfCommit(host, remote, [from], remaining())
-  if (commitProblem !== undefined)
-    await logger.debug(`pull request by commit ${from.slice(0, 7)}: ${commitProblem}`)
-  return pr && Number(pr.value)
+  const remote = remotes.find(each => each.repo !== undefined && isSameRepository(each.repo, repo))
+  if (remote === undefined) return explainMissingRemote(host, repo)
+  const heads = await listPullRequestHeads(host, remote, '*', remaining())
+  if (typeof heads === 'string') return heads
+  return [...heads].flatMap(([pr, head]) => (head === from ? [Number(pr)] : []))
 }
 
-/** Returns the record of the pull request that a push would remove from the queue, or undefined. */
+/**
+ * Returns the record of the pull request that a push would remove from the queue, if one is found; or the problem
+ * because of which only the name of the branch was looked up.
+ */
 async function findQueuedPullRequest(
   push: PushedBranch,
   guarded: GuardedQueue,
-): Promise<JsonObject | undefined> {
+): Promise<{ readonly record?: JsonObject; readonly problem?: string }> {
   const { queue, remoteUrl, cli, limits } = guarded
   const { branch, from } = push
   const read = async (values: { readonly head: string } | { readonly pr: number }) => {
@@ -119,15 +126,20 @@ async function findQueuedPullRequest(
     return found !== undefined && isQueued(found) ? found : undefined
   }
   const record = await read({ head: branch })
-  if (record === undefined) {
-    // The service may call its head branch something else.
-    const pr = await findByCommit(push, guarded)
-    return pr === undefined ? undefined : read({ pr })
+  if (record !== undefined) {
+    // Two forks may have branches of the same name: the head commit identifies the pull request.
+    const { prSha } = record
+    const isOtherHead = typeof prSha === 'string' && prSha !== '' && !from.startsWith(prSha)
+    return isOtherHead && isOtherRepository(remoteUrl, queue.repo) ? {} : { record }
   }
-  // Two forks may have branches of the same name: the head commit identifies the pull request.
-  const { prSha } = record
-  const isOtherHead = typeof prSha === 'string' && prSha !== '' && !from.startsWith(prSha)
-  return isOtherHead && isOtherRepository(remoteUrl, queue.repo) ? undefined : record
+  // The service may call its head branch something else.
+  const numbers = await findByCommit(push, guarded)
+  if (typeof numbers === 'string') return { problem: numbers }
+  for (const pr of numbers) {
+    const found = await read({ pr })
+    if (found !== undefined) return { record: found }
+  }
+  return {}
 }
 
 /**
@@ -195,7 +207,7 @@ async function readPushes({ input }: Host): Promise<readonly PushedBranch[]> {
  * first branch that could not be checked; returns the exit code 0 if there is none.
  */
 async function guardPush(remoteUrl: string | undefined, isCheck: boolean, cli: Cli): Promise<number> {
-  const { host, options, settings } = cli
+  const { host, logger, options, settings } = cli
   const pushes = isCheck ? [await currentPush(host)] : await readPushes(host)
   if (pushes.length === 0) return 0
   const queue = { repo: await settings.require('repo'), targetBranch: await settings.require('targetBranch') }
@@ -205,16 +217,19 @@ async function guardPush(remoteUrl: string | undefined, isCheck: boolean, cli: C
   const guarded = { queue, remoteUrl, cli, isCheck, limits, remaining }
   const failures: MergeqError[] = []
   for (const push of pushes) {
-    const record = await findQueuedPullRequest(push, guarded).catch(error => {
+    const { record, problem } = await findQueuedPullRequest(push, guarded).catch(error => {
       failures.push(failureOrThrow(error))
-      return undefined
+      return { record: undefined, problem: undefined }
     })
     host.interrupted.throwIfAborted()
     if (record !== undefined) throw await createBlockedPushError(record, push, guarded)
+    if (problem !== undefined)
+      await logger.warn(`The push of ${push.branch} was checked by the name of the branch only: ${problem}.`)
+    else if (isCheck && failures.length === 0)
+      await logger.info(`A push of ${push.branch} removes no pull request from the queue.`)
   }
   const [failure] = failures
   if (failure !== undefined) throw failure
-  if (isCheck) await cli.logger.info(`A push of ${pushes[0]?.branch} removes no pull request from the queue.`)
   return 0
 }
 

@@ -8,6 +8,7 @@ import { parseUrl } from '../url.ts'
 import { findCiSystem, isContinuousIntegration } from './ci-systems.ts'
 import {
   explainGit,
+  explainMissingRemote,
   listParents,
   listPullRequestHeads,
   listRemotes,
@@ -328,13 +329,12 @@ export function gitSource(
  * Returns the one pull request whose head is the first of the commits that is the head of any, or why there is none,
  * without a full stop.
  */
-export async function findPullRequestOfCommit(
+async function findPullRequestOfCommit(
   host: ServiceHost,
   remote: Remote,
   commits: readonly string[],
-  timeLimit?: number,
 ): Promise<{ readonly pr?: ResolvedValue | undefined; readonly commitProblem?: string }> {
-  const heads = await listPullRequestHeads(host, remote, '*', timeLimit)
+  const heads = await listPullRequestHeads(host, remote, '*')
   if (typeof heads === 'string') return { commitProblem: heads }
   const { name, repo } = remote
   if (heads.size === 0) return { commitProblem: `remote ${name} lists no pull requests` }
@@ -348,18 +348,4 @@ export async function findPullRequestOfCommit(
         ? `it is not the head of a pull request in ${repo && repositoryName(repo)}`
         : `it is the head of several pull requests in ${repo && repositoryName(repo)}: ${numbers.map(number => `#${number}`).join(', ')}`,
   }
-}
-
-/**
- * Returns why the checkout has no remote to ask.
- *
- * @param repo the repository that the command uses, if it does not come from the checkout
- */
-async function explainMissingRemote(host: ServiceHost, repo: Repository | undefined): Promise<string> {
-  const failure = await explainGit(host, 'remote', '-v')
-  if (failure !== undefined) return failure
-  if ((await runGit(host, 'remote', '-v'))?.trim() === '') return 'the checkout has no remote'
-  return repo === undefined
-    ? 'no remote is named origin or upstream'
-    : `no remote of the checkout belongs to ${repositoryName(repo)}`
 }

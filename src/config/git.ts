@@ -1,5 +1,6 @@
 import gitUrlParse from 'git-url-parse'
-import { parseRepository, type Repository } from '../domain/values/repository.ts'
+import { formatDuration } from '../domain/format.ts'
+import { parseRepository, type Repository, repositoryName } from '../domain/values/repository.ts'
 import type { Environment, GitResult, ServiceHost } from '../host/host.ts'
 
 export interface GitRemote extends Repository {
@@ -164,6 +165,20 @@ export async function explainGit(host: ServiceHost, ...args: readonly string[]):
 }
 
 /**
+ * Returns why the checkout has no remote to ask.
+ *
+ * @param repo the repository that the command uses, if it does not come from the checkout
+ */
+export async function explainMissingRemote(host: ServiceHost, repo: Repository | undefined): Promise<string> {
+  const failure = await explainGit(host, 'remote', '-v')
+  if (failure !== undefined) return failure
+  if ((await runGit(host, 'remote', '-v'))?.trim() === '') return 'the checkout has no remote'
+  return repo === undefined
+    ? 'no remote is named origin or upstream'
+    : `no remote of the checkout belongs to ${repositoryName(repo)}`
+}
+
+/**
  * Returns the parents of a commit, correctly in a shallow clone too. Returns undefined when git does not know the
  * commit.
  */
@@ -210,7 +225,8 @@ export async function listPullRequestHeads(
     },
     timeout: timeLimit,
   })
-  if (result.timedOut === true) return `git ls-remote ${name} did not finish within ${timeLimit / 1_000}s`
+  if (result.timedOut === true)
+    return `git ls-remote ${name} did not finish within ${formatDuration(timeLimit)}`
   if (result.code !== 0) return `git ls-remote ${name} failed: ${describeGitFailure(result)}`
   const refs = result.out.matchAll(/^([\da-f]+)\trefs\/pull\/(\d+)\/head$/gm)
   return new Map([...refs].map(([, commit = '', number = '']) => [number, commit]))

@@ -8,8 +8,15 @@ import { type Answer, mergeq, openStory, type Seen, type Setting } from '../supp
 const [one, two, none] = ['1'.repeat(40), '2'.repeat(40), '0'.repeat(40)]
 const line = (branch: string, from = one) => `refs/heads/${branch} ${two} refs/heads/${branch} ${from}\n`
 const deletion = `(delete) ${none} refs/heads/fix ${one}\n`
-const guard = (input: string, answer = serviceKnowing(), flags = '') =>
-  mergeq(`guard ${flags} -- origin https://github.com/acme/web.git`, { env: where, input, answer })
+/** A checkout whose remote has these heads of pull requests; without them it cannot be asked. */
+const checkout =
+  (heads?: string): NonNullable<Setting['spawn']> =>
+  (_, args) => {
+    if (args.includes('remote')) return { code: 0, out: 'origin\thttps://github.com/ACME/web.git (fetch)\n' }
+    return heads === undefined ? { code: 128, out: '', err: 'fatal: no route' } : { code: 0, out: heads }
+  }
+const guard = (input: string, answer = serviceKnowing(), flags = '', spawn = checkout('')) =>
+  mergeq(`guard ${flags} -- origin https://github.com/acme/web.git`, { env: where, input, answer, spawn })
 
 describe('the refs that git passes to its hook', () => {
   test.each([
@@ -110,31 +117,33 @@ describe('`guard`', () => {
   })
 
   test('finds a queued pull request by the commit that the remote has', async () => {
-    const spawn: Setting['spawn'] = (_, args) => {
-      const remotes = 'origin\thttps://github.com/ACME/web.git (fetch)\n'
-      return { code: 0, out: args.includes('ls-remote') ? `${one}\trefs/pull/7/head\n` : remotes }
-    }
     const answer = ({ path, body }: Seen): Answer =>
       path.endsWith('/getSubmittedPullRequest') && JSON.parse(body).pr.number === 7
         ? { body: JSON.stringify(record) }
         : { status: 404, body: 'Not Found' }
-    const run = (from: string) =>
-      mergeq('guard -- origin x', { env: where, input: line('cart', from), answer, spawn })
-    const { code, err } = await run(one)
+    const spawn = checkout(`${one}\trefs/pull/6/head\n${one}\trefs/pull/7/head\n`)
+    const { code, err } = await guard(line('cart'), answer, '', spawn)
     expect({ code, err }).toEqual({ code: 21, err: expect.stringContaining('push of cart was blocked: #7 ') })
-    expect((await run('3'.repeat(40))).code).toBe(0)
+    expect(await guard(line('cart', '3'.repeat(40)), answer, '', spawn)).toMatchObject({ code: 0, err: '' })
+  })
+
+  test.each([
+    ['git ls-remote origin failed: no route', checkout()],
+    [
+      'no remote of the checkout belongs to github.com/acme/web',
+      () => ({ code: 0, out: 'origin\t/srv/web (fetch)\n' }),
+    ],
+  ])('allows the push and says that the commit was not looked up: %s', async (reason, spawn) => {
+    const { code, err } = await guard(line('cart'), serviceKnowing(), '--fail-closed', spawn)
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: `mergeq: The push of cart was checked by the name of the branch only: ${reason}.\n`,
+    })
   })
 
   test('--check asks about the current branch, without a push', async () => {
-    const run = (current: string, answer = serviceKnowing()) => {
-      const out = `${current}\n`
-      return mergeq('guard --check', {
-        env: where,
-        inputTerminal: true,
-        answer,
-        spawn: () => ({ code: 0, out }),
-      })
-    }
+    const run = (current: string, answer = serviceKnowing()) =>
+      mergeq('guard --check', { env: where, inputTerminal: true, answer, spawn: checkout(`${current}\n`) })
     const { code, err } = await run('fix')
     expect({ code, err }).toEqual({
       code: 21,
