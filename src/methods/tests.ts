@@ -39,15 +39,19 @@ const testFilterParams = {
 /** Returns the name of an owner without its organization, in lower case. */
 const ownerKey = (owner: string): string => owner.toLowerCase().replace(/^.*\/|^@/, '')
 
-/** Returns the sentence that names the owners that are most like one without tests, if there are any. */
-function suggestOwners(owner: string, known: readonly string[]): string | undefined {
+/** Returns the sentence that names the owners that are most like one without tests, otherwise all that there are. */
+function suggestOwners(owner: string, known: readonly string[]): string {
   const key = ownerKey(owner)
   const named = known.filter(other => ownerKey(other) === key)
   const similar = findSimilarName(key, known.map(ownerKey))
   const nearest = named.length > 0 ? named : known.filter(other => ownerKey(other) === similar)
-  return nearest.length === 0
-    ? undefined
-    : `No test is owned by ${owner}. Did you mean ${joinTruncated(nearest)}?`
+  const hint =
+    nearest.length > 0
+      ? `Did you mean ${joinTruncated(nearest)}?`
+      : known.length > 0
+        ? `Owners: ${joinTruncated(known)}.`
+        : 'No test has an owner.'
+  return `No test is owned by ${owner}. ${hint}`
 }
 
 /** Returns the filters of a list by what its params say, and the hint for an owner without tests. */
@@ -61,7 +65,7 @@ function filtersOf(filters: TestFilters, nameOf: NameOf, filePath?: string) {
       return isHiddenBy(test)
     },
     hintIfEmpty: () =>
-      owner === undefined || owners.has(owner) ? undefined : suggestOwners(owner, [...owners]),
+      owner === undefined || owners.has(owner) ? undefined : suggestOwners(owner, [...owners].sort()),
   }
 }
 

@@ -406,6 +406,7 @@ describe.each([
     ])
     const hidden = await run(2, '--owner me')
     expect(hidden.out).toBe(`No ${adjective} test in github.com/acme/web matches the options.\n`)
+    expect(hidden.err).toContain('No test is owned by me. Owners: @acme/web.\n')
     const misnamed = await run(2, '--owner web')
     expect(misnamed.err).toContain('No test is owned by web. Did you mean @acme/web?\n')
   })
