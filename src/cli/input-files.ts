@@ -40,8 +40,8 @@ export async function expandFiles(
 ): Promise<readonly string[]> {
   const directory = path.replace(/(?<=.)[\\/]+$/, '')
   const list = () => (isDeep ? files.listBelow(directory) : files.list(directory))
-  const entries = path === '-' ? [] : await list().catch(() => [])
-  if (entries.length === 0) return [path]
+  const entries = path === '-' ? undefined : await list().catch(() => undefined)
+  if (entries === undefined) return [path]
   const names = entries.filter(
     name => (isDeep || !/[\\/]/.test(name)) && endings.some(ending => name.toLowerCase().endsWith(ending)),
   )

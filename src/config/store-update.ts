@@ -51,7 +51,7 @@ export async function replaceLocked(
 ): Promise<void> {
   const prefix = `${fileName}.`
   // Removes the files of a process that died, which may contain a token.
-  for (const name of await files.list(directory))
+  for (const name of (await files.list(directory)) ?? [])
     if (name.startsWith(prefix) && /\.new(?:\.tmp-\w+)?$/.test(name))
       await files.remove(`${directory}/${name}`)
   const name = `${prefix}${crypto.randomUUID()}`

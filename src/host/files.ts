@@ -111,9 +111,12 @@ async function readMode(path: string): Promise<number | undefined> {
   return stat && stat.mode & 0o777
 }
 
+const isDirectory = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+
 /** Creates each directory separately: the `recursive` option never returns below /proc. */
 function createDirectory(path: string, mode = 0o700): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
+  if (isDirectory(path)) return
   if (dirname(path) !== path) createDirectory(dirname(path), mode)
   try {
     mkdirSync(path, { mode })
@@ -123,7 +126,6 @@ function createDirectory(path: string, mode = 0o700): void {
 }
 
 function listBelow(folder: string): readonly string[] {
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return []
   return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
     if (entry.isFile()) return [entry.name]
     if (!entry.isDirectory() || entry.name.startsWith('.')) return []
@@ -153,8 +155,8 @@ export const files: Files = {
   stream: readStream,
   read: readText,
   exists: async path => existsSync(path),
-  list: async folder => (existsSync(folder) ? readdirSync(folder) : []),
-  listBelow: async folder => listBelow(folder),
+  list: async folder => (isDirectory(folder) ? readdirSync(folder) : undefined),
+  listBelow: async folder => (isDirectory(folder) ? listBelow(folder) : undefined),
   absolute: path => resolve(path),
   createDirectory: async (path, mode) => createDirectory(path, mode),
   resolveLink,

@@ -125,13 +125,13 @@ export interface Files {
    */
   read(path: string, maxBytes?: number): Promise<string | undefined>
   exists(path: string): Promise<boolean>
-  /** Returns the names in a directory; no names when the directory does not exist. */
-  list(folder: string): Promise<readonly string[]>
+  /** Returns the names in a directory; undefined if there is no such directory. */
+  list(folder: string): Promise<readonly string[] | undefined>
   /**
    * Returns the paths of the files in a directory and in those below it, relative to it; links, and directories whose
-   * name begins with a dot, are skipped. No paths when the directory does not exist.
+   * name begins with a dot, are skipped. Undefined if there is no such directory.
    */
-  listBelow(folder: string): Promise<readonly string[]>
+  listBelow(folder: string): Promise<readonly string[] | undefined>
   /** Returns a path as an absolute one, without `.` and `..`. */
   absolute(path: string): string
   /** Creates a directory and its missing parents, accessible to this user only unless `mode` says otherwise. */

@@ -134,10 +134,12 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       .map(name => setting.disk?.get(name) ?? setting.files?.[name])
       .find(text => text !== undefined)
   }
-  const list = async (folder: string) =>
-    [...(setting.disk?.keys() ?? []), ...Object.keys(setting.files ?? {})].flatMap(path =>
+  const list = async (folder: string) => {
+    const names = [...(setting.disk?.keys() ?? []), ...Object.keys(setting.files ?? {})].flatMap(path =>
       path.startsWith(`${folder}${separator}`) ? [path.slice(folder.length + 1)] : [],
     )
+    return names.length === 0 ? undefined : names
+  }
   const bytes = (text: string | Uint8Array) =>
     typeof text === 'string' ? new TextEncoder().encode(text) : text
   const variables = {

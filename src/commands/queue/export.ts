@@ -138,7 +138,9 @@ const toFileName = (text: string): string =>
 async function describedQueues(folder: string, cli: Cli) {
   const described = new Map<string, { readonly path: string; readonly repo: Repository }>()
   const { files, runtime } = cli.host
-  const names = (await files.listBelow(folder)).filter(name => isQueueFileName(name) && !isDefaultsFile(name))
+  const names = ((await files.listBelow(folder)) ?? []).filter(
+    name => isQueueFileName(name) && !isDefaultsFile(name),
+  )
   for (const name of names.sort()) {
     const path = joinPath(folder, name, runtime.platform)
     const { content } = await readQueueFile(path, cli)
