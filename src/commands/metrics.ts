@@ -93,25 +93,26 @@ const histogramLabels: readonly (readonly [QueueHistogram, string])[] = [
 ]
 const labelWidth = Math.max(...histogramLabels.map(([, label]) => label.length))
 
-/** A line for a histogram; none for a histogram without observations. */
-function histogramLine(label: string, buckets: readonly Bucket[]): readonly string[] {
-  const [p50, p95] = [quantileOf(0.5, buckets), quantileOf(0.95, buckets)]
-  if (p50 === undefined || p95 === undefined) return []
-  const parts = [
-    label.padEnd(labelWidth),
-    `p50 ${quantileText(p50)}`,
-    `p95 ${quantileText(p95)}`,
-    sparkline(buckets).trim(),
-  ]
-  return [`  ${parts.join(gap)}`]
+/** The lines for the histograms of a queue; none for a histogram without observations. */
+function histogramLines({ histograms }: QueueMetrics): readonly string[] {
+  const rows = histogramLabels.flatMap(([name, label]) => {
+    const buckets = histograms[name] ?? []
+    const quantiles = [quantileOf(0.5, buckets), quantileOf(0.95, buckets)].flatMap(each => each ?? [])
+    return quantiles.length < 2 ? [] : [{ label, buckets, texts: quantiles.map(quantileText) }]
+  })
+  const width = Math.max(...rows.flatMap(({ texts }) => texts.map(text => text.length)))
+  return rows.map(({ label, buckets, texts }) => {
+    const [p50, p95] = texts.map(text => text.padStart(width))
+    return `  ${[label.padEnd(labelWidth), `p50 ${p50}`, `p95 ${p95}`, sparkline(buckets).trim()].join(gap)}`
+  })
 }
 
 function queueLines(queue: QueueMetrics, columns: number): readonly StyledLine[] {
-  const { repo, branch, histograms } = queue
+  const { repo, branch } = queue
   return [
     [styled([...(repo === undefined ? [] : [repo]), branch].join(' '), 'bold'), ', last hour'],
     ...numberLines(queue, columns),
-    ...histogramLabels.flatMap(([name, label]) => histogramLine(label, histograms[name] ?? [])),
+    ...histogramLines(queue),
   ]
 }
 

@@ -48,7 +48,7 @@ describe('the summary on a terminal', () => {
   test('has a few lines for each queue; a histogram without observations has none', async () => {
     expect(await printed('', text)).toBe(`acme/web main, last hour
   merged 60   failed 0   cancelled 4   restarts 2      depth 23   testing 4
-  time in queue   p50 8m20s   p95 42m00s   ▃█▃▁▁
+  time in queue   p50    8m20s   p95   42m00s   ▃█▃▁▁
   waiting         p50 under 1m   p95 under 1m   █
 `)
   })
@@ -75,7 +75,7 @@ ${histogram('mq_pr_time_in_queue_1h_seconds', main, Array(9).fill('NaN'))}`
 
   test('a time in the last bucket is over the highest bound', async () => {
     const body = histogram('mq_pr_time_in_queue_1h_seconds', main, [0, 0, 0, 0, 5, 5, 5, 6, 10])
-    expect(await printed('', body)).toContain('  time in queue   p50 30m00s   p95 over 2h   █  ▂▆\n')
+    expect(await printed('', body)).toContain('  time in queue   p50  30m00s   p95 over 2h   █  ▂▆\n')
   })
 
   test('series that are not known are counted in the last line, which names --raw', async () => {
