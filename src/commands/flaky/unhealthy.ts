@@ -30,7 +30,7 @@ const unhealthyScreenColumns: readonly Column[] = [
 
 export const flakyUnhealthyCommand = command({
   name: 'flaky unhealthy',
-  summary: 'List the flaky and broken tests',
+  summary: 'List the flaky tests, then the broken tests, in the order of the service',
   operation: listUnhealthyTests,
   options: { request: requestOf(listUnhealthyTests, { limit: limitInput(listUnhealthyTests.params.limit) }) },
   fields: serviceRecord(listUnhealthyTests, unhealthyColumns),
