@@ -96,7 +96,8 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
     '  ',
     stateSpan(state),
   ]
-  const usualPieces = usual === undefined ? [] : [[`median of the last hour ${formatDuration(usual)}`]]
+  const usualPieces =
+    usual === undefined ? [] : [[`median time in queue ${formatDuration(usual)}, last hour`]]
   return [
     ...joinPieces([title, ...countPieces(queue), ...usualPieces], columns),
     ...stateLines(state, options),

@@ -59,7 +59,7 @@ describe('queue get on a terminal', () => {
     expect(code).toBe(0)
     expect(
       out,
-    ).toBe(`acme/web main  ● running   1 of 2 test runs · 1 pending failure · 1 waiting · median of the last hour 11m40s
+    ).toBe(`acme/web main  ● running   1 of 2 test runs · 1 pending failure · 1 waiting · median time in queue 11m40s, last hour
    PR     STATE              FOR    PRIORITY  AUTHOR   TITLE
 1  #5     ◐ testing          4m     urgent    barbara  Cache the suggestions of the search box
 2  #6     ! pending failure  1m     medium    -        Speed up the order export
