@@ -149,8 +149,13 @@ function judgeTarget(
   const { state, change, outcome, isOutdated } = judgePullRequest(target.state, observation, options)
   const record = isOutdated ? target.record : observation.record
   const item = { ...target, state, queue, record, attempt: attemptAfter(target, state, record) }
-  if (outcome === 'error')
-    return { item, change, end: { outcome, failure: notFound ?? submissionNotVisibleError(item, client) } }
+  if (outcome === 'error') {
+    const failure =
+      notFound === undefined
+        ? submissionNotVisibleError(item, client)
+        : extendError(notFound, { hint: `${checkNames(client)}\n${waitLonger(client)}` })
+    return { item, change, end: { outcome, failure } }
+  }
   const isStuck = options.failOnPaused && isPaused(queue)
   const isUnseen = target.state.state === undefined && target.state.missingSince === undefined
   const isNewlyMissing = isUnseen && state.missingSince !== undefined && state.submission === undefined
@@ -217,12 +222,18 @@ async function reportRound(
   return !(options.stopsOnError && judgements.some(isUnsuccessful))
 }
 
+const checkNames = ({ nameOf }: ServiceClient): string =>
+  `Check the number, ${nameOf('repo')} and ${nameOf('targetBranch')}.`
+
+const waitLonger = ({ nameOf }: ServiceClient): string =>
+  `To wait longer for a submission to appear, increase ${nameOf('grace')}.`
+
 /** Creates the error for a submission that did not show within the grace period, only an earlier attempt. */
 function submissionNotVisibleError(
   { request: { values }, state: { recordBeforeSubmit = {}, ignoredRecord = recordBeforeSubmit } }: WaitTarget,
-  { advice, nameOf }: ServiceClient,
+  client: ServiceClient,
 ): MergeqError {
-  const commands = advice.toInspect('submitPullRequest', [values])
+  const commands = client.advice.toInspect('submitPullRequest', [values])
   const inspect = commands.map(command => `To check the current state, run: ${command}`)
   const [state, since] = ['state', 'stateChangedAt'].map(key => getString(ignoredRecord, key))
   const time = since === undefined ? '' : ` since ${since}`
@@ -230,11 +241,7 @@ function submissionNotVisibleError(
   return new MergeqError(
     'not-found',
     `#${values.pr} was submitted, but the service still shows only the previous attempt${attempt}.`,
-    {
-      hint: [...inspect, `To wait longer for the submission to appear, increase ${nameOf('grace')}.`].join(
-        '\n',
-      ),
-    },
+    { hint: [...inspect, waitLonger(client)].join('\n') },
   )
 }
 

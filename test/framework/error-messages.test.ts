@@ -610,6 +610,7 @@ test('where the queue is missing, every command names it and the nearest one, an
     'pr get 7',
     'pr submit 7',
     'pr cancel 7',
+    'pr wait 7 --grace 0',
     'pr targets 7 --all --sha 4f2a',
     'queue get',
     'queue watch',

@@ -1,3 +1,5 @@
+import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { explainNotFound } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { drawsResults } from '../../cli/context.ts'
 import { reportErrors } from '../../cli/report.ts'
@@ -193,10 +195,12 @@ export class WaitReporter implements WaitObserver {
       await cli.printer.add(resultOf({}, () => stepLines([step], cli.host.out.columns)))
     }
     await cli.printer.end()
-    await reportErrors(
-      results.flatMap(({ end }) => end.failure ?? []),
-      cli,
+    const failures = [...this.results].flatMap(([request, { end }]) =>
+      end.failure === undefined
+        ? []
+        : [explainNotFound(cli, { ...request, operation: getSubmittedPullRequest }, end.failure)],
     )
+    await reportErrors(await Promise.all(failures), cli)
     return mostSevere(results.map(({ exit }) => exit))
   }
 }

@@ -197,6 +197,7 @@ describe('`pr wait` of one pull request', () => {
     expect(JSON.parse(never.err.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({
       exit: 5,
       message: reason,
+      hint: 'Check the number, --repo and --target-branch.\nTo wait longer for a submission to appear, increase --grace.',
     })
   })
 
@@ -258,7 +259,8 @@ describe('`pr wait` of one pull request', () => {
       pulls: {},
       fault: second => (second === 12 ? { status: 503 } : undefined),
     })
-    expect({ code, seconds: secondsOf(asked) }).toEqual({ code: 5, seconds: [0, 10, 12, 22] })
+    // Afterwards it looks whether the queue exists.
+    expect({ code, seconds: secondsOf(asked) }).toEqual({ code: 5, seconds: [0, 10, 12, 22, 22] })
   })
 
   test('polls some time after the time that Retry-After asks for', async () => {
