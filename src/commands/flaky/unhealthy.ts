@@ -30,7 +30,7 @@ const unhealthyScreenColumns: readonly Column[] = [
 
 export const flakyUnhealthyCommand = command({
   name: 'flaky unhealthy',
-  summary: 'List the flaky tests, then the broken tests, in the order of the service',
+  summary: 'List the flaky, then the broken tests, unsorted',
   operation: listUnhealthyTests,
   options: { request: requestOf(listUnhealthyTests, { limit: limitInput(listUnhealthyTests.params.limit) }) },
   fields: serviceRecord(listUnhealthyTests, unhealthyColumns),
