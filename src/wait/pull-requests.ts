@@ -11,14 +11,15 @@ import {
   type StateChange,
   type WaitEnd,
   type WaitOptions,
-  type WaitState,
 } from '../domain/wait-state.ts'
 import { extendError, MergeqError, toMergeqError } from '../errors.ts'
-import { getString, type JsonObject } from '../json.ts'
+import { getString } from '../json.ts'
+import { attemptAfter, concludeAttempt, maySubmitAgain } from './attempts.ts'
 import { giveUpLimit } from './limits.ts'
 import { automaticDelay, backOff, poll } from './poll.ts'
 import {
-  type Attempt,
+  readTargets,
+  type Submit,
   startWait,
   submitAndRead,
   type TargetRecord,
@@ -52,11 +53,14 @@ interface TargetJudgement extends Judgement<WaitTarget> {
  * Waits until every pull request has reached the requested state or a final state
  * (docs/reference/cli.md, "Waiting"). With `stopsOnError` the first end without success ends the whole wait.
  * Throws an `interrupted` error after a signal; the pull requests stay in the queue.
+ *
+ * @param submit submits the pull requests whose attempt is due
  */
 export async function waitForTargets(
   targets: readonly WaitTarget[],
   wait: Wait,
   observer: WaitObserver,
+  submit?: Submit,
 ): Promise<void> {
   const { options, client, time } = wait
   const { random } = client.host
@@ -65,9 +69,11 @@ export async function waitForTargets(
   try {
     await poll<WaitTarget, TargetRecord, TargetJudgement>({
       items: targets,
-      read(items) {
+      async read(items) {
         rounds++
-        return submitAndRead(items, wait)
+        if (submit !== undefined) return submitAndRead(items, wait, submit)
+        const readings = await readTargets(items, wait)
+        return items.map(item => readings.get(item))
       },
       judge: (target, read, outage) => judgeTarget(afterOutage(target, outage), read, rounds === 1, wait),
       schedule(target, failures) {
@@ -143,7 +149,7 @@ function judgeTarget(
   before: WaitTarget,
   { target = before, observation, notFound, queue, end }: TargetRecord,
   isFirstRound: boolean,
-  { options, client, submitter }: Wait,
+  { options, client }: Wait,
 ): TargetJudgement {
   if (observation === undefined || end !== undefined) return { item: target, end }
   const { state, change, outcome, isOutdated } = judgePullRequest(target.state, observation, options)
@@ -162,32 +168,18 @@ function judgeTarget(
   if (outcome === undefined && !isStuck) return { item, change, isNewlyMissing }
   const isFirstReading = isFirstRound && state.submission === undefined
   const lastEnd = { outcome: outcome ?? 'pending', isFirstReading }
-  if (item.attempt === undefined || submitter?.mayFollow(item, lastEnd) !== true)
+  if (item.attempt === undefined || !maySubmitAgain(item.attempt, lastEnd, options))
     return { item, change, end: lastEnd }
   return { item: { ...item, attempt: { ...item.attempt, isDue: true, lastEnd } }, change }
-}
-
-/**
- * Returns what a reading says of a submission: the first that shows it settles whether it was made. A pull request that
- * has merged may have merged before.
- */
-function attemptAfter(
-  { attempt, state: { recordBeforeSubmit } }: WaitTarget,
-  { state }: WaitState,
-  record: JsonObject | undefined,
-): Attempt | undefined {
-  if (attempt === undefined || state === undefined) return attempt
-  const wasQueued = recordBeforeSubmit?.isCurrentlySubmittedToQueue === true
-  const submitted = attempt.submitted ?? (wasQueued || state === 'MERGED' ? null : true)
-  return { ...attempt, submitted, head: attempt.head ?? getString(record, 'prSha') }
 }
 
 /** Reports what a round brought. Resolves to whether the wait goes on. */
 async function reportRound(
   judgements: readonly TargetJudgement[],
-  { options, client: { logger, nameOf }, submitter }: Wait,
+  { options, client }: Wait,
   observer: WaitObserver,
 ): Promise<boolean> {
+  const { logger, nameOf } = client
   for (const { item, change, end } of judgements) {
     const message = end === undefined ? queueStateMessage(stateOf(item.queue)) : undefined
     if (message !== undefined)
@@ -197,8 +189,8 @@ async function reportRound(
     if (change !== undefined)
       await observer.reportChange(item, change, end !== undefined || options.waitLimit === 0)
     if (end === undefined) continue
-    const last = (await submitter?.conclude(item, end)) ?? { item, end }
-    await observer.reportEnd(last.item, last.end ?? end)
+    const last = await concludeAttempt(item, end, client)
+    await observer.reportEnd(last.item, last.end)
   }
   const missing = judgements.flatMap(({ item, isNewlyMissing }) =>
     isNewlyMissing === true ? `#${item.request.values.pr}` : [],

@@ -26,8 +26,6 @@ export interface Wait {
   readonly client: ServiceClient
   readonly time: WaitTime
   readonly limits: RequestLimits
-  /** What submits the pull requests, in a wait that does. */
-  readonly submitter?: Submitter
   /** The queues that the service refused to show, by name: they are not read again. */
   readonly unreadableQueues: Set<string>
   /** The pull requests whose failing checks were read. */
@@ -39,19 +37,6 @@ export function startWait(options: WaitOptions, client: ServiceClient, attemptTi
   const time = startWaitTime(options.waitLimit, client.host.clock)
   const limits = limitsOfWait(time, attemptTimeout)
   return { options, client, time, limits, unreadableQueues: new Set(), failingReads: new Set() }
-}
-
-/** Submits pull requests in the rounds of a wait. */
-export interface Submitter {
-  /**
-   * Submits a pull request, and says how it stands then; it may have ended before. Rejects if nothing was sent: then a
-   * later round may try again.
-   */
-  submit(target: WaitTarget): Promise<Judgement<WaitTarget>>
-  /** Whether a pull request whose attempt ended so may be submitted again. */
-  mayFollow(target: WaitTarget, end: WaitEnd): boolean
-  /** Says how the wait for a pull request ends, given what is known of its submission. */
-  conclude(target: WaitTarget, end: WaitEnd): Promise<Required<Judgement<WaitTarget>>>
 }
 
 /** What a wait that submits pull requests knows of the submissions of one. */
@@ -84,6 +69,15 @@ export interface WaitTarget {
   readonly attempt?: Attempt | undefined
 }
 
+/** A pull request that the next round submits. */
+export type DueTarget = WaitTarget & { readonly attempt: Attempt }
+
+/**
+ * Submits a pull request, and says how it stands then; its wait may have ended. Rejects if nothing was sent: then a later
+ * round may try again.
+ */
+export type Submit = (target: DueTarget) => Promise<Judgement<WaitTarget>>
+
 /** What was read of a pull request. */
 export interface TargetRecord {
   /** How the pull request stands after its submission, if this round submitted it. */
@@ -97,73 +91,66 @@ export interface TargetRecord {
   readonly queue?: JsonObject | undefined
 }
 
-/** Submits the pull requests whose submission is due, one after the other, and reads the others. */
+const isDue = (target: WaitTarget): target is DueTarget => target.attempt?.isDue === true
+
+/** Submits the pull requests whose submission is due, one after the other, and reads these and the others. */
 export async function submitAndRead(
   targets: readonly WaitTarget[],
   wait: Wait,
+  submit: Submit,
 ): Promise<readonly (Reading<TargetRecord> | undefined)[]> {
-  const submitted = await submitTargets(targets, wait)
-  const readable: WaitTarget[] = []
-  const indexes: number[] = []
-  for (const [index, target] of targets.entries()) {
-    const reading = submitted.get(target)
-    const isSubmitted = reading !== undefined && 'value' in reading && reading.value.end === undefined
-    if (target.attempt?.isDue === true && !isSubmitted) continue
-    readable.push(isSubmitted ? (reading.value.target ?? target) : target)
-    indexes.push(index)
-  }
-  const read = await readTargets(readable, wait)
-  return targets.map((target, index) => {
-    const submission = submitted.get(target)
-    const reading = read[indexes.indexOf(index)]
-    if (submission === undefined || 'failure' in submission || submission.value.end !== undefined)
-      return submission ?? reading
-    if (reading === undefined) return submission
-    if ('value' in reading) return { value: { ...submission.value, ...reading.value } }
+  const submissions = await submitDue(targets.filter(isDue), wait, submit)
+  const readable = targets.flatMap(target => {
+    const submission = submissions.get(target)
+    if (submission === undefined) return isDue(target) ? [] : target
+    return 'value' in submission && submission.value.end === undefined ? submission.value.item : []
+  })
+  const readings = await readTargets(readable, wait)
+  return targets.map(target => {
+    const submission = submissions.get(target)
+    if (submission === undefined) return readings.get(target)
+    if ('failure' in submission) return submission
+    const { item, end } = submission.value
+    const reading = readings.get(item)
+    if (reading === undefined) return { value: { target: item, end } }
+    if ('value' in reading) return { value: { target: item, ...reading.value } }
     // The submission must not be forgotten; the next round repeats the reading.
-    const end = isPassing(reading.failure)
-      ? {}
-      : { end: { outcome: 'error', failure: reading.failure } as const }
-    return { value: { ...submission.value, ...end } }
+    const { failure } = reading
+    return { value: { target: item, end: isPassing(failure) ? undefined : { outcome: 'error', failure } } }
   })
 }
 
 /** Returns what came of the submissions that were tried. The error of an outage counts for the rest, too. */
-async function submitTargets(
-  targets: readonly WaitTarget[],
-  { submitter, client, time, options }: Wait,
-): Promise<ReadonlyMap<WaitTarget, Reading<TargetRecord>>> {
-  const readings = new Map<WaitTarget, Reading<TargetRecord>>()
-  let outage: Reading<TargetRecord> | undefined
+async function submitDue(
+  targets: readonly DueTarget[],
+  { client, time, options }: Wait,
+  submit: Submit,
+): Promise<ReadonlyMap<WaitTarget, Reading<Judgement<WaitTarget>>>> {
+  const submissions = new Map<WaitTarget, Reading<Judgement<WaitTarget>>>()
+  let outage: Reading<never> | undefined
   for (const target of targets) {
-    if (submitter === undefined || target.attempt?.isDue !== true) continue
     client.host.interrupted.throwIfAborted()
     if (!time.hasTime()) break
-    const submit = async () => {
-      const { item, end } = await submitter.submit(target)
-      return { target: item, end }
-    }
-    const reading = outage ?? (await readingOf(submit))
-    readings.set(target, reading)
-    if (!('failure' in reading)) continue
-    if (isPassing(reading.failure)) outage = reading
-    else if (options.stopsOnError || isPermanent(reading.failure)) break
+    const submission = outage ?? (await readingOf(() => submit(target)))
+    submissions.set(target, submission)
+    if ('value' in submission) continue
+    if (isPassing(submission.failure)) outage = submission
+    else if (options.stopsOnError || isPermanent(submission.failure)) break
   }
-  return readings
+  return submissions
 }
 
 /**
  * Reads the states of pull requests: one request for a queue and all pull requests that the queue lists, and
  * one request for each pull request that no queue lists. A single pull request is read without its queue,
  * unless its state has not changed and only the queue shows why (docs/reference/cli.md, "Waiting"). When the
- * service refuses to show a queue, each pull request is read by itself. Returns a reading for each target, in
- * their order, but fewer when the time is over or a request is rejected. Throws only when a signal interrupts the
- * command.
+ * service refuses to show a queue, each pull request is read by itself. Returns a reading for each target, but fewer when
+ * the time is over or a request is rejected. Throws only when a signal interrupts the command.
  */
-async function readTargets(
+export async function readTargets(
   targets: readonly WaitTarget[],
   wait: Wait,
-): Promise<readonly Reading<TargetRecord>[]> {
+): Promise<ReadonlyMap<WaitTarget, Reading<TargetRecord>>> {
   const { time, options, unreadableQueues } = wait
   const listings = new Map<WaitTarget, Listing>()
   for (const name of new Set(targets.map(({ request }) => queueName(request.values)))) {
@@ -184,11 +171,12 @@ async function readTargets(
     if (observation !== undefined) return { value: { observation, queue } }
     return readTargetRecord(target, queue, wait)
   }
-  const readings: Reading<TargetRecord>[] = []
+  const readings = new Map<WaitTarget, Reading<TargetRecord>>()
   let isRejected = false
   const mayStart = () => time.hasTime() && !isRejected
-  for await (const reading of mapConcurrent(targets, maxConcurrent, readTarget, mayStart)) {
-    readings.push(reading)
+  const read = async (target: WaitTarget) => ({ target, reading: await readTarget(target) })
+  for await (const { target, reading } of mapConcurrent(targets, maxConcurrent, read, mayStart)) {
+    readings.set(target, reading)
     isRejected ||= 'failure' in reading && isPermanent(reading.failure)
   }
   return readings

@@ -21,7 +21,7 @@ import { linkSpan, type StyledLine, stateSpan } from '../../output/styled-text.t
 import { columns, type Result, singleRecord } from '../../output/view.ts'
 import type { WaitTime } from '../../wait/limits.ts'
 import { interruptedWaitError, type WaitObserver, waitForTargets } from '../../wait/pull-requests.ts'
-import { startWait, type Wait, type WaitTarget } from '../../wait/readings.ts'
+import { type Submit, startWait, type Wait, type WaitTarget } from '../../wait/readings.ts'
 import { changeRecord, createResult } from '../../wait/result.ts'
 import { readUsualTime } from '../queue/screen.ts'
 import { attemptTimeoutOf, ringBell, waitCommand, waitRecord } from './wait-options.ts'
@@ -72,8 +72,8 @@ export class WaitReporter implements WaitObserver {
   }
 
   /** Waits for pull requests and reports them. Returns the most severe exit code. */
-  async waitFor(targets: readonly WaitTarget[]): Promise<number> {
-    await waitForTargets(targets, this.wait, this)
+  async waitFor(targets: readonly WaitTarget[], submit?: Submit): Promise<number> {
+    await waitForTargets(targets, this.wait, this, submit)
     return this.close()
   }
 
