@@ -11,7 +11,7 @@ import {
 import type { JsonObject } from '../../src/json.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { textWidth } from '../../src/output/text-width.ts'
-import { automaticDelay, backOff } from '../../src/wait/poll.ts'
+import { backOff } from '../../src/wait/poll.ts'
 import type { WaitTarget } from '../../src/wait/readings.ts'
 import { describeEnd } from '../../src/wait/result.ts'
 import { noon } from '../support/harness.ts'
