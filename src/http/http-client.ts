@@ -1,5 +1,5 @@
 import { extendError, isMergeqError, type MergeqError, toMergeqError, usageError } from '../errors.ts'
-import type { Clock, Environment, Runtime } from '../host/host.ts'
+import type { ServiceHost } from '../host/host.ts'
 import {
   bypassesProxy,
   connectLimit,
@@ -14,12 +14,8 @@ import type { ConnectionPools, sendOnce } from './undici.ts'
 
 export { bypassesProxy, proxyFromEnvironment }
 
-export interface HttpClientOptions {
-  readonly env: Environment
-  readonly runtime: Runtime
-  readonly clock: Clock
-  /** Returns a number from 0 (inclusive) to 1 (exclusive), for the jitter of delays. */
-  random(): number
+export interface HttpClientOptions
+  extends Pick<ServiceHost, 'env' | 'runtime' | 'clock' | 'random' | 'beforeRequests'> {
   /** Further certificate authorities, in PEM. */
   readonly authorities: readonly string[]
   /** Where the file of authorities was named, for messages: `--ca-file`. */
@@ -32,7 +28,6 @@ export interface HttpClientOptions {
   readonly interrupted: AbortSignal
   isLoopback(hostname: string): boolean
   notify(text: string): Promise<void>
-  beforeRequests?(): Promise<void>
 }
 
 /** What undici does, which is loaded with the first request. */
@@ -123,9 +118,8 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
           : interrupted.reason
       if (isMergeqError(error))
         return {
-          sentState: 'ambiguous',
           retryable: error.details.isResponseTooLarge !== true,
-          error: extendError(error, { host: url.host, operation: request.operation }),
+          error: extendError(error, { host: url.host, operation: request.operation, sentState: 'ambiguous' }),
         }
       return classifyError(error, {
         node: runtime.node,
@@ -199,7 +193,7 @@ async function retryReason(
   { isComplete }: HttpSendOptions,
 ): Promise<string | undefined> {
   if ('error' in result) {
-    if (!result.retryable || (isChange && result.sentState === 'ambiguous')) return undefined
+    if (!result.retryable || (isChange && result.error.details.sentState === 'ambiguous')) return undefined
     return result.error.message.replace(/\.$/, '')
   }
   const { status } = result

@@ -1,14 +1,9 @@
 import { type ErrorDetails, MergeqError } from '../errors.ts'
 import { notLoopbackCode } from './connect.ts'
 
-/**
- * How far a failed request got (docs/reference/network.md, "Kinds of failure"): a `not-sent` request never
- * reached the service; the service may have applied an `ambiguous` request.
- */
-type SentState = NonNullable<ErrorDetails['sentState']>
-
+/** Why an attempt failed, and how far it got (docs/reference/network.md, "Kinds of failure"). */
 export interface TransportError {
-  readonly sentState: SentState
+  /** Whether another attempt may succeed; a change is sent again only if it was not sent. */
   readonly retryable: boolean
   readonly error: MergeqError
 }
@@ -67,8 +62,7 @@ const nothingSent = 'Nothing was sent; it is safe to try again.'
 const checkNetwork = `Check the network and the base URL. ${nothingSent}`
 
 /** What is told about a failed request; without `retryable` the request may be repeated. */
-interface Failure extends Pick<ErrorDetails, 'hint' | 'failedStep'> {
-  readonly sentState: SentState
+interface Failure extends Pick<ErrorDetails, 'sentState' | 'hint' | 'failedStep'> {
   /** Without a full stop. */
   readonly message: string
   readonly kind?: 'bad-answer' | 'usage'
@@ -88,13 +82,12 @@ export function classifyError(error: unknown, info: RequestInfo): TransportError
     proxyStatus === undefined
       ? (failureOfWebAssembly(cause) ?? failureToConnect(cause, info) ?? failureAfterwards(cause, info))
       : proxyRefusal(proxyStatus, info)
-  const { kind = 'unavailable', message, retryable = true, sentState, ...details } = failure
+  const { kind = 'unavailable', message, retryable = true, ...details } = failure
   const { host, operation } = info
   return {
-    sentState,
     retryable,
     error: new MergeqError(kind, `${message}.`, {
-      ...{ host, operation, sentState, ...details },
+      ...{ host, operation, ...details },
       ...(kind === 'unavailable' && !retryable ? { needsChange: true } : {}),
     }),
   }

@@ -16,12 +16,9 @@ test.each(['ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT'])(
   'a lookup that fails with %s is an error of DNS, and nothing was sent',
   code => {
     const failure = Object.assign(new Error(), { code, syscall: 'getaddrinfo', hostname: 'queue.example' })
-    const { sentState, error } = classifyError(new TypeError('fetch failed', { cause: failure }), read)
-    expect({ sentState, step: error.details.failedStep, message: error.message }).toEqual({
-      sentState: 'not-sent',
-      step: 'dns',
-      message: 'The host name of queue.example could not be resolved (DNS).',
-    })
+    const { error } = classifyError(new TypeError('fetch failed', { cause: failure }), read)
+    expect(error.details).toMatchObject({ sentState: 'not-sent', failedStep: 'dns' })
+    expect(error.message).toBe('The host name of queue.example could not be resolved (DNS).')
   },
 )
 
@@ -52,15 +49,18 @@ test.each([
   new ReferenceError('WebAssembly is not defined'),
   new RangeError('WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory for new instance'),
 ])('without WebAssembly (%s) nothing is sent, and trying again does not help', failure => {
-  const { error, sentState, retryable } = classifyError(failure, read)
-  expect([error.kind, sentState, retryable]).toEqual(['usage', 'not-sent', false])
+  const { error, retryable } = classifyError(failure, read)
+  expect([error.kind, error.details.sentState, retryable]).toEqual(['usage', 'not-sent', false])
   expect(error.message).toBe('The HTTP client needs WebAssembly, which Node could not load.')
 })
 
 test('of several failures of a connection the first says what happened', () => {
   const failures = ['ECONNREFUSED', 'ENETUNREACH'].map(code => Object.assign(new Error(), { code }))
-  const { error, sentState } = classifyError(new AggregateError(failures), { ...read, began: false })
-  expect([sentState, error.message]).toEqual(['not-sent', 'queue.example refused the connection.'])
+  const { error } = classifyError(new AggregateError(failures), { ...read, began: false })
+  expect([error.details.sentState, error.message]).toEqual([
+    'not-sent',
+    'queue.example refused the connection.',
+  ])
 })
 
 const proxy = 'proxy.example:3128'
@@ -80,7 +80,7 @@ test.each([
   ['ETIMEDOUT', { began: false }, 'not-sent', 'queue.example did not send a complete response within 1s.'],
   ['ETIMEDOUT', { began: true }, 'ambiguous', 'queue.example did not send a complete response within 1s.'],
 ])('%s of a request with %j is %s', (code, info, sent, message) => {
-  const { error, sentState } = classifyError(Object.assign(new Error(), { code }), { ...read, ...info })
-  expect([sentState, error.message]).toEqual([sent, message])
+  const { error } = classifyError(Object.assign(new Error(), { code }), { ...read, ...info })
+  expect([error.details.sentState, error.message]).toEqual([sent, message])
   expect(error.details.hint?.includes('Nothing was sent')).toBe(sent === 'not-sent')
 })
