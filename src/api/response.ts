@@ -133,19 +133,13 @@ export function readPageToken(document: JsonObject, tokenPath: string): string {
   throw missingPartError('valid token of the next page')
 }
 
-interface ListParts {
-  /** The member that has the records. */
-  readonly key: string
-  /** The member that has the token of the next page. */
-  readonly tokenPath: string
-}
-
 /**
- * Decodes a page of a list. Without its records, throws the error that `missing` returns: an answer of another
- * form must not look like an empty list.
+ * Decodes a page of a list: `key` is the member with its records, `nextToken` the path of the token of the next page.
+ * Without its records, throws the error that `missing` returns: an answer of another form must not look like an empty
+ * list.
  */
 export const listDecoder = (
-  { key, tokenPath }: ListParts,
+  { key, nextToken }: { readonly key: string; readonly nextToken: string },
   missing: (document: JsonObject) => MergeqError,
   refine: (record: JsonObject) => JsonObject = record => record,
 ): ResponseDecoder => ({
@@ -155,7 +149,7 @@ export const listDecoder = (
     if (!isObject(document)) throw notJsonError(response)
     const records = document[key]
     if (!Array.isArray(records) || !records.every(isObject)) throw missing(document)
-    readPageToken(document, tokenPath)
+    readPageToken(document, nextToken)
     return { records: records.map(refine), envelope: document, bytes: response.bytes }
   },
 })

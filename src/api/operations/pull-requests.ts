@@ -20,7 +20,14 @@ import {
 } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getNumber, getString, type JsonObject } from '../../json.ts'
-import { defineOperation, param, queueParams, type RecoveryRule, requiredParam } from '../operation.ts'
+import {
+  defineOperation,
+  type Pages,
+  param,
+  queueParams,
+  type RecoveryRule,
+  requiredParam,
+} from '../operation.ts'
 import { emptyDecoder, listDecoder, missingPartErrorWithMessage, recordDecoder } from '../response.ts'
 import { pullRequestListRecord, pullRequestRecord, testRunRecord } from './fields.ts'
 
@@ -230,8 +237,12 @@ export const getMergeQueueTestingDetails = defineOperation({
   errors: { subject: 'the test run', check: ['the test run ID', 'repo', 'targetBranch'] },
 })
 
-/** The members of a page of pull requests. */
-const pageParts = { key: 'pullRequests', tokenPath: 'nextCursor' }
+const pullRequestPages: Pages = {
+  key: 'pullRequests',
+  noun: 'pull request',
+  nextToken: 'nextCursor',
+  idOf: record => getNumber(record, 'prNumber')?.toString(),
+}
 
 const stateNames = pullRequestStates.map(state => state.toLowerCase().replaceAll('_', '-'))
 
@@ -271,15 +282,10 @@ export const listPullRequests = defineOperation({
   response: pullRequestRecord,
   document: pullRequestListRecord,
   decoder: listDecoder(
-    pageParts,
-    document => missingPartErrorWithMessage(document, `list of pull requests (${pageParts.key})`),
+    pullRequestPages,
+    document => missingPartErrorWithMessage(document, `list of pull requests (${pullRequestPages.key})`),
     withNormalizedState,
   ),
   errors: { subject: 'the pull requests' },
-  pages: {
-    key: pageParts.key,
-    noun: 'pull request',
-    nextToken: pageParts.tokenPath,
-    idOf: record => getNumber(record, 'prNumber')?.toString(),
-  },
+  pages: pullRequestPages,
 })

@@ -44,12 +44,15 @@ const testPages: Pages = {
   idOf: test => getString(test, 'id'),
 }
 
-const tokenPath = 'page.next_page_token'
+const quarantinedTestPages: Pages = {
+  ...testPages,
+  key: 'quarantined_tests',
+  idOf: test => getString(test, 'test_case_id'),
+}
 
-function decodeTests(key: string): ResponseDecoder {
-  const decoder = listDecoder({ key, tokenPath }, () =>
-    missingPartError(`list of ${key.replaceAll('_', ' ')}`),
-  )
+function decodeTests(pages: Pages): ResponseDecoder {
+  const missing = () => missingPartError(`list of ${pages.key.replaceAll('_', ' ')}`)
+  const decoder = listDecoder(pages, missing)
   return {
     ...decoder,
     read(response) {
@@ -73,7 +76,7 @@ export const listFailingTests = defineOperation({
   },
   response: testRecord,
   document: failingTestsRecord,
-  decoder: decodeTests('tests'),
+  decoder: decodeTests(testPages),
   errors: {
     subject: 'the failing tests',
     check: ['repo', 'org'],
@@ -88,12 +91,12 @@ export const listQuarantinedTests = defineOperation({
   params: { ...organizationParams, ...testPageParams },
   response: quarantinedTestRecord,
   document: quarantinedTestsRecord,
-  decoder: decodeTests('quarantined_tests'),
+  decoder: decodeTests(quarantinedTestPages),
   errors: {
     subject: 'the quarantined tests',
     check: ['repo', 'org'],
   },
-  pages: { ...testPages, key: 'quarantined_tests', idOf: test => getString(test, 'test_case_id') },
+  pages: quarantinedTestPages,
 })
 
 /** Lists the flaky or the broken tests of a repository (docs/reference/service.md, "list-unhealthy-tests"). */
@@ -110,7 +113,7 @@ export const listUnhealthyTests = defineOperation({
   },
   response: testRecord,
   document: unhealthyTestsRecord,
-  decoder: decodeTests('tests'),
+  decoder: decodeTests(testPages),
   errors: {
     subject: 'the unhealthy tests',
     check: ['repo', 'org'],
