@@ -6,6 +6,7 @@ import type { JsonObject } from '../json.ts'
 import { callMethod } from '../methods/call.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
 import type { Cli } from './cli.ts'
+import { readsMore } from './context.ts'
 import { each } from './each.ts'
 import { type Called, type PresentOptions, printOutcome, type RequestValues } from './presentation.ts'
 
@@ -55,7 +56,7 @@ export async function explainNotFound(
   request: ServiceRequest,
   failure: MergeqError,
 ): Promise<MergeqError> {
-  if (failure.kind !== 'not-found' || !isNotFound(failure) || cli.options.retries === 0) return failure
+  if (failure.kind !== 'not-found' || !isNotFound(failure) || !readsMore(cli)) return failure
   const { explainMissingQueue } = await import('./missing-queue.ts')
   return explainMissingQueue(cli, request, failure)
 }
@@ -84,16 +85,15 @@ export async function runRequests<V extends RequestValues>(
 }
 
 async function readBefore<V extends RequestValues>(
-  { results, options, host }: Cli,
+  cli: Cli,
   { values }: ServiceRequest<V>,
   { before }: RequestsOptions<V>,
 ): Promise<JsonObject | undefined> {
-  if (before === undefined || results !== 'screen' || options.retries === 0 || options.dryRun)
-    return undefined
+  if (before === undefined || cli.results !== 'screen' || !readsMore(cli)) return undefined
   try {
     return await before(values)
   } catch {
-    host.interrupted.throwIfAborted()
+    cli.host.interrupted.throwIfAborted()
     return undefined
   }
 }

@@ -63,6 +63,8 @@ export interface GlobalOptions {
   readonly verbose: boolean
   readonly color: 'auto' | 'always' | 'never'
   readonly noInput: boolean
+  /** Whether the first failure ends a command of several pull requests. */
+  readonly stopOnError: boolean
   readonly retries: number
   /** Time limit of one attempt in milliseconds; undefined means the default of the operation. */
   readonly timeout: number | undefined

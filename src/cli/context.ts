@@ -30,6 +30,10 @@ export interface Program {
 export const drawsResults = ({ results }: Pick<Cli, 'results'>): boolean =>
   results === 'screen' || results === 'page'
 
+/** Whether more is read than a command needs, to tell a person more: not with `--retries 0`, and not in a dry run. */
+export const readsMore = ({ options }: Pick<Cli, 'options'>): boolean =>
+  options.retries > 0 && !options.dryRun
+
 /** Whether a command sends a change; what `api` sends is known only when it runs. */
 export const sendsChange = ({
   operation,
@@ -133,6 +137,7 @@ async function readGlobalOptions(args: ParsedArgs, settings: Config): Promise<Gl
     verbose: args.has('--verbose'),
     color: await settings.require('color'),
     noInput: args.has('--no-input'),
+    stopOnError: args.has('--stop-on-error'),
     retries: await settings.require('retries'),
     timeout: (await settings.read('timeout')) || undefined,
   }

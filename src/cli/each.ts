@@ -53,7 +53,7 @@ export async function each<T extends Item, R>(
   const { dryRun } = cli.options
   const {
     atOnce = maxConcurrent,
-    stopOnError = cli.args.has('--stop-on-error'),
+    stopOnError = cli.options.stopOnError,
     name = nameOfItem,
     differInAccess = false,
     print,

@@ -1,6 +1,7 @@
 import { type CallOptions, readIfFound } from '../../api/call.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import type { Cli } from '../../cli/cli.ts'
+import { readsMore } from '../../cli/context.ts'
 import { outcomeOfRecord } from '../../domain/states.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import { extendError, type MergeqError } from '../../errors.ts'
@@ -32,7 +33,12 @@ const sentences = { ok: 'is already merged', failed: 'has already failed', cance
 export const explainFinished =
   (cli: Cli, outcomes: readonly (keyof typeof sentences)[]) =>
   async (failure: MergeqError, request: ServiceRequest<RequestedPullRequest>): Promise<MergeqError> => {
-    if (!isRejectedForPerson(cli, failure, request)) return failure
+    const isRejected = failure.kind === 'not-found' || failure.kind === 'refused'
+    const isForPerson = cli.host.err.terminal && cli.options.format.isForPeople
+    const isUnchanged = failure.details.delivery === 'not-applied'
+    // Where `--set` added a field, the service may have rejected that field.
+    const hasOwnFields = request.overrides.length > 0
+    if (!isRejected || !isUnchanged || hasOwnFields || !isForPerson || !readsMore(cli)) return failure
     const { repo, targetBranch, pr } = request.values
     const record = await readRecordOnce({ repo, targetBranch, pr }, cli)
     const outcome = outcomes.find(name => name === outcomeOfRecord(record ?? {}))
@@ -41,16 +47,3 @@ export const explainFinished =
     const hint = `Nothing was changed. For details, run: ${details}`
     return extendError(failure, { hint }, `#${pr} ${sentences[outcome]}.`)
   }
-
-/** Where `--set` added a field, the service may have rejected that field. */
-const isRejectedForPerson = (
-  { host, options }: Cli,
-  { kind, details }: MergeqError,
-  { overrides }: ServiceRequest,
-): boolean =>
-  (kind === 'not-found' || kind === 'refused') &&
-  details.delivery === 'not-applied' &&
-  overrides.length === 0 &&
-  options.retries > 0 &&
-  host.err.terminal &&
-  options.format.isForPeople

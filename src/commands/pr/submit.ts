@@ -7,11 +7,11 @@ import {
   submitPullRequest,
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { withoutMessages } from '../../api/service-client.ts'
 import { runRequests } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
+import { readsMore } from '../../cli/context.ts'
 import { receiptRecord } from '../../cli/fields.ts'
 import { flag, type Input, optionName, typedInput } from '../../cli/inputs.ts'
 import { requestsOf } from '../../cli/requests.ts'
@@ -33,33 +33,27 @@ const maxSuggested = 10
 /** Says whether the queue is paused, and names the command that follows, to a person at a terminal. */
 async function suggestWait(
   requests: readonly ServiceRequest<RequestedPullRequest>[],
-  { results, messages, logger, settings, client, options }: Cli,
+  cli: Cli,
 ): Promise<void> {
+  const { results, messages, logger, settings } = cli
   if (results !== 'screen' || messages !== 'person') return
-  const [first] = requests
-  if (first === undefined || requests.length > maxSuggested) return
-  const { repo, targetBranch } = first.values
-  const { record } =
-    options.retries === 0
-      ? {}
-      : await tryRead(
-          withoutMessages(client()),
-          getQueue,
-          { repo, targetBranch },
-          { limits: { maxRetries: 0 } },
-        )
-  if (stateOf(record) === 'PAUSED') {
-    const queued = requests.filter(({ values }) => queueName(values) === queueName(first.values))
-    const numbers = queued.map(({ values }) => `#${values.pr}`)
-    await logger.info(
-      `The queue is paused; ${joinList(numbers)} ${numbers.length === 1 ? 'starts' : 'start'} when it resumes.`,
-    )
+  const pullRequests = requests.map(({ values }) => values)
+  const [first] = pullRequests
+  if (first === undefined || pullRequests.length > maxSuggested) return
+  if (readsMore(cli) && (await isPausedQueue(first, cli))) {
+    const queued = pullRequests.filter(other => queueName(other) === queueName(first))
+    const numbers = joinList(queued.map(({ pr }) => `#${pr}`))
+    const start = queued.length === 1 ? 'starts' : 'start'
+    await logger.info(`The queue is paused; ${numbers} ${start} when it resumes.`)
   }
-  const command = waitCommand(
-    requests.map(({ values }) => values),
-    settings.commandLine,
-  )
+  const command = waitCommand(pullRequests, settings.commandLine)
   await logger.infoLine([styled(`For the result, run: ${command}`, 'dim')])
+}
+
+async function isPausedQueue({ repo, targetBranch }: RequestedPullRequest, cli: Cli): Promise<boolean> {
+  const once = { once: true, quiet: true }
+  const { record } = await tryRead(cli.client(), getQueue, { repo, targetBranch }, once)
+  return stateOf(record) === 'PAUSED'
 }
 
 /**

@@ -71,13 +71,12 @@ export async function readWaitOptions(
   cli: Cli,
   defaultLimit?: string,
 ): Promise<WaitOptions> {
-  const { args } = cli
   const head = await resolveHead(matchHead, pullRequestCount, cli.client())
   return {
     ...values,
     head,
-    waitLimit: waitLimitOf(args, defaultLimit),
-    stopsOnError: args.has('--stop-on-error'),
+    waitLimit: waitLimitOf(cli.args, defaultLimit),
+    stopsOnError: cli.options.stopOnError,
   }
 }
 
