@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs'
 import { defineConfig } from 'vitest/config'
+import { textModules } from './scripts/text-modules.mjs'
 
 interface Options {
   readonly globalSetup?: string[]
@@ -51,6 +52,7 @@ const canCache = (() => {
 
 /** `npm test` has the mode `short`. */
 export default defineConfig(({ mode }) => ({
+  plugins: [textModules],
   test: {
     projects: mode === 'short' ? shortProjects.map(sampled) : [...shortProjects, ...otherProjects],
     maxWorkers: '100%',

@@ -1,6 +1,7 @@
 // The rolldown options for src/: the package is built in several files, the standalone program in one.
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { textModules } from './text-modules.mjs'
 
 export const root = resolve(import.meta.dirname, '..')
 export const src = join(root, 'src')
@@ -59,7 +60,7 @@ const replaceModules = {
 export const inputOptions = {
   platform: 'node',
   transform: { target: 'node20.18', define: { MERGEQ_VERSION: JSON.stringify(version) } },
-  plugins: [replaceModules],
+  plugins: [replaceModules, textModules],
   // A lazy import of a module that is loaded anyway costs nothing.
   checks: { ineffectiveDynamicImport: false },
 }

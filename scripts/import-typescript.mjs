@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 
 import { build } from 'rolldown'
 import { root } from './bundle.mjs'
+import { textModules } from './text-modules.mjs'
 
 /** Bundles a TypeScript file with its imports into a temporary file, and returns what that exports. */
 export async function importTypeScript(path) {
@@ -16,6 +17,7 @@ export async function importTypeScript(path) {
       input: join(root, path),
       // Packages are not bundled.
       external: /^[@a-z]/,
+      plugins: [textModules],
       checks: { ineffectiveDynamicImport: false },
       output: { file, format: 'esm', codeSplitting: false },
     })

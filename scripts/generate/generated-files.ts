@@ -1,9 +1,7 @@
 // All generated files that are committed. `npm run generate` writes them; a test compares them.
 import { readFileSync } from 'node:fs'
-import { completionScripts } from '../../src/commands/completion.ts'
 import { allCommands } from '../../test/support/commands.ts'
 import { mergeq } from '../../test/support/harness.ts'
-import { completionScriptPaths, shells } from './completion-scripts.ts'
 import { type ProgramHelp, renderManPage } from './man-page.ts'
 import { queueFileSchema, schemaPath } from './queue-file-schema.ts'
 import { renderCommandTable, renderShortExitCodeTable, replaceMarkedParts } from './readme-tables.ts'
@@ -35,5 +33,4 @@ export const generatedFiles: Readonly<Record<string, () => string | Promise<stri
   'docs/troubleshooting.md': renderTroubleshooting,
   'man/mergeq.1': () => renderManPage(help),
   [schemaPath]: () => `${JSON.stringify(queueFileSchema, null, 2)}\n`,
-  ...Object.fromEntries(shells.map(shell => [completionScriptPaths[shell], () => completionScripts[shell]])),
 }

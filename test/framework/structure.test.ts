@@ -35,6 +35,7 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
     'output',
     'http/http-client lazily',
     'sandbox lazily',
+    '../completions',
     ...base,
   ],
   // The library logs and redacts its notices as the command line does.

@@ -6,7 +6,6 @@ import { join, resolve } from 'node:path'
 import { Language, Parser } from '@vscode/tree-sitter-wasm'
 import { execa } from 'execa'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { completionScriptPaths } from '../../scripts/generate/completion-scripts.ts'
 import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -66,7 +65,7 @@ async function runScript(shell: string, lines: readonly string[], folder?: strin
 const single = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 const offeredFile = join(place, 'offered')
 const startZsh = `fpath=(${single(resolve('completions'))} $fpath); autoload -Uz compinit; compinit -u -d ${single(join(place, 'zcompdump'))}`
-const startBash = `source ${single(resolve(completionScriptPaths.bash))}`
+const startBash = `source ${single(resolve('completions/mergeq.bash'))}`
 
 /** Scripts that complete each line, and print `== line`, then what is offered, one a line. */
 const drivers = {
@@ -118,7 +117,7 @@ const drivers = {
     'print -r -- "$(<$offered)"',
   ],
   fish: (lines: readonly string[]) => [
-    `source ${single(resolve(completionScriptPaths.fish))}`,
+    `source ${single(resolve('completions/mergeq.fish'))}`,
     ...lines.map(
       line => `echo ${single(`== ${line}`)}; complete -C ${single(line)} | string replace -r '\\t.*' ''`,
     ),
@@ -272,7 +271,7 @@ describe('on a terminal', () => {
 })
 
 describe('PowerShell', () => {
-  const script = readFileSync(completionScriptPaths.powershell, 'utf8')
+  const script = readFileSync('completions/mergeq.ps1', 'utf8')
 
   test('a grammar of PowerShell finds no error in the script', async () => {
     await Parser.init()
