@@ -13,8 +13,8 @@ export interface RefusedRequest {
 /** What the caller advises in its own words, such as commands to run; without advice, a neutral hint stays. */
 export interface Advice {
   afterRefusal(request: RefusedRequest): string | undefined
-  /** Returns what to run to see the state of what changes of one operation are about. */
-  toInspect(operation: string, resources: readonly Resource[]): readonly string[]
+  /** Returns what to run to see the state of what changes are about. */
+  toInspect(resources: readonly Resource[]): readonly string[]
 }
 
 export const noAdvice: Advice = { afterRefusal: () => undefined, toInspect: () => [] }

@@ -3,6 +3,7 @@ import { repository, requireExactNumbers, type Type, text } from '../domain/valu
 import { type MergeqError, usageError } from '../errors.ts'
 import { type EncodedJson, type Json, type JsonObject, scanJson } from '../json.ts'
 import type { RecordType } from './operations/fields.ts'
+import type { RecoveryRule } from './recovery-rules.ts'
 import type { DecodedResponse, ResponseDecoder } from './response.ts'
 
 /**
@@ -172,9 +173,6 @@ export interface Resource {
 
 /** Method and path of an operation (docs/reference/service.md, "Operations"). */
 export type Route = `${'GET' | 'POST'} /${string}`
-
-/** How a reading is judged; the rules are in recovery.ts, which is loaded when a change got no response. */
-export type RecoveryRule = 'submit' | 'cancel' | 'restart' | 'create' | 'update' | 'delete'
 
 interface ReadBack {
   /** The change has all its params. */

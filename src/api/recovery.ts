@@ -1,19 +1,11 @@
 import { joinList } from '../domain/format.ts'
-import { isSameSetting } from '../domain/queue-file.ts'
-import { changedWhen, type SentSeconds, sentSeconds } from '../domain/service-clock.ts'
-import { stateOf, terminalOutcome } from '../domain/states.ts'
+import { sentSeconds } from '../domain/service-clock.ts'
 import { extendError, failureOrThrow, isNotFound, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
-import { get, getArray, isObject, type Json, type JsonObject, parseJson } from '../json.ts'
+import { isObject, type JsonObject, parseJson } from '../json.ts'
 import type { Advice } from './advice.ts'
 import { changeNotMade } from './error-response.ts'
-import {
-  type Operation,
-  operationName,
-  type Params,
-  type RecoveryRule,
-  type Resource,
-  type WriteRecovery,
-} from './operation.ts'
+import { type Operation, operationName, type Params, type Resource, type WriteRecovery } from './operation.ts'
+import { type RecoveryResult, recoveryRules } from './recovery-rules.ts'
 import { bodyText, buildRequest, type Request } from './request.ts'
 import type { DecodedResponse } from './response.ts'
 import { exchange } from './send.ts'
@@ -76,7 +68,7 @@ export function interruptedChangeError(
     if (pr !== undefined) return `#${pr}`
     return targetBranch === undefined ? [] : `the queue for ${targetBranch}`
   })
-  const commands = advice.toInspect(operationName(route), resources)
+  const commands = advice.toInspect(resources)
   const isSingle = resources.length === 1
   const { change = 'request' } = recovery ?? {}
   const of = change === 'request' ? 'for' : 'of'
@@ -230,7 +222,7 @@ async function readOnce<P extends Params>(
   const sentTime = sentAt === undefined ? undefined : { from: sentAt, to: sentAt }
   const judge = (record: JsonObject | undefined, date: number | undefined): RecoveryResult => {
     const seconds = sentSeconds(sentTime, { askedAt, at: clock.now(), date })
-    return rules[back.rule]({ record, sent: isObject(body) ? body : {}, ...seconds })
+    return recoveryRules[back.rule]({ record, sent: isObject(body) ? body : {}, ...seconds })
   }
   try {
     const reading = await buildRequest(client, back.operation, { ...request.resource })
@@ -269,135 +261,8 @@ function unknownOutcome(
 
 /** Says how to see what a change did. */
 function inspectHint({ request }: UnconfirmedWrite, { advice }: ServiceClient): string {
-  const commands = advice.toInspect(request.operation, [request.resource])
+  const commands = advice.toInspect([request.resource])
   return commands.length === 0
     ? 'Check the current state.'
     : `To check the current state, run: ${commands.join('\n')}`
-}
-
-/**
- * What is known when a change got no response and the service was read again
- * (docs/reference/network.md, "Write recovery").
- */
-interface WriteObservation extends SentSeconds {
-  /** The record that was read; undefined when the service responded with 404. */
-  readonly record: JsonObject | undefined
-  /** The body that was sent. */
-  readonly sent: JsonObject
-}
-
-/**
- * What a reading says about a change. `done`: the record shows the change. `not-applied`: it does not.
- * `seems-done`: the record shows the result, but the result may be older than the change; several readings
- * must agree. `refused`: why the change can no longer be made; several readings must agree, unless `isDated`
- * says that the reason arose after the change was sent.
- */
-type RecoveryResult =
-  | 'done'
-  | 'seems-done'
-  | 'not-applied'
-  | 'unclear'
-  | { readonly refused: string; readonly isDated?: boolean }
-
-const isSubmitted = (record: JsonObject): boolean => {
-  const flag = get(record, 'isCurrentlySubmittedToQueue')
-  return typeof flag === 'boolean' ? flag : terminalOutcome(stateOf(record)) === undefined
-}
-
-const sameWord = (text: Json | undefined, expected: Json | undefined): boolean =>
-  typeof text === 'string' && typeof expected === 'string' && text.toUpperCase() === expected.toUpperCase()
-
-/**
- * Submitted with the values that were sent: done; but a state from before the change belongs to an earlier
- * submission, which may have ended since, and so may a state that the service's clock cannot date. Never
- * submitted, or no change of state since: not applied.
- */
-export function inspectSubmit(evidence: WriteObservation): RecoveryResult {
-  const { record, sent } = evidence
-  if (record === undefined) return 'not-applied'
-  if (!isSubmitted(record)) return changedWhen(record, evidence) === 'before' ? 'not-applied' : 'unclear'
-  const { priority, noBatch } = sent
-  const hasSentValues =
-    (priority === undefined ||
-      priority === record.priorityValue ||
-      sameWord(priority, record.priorityName)) &&
-    (noBatch === undefined || noBatch === record.noBatch)
-  const isBefore = changedWhen(record, evidence) === 'before'
-  const isUndated = evidence.sentFrom === Number.NEGATIVE_INFINITY
-  if (hasSentValues) return isBefore || isUndated ? 'seems-done' : 'done'
-  return isBefore ? 'not-applied' : 'unclear'
-}
-
-/**
- * No longer submitted, with a later date: done; without a date, an earlier submission may have ended so.
- * Still submitted, with an earlier date: not applied. A newer submission is not by this command.
- */
-function inspectCancel(evidence: WriteObservation): RecoveryResult {
-  const { record } = evidence
-  if (record === undefined) return 'seems-done'
-  const when = changedWhen(record, evidence)
-  if (stateOf(record) === 'MERGED')
-    return { refused: 'The pull request was merged before it could be cancelled', isDated: when === 'after' }
-  if (!isSubmitted(record)) return when === 'after' ? 'done' : 'seems-done'
-  return when === 'before' ? 'not-applied' : 'unclear'
-}
-
-/** Testing, with a later date: done. Any other state says nothing. */
-const inspectRestart = (evidence: WriteObservation): RecoveryResult =>
-  evidence.record !== undefined &&
-  stateOf(evidence.record) === 'TESTING' &&
-  changedWhen(evidence.record, evidence) === 'after'
-    ? 'done'
-    : 'unclear'
-
-/**
- * Whether the queue has the value of each setting that was sent; undefined for a setting that the record
- * lacks.
- */
-function appliedSettings({ record = {}, sent }: WriteObservation): readonly (boolean | undefined)[] {
-  const { repo, targetBranch, ...settings } = sent
-  return Object.entries(settings).map(([key, value]) => isApplied(key, value ?? null, record))
-}
-
-function isApplied(key: string, value: Json, record: JsonObject): boolean | undefined {
-  if (key === 'deleteRequiredStatuses') return getArray(record, 'requiredStatuses').length === 0
-  const current = record[key]
-  if (current === undefined) return key === 'requiredStatuses' ? isSameSetting(key, value, null) : undefined
-  return isSameSetting(key, value, current) || sameWord(value, current)
-}
-
-/** A queue with the settings that were sent: done. A queue with other settings: refused. */
-function inspectCreate(evidence: WriteObservation): RecoveryResult {
-  if (evidence.record === undefined) return 'not-applied'
-  const applied = appliedSettings(evidence)
-  if (applied.includes(false)) return { refused: 'The branch already has a queue with different settings' }
-  return applied.includes(undefined) ? 'unclear' : 'done'
-}
-
-/** All values that were sent: done. None of them: not applied. Otherwise: unclear. */
-function inspectUpdate(evidence: WriteObservation): RecoveryResult {
-  const applied = evidence.record === undefined ? [] : appliedSettings(evidence)
-  const [first] = applied
-  if (first === undefined || applied.some(isApplied => isApplied !== first)) return 'unclear'
-  return first ? 'done' : 'not-applied'
-}
-
-/**
- * No queue: done, unless the reading is from before the queue was created. An empty queue: not applied. A
- * queue with pull requests: refused.
- */
-function inspectDelete({ record }: WriteObservation): RecoveryResult {
-  if (record === undefined) return 'seems-done'
-  return getArray(record, 'enqueuedPullRequests').length === 0
-    ? 'not-applied'
-    : { refused: 'The queue is not empty' }
-}
-
-const rules: Readonly<Record<RecoveryRule, (evidence: WriteObservation) => RecoveryResult>> = {
-  submit: inspectSubmit,
-  cancel: inspectCancel,
-  restart: inspectRestart,
-  create: inspectCreate,
-  update: inspectUpdate,
-  delete: inspectDelete,
 }

@@ -15,8 +15,8 @@ const getPullRequest = ({ resource }: RefusedRequest, commandLine: CommandLine):
     ? undefined
     : `To check the state of the pull request, run: ${commandLine(['pr', 'get', resource.pr], resource)}`
 
-/** After a change of a pull request was refused: first see what the service knows of it. */
-const afterChange: Hint = (request, commandLine) => {
+/** After a request about a pull request was refused: first see what the service knows of it. */
+const afterPullRequest: Hint = (request, commandLine) => {
   const hint = getPullRequest(request, commandLine)
   if (hint === undefined || (request.status !== 404 && request.status !== 409)) return undefined
   return `${request.status === 404 ? 'Check --repo and --target-branch. ' : ''}${hint}`
@@ -25,7 +25,7 @@ const afterChange: Hint = (request, commandLine) => {
 const afterMissingQueue: Hint = ({ status }, commandLine) =>
   status === 404 ? `Check --repo and --target-branch.\n${listQueues(commandLine)}` : undefined
 
-/** What to do after the service refused a request, by the operation. */
+/** What to do after the service refused a request, where it depends on the operation. */
 const hints: Readonly<Record<string, Hint>> = {
   getSubmittedPullRequest: ({ status, resource }, commandLine) =>
     status === 404 && resource.pr !== undefined
@@ -34,32 +34,17 @@ const hints: Readonly<Record<string, Hint>> = {
   submitPullRequest: (request, commandLine) =>
     request.status === 404
       ? `Check the pull request number, --repo and --target-branch.\n${listQueues(commandLine)}`
-      : afterChange(request, commandLine),
-  cancelPullRequest: afterChange,
-  restartTestsOnPullRequest: afterChange,
+      : afterPullRequest(request, commandLine),
   setImpactedTargets: (request, commandLine) =>
     request.status === undefined
       ? 'To send "ALL" instead of the list, use --all.'
-      : afterChange(request, commandLine),
+      : afterPullRequest(request, commandLine),
   getMergeQueueTestingDetails: (request, commandLine) =>
     request.status === 404 ? getPullRequest(request, commandLine) : undefined,
-  getQueue: afterMissingQueue,
-  updateQueue: afterMissingQueue,
   createQueue: ({ status, resource }, commandLine) =>
     status === 409
       ? `To see the existing queue, run: ${commandLine(['queue', 'get'], resource)}\nTo change its settings, see: mergeq queue update --help`
       : undefined,
-}
-
-/** The command that shows what a change is about. */
-const inspectCommands: Readonly<Record<string, readonly string[]>> = {
-  submitPullRequest: ['pr', 'get'],
-  cancelPullRequest: ['pr', 'get'],
-  restartTestsOnPullRequest: ['pr', 'get'],
-  setImpactedTargets: ['pr', 'get'],
-  createQueue: ['queue', 'get'],
-  updateQueue: ['queue', 'get'],
-  deleteQueue: ['queue', 'get'],
 }
 
 function authentication({ token, resource }: RefusedRequest): string | undefined {
@@ -73,17 +58,25 @@ function authentication({ token, resource }: RefusedRequest): string | undefined
     : `${check} To store another token, run: mergeq auth login`
 }
 
+/** What to do after a refusal, by what the request is about. */
+const hintOf = ({ operation, resource }: RefusedRequest): Hint | undefined =>
+  hints[operation] ??
+  (resource.pr !== undefined
+    ? afterPullRequest
+    : resource.targetBranch !== undefined
+      ? afterMissingQueue
+      : undefined)
+
 /** The advice of the command line: what to type next. */
 export const createAdvice = (commandLine: CommandLine): Advice => ({
   afterRefusal: request =>
-    request.status === 401 ? authentication(request) : hints[request.operation]?.(request, commandLine),
-  toInspect(operation: string, resources: readonly Resource[]) {
-    const words = inspectCommands[operation]
-    if (words === undefined) return []
-    const isPullRequest = words[0] === 'pr'
-    // A command about a pull request shows nothing without its number.
-    const shown = isPullRequest ? resources.filter(({ pr }) => pr !== undefined) : resources
-    const places = isPullRequest ? shown : shown.map(({ repo, targetBranch }) => ({ repo, targetBranch }))
-    return commandLinesByQueue(words, places, commandLine)
+    request.status === 401 ? authentication(request) : hintOf(request)?.(request, commandLine),
+  toInspect(resources: readonly Resource[]) {
+    const pullRequests = resources.filter(({ pr }) => pr !== undefined)
+    if (pullRequests.length > 0) return commandLinesByQueue(['pr', 'get'], pullRequests, commandLine)
+    const queues = resources.flatMap(({ repo, targetBranch }) =>
+      targetBranch === undefined ? [] : [{ repo, targetBranch }],
+    )
+    return commandLinesByQueue(['queue', 'get'], queues, commandLine)
   },
 })

@@ -225,7 +225,7 @@ function submissionNotVisibleError(
   { request: { values }, state: { recordBeforeSubmit = {}, ignoredRecord = recordBeforeSubmit } }: WaitTarget,
   client: ServiceClient,
 ): MergeqError {
-  const commands = client.advice.toInspect('submitPullRequest', [values])
+  const commands = client.advice.toInspect([values])
   const inspect = commands.map(command => `To check the current state, run: ${command}`)
   const [state, since] = ['state', 'stateChangedAt'].map(key => getString(ignoredRecord, key))
   const time = since === undefined ? '' : ` since ${since}`

@@ -20,14 +20,8 @@ import {
 } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getNumber, getString, type JsonObject } from '../../json.ts'
-import {
-  defineOperation,
-  type Pages,
-  param,
-  queueParams,
-  type RecoveryRule,
-  requiredParam,
-} from '../operation.ts'
+import { defineOperation, type Pages, param, queueParams, requiredParam } from '../operation.ts'
+import type { RecoveryRule } from '../recovery-rules.ts'
 import { emptyDecoder, listDecoder, missingPartErrorWithMessage, recordDecoder } from '../response.ts'
 import { pullRequestListRecord, pullRequestRecord, testRunRecord } from './fields.ts'
 

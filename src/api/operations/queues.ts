@@ -1,7 +1,8 @@
 import { type QueueSetting, queueSettings } from '../../domain/queue-settings.ts'
 import { withNormalizedState } from '../../domain/states.ts'
 import { getArray, isObject, type JsonObject } from '../../json.ts'
-import { defineOperation, inBody, queueParams, type RecoveryRule } from '../operation.ts'
+import { defineOperation, inBody, queueParams } from '../operation.ts'
+import type { RecoveryRule } from '../recovery-rules.ts'
 import { emptyDecoder, recordDecoder, recordOrEmptyDecoder } from '../response.ts'
 import { entryRecord, type Field, field, list, open, type RecordType, required, words } from './fields.ts'
 
