@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { serviceMessageOf } from '../../src/api/error-response.ts'
 import { type Answer, mergeq, type Outcome, openStory, type Seen, type Setting } from '../support/harness.ts'
-import { type OperationExample, operationExamples } from '../support/operations.ts'
+import { type OperationExample, operationExamples, queueChanges } from '../support/operations.ts'
 
 // Repeats have tests of their own: here every request is sent once.
 const where = '-R acme/web -b main --retries 0'
@@ -21,17 +21,17 @@ const reads = operationExamples
   .map(example => [wordsOf(example), example.name] as const)
 const readsOfJson = reads.filter(([, operation]) => operation !== 'getMergeQueueMetrics')
 
-const changes: readonly (readonly [words: string, operation: string, more?: object])[] = [
-  [`pr submit 7 ${where}`, 'submitPullRequest', { pr: 7 }],
-  [`pr cancel 7 ${where}`, 'cancelPullRequest', { pr: 7 }],
-  [`pr restart 7 ${where}`, 'restartTestsOnPullRequest', { pr: 7 }],
-  [`pr targets 7 a b --sha 4f2a ${where}`, 'setImpactedTargets', { pr: 7, targets: 2 }],
+/** A command line, its operation, and what its receipt names besides the queue. */
+const changes: readonly (readonly [words: string, operation: string, more: object])[] = [
+  ...queueChanges.map(example => {
+    const about = { ...example.options }
+    const pr = 'pr' in about ? { pr: 7 } : {}
+    const targets = 'targets' in about ? { targets: 2 } : {}
+    return [`${example.line} ${where}`, example.name, { ...pr, ...targets }] as const
+  }),
   [`pr targets 7 --all --sha 4f2a ${where}`, 'setImpactedTargets', { pr: 7, targets: 'ALL' }],
   [`pr targets 7 --none --sha 4f2a ${where}`, 'setImpactedTargets', { pr: 7, targets: 0 }],
-  [`queue create ${where}`, 'createQueue'],
-  [`queue update --batch ${where}`, 'updateQueue'],
-  [`queue pause ${where}`, 'updateQueue'],
-  [`queue delete --yes ${where}`, 'deleteQueue'],
+  [`queue pause ${where}`, 'updateQueue', {}],
 ]
 
 const receiptOf = (

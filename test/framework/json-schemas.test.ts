@@ -5,6 +5,7 @@ import { hasName, receiptRecord } from '../../src/cli/fields.ts'
 import { isObject, type Json, type JsonObject } from '../../src/json.ts'
 import { allCommands } from '../support/commands.ts'
 import { mergeq, openStory } from '../support/harness.ts'
+import { queueChanges } from '../support/operations.ts'
 import { documentsIn } from '../support/pr-wait.ts'
 
 const help = JSON.parse((await mergeq('help --json')).out)
@@ -66,7 +67,7 @@ const files = {
   'junit.xml': '<testsuite><testcase name="a" classname="b"><failure/></testcase></testsuite>',
 }
 
-const lines = `
+const firstLines = `
 pr submit 7 9
 pr submit 12 --wait --interval 1s
 pr land 13 --interval 1s
@@ -79,7 +80,6 @@ pr wait 7 --match-head 4f2a9c1 --interval 1s
 pr explain 7
 pr explain 9
 pr explain 100
-pr restart 7
 pr submit 14
 queue get
 pr cancel 14 --yes
@@ -110,6 +110,13 @@ config get repo
 doctor`
   .trim()
   .split('\n')
+/** These, and those of the operations whose command is not among them. */
+const lines = [
+  ...firstLines,
+  ...queueChanges
+    .map(({ line }) => line)
+    .filter(line => !firstLines.map(commandOf).includes(commandOf(line))),
+]
 
 test('what the sandbox makes of every command is what its schema says', async () => {
   const checked = new Set<string>(['guard', 'sandbox start', 'flaky get', 'flaky link'])

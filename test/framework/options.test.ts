@@ -157,6 +157,7 @@ const onSeveral = (command: string): NonNullable<Rows['options']> => ({
   '--yes': { line: `${command} --all` },
 })
 
+/** The options of every command for several pull requests, for a command line without them. */
 const stopsOnError = (line: string): NonNullable<Rows['options']> => ({
   '--stop-on-error': {
     line: `${line} 7 8 --retries 0`,
@@ -183,7 +184,6 @@ const table: Readonly<Record<string, Rows>> = {
   'pr submit': {
     options: {
       ...waitOptions('pr submit 7 --wait --timeout 40s'),
-      ...stopsOnError('pr submit'),
       '--wait': { typed: '--wait --timeout 5s' },
     },
   },
@@ -194,7 +194,6 @@ const table: Readonly<Record<string, Rows>> = {
       ...waitOptions('pr land 7 --timeout 40s'),
       '--until': { line: 'pr land 7 --timeout 40s', typed: '--until testing', setting: { answer } },
       '--match-head': { setting: { answer } },
-      ...stopsOnError('pr land'),
       '--attempts': { line: 'pr land 7 --timeout 1m --resubmit any', typed: '--attempts 1' },
       '--set': {},
     },
@@ -202,8 +201,7 @@ const table: Readonly<Record<string, Rows>> = {
   'pr cancel': {
     options: { ...stopsOnError('pr cancel --yes'), '--yes': { line: 'pr cancel 7 8' } },
   },
-  'pr restart': { options: stopsOnError('pr restart') },
-  'pr get': { options: { ...stopsOnError('pr get'), '--grace': { setting: { answer: knowsNothing } } } },
+  'pr get': { options: { '--grace': { setting: { answer: knowsNothing } } } },
   'pr list': { setting: { answer: listing } },
   'pr targets': {
     line: `pr targets 7 --sha ${sha}`,
@@ -231,7 +229,6 @@ const table: Readonly<Record<string, Rows>> = {
     line: 'pr wait 7 --timeout 40s',
     options: {
       ...waitOptions('pr wait 7 --timeout 40s'),
-      '--if-empty': readsNothing('pr wait'),
       '--stop-on-error': {
         line: 'pr wait 7 8 --timeout 40s',
         setting: {
@@ -243,9 +240,6 @@ const table: Readonly<Record<string, Rows>> = {
         },
       },
     },
-  },
-  'pr explain': {
-    options: stopsOnError('pr explain'),
   },
   'queue update': { line: 'queue update --set x=1' },
   'queue pause': { line: 'queue pause --yes', options: onSeveral('queue pause') },
@@ -417,7 +411,7 @@ const lineWithoutOptions = (command: string): string =>
 /** The command line on which an option of a command shows its effect, and its host. */
 function shownBy({ command, name, choices, value }: (typeof allOptions)[number]): Required<Shows> {
   const { line = lineWithoutOptions(command), setting, options = {} } = table[command] ?? {}
-  const { [name]: shows = {} } = options
+  const { [name]: shows = {} } = { ...stopsOnError(command), ...options }
   const typed = [name, ...(value === undefined ? [] : [choices?.at(-1) ?? values.get(name) ?? '3'])].join(' ')
   return { typed, line, ...shows, setting: { ...setting, ...shows.setting } }
 }

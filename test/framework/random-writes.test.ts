@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
+import type { WriteRecovery } from '../../src/api/operation.ts'
 import {
   type Act,
   actNames,
@@ -19,6 +20,7 @@ import {
   type Version,
 } from '../support/faulty-sandbox.ts'
 import type { Outcome } from '../support/harness.ts'
+import { changeExamples, queueChanges } from '../support/operations.ts'
 import { restoreTransport } from '../support/replaced-transport.ts'
 import { sampleRuns } from '../support/sample.ts'
 
@@ -48,28 +50,25 @@ interface Command {
 }
 
 const commands: readonly Command[] = [
+  ...queueChanges.map(({ line, operation }) => ({
+    line,
+    keys: ['pr' in operation.params ? 'main#7' : 'main'],
+  })),
   { line: 'pr submit 7', keys: ['main#7'] },
-  { line: 'pr submit 7 --priority high', keys: ['main#7'] },
-  { line: 'pr submit 7 --priority 50 --no-batch', keys: ['main#7'] },
+  { line: 'pr submit 7 --priority 50', keys: ['main#7'] },
   { line: 'pr submit 7 8 9', keys: ['main#7', 'main#8', 'main#9'] },
   { line: 'pr submit 7 --wait --timeout 3m --interval 5s', keys: ['main#7'] },
   { line: 'pr submit 7 8 --wait --timeout 3m --interval 5s', keys: ['main#7', 'main#8'] },
   { line: 'pr submit 7 --wait --timeout 40s --interval 5s', keys: ['main#7'] },
   { line: 'pr submit 7 --wait --timeout 3m --interval 2s --until testing', keys: ['main#7'] },
-  { line: 'pr cancel 7', keys: ['main#7'] },
   { line: 'pr cancel 7 -b prod', keys: ['prod#7'] },
   { line: 'pr cancel 7 8 9 --yes', keys: ['main#7', 'main#8', 'main#9'] },
-  { line: 'pr restart 7', keys: ['main#7'] },
   { line: 'pr restart 7 8', keys: ['main#7', 'main#8'] },
-  { line: 'pr targets 7 //a //b --sha 4f2a9c1', keys: ['main#7'] },
-  { line: 'queue create --mode parallel --concurrency 3', keys: ['main'] },
   { line: 'queue create -b prod', keys: ['prod'] },
-  { line: 'queue update --concurrency 5 --batch', keys: ['main'] },
   { line: 'queue update --set concurrency=7', keys: ['main'] },
   { line: 'queue pause', keys: ['main'] },
   { line: 'queue resume', keys: ['main'] },
   { line: 'queue drain', keys: ['main'] },
-  { line: 'queue delete --yes', keys: ['main'] },
   { line: 'queue delete --cancel-all --yes', keys: ['main', 'main#7', 'main#8', 'main#9'] },
   { line: 'queue apply -f queue.yaml --create --yes', keys: ['main'] },
   { line: 'api submitPullRequest -F pr.number=7', keys: ['main#7'] },
@@ -193,6 +192,11 @@ const during = <T>(history: readonly Version<T>[] = [], from: number, to: number
   return first < 0 ? [{ at: from, value: undefined, shown: '', by: undefined }, ...within] : within
 }
 
+/** What is known of each change; of an unknown operation, nothing. */
+const recoveries = new Map<string, WriteRecovery | undefined>(
+  changeExamples.map(({ name, operation }) => [name, operation.recovery]),
+)
+
 /** Whether what a change is for was so at a moment from its first sending to the end. */
 function wasSo(sandbox: FaultySandbox, sending: Sending, end: number): boolean {
   const { operation, key, body, at } = sending
@@ -204,8 +208,8 @@ function wasSo(sandbox: FaultySandbox, sending: Sending, end: number): boolean {
   const hasSettings = (queue: Settings | undefined) =>
     queue !== undefined &&
     Object.entries(settings).every(([name, value]) => isSameSetting(queue[name], value))
-  switch (operation) {
-    case 'submitPullRequest': {
+  switch (recoveries.get(operation)?.readBack?.rule) {
+    case 'submit': {
       const priority = priorityIn(body.priority)
       return pulls(
         pull =>
@@ -215,16 +219,16 @@ function wasSo(sandbox: FaultySandbox, sending: Sending, end: number): boolean {
           (body.noBatch === undefined || pull.noBatch === body.noBatch),
       )
     }
-    case 'cancelPullRequest':
+    case 'cancel':
       return pulls(pull => !isQueued(pull) && pull?.state !== 'MERGED')
-    case 'restartTestsOnPullRequest':
+    case 'restart':
       return pulls(pull => pull?.state === 'TESTING' && pull.changedAt >= at)
-    case 'createQueue':
-    case 'updateQueue':
+    case 'create':
+    case 'update':
       // Settings have no date: a reading that is behind may show what another client changed right before
       // (docs/lost-responses.md).
       return queues(hasSettings, at - latestShown)
-    case 'deleteQueue':
+    case 'delete':
       return queues(queue => queue === undefined)
     default:
       return false
@@ -235,9 +239,8 @@ function wasSo(sandbox: FaultySandbox, sending: Sending, end: number): boolean {
  * Whether another client undid what was applied without leaving a trace: settings of a queue and the priority
  * of a queued pull request have none, so no reading can show that they were ours for a while.
  */
-function wasUndone(sandbox: FaultySandbox, { number, operation, key }: Sending): boolean {
-  const versions: readonly Version<unknown>[] =
-    (/queue$/i.test(operation) ? sandbox.queues.get(key) : sandbox.pulls.get(key)) ?? []
+function wasUndone(sandbox: FaultySandbox, { number, key }: Sending): boolean {
+  const versions: readonly Version<unknown>[] = sandbox.queues.get(key) ?? sandbox.pulls.get(key) ?? []
   const ours = versions.findIndex(({ by }) => by === number)
   const dateOf = (value: unknown) => Object(value).changedAt
   // A queue that is deleted takes the records of its pull requests with it.
@@ -271,9 +274,9 @@ function contradictions(
     groups.set(name, [...(groups.get(name) ?? []), sending])
   }
   for (const [name, group] of groups) {
+    const { replay = 'never' } = recoveries.get(group[0]?.operation ?? '') ?? {}
     const counted = group.filter(({ fault }) => fault.kind !== 'limited')
-    const most = /^restart|^renumber/.test(name) ? 1 : 2
-    if (counted.length > most) wrong(`${name} was sent ${counted.length} times`)
+    if (counted.length > (replay === 'never' ? 1 : 2)) wrong(`${name} was sent ${counted.length} times`)
     if (new Set(group.map(({ text }) => text)).size > 1) wrong(`${name} was sent with other bytes`)
     const [first, second] = counted
     if (first !== undefined && second !== undefined && second.at - first.endedAt > 60_000)

@@ -1,5 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
+import type { WriteRecovery } from '../../src/api/operation.ts'
 import type { OperationName } from '../../src/api/operations/index.ts'
+import { recoveryRules } from '../../src/api/recovery-rules.ts'
 import {
   type Act,
   type ChangeFault,
@@ -9,7 +11,7 @@ import {
   type Scenario,
 } from '../support/faulty-sandbox.ts'
 import { noon, type Setting } from '../support/harness.ts'
-import { changeExamples, type OperationExample, operations } from '../support/operations.ts'
+import { type OperationExample, operations, queueChanges } from '../support/operations.ts'
 import { restoreTransport } from '../support/replaced-transport.ts'
 
 // Test files share loaded modules: this one loads its own, in which a module is replaced, and leaves none of
@@ -53,10 +55,8 @@ async function outcomeOf(line: string, scenario: Partial<Scenario>, setting: Set
   return `${letters}, applied ${applied}: ${code} ${delivery}`
 }
 
-/** The changes of this test; no operation shows the ticket that is linked to a test, and a second link may do harm. */
-const changes = changeExamples.filter(({ name }) => name !== 'flaky-tests/link-ticket-to-test-case')
-const names = changes.map(({ name }) => name)
-const [submit, cancel, restart, targets, create, update, remove] = [
+/** One change of each rule of recovery, and one that no reading shows. */
+const ruled = [
   'submitPullRequest',
   'cancelPullRequest',
   'restartTestsOnPullRequest',
@@ -65,6 +65,7 @@ const [submit, cancel, restart, targets, create, update, remove] = [
   'updateQueue',
   'deleteQueue',
 ] as const satisfies readonly OperationName[]
+const [submit, cancel, restart, targets, create, update, remove] = ruled
 
 /** The command line of a change, and the queues in which it changes something. */
 function lineAndStage(name: OperationName): { readonly line: string; readonly stage: Partial<Scenario> } {
@@ -72,9 +73,14 @@ function lineAndStage(name: OperationName): { readonly line: string; readonly st
   return { line, stage: change?.stage ?? {} }
 }
 
-/** The changes that a reading shows, and those that are then sent again. */
-const readable = names.filter(name => name !== targets)
-const replayable = readable.filter(name => name !== restart)
+const namesOf = (isMeant: (recovery: WriteRecovery) => boolean) =>
+  queueChanges.flatMap(({ name, operation: { recovery } }) =>
+    recovery !== undefined && isMeant(recovery) ? [name] : [],
+  )
+/** All changes, those that a reading shows, and those that are then sent again. */
+const names = namesOf(() => true)
+const readable = namesOf(({ readBack }) => readBack !== undefined)
+const replayable = namesOf(({ replay }) => replay === 'if-not-applied')
 
 const losses: readonly Loss[] = ['reset', 'time-out', 408, 503, 'cut', 'page']
 const lost: ChangeFault = { kind: 'before', loss: 'reset' }
@@ -103,7 +109,7 @@ const beforeReplay = (what: Act['what']): Partial<Scenario> => ({
   acts: [{ at: 7_300, what, pr: 7, branch: 'main' }],
 })
 
-/** By the operation: what holds for it, or else what holds for all others. */
+/** By the operation: what holds for it, or else what holds for all others of `ruled`. */
 type Expected = string | (Partial<Readonly<Record<OperationName, string>>> & { readonly others: string })
 
 const notSent = 'c rrr c, applied 1: 0 confirmed'
@@ -111,12 +117,32 @@ const unknown = (requests: string, count: number) => `${requests}, applied ${cou
 
 type Row = readonly [Partial<Scenario>, Expected, concerned?: readonly OperationName[]]
 
+const rowsOfLoss = (loss: Loss): Readonly<Record<string, Row>> => ({
+  [`lost before it was applied (${loss}): read, and sent once more`]: [
+    { changes: [{ kind: 'before', loss }] },
+    { [targets]: 'c c, applied 1: 0 confirmed', [restart]: unknown('c rrr', 0), others: notSent },
+  ],
+  [`applied, and the response is lost (${loss}): confirmed by a reading`]: [
+    { changes: [{ kind: 'after', loss }] },
+    {
+      [targets]: 'c c, applied 2: 0 confirmed',
+      // A run that began in the second of the sending may be an older one.
+      [restart]: unknown('c rrr', 1),
+      // An end that is not dated after the second of the sending must be seen three times.
+      [cancel]: 'c rrr, applied 1: 0 confirmed-by-read',
+      [remove]: 'c rrr, applied 1: 0 confirmed-by-read',
+      others: 'c r, applied 1: 0 confirmed-by-read',
+    },
+  ],
+})
+
 const rows: Readonly<Record<string, Row>> = {
   '429, then good': [{ changes: [limited] }, 'c c, applied 1: 0 confirmed'],
   '429, always: repeated as often as --retries says': [
     { changes: times(9, limited) },
     'c c c c, applied 0: 7 not-applied',
   ],
+  ...Object.assign({}, ...losses.map(rowsOfLoss)),
   'no connection, then good': [{ changes: [{ kind: 'not-sent' }] }, 'c, applied 1: 0 confirmed'],
   '422': [{ changes: [refused(422)] }, 'c, applied 0: 6 not-applied'],
   '401': [{ changes: [refused(401)] }, 'c, applied 0: 4 not-applied'],
@@ -238,40 +264,23 @@ const rows: Readonly<Record<string, Row>> = {
   ],
 }
 
-const expectedOf = (expected: Expected, change: OperationName): string =>
-  typeof expected === 'string' ? expected : (expected[change] ?? expected.others)
+test('each rule of recovery has a change here', () => {
+  const rules = queueChanges
+    .filter(({ name }) => ruled.some(one => one === name))
+    .map(({ operation }) => operation.recovery?.readBack?.rule)
+  expect(new Set(rules)).toEqual(new Set([...Object.keys(recoveryRules), undefined]))
+})
 
 describe.each(names)('a change without a clear response: %s', change => {
   const { line, stage } = lineAndStage(change)
-  for (const [title, [scenario, expected, concerned = names]] of Object.entries(rows))
-    if (concerned.includes(change))
+  for (const [title, [scenario, expected, concerned]] of Object.entries(rows)) {
+    const isSame = typeof expected === 'string'
+    if ((concerned ?? (isSame ? names : ruled)).includes(change))
       test(title, async () => {
-        expect(await outcomeOf(line, { ...stage, ...scenario })).toBe(expectedOf(expected, change))
+        const outcome = await outcomeOf(line, { ...stage, ...scenario })
+        expect(outcome).toBe(isSame ? expected : (expected[change] ?? expected.others))
       })
-
-  test.each(losses)('lost before it was applied (%s): read, and sent once more', async loss => {
-    const expected = {
-      [targets]: 'c c, applied 1: 0 confirmed',
-      [restart]: unknown('c rrr', 0),
-      others: notSent,
-    }
-    const scenario = { ...stage, changes: [{ kind: 'before', loss } as const] }
-    expect(await outcomeOf(line, scenario)).toBe(expectedOf(expected, change))
-  })
-
-  test.each(losses)('applied, and the response is lost (%s): confirmed by a reading', async loss => {
-    const expected = {
-      [targets]: 'c c, applied 2: 0 confirmed',
-      // A run that began in the second of the sending may be an older one.
-      [restart]: unknown('c rrr', 1),
-      // An end that is not dated after the second of the sending must be seen three times.
-      [cancel]: 'c rrr, applied 1: 0 confirmed-by-read',
-      [remove]: 'c rrr, applied 1: 0 confirmed-by-read',
-      others: 'c r, applied 1: 0 confirmed-by-read',
-    }
-    const scenario = { ...stage, changes: [{ kind: 'after', loss } as const] }
-    expect(await outcomeOf(line, scenario)).toBe(expectedOf(expected, change))
-  })
+  }
 
   test('--retries 0: neither read nor sent again', async () => {
     for (const [count, fault] of [lost, applied].entries())
@@ -306,9 +315,9 @@ const special: Readonly<Partial<Record<OperationName, Cases>>> = {
     'waits already, as asked for': [{ pulls: { 'main#7': { priority: 10, noBatch: true } } }, again],
     'waits already, with our priority, but in batches': [{ pulls: { 'main#7': { priority: 10 } } }, notSent],
     'failed an hour ago': [{ pulls: { 'main#7': 'FAILED' } }, notSent],
-    'somebody submits it with another priority': [beforeReading('submit'), unknown('c rrr', 0)],
+    'somebody submits it with another priority': [beforeReading(submit), unknown('c rrr', 0)],
     'applied; somebody cancels it at once': [
-      { changes: [applied], ...beforeReading('cancel') },
+      { changes: [applied], ...beforeReading(cancel) },
       unknown('c rrr', 1),
     ],
     'a submission of before, which was cancelled meanwhile, is not ours': [
@@ -329,12 +338,12 @@ const special: Readonly<Partial<Record<OperationName, Cases>>> = {
       'c rrr, applied 0: 6 not-applied',
     ],
     'applied; somebody submits it again': [
-      { changes: [applied], ...beforeReading('submit') },
+      { changes: [applied], ...beforeReading(submit) },
       unknown('c rrr', 1),
     ],
     'never submitted': [{ pulls: {} }, again],
     'somebody cancels it before the replay': [
-      beforeReplay('cancel'),
+      beforeReplay(cancel),
       'c rrr c r, applied 0: 0 confirmed-by-read',
     ],
     "the service's clock is 3 h behind": [
@@ -405,7 +414,7 @@ const special: Readonly<Partial<Record<OperationName, Cases>>> = {
     ],
     // The first sending may have made it, before somebody changed it.
     'there with other settings after the readings, so that the replay gets 409': [
-      beforeReplay('create'),
+      beforeReplay(create),
       unknown('c rrr c rrr', 0),
     ],
     'other settings on a replica that is behind are no refusal': [
@@ -414,13 +423,13 @@ const special: Readonly<Partial<Record<OperationName, Cases>>> = {
     ],
   },
   [update]: {
-    'somebody sets one of the two values': [beforeReading('update'), unknown('c rrr', 0)],
+    'somebody sets one of the two values': [beforeReading(update), unknown('c rrr', 0)],
     'applied, and the queue is deleted': [
-      { changes: [applied], ...beforeReading('delete') },
+      { changes: [applied], ...beforeReading(remove) },
       unknown('c rrr', 1),
     ],
     'one value is there at the replay, which is refused': [
-      { changes: [lost, limited], ...beforeReplay('update') },
+      { changes: [lost, limited], ...beforeReplay(update) },
       unknown('c rrr c rrr', 0),
     ],
   },
@@ -431,7 +440,7 @@ const special: Readonly<Partial<Record<OperationName, Cases>>> = {
       'c r, applied 0: 6 not-applied',
     ],
     'gone after the readings, so that the replay gets 404': [
-      beforeReplay('delete'),
+      beforeReplay(remove),
       'c rrr c rrr, applied 0: 0 confirmed-by-read',
     ],
     'shown with pull requests by two readings that are behind': [

@@ -12,6 +12,7 @@ import { formatPullRequest, formatQueue, formatQueueSettings } from '../../src/s
 import { createService } from '../../src/sandbox/service.ts'
 import { defaultQueue } from '../../src/sandbox/state.ts'
 import { mergeq, noon, type Setting } from './harness.ts'
+import { queueChanges } from './operations.ts'
 import { network, networkEnv } from './replaced-transport.ts'
 
 /** A clock whose time passes only while everything sleeps: what sleeps side by side wakes in order. */
@@ -73,22 +74,27 @@ export type ReadFault =
   | { readonly kind: 'previous' | 'brief-404' }
   | { readonly kind: 'refused'; readonly status: number }
 
-/** The operations of acts of other clients, with the settings that they send. */
-const clientActs = {
-  submit: { operation: 'submitPullRequest' },
-  cancel: { operation: 'cancelPullRequest' },
-  restart: { operation: 'restartTestsOnPullRequest' },
-  create: { operation: 'createQueue' },
-  delete: { operation: 'deleteQueue' },
-  update: { operation: 'updateQueue', settings: { concurrency: 5 } },
-  pause: { operation: 'updateQueue', settings: { state: 'PAUSED' } },
-} as const satisfies Readonly<Record<string, { operation: OperationName; settings?: object }>>
-
 /** What the queue itself does. */
 const queueActs = { advance, fail }
 
-export type ActName = keyof typeof clientActs | keyof typeof queueActs
-export const actNames = [...Object.keys(clientActs), ...Object.keys(queueActs)] as readonly ActName[]
+/** What another client does is a change that a reading shows, or a pause. */
+export type ActName = OperationName | 'pause' | keyof typeof queueActs
+export const actNames: readonly ActName[] = [
+  ...queueChanges.flatMap(({ name, operation }) =>
+    operation.recovery?.readBack === undefined ? [] : [name],
+  ),
+  'pause',
+  'advance',
+  'fail',
+]
+
+/** The request of an act of another client. */
+function requestOf(what: ActName, pr: number): { readonly operation: string; readonly fields: object } {
+  if (what === 'pause') return { operation: 'updateQueue', fields: { state: 'PAUSED' } }
+  const { operation, change } = queueChanges.find(({ name }) => name === what) ?? {}
+  const about = operation?.params.pr === undefined ? {} : { pr: { number: pr } }
+  return { operation: what, fields: { ...about, ...change?.sentByOthers } }
+}
 
 /**
  * What another client, or the queue itself, does at a moment, in milliseconds from the start of the command.
@@ -175,10 +181,10 @@ export const pullKey = (repository: string, branch: string, pr: unknown) => `${r
 export const queueKey = (repository: string, branch: string) => `${repository} ${branch}`
 
 /** The key of what a body is about. */
-function keyOf(operation: string, body: Readonly<Record<string, unknown>>): string {
+function keyOf(body: Readonly<Record<string, unknown>>): string {
   const { host, owner, name } = Object(body.repo)
   const [repository, branch] = [`${host}/${owner}/${name}`, String(body.targetBranch)]
-  return /queue$/i.test(operation)
+  return body.pr === undefined
     ? queueKey(repository, branch)
     : pullKey(repository, branch, Object(body.pr).number)
 }
@@ -343,9 +349,8 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
       const queue = state.listQueues().find(({ targetBranch }) => targetBranch === branch)
       if (queue !== undefined) queueActs[what](queue, pr)
     } else {
-      const { operation, settings = {} }: { operation: string; settings?: object } = clientActs[what]
-      const about = /Queue$/.test(operation) ? settings : { pr: { number: pr } }
-      send(operation, JSON.stringify({ repo, targetBranch: branch, ...about }))
+      const { operation, fields } = requestOf(what, pr)
+      send(operation, JSON.stringify({ repo, targetBranch: branch, ...fields }))
     }
     observe()
   }
@@ -380,7 +385,7 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
     began: () => void,
   ): Promise<HttpResponse> => {
     const body = JSON.parse(text)
-    const key = keyOf(operation, body)
+    const key = keyOf(body)
     const isFirst = sendings.every(one => one.operation !== operation || one.key !== key)
     const drawn = faults.shift() ?? { kind: 'none' }
     const fault: ChangeFault =
@@ -426,7 +431,7 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
   }
 
   const show = async (operation: string, text: string, limit: number): Promise<HttpResponse> => {
-    const key = keyOf(operation, JSON.parse(text))
+    const key = keyOf(JSON.parse(text))
     await clock.sleep(scenario.latency)
     catchUp()
     const trouble = troubles.shift() ?? { kind: 'none' }

@@ -18,6 +18,8 @@ export interface OperationExample {
     readonly shownBy?: string
     /** The queues and pull requests that it can change, where an empty queue is not enough. */
     readonly stage?: Partial<Scenario>
+    /** What another client sends for such a change, besides what it is about. */
+    readonly sentByOthers?: object
   }
 }
 
@@ -134,7 +136,11 @@ export const operations = {
     line: 'queue update --concurrency 5 --batch',
     options: { concurrency: 5, batch: true },
     response: queue,
-    change: { name: 'The update of the queue for main', ...shownByQueue },
+    change: {
+      name: 'The update of the queue for main',
+      ...shownByQueue,
+      sentByOthers: { concurrency: 5 },
+    },
   },
   deleteQueue: {
     line: 'queue delete --yes',
@@ -215,6 +221,9 @@ export const operationExamples: readonly NamedOperation[] = serviceOperations.ma
 
 /** Those that change something. */
 export const changeExamples = operationExamples.filter(({ operation }) => operation.recovery !== undefined)
+
+/** The changes of a pull request or a queue, which the line names by default: #7 or the queue for main. */
+export const queueChanges = changeExamples.filter(({ operation }) => 'targetBranch' in operation.params)
 
 /** The text of a response. */
 export const responseText = ({ response }: OperationExample): string =>
