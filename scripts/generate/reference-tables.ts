@@ -64,10 +64,16 @@ const renderExitCodeOrder = (): string =>
 
 const operations: readonly Operation[] = serviceOperations
 
+/** What happens to a change that got no response. */
+function outcomeTextOf({ readBack, replay }: WriteRecovery): string {
+  if (readBack === undefined) return replay === 'never' ? 'reported as unknown' : 'sent again once'
+  return `read back: ${code(readBack.rule)}${replay === 'never' ? ', never sent again' : ''}`
+}
+
 const renderOperations = ({ commands }: ProgramHelp): string =>
   renderTable(
-    ['operation', 'method', 'path', 'effect', 'command'],
-    operations.map(({ route, recovery }) => {
+    ['operation', 'method', 'effect', 'without a response', 'command'],
+    operations.map(({ route, recovery, isHostedOnly = false }) => {
       const name = operationName(route)
       // The command that is the operation, or else the first that begins with it.
       const sender =
@@ -76,33 +82,11 @@ const renderOperations = ({ commands }: ProgramHelp): string =>
       return [
         code(name),
         operationMethod(route),
-        code(`/${name}`),
-        recovery === undefined ? 'read' : 'change',
+        `${recovery === undefined ? 'read' : 'change'}${isHostedOnly ? ', hosted service only' : ''}`,
+        recovery === undefined ? 'retried' : outcomeTextOf(recovery),
         sender === undefined ? '' : code(`mergeq ${sender.command}`),
       ]
     }),
-  )
-
-const replayTexts = {
-  'if-not-applied': 'once, if it was not applied',
-  'without-reading': 'once, without reading',
-  never: 'never',
-} as const
-
-const outcomeTextOf = ({ readBack, replay }: WriteRecovery): string =>
-  readBack !== undefined ? 'read back' : replay === 'never' ? 'reported as unknown' : 'sent again'
-
-const renderRetryRules = (): string =>
-  renderTable(
-    ['operation', 'after an ambiguous failure', 'read back with', 'sent again'],
-    operations.map(({ route, recovery }) => [
-      code(operationName(route)),
-      recovery === undefined ? 'retried' : outcomeTextOf(recovery),
-      recovery === undefined || recovery.readBack === undefined
-        ? ''
-        : code(operationName(recovery.readBack.operation.route)),
-      recovery === undefined ? 'up to `--retries` times' : replayTexts[recovery.replay],
-    ]),
   )
 
 const formatSeconds = (milliseconds: number): string => `${milliseconds / 1_000} s`
@@ -237,7 +221,6 @@ export const referenceParts = (
     'exit code order': renderExitCodeOrder(),
   },
   'docs/reference/network.md': {
-    'retry rules': renderRetryRules(),
     'time limits': renderTimeLimits(),
     'size limits': renderSizeLimits(),
   },
