@@ -23,7 +23,7 @@ test('what commands print for scripts in both dialects is in test/golden/command
     for (const words of [
       'pr targets 7 //cart:lib //web:app --sha 4f2a9c1',
       'pr submit 7 8 --priority high',
-      'queue update --concurrency 2 --pending-failure-depth 1',
+      'queue update --concurrency 2 --pending-failure-depth 1 --fields state,branch,concurrency,pendingFailureDepth',
       'pr testing --pr 7',
     ]) {
       const [document = [], hosted = []] = await Promise.all(

@@ -249,7 +249,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
   ],
   help: [
     { title: 'mergeq', lines: [''] },
-    { title: 'group', lines: ['pr'] },
-    { title: 'short', lines: ['pr submit -h', 'queue update -h'] },
+    { title: 'group', lines: ['config'] },
+    { title: 'short', lines: ['pr submit -h', 'queue create -h'] },
   ],
 }
