@@ -77,6 +77,15 @@ describe('the changes between two reads', () => {
       position: null,
     })
   })
+
+  test('in words', () => {
+    const change = { pr: 7, from: 'TESTING', to: null, at: now, position: null }
+    expect(describeChange(change)).toBe('#7 TESTING -> left the queue')
+    expect(describeChange({ ...change, position: 2 })).toBe('#7 TESTING -> unknown state, position 2')
+    expect(describeChange({ ...change, pr: null, from: 'RUNNING' })).toBe(
+      'The queue: RUNNING -> unknown state',
+    )
+  })
 })
 
 describe('a frame', () => {
