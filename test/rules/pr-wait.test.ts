@@ -11,7 +11,7 @@ import {
 import type { JsonObject } from '../../src/json.ts'
 import { plainText } from '../../src/output/styled-text.ts'
 import { textWidth } from '../../src/output/text-width.ts'
-import { backOff } from '../../src/wait/poll.ts'
+import { automaticDelay, backOff } from '../../src/wait/poll.ts'
 import type { WaitTarget } from '../../src/wait/readings.ts'
 import { describeEnd } from '../../src/wait/result.ts'
 import { noon } from '../support/harness.ts'
@@ -135,6 +135,14 @@ describe('what a reading means', () => {
         expect(outcomeAt(noon + 9_000, noon)).toBeUndefined()
         expect(outcomeAt(noon + 10_500, noon)).toBe(state.toLowerCase())
       }
+  })
+
+  test.each([
+    ['TESTING', 30_000],
+    ['NOT_READY', 60_000],
+  ])('%s without a change is polled after 2, 5 and 10 s, then every %i ms', (state, usual) => {
+    const delays = [0, 1, 2, 3, 900].map(unchanged => automaticDelay({ state, unchanged }))
+    expect(delays).toEqual([2_000, 5_000, 10_000, usual, usual])
   })
 
   test.each([
