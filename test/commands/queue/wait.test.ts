@@ -46,7 +46,7 @@ describe('`queue wait`', () => {
     ['empty', 'MERGED', 'running', '', 0, 'reached', 0],
     ['empty', 'TESTING, 9 MERGED', 'draining', '--interval 3s', 0, 'reached', 9],
     ['empty', 'PENDING', 'draining', '', 8, 'pending', 0],
-    ['empty', 'TESTING, 2 TESTS_PASSED', 'paused', '', 8, 'pending', 2],
+    ['empty', 'TESTING, 2 TESTS_PASSED', 'paused', '--interval 2s', 8, 'pending', 2],
   ])(
     'until %s: #7 %s in a queue that is %s, with %j, is exit %i',
     async (until, course, state, flags, exit, outcome, elapsed) => {
