@@ -5,7 +5,7 @@ import { mergeq } from '../../test/support/harness.ts'
 import { type ProgramHelp, renderManPage } from './man-page.ts'
 import { queueFileSchema, schemaPath } from './queue-file-schema.ts'
 import { renderCommandTable, renderShortExitCodeTable, replaceMarkedParts } from './readme-tables.ts'
-import { referenceParts, renderFormats } from './reference-tables.ts'
+import { referenceParts } from './reference-tables.ts'
 import { drawReadmeSession } from './session-picture.ts'
 import { renderTroubleshooting } from './troubleshooting.ts'
 
@@ -15,7 +15,6 @@ const help: ProgramHelp = JSON.parse((await mergeq('help --json')).out)
 export const markedParts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'README.md': {
     commands: renderCommandTable(allCommands),
-    formats: renderFormats(),
     'exit codes': renderShortExitCodeTable(),
   },
   ...referenceParts(help),

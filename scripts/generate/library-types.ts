@@ -1,8 +1,9 @@
-// Renders the published types of the library: those of src/library/types.ts, and those of the operations. The build
-// writes them.
+// Renders the published types of the library: those of src/library/types.ts, the kinds of errors, and the types of
+// the operations. The build writes them.
 import { operationMethod } from '../../src/api/operation.ts'
 import type { Field, RecordType } from '../../src/api/operations/fields.ts'
 import { sandboxTypes } from '../../src/domain/values/sandbox.ts'
+import { exitCodeList } from '../../src/errors.ts'
 import { iteratorName, methodName } from '../../src/library/method-names.ts'
 import { libraryMethods } from '../../src/methods/index.ts'
 import type { Method } from '../../src/methods/method.ts'
@@ -84,6 +85,10 @@ function declareMethod(operation: Method): string {
 const declareIterator = (operation: Method): string =>
   `${comment(`Iterates over what \`${methodName(operation)}\` lists. A page is requested when the records before it were taken.`, '  ')}  ${iteratorName(operation)}(options?: ${optionsName(operation)}): AsyncGenerator<${operation.response?.name}, void>\n`
 
+const errorKinds = [...new Set(exitCodeList.map(({ kind }) => kind))].filter(kind => kind !== 'ok')
+
+const declareErrorKind = `${comment('The kind of an error.')}export type ErrorKind =${errorKinds.map(kind => `\n  | '${kind}'`).join('')}\n`
+
 const waitMethod = `${comment('Waits until each pull request reached a state, failed or was cancelled, or the time is over. Resolves to a result for each, in the order given.', '  ')}  waitForPullRequests(options: WaitForPullRequestsOptions): Promise<readonly WaitResult[]>\n`
 
 const declareCreateClient = `/**
@@ -112,6 +117,7 @@ export function renderLibraryTypes(source: string): string {
   )
   return [
     source.slice(0, source.indexOf('// In the place of what follows')).trimEnd(),
+    declareErrorKind,
     ...[...records.values()].map(declareRecord),
     ...operations.map(declareOptions),
     `${comment('A client of the service: a method for each operation, with the settings, retries, limits and errors of the command line. Every method rejects with a {@link MergeqError}.')}export interface Client {\n${[...operations.map(declareMethod), ...operations.filter(({ pages }) => pages !== undefined).map(declareIterator), waitMethod].join('')}}\n`,

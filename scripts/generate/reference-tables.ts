@@ -47,7 +47,7 @@ const renderGlobalOptions = ({ globalFlags }: ProgramHelp): string =>
   )
 
 /** Returns the Markdown table of the output formats. */
-export const renderFormats = (): string =>
+const renderFormats = (): string =>
   renderTable(
     ['`--output`', 'what it prints'],
     outputFormats.map(({ name, summary }) => [code(name), summary]),

@@ -1,3 +1,5 @@
+import { formats } from '../domain/output-formats.ts'
+
 /**
  * What people type who know other programs, and what it means here. Of several rows for a word, the first counts.
  *
@@ -80,7 +82,7 @@ export const otherWords: readonly OtherWords[] = [
   ['*', '--repository', '--repo'],
   ['*', '--branch --base --target --queue -B', '--target-branch'],
   ['*', '--format', '--output'],
-  ['*', '--csv --ndjson --markdown --table', '--output *'],
+  ['*', formats.map(name => `--${name}`).join(' '), '--output *'],
   ['*', '--force --confirm -f', '--yes'],
   ['*', '--prio -p', '--priority'],
   ['*', '--top --count --max -L -n', '--limit'],

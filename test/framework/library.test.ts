@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { afterEach, describe, expect, expectTypeOf, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
-import type { exitCodeList } from '../../src/errors.ts'
 import type { Host } from '../../src/host/host.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
 import { getString } from '../../src/json.ts'
 import { type Client, createHostClient } from '../../src/library/client.ts'
 import { iteratorName, methodName } from '../../src/library/method-names.ts'
-import type { ClientOptions, CommonOptions, ErrorKind } from '../../src/library/types.ts'
+import type { ClientOptions, CommonOptions } from '../../src/library/types.ts'
 import { type Answer, mergeq, queueEnv, type Seen, serveScript } from '../support/harness.ts'
 import { operationExamples, responseText, testId } from '../support/operations.ts'
 
@@ -180,9 +179,6 @@ describe('results', () => {
     expect(notices).toEqual([expect.stringMatching(/429.*retrying in/)])
   })
 })
-
-// The compiler compares them.
-expectTypeOf<ErrorKind>().toEqualTypeOf<Exclude<(typeof exitCodeList)[number]['kind'], 'ok'>>()
 
 describe('a wrong option is a usage error in its name, and nothing is sent', () => {
   const text = ['', 7, true, ['x'], null, {}]

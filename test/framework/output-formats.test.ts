@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { formatFlags } from '../support/formats.ts'
 import { type Answer, mergeq, type Seen } from '../support/harness.ts'
 import { slowTest } from '../support/sample.ts'
 import { answerOf } from '../support/untrusted-text.ts'
@@ -64,9 +65,7 @@ const onPipe = { terminal: false }
 const shown: Readonly<Record<string, readonly string[]>> = {
   [`pr get 7 ${where}`]: [
     '>',
-    '',
-    '-o json',
-    '-o csv',
+    ...formatFlags,
     '> -o markdown',
     '> --fields state,prTitle,readiness.hasImpactedTargets',
     '--fields state,prTitle,readiness.hasImpactedTargets',
@@ -200,7 +199,7 @@ describe('shapes', () => {
     async (words, operation) => {
       for (const body of [documents[operation] ?? '', nullsOf(operation)]) {
         const answer = () => ({ body })
-        for (const flags of ['', '-o table', '-o csv', '-o markdown']) {
+        for (const flags of formatFlags.filter(flag => !/json/.test(flag))) {
           const { code, out, err } = await mergeq(`${words} ${flags}`, { answer })
           expect({ code, flags }).toEqual({ code: 0, flags })
           expect(out + err).not.toMatch(/undefined|null|NaN|1970|Invalid|\[object/)
