@@ -9,10 +9,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Service, serveScript } from '../support/harness.ts'
-import { bareEnvironment, launcher } from '../support/programs.ts'
+import { bareEnvironment, launcher, runProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const place = temporaryFolder('mergeq-code-cache-')
@@ -34,19 +33,12 @@ const openHome = (): string => {
 const queueGet = ['queue', 'get', '-R', 'acme/web', '-b', 'main', '--json']
 
 /** Runs the program with a home; resolves to how it ended and what it said. */
-async function run(home: string, words: readonly string[] = queueGet, program = launcher) {
-  const { exitCode, signal, stdout, stderr } = await execa(program, words, {
-    cwd: home,
-    env: { ...bareEnvironment(home), MERGEQ_TOKEN: 'tok_4f2a9c1e77d0', MERGEQ_BASE_URL: service.baseUrl },
-    extendEnv: false,
-    reject: false,
-    stdin: 'ignore',
-    timeout: 15_000,
-  })
-  return { code: exitCode ?? signal, out: stdout, err: stderr }
+function run(home: string, words: readonly string[] = queueGet, program = launcher) {
+  const env = { ...bareEnvironment(home), MERGEQ_TOKEN: 'tok_4f2a9c1e77d0', MERGEQ_BASE_URL: service.baseUrl }
+  return runProgram([program, ...words], { cwd: home, env, timeout: 15_000 })
 }
 
-const works = { code: 0, out: '{"state":"RUNNING","enqueuedPullRequests":[]}', err: '' }
+const works = { code: 0, out: '{"state":"RUNNING","enqueuedPullRequests":[]}\n', err: '' }
 const cacheOf = (home: string): string => join(home, '.cache/mergeq')
 
 /** The files of a cache, with what they hold. */

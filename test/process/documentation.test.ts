@@ -255,7 +255,7 @@ describe('docs/ci.md', { timeout: 90_000 }, () => {
             ),
         ])
         const { code, out, err } = await sh(
-          ['bash', ...shell.split(' '), '-c', adaptForTest(script)] as [string, ...string[]],
+          ['bash', ...shell.split(' '), '-c', adaptForTest(script)],
           folder,
           {
             ...common,

@@ -9,7 +9,7 @@ import renovate from '../../.github/renovate.json' with { type: 'json' }
 import manifest from '../../package.json' with { type: 'json' }
 import { serveScript } from '../support/harness.ts'
 import { npmEnvironment, packPackage } from '../support/package.ts'
-import { bareEnvironment, launcher } from '../support/programs.ts'
+import { bareEnvironment, launcher, runProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const { version } = manifest
@@ -35,18 +35,10 @@ async function run(
   words: readonly string[],
   { env = {}, cwd = place, input }: Surroundings = {},
 ) {
-  const { exitCode, stdout, stderr } = await execa(command, words, {
-    cwd,
-    env: { ...bareEnvironment(folder('home')), ...env },
-    extendEnv: false,
-    reject: false,
-    stripFinalNewline: false,
-    timeout: 60_000,
-    killSignal: 'SIGKILL',
-    ...(input === undefined ? { stdin: 'ignore' as const } : { input }),
-  })
-  for (const text of [stdout, stderr]) expect(text).not.toContain(token)
-  return { code: exitCode, out: stdout, err: stderr }
+  const ownEnv = { ...bareEnvironment(folder('home')), ...env }
+  const result = await runProgram([command, ...words], { cwd, env: ownEnv, input })
+  for (const text of [result.out, result.err]) expect(text).not.toContain(token)
+  return result
 }
 
 /** Every file below a folder, by its path from there. */

@@ -1,9 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Service, serveScript, splitWords } from '../support/harness.ts'
-import { bareEnvironment, launcher } from '../support/programs.ts'
+import { bareEnvironment, launcher, runProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const place = temporaryFolder('mergeq-working-folder-')
@@ -23,27 +22,20 @@ afterAll(async () => {
 })
 
 /** Runs the program in a folder that is removed before it starts. */
-async function runInRemoved(line: string, env: Readonly<Record<string, string>> = {}) {
+function runInRemoved(line: string, env: Readonly<Record<string, string>> = {}) {
   const cwd = join(place, 'removed')
   mkdirSync(cwd, { recursive: true })
-  const { exitCode, stdout, stderr } = await execa(
-    'sh',
-    ['-c', 'rmdir "$PWD" && exec "$@"', '-', process.execPath, launcher, ...splitWords(line)],
-    {
-      cwd,
-      env: {
-        ...bareEnvironment(join(place, 'home')),
-        MERGEQ_TOKEN: 'tok_4f2a9c1e77d0',
-        MERGEQ_BASE_URL: service.baseUrl,
-        ...env,
-      },
-      extendEnv: false,
-      reject: false,
-      stdin: 'ignore',
-      timeout: 15_000,
+  const shell = ['sh', '-c', 'rmdir "$PWD" && exec "$@"', '-', process.execPath, launcher]
+  return runProgram([...shell, ...splitWords(line)], {
+    cwd,
+    env: {
+      ...bareEnvironment(join(place, 'home')),
+      MERGEQ_TOKEN: 'tok_4f2a9c1e77d0',
+      MERGEQ_BASE_URL: service.baseUrl,
+      ...env,
     },
-  )
-  return { code: exitCode, out: stdout, err: stderr }
+    timeout: 15_000,
+  })
 }
 
 describe('in a working folder that was removed', () => {

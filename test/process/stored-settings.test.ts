@@ -12,10 +12,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Service, serveScript } from '../support/harness.ts'
-import { bareEnvironment, testWith } from '../support/programs.ts'
+import { bareEnvironment, runProgram, testWith } from '../support/programs.ts'
 import { done, openHome, runningQueue } from '../support/settings-sources.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { encodingsFound, token } from '../support/tokens.ts'
@@ -49,19 +48,13 @@ function open() {
     ...place,
     /** Runs a command line; a token in a stream fails the test. */
     async run(line: string, { env = {}, by = [] }: Surroundings = {}) {
-      const [command = '', ...words] = [...by, launcher, ...line.split(' ')]
-      const { exitCode, signal, stdout, stderr } = await execa(command, words, {
+      const result = await runProgram([...by, launcher, ...line.split(' ')], {
         cwd: '/',
         env: { ...bareEnvironment(place.home), MERGEQ_BASE_URL: service.baseUrl, ...env },
-        extendEnv: false,
-        reject: false,
-        stdin: 'ignore',
-        stripFinalNewline: false,
         timeout: 15_000,
-        killSignal: 'SIGKILL',
       })
-      expect(encodingsFound(stdout + stderr, token)).toEqual([])
-      return { code: exitCode ?? signal, out: stdout, err: stderr }
+      expect(encodingsFound(result.out + result.err, token)).toEqual([])
+      return result
     },
   }
 }

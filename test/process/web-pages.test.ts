@@ -1,9 +1,8 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { execa } from 'execa'
 import { expect, test } from 'vitest'
 import { serveScript } from '../support/harness.ts'
-import { bareEnvironment, launcher } from '../support/programs.ts'
+import { bareEnvironment, launcher, runProgram } from '../support/programs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const root = temporaryFolder('mergeq-browser-')
@@ -15,9 +14,7 @@ async function getWithBrowser(script?: string) {
   if (script !== undefined) writeFileSync(join(folder, 'xdg-open'), `#!/bin/sh\n${script}\n`, { mode: 0o700 })
   const service = await serveScript(() => ({ body: '{"state":"MERGED","prNumber":7}' }))
   const words = ['pr', 'get', '7', '--web', '-R', 'acme/web', '-b', 'main']
-  const { exitCode, stdout, stderr } = await execa(process.execPath, [launcher, ...words], {
-    reject: false,
-    extendEnv: false,
+  const result = await runProgram([process.execPath, launcher, ...words], {
     cwd: folder,
     env: {
       ...bareEnvironment(folder),
@@ -27,7 +24,7 @@ async function getWithBrowser(script?: string) {
     },
   })
   await service.close()
-  return { code: exitCode, out: stdout, err: stderr, folder }
+  return { ...result, folder }
 }
 
 test('--web starts the browser of this machine, without the token in its environment', async () => {

@@ -13,11 +13,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { execa } from 'execa'
 import manifest from '../../package.json' with { type: 'json' }
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { mergeq, type Setting, splitWords } from './harness.ts'
-import { bareEnvironment, launcher } from './programs.ts'
+import { bareEnvironment, launcher, runProgram } from './programs.ts'
 
 export type Variables = Readonly<Record<string, string>>
 
@@ -121,18 +120,7 @@ export const inSandbox = (sandbox: Sandbox): Variables => ({
 })
 
 /** Runs a script in a shell; how it ended, beside what it said. */
-export async function sh(words: readonly [string, ...string[]], cwd: string, env: Variables) {
-  const [shell, ...rest] = words
-  const { exitCode, stdout, stderr } = await execa(shell, rest, {
-    cwd,
-    env,
-    extendEnv: false,
-    reject: false,
-    stdin: 'ignore',
-    timeout: 60_000,
-  })
-  return { code: exitCode, out: stdout, err: stderr }
-}
+export const sh = (words: readonly string[], cwd: string, env: Variables) => runProgram(words, { cwd, env })
 
 /** A command line that is mergeq alone: no other program, no pattern of files, nothing that it writes. */
 const isMergeqAlone = (line: string): boolean =>

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'
+import { execa } from 'execa'
 import { TestRunner, test } from 'vitest'
 
 /** The launcher that users run, built from these sources before the tests. */
@@ -11,6 +12,35 @@ export const bareEnvironment = (home: string): Record<string, string> => ({
   HOME: home,
   TERM: 'xterm-256color',
 })
+
+/**
+ * Runs a program and its arguments in this environment alone: its exit code or the signal that ended it, and what it
+ * printed, with the end of the last line.
+ */
+export async function runProgram(
+  [program = '', ...args]: readonly string[],
+  {
+    input,
+    ...options
+  }: {
+    readonly cwd: string
+    readonly env: Readonly<Record<string, string | undefined>>
+    readonly input?: string | undefined
+    /** In milliseconds. */
+    readonly timeout?: number
+  },
+) {
+  const { exitCode, signal, stdout, stderr } = await execa(program, args, {
+    timeout: 60_000,
+    ...options,
+    ...(input === undefined ? { stdin: 'ignore' as const } : { input }),
+    extendEnv: false,
+    reject: false,
+    stripFinalNewline: false,
+    killSignal: 'SIGKILL',
+  })
+  return { code: exitCode ?? signal, out: stdout, err: stderr }
+}
 
 const isInstalled = (program: string): boolean => {
   try {
