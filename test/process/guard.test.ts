@@ -102,7 +102,9 @@ describe('with real repositories', () => {
     expect(service.requests.length).toBe(asked)
     git(folder, 'commit', '-q', '--allow-empty', '-m', 'three')
     answer = serviceKnowing({ ...record, state: 'CANCELLED', isCurrentlySubmittedToQueue: false })
-    expect(await push('fix')).toEqual({ code: 0, out: '', err: '' })
+    const byName =
+      'mergeq: The push of fix was checked by the name of the branch only: no remote of the checkout belongs to github.com/acme/web.\n'
+    expect(await push('fix')).toEqual({ code: 0, out: '', err: byName })
     expect(isPushed(folder)).toBe(true)
     expect((await push('--delete', 'fix')).code).toBe(0)
     expect(git(`${folder}.git`, 'branch', '--list', 'fix')).toBe('')
