@@ -164,3 +164,36 @@ export async function openDocumentSandbox(folder: string) {
     },
   }
 }
+
+/** A part of a pipeline: a whole one, a job, or a step, of any of the systems. */
+export interface Part {
+  readonly env?: Variables
+  /** What GitLab and CircleCI call `env`. */
+  readonly variables?: Variables
+  readonly environment?: Variables
+  readonly steps?: readonly (Part | string)[]
+  readonly jobs?: Readonly<Record<string, Part>>
+  readonly run?: string
+  readonly command?: string
+  readonly script?: string | readonly string[]
+}
+
+/**
+ * The scripts of a recipe, in order, each with the variables that the recipe sets for it and as its system
+ * runs it.
+ */
+export function scriptsOf(
+  part: Part,
+  outer: Variables = {},
+): readonly { shell: string; script: string; env: Variables }[] {
+  const env = { ...outer, ...part.env, ...part.variables, ...part.environment }
+  const own = (shell: string, script: string | undefined) =>
+    script === undefined || notRunnable[script] !== undefined ? [] : [{ shell, script, env }]
+  const below = [...(part.steps ?? []), ...Object.values(part.jobs ?? {})]
+  return [
+    ...own('-e', part.run),
+    ...own('-e', part.command),
+    ...own('-eo pipefail', [part.script ?? []].flat().join('\n') || undefined),
+    ...below.flatMap(one => (typeof one === 'string' ? [] : scriptsOf(one, env))),
+  ]
+}
