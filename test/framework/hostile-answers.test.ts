@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { renderReport } from '../../src/commands/flaky/report.ts'
+import { outputFormats } from '../../src/domain/output-formats.ts'
 import { createNodeHost } from '../../src/host/node-host.ts'
 import { createHostClient } from '../../src/library/client.ts'
 import { askingCommands, askingFiles, askingLines } from '../support/asking-commands.ts'
@@ -107,7 +108,8 @@ describe('text that is expensive to lay out, search or cut', () => {
   )
 })
 
-test.each(['', '-o csv', '-o markdown', '-o table'])(
+const rowFormats = outputFormats.filter(({ prints }) => prints === 'rows').map(({ name }) => `-o ${name}`)
+test.each(['', ...rowFormats])(
   'a number that is too large for a number is not shown as infinite (%s)',
   async flags => {
     const body =

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { operationName } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
+import type { OutputFormat } from '../../src/domain/output-formats.ts'
 import { exitCodeList } from '../../src/errors.ts'
 import { mergeq, type Outcome, type Setting } from './harness.ts'
 
@@ -30,7 +31,7 @@ export interface ExpectedResult {
    * The format of standard output; `json` with the number of its documents (1 unless said), `bytes` is passed
    * on untouched.
    */
-  readonly format?: 'tsv' | 'table' | 'csv' | 'markdown' | 'ndjson' | 'json' | 'bytes'
+  readonly format?: OutputFormat['name'] | 'tsv' | 'bytes'
   readonly documents?: number
   /** Colours were asked for or the output is a terminal: they are no control characters. */
   readonly colored?: boolean
