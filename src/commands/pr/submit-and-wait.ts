@@ -49,7 +49,10 @@ export async function submitAndWait(
   const own = [...requestOf.keys()]
   const reporter = new WaitReporter(own, wait, cli)
   const submitting: Submitting = {
-    ...{ cli, wait, resubmit, requestOf },
+    cli,
+    wait,
+    resubmit,
+    requestOf,
     reportAttempt: (pr, attempt, reason) => reporter.reportAttempt(pr, attempt, reason),
   }
   const results = new Map<WaitTarget['request'], RequestResult>()
