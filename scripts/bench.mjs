@@ -98,7 +98,11 @@ function measureAll(running, env, folder) {
   )
   const median = (samples, name) => (samples === undefined ? undefined : summarize(samples.get(name)).median)
   return running.map(({ name, per, quoted, target, megabytes }) => ({
-    ...{ name, per, quoted, target, megabytes },
+    name,
+    per,
+    quoted,
+    target,
+    megabytes,
     ms: summarize(wallTimes.get(name)),
     cpuMs: median(cpu, name),
     peakMB: median(memory, name),

@@ -7,7 +7,10 @@ function reachedTarget(figure, { must, aim }) {
 }
 
 const compareWithTarget = (what, figure, unit, target) => ({
-  ...{ what, figure, unit, target },
+  what,
+  figure,
+  unit,
+  target,
   held: reachedTarget(figure, target),
 })
 

@@ -42,7 +42,11 @@ const receipt = record(
   { ...sent, ok: flag },
   {
     ...queueName,
-    ...{ pr: number, testId: text, ticket: text, targets: field("number | 'ALL'"), ...failure },
+    pr: number,
+    testId: text,
+    ticket: text,
+    targets: field("number | 'ALL'"),
+    ...failure,
   },
 )
 
@@ -50,9 +54,15 @@ const receipt = record(
 const waitResult = (more: RecordType['fields'] = {}) =>
   record(
     {
-      ...{ type: field(oneOf('result')), pr: number, title: textOrNull, url: text },
+      type: field(oneOf('result')),
+      pr: number,
+      title: textOrNull,
+      url: text,
       outcome: field(oneOf(...waitOutcomes)),
-      ...{ state: field('PullRequestState | null'), reason: text, elapsedSeconds: number, exit: number },
+      state: field('PullRequestState | null'),
+      reason: text,
+      elapsedSeconds: number,
+      exit: number,
     },
     {
       repo: text,
@@ -81,9 +91,14 @@ const documents: Readonly<Record<string, readonly Field[]>> = {
   'queue wait': [
     nested(
       record({
-        ...{ type: field(oneOf('result')), ...queueName, until: text, outcome: text },
-        ...{ depth: field('number | null'), testing: field('number | null') },
-        ...{ elapsedSeconds: number, exit: number },
+        type: field(oneOf('result')),
+        ...queueName,
+        until: text,
+        outcome: text,
+        depth: field('number | null'),
+        testing: field('number | null'),
+        elapsedSeconds: number,
+        exit: number,
       }),
     ),
   ],
@@ -105,8 +120,11 @@ const documents: Readonly<Record<string, readonly Field[]>> = {
         { ...queueName, ok: flag, file: text, outcome: text },
         // A queue that needs no change has no receipt.
         {
-          ...{ ...sent, ...failure, digest: text },
-          ...{ changed: field('readonly string[]'), notApplied: field('readonly string[]') },
+          ...sent,
+          ...failure,
+          digest: text,
+          changed: field('readonly string[]'),
+          notApplied: field('readonly string[]'),
         },
       ),
     ),
@@ -115,8 +133,14 @@ const documents: Readonly<Record<string, readonly Field[]>> = {
     nested(
       record(
         {
-          ...{ ok: flag, failing: number, max: number, baseline: number, complete: flag, reason: text },
-          ...{ notInWindow: number, tests: list(testRecord) },
+          ok: flag,
+          failing: number,
+          max: number,
+          baseline: number,
+          complete: flag,
+          reason: text,
+          notInWindow: number,
+          tests: list(testRecord),
         },
         { window },
       ),

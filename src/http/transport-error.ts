@@ -87,7 +87,9 @@ export function classifyError(error: unknown, info: RequestInfo): TransportError
   return {
     retryable,
     error: new MergeqError(kind, `${message}.`, {
-      ...{ host, operation, ...details },
+      host,
+      operation,
+      ...details,
       ...(kind === 'unavailable' && !retryable ? { needsChange: true } : {}),
     }),
   }

@@ -82,7 +82,13 @@ export function createHostClient(options: ClientOptions, host: ServiceHost): Cli
   // Without any token, the option is what to set.
   const namesToken = token !== undefined || !discover || (host.env.MERGEQ_TOKEN ?? '').trim() === ''
   const context: ClientContext = {
-    ...{ settings, discover, host: clientHost, write, signal, secrets, namesToken },
+    settings,
+    discover,
+    host: clientHost,
+    write,
+    signal,
+    secrets,
+    namesToken,
     submissions: new Map(),
   }
   const asMethod =

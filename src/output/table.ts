@@ -71,8 +71,13 @@ function renderRow(
 ): string {
   const table = new Table({
     chars: {
-      ...{ left: '', middle: ' '.repeat(columnGap), right: '' },
-      ...{ mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '' },
+      left: '',
+      middle: ' '.repeat(columnGap),
+      right: '',
+      mid: '',
+      'left-mid': '',
+      'mid-mid': '',
+      'right-mid': '',
     },
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
     colWidths: [...widths],

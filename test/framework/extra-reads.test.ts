@@ -54,8 +54,16 @@ describe('queue watch', () => {
       code: 0,
       changes: [
         {
-          ...{ type: 'change', pr: 7, from: 'TESTING', to: 'CANCELLED', at: '2026-01-05T11:57:00Z' },
-          ...{ position: null, author: 'linus', submittedBy: 'grace', reason: 'pr_closed', actor: 'ada' },
+          type: 'change',
+          pr: 7,
+          from: 'TESTING',
+          to: 'CANCELLED',
+          at: '2026-01-05T11:57:00Z',
+          position: null,
+          author: 'linus',
+          submittedBy: 'grace',
+          reason: 'pr_closed',
+          actor: 'ada',
         },
       ],
     })

@@ -388,15 +388,22 @@ test.each(['client', 'call'])('a signal of the %s ends a call that is under way'
 test('with discover: false nothing comes from the environment, the CI job, git or files', async () => {
   const refuse = () => Promise.reject(new Error('must not be asked'))
   const env = {
-    ...{ CI: 'true', GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'acme/web', GITHUB_BASE_REF: 'main' },
-    ...{ GITHUB_REF: 'refs/pull/7/merge', MERGEQ_PR: '7', MERGEQ_SHA: '4f2a', MERGEQ_REPO: 'acme/web' },
-    ...{ MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme', MERGEQ_TOKEN: token, MERGEQ_RETRIES: 'many' },
-    ...{
-      HOME: '/home/ada',
-      HTTPS_PROXY: 'http://127.0.0.1:1',
-      MERGEQ_READ_ONLY: '1',
-      MERGEQ_CA_FILE: '/ca.pem',
-    },
+    CI: 'true',
+    GITHUB_ACTIONS: 'true',
+    GITHUB_REPOSITORY: 'acme/web',
+    GITHUB_BASE_REF: 'main',
+    GITHUB_REF: 'refs/pull/7/merge',
+    MERGEQ_PR: '7',
+    MERGEQ_SHA: '4f2a',
+    MERGEQ_REPO: 'acme/web',
+    MERGEQ_TARGET_BRANCH: 'main',
+    MERGEQ_ORG: 'acme',
+    MERGEQ_TOKEN: token,
+    MERGEQ_RETRIES: 'many',
+    HOME: '/home/ada',
+    HTTPS_PROXY: 'http://127.0.0.1:1',
+    MERGEQ_READ_ONLY: '1',
+    MERGEQ_CA_FILE: '/ca.pem',
   }
   const files = { ...nodeHost.files, read: refuse, exists: refuse, mode: refuse }
   const host = { ...nodeHost, env, cwd: '/repo', files, git: refuse }

@@ -149,7 +149,10 @@ test('a signal ends a long table between two of its rows', async () => {
   }
   const answer = () => ({ body: JSON.stringify({ tests, page: {} }) })
   const { code, out } = await mergeq('flaky list -o table --limit 2000', {
-    ...{ env: place, signal: stop.signal, screen, answer },
+    env: place,
+    signal: stop.signal,
+    screen,
+    answer,
   })
   expect(code).toBe(143)
   expect(out.split('\n').length).toBeLessThan(200)

@@ -41,11 +41,18 @@ const view: Screen = {
   ),
   rows: [
     {
-      ...{ pr: 5, state: 'TESTING', since: '2026-01-05T11:56:00Z', author: 'barbara' },
+      pr: 5,
+      state: 'TESTING',
+      since: '2026-01-05T11:56:00Z',
+      author: 'barbara',
       title: 'Cache the suggestions of the search box',
     },
     {
-      ...{ pr: 6, state: 'PENDING_FAILURE', since: '2026-01-05T09:00:00Z', author: null, empty: '' },
+      pr: 6,
+      state: 'PENDING_FAILURE',
+      since: '2026-01-05T09:00:00Z',
+      author: null,
+      empty: '',
       title: 'Speed up the order export',
     },
   ],

@@ -238,7 +238,9 @@ describe('settings', () => {
 
   it('canOptimisticallyMerge passes a pull request in PENDING_FAILURE when a later run passes', () => {
     const { queue, submit, end } = openQueue(scenarioWith([{ pr: 1, runs: ['flake', 'pass'] }]), {
-      ...{ concurrency: 2, canOptimisticallyMerge: true, pendingFailureDepth: 1 },
+      concurrency: 2,
+      canOptimisticallyMerge: true,
+      pendingFailureDepth: 1,
     })
     submit(1, 2)
     end()

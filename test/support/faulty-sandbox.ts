@@ -250,7 +250,9 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
   // The engine is so slow that it stands still: what happens in a queue is in `acts`.
   const { state, handle } = createService(
     {
-      ...{ dialect: 'hosted', speed: 1e-6, now: () => engineTime + scenario.skew },
+      dialect: 'hosted',
+      speed: 1e-6,
+      now: () => engineTime + scenario.skew,
       queues: branches.map(targetBranch => ({ repo, targetBranch })),
     },
     {},

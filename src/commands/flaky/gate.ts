@@ -200,7 +200,12 @@ export const flakyGateCommand = command({
     const ok = !isExceeded && (!isBroken || isExcused)
     const reason = describeVerdict(end, { failing, max, ignored, isExcused })
     const verdict = {
-      ...{ ok, failing, max, baseline: ignored, complete, reason },
+      ok,
+      failing,
+      max,
+      baseline: ignored,
+      complete,
+      reason,
       ...(others === undefined ? {} : { notInWindow: others }),
     }
     const range = rangeOf(request, cli)

@@ -64,7 +64,10 @@ describe('`pr land` submits again', () => {
   ])('after %s with %j', async (state, more, why) => {
     const course: Course = [[5, 'TESTING', { prSha }], [30, state, more], ...again]
     expect(await land('', course)).toMatchObject({
-      ...{ code: 0, outcome: 'merged', submitted: true, sent: 2 },
+      code: 0,
+      outcome: 'merged',
+      submitted: true,
+      sent: 2,
       attempts: [first, expect.stringContaining(why)],
     })
   })
@@ -100,7 +103,10 @@ test('`pr land` counts a submission that it finds as the first attempt, and ends
       [30, 'MERGED'],
     ]),
   ).toMatchObject({
-    ...{ code: 0, outcome: 'merged', submitted: false, sent: 0 },
+    code: 0,
+    outcome: 'merged',
+    submitted: false,
+    sent: 0,
     attempts: ['It was in the queue already.'],
   })
   expect(await land('', [[-9, 'MERGED']])).toMatchObject({ code: 0, submitted: false, sent: 0, attempts: [] })
