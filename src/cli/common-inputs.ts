@@ -1,7 +1,7 @@
 import type { Param } from '../api/operation.ts'
 import { fieldNames, pullRequestRecord } from '../api/operations/fields.ts'
 import type { ParseContext, ParsedArgs } from '../config/settings.ts'
-import { formatInteger } from '../domain/format.ts'
+import { formatInteger, shorten } from '../domain/format.ts'
 import { isKnownState, normalizeState } from '../domain/states.ts'
 import { shellQuote } from '../domain/suggested-command.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
@@ -123,8 +123,8 @@ function wordsIn(line: string): readonly string[] {
   const done = isObject(receipt) ? isDone(receipt) : undefined
   if (!isObject(receipt) || typeof receipt.pr !== 'number' || done === undefined)
     throw usageError(
-      `'${line.slice(0, 80)}' is not a receipt.`,
-      'Write one pull request per line: a number, a URL or a JSON receipt from an earlier run.',
+      `Standard input has JSON that is not the result of an earlier run: '${shorten(line, 40)}'.`,
+      'Pipe `mergeq pr list` without --json, or write one pull request per line: a number, a URL or a result with --json.',
     )
   if (done) return []
   return [
@@ -199,7 +199,7 @@ export const pullRequestArguments: Input<number> = {
   setting: 'pr',
   async split(args, context) {
     const typed = args.get('pr') ?? [await context.currentPullRequest(args)]
-    const hint = 'Write one pull request per line: a number or a URL.'
+    const hint = 'If no pull request is no mistake, add --if-empty ok.'
     const mayBeEmpty = ifEmptyInput.read(args) === 'ok'
     const read = typed.includes('-')
       ? await readInputItems('pull requests', hint, wordsIn, context, mayBeEmpty)

@@ -1,4 +1,5 @@
 import { isContinuousIntegration } from '../config/ci-systems.ts'
+import { outcomeOfRecord, stateOf, stateWords } from '../domain/states.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
@@ -22,22 +23,42 @@ interface Confirmation {
 
 const maxLines = 10
 
-/** Returns a line for each pull request, ten at most: its number and, as far as its record has them, title and author. */
-export function listPullRequests(
-  pullRequests: readonly { readonly pr: number; readonly record?: JsonObject | undefined }[],
-): readonly string[] {
-  const lines = pullRequests.map(({ pr, record }) => {
-    const [title, author] = [getString(record, 'prTitle'), getString(record, 'prAuthor')]
-    return [`#${pr}`, title ?? [], author === undefined ? [] : `(${author})`].flat().join('  ')
+/** A pull request of a prompt; its record is undefined if it is not in the queue, and empty if it was not read. */
+export interface ListedPullRequest {
+  readonly pr: number
+  readonly record: JsonObject | undefined
+}
+
+export const isQueued = ({ record }: ListedPullRequest): boolean =>
+  record !== undefined && outcomeOfRecord(record) === 'pending'
+
+/**
+ * Returns a line for each pull request, ten at most, those that are not queued last: its number and, as far as its
+ * record has them, state, title and author.
+ */
+export function listPullRequests(pullRequests: readonly ListedPullRequest[]): readonly string[] {
+  const notQueued = pullRequests.filter(each => !isQueued(each))
+  const lines = [...pullRequests.filter(isQueued), ...notQueued].map(({ pr, record }) => {
+    const author = getString(record, 'prAuthor')
+    const state = record === undefined ? 'not in the queue' : stateWords(stateOf(record))
+    // The state stands first: the end of a long line is cut.
+    const words = [state, getString(record, 'prTitle') ?? '', author === undefined ? '' : `(${author})`]
+    return [`#${pr}`, ...words.filter(word => word !== '')].join('  ')
   })
   const count = lines.length > maxLines ? maxLines - 1 : maxLines
   return [...lines.slice(0, count), ...(lines.length > count ? [`and ${lines.length - count} more`] : [])]
 }
 
-export const promptError = (command: string): MergeqError =>
+function whyNoPrompt({ options, host }: Cli): string {
+  if (options.noInput) return '--no-input is set'
+  if (!host.input.terminal) return 'standard input is not a terminal'
+  return 'this is a CI job'
+}
+
+export const promptError = (cli: Cli): MergeqError =>
   usageError(
-    `Cannot prompt to confirm \`mergeq ${command}\` without a terminal, in CI or with --no-input.`,
-    'To skip the prompt, add --yes.',
+    `Cannot prompt to confirm \`mergeq ${cli.command}\`: ${whyNoPrompt(cli)}.`,
+    'To see first what would be sent, add --dry-run. To skip the prompt, add --yes.',
   )
 
 /** Throws a usage error when the user does not agree or cannot be asked. */
@@ -47,7 +68,7 @@ export async function confirm(
 ): Promise<void> {
   // A dry run changes nothing.
   if (cli.options.dryRun) return
-  if (!canPrompt(cli)) throw promptError(cli.command)
+  if (!canPrompt(cli)) throw promptError(cli)
   // The answer has a place on the last line.
   const columns = cli.host.err.columns - expectedInput.length - 2
   const fullQuestion = expectedInput === 'y' ? `${question} [y/N]` : question

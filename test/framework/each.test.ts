@@ -173,9 +173,15 @@ describe('- takes up what an earlier run left', () => {
     expect((await run('pr submit -', answer, { input })).requests.map(numberIn)).toEqual([8])
   })
 
+  test('a dry run names the pull requests on a terminal', async () => {
+    const { err } = await run('pr cancel 5 10 --dry-run', () => ({}), { terminal: true })
+    expect(err).toContain('Would cancel #5, #10.\n')
+  })
+
   test('no row at all ends with 2, or with 0 and a remark where it may be empty', async () => {
     const none = (flags: string) => run(`pr cancel - --yes ${flags}`, () => ({ body: 'OK' }), { input: '\n' })
-    expect(await none('')).toMatchObject({ code: 2, requests: [] })
+    const hint = expect.stringContaining('add --if-empty ok')
+    expect(await none('')).toMatchObject({ code: 2, err: hint, requests: [] })
     expect(await none('--if-empty ok')).toMatchObject({
       code: 0,
       err: 'Standard input names no pull request: nothing to do.\n',
@@ -190,9 +196,11 @@ describe('- takes up what an earlier run left', () => {
     '{"type":"result","pr":7}',
     '{"pr":7}',
     '{"type":"result","exit":3}',
+    '{"pullRequests":[]}',
   ])('%s is refused', async input => {
-    const { code, requests } = await run('pr submit -', () => ({ body: 'OK' }), { input })
+    const { code, err, requests } = await run('pr submit -', () => ({ body: 'OK' }), { input })
     expect({ code, requests }).toEqual({ code: 2, requests: [] })
+    expect(err).toMatch(/`mergeq pr list`/)
   })
 })
 

@@ -70,7 +70,7 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'confirmed', before: busy, lines: ['pr cancel 5 10 11'], setting: { typed: ['y'] } },
     {
       title: 'refused',
-      before: busy,
+      before: [...busy, 'pr cancel 10'],
       lines: ['pr cancel 5 10 11 20 21 22 23 24 25 26 27'],
       setting: { typed: ['n'] },
     },

@@ -3,24 +3,33 @@ import { runRequests } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { pullRequestArguments, yesInput } from '../../cli/common-inputs.ts'
-import { canPrompt, confirm, listPullRequests } from '../../cli/confirm.ts'
+import { canPrompt, confirm, isQueued, listPullRequests } from '../../cli/confirm.ts'
 import { requestsOf } from '../../cli/requests.ts'
+import { joinList, pluralize } from '../../domain/format.ts'
 import { mapConcurrent, maxConcurrent } from '../../domain/map-concurrent.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import type { JsonObject } from '../../json.ts'
 import { explainFinished, readRecordOnce } from './reads.ts'
 
-/** Returns the lines of the prompt, with the titles of the first pull requests as far as they can be read. */
-async function readTitles(
-  pullRequests: readonly RequestedPullRequest[],
-  cli: Cli,
-): Promise<readonly string[]> {
+/** The records that a prompt reads at most: it must not take long. */
+const maxRead = 100
+
+/** Returns what a prompt says before its question. The records are read as far as that is possible. */
+async function describeCancellation(pullRequests: readonly RequestedPullRequest[], cli: Cli) {
   const read = ({ repo, targetBranch, pr }: RequestedPullRequest) =>
-    readRecordOnce({ repo, targetBranch, pr }, cli).catch(() => undefined)
+    readRecordOnce({ repo, targetBranch, pr }, cli).catch(() => ({}))
   const records: (JsonObject | undefined)[] = []
-  for await (const record of mapConcurrent(pullRequests.slice(0, 10), maxConcurrent, read))
+  for await (const record of mapConcurrent(pullRequests.slice(0, maxRead), maxConcurrent, read))
     records.push(record)
-  return listPullRequests(pullRequests.map(({ pr }, index) => ({ pr, record: records[index] })))
+  const listed = pullRequests.map(({ pr }, index) => ({ pr, record: index < maxRead ? records[index] : {} }))
+  const queued = listed.filter(isQueued).length
+  const rest = listed.length - queued
+  const total = pluralize(listed.length, 'pull request')
+  const statement =
+    rest === 0 || listed.length > maxRead
+      ? `This cancels ${total}:`
+      : `This cancels ${queued} of ${total}; ${rest} ${rest === 1 ? 'is' : 'are'} not queued:`
+  return { statement, list: listPullRequests(listed) }
 }
 
 export const prCancelCommand = command({
@@ -33,10 +42,12 @@ export const prCancelCommand = command({
   examples: ['mergeq pr cancel 123', 'mergeq pr cancel 123 124 --yes'],
   async run({ requests, yes }, cli) {
     const pullRequests = requests.map(({ values }) => values)
-    if (pullRequests.length > 1 && !yes) {
-      const statement = `This cancels ${pullRequests.length} pull requests:`
-      const list = canPrompt(cli) && !cli.options.dryRun ? await readTitles(pullRequests, cli) : []
-      await confirm({ statement, list, question: 'Continue?', expectedInput: 'y' }, cli)
+    const isSeveral = pullRequests.length > 1
+    if (isSeveral && cli.options.dryRun && cli.messages === 'person')
+      await cli.logger.info(`Would cancel ${joinList(pullRequests.map(({ pr }) => `#${pr}`))}.`)
+    if (isSeveral && !yes && !cli.options.dryRun) {
+      const described = canPrompt(cli) ? await describeCancellation(pullRequests, cli) : {}
+      await confirm({ ...described, question: 'Continue?', expectedInput: 'y' }, cli)
     }
     return runRequests(cli, requests, {
       explain: explainFinished(cli, ['ok', 'failed', 'cancelled']),

@@ -281,7 +281,7 @@ export const queueApplyCommand = command({
       await checkDigest(reading, ifMatch, file)
       return printPlans(reading, cli)
     }
-    if (!yes && !canPrompt(cli)) throw promptError(cli.command)
+    if (!yes && !canPrompt(cli)) throw promptError(cli)
     const reading = await createPlans(items, includeState, cli)
     const { plans } = reading
     await checkDigest(reading, ifMatch, file)

@@ -158,7 +158,7 @@ async function checkOptions({ record, yes }: SeveralOptions, cli: Cli): Promise<
   if (yes || cli.options.dryRun) return
   if (record !== undefined && (await cli.host.files.exists(record)))
     throw usageError(`${record} already exists.`, 'Use another file, or add --yes to replace it.')
-  if (!canPrompt(cli)) throw promptError(cli.command)
+  if (!canPrompt(cli)) throw promptError(cli)
 }
 
 async function changeStates(

@@ -119,7 +119,9 @@ describe('queue pause --all', () => {
   }
   test.each<readonly [flags: string, setting: Setting, code: number, message: string]>([
     ['-b main --yes', {}, 2, '--all and --target-branch cannot be used together.'],
-    ['', {}, 2, 'To skip the prompt, add --yes.'],
+    ['', {}, 2, 'standard input is not a terminal.\n  To see first what would be sent, add --dry-run.'],
+    ['--no-input', { inputTerminal: true }, 2, ': --no-input is set.'],
+    ['', { inputTerminal: true, env: { CI: '1' } }, 2, ': this is a CI job.'],
     ['--record s.json', { files: old, inputTerminal: true }, 2, 's.json already exists.'],
     [
       '--record s.json --yes',
