@@ -10,9 +10,9 @@ export const pluralize = (number: number, noun: string): string =>
 export const pluralizeFirst = (number: number, noun: string): string =>
   number === 0 ? `No ${noun}s` : pluralize(number, noun)
 
-/** Returns how many records of a list were read, at the start of a sentence: `2 tests`, or `2 of more tests`. */
+/** Returns how many records of a list were read, at the start of a sentence: `2 tests`, or `Listed 2 tests`. */
 export const countRead = (number: number, noun: string, isWhole: boolean): string =>
-  isWhole ? pluralizeFirst(number, noun) : `${formatInteger(number)} of more ${noun}s`
+  isWhole ? pluralizeFirst(number, noun) : `Listed ${pluralize(number, noun)}`
 
 /** A number of bytes in bytes, KiB or MiB: `812 bytes`, `1.3 MiB`. */
 export function formatBytes(bytes: number): string {

@@ -37,6 +37,8 @@ export interface List {
   readonly limit?: number | undefined
   /** Returns the name of the param that hides a record, as the caller writes it, if one does. */
   hiddenBy(record: JsonObject): string | undefined
+  /** Whether the summary names the filters: then no other sentence does. */
+  readonly describesFilters?: boolean
   /** Returns a hint for a list of which every record is hidden. */
   hintIfEmpty?(): string | undefined
   /** Sorts all records when the list has ended. Without it, records are given as they arrive. */
@@ -265,7 +267,8 @@ class ListProgress {
     const isWhole = complete && this.#list.pageToken === undefined
     const warnings: string[] = []
     if (this.#repeated > 0) warnings.push(`Omitted ${pluralize(this.#repeated, 'duplicate row')}.`)
-    if (this.#hidden.size > 0) warnings.push(describeHidden(this.#hidden, noun))
+    if (this.#hidden.size > 0 && this.#list.describesFilters !== true)
+      warnings.push(describeHidden(this.#hidden, noun))
     const hint = this.#shown === 0 ? this.#list.hintIfEmpty?.() : undefined
     if (hint !== undefined) warnings.push(hint)
     const result = {
@@ -277,7 +280,7 @@ class ListProgress {
       envelope: this.#lastEnvelope,
       isContinued: cursor.pages === 1 && parts.length === 1 && order === undefined && !this.#isCut,
     }
-    const rest = isLimited ? [`There are more ${noun}s.`] : []
+    const rest = isLimited ? ' There are more.' : ''
     const end: ListEnd = {
       ...result,
       // A sorted list that ended early is incomplete even below its limit: records that were not read may
@@ -287,7 +290,7 @@ class ListProgress {
       problem: cursor.problem,
       hidden: [...this.#hidden.values()].reduce((sum, count) => sum + count, 0),
       total: isReadToEnd ? this.#wanted : undefined,
-      notes: [this.#list.describe(result), ...warnings, ...rest],
+      notes: [`${this.#list.describe(result)}${rest}`, ...warnings],
       warnings,
       envelope: this.#list.envelope(result),
     }

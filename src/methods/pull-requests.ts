@@ -49,8 +49,9 @@ export const listPullRequests = defineMethod(operations.listPullRequests, {
       operation: operations.listPullRequests,
       parts: wanted.map(state => ({ repo, targetBranch, since, state })),
       hiddenBy: record => (author === undefined || isBy(author, record) ? undefined : nameOf('author')),
-      describe: ({ shown, matching, isWhole }) =>
-        `${countRead(shown, `${matching}pull request`, isWhole)} for ${queueName({ repo, targetBranch })}${selection}.`,
+      describesFilters: true,
+      describe: ({ shown, isWhole }) =>
+        `${countRead(shown, 'pull request', isWhole)} for ${queueName({ repo, targetBranch })}${selection}.`,
       envelope({ complete, isContinued, envelope: { nextCursor, ...others } }) {
         const cursor = isContinued && nextCursor !== undefined ? { nextCursor } : {}
         const start = since === undefined ? {} : { start: toIso(since) }

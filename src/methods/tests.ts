@@ -196,7 +196,7 @@ export const listFailingTests = defineMethod(operations.listFailingTests, {
         const count = countRead(shown, `${matching}test`, isWhole)
         if (isWhole) return `${count} failed from ${describeRange(range)}.`
         const order = sort === undefined ? ', in the order of the service' : ''
-        return `Listed ${count} that failed from ${describeRange(range)}${order}.`
+        return `${count} that failed from ${describeRange(range)}${order}.`
       },
       envelope: result => envelopeOf(result, { start: toIso(range.start), end: toIso(range.end) }),
     }

@@ -152,7 +152,7 @@ describe('flaky list on a terminal', () => {
   test('on a pipe, says that a cut list is in the order of the service, and that options hide tests', async () => {
     const pipe = (flags: string) => list(flags, many(40), { terminal: false })
     expect((await pipe('--limit 2')).err).toMatch(
-      /^Listed 2 of more tests that failed from \S+ to \S+, in the order of the service\.\nThere are more tests\.\n$/,
+      /^Listed 2 tests that failed from \S+ to \S+, in the order of the service\. There are more\.\n$/,
     )
     expect((await pipe('--limit 2 --sort impact')).err).not.toContain('in the order of the service')
     expect((await pipe('--name none')).err).toMatch(
@@ -210,7 +210,7 @@ describe('flaky list on a terminal', () => {
     const { code, out, err } = await list('', [], { answer })
     expect(code).toBe(17)
     expect(out).toContain(
-      '\n30 of more tests, last 24 hours, worst first. RATE and PRS: last 7 days.\nOne of them:',
+      '\nListed 30 tests, last 24 hours, worst first. RATE and PRS: last 7 days.\nOne of them:',
     )
     expect(err).toContain('The list is incomplete.')
   })
@@ -218,7 +218,7 @@ describe('flaky list on a terminal', () => {
   test('with --fields the rows are a table of these fields, and the notes say the rest', async () => {
     const { out, err } = await list('--fields name', many(40))
     expect([rows(out).length, rows(out)[1]]).toEqual([31, 'test number 39'])
-    expect(err).toContain('There are more tests.')
+    expect(err).toContain('There are more.')
   })
 
   test('of many tests the worst are kept, in a stable order', async () => {
@@ -317,7 +317,7 @@ describe('flaky quarantined', () => {
     })
     expect(out).toBe(names.map(name => `{"name":"${name}"}\n`).join(''))
     // Only an option of mergeq leaves out a test of a list that was read to its end.
-    expect(err.startsWith('1 of more ')).toBe(!flags.includes('--owner'))
+    expect(err.startsWith('Listed 1 ')).toBe(!flags.includes('--owner'))
   })
 })
 
@@ -361,7 +361,7 @@ describe('flaky unhealthy', () => {
   ])('%s', async (flags, names) => {
     const { out, err } = await mergeq(`flaky unhealthy ${where} ${flags} -o ndjson --fields name`, { answer })
     expect(out).toBe(names.map(name => `{"name":"${name}"}\n`).join(''))
-    expect(err.startsWith('2 of more ')).toBe(/limit|token/.test(flags))
+    expect(err.startsWith('Listed 2 ')).toBe(/limit|token/.test(flags))
   })
 
   test('a page token belongs to one status', async () => {

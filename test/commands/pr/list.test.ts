@@ -79,7 +79,7 @@ describe('`pr list`', () => {
     })
     const { out, err } = await list('--json --limit 2', two)
     expect(JSON.parse(out)).toMatchObject({ nextCursor: '1', window: { complete: false } })
-    expect(err).toBe('2 of more pull requests for main of acme/web.\nThere are more pull requests.\n')
+    expect(err).toBe('Listed 2 pull requests for main of acme/web. There are more.\n')
     // A cursor would skip the rest of the page.
     const cut = await list(
       '--json --limit 2 --page-size 10',
@@ -132,11 +132,13 @@ describe('`pr list`', () => {
     )
   })
 
-  test('filters by --author itself, and says how many it hides', async () => {
+  test('filters by --author itself, and says so once', async () => {
     const flags = '--state failed --state merged --author @grace -o ndjson --fields prNumber'
     const { out, err } = await list(flags, byState)
     expect(out).toBe('{"prNumber":5}\n{"prNumber":2}\n')
-    expect(err).toContain('2 pull requests hidden by --author.\n')
+    expect(err).toMatch(
+      /^2 pull requests for .* \(FAILED, MERGED, by @grace\)\.\nOmitted 1 duplicate row\.\n$/,
+    )
   })
 
   const notFound = 'The service did not find the pull requests in the queue for main of acme/web'
