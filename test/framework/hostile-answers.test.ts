@@ -15,7 +15,12 @@ const json = (document: unknown): Answer => ({ body: JSON.stringify(document) })
 const day = { start: '2026-01-05T00:00:00.000Z', end: '2026-01-06T00:00:00.000Z' }
 
 test('a report counts 200,000 tests', () => {
-  const report = { tests: Array(200_000).fill({ name: 'adds' }), complete: true, ...day }
+  const report = {
+    tests: Array(200_000).fill({ name: 'adds' }),
+    complete: true,
+    ...day,
+    listCommand: 'mergeq flaky list',
+  }
   for (const format of ['markdown', 'github'] as const) {
     const text = new TextDecoder().decode(renderReport(report, format, 100))
     expect(text).toContain('199,900 more tests are not shown.')

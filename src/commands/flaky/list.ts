@@ -181,7 +181,7 @@ function listEnding(
     footer: [
       `${count}, ${describeInWords(range, endsNow, since)}${order}. RATE and PRS: last 7 days.`,
       [
-        complete || isBroken ? '' : 'All of them: -o ndjson. ',
+        complete || isBroken ? '' : `All of them: --sort ${sort} -o ndjson. `,
         id === undefined ? '' : `One of them: ${commandLine(['flaky', 'get', isFound ? start : id])}`,
       ],
     ],

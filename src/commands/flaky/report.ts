@@ -10,7 +10,12 @@ import { get, getArray, getNumber, getString, type Json, type JsonObject } from 
 import { incompleteListError } from '../../methods/list.ts'
 import { listFailingTests } from '../../methods/tests.ts'
 import { markdownCell, markdownHead } from '../../output/formats.ts'
-import { type Annotation, annotationLines } from '../../output/sanitize.ts'
+import {
+  type Annotation,
+  annotationLines,
+  escapeWorkflowCommands,
+  sanitizeLine,
+} from '../../output/sanitize.ts'
 import { truncateCell } from '../../output/text-width.ts'
 import { parseUrl } from '../../url.ts'
 import { testTitle } from './list.ts'
@@ -23,6 +28,10 @@ interface FailingTestReport {
   /** The start and end of the time range, as ISO 8601 times. */
   readonly start: string
   readonly end: string
+  /** Whose tests are reported, if only those of one owner. */
+  readonly owner?: string | undefined
+  /** The command line that lists all tests of the report. */
+  readonly listCommand: string
 }
 
 const formats = ['markdown', 'github'] as const
@@ -74,19 +83,20 @@ const columns = [
 ] as const
 
 function renderMarkdown(
-  { tests, complete, start, end }: FailingTestReport,
+  { tests, complete, start, end, owner, listCommand }: FailingTestReport,
   limit: number,
   by: 'owner' | undefined,
 ): string {
   const quarantined = tests.filter(isQuarantined).length
+  const ofOwner = owner === undefined ? '' : ` of ${markdownText(truncateName(owner))}`
   const parts = [
-    `### ${pluralize(tests.length, 'failing test')}, ${formatInteger(quarantined)} quarantined\n\nFrom ${describeInWords({ start: Date.parse(start), end: Date.parse(end) }, false)}.`,
+    `### ${pluralize(tests.length, 'failing test')}${ofOwner}, ${formatInteger(quarantined)} quarantined\n\nFrom ${describeInWords({ start: Date.parse(start), end: Date.parse(end) }, false)}.`,
     complete ? '\n' : ' **The list is incomplete: part of the range could not be read.**\n',
   ]
   const shown = tests.slice(0, limit)
   if (by === 'owner') parts.push(...renderSections(shown))
   else if (shown.length > 0) parts.push(renderTable(shown))
-  if (tests.length > limit) parts.push(`\n${omittedNote(tests.length - limit)}\n`)
+  if (tests.length > limit) parts.push(`\n${omittedNote(tests.length - limit, listCommand)}\n`)
   return parts.join('')
 }
 
@@ -106,8 +116,8 @@ function renderSections(tests: readonly JsonObject[]): readonly string[] {
   )
 }
 
-const omittedNote = (omitted: number): string =>
-  `${pluralize(omitted, 'more test')} ${omitted === 1 ? 'is' : 'are'} not shown. To list all tests, run \`mergeq flaky list\`.`
+const omittedNote = (omitted: number, listCommand: string): string =>
+  `${pluralize(omitted, 'more test')} ${omitted === 1 ? 'is' : 'are'} not shown. To list all tests, run \`${listCommand}\`.`
 
 function renderMarkdownRow(test: JsonObject): string {
   const cells = [
@@ -141,11 +151,14 @@ function markdownLink(text: string, address = ''): string {
 const percentEncode = (character: string): string =>
   `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
 
-function createAnnotations({ tests, complete }: FailingTestReport, limit: number): readonly Annotation[] {
+function createAnnotations(
+  { tests, complete, listCommand }: FailingTestReport,
+  limit: number,
+): readonly Annotation[] {
   const omitted = tests.length - limit
   const notes = [
     ...(complete ? [] : ['The list is incomplete: part of the range could not be read.']),
-    ...(omitted > 0 ? [omittedNote(omitted)] : []),
+    ...(omitted > 0 ? [omittedNote(omitted, listCommand)] : []),
   ]
   return [
     ...tests.slice(0, limit).map(createAnnotation),
@@ -200,6 +213,14 @@ function checkOutput(format: ReportFormat, { args, options }: Cli): void {
   )
 }
 
+/** Returns the command line that lists the tests of a report, with the options that select them. */
+function listCommandOf({ args, settings }: Cli): string {
+  const flags = ['--quarantined', '--no-quarantined'].filter(name => args.has(name))
+  const options = ['--since', '--until', '--owner', '--name', '--path', '--min-failure-rate', '--sort']
+  const command = settings.commandLine(['flaky', 'list', ...flags], {}, options)
+  return escapeWorkflowCommands(sanitizeLine(command))
+}
+
 export const flakyReportCommand = command({
   name: 'flaky report',
   summary: 'Report failing tests as Markdown or GitHub annotations',
@@ -231,7 +252,12 @@ export const flakyReportCommand = command({
     const listed = { ...request, values: { ...values, sort } }
     const tests: JsonObject[] = []
     const end = await readFailingTests(cli, listed, { take: test => tests.push(test) })
-    const report = { tests, ...windowOf(rangeOf(request, cli), end.complete) }
+    const report = {
+      tests,
+      ...windowOf(rangeOf(request, cli), end.complete),
+      owner: values.owner,
+      listCommand: listCommandOf(cli),
+    }
     await cli.host.out.write(renderReport(report, format, limit, by))
     await logNotes(end, cli)
     if (end.isBroken) throw incompleteListError(end, cli.command)

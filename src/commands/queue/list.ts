@@ -80,10 +80,13 @@ export const queueListCommand = command({
     const { records, failed } = includeState
       ? await readStates(response.bytes, repo, cli)
       : { records: summarizeMetrics(readSamplesIn(response.bytes)).queues.map(queueSummary), failed: [] }
+    const { columns } = queueFields(includeState)
+    const footer = includeState ? [] : ['To read the state of each queue, add --include-state.']
     await cli.printer.print({
       records,
-      columns: queueFields(includeState).columns,
-      ...(records.length === 0 ? { screen: () => ({ sentence: emptySentence(repo) }) } : {}),
+      columns,
+      screen: () =>
+        records.length === 0 ? { sentence: emptySentence(repo) } : { columns, rows: records, footer },
     })
     return reportUnread(failed, cli)
   },

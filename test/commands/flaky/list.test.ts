@@ -144,7 +144,7 @@ describe('flaky list on a terminal', () => {
     ])
     expect(lines).toHaveLength(34)
     expect(lines.slice(-3).join(' ')).toBe(
-      `30 of 116 tests, last 24 hours, worst first. RATE and PRS: last 7 days. All of them: -o ndjson. One of them: mergeq flaky get ${idOf(115)}`,
+      `30 of 116 tests, last 24 hours, worst first. RATE and PRS: last 7 days. All of them: --sort impact -o ndjson. One of them: mergeq flaky get ${idOf(115)}`,
     )
     expect([err, requests.length]).toEqual(['', 2])
   })

@@ -21,7 +21,7 @@ test('a report of the sandbox in every format', async () => {
   const story = await openStory({ dialect: 'hosted' })
   let golden = ''
   for (const line of [
-    'flaky report --since 7d --limit 5',
+    'flaky report --since 7d --limit 5 --owner @acme/web',
     'flaky report --format github --limit 3 --no-quarantined',
     'flaky report --name none*',
   ]) {
@@ -105,7 +105,9 @@ const many = (length: number) => Array.from({ length }, (_, index) => failing(in
 test('Markdown shows 100 tests, and says how many more there are', async () => {
   const { out } = await report('', pages(many(101)))
   expect(rowsOf(out)).toHaveLength(100)
-  expect(out).toMatch(/\n1 more test is not shown\. To list all tests, run `mergeq flaky list`\.\n$/)
+  expect(out).toMatch(
+    /\n1 more test is not shown\. To list all tests, run `mergeq flaky list --repo acme\/web --org acme`\.\n$/,
+  )
 })
 
 describe('annotations', () => {
@@ -143,7 +145,7 @@ describe('annotations', () => {
     const { out } = await report('--format github', pages(many(12)))
     expect(out.match(/^::warning /gm)).toHaveLength(10)
     expect(out).toMatch(
-      /::notice title=Failing tests::2 more tests are not shown\. To list all tests, run `mergeq flaky list`\.\n$/,
+      /::notice title=Failing tests::2 more tests are not shown\. To list all tests, run `mergeq flaky list --repo acme\/web --org acme`\.\n$/,
     )
   })
 
