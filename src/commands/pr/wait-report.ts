@@ -6,6 +6,7 @@ import { reportErrors } from '../../cli/report.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import { formatOrdinal, joinTruncated, shorten } from '../../domain/format.ts'
 import type { OutputFormat } from '../../domain/output-formats.ts'
+import { waitOutcomes } from '../../domain/states.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import {
@@ -200,8 +201,23 @@ export class WaitReporter implements WaitObserver {
         ? []
         : [explainNotFound(cli, { ...request, operation: getSubmittedPullRequest }, end.failure)],
     )
+    const exit = mostSevere(results.map(({ exit }) => exit))
+    if (results.length > 1 && exit !== 0 && !this.isStream) await cli.logger.info(this.countOutcomes())
     await reportErrors(await Promise.all(failures), cli)
-    return mostSevere(results.map(({ exit }) => exit))
+    return exit
+  }
+
+  /** Returns how many pull requests ended in which way: `3 merged, 1 failed (#9).` */
+  private countOutcomes(): string {
+    const results = [...this.results]
+    const counts = waitOutcomes.flatMap(outcome => {
+      const ended = results.filter(([, { end }]) => end.outcome === outcome)
+      if (ended.length === 0) return []
+      const count = `${ended.length} ${outcome.replace('-', ' ')}`
+      const numbers = ended.map(([{ values }]) => `#${values.pr}`)
+      return ended.every(([, { exit }]) => exit === 0) ? [count] : [`${count} (${joinTruncated(numbers)})`]
+    })
+    return `${counts.join(', ')}.`
   }
 }
 
