@@ -104,7 +104,13 @@ const proxyRefusal = (status: string, info: RequestInfo): Failure =>
         retryable: false,
         failedStep: 'proxy',
       })
-    : notSent(`The ${proxyName(info)} could not connect to ${info.host} (${status})`, { failedStep: 'proxy' })
+    : notSent(`The ${proxyName(info)} could not connect to ${info.host} (${status})`, {
+        hint: checkProxy(info),
+        failedStep: 'proxy',
+      })
+
+const checkProxy = ({ proxyVariable }: RequestInfo): string =>
+  `Check the proxy in ${proxyVariable}, or bypass it with NO_PROXY. ${nothingSent}`
 
 /** The failure of undici to load its HTTP parser; undefined for every other failure. */
 const failureOfWebAssembly = ({ message = '' }: Errno): Failure | undefined =>
@@ -129,10 +135,15 @@ function failureToConnect(
     (hostname === proxy.replace(/:\d+$/, '') || String(port) === proxy.split(':').at(-1))
   const peer = isProxyError ? `the ${proxyName(info)}` : host
   const peerName = isProxyError ? `The ${proxyName(info)}` : host
+  const proxyHint = isProxyError ? { hint: checkProxy(info) } : {}
   if (syscall === 'getaddrinfo')
-    return notSent(`The host name of ${peer} could not be resolved (DNS)`, { failedStep: 'dns' })
+    return notSent(`The host name of ${peer} could not be resolved (DNS)`, {
+      ...proxyHint,
+      failedStep: 'dns',
+    })
   if (code === 'ECONNREFUSED')
     return notSent(`${peerName} refused the connection`, {
+      ...proxyHint,
       failedStep: isProxyError ? 'proxy' : 'connection',
     })
   if (code === notLoopbackCode)
@@ -142,7 +153,7 @@ function failureToConnect(
       failedStep: 'dns',
     })
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || (!began && unreachable.test(code)))
-    return notSent(`${peerName} could not be reached`)
+    return notSent(`${peerName} could not be reached`, proxyHint)
   const badTls = { retryable: false, failedStep: 'tls' } as const
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' || name === 'SecureProxyConnectionError')
     return notSent(`The certificate of ${host} is for a different host name`, {
@@ -169,7 +180,7 @@ function failureToConnect(
 function failureAfterwards({ name, code = '' }: Errno, info: RequestInfo): Failure {
   const { host, proxy, began, limit, nameOf } = info
   if (!began && proxy !== undefined)
-    return notSent(`Could not connect to ${host} through the ${proxyName(info)}`)
+    return notSent(`Could not connect to ${host} through the ${proxyName(info)}`, { hint: checkProxy(info) })
   if (timedOut.test(code) || code === timeLimitCode)
     return {
       sentState: began ? 'ambiguous' : 'not-sent',

@@ -84,3 +84,14 @@ test.each([
   expect([error.details.sentState, error.message]).toEqual([sent, message])
   expect(error.details.hint?.includes('Nothing was sent')).toBe(sent === 'not-sent')
 })
+
+test.each([
+  { code: 'ECONNREFUSED', port: 3128 },
+  { code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: 'proxy.example' },
+  { code: 'ECONNRESET' },
+  { message: 'Proxy response (403) !== 200 when HTTP Tunneling' },
+])('the hint about a proxy that fails with %j names its variable', failure => {
+  const { error } = classifyError(Object.assign(new Error(), failure), { ...read, proxy, began: false })
+  expect(error.message).toContain(`proxy ${proxy} (HTTPS_PROXY)`)
+  expect(error.details.hint).toMatch(/^Check the proxy in HTTPS_PROXY, or bypass it with NO_PROXY\. Nothing/)
+})

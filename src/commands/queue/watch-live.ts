@@ -119,6 +119,9 @@ export const isLive = ({ options, results, host }: Cli): boolean =>
 /** Milliseconds between redraws, which show growing ages. */
 const redrawInterval = 1_000
 
+/** How long a request stays open before the screen says that there is no answer, in milliseconds. */
+const maxSilence = 3_000
+
 /**
  * Watches on the alternate screen, which is redrawn every second and on every key, until `watch` ends or a
  * person presses q. Then the last frame is printed on the normal screen. `interval` is the time between
@@ -145,6 +148,8 @@ export async function watchLive(
   let readAt = 0
   let departures: readonly Departed[] = []
   let notice: string | undefined
+  /** When the open request began, in milliseconds since 1970. */
+  let askedAt: number | undefined
   let offset = 0
   let pageSize = 1
   let minWidths: readonly number[] = []
@@ -164,11 +169,16 @@ export async function watchLive(
     const frame = drawWith(1)
     return frame.lines.length < rows ? drawWith(rows - frame.lines.length + 1) : frame
   }
+  const silence = () => (askedAt === undefined ? 0 : clock.now() - askedAt)
+  const isSilent = () => silence() >= maxSilence
+  const isStale = () => notice !== undefined || isSilent()
   const draw = async () => {
     if (isSuspended || last === undefined) return
-    const status = `Updated ${formatAgo(clock.now() - readAt)}, every ${formatAge(interval)}. Press ${hasKeys ? 'q' : 'Ctrl-C'} to quit.`
-    const foot = notice === undefined ? [status] : [[styled(notice, 'yellow')], [styled(status, 'yellow')]]
-    const frame = createFrame(last, ['', ...foot], out.rows)
+    const silent = isSilent() ? `; no answer for ${formatAge(silence())}` : ''
+    const status = `Updated ${formatAgo(clock.now() - readAt)}, every ${formatAge(interval)}${silent}. Press ${hasKeys ? 'q' : 'Ctrl-C'} to quit.`
+    const foot = notice === undefined ? [status] : [notice, status]
+    const lines = isStale() ? foot.map(text => [styled(text, 'yellow')]) : foot
+    const frame = createFrame(last, ['', ...lines], out.rows)
     offset = frame.offset
     pageSize = frame.pageSize
     minWidths = frame.widths
@@ -206,6 +216,7 @@ export async function watchLive(
     async show(update) {
       last = update
       readAt = clock.now()
+      askedAt = undefined
       notice = undefined
       departures = addDepartures(departures, update.changes ?? [], readAt)
       await draw()
@@ -217,24 +228,23 @@ export async function watchLive(
       await draw()
     },
     async sleep(milliseconds) {
-      const wakeAt = clock.monotonic() + milliseconds
-      const stop = AbortSignal.any([interrupted, quit.signal])
-      for (let remaining = milliseconds; remaining > 0; remaining = wakeAt - clock.monotonic()) {
-        await clock.sleep(Math.min(redrawInterval, remaining), stop)
-        await draw()
-      }
+      askedAt = undefined
+      await clock.sleep(milliseconds, AbortSignal.any([interrupted, quit.signal]))
+      askedAt = clock.now()
     },
   }
+  const timer = setInterval(redraw, redrawInterval)
   try {
     await Promise.race([watch(view), hasQuit])
   } catch (error) {
     if (toMergeqError(error).exit !== exitCodeOf('interrupted')) throw error
   } finally {
+    clearInterval(timer)
     interrupted.removeEventListener('abort', restore)
     releaseTerminal()
     await leave()
     const stale = `Not up to date: read ${formatAgo(clock.now() - readAt)}.`
-    const foot = notice === undefined ? [] : [[styled(stale, 'yellow')]]
+    const foot = isStale() ? [[styled(stale, 'yellow')]] : []
     if (last !== undefined) await out.write(`${createFrame(last, foot, out.rows - 1).lines.join('\n')}\n`)
   }
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { MergeqError } from '../../../src/errors.ts'
 import { type Answer, mergeq, noon, openStory, type Seen, type Setting } from '../../support/harness.ts'
 import { entry, queue } from '../../support/queue-watch.ts'
@@ -56,11 +56,11 @@ describe('what a watch prints', () => {
   test('on a terminal it draws on the alternate screen until q is pressed, and prints the last frame', async () => {
     const { code, out, sleeps, requests } = await story('queue watch --interval 2s --color never', {
       ...terminal,
-      keys: ['x', 'x', 'x', 'q'],
+      keys: ['x', 'q'],
     })
     expect(code).toBe(0)
     expect(requests).toEqual([])
-    expect(sleeps).toEqual(Array(3).fill(1_000))
+    expect(sleeps).toEqual([2_000])
     const [, last = ''] = out.split('\u001B[?1049l')
     const frames = out.split('\u001B[?7l')
     const table = [
@@ -74,7 +74,7 @@ describe('what a watch prints', () => {
     expect(lastFrame.replaceAll(/\u001B\[[\d?]*[A-Za-z]/g, '').split('\r\n')).toEqual([
       ...table,
       '',
-      'Updated 1s ago, every 2s. Press q to quit.',
+      'Updated just now, every 2s. Press q to quit.',
     ])
     expect(out).toMatch(/^\u001B\[\?1049h\u001B\[\?25l/)
     expect(out.split('\u001B[?1049l')[0]).toMatch(/\u001B\[\?7h\u001B\[\?25h$/)
@@ -95,6 +95,23 @@ describe('what a watch prints', () => {
     expect(code).toBe(0)
     expect(frames).toMatch(/\u001B\[33mUpdated \ds ago/)
     expect(last).toMatch(/\u001B\[33mNot up to date: read \ds ago\./)
+  })
+
+  test('counts the age of its data on during a request, and says how long there was no answer', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const clock = { now: noon }
+    let reads = 0
+    const answer = ({ path }: Seen): Answer => {
+      if (path.endsWith('/getQueue') && ++reads === 2) {
+        clock.now += 12_000
+        vi.advanceTimersByTime(1_000)
+      }
+      return good
+    }
+    const setting = { ...terminal, env, answer, clock, keys: ['x', 'q'] }
+    const { out } = await mergeq('queue watch --interval 2s --color always', setting)
+    vi.useRealTimers()
+    expect(out).toContain('\u001B[33mUpdated 14s ago, every 2s; no answer for 12s. Press q to quit.')
   })
 
   test.each([
