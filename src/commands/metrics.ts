@@ -8,7 +8,7 @@ import { repositoryOrAll } from '../cli/common-inputs.ts'
 import { drawsResults } from '../cli/context.ts'
 import { flag } from '../cli/inputs.ts'
 import { requestOf } from '../cli/requests.ts'
-import { formatDuration, formatInteger, pluralize } from '../domain/format.ts'
+import { formatDuration, formatEstimate, formatInteger, pluralize } from '../domain/format.ts'
 import { isCounted, numberText, type Sample } from '../domain/metrics/exposition.ts'
 import {
   type Bucket,
@@ -83,7 +83,7 @@ const boundText = (seconds: number): string => formatDuration(seconds * 1000).re
 /** Formats a quantile in seconds; of the first and the last bucket, only a bound is known. */
 function quantileText({ value, between: [lower, upper] }: Quantile): string {
   if (upper === Number.POSITIVE_INFINITY) return `over ${boundText(value)}`
-  return lower === 0 ? `under ${boundText(upper)}` : formatDuration(value * 1000)
+  return lower === 0 ? `under ${boundText(upper)}` : formatEstimate(value * 1000)
 }
 
 const histogramLabels: readonly (readonly [QueueHistogram, string])[] = [
@@ -119,6 +119,10 @@ function queueLines(queue: QueueMetrics, columns: number): readonly StyledLine[]
 const maxQueues = 20
 
 const explanation = 'depth: queued now; restarts: tests that began again. Only the last hour exists.'
+const timesExplanation = [
+  'p50 and p95 are estimated from buckets of the service.',
+  'Bars: pull requests in each bucket, the shortest times first.',
+]
 
 /**
  * Returns the metrics as lines for a person: a few for each queue, then what is not shown.
@@ -147,7 +151,9 @@ function summaryLines(
     blocks.push([
       `${formatInteger(otherSeries)} other series. To print all series, run: mergeq metrics --raw`,
     ])
-  if (queues.length > 0) blocks.push([[styled(explanation, 'dim')]])
+  const hasTimes = queues.some(queue => histogramLines(queue).length > 0)
+  const explanations = [explanation, ...(hasTimes ? timesExplanation : [])]
+  if (queues.length > 0) blocks.push(explanations.map(text => [styled(text, 'dim')]))
   return blocks.flatMap((lines, index): readonly StyledLine[] => (index === 0 ? lines : ['', ...lines]))
 }
 

@@ -80,6 +80,14 @@ export function formatDuration(milliseconds: number): string {
     : `${minutes}m${padded(seconds)}s`
 }
 
+/** A time as rough as an estimate is: `14m`, `1h35m`, `under 1m`. */
+export const formatRounded = (milliseconds: number): string =>
+  milliseconds < minute ? 'under 1m' : formatAge(Math.round(milliseconds / minute) * minute)
+
+/** An estimated time, marked as such unless it is a bound: `~14m`, `under 1m`. */
+export const formatEstimate = (milliseconds: number): string =>
+  `${milliseconds < minute ? '' : '~'}${formatRounded(milliseconds)}`
+
 /** A share as whole percent: `29%` for 0.294. A share above 0 that rounds to 0 is `<1%`. */
 export const formatRate = (rate: number): string =>
   rate > 0 && rate < 0.005 ? '<1%' : `${Math.round(rate * 100)}%`

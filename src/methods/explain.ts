@@ -51,8 +51,9 @@ export async function explain(
 
 /** Returns an explanation as JSON: `explanationRecord`. */
 export function explanationJson(explanation: Explanation): JsonObject {
-  if (explanation.testRun === null) return { ...explanation, testRun: null }
+  const next = explanation.next.map(({ command, why }) => ({ command, why }))
+  if (explanation.testRun === null) return { ...explanation, next, testRun: null }
   const { id, status, failingChecks, pending } = explanation.testRun
   const failing = failingChecks.map(({ name }) => name)
-  return { ...explanation, testRun: { id, status, failing, pending } }
+  return { ...explanation, next, testRun: { id, status, failing, pending } }
 }

@@ -33,22 +33,24 @@ const queueOf = (branch: string, depth: number, repo = 'acme/web') =>
 
 const show = (words: string, body: string, setting: Setting = {}) =>
   mergeq(`metrics ${words} --color never`, { answer: () => ({ body }), terminal: true, ...setting })
-/** Returns the summary without its last line, which explains words. */
+/** Returns the summary without its last lines, which explain words. */
 const printed = async (words: string, body: string, columns = 80) => {
   const { code, out, err } = await show(words, body, { columns })
   expect({ code, err }).toEqual({ code: 0, err: '' })
-  return out.replace(/\ndepth: queued now; restarts: .* Only the last hour exists\.\n$/, '')
+  return out.replace(/\ndepth: queued now; restarts: .* Only the last hour exists\.\n[^]*$/, '')
 }
 
 describe('the summary on a terminal', () => {
   test('explains its words once', async () => {
-    expect((await show('', text)).out).toMatch(/^depth: queued now; .*last hour exists\.\n$/m)
+    const times = 'p50 and p95 are estimated from buckets of the service.\nBars: .*\\.\n'
+    expect((await show('', text)).out).toMatch(new RegExp(`^depth: .*last hour exists\\.\n${times}$`, 'm'))
+    expect((await show('', queueOf('main', 1))).out).not.toContain('Bars')
   })
 
   test('has a few lines for each queue; a histogram without observations has none', async () => {
     expect(await printed('', text)).toBe(`acme/web main, last hour
   merged 60   failed 0   cancelled 4   restarts 2      depth 23   testing 4
-  time in queue   p50    8m20s   p95   42m00s   ▃█▃▁▁
+  time in queue   p50      ~8m   p95     ~42m   ▃█▃▁▁
   waiting         p50 under 1m   p95 under 1m   █
 `)
   })
@@ -75,7 +77,7 @@ ${histogram('mq_pr_time_in_queue_1h_seconds', main, Array(9).fill('NaN'))}`
 
   test('a time in the last bucket is over the highest bound', async () => {
     const body = histogram('mq_pr_time_in_queue_1h_seconds', main, [0, 0, 0, 0, 5, 5, 5, 6, 10])
-    expect(await printed('', body)).toContain('  time in queue   p50  30m00s   p95 over 2h   █  ▂▆\n')
+    expect(await printed('', body)).toContain('  time in queue   p50    ~30m   p95 over 2h   █  ▂▆\n')
   })
 
   test('series that are not known are counted in the last line, which names --raw', async () => {

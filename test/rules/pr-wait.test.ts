@@ -255,7 +255,7 @@ describe('the live line of a wait', () => {
   const said = (...line: Parameters<typeof shown>) => shown(...line).split('    ')[0]
 
   test('shows what fits the width', () => {
-    const [waited, left] = ['    waited 6m12s', ', 38m left']
+    const [waited, left] = ['    waited 6m12s', ', times out in 38m']
     const state = '#141 pending 4m, 3rd of 12'
     const behind = `${state}, behind #131 (testing 4m)`
     const usually = `${behind}, usually 14m in the queue`

@@ -1,7 +1,9 @@
+import { tryRead } from '../../api/extra-reads.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { getQueue } from '../../api/operations/queues.ts'
 import { explainNotFound } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
-import { drawsResults } from '../../cli/context.ts'
+import { drawsResults, readsMore } from '../../cli/context.ts'
 import { reportErrors } from '../../cli/report.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import { formatOrdinal, joinTruncated, shorten } from '../../domain/format.ts'
@@ -136,7 +138,8 @@ export class WaitReporter implements WaitObserver {
   }
 
   /** Records the result of a pull request, and prints it as soon as the results before it are printed. */
-  async reportEnd(target: WaitTarget, end: WaitEnd): Promise<void> {
+  async reportEnd(ended: WaitTarget, end: WaitEnd): Promise<void> {
+    const target = await this.withQueue(ended, end)
     const { options } = this.wait
     const { host, logger, settings, results } = this.cli
     const { pr } = target.request.values
@@ -163,6 +166,18 @@ export class WaitReporter implements WaitObserver {
     ]
     this.results.set(target.request, { end, exit, result: resultOf(record, lines, this.cli.options.format) })
     await this.print(this.isStream)
+  }
+
+  /** Reads the queue of a single pull request whose wait gave up, to tell a person at a terminal of a pause. */
+  private async withQueue(target: WaitTarget, { outcome }: WaitEnd): Promise<WaitTarget> {
+    const { cli, requests } = this
+    const gaveUp = outcome === 'timed-out' || outcome === 'pending'
+    const isKnown = target.queue !== undefined || target.record === undefined || requests.length > 1
+    if (!gaveUp || isKnown || cli.results !== 'screen' || !readsMore(cli)) return target
+    const { repo, targetBranch } = target.request.values
+    const options = { once: true, quiet: true, limits: { timeout: () => queueTime } }
+    const { record: queue } = await tryRead(cli.client(), getQueue, { repo, targetBranch }, options)
+    return { ...target, queue }
   }
 
   /** Prints every recorded result, even if results before it are missing. */
@@ -220,6 +235,9 @@ export class WaitReporter implements WaitObserver {
     return `${counts.join(', ')}.`
   }
 }
+
+/** The time for the queue when a wait gives up, in milliseconds. */
+const queueTime = 1_000
 
 /** The columns of the Markdown table, which is the summary of a CI job. */
 const markdownColumns = columns(

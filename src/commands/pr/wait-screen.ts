@@ -1,5 +1,12 @@
 import { shortReason } from '../../domain/explain/findings.ts'
-import { formatAge, formatDuration, formatOrdinal, pluralize, shorten } from '../../domain/format.ts'
+import {
+  formatAge,
+  formatDuration,
+  formatOrdinal,
+  formatRounded,
+  pluralize,
+  shorten,
+} from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
 import type { FailingCheck } from '../../domain/test-run.ts'
@@ -66,8 +73,6 @@ function countsOf(targets: readonly WaitTarget[]): Pieces {
   return [`${pluralize(targets.length, 'pull request')}: `, ...counts]
 }
 
-const usualText = (usual: number): string => (usual < 60_000 ? 'under 1m' : formatAge(usual))
-
 interface Times {
   /** How long the wait has lasted, in milliseconds. */
   readonly elapsed: number
@@ -81,7 +86,7 @@ interface Times {
 
 /**
  * Returns the line that a terminal shows during a wait: `#141 pending 47m, 3rd of 12, behind #131 (testing 4m), usually
- * 14m in the queue    waited 6m12s, 38m left`. It fits `columns` columns, unless the state alone is wider.
+ * 14m in the queue    waited 6m12s, times out in 38m`. It fits `columns` columns, unless the state alone is wider.
  */
 export function liveLine(
   targets: readonly WaitTarget[],
@@ -107,10 +112,15 @@ export function withTimes(
 ): StyledLine {
   let parts: readonly Part[] = [
     ...what,
-    ...(usual === undefined ? [] : [{ pieces: [`, usually ${usualText(usual)} in the queue`], rank: 5 }]),
+    ...(usual === undefined ? [] : [{ pieces: [`, usually ${formatRounded(usual)} in the queue`], rank: 5 }]),
     ...(saysAge ? [] : [{ pieces: [`    waited ${formatDuration(elapsed)}`], rank: 3 }]),
     ...(limit > 0
-      ? [{ pieces: [`${saysAge ? '    ' : ', '}${formatAge(Math.max(0, limit - elapsed))} left`], rank: 6 }]
+      ? [
+          {
+            pieces: [`${saysAge ? '    ' : ', '}times out in ${formatAge(Math.max(0, limit - elapsed))}`],
+            rank: 6,
+          },
+        ]
       : []),
   ]
   const lineOf = () => parts.flatMap(({ pieces }) => pieces)
@@ -223,7 +233,7 @@ export function nextSteps(
         return [['To submit it', submit]]
       // For several pull requests a single command follows all results.
       const steps: Step[] = count === 1 ? [['To continue waiting', waitCommand([values], commandLine)]] : []
-      if (isPaused(queue)) steps.push(['To resume the queue', commandLine(['queue', 'resume'], values)])
+      if (isPaused(queue)) steps.push(['If you manage the queue', commandLine(['queue', 'resume'], values)])
       else if (count === 1) steps.push(details)
       return steps
     }

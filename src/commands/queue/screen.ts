@@ -1,7 +1,7 @@
 import { tryRead } from '../../api/extra-reads.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
 import type { ServiceClient } from '../../api/service-client.ts'
-import { formatDuration, formatInteger } from '../../domain/format.ts'
+import { formatEstimate, formatInteger } from '../../domain/format.ts'
 import { findQueue, summarizeMetrics, usualTimeInQueue } from '../../domain/metrics/last-hour.ts'
 import { positionEntries, queueEntries, testSlots } from '../../domain/queue-entries.ts'
 import { canResume, queueStateMessage, stateWords } from '../../domain/states.ts'
@@ -82,7 +82,7 @@ function stateLines(state: string, options: QueueScreenOptions): readonly Styled
   if (message === undefined) return []
   const lines = [
     message,
-    ...(canResume(state) ? [`To resume the queue, run: ${commandLine(['queue', 'resume'], options)}`] : []),
+    ...(canResume(state) ? [`If you manage the queue: ${commandLine(['queue', 'resume'], options)}`] : []),
   ]
   const line = lines.join(' ')
   return (line.length <= columns ? [line] : lines).map(text => [styled(text, 'yellow')])
@@ -97,7 +97,7 @@ function headingLines(queue: JsonObject, options: QueueScreenOptions): readonly 
     stateSpan(state),
   ]
   const usualPieces =
-    usual === undefined ? [] : [[`median time in queue ${formatDuration(usual)}, last hour`]]
+    usual === undefined ? [] : [[`median time in queue ${formatEstimate(usual)}, last hour`]]
   return [
     ...joinPieces([title, ...countPieces(queue), ...usualPieces], columns),
     ...stateLines(state, options),

@@ -11,6 +11,7 @@ import { combineFields, type RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { requestOf } from '../../cli/requests.ts'
 import { describeDeparture } from '../../domain/departure.ts'
+import { joinTruncated } from '../../domain/format.ts'
 import { mapConcurrent, maxConcurrent } from '../../domain/map-concurrent.ts'
 import {
   departedEntries,
@@ -21,7 +22,7 @@ import {
   queueChanges,
   snapshotOf,
 } from '../../domain/queue-changes.ts'
-import { type QueueEntry, queueSummary } from '../../domain/queue-entries.ts'
+import { type QueueEntry, queueSummary, testSlots } from '../../domain/queue-entries.ts'
 import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { duration, interval } from '../../domain/values/types.ts'
 import type { Judgement } from '../../domain/wait-state.ts'
@@ -182,7 +183,11 @@ function createStreamView({ repo, targetBranch }: QueueParams, cli: Cli): WatchV
     async show({ queue, changes }) {
       if (changes !== undefined) for (const change of changes) await printChange(change)
       else if (cli.options.format.prints === 'records') await printQueueEvent(queue)
-      else await logger.info(`Queue for ${queueName({ repo, targetBranch })}: ${queueSummary(queue)}.`)
+      else {
+        const tested = testSlots(queue).testing.map(({ pr }) => `#${pr}`)
+        const numbers = tested.length === 0 ? '' : ` Under test: ${joinTruncated(tested)}.`
+        await logger.info(`Queue for ${queueName({ repo, targetBranch })}: ${queueSummary(queue)}.${numbers}`)
+      }
     },
     notify: text => logger.info(text),
   }

@@ -45,7 +45,7 @@ export interface ActionSubject {
 }
 
 /** A next step: a command, or, if `command` is null, something that a person does elsewhere. */
-export type NextStep = { readonly command: string | null; readonly why: string }
+export type NextStep = Pick<Step, 'when' | 'why'> & { readonly command: string | null }
 
 /** Why a pull request is not merging. The output of `pr explain --json` has exactly these keys. */
 export interface Explanation {
@@ -114,9 +114,10 @@ export function explainPullRequest(sources: ExplainSources): Explanation {
   ]
   // Of steps with the same command the first is enough.
   const next = new Map<string, NextStep>()
-  for (const { action, why } of steps) {
+  for (const { action, ...step } of steps) {
     const command = action === undefined ? null : commandFor(action)
-    if (!next.has(command ?? why)) next.set(command ?? why, { command, why })
+    const key = command ?? step.why
+    if (!next.has(key)) next.set(key, { command, ...step })
   }
   return {
     pr,
@@ -196,7 +197,8 @@ function stepsFor(
     case 'dropped': {
       if (!needsChange) return [submit('Submits it again.')]
       if (state === 'CANCELLED') return [submit('If it should merge after all.')]
-      return [...showChecks, submit('After a fix; without one it will most likely fail again.')]
+      const why = 'After a fix; without one it will most likely fail again.'
+      return [...showChecks, { ...submit(why), when: 'After a fix' }]
     }
     case 'held': {
       const why = 'Runs its tests again, for a failure that may be flaky.'

@@ -252,6 +252,7 @@ function queueStateFindings({ queue }: Facts, blockingStates: readonly string[])
     return [{ code: 'queue-state', message: `The queue is in the unknown state '${shorten(state)}'.` }]
   const resume: Step = {
     action: 'resume-queue',
+    when: 'If you manage the queue',
     why: 'Resumes testing and merging, if you manage the queue.',
   }
   return [

@@ -9,6 +9,8 @@ export type Action =
 /** A next step; without an action something that a person does elsewhere. */
 export interface Step {
   readonly action?: Action
+  /** On what condition it is to be done, for a person: `After a fix`. */
+  readonly when?: string
   readonly why: string
 }
 

@@ -59,7 +59,7 @@ describe('queue get on a terminal', () => {
     expect(code).toBe(0)
     expect(
       out,
-    ).toBe(`acme/web main  ● running   1 of 2 test runs · 1 pending failure · 1 waiting · median time in queue 11m40s, last hour
+    ).toBe(`acme/web main  ● running   1 of 2 test runs · 1 pending failure · 1 waiting · median time in queue ~12m, last hour
    PR     STATE              FOR    PRIORITY  AUTHOR   TITLE
 1  #5     ◐ testing          4m     urgent    barbara  Cache the suggestions of the search box
 2  #6     ! pending failure  1m     medium    -        Speed up the order export
@@ -84,7 +84,7 @@ describe('queue get on a terminal', () => {
       columns: 200,
     })
     expect(out).toContain(`\u001B[33m! ${state.toLowerCase().replace('_', ' ')}\u001B[39m`)
-    const resume = 'To resume the queue, run: mergeq queue resume --repo acme/web --target-branch main'
+    const resume = 'If you manage the queue: mergeq queue resume --repo acme/web --target-branch main'
     expect(out).toContain(`\u001B[33m${message}${message.endsWith(' ') ? resume : ''}\u001B[39m\n`)
   })
 

@@ -22,7 +22,7 @@ describe('what a watch prints', () => {
     expect(out.replace(/^\S+\t/gm, '')).toBe(
       '8\tTESTING\tMERGED\t\n9\tPENDING\tTESTING\t1\n9\tTESTING\tFAILED\t\n',
     )
-    expect(err).toContain('Queue for main of acme/web: RUNNING, testing 1 of 1, 2 queued.\n')
+    expect(err).toContain('Queue for main of acme/web: RUNNING, testing 1 of 1, 2 queued. Under test: #8.\n')
     expect(sleeps).toEqual(Array(6).fill(1_000))
   })
 

@@ -33,7 +33,7 @@ export async function explainAll(
       : [...findingLines(explanation, url, cli.startedAt), ...resubmissionLines(explanation)]
     const heading = isFirst ? lines : ['', ...lines]
     isFirst = false
-    steps.push(...stepsOf(explanation))
+    steps.push(...explanation.next)
     await cli.printer.add({
       ...singleRecord(explanationJson(explanation)),
       ...keyValueTable({}, []),
@@ -109,7 +109,7 @@ export const explanationProse = (
   now: number,
 ): readonly StyledLine[] => [
   ...findingLines(explanation, url, now),
-  ...nextLines(stepsOf(explanation), resubmissionLines(explanation)),
+  ...nextLines(explanation.next, resubmissionLines(explanation)),
 ]
 
 const findingLines = (explanation: Explanation, url: string, now: number): readonly StyledLine[] => [
@@ -181,32 +181,33 @@ function testRunLines(explanation: Explanation): readonly StyledLine[] {
   return [...lines, `  ${sentence}${end}`]
 }
 
-/** Returns the next steps, without those that show the failing checks that are shown already. */
-function stepsOf({ next, testRun }: Explanation): readonly NextStep[] {
-  const hasChecks = testRun !== null && testRun.failingChecks.length > 0
-  return next.filter(({ command }) => !(hasChecks && command?.startsWith('mergeq pr testing')))
-}
-
 /** Matches a command that takes several pull requests, and their numbers. */
 const commandOfSeveral = /^(mergeq pr (?:get|restart|submit|wait))((?: \d+)+)/
 
 /** Returns the steps of several pull requests: commands that differ only in the pull request are one command. */
 function joinSteps(steps: readonly NextStep[]): readonly NextStep[] {
   const joined = new Map<string, NextStep>()
-  for (const { command, why } of steps) {
-    const key = `${command?.replace(commandOfSeveral, '$1')} ${why}`
+  for (const { command, ...step } of steps) {
+    const key = `${command?.replace(commandOfSeveral, '$1')} ${step.why}`
     const [, , number = ''] = commandOfSeveral.exec(command ?? '') ?? []
     const known = joined.get(key)?.command ?? undefined
     const next = known?.replace(commandOfSeveral, `$&${number}`) ?? command
-    joined.set(key, { command: next, why })
+    joined.set(key, { ...step, command: next })
   }
   return [...joined.values()]
 }
 
-/** Returns the steps as commands to copy, each with its purpose below it, and further lines. */
+/** Returns a step as a command to copy with its purpose below it, or with its condition before it. */
+function stepLines({ command, when, why }: NextStep): readonly StyledLine[] {
+  if (command === null) return [`  ${why}`]
+  return when === undefined ? [`  ${command}`, [styled(`    ${why}`, 'dim')]] : [`  ${when}: ${command}`]
+}
+
+/** Returns the steps, those with a condition last, and further lines. */
 function nextLines(steps: readonly NextStep[], more: readonly StyledLine[] = []): readonly StyledLine[] {
-  const lines = steps.flatMap(({ command, why }): readonly StyledLine[] =>
-    command === null ? [`  ${why}`] : [`  ${command}`, [styled(`    ${why}`, 'dim')]],
+  const isConditional = ({ when }: NextStep) => when !== undefined
+  const lines = [...steps.filter(step => !isConditional(step)), ...steps.filter(isConditional)].flatMap(
+    stepLines,
   )
   return lines.length + more.length === 0 ? [] : [[styled('Next', 'bold')], ...lines, ...more]
 }
