@@ -83,6 +83,7 @@ describe('a status of a read', () => {
     if (kind !== 'refused' && kind !== 'not-found') {
       expect(person.err).toMatch(new RegExp(`^mergeq: .*${status}`))
       expect(person.err).toMatch(status === 407 ? /proxy/ : /^mergeq: .*127\.0\.0\.1:\d+/)
+      if (status === 429) expect(person.err).toContain('rate limit')
     }
     expect(person.err).not.toMatch(slips)
     // The hint names an operation that only the hosted service has.
