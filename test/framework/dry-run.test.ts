@@ -93,7 +93,7 @@ describe('with --dry-run every command changes nothing, sends nothing and ends w
       expect(requests.map(({ path }) => path)).toEqual(mayRead ? ['/v1/getQueue'] : [])
       const { operation } = allCommands.find(one => one.command === command) ?? {}
       if (operation === undefined) return
-      expect(err).toBe('')
+      expect(err).toBe(terminal && command === 'pr cancel' ? 'Would cancel #7, #8.\n' : '')
       for (const line of terminal ? [] : out.trimEnd().split('\n'))
         expect(JSON.parse(line)).toHaveProperty('url')
     })

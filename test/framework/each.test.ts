@@ -173,11 +173,6 @@ describe('- takes up what an earlier run left', () => {
     expect((await run('pr submit -', answer, { input })).requests.map(numberIn)).toEqual([8])
   })
 
-  test('a dry run names the pull requests on a terminal', async () => {
-    const { err } = await run('pr cancel 5 10 --dry-run', () => ({}), { terminal: true })
-    expect(err).toContain('Would cancel #5, #10.\n')
-  })
-
   test('no row at all ends with 2, or with 0 and a remark where it may be empty', async () => {
     const none = (flags: string) => run(`pr cancel - --yes ${flags}`, () => ({ body: 'OK' }), { input: '\n' })
     const hint = expect.stringContaining('add --if-empty ok')

@@ -243,7 +243,7 @@ describe('questions', () => {
     const { err } = await typed('queue delete -R git.example.com/acme/web -b release', terminal)
     expect(err).toMatch(/release of git\.example\.com\/acme\/web/)
     const many = await typed(`pr cancel 7 8 ${at}`, terminal)
-    expect(many.err).toMatch(/#7\n {2}#8\n.*\[y\/N\]/)
+    expect(many.err).toMatch(/#7 {2}running\n {2}#8 {2}running\n.*\[y\/N\]/)
   })
 
   test.each<readonly [words: string, setting: Setting]>([
