@@ -177,7 +177,7 @@ export const isPassing = ({ kind, details }: MergeqError): boolean =>
 /** Whether the service could not be reached, or could not process the request. */
 export const isOutage = ({ kind }: MergeqError): boolean => kindHas(kind, 'isOutage')
 
-const usageHint = 'To see the usage, run the command with --help.'
+export const usageHint = 'To see the usage, run the command with --help.'
 
 /**
  * Whether the service itself answered that the resource does not exist. A web page with status 404, for

@@ -1,7 +1,7 @@
 import { findSimilarName } from '../domain/similar-name.ts'
 import { joinCommandLine, shellQuote } from '../domain/suggested-command.ts'
 import { isPullRequestReference } from '../domain/values/pull-request.ts'
-import { type MergeqError, usageError } from '../errors.ts'
+import { type MergeqError, toMergeqError, usageError, usageHint } from '../errors.ts'
 import { type CommandGroup, loadCommands } from './command.ts'
 import { fieldsOf, findSimilarField } from './fields.ts'
 import { isOption, type OptionDefinition, oppositeOf, optionName } from './inputs.ts'
@@ -19,12 +19,15 @@ interface Mistake extends ParsedCommandLine {
 
 const isWord = (word: string): boolean => !/^-./.test(word)
 
+const isFile = (word: string): boolean => /\.(?:ya?ml|json)$/i.test(word)
+
 /** Returns what the table says about a word in one of the places, of which the first counts. */
 function findMeant(places: Words, typed: string, options: Words = []): Hint {
   const isTyped = (word: string) =>
     word === typed ||
     (word === '<word>' && isWord(typed)) ||
-    (word === '<pr>' && isPullRequestReference(typed))
+    (word === '<pr>' && isPullRequestReference(typed)) ||
+    (word === '<file>' && isFile(typed))
   const isPossible = (meant: string) =>
     isWord(typed) || isWord(meant) || options.includes(wordsOf(meant)[0] ?? '')
   const rows = otherWords.filter(([, words, meant]) => words.split(' ').some(isTyped) && isPossible(meant))
@@ -46,12 +49,12 @@ const hiddenText = /[\u0000-\u001F\u007F-\u009F]|:\/\/[^/?#\s]*@/
 /** Returns a command line to paste; undefined if reading it finds a problem, or if it is long or may have a secret. */
 async function formatLine(argv: Words, groups: Groups): Promise<Hint> {
   const reading = await parseCommandLine(argv, groups)
-  const line = settingAsOption(argv, reading)
-  if (line !== undefined) return formatLine(line, groups)
   const { problem, path, words, args } = reading
   const pullRequests = args.get('pr') ?? []
   const isRight =
-    problem === undefined && pullRequests.every(word => word === '-' || isPullRequestReference(word))
+    problem === undefined &&
+    wrongValueOf(reading) === undefined &&
+    pullRequests.every(word => word === '-' || isPullRequestReference(word))
   const mayHaveToken = path[0] === 'auth' && words.length > 0
   const isHidden = mayHaveToken || argv.join(' ').length > 500 || argv.some(word => hiddenText.test(word))
   return isRight && !isHidden ? joinCommandLine(argv) : undefined
@@ -64,19 +67,104 @@ function replaceWords(argv: Words, typed: Words, words: Words): Words {
   return argv.flatMap((word, index) => (index === found[0] ? words : found.includes(index) ? [] : [word]))
 }
 
-/** Returns the question whether a name was meant: the command line with it or, if that is wrong, the name alone. */
-async function ask(line: Words, name: Words, groups: Groups): Promise<string> {
+/** Returns what is wrong with the value of an option. */
+function wrongValueOf(reading: ParsedCommandLine): Hint {
+  for (const { name, parse } of optionsOf(reading)) {
+    const values = reading.args.get(name)
+    if (values === undefined) continue
+    try {
+      parse?.(...values)
+    } catch (error) {
+      const { message, details } = toMergeqError(error)
+      return details.hint === usageHint ? message : `${message}\n${details.hint}`
+    }
+  }
+  return undefined
+}
+
+/** Returns the question whether an option was meant: the command line with it or, if that is wrong, the option. */
+async function askForOption(line: Words, option: string, groups: Groups): Promise<string> {
   const text = await formatLine(line, groups)
-  if (text === undefined && !isWord(name[0] ?? '')) return `Did you mean ${name.join(' ')}?`
+  if (text !== undefined) return `Did you mean: ${text}`
+  const wrongValue = wrongValueOf(await parseCommandLine(line, groups))
+  return [`Did you mean ${option}?`, wrongValue ?? []].flat().join('\n')
+}
+
+const usageOf = (path: Words): string => `To see the usage, run: mergeq ${[...path, '--help'].join(' ')}`
+
+/**
+ * Returns the question whether a command line was meant. No word that was typed is missing in it; if one has no place,
+ * returns how to see the usage. A confirmation is for what was typed, and left out.
+ */
+async function askForLine(argv: Words, groups: Groups): Promise<string> {
+  const line = await fitLine(argv, groups)
+  const { path, args } = await parseCommandLine(line, groups)
+  const text = args.has('--yes') ? undefined : await formatLine(line, groups)
   // Without a setting there is nothing to update.
-  return `Did you mean: ${(text ?? joinCommandLine(name)).replace(/queue update$/, '$& --help')}`
+  const isComplete = text !== undefined && !/ queue update(?: -b \S+)?$/.test(text)
+  return isComplete ? `Did you mean: ${text}` : usageOf(path)
+}
+
+/** Returns a command line without options that its command does not have, and with other words as options. */
+async function fitLine(argv: Words, groups: Groups): Promise<Words> {
+  const reading = await parseCommandLine(argv, groups)
+  const line = fitOption(argv, reading) ?? fitWord(argv, reading)
+  return line === undefined ? argv : fitLine(line, groups)
+}
+
+/**
+ * Returns a command line without its confirmation, or with what the table says in the place of the first unknown
+ * option, or without that option; undefined if the option is misspelt or may have a value.
+ */
+function fitOption(argv: Words, reading: ParsedCommandLine): Words | undefined {
+  const { problem, path, words, args } = reading
+  const unconfirmed = argv.filter(word => word !== '--yes' && word !== '-y')
+  if (args.has('--yes') && unconfirmed.length < argv.length) return unconfirmed
+  if (problem?.kind !== 'unknown-option') return undefined
+  const typed = problem.word
+  const [option = '', value] = typed.split(/=(.*)/s)
+  const names = optionsOf(reading).map(({ name }) => name)
+  const next = argv[argv.indexOf(typed) + 1]
+  const meant = findMeant(placesIn(path), option, names)
+  if (meant?.startsWith('-') === true) return replaceWords(argv, [typed], optionWords(meant, typed))
+  const hasNoValue =
+    value !== undefined ||
+    next === undefined ||
+    !isWord(next) ||
+    (isPullRequestReference(next) && words.filter(isWord).length === 1)
+  const canBeLeftOut = argv.includes(typed) && hasNoValue && findSimilarName(option, names) === undefined
+  return canBeLeftOut ? replaceWords(argv, [typed], []) : undefined
+}
+
+/** Returns the words of an option that is meant, with the value after `=` of the typed one. */
+function optionWords(meant: string, typed: string): Words {
+  const [option = '', value] = typed.split(/=(.*)/s)
+  const words = wordsOf(meant, option)
+  return value === undefined || words.length > 1 ? words : [`${meant}=${value}`]
+}
+
+/** Returns the first word that a command does not take. */
+function extraWordOf({ command, words }: ParsedCommandLine): string {
+  const count = command?.definitions.filter(definition => !isOption(definition)).length ?? 0
+  return words.filter(isWord)[count] ?? ''
+}
+
+/** Returns a command line with the first word that a command does not take as an option, such as the name of a queue. */
+function fitWord(argv: Words, reading: ParsedCommandLine): Words | undefined {
+  if (reading.problem?.kind !== 'extra-argument') return undefined
+  const word = extraWordOf(reading)
+  const meant = findMeant(placesIn(reading.path), word)
+  const line = settingAsOption(argv, reading) ?? branchesAsOptions(argv, reading)
+  return line ?? (meant?.startsWith('-') ? replaceWords(argv, [word], wordsOf(meant, word)) : undefined)
 }
 
 /** Returns the hint for what was meant by a word after the path. */
 async function hintFor(meant: Hint, word: string, { argv, groups, path }: Mistake): Promise<Hint> {
   if (meant === undefined || !isName(meant)) return meant === 'none' ? undefined : meant
   const words = wordsOf(meant, word)
-  return ask(replaceWords(argv, isWord(meant) ? [...path, word] : [word], words), words, groups)
+  return isWord(meant)
+    ? askForLine(replaceWords(argv, [...path, word], words), groups)
+    : askForOption(replaceWords(argv, [word], words), words.join(' '), groups)
 }
 
 /** Returns the commands of a group, or all groups, by the word that is typed. */
@@ -88,17 +176,28 @@ async function commandsOf(group: string, groups: Groups): Promise<readonly (read
   )
 }
 
+/** Returns the group that a word names: `pr` for a pull request, for `pr`, and for `prs`. */
+function groupOf(word: string): string {
+  if (isPullRequestReference(word) || findMeant([''], word) === 'pr') return 'pr'
+  return word.replace(/s$/, '')
+}
+
 /**
  * Returns what was probably meant by a word that names no command: what the table says, else the nearest name. A word
  * is looked up in the group that follows it, too; that of a pull request is `pr`.
  */
 async function findCommand(group: string, word: string, next: string, groups: Groups) {
-  const other = isPullRequestReference(next) ? 'pr' : next
+  const other = groupOf(next)
   const places = group === '' || (group === 'queue' && other === 'pr') ? [other, group] : [group]
   const commands = await Promise.all(places.map(place => commandsOf(place, groups)))
   const byName = new Map(commands.toReversed().flat())
-  const meant = byName.get(word) ?? findMeant(places, word)
-  if (meant !== undefined) return { meant, isGuess: false }
+  const command = byName.get(word)
+  if (command !== undefined) return { meant: command, isGuess: false }
+  const meant = findMeant(places, word)
+  // `tests list`: a word for a list names the group, too.
+  const isBeforeVerb = group === '' && next !== '' && other !== 'pr'
+  if (meant !== undefined)
+    return { meant: isBeforeVerb ? meant.replace(/ list$/, '') : meant, isGuess: false }
   const similar = findSimilarName(word, [...byName.keys()])
   return { meant: similar && byName.get(similar), isGuess: true }
 }
@@ -107,23 +206,26 @@ async function hintForCommand(mistake: Mistake): Promise<Hint> {
   const { argv, groups, path, words } = mistake
   const [word = '', next = ''] = words.filter(isWord)
   const { meant = 'none', isGuess } = await findCommand(path.join(' '), word, next, groups)
-  const line = replaceWords(argv, [...path, word], meant.split(' '))
+  if (!isName(meant)) return hintFor(meant, word, mistake)
+  const isGroup = path.length === 0 && !isPullRequestReference(next) && meant.startsWith(`${groupOf(next)} `)
+  const typed = isGroup ? [word, next] : [...path, word]
+  const line = replaceWords(argv, typed, wordsOf(meant, word))
   if (isGuess && (await parseCommandLine(line, groups)).command?.destructive === true) return undefined
-  return hintFor(meant, word, mistake)
+  return askForLine(line, groups)
 }
 
 /** Returns the hint for an argument that a command does not take. */
 async function hintForArgument(mistake: Mistake): Promise<Hint> {
-  const { argv, groups, path, command, words } = mistake
-  const count = command?.definitions.filter(definition => !isOption(definition)).length ?? 0
-  const word = words.filter(isWord)[count] ?? ''
+  const { argv, groups, path } = mistake
+  const word = extraWordOf(mistake)
   const before = argv[argv.indexOf(word) - 1]
   // With gh, -q has what jq selects, and --json has the names of fields.
   if (before === '-q') return pipeToJq(replaceWords(argv, ['-q', word], []), word, groups)
   if (before === '--json' && /^[a-z][\w.]*(?:,[\w.]+)*$/i.test(word))
     return askForFields(['--json', word], word, mistake)
-  const line = settingAsOption(argv, mistake) ?? branchesAsOptions(argv, mistake)
-  return line ? ask(line, path, groups) : hintFor(findMeant(placesIn(path), word), word, mistake)
+  return fitWord(argv, mistake)
+    ? askForLine(argv, groups)
+    : hintFor(findMeant(placesIn(path), word), word, mistake)
 }
 
 const optionsOf = ({ command }: ParsedCommandLine): readonly OptionDefinition[] => [
@@ -151,8 +253,7 @@ function settingAsOption(argv: Words, reading: ParsedCommandLine): Words | undef
 /** Returns a command line with the two branches after `queue diff` as options. */
 function branchesAsOptions(argv: Words, { command, words }: ParsedCommandLine): Words | undefined {
   const [branch = '', other = '', ...more] = words
-  const areBranches =
-    other !== '' && more.length === 0 && !words.some(word => /\.(?:ya?ml|json)$/i.test(word))
+  const areBranches = other !== '' && more.length === 0 && !words.some(isFile)
   return command?.command === 'queue diff' && areBranches
     ? replaceWords(argv, [branch, other], ['-b', branch, '--with-branch', other])
     : undefined
@@ -186,7 +287,7 @@ async function hintForOption(mistake: Mistake, word: string): Promise<Hint> {
   const find = (text: string) => findMeant(placesIn(path), text, names)
   const withValue = find(`${option}=${next}`)
   if (withValue !== undefined)
-    return ask(replaceWords(argv, typed, withValue.split(' ')), [withValue], groups)
+    return askForOption(replaceWords(argv, typed, withValue.split(' ')), withValue, groups)
   const own =
     command?.definitions.filter(({ name, hidden }) => name.startsWith('--') && hidden !== true) ?? []
   const similar =
@@ -199,8 +300,8 @@ async function hintForOption(mistake: Mistake, word: string): Promise<Hint> {
   const isLikely = option.startsWith('--') && isNegative(option) === isNegative(similar) && !isNo
   const meant = find(option) ?? (isLikely ? similar : undefined)
   if (value === undefined || meant?.startsWith('--') !== true) return hintFor(meant, word, mistake)
-  const words = wordsOf(meant, option)
-  return ask(replaceWords(argv, [word], words.length === 1 ? [`${meant}=${value}`] : words), words, groups)
+  const line = replaceWords(argv, [word], optionWords(meant, word))
+  return askForOption(line, wordsOf(meant, option).join(' '), groups)
 }
 
 /**
@@ -214,11 +315,10 @@ export async function createUsageError(
 ): Promise<MergeqError> {
   const { problem, path, command, words } = reading
   const mistake = { ...reading, argv, groups }
-  const help = `mergeq ${[...path, '--help'].join(' ')}`
-  const usage = `To see the usage, run: ${help}`
+  const usage = usageOf(path)
   switch (problem?.kind) {
     case 'unknown-command': {
-      const hint = (await hintForCommand(mistake)) ?? `To list the commands, run: ${help}`
+      const hint = (await hintForCommand(mistake)) ?? usage.replace('see the usage', 'list the commands')
       return usageError(`unknown command '${problem.word}'.`, hint)
     }
     case 'unknown-option': {
@@ -244,7 +344,7 @@ export async function createUsageError(
       const shells = `Specify the shell: ${input?.choices?.join(', ')}.\nFor bash, run: source <(mergeq completion bash)`
       const pair = words.flatMap(word => word.split(/=(.*)/s, 2))
       const isPair = command?.command === 'config set' && pair.length === 2
-      const hint = isPair ? await ask(replaceWords(argv, words, pair), path, groups) : usage
+      const hint = isPair ? await askForLine(replaceWords(argv, words, pair), groups) : usage
       return usageError(`${problem.message}.`, isShell ? shells : hint)
     }
     default:
@@ -260,6 +360,6 @@ export async function createHelpError(words: Words, topics: Words, groups: Group
     findSimilarName(word, topics) ?? (await findCommand(path.join(' '), word, next, groups)).meant ?? 'none'
   const help = ['help', ...wordsOf(meant.replace(/ -.*/, ''), word)]
   const list = `To list the commands, run: mergeq --help\nTopics: ${topics.join(', ')}`
-  const hint = isName(meant) && isWord(meant) ? await ask(help, help, groups) : list
+  const hint = isName(meant) && isWord(meant) ? await askForLine(help, groups) : list
   return usageError(`unknown command or topic '${words.join(' ')}'.`, hint)
 }

@@ -47,6 +47,8 @@ export interface OptionDefinition {
   readonly program?: boolean
   /** Whether the value is a word of the name of a command of mergeq, for completion. */
   readonly command?: boolean
+  /** Throws a usage error for invalid values. */
+  parse?(this: void, ...words: string[]): unknown
 }
 
 /** What inputs are read with. */
@@ -234,11 +236,12 @@ export function typedInput(key: string, option: CommandOption<unknown>): TypedIn
       definitions: [{ ...definition, name, required }],
       read: args => type.parse(...(args.get(name) ?? [])),
     }
+  const parse = (...words: string[]) => withName(dashed, () => type.parse(...words))
   return {
-    definitions: [{ ...definition, value: type.placeholder, variadic: type.form === 'repeated' }],
+    definitions: [{ ...definition, value: type.placeholder, variadic: type.form === 'repeated', parse }],
     read(args) {
       const words = args.get(dashed) ?? (option.default === undefined ? undefined : [option.default])
-      return words === undefined ? undefined : withName(dashed, () => type.parse(...words))
+      return words === undefined ? undefined : parse(...words)
     },
   }
 }

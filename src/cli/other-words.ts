@@ -5,16 +5,17 @@ import { formats } from '../domain/output-formats.ts'
  *
  * - `places`: the group or command before the word; empty for the first word. `queue *` is every command of the
  *   group, and `*` every command.
- * - `words`: the words that are typed. `<pr>` is any pull request, and `<word>` any word.
+ * - `words`: the words that are typed. `<pr>` is any pull request, `<file>` any YAML or JSON file, and
+ *   `<word>` any word.
  * - `meant`: the command or options that take their place, with `*` for the word itself. Or a sentence, which begins
  *   with a capital letter, or `none`, where a similar name would be wrong.
  */
 type OtherWords = readonly [places: string, words: string, meant: string]
 
 export const otherWords: readonly OtherWords[] = [
-  ['queue', 'show view status info describe', 'queue get'],
+  ['queue', 'show view status info describe inspect', 'queue get'],
   ['', 'get show view status info list ls ps', 'queue get'],
-  ['queue', 'ls all ps', 'queue list'],
+  [', queue', 'ls all ps queues', 'queue list'],
   ['queue', 'add new init', 'queue create'],
   ['queue', 'edit set configure config settings change', 'queue update'],
   [', queue', 'empty clear flush', 'To cancel all and delete the queue: mergeq queue delete --cancel-all'],
@@ -23,11 +24,15 @@ export const otherWords: readonly OtherWords[] = [
   ['queue', 'start unpause continue unfreeze enable', 'queue resume'],
   [', queue', 'monitor top live watch follow logs events', 'queue watch'],
   ['', 'create update pause resume drain export diff apply', 'queue *'],
-  ['', 'queues', 'queue list'],
   ['queue get', '<pr>', 'pr get *'],
   ['queue wait', '<pr>', 'pr wait *'],
   ['queue *', '<pr>', 'none'],
-  ['queue diff, queue apply', '<word>', '-f *'],
+  ['queue diff, queue apply', '<file>', '-f *'],
+  [
+    'queue diff',
+    '<word>',
+    'To compare with a file, use -f <file>; with the queue of another branch, --with-branch <branch>.',
+  ],
   ['queue *', '<word>', '-b *'],
   ['queue get', '--for', 'queue watch --for'],
   ['queue get', '--settings --config', 'queue export'],
@@ -41,7 +46,7 @@ export const otherWords: readonly OtherWords[] = [
   ['queue check', '--depth', '--max-depth'],
   ['flaky', 'show view describe info search find', 'flaky get'],
   ['flaky', 'ls tests failing failed all', 'flaky list'],
-  ['', 'tests flakes', 'flaky list'],
+  ['', 'test tests flakes', 'flaky list'],
   [', flaky', 'mute quarantine', 'Tests are quarantined on their page: mergeq flaky get --web <test>'],
   [', flaky', 'ticket', 'flaky link'],
   ['', 'report match gate link quarantined unhealthy', 'flaky *'],
@@ -54,7 +59,7 @@ export const otherWords: readonly OtherWords[] = [
   ['pr', 'create new', 'No command opens a pull request. To submit one that is open: mergeq pr submit'],
   [', pr, queue', 'add enqueue queue merge push land ship reopen requeue retry', 'pr submit'],
   [', pr', 'bump prioritize', 'pr submit --priority high'],
-  [', pr, queue', 'remove rm dequeue unqueue delete close', 'pr cancel'],
+  [', pr, queue', 'remove rm dequeue unqueue delete close stop kill', 'pr cancel'],
   [', pr', 'rerun retest rebuild', 'pr restart'],
   ['', 'run runs', 'none'],
   [', pr', 'checks runs ci jobs test tests log logs', 'pr testing'],

@@ -33,7 +33,23 @@ const wholeLines: readonly (readonly [typed: string, meant: string])[] = [
   ['pr submit 7 --high', 'pr submit 7 --priority high'],
   ['queue get -A', 'queue list'],
   ['pr 7', 'pr get 7'],
-  ['pr close 7 --yes', 'pr cancel 7 --yes'],
+  // No word is lost; unknown options and the confirmation are.
+  ['pr close 7 --yes', 'pr cancel 7'],
+  ['delete pr 7 --force', 'pr cancel 7'],
+  ['pr merge 7 --auto --squash', 'pr submit 7'],
+  ['pr merge --auto 7', 'pr submit 7'],
+  ['pr merge 7 --dryrun', 'pr submit 7 --dry-run'],
+  ['describe pr 7', 'pr explain 7'],
+  ['pr view 7 --frobnicate', 'pr get 7'],
+  ['stop 7', 'pr cancel 7'],
+  ['queue stop release', 'queue pause -b release'],
+  ['queue rm release --yes', 'queue delete -b release'],
+  ['queue delete release --yes', 'queue delete -b release'],
+  ['delete queue release', 'queue delete -b release'],
+  ['pause release', 'queue pause -b release'],
+  ['test list', 'flaky list'],
+  ['list queues', 'queue list'],
+  ['pr ls -L 5 --wait=1', 'pr list --limit 5'],
   ['pr checks 7', 'pr testing 7'],
   ['pr view 7 -w', 'pr get 7 -w'],
   ['pr open 7', 'pr get --web 7'],
@@ -105,17 +121,17 @@ describe('another word or a misspelling is answered with the command line to pas
   })
 
   test.each([
-    ['queue set speed 4', 'queue update --help'],
-    ['queue edit', 'queue update --help'],
-    ['queue update concurrency', 'queue update --help'],
+    ['queue set speed 4', 'queue update'],
+    ['queue edit', 'queue update'],
+    ['queue update concurrency', 'queue update'],
     ['flaky show', 'flaky get'],
-    ['ticket abc', 'flaky link abc'],
-    ['describe pr 7', 'pr explain'],
+    ['pause 7', 'queue pause'],
+    ['queue rm release -b main', 'queue delete'],
     ['pr view fix-cart', 'pr get'],
-    ['pr view 7 --frobnicate', 'pr get'],
-    ['pr ls -L 5 --wait=1', 'pr list'],
-  ])('%s: if the whole line would be wrong, with the command', async (typed, meant) => {
-    expect(await hintOf(typed)).toBe(`Did you mean: mergeq ${meant}`)
+    ['pr close 7 --comment 8', 'pr cancel'],
+    ['pr merge 7 --dry-rn', 'pr submit'],
+  ])('%s: if a word or option has no place, with the usage', async (typed, command) => {
+    expect(await hintOf(typed)).toBe(`To see the usage, run: mergeq ${command} --help`)
   })
 })
 
@@ -133,6 +149,11 @@ describe('the hint is something else', () => {
     // A similar option of every command is not suggested.
     ['queue get --timeuot 5s', 'To see the usage, run: mergeq queue get --help'],
     ['queue get -n foo', 'Did you mean --dry-run?'],
+    ['pr list -n prod', "Did you mean --limit?\n--limit: 'prod' is not a whole number of at least 1."],
+    [
+      'queue diff release',
+      'To compare with a file, use -f <file>; with the queue of another branch, --with-branch <branch>.',
+    ],
     ['queue drain --for 1h', 'A pause or drain has no end. To end it, run: mergeq queue resume'],
     ['pr cancel 7 --reason late', 'No command takes a reason or a comment.'],
     ['pr wait 7 --follow', 'Only queue watch and pr wait follow changes. They need no option for it.'],
@@ -183,6 +204,11 @@ describe('the hint is something else', () => {
       'For closed pull requests: --state merged --state failed --state cancelled',
     ],
     ['pr list -R acme/web -b main --state all', 'For all pull requests, omit --state.'],
+    ['pr list -s open', 'For open pull requests: --state not-ready'],
+    [
+      "pr get 7 --format '{{.state}}'",
+      "Did you mean --output?\n'{{.state}}' is not valid; must be one of: table,",
+    ],
     ['pr get 7 -o yaml', 'To print the settings of a queue as YAML, run: mergeq queue export'],
     [
       'flaky list -R acme/web --org acme --since lately',
@@ -262,7 +288,9 @@ describe('the hint is something else', () => {
     ])
       expect(await hintOf(words)).not.toContain('sesame')
     expect(await hintOf('pr get 7 --token sesame')).toContain('set MERGEQ_TOKEN, or run: mergeq auth login')
-    expect(await hintOf(['-q', 'pr', 'sumbit', 'x'.repeat(501)])).toBe('Did you mean: mergeq pr submit')
+    expect(await hintOf(['-q', 'pr', 'sumbit', 'x'.repeat(501)])).toBe(
+      'To see the usage, run: mergeq pr submit --help',
+    )
   })
 })
 

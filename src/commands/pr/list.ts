@@ -51,18 +51,24 @@ const statesMeant: ReadonlyMap<string, readonly string[]> = new Map([
 
 const typedStates = paramInput('states', listPullRequests.params.states)
 
+/** Throws a usage error for a word that means several states. */
+function rejectOtherWords(...words: string[]): void {
+  for (const typed of words) {
+    const word = typed.toLowerCase()
+    const options = statesMeant.get(word)?.map(state => `--state ${state}`)
+    const hint =
+      word === 'all'
+        ? 'For all pull requests, omit --state.'
+        : options && `For ${word} pull requests: ${options.join(' ')}`
+    if (hint !== undefined) throw usageError(`--state: '${typed}' is not a state.`, hint)
+  }
+}
+
 const states: Input<readonly string[] | undefined> = {
   ...typedStates,
+  definitions: typedStates.definitions.map(definition => ({ ...definition, parse: rejectOtherWords })),
   read(args, context) {
-    for (const typed of args.get('--state') ?? []) {
-      const word = typed.toLowerCase()
-      const options = statesMeant.get(word)?.map(state => `--state ${state}`)
-      const hint =
-        word === 'all'
-          ? 'For all pull requests, omit --state.'
-          : options && `For ${word} pull requests: ${options.join(' ')}`
-      if (hint !== undefined) throw usageError(`--state: '${typed}' is not a state.`, hint)
-    }
+    rejectOtherWords(...(args.get('--state') ?? []))
     return typedStates.read(args, context)
   },
 }
