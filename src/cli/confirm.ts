@@ -1,4 +1,6 @@
+import { sandboxNote } from '../api/send.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
+import { sandboxToken } from '../domain/scenario-names.ts'
 import { outcomeOfRecord, stateOf, stateWords } from '../domain/states.ts'
 import { MergeqError, usageError } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
@@ -12,8 +14,8 @@ export const canPrompt = ({ options, host }: Pick<Cli, 'options' | 'host'>): boo
 
 /** A question, and the input that confirms it: y, or the full name of what is destroyed. */
 interface Confirmation {
-  /** What will happen; a sentence before the question, which begins a new line if both do not fit on one. */
-  readonly statement?: string
+  /** What will happen; sentences before the question, which each begin a new line if all do not fit on one. */
+  readonly statement?: string | readonly string[]
   /** What is changed, a line for each. */
   readonly list?: readonly string[]
   /** Without `[y/N]`, which is added if the expected input is y. */
@@ -69,6 +71,9 @@ export async function confirm(
   // A dry run changes nothing.
   if (cli.options.dryRun) return
   if (!canPrompt(cli)) throw promptError(cli)
+  // A request would say it only after the prompt.
+  const { MERGEQ_TOKEN, MERGEQ_SANDBOX_SHELL } = cli.host.env
+  if (MERGEQ_TOKEN === sandboxToken && MERGEQ_SANDBOX_SHELL !== '1') await cli.logger.infoOnce(sandboxNote)
   // The answer has a place on the last line.
   const columns = cli.host.err.columns - expectedInput.length - 2
   const fullQuestion = expectedInput === 'y' ? `${question} [y/N]` : question

@@ -110,9 +110,19 @@ const describeChanges = (does: string, queues: readonly { readonly name: string 
 
 const noteOfAll = 'Queues without metrics are not included.'
 
+/** What a prompt says about records before the states of all queues change. */
+function recordAdvice(state: SettableState, record: string | undefined): readonly string[] {
+  if (state === 'RUNNING')
+    return ['To resume only those that an earlier pause --record paused, use --from <file>.']
+  return record === undefined
+    ? ['Without --record <file>, nothing keeps which queues are paused already.']
+    : []
+}
+
 /** Changes the state of every queue that the metrics name. Returns the exit code. */
 async function changeAllStates(cli: Cli, state: SettableState, options: SeveralOptions): Promise<number> {
   await checkOptions(options, cli)
+  const earlier = await readEarlierRecord(options.record, cli)
   if (cli.options.dryRun && cli.results === 'screen') {
     const named = await allQueues(withoutDryRun(cli)).catch(() => [])
     cli.host.interrupted.throwIfAborted()
@@ -122,7 +132,9 @@ async function changeAllStates(cli: Cli, state: SettableState, options: SeveralO
   const changes: StateChange[] = []
   for (const { name, request } of queues)
     changes.push({ name, request: await requestFor(state, request.values, cli) })
-  return changeStates(cli, changes, verbs[state], noteOfAll, options)
+  const description = describeChanges(verbs[state], changes, noteOfAll)
+  const statement = [description, ...recordAdvice(state, options.record)]
+  return changeStates(cli, changes, { ...options, statement, note: noteOfAll, earlier })
 }
 
 /** Tells a person how to get back to the states before a change. */
@@ -145,32 +157,43 @@ export async function restoreStates(cli: Cli, path: string, options: SeveralOpti
       throw usageError(`--from and ${name} cannot be used together.`, 'Use only one of them.')
   await checkOptions(options, cli)
   const changes: StateChange[] = []
-  for (const { repo, targetBranch, before, after } of await readRecord(path, cli)) {
+  const hint = 'mergeq queue pause --all --record writes one.'
+  for (const { repo, targetBranch, before, after } of await readRecord(path, hint, cli)) {
     const values = { repo: parseRepository(repo), targetBranch }
     // A queue that was switching modes runs when it has switched.
     const request = await requestFor(isSettable(before) ? before : 'RUNNING', values, cli)
     changes.push({ name: queueName(values), request, expected: after })
   }
-  return changeStates(cli, changes, 'restores the states of', '', options)
+  const statement = [describeChanges('restores the states of', changes, '')]
+  return changeStates(cli, changes, { ...options, statement, note: '', earlier: [] })
 }
 
 async function checkOptions({ record, yes }: SeveralOptions, cli: Cli): Promise<void> {
   if (yes || cli.options.dryRun) return
   if (record !== undefined && (await cli.host.files.exists(record)))
-    throw usageError(`${record} already exists.`, 'Use another file, or add --yes to replace it.')
+    throw usageError(
+      `${record} already exists.`,
+      'Use another file, or add --yes to keep its states and add those of other queues.',
+    )
   if (!canPrompt(cli)) throw promptError(cli)
+}
+
+interface ChangeOptions extends SeveralOptions {
+  /** What the prompt says. */
+  readonly statement: readonly string[]
+  /** What is said after the number of queues. */
+  readonly note: string
+  /** What the file of the record has already. */
+  readonly earlier: readonly RecordedChange[]
 }
 
 async function changeStates(
   cli: Cli,
   changes: readonly StateChange[],
-  does: string,
-  note: string,
-  { record: path, yes }: SeveralOptions,
+  { record: path, yes, statement, note, earlier }: ChangeOptions,
 ): Promise<number> {
-  const statement = describeChanges(does, changes, note)
   if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
-  const record = path === undefined || cli.options.dryRun ? undefined : await createRecord(path, cli)
+  const record = path === undefined || cli.options.dryRun ? undefined : await createRecord(path, earlier, cli)
   const work = (change: StateChange) =>
     changeOne(cli, change, record).catch(error => {
       const failure = toMergeqError(error)
@@ -257,15 +280,26 @@ interface ChangeRecord {
   remove(change: RecordedChange): Promise<void>
 }
 
-/** Creates the file of a record. Throws an output error if it cannot be written. */
-async function createRecord(path: string, { host: { files } }: Cli): Promise<ChangeRecord> {
-  const changes = new Set<RecordedChange>()
+const nameOfRow = ({ repo, targetBranch }: RecordedChange): string =>
+  queueName({ repo: parseRepository(repo), targetBranch })
+
+/**
+ * Creates the file of a record, or continues an earlier one: a queue keeps the state before that it has there.
+ * Throws an output error if the file cannot be written.
+ */
+async function createRecord(
+  path: string,
+  earlier: readonly RecordedChange[],
+  { host: { files } }: Cli,
+): Promise<ChangeRecord> {
+  const earlierRows = new Map(earlier.map(row => [nameOfRow(row), row]))
+  const rows = new Map(earlierRows)
   const save = () =>
     files
       .replace(
         path,
         `${stringifyJson(
-          [...changes].map(change => ({ ...change })),
+          [...rows.values()].map(row => ({ ...row })),
           true,
         )}\n`,
       )
@@ -275,19 +309,31 @@ async function createRecord(path: string, { host: { files } }: Cli): Promise<Cha
   await save()
   return {
     add(change) {
-      changes.add(change)
+      const name = nameOfRow(change)
+      rows.set(name, { ...change, before: earlierRows.get(name)?.before ?? change.before })
       return save()
     },
     remove(change) {
-      changes.delete(change)
+      const name = nameOfRow(change)
+      const earlierRow = earlierRows.get(name)
+      if (earlierRow === undefined) rows.delete(name)
+      else rows.set(name, earlierRow)
       return save()
     },
   }
 }
 
+/** Returns what the file has from an earlier command; throws a usage error if it is no record. */
+async function readEarlierRecord(path: string | undefined, cli: Cli): Promise<readonly RecordedChange[]> {
+  if (path === undefined || cli.options.dryRun || !(await cli.host.files.exists(path))) return []
+  const earlier = await readRecord(path, 'Use another file.', cli)
+  if (earlier.length > 0) await cli.logger.warn(`${path} is an earlier record; its states are kept.`)
+  return earlier
+}
+
 const maxRecordSize = 16 * 1024 * 1024
 
-async function readRecord(path: string, cli: Cli): Promise<readonly RecordedChange[]> {
+async function readRecord(path: string, hint: string, cli: Cli): Promise<readonly RecordedChange[]> {
   const name = path === '-' ? 'Standard input' : path
   const document = parseJson(await readText(openInput(path, cli), name, maxRecordSize))
   return (Array.isArray(document) ? document : [undefined]).map(row => {
@@ -295,7 +341,7 @@ async function readRecord(path: string, cli: Cli): Promise<readonly RecordedChan
       isObject(row) ? getString(row, key) : undefined,
     )
     if (repo === undefined || targetBranch === undefined || before === undefined || after === undefined)
-      throw usageError(`${name} is not a record of states.`, 'mergeq queue pause --all --record writes one.')
+      throw usageError(`${name} is not a record of states.`, hint)
     return { repo, targetBranch, before, after }
   })
 }

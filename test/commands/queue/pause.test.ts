@@ -34,6 +34,9 @@ describe('an incident in an organization of five queues, of which one was paused
       '5 queues: 4 changed, 1 unchanged. Queues without metrics are not included.\n',
     )
     expect(await states()).toEqual(all('PAUSED'))
+    const again = await story.mergeq('queue drain --all --record states.json --yes', { disk })
+    expect(again.err).toContain('mergeq: states.json is an earlier record; its states are kept.\n')
+    await story.mergeq('queue pause --all --record states.json --yes', { disk })
     await story.mergeq('queue drain -b docs')
     const resumed = await story.mergeq('queue resume --from states.json --yes', { disk })
     expect({ code: resumed.code, states: await states() }).toEqual({
@@ -123,6 +126,7 @@ describe('queue pause --all', () => {
     ['--no-input', { inputTerminal: true }, 2, ': --no-input is set.'],
     ['', { inputTerminal: true, env: { CI: '1' } }, 2, ': this is a CI job.'],
     ['--record s.json', { files: old, inputTerminal: true }, 2, 's.json already exists.'],
+    ['--record s.json --yes', { files: { 's.json': '{}' } }, 2, 's.json is not a record of states.'],
     [
       '--record s.json --yes',
       { onChange: readOnly },
@@ -140,6 +144,33 @@ describe('queue pause --all', () => {
     const { code, err, requests } = await pause(flags, setting)
     expect({ code, changes: changesIn(requests) }).toEqual({ code: exit, changes: 0 })
     expect(err).toContain(message)
+  })
+
+  test.each([
+    [
+      'pause --all',
+      'not included.\nWithout --record <file>, nothing keeps which queues are paused already.\nContinue?',
+    ],
+    ['pause --all --record s.json', 'not included. Continue?'],
+    [
+      'resume --all',
+      'not included.\nTo resume only those that an earlier pause --record paused, use --from <file>.\n',
+    ],
+    [
+      'resume --from r.json',
+      'mergeq: this is a sandbox; nothing here is real.\nThis restores the states of 0 queues',
+    ],
+  ])('the prompt of %s', async (words, text) => {
+    const { err } = await mergeq(`queue ${words}`, {
+      answer: serve(),
+      disk: new Map([['r.json', '[]']]),
+      env: { MERGEQ_TOKEN: 'sandbox' },
+      terminal: true,
+      columns: 130,
+      inputTerminal: true,
+      typed: ['n'],
+    })
+    expect(err).toContain(text)
   })
 
   test('a signal names the queues that were done and those that were not', async () => {
