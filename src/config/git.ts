@@ -69,14 +69,22 @@ export interface Remote {
 
 /**
  * Returns the remotes of the checkout, with the fetch address of each; none without git and outside a
- * checkout.
+ * checkout. The addresses have `insteadOf` applied, unless then none of them names a repository.
  */
 export async function listRemotes(host: ServiceHost): Promise<readonly Remote[]> {
-  const remotes = new Map<string, Remote>()
   const listed = (await runGit(host, 'remote', '-v')) ?? ''
-  for (const [, name = '', address = ''] of listed.matchAll(/^(\S+)\t(.*) \(fetch\)(?: \[[^\]]*\])?$/gm)) {
+  const remotes = toRemotes(listed.matchAll(/^(\S+)\t(.*) \(fetch\)(?: \[[^\]]*\])?$/gm))
+  if (remotes.length === 0 || remotes.some(({ repo }) => repo !== undefined)) return remotes
+  const settings = (await runGit(host, 'config', '--get-regexp', '^remote\\..*\\.url$')) ?? ''
+  const configured = toRemotes(settings.matchAll(/^remote\.(\S+)\.url (.*)$/gm))
+  return configured.some(({ repo }) => repo !== undefined) ? configured : remotes
+}
+
+/** Returns the remotes of matches whose groups are the name and the address; the first of a remote is its fetch address. */
+function toRemotes(matches: Iterable<RegExpMatchArray>): readonly Remote[] {
+  const remotes = new Map<string, Remote>()
+  for (const [, name = '', address = ''] of matches) {
     const { protocol, ...repo } = parseGitRemote(address) ?? {}
-    // The first address of a remote is its fetch address, with insteadOf applied.
     if (!remotes.has(name))
       remotes.set(name, { name, address, protocol, repo: 'host' in repo ? repo : undefined })
   }

@@ -215,7 +215,7 @@ function pathWith(program: string, script: string): string {
 }
 
 describe('git itself applies insteadOf', () => {
-  test('that of the checkout, that of the user, and not that of pushes', async () => {
+  test('that of the checkout, that of the user, not that of pushes, and not one to a local path', async () => {
     const own = checkout('gh:acme/web')
     git(own, 'config', 'url.https://github.com/.insteadOf', 'gh:')
     expect(await open(own).find('repo')).toBe('github.com/acme/web')
@@ -227,6 +227,9 @@ describe('git itself applies insteadOf', () => {
     expect(await open(checkout(), { env: { GIT_CONFIG_GLOBAL: config } }).find('repo')).toBe(
       'git.example.com/acme/web',
     )
+    const mirrored = checkout('git@github.com:acme/web.git')
+    git(mirrored, 'config', `url.${parent}.insteadOf`, 'git@github.com:acme/web.git')
+    expect(await open(mirrored).find('repo')).toBe('github.com/acme/web')
   })
 })
 
