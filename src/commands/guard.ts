@@ -15,7 +15,7 @@ import {
 } from '../config/git.ts'
 import { elapsedSince, formatAge } from '../domain/format.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
-import { isUnderTest, outcomeOfRecord, stateWords } from '../domain/states.ts'
+import { isUnderTest, normalizeState, outcomeOfRecord, stateWords } from '../domain/states.ts'
 import { isSameRepository, type Repository } from '../domain/values/repository.ts'
 import { readText } from '../domain/values/text.ts'
 import { extendError, failureOrThrow, MergeqError, usageError } from '../errors.ts'
@@ -97,15 +97,21 @@ function isOtherRepository(remoteUrl: string | undefined, repo: Repository): boo
   return pushed !== undefined && !isSameRepository(pushed, repo)
 }
 
+/** Returns the heads of the pull requests at the remote of the repository, or why they are not known. */
+async function readHeads(host: Host, repo: Repository, timeLimit: number) {
+  const remotes = await listRemotes(host)
+  const remote = remotes.find(each => each.repo !== undefined && isSameRepository(each.repo, repo))
+  return remote === undefined
+    ? explainMissingRemote(host, repo)
+    : listPullRequestHeads(host, remote, '*', timeLimit)
+}
+
 /** Returns the pull requests whose head is the commit that the remote has, or why they are not known. */
 async function findByCommit(
   { from }: PushedBranch,
   { queue: { repo }, cli: { host }, remaining }: GuardedQueue,
 ): Promise<readonly number[] | string> {
-  const remotes = await listRemotes(host)
-  const remote = remotes.find(each => each.repo !== undefined && isSameRepository(each.repo, repo))
-  if (remote === undefined) return explainMissingRemote(host, repo)
-  const heads = await listPullRequestHeads(host, remote, '*', remaining())
+  const heads = await readHeads(host, repo, remaining())
   if (typeof heads === 'string') return heads
   return [...heads].flatMap(([pr, head]) => (head === from ? [Number(pr)] : []))
 }
@@ -162,18 +168,21 @@ async function createBlockedPushError(
   const position = entries.find(({ pr }) => pr === record.prNumber)?.position
   const place = position === undefined ? '' : `position ${position} of ${entries.length} `
   const loss = isUnderTest(state) ? 'its position and its test run' : 'its position'
+  const hasPosition = normalizeState(state) !== 'NOT_READY'
+  const lossOfCancel = hasPosition ? ' (it loses its position too)' : ''
+  const next = isDeletion ? 'delete the branch' : `push and submit it again${lossOfCancel}`
   const { commandLine } = cli.settings
   return new MergeqError(
     'check-failed',
     [
       ...(isCheck ? [] : [`The ${isDeletion ? 'deletion' : 'push'} of ${branch} was blocked:`]),
       `${name} ${lasting}, ${place}in the queue for ${queue.targetBranch}.`,
-      `${isDeletion ? 'Deleting the branch' : 'Pushing'} would remove ${name} from the queue and lose ${loss}.`,
+      `${isDeletion ? 'Deleting the branch' : 'Pushing'} would remove ${name} from the queue${hasPosition ? ` and lose ${loss}` : ''}.`,
     ].join(' '),
     {
       hint: [
         `Wait until ${name} has finished: ${commandLine(['pr', 'wait', ...numbers], queue)}`,
-        `Cancel ${name} first, then push: ${commandLine(['pr', 'cancel', ...numbers], queue)}`,
+        `Cancel ${name} first, then ${next}: ${commandLine(['pr', 'cancel', ...numbers], queue)}`,
       ].join('\n'),
     },
   )
@@ -224,13 +233,28 @@ async function guardPush(remoteUrl: string | undefined, isCheck: boolean, cli: C
     host.interrupted.throwIfAborted()
     if (record !== undefined) throw await createBlockedPushError(record, push, guarded)
     if (problem !== undefined)
-      await logger.warn(`The push of ${push.branch} was checked by the name of the branch only: ${problem}.`)
+      await logger.warn(
+        isCheck
+          ? `Cannot tell whether a push of ${push.branch} removes a pull request from the queue: only the name of the branch was checked, because ${problem}.`
+          : `The push of ${push.branch} was checked by the name of the branch only: ${problem}.`,
+      )
     else if (isCheck && failures.length === 0)
       await logger.info(`A push of ${push.branch} removes no pull request from the queue.`)
   }
   const [failure] = failures
   if (failure !== undefined) throw failure
   return 0
+}
+
+/** Warns if the guard would not find every pull request in this checkout. */
+async function warnOfLimits({ host, logger, settings }: Cli): Promise<void> {
+  try {
+    const heads = await readHeads(host, await settings.require('repo'), maxWait)
+    if (typeof heads === 'string')
+      await logger.warn(`Pushes will be checked by the name of the branch only: ${heads}.`)
+  } catch (error) {
+    await logger.warn(`Pushes cannot be checked: ${failureOrThrow(error).message}`)
+  }
 }
 
 export const guardCommand = command({
@@ -260,7 +284,11 @@ export const guardCommand = command({
   async run(values, cli) {
     if ([values.install, values.uninstall, values.check].filter(Boolean).length > 1)
       throw usageError('--install, --uninstall and --check cannot be used together.', 'Use only one of them.')
-    if (values.install) return installHook(values.failClosed, cli)
+    if (values.install) {
+      const code = await installHook(values.failClosed, cli)
+      if (!cli.options.dryRun) await warnOfLimits(cli)
+      return code
+    }
     if (values.uninstall) return uninstallHook(cli)
     if (values.check) return guardPush(values.remote, true, cli)
     if (cli.host.env.MERGEQ_GUARD === 'off') return 0

@@ -63,18 +63,18 @@ test.each([
 
 describe('`guard`', () => {
   test.each([
-    ['push', 'Pushing', line('fix')],
-    ['deletion', 'Deleting the branch', deletion],
+    ['push', 'Pushing', 'push and submit it again (it loses its position too)', line('fix')],
+    ['deletion', 'Deleting the branch', 'delete the branch', deletion],
   ])(
     'stops the %s of a queued branch with 21, says what would be lost and how to go on',
-    async (what, doing, input) => {
+    async (what, doing, next, input) => {
       const { code, out, err, requests } = await guard(input)
       expect({ code, out }).toEqual({ code: 21, out: '' })
       expect(err).toBe(
         [
           `mergeq: The ${what} of fix was blocked: #7 has been testing for 4m, position 2 of 2 in the queue for main. ${doing} would remove #7 from the queue and lose its position and its test run.`,
           '  Wait until #7 has finished: mergeq pr wait 7',
-          '  Cancel #7 first, then push: mergeq pr cancel 7',
+          `  Cancel #7 first, then ${next}: mergeq pr cancel 7`,
           '',
         ].join('\n'),
       )
@@ -94,14 +94,14 @@ describe('`guard`', () => {
     })
   })
 
-  test('names no position in a queue that cannot be read', async () => {
-    const { code, err } = await guard(
-      line('fix'),
-      serviceKnowing({ ...record, state: 'PENDING' }, { status: 500 }),
-    )
+  test.each([
+    ['pending', 'PENDING', ' and lose its position'],
+    ['not ready', 'NOT_READY', ''],
+  ])('names no position in a queue that cannot be read: %s', async (words, state, loss) => {
+    const { code, err } = await guard(line('fix'), serviceKnowing({ ...record, state }, { status: 500 }))
     expect(code).toBe(21)
     expect(err).toContain(
-      '#7 has been pending for 4m, in the queue for main. Pushing would remove #7 from the queue and lose its position.',
+      `#7 has been ${words} for 4m, in the queue for main. Pushing would remove #7 from the queue${loss}.\n`,
     )
   })
 
@@ -142,8 +142,13 @@ describe('`guard`', () => {
   })
 
   test('--check asks about the current branch, without a push', async () => {
-    const run = (current: string, answer = serviceKnowing()) =>
-      mergeq('guard --check', { env: where, inputTerminal: true, answer, spawn: checkout(`${current}\n`) })
+    const run = (current: string, answer = serviceKnowing(), repo = where.MERGEQ_REPO) =>
+      mergeq('guard --check', {
+        env: { ...where, MERGEQ_REPO: repo },
+        inputTerminal: true,
+        answer,
+        spawn: checkout(`${current}\n`),
+      })
     const { code, err } = await run('fix')
     expect({ code, err }).toEqual({
       code: 21,
@@ -152,6 +157,10 @@ describe('`guard`', () => {
     expect(await run('other')).toMatchObject({
       code: 0,
       err: 'A push of other removes no pull request from the queue.\n',
+    })
+    expect(await run('other', serviceKnowing(), 'acme/api')).toMatchObject({
+      code: 0,
+      err: 'mergeq: Cannot tell whether a push of other removes a pull request from the queue: only the name of the branch was checked, because no remote of the checkout belongs to github.com/acme/api.\n',
     })
     expect((await run('fix', () => ({ status: 500 }))).code).toBe(7)
     const detached = await mergeq('guard --check', { env: where, spawn: () => ({ code: 1, out: '' }) })
@@ -285,7 +294,10 @@ describe('the hook', () => {
       spawn: git('C:/repo/shop'),
     })
     const folder = 'C:\\repo\\shop\\.git\\hooks'
-    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: 'mergeq: Pushes cannot be checked: No repository was given.\n',
+    })
     expect(changes).toEqual([`createDirectory ${folder}`, `replace ${folder}\\pre-push`])
   })
 

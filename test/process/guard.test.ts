@@ -80,7 +80,13 @@ describe('with real repositories', () => {
     const folder = checkout()
     const push = (...words: readonly string[]) => run(folder, 'git', ['push', '-q', 'origin', ...words])
     const installed = await run(folder, 'mergeq', ['guard', '--install'])
-    expect(installed).toEqual({ code: 0, out: `${hook(folder)}\tinstalled\n`, err: '' })
+    const reason =
+      'by the name of the branch only: no remote of the checkout belongs to github.com/acme/web.\n'
+    expect(installed).toEqual({
+      code: 0,
+      out: `${hook(folder)}\tinstalled\n`,
+      err: `mergeq: Pushes will be checked ${reason}`,
+    })
     expect(statSync(hook(folder)).mode & 0o777).toBe(0o755)
     const stopped = await push('fix')
     expect(stopped.code).toBe(1)
@@ -102,9 +108,11 @@ describe('with real repositories', () => {
     expect(service.requests.length).toBe(asked)
     git(folder, 'commit', '-q', '--allow-empty', '-m', 'three')
     answer = serviceKnowing({ ...record, state: 'CANCELLED', isCurrentlySubmittedToQueue: false })
-    const byName =
-      'mergeq: The push of fix was checked by the name of the branch only: no remote of the checkout belongs to github.com/acme/web.\n'
-    expect(await push('fix')).toEqual({ code: 0, out: '', err: byName })
+    expect(await push('fix')).toEqual({
+      code: 0,
+      out: '',
+      err: `mergeq: The push of fix was checked ${reason}`,
+    })
     expect(isPushed(folder)).toBe(true)
     expect((await push('--delete', 'fix')).code).toBe(0)
     expect(git(`${folder}.git`, 'branch', '--list', 'fix')).toBe('')
