@@ -53,7 +53,8 @@ const fromCaller = (given: ParsedArgs | SettingSource): SettingSource =>
         },
       }
 
-const fromEnvironment = ({ env }: ServiceHost): SettingSource => ({
+/** The settings that environment variables give; the origin of each is the variable. */
+export const fromEnvironment = ({ env }: ServiceHost): SettingSource => ({
   find(name) {
     const origin = settingDefinition(name).env.find(variable => (env[variable] ?? '') !== '')
     return origin === undefined ? undefined : { value: env[origin] ?? '', origin }

@@ -2,6 +2,7 @@ import { command } from '../../cli/command.ts'
 import { printPreview } from '../../cli/dry-run.ts'
 import { argument } from '../../cli/inputs.ts'
 import { settingDefinitions } from '../../config/setting-definitions.ts'
+import { fromEnvironment } from '../../config/settings.ts'
 import { requireStorable, updateProfile } from '../../config/store.ts'
 import { usageError, withName } from '../../errors.ts'
 import { anyText, keyArgument } from './key.ts'
@@ -33,6 +34,8 @@ export const configSetCommand = command({
     }
     const profile = await cli.settings.require('profile')
     await updateProfile(cli.host, profile, values => ({ ...values, [key]: value }))
+    const variable = (await fromEnvironment(cli.host).find(name))?.origin
+    if (variable !== undefined) await cli.logger.warn(`${variable} is set and takes precedence.`)
     return 0
   },
 })

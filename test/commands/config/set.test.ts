@@ -61,6 +61,14 @@ describe('storing a setting', () => {
     expect((await run('config get org', { env: { MERGEQ_PROFILE: 'work' } })).out).toBe('acme\n')
   })
 
+  test('names the variable that takes precedence', async () => {
+    const { run } = open()
+    expect(await run('config set repo acme/web', { env: { MERGEQ_REPO: 'acme/api' } })).toEqual({
+      ...done,
+      err: 'mergeq: MERGEQ_REPO is set and takes precedence.\n',
+    })
+  })
+
   test('`config unset` does not create a profile', async () => {
     const { home, run } = open()
     expect((await run('config unset repo --profile ghost')).code).toBe(2)
