@@ -65,10 +65,13 @@ const checkColumns = columns(
   ['FIX', 'fix'],
 )
 
-/** Returns a report as `--json` lists it; a skipped check is a warning there. */
+/** What `--json` calls the results of checks that found nothing out, or nothing. */
+const listedResults: Readonly<Record<string, string>> = { skip: 'warn', none: 'pass' }
+
+/** Returns a report as `--json` lists it. */
 const reportRecord = ({ check, result, found, fix }: Report): JsonObject => ({
   check,
-  result: result === 'skip' ? 'warn' : result,
+  result: listedResults[result] ?? result,
   found,
   ...(fix === undefined ? {} : { fix }),
 })
@@ -89,8 +92,8 @@ const checkNames = (reports: readonly Report[]): string => reports.map(({ check 
 
 /**
  * Returns the reports as a checklist for a terminal: what passed on one line (with `verbose`, each with what
- * was found), then what was skipped, the warnings and the failures with their fixes, and a line with the
- * result.
+ * was found), then what there is none of and what was skipped, the warnings and the failures with their
+ * fixes, and a line with the result.
  */
 function checklist(reports: readonly Report[], verbose: boolean): readonly StyledLine[] {
   const byResult = (result: Outcome['result']) => reports.filter(report => report.result === result)
@@ -101,6 +104,8 @@ function checklist(reports: readonly Report[], verbose: boolean): readonly Style
   const lines: StyledLine[] = []
   if (verbose) for (const { check, found } of passed) lines.push([signSpan('PASS'), ` ${check}: ${found}`])
   else if (passed.length > 0) lines.push([signSpan('PASS'), ` ${checkNames(passed)}`])
+  const absent = byResult('none')
+  if (absent.length > 0) lines.push([signSpan('SKIPPED'), ` ${checkNames(absent)}: none`])
   for (const reason of new Set(skipped.map(({ found }) => found))) {
     const names = checkNames(skipped.filter(({ found }) => found === reason))
     lines.push([signSpan('SKIPPED'), ` ${names} ${reason}`])

@@ -18,7 +18,7 @@ import { getString } from '../../json.ts'
 import { isLoopback, parseUrl } from '../../url.ts'
 
 export interface Outcome {
-  readonly result: 'pass' | 'warn' | 'fail' | 'skip'
+  readonly result: 'pass' | 'none' | 'warn' | 'fail' | 'skip'
   /** What the check found or, for a skipped check, why it did not run. */
   readonly found: string
   /** What to do about a problem; a command to copy is at the end of its line. */
@@ -43,6 +43,9 @@ export interface Check {
 }
 
 const pass = (found: string): Outcome => ({ result: 'pass', found })
+
+/** The outcome of a check whose value not every directory has. */
+const nothing: Outcome = { result: 'none', found: 'none' }
 
 /** A problem that stops only some commands, or none. */
 const warn = (found: string, fix: string): Outcome => ({ result: 'warn', found, fix })
@@ -307,8 +310,8 @@ export const checks: readonly Check[] = [
       return checkSetting('targetBranch', warn('none', fix), session)
     },
   },
-  { check: 'pull request', run: session => checkSetting('pr', pass('none'), session) },
-  { check: 'head commit', run: session => checkSetting('sha', pass('none'), session) },
+  { check: 'pull request', run: session => checkSetting('pr', nothing, session) },
+  { check: 'head commit', run: session => checkSetting('sha', nothing, session) },
   { check: 'organization', run: checkOrganization },
   { check: 'queue', needs: ['service'], run: checkQueue },
 ]
