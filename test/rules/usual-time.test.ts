@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { formatEstimate } from '../../src/domain/format.ts'
 import { findQueue, summarizeMetrics, usualTimeInQueue } from '../../src/domain/metrics/last-hour.ts'
 import { bucketLines, main } from '../support/metrics-text.ts'
 import { parseSamples } from '../support/prometheus-text.ts'
@@ -65,3 +66,10 @@ describe('the usual time in the queue', () => {
     expect(usual(busy.replaceAll('acme/web', 'Acme/Web'))).toEqual(usual(busy))
   })
 })
+
+test.each([
+  [59_999, 'under 1m'],
+  [89_999, '~1m'],
+  [90_000, '~2m'],
+  [5_699_000, '~1h35m'],
+])('an estimate of %i ms is %s', (milliseconds, text) => expect(formatEstimate(milliseconds)).toBe(text))

@@ -335,6 +335,14 @@ describe('`pr wait` of one pull request', () => {
     [20, 'paused'],
     [100, 'running'],
   ] as const
+  test('tells a person that the queue is paused where the wait gives up before it has read the queue', async () => {
+    const paused = { pulls: { 7: 'PENDING' }, queue: [[0, 'paused']] as const, setting: { terminal: true } }
+    const { out } = await runWithHistory('pr wait 7 --timeout 1s --color never', paused)
+    expect(out).toContain('still pending: the queue is paused')
+    const { out: unread } = await runWithHistory('pr wait 7 --timeout 1s --color never --retries 0', paused)
+    expect(unread).toMatch(/still pending$/m)
+  })
+
   test('reports once that the queue was paused, and with --fail-on-paused ends with 8', async () => {
     const pulls = { 7: 'PENDING, 120 MERGED', 8: 'MERGED' }
     const { code, err } = await runWithHistory('pr wait 7 --interval 5s', { pulls, queue })
