@@ -205,7 +205,7 @@ export async function parseCommandLine(
   const end = argv.indexOf('--')
   // The words of a program that `pr targets` runs.
   if (end >= 0 && args.has('--exec')) args.set('--', argv.slice(end + 1))
-  const isVersion = path.length === 0 && (words.join(' ') === 'version' || argv.join(' ') === '-v')
+  const isVersion = path.length === 0 && words.length === 1 && words[0] === 'version'
   const asksFor = isVersion ? 'version' : requestIn(args, command, problem)
   return { path, command, commands, args, words, problem, asksFor }
 }
