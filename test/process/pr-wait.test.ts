@@ -70,7 +70,7 @@ testWith('tmux')('the live line in a real terminal fits the width, and leaves no
   )
   const line = '[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] #141 pending \\d+\\w+, 2nd of 11'
   await screen.waitForLine(
-    new RegExp(`^${line}, behind #131 \\(testing 4m\\), usually 22m in the queue {4}\\D*\\d+s\\D+59m\\D*$`),
+    new RegExp(`^${line}, behind #131 \\(testing 4m\\), usually 23m in the queue {4}\\D*\\d+s\\D+59m\\D*$`),
   )
   screen.resize(60, 24)
   await screen.waitForLine(new RegExp(`^${line} {4}\\D*\\d+s\\D*$`))
