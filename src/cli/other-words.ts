@@ -29,9 +29,9 @@ export const otherWords: readonly OtherWords[] = [
   ['queue *', '<pr>', 'none'],
   ['queue diff, queue apply', '<file>', '-f *'],
   [
-    'queue diff',
+    'queue diff, queue apply',
     '<word>',
-    'To compare with a file, use -f <file>; with the queue of another branch, --with-branch <branch>.',
+    'To name a file, use -f <file>. To compare with the queue of another branch, use queue diff --with-branch <branch>.',
   ],
   ['queue *', '<word>', '-b *'],
   ['queue get', '--for', 'queue watch --for'],

@@ -152,7 +152,7 @@ describe('the hint is something else', () => {
     ['pr list -n prod', "Did you mean --limit?\n--limit: 'prod' is not a whole number of at least 1."],
     [
       'queue diff release',
-      'To compare with a file, use -f <file>; with the queue of another branch, --with-branch <branch>.',
+      'To name a file, use -f <file>. To compare with the queue of another branch, use queue diff --with-branch <branch>.',
     ],
     ['queue drain --for 1h', 'A pause or drain has no end. To end it, run: mergeq queue resume'],
     ['pr cancel 7 --reason late', 'No command takes a reason or a comment.'],
