@@ -103,7 +103,10 @@ function histogramLines({ histograms }: QueueMetrics): readonly string[] {
   const width = Math.max(...rows.flatMap(({ texts }) => texts.map(text => text.length)))
   return rows.map(({ label, buckets, texts }) => {
     const [p50, p95] = texts.map(text => text.padStart(width))
-    return `  ${[label.padEnd(labelWidth), `p50 ${p50}`, `p95 ${p95}`, sparkline(buckets).trim()].join(gap)}`
+    // A bar alone says nothing.
+    const bars = sparkline(buckets).trim()
+    const cells = [label.padEnd(labelWidth), `p50 ${p50}`, `p95 ${p95}`, ...(bars.length > 1 ? [bars] : [])]
+    return `  ${cells.join(gap)}`
   })
 }
 

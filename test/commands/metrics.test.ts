@@ -51,7 +51,7 @@ describe('the summary on a terminal', () => {
     expect(await printed('', text)).toBe(`acme/web main, last hour
   merged 60   failed 0   cancelled 4   restarts 2      depth 23   testing 4
   time in queue   p50      ~8m   p95     ~42m   ▃█▃▁▁
-  waiting         p50 under 1m   p95 under 1m   █
+  waiting         p50 under 1m   p95 under 1m
 `)
   })
 
