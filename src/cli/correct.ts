@@ -107,9 +107,15 @@ async function askForLine(argv: Words, groups: Groups): Promise<string> {
 
 /** Returns a command line without options that its command does not have, and with other words as options. */
 async function fitLine(argv: Words, groups: Groups): Promise<Words> {
-  const reading = await parseCommandLine(argv, groups)
-  const line = fitOption(argv, reading) ?? fitWord(argv, reading)
-  return line === undefined ? argv : fitLine(line, groups)
+  let line = argv
+  // Each step places or removes a word that was typed.
+  for (const _ of argv) {
+    const reading = await parseCommandLine(line, groups)
+    const fitted = fitOption(line, reading) ?? fitWord(line, reading)
+    if (fitted === undefined) break
+    line = fitted
+  }
+  return line
 }
 
 /**
@@ -153,6 +159,7 @@ function extraWordOf({ command, words }: ParsedCommandLine): string {
 function fitWord(argv: Words, reading: ParsedCommandLine): Words | undefined {
   if (reading.problem?.kind !== 'extra-argument') return undefined
   const word = extraWordOf(reading)
+  if (word === '') return undefined
   const meant = findMeant(placesIn(reading.path), word)
   const line = settingAsOption(argv, reading) ?? branchesAsOptions(argv, reading)
   return line ?? (meant?.startsWith('-') ? replaceWords(argv, [word], wordsOf(meant, word)) : undefined)

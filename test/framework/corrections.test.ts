@@ -146,6 +146,7 @@ describe('the hint is something else', () => {
     ['pr get 7 --frobnicate', 'To see the usage, run: mergeq pr get --help'],
     ['pr list -w', 'To see the usage, run: mergeq pr list --help'],
     ['queue pause 7', 'To see the usage, run: mergeq queue pause --help'],
+    ['queue new -1', 'To see the usage, run: mergeq queue create --help'],
     // A similar option of every command is not suggested.
     ['queue get --timeuot 5s', 'To see the usage, run: mergeq queue get --help'],
     ['queue get -n foo', 'Did you mean --dry-run?'],
