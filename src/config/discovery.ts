@@ -220,9 +220,9 @@ const notifiedHosts = new WeakSet<ServiceHost>()
 /**
  * Returns the git checkout as a source (docs/reference/cli.md, "CI jobs and git"): the repository of its
  * remotes, the target branch of the `HEAD` of the remote, the head commit of `HEAD`, and the pull request
- * with that head commit, or with that of the upstream branch. With a fork and its parent a change throws a usage error, and a read uses the parent
- * and says so. The source is empty without git, without a checkout, and for a damaged checkout. No program
- * that the repository configures is run.
+ * with that head commit, or with that of the upstream branch. With a fork and its parent a change throws a
+ * usage error, and a read uses the parent and says so. The source is empty without git, without a checkout,
+ * and for a damaged checkout. No program that the repository configures is run.
  */
 export function gitSource(
   host: ServiceHost,
