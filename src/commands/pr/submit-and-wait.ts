@@ -1,4 +1,5 @@
-import { submitPullRequest } from '../../api/operations/pull-requests.ts'
+import { tryRead } from '../../api/extra-reads.ts'
+import { getSubmittedPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
 import { call, runRequests } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import type { RequestValues } from '../../cli/presentation.ts'
@@ -146,8 +147,16 @@ async function send(
       const goesOn = failure.kind === 'unknown-outcome' && giveUpLimit(options.giveUpAfter, time, client) > 0
       return { item: sentItem(null, failure), end: goesOn ? undefined : end }
     }
-    if (failure.kind === 'refused' && stateOf(await readRecord(request.values, cli, { limits })) === 'MERGED')
-      return mergedAlready(item)
+    if (failure.kind === 'refused') {
+      const { repo, targetBranch, pr } = request.values
+      const { record } = await tryRead(
+        client,
+        getSubmittedPullRequest,
+        { repo, targetBranch, pr },
+        { limits },
+      )
+      if (stateOf(record) === 'MERGED') return mergedAlready(item)
+    }
     // What was certainly not applied is submitted in a later round; what was replayed already is not.
     const isUnsent = sentState === 'not-sent' || (status === 429 && sentState === undefined)
     if (isPassing(failure) && !isUnsent) return { item, end }

@@ -541,14 +541,15 @@ describe('`pr submit --wait`', () => {
     expect({ code, out }).toEqual({ code: 0, out: '7\tmerged\tMERGED\t40\n' })
   })
 
-  test('reports a refused submission, and waits for the others', async () => {
-    let submits = 0
-    const { code, out, err } = await runWithHistory('pr submit 7 8 --wait --interval 2s --json', {
+  test('reports a refused submission, also if the next reading fails, and waits for the others', async () => {
+    const faults = [{ status: 422, body: 'no' }, { body: '{}' }]
+    const { code, out, err, operations } = await runWithHistory('pr submit 7 8 --wait --interval 2s --json', {
       pulls: { 7: walk, 8: walk },
       fault: (_, operation) =>
-        operation === 'submitPullRequest' && submits++ === 0 ? { status: 422, body: 'no' } : undefined,
+        operation === 'submitPullRequest' || faults.length === 1 ? faults.shift() : undefined,
     })
     expect(code).toBe(6)
+    expect(operations.filter(name => name === 'submitPullRequest')).toHaveLength(2)
     const results = documentsIn(out).map(({ pr, outcome, exit }) => `${pr} ${outcome} ${exit}`)
     expect(results).toEqual(['7 error 6', '8 merged 0'])
     expect(JSON.parse(err.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({ exit: 6 })
