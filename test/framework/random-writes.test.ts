@@ -1,13 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import type { WriteRecovery } from '../../src/api/operation.ts'
 import {
   type Act,
   actNames,
   type ChangeFault,
   type FaultySandbox,
-  isQueued,
   type Loss,
   type Pull,
   pullKey,
@@ -20,7 +18,7 @@ import {
   type Version,
 } from '../support/faulty-sandbox.ts'
 import type { Outcome } from '../support/harness.ts'
-import { changeExamples, queueChanges } from '../support/operations.ts'
+import { changeExamples, type Moment, queueChanges } from '../support/operations.ts'
 import { restoreTransport } from '../support/replaced-transport.ts'
 import { sampleRuns } from '../support/sample.ts'
 
@@ -34,12 +32,6 @@ vi.mock('../../src/http/undici.ts', async () => {
 })
 
 const repository = 'github.com/acme/web'
-const priorities: Readonly<Record<string, number>> = { urgent: 0, high: 10, medium: 100, low: 200 }
-const priorityIn = (value: unknown): unknown => priorities[String(value).toLowerCase()] ?? value
-
-/** Whether two settings of a queue mean the same: states and modes in any case. */
-const isSameSetting = (one: unknown, other: unknown): boolean =>
-  String(one).toUpperCase() === String(other).toUpperCase()
 const file = 'targetBranch: main\nsettings:\n  concurrency: 5\n  batch: true\n'
 const files = { '/repo/queue.yaml': file, 'queue.yaml': file }
 
@@ -172,6 +164,10 @@ const scenario: fc.Arbitrary<Scenario> = fc
     }
   })
 
+const examples = new Map<string, (typeof changeExamples)[number]>(
+  changeExamples.map(example => [example.name, example]),
+)
+
 /** What a command said of one thing that it did. */
 interface Claim {
   readonly operation: string | undefined
@@ -192,47 +188,17 @@ const during = <T>(history: readonly Version<T>[] = [], from: number, to: number
   return first < 0 ? [{ at: from, value: undefined, shown: '', by: undefined }, ...within] : within
 }
 
-/** What is known of each change; of an unknown operation, nothing. */
-const recoveries = new Map<string, WriteRecovery | undefined>(
-  changeExamples.map(({ name, operation }) => [name, operation.recovery]),
-)
-
 /** Whether what a change is for was so at a moment from its first sending to the end. */
-function wasSo(sandbox: FaultySandbox, sending: Sending, end: number): boolean {
-  const { operation, key, body, at } = sending
-  const pulls = (isSo: (pull: Pull | undefined) => boolean) =>
-    during(sandbox.pulls.get(key), at, end).some(({ value }) => isSo(value))
-  const queues = (isSo: (queue: Settings | undefined) => boolean, from = at) =>
-    during(sandbox.queues.get(key), from, end).some(({ value }) => isSo(value))
-  const { repo, targetBranch, ...settings } = body
-  const hasSettings = (queue: Settings | undefined) =>
-    queue !== undefined &&
-    Object.entries(settings).every(([name, value]) => isSameSetting(queue[name], value))
-  switch (recoveries.get(operation)?.readBack?.rule) {
-    case 'submit': {
-      const priority = priorityIn(body.priority)
-      return pulls(
-        pull =>
-          pull !== undefined &&
-          isQueued(pull) &&
-          (priority === undefined || pull.priority === priority) &&
-          (body.noBatch === undefined || pull.noBatch === body.noBatch),
-      )
-    }
-    case 'cancel':
-      return pulls(pull => !isQueued(pull) && pull?.state !== 'MERGED')
-    case 'restart':
-      return pulls(pull => pull?.state === 'TESTING' && pull.changedAt >= at)
-    case 'create':
-    case 'update':
-      // Settings have no date: a reading that is behind may show what another client changed right before
-      // (docs/lost-responses.md).
-      return queues(hasSettings, at - latestShown)
-    case 'delete':
-      return queues(queue => queue === undefined)
-    default:
-      return false
-  }
+function wasSo(sandbox: FaultySandbox, { operation, key, body, at }: Sending, end: number): boolean {
+  const { change, operation: { params = {} } = {} } = examples.get(operation) ?? {}
+  // Settings have no date: a reading that is behind may show what another client changed right before
+  // (docs/lost-responses.md).
+  const from = change?.isUndated === true ? at - latestShown : at
+  const moments: readonly Pick<Moment, 'pull' | 'queue'>[] =
+    'pr' in params
+      ? during(sandbox.pulls.get(key), from, end).map(({ value }) => ({ pull: value }))
+      : during(sandbox.queues.get(key), from, end).map(({ value }) => ({ queue: value }))
+  return moments.some(moment => change?.isSo?.({ ...moment, body, at }) === true)
 }
 
 /**
@@ -274,7 +240,7 @@ function contradictions(
     groups.set(name, [...(groups.get(name) ?? []), sending])
   }
   for (const [name, group] of groups) {
-    const { replay = 'never' } = recoveries.get(group[0]?.operation ?? '') ?? {}
+    const { replay = 'never' } = examples.get(group[0]?.operation ?? '')?.operation.recovery ?? {}
     const counted = group.filter(({ fault }) => fault.kind !== 'limited')
     if (counted.length > (replay === 'never' ? 1 : 2)) wrong(`${name} was sent ${counted.length} times`)
     if (new Set(group.map(({ text }) => text)).size > 1) wrong(`${name} was sent with other bytes`)

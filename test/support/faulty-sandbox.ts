@@ -12,7 +12,7 @@ import { formatPullRequest, formatQueue, formatQueueSettings } from '../../src/s
 import { createService } from '../../src/sandbox/service.ts'
 import { defaultQueue } from '../../src/sandbox/state.ts'
 import { mergeq, noon, type Setting } from './harness.ts'
-import { queueChanges } from './operations.ts'
+import { isQueued, queueChanges } from './operations.ts'
 import { network, networkEnv } from './replaced-transport.ts'
 
 /** A clock whose time passes only while everything sleeps: what sleeps side by side wakes in order. */
@@ -170,12 +170,8 @@ const repo = { host: 'github.com', owner: 'acme', name: 'web' }
 const methods: ReadonlyMap<string, string> = new Map(
   serviceOperations.map(({ route }) => [operationName(route), operationMethod(route)]),
 )
-const ends = ['MERGED', 'FAILED', 'CANCELLED']
 /** A record of the previous attempt, or a brief 404, comes only so soon after a sending, in milliseconds. */
 const anomalous = 4_000
-
-export const isQueued = (pull: Pick<Pull, 'state'> | undefined): boolean =>
-  pull !== undefined && !ends.includes(pull.state)
 
 export const pullKey = (repository: string, branch: string, pr: unknown) => `${repository} ${branch} #${pr}`
 export const queueKey = (repository: string, branch: string) => `${repository} ${branch}`

@@ -1,6 +1,15 @@
 import { type Operation, operationName } from '../../src/api/operation.ts'
 import { type OperationName, serviceOperations } from '../../src/api/operations/index.ts'
-import type { Scenario } from './faulty-sandbox.ts'
+import type { Pull, Scenario, Settings } from './faulty-sandbox.ts'
+
+/** A pull request or a queue at one moment after a change was sent; undefined where there was none. */
+export interface Moment {
+  readonly pull?: Pull | undefined
+  readonly queue?: Settings | undefined
+  /** What was sent, and when, in milliseconds by the program's clock. */
+  readonly body: Readonly<Record<string, unknown>>
+  readonly at: number
+}
 
 /** What tests need to know about an operation. */
 export interface OperationExample {
@@ -20,6 +29,10 @@ export interface OperationExample {
     readonly stage?: Partial<Scenario>
     /** What another client sends for such a change, besides what it is about. */
     readonly sentByOthers?: object
+    /** For a change that is read back: whether what it is for is so. Written without the code of the recovery. */
+    readonly isSo?: (moment: Moment) => boolean
+    /** Whether readings have no date by which the change can be told from an earlier one. */
+    readonly isUndated?: boolean
   }
 }
 
@@ -73,13 +86,35 @@ const page = { total_rows: 1, next_page_token: '' }
 const shownByPullRequest = { shownBy: 'mergeq pr get 7' }
 const shownByQueue = { shownBy: 'mergeq queue get' }
 
+const ends = ['MERGED', 'FAILED', 'CANCELLED']
+export const isQueued = (pull: Pick<Pull, 'state'> | undefined): boolean =>
+  pull !== undefined && !ends.includes(pull.state)
+
+const priorities: Readonly<Record<string, number>> = { urgent: 0, high: 10, medium: 100, low: 200 }
+const priorityIn = (value: unknown): unknown => priorities[String(value).toLowerCase()] ?? value
+
+/** Whether the queue has the settings that were sent: states and modes in any case. */
+function hasSettings({ queue, body }: Moment): boolean {
+  const { repo, targetBranch, ...settings } = body
+  const isSame = (one: unknown, other: unknown) => String(one).toUpperCase() === String(other).toUpperCase()
+  return queue !== undefined && Object.entries(settings).every(([name, value]) => isSame(queue[name], value))
+}
+
 /** A record for each operation: tables of tests that have a row for each of them read these. */
 export const operations = {
   submitPullRequest: {
     line: 'pr submit 7 --priority high --no-batch',
     options: { pr: 7, priority: 'high', noBatch: true },
     response: 'OK',
-    change: { name: 'The submission of #7', ...shownByPullRequest },
+    change: {
+      name: 'The submission of #7',
+      ...shownByPullRequest,
+      isSo: ({ pull, body: { priority, noBatch } }) =>
+        pull !== undefined &&
+        isQueued(pull) &&
+        (priority === undefined || pull.priority === priorityIn(priority)) &&
+        (noBatch === undefined || pull.noBatch === noBatch),
+    },
   },
   cancelPullRequest: {
     line: 'pr cancel 7',
@@ -89,13 +124,19 @@ export const operations = {
       name: 'The cancellation of #7',
       ...shownByPullRequest,
       stage: { pulls: { 'main#7': 'PENDING' } },
+      isSo: ({ pull }) => !isQueued(pull) && pull?.state !== 'MERGED',
     },
   },
   restartTestsOnPullRequest: {
     line: 'pr restart 7',
     options: { pr: '#7' },
     response: 'OK',
-    change: { name: 'The restart of #7', ...shownByPullRequest, stage: { pulls: { 'main#7': 'TESTING' } } },
+    change: {
+      name: 'The restart of #7',
+      ...shownByPullRequest,
+      stage: { pulls: { 'main#7': 'TESTING' } },
+      isSo: ({ pull, at }) => pull?.state === 'TESTING' && pull.changedAt >= at,
+    },
   },
   getSubmittedPullRequest: { line: 'pr get 7', options: { pr: 7 }, response: pullRequest },
   setImpactedTargets: {
@@ -129,7 +170,13 @@ export const operations = {
     line: 'queue create --mode parallel --concurrency 3',
     options: { mode: 'parallel', concurrency: 3 },
     response: 'OK',
-    change: { name: 'The creation of the queue for main', ...shownByQueue, stage: { queues: {} } },
+    change: {
+      name: 'The creation of the queue for main',
+      ...shownByQueue,
+      stage: { queues: {} },
+      isSo: hasSettings,
+      isUndated: true,
+    },
   },
   getQueue: { line: 'queue get', options: {}, response: queue },
   updateQueue: {
@@ -140,13 +187,19 @@ export const operations = {
       name: 'The update of the queue for main',
       ...shownByQueue,
       sentByOthers: { concurrency: 5 },
+      isSo: hasSettings,
+      isUndated: true,
     },
   },
   deleteQueue: {
     line: 'queue delete --yes',
     options: {},
     response: 'OK',
-    change: { name: 'The deletion of the queue for main', ...shownByQueue },
+    change: {
+      name: 'The deletion of the queue for main',
+      ...shownByQueue,
+      isSo: ({ queue }) => queue === undefined,
+    },
   },
   getMergeQueueMetrics: {
     line: 'metrics -b main',
