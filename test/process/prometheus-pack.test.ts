@@ -1,20 +1,34 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import dashboard from '../../docs/prometheus/dashboard.json' with { type: 'json' }
 import { blocksOf } from '../support/code-blocks.ts'
-import { mergeq } from '../support/harness.ts'
+import { mergeq, openStory } from '../support/harness.ts'
 import { testWith } from '../support/programs.ts'
-import { evaluate, metricsOf, promtool } from '../support/promtool.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const read = (name: string): string => readFileSync(join('docs/prometheus', name), 'utf8')
 const rules = read('mergeq.rules.yml')
 const rulesTest = read('mergeq.rules.test.yml')
 const files = { 'mergeq.rules.yml': rules, 'mergeq.rules.test.yml': rulesTest }
+const place = temporaryFolder('mergeq-prometheus-')
+
+/** What promtool says of files with these texts, which are in its folder; nothing if it is content. */
+function promtool(files: Readonly<Record<string, string>>, ...args: readonly string[]): string {
+  const folder = mkdtempSync(join(place, 'files-'))
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  const { status, stdout, stderr } = spawnSync('promtool', args, { cwd: folder, encoding: 'utf8' })
+  return status === 0 ? '' : `${status}: ${stderr}${stdout}`
+}
+
+interface ExpectedResult {
+  readonly query: string
+  /** The samples of the result, in YAML. */
+  readonly samples: string
+}
 
 interface Rule {
   readonly alert?: string
@@ -47,9 +61,40 @@ describe('the dashboard', () => {
   const forAllQueues = (query: string): string => query.replaceAll(/\$(?:repo|branch)\b/g, '.+')
   const queries = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => forAllQueues(expr)))
 
-  async function evaluateIn(scenario: 'happy' | 'paused', expected: Parameters<typeof evaluate>[1]) {
-    const series = (await metricsOf(scenario)).split('\n').filter(line => line.startsWith('mq_'))
-    return evaluate(series, expected, rules)
+  /**
+   * What promtool says of the results of queries, when the series have had the same values for 25 hours; nothing if
+   * they are as expected. The lines of the series are those of a metrics text.
+   */
+  function evaluate(series: readonly string[], expected: readonly ExpectedResult[]): string {
+    const test = [
+      'rule_files: [rules.yml]',
+      'evaluation_interval: 1h',
+      'tests:',
+      ' - interval: 1h',
+      '   input_series:',
+      ...series.flatMap(line => {
+        const [, name = '', value = ''] = /^(.*) (\S+)$/.exec(line) ?? []
+        return [`    - series: '${name}'`, `      values: '${value}x25'`]
+      }),
+      '   promql_expr_test:',
+      ...expected.flatMap(({ query, samples }) => [
+        `    - expr: ${JSON.stringify(query)}`,
+        '      eval_time: 25h',
+        `      exp_samples: ${samples}`,
+      ]),
+    ].join('\n')
+    return promtool({ 'rules.yml': rules, 'test.yml': test }, 'test', 'rules', 'test.yml')
+  }
+
+  /** The same of the metrics of a sandbox where three pull requests were submitted. */
+  async function evaluateIn(scenario: 'happy' | 'paused', expected: readonly ExpectedResult[]) {
+    const story = await openStory({ dialect: 'hosted', scenario })
+    await story.mergeq('pr submit 1 2 3')
+    story.clock.now += 20_000
+    const { out } = await story.mergeq('metrics')
+    await story.close()
+    const series = out.split('\n').filter(line => line.startsWith('mq_'))
+    return evaluate(series, expected)
   }
 
   testWith('promtool')('finds numbers in the metrics of the sandbox with each query', async () => {
@@ -83,11 +128,11 @@ describe('the dashboard', () => {
 
   testWith('promtool')('says that there are no metrics', () => {
     const expected = [{ query: ofMetrics, samples: '[{ value: 2 }]' }]
-    expect(evaluate(['another_series 1'], expected, rules)).toBe('')
+    expect(evaluate(['another_series 1'], expected)).toBe('')
   })
 
   test('has the types of the schema of Grafana', async () => {
-    const folder = temporaryFolder('mergeq-dashboard-')
+    const folder = mkdtempSync(join(place, 'dashboard-'))
     symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
     // In JSON, a member of an enumeration is its text.
     const lines = [

@@ -36,7 +36,7 @@ import {
   upperCaseChoice,
 } from '../../src/domain/values/types.ts'
 import { isMergeqError } from '../../src/errors.ts'
-import { parseSamples } from '../support/prometheus-text.ts'
+import { isRead, parseSamples } from '../support/prometheus-text.ts'
 
 /** The message and hint of a usage error; an empty text where there is none. */
 function refusal(read: () => unknown): string {
@@ -379,16 +379,27 @@ describe('states', () => {
   })
 })
 
-// That whole texts are read back, whatever is in them, is in test/rules/metrics.test.ts.
+// That whole texts are read back, whatever is in them, is in test/rules/metrics.test.ts. The verdicts are those of the
+// parser of Prometheus, but for blanks at the end of a line, types that it does not know and comments about no metric.
 describe('the text format of metrics', () => {
   test.each([
     ...['up', 'up{a="b"}', 'up one', 'up 1 2 3', 'up 1 now', 'up 1_000', 'up 1,5', 'up --1', '1up 1'],
     ...['up-time 1', '{a="b"} 1', 'up{a="b" 1', 'up{a="b} 1', 'up{a=b} 1', "up{a='b'} 1", 'up{,} 1'],
     ...['up{a="b" c="d"} 1', 'up{1a="b"} 1', 'up{a="b"} {c="d"} 1', '<html><body>', '{"error":"no"}'],
+    ...['up{a="b",,} 1', 'up{a="b",a="c"} 1', 'up{__name__="a"} 1', 'up{a:b="c"} 1', 'up{a="\\t"} 1'],
+    ...['up .', 'up 1e400', 'up 0x10', 'up +NaN', 'up infinite', 'up 1 2.5', 'é 1', 'up\u00A01'],
   ])('%j is not of the format', line => {
     expect(() => parseSamples(`up 1\n${line}\n`)).toThrow(
       expect.objectContaining({ kind: 'bad-answer', message: expect.stringContaining('line 2') }),
     )
+  })
+
+  test.each([
+    ...['up{} 1', 'up{a="b",} 1', 'up{a="b"}1', 'up { a = "b" , c = "" } 1 2', ' \tup\t1 ', 'a:b 1', '#up 1'],
+    ...['up +5', 'up .5e-3', 'up 5.', 'up 1e-400', 'up -inf', 'up Infinity', 'up nan', 'up 1 -2', 'up 1 +2'],
+    ...['# TYPE up gauge', '# TYPE up thing', '# HELP 1a x'],
+  ])('%j is of the format', line => {
+    expect(isRead(`${line}\n`)).toBe(true)
   })
 
   test('keys of objects are labels like any other', () => {
