@@ -326,6 +326,7 @@ describe('a token', () => {
 
   test.each([
     ['a BOM', '\uFEFFtok_secret', 'U+FEFF at position 1'],
+    ['a space', 'tok secret', 'a space at position 4'],
     ['a non-breaking space', 'tok\u00A0secret', 'U+00A0 at position 4'],
     ['a line break', '  tok\nsecret', 'U+000A at position 6'],
     ['a NUL', 'tok\u0000secret', 'U+0000 at position 4'],
