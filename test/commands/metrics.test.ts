@@ -41,20 +41,6 @@ const printed = async (words: string, body: string, columns = 80) => {
 }
 
 describe('the summary on a terminal', () => {
-  test('explains its words once', async () => {
-    const times = 'p50 and p95 are estimated from buckets of the service.\nBars: .*\\.\n'
-    expect((await show('', text)).out).toMatch(new RegExp(`^depth: .*last hour exists\\.\n${times}$`, 'm'))
-    expect((await show('', queueOf('main', 1))).out).not.toContain('Bars')
-  })
-
-  test('has a few lines for each queue; a histogram without observations has none', async () => {
-    expect(await printed('', text)).toBe(`acme/web main, last hour
-  merged 60   failed 0   cancelled 4   restarts 2      depth 23   testing 4
-  time in queue   p50      ~8m   p95     ~42m   ▃█▃▁▁
-  waiting         p50 under 1m   p95 under 1m
-`)
-  })
-
   test('bisections count, and the queued pull requests in them are named', async () => {
     const body = `${text}mq_depth_current{${bisection}} 2
 mq_testing_slots_active{${bisection}} 1
@@ -105,13 +91,6 @@ To list the queues that have metrics, run: mergeq queue list
     const shown = [...out.matchAll(/^acme\/web (b\d+), last hour$/gm)].map(([, branch]) => branch)
     expect(shown).toEqual(Array.from({ length: 20 }, (_, index) => `b${index}`))
     expect(out).toMatch(/\n\n1,010 other queues\. To list all queues, run: mergeq queue list\n$/)
-  })
-
-  test('a failed pull request is red, and a name of the service is harmless', async () => {
-    const body = `mq_pr_conclusions_1h_total{repo="acme/w\u001B]0;eb",branch="m\u0007ain",conclusion="failed"} 3\n`
-    const { out } = await mergeq('metrics --color always', { answer: () => ({ body }), terminal: true })
-    expect(out).toContain('\u001B[31mfailed 3\u001B[39m')
-    expect(out).not.toMatch(/\u001B\]|\u0007/)
   })
 })
 

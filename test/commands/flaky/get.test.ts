@@ -73,21 +73,6 @@ describe('a test is found', () => {
 })
 
 describe('a test is not found', () => {
-  test('several matches are listed with IDs that differ', async () => {
-    const { code, out, err } = await get('50c3ae --window 2d')
-    expect({ code, out, err }).toEqual({
-      code: 2,
-      out: '',
-      err: [
-        "mergeq: 2 tests match '50c3ae'.",
-        '  50c3aedb  Address form submits once (chromium)',
-        '  50c3aedc  Address form submits once (webkit)',
-        '  To show a test, run: mergeq flaky get 50c3aedb --repo acme/web --org acme --window 2d',
-        '',
-      ].join('\n'),
-    })
-  })
-
   test('of very many matches the first 20 are listed', async () => {
     const many = Array.from({ length: 1_030 }, (_, index) => ({
       id: `50c3aedb-${String(index).padStart(4, '0')}-4c57-8a3b-1f2e3d4c5b6a`,
@@ -110,14 +95,6 @@ describe('a test is not found', () => {
     const { code, out, err } = await get('login', { answer: failing })
     expect({ code, out }).toEqual({ code: 17, out: '' })
     expect(err).toContain('The list is incomplete.')
-  })
-
-  test('names with escapes and secrets are shown without them', async () => {
-    const unsafe = ['1', '2'].map(id => ({ id: idOf(`0000000${id}`), name: `x\u001B[31m test-token ${id}` }))
-    const body = JSON.stringify({ tests: unsafe, page: {} })
-    const { err } = await get('x', { answer: () => ({ body }), ...screen })
-    expect(err).not.toMatch(/\u001B|test-token/)
-    expect(err).toContain('00000001  x')
   })
 })
 

@@ -200,11 +200,6 @@ describe('export', () => {
     })
   })
 
-  test('ends with 5 if there is no queue', async () => {
-    const answer = () => ({ status: 404, body: 'Not Found' })
-    expect((await exportOf(live, '', { answer })).code).toBe(5)
-  })
-
   testOnPosix(
     'a real file is replaced in one step: its mode and a link to it stay, and no other file is left',
     async () => {

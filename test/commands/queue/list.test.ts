@@ -47,11 +47,6 @@ mq_pr_conclusions_1h_total{${main},conclusion="failed"} 0
     expect((await list('--json', none)).out).toBe('[]\n')
   })
 
-  test('a rejected token ends with 4, and a text other than metrics with 15', async () => {
-    expect((await list('', { answer: () => ({ status: 401 }) })).code).toBe(4)
-    expect((await list('', { answer: () => ({ body: 'oops!\n' }) })).code).toBe(15)
-  })
-
   test('--include-state reads each queue once; one that cannot be read has no state, and the list is incomplete', async () => {
     const metrics = Array.from(
       { length: 60 },
