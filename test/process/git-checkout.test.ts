@@ -215,18 +215,14 @@ function pathWith(program: string, script: string): string {
 }
 
 describe('git itself applies insteadOf', () => {
-  test('that of the checkout, that of the user, not that of pushes, and not one to a local path', async () => {
-    const own = checkout('gh:acme/web')
-    git(own, 'config', 'url.https://github.com/.insteadOf', 'gh:')
-    expect(await open(own).find('repo')).toBe('github.com/acme/web')
+  test('that of the user, not that of pushes, and not one to a local path', async () => {
     const config = join(place, 'user.gitconfig')
     writeFileSync(
       config,
-      '[url "ssh://git@git.example.com:2222/"]\n\tinsteadOf = https://github.com/\n[url "git@evil.example:"]\n\tpushInsteadOf = https://github.com/\n',
+      '[url "https://github.com/"]\n\tinsteadOf = gh:\n[url "git@evil.example:"]\n\tpushInsteadOf = gh:\n',
     )
-    expect(await open(checkout(), { env: { GIT_CONFIG_GLOBAL: config } }).find('repo')).toBe(
-      'git.example.com/acme/web',
-    )
+    const env = { GIT_CONFIG_GLOBAL: config }
+    expect(await open(checkout('gh:acme/web'), { env }).find('repo')).toBe('github.com/acme/web')
     const mirrored = checkout('git@github.com:acme/web.git')
     git(mirrored, 'config', `url.${parent}.insteadOf`, 'git@github.com:acme/web.git')
     expect(await open(mirrored).find('repo')).toBe('github.com/acme/web')
@@ -389,18 +385,10 @@ describe('nothing that a repository can configure is run', () => {
       ['core.gitProxy', run],
       ['core.askPass', `touch ${mark}`],
       ['core.pager', `touch ${mark}`],
-      ['core.editor', `touch ${mark}`],
       ['core.alternateRefsCommand', `touch ${mark}`],
-      ['pager.remote', `touch ${mark}`],
       ['pager.ls-remote', `touch ${mark}`],
-      ['pager.rev-parse', `touch ${mark}`],
-      ['alias.remote', `!touch ${mark}`],
-      ['alias.rev-parse', `!touch ${mark}`],
       ['alias.ls-remote', `!touch ${mark}`],
       ['credential.helper', `!touch ${mark}`],
-      ['gpg.program', `touch ${mark}`],
-      ['log.showSignature', 'true'],
-      ['diff.external', `touch ${mark}`],
       ['uploadpack.packObjectsHook', `touch ${mark}`],
       ['remote.origin.uploadpack', `touch ${mark};`],
       ['remote.origin.promisor', 'true'],

@@ -1,16 +1,16 @@
-import { execFile, execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { record, serviceKnowing, where } from '../support/guard.ts'
 import { type Answer, type Seen, type Service, serveScript } from '../support/harness.ts'
-import { bareEnvironment, launcher, testWith } from '../support/programs.ts'
+import { bareEnvironment, launcher, runProgram, testWith } from '../support/programs.ts'
 import { startRawServer } from '../support/service.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 describe('with real repositories', () => {
   const test = testWith('git')
-  let place: string
+  const place = temporaryFolder('mergeq-guard-')
   let service: Service
   let answer: (seen: Seen) => Answer
   const environment = (more: Readonly<Record<string, string>> = {}) => {
@@ -28,17 +28,8 @@ describe('with real repositories', () => {
       ...more,
     }
   }
-  interface Ran {
-    readonly code: number
-    readonly out: string
-    readonly err: string
-  }
-  const run = (cwd: string, program: string, args: readonly string[], more = {}): Promise<Ran> =>
-    new Promise(resolve =>
-      execFile(program, [...args], { cwd, env: environment(more) }, (error, out, err) =>
-        resolve({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1, out, err }),
-      ),
-    )
+  const run = (cwd: string, program: string, args: readonly string[], more = {}) =>
+    runProgram([program, ...args], { cwd, env: environment(more) })
   const git = (cwd: string, ...args: readonly string[]): string =>
     execFileSync('git', args, {
       cwd,
@@ -48,16 +39,12 @@ describe('with real repositories', () => {
     }).trim()
 
   beforeAll(async () => {
-    place = mkdtempSync(join(tmpdir(), 'mergeq-guard-'))
     for (const folder of ['home', 'bin']) mkdirSync(join(place, folder))
-    writeFileSync(join(place, 'bin', 'mergeq'), `#!/bin/sh\nexec '${process.execPath}' '${launcher}' "$@"\n`)
-    chmodSync(join(place, 'bin', 'mergeq'), 0o755)
+    const script = `#!/bin/sh\nexec '${process.execPath}' '${launcher}' "$@"\n`
+    writeFileSync(join(place, 'bin', 'mergeq'), script, { mode: 0o755 })
     service = await serveScript(seen => answer(seen))
   })
-  afterAll(async () => {
-    await service.close()
-    rmSync(place, { recursive: true, force: true })
-  })
+  afterAll(() => service.close())
 
   let count = 0
   /** A clone with the branch fix, which its remote has and which has a commit more here. */
