@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ciSource } from '../../src/config/discovery.ts'
 import { settingDefinitions } from '../../src/config/setting-definitions.ts'
 import { isMergeqError } from '../../src/errors.ts'
@@ -179,22 +179,12 @@ test.each([
   expect((await ciSource(worldOf(env, files).host, tokenless).find(setting))?.origin).toBe(origin)
 })
 
-describe('Asking costs little', () => {
-  test.each<Variables>([
-    {},
-    { CI: 'true', TRAVIS: 'true', TRAVIS_PULL_REQUEST: '123' },
-    { GITHUB_TOKEN: 'x', GITHUB_REPOSITORY: 'acme/web' },
-  ])('without a job that is known nothing is found: %j', async env => {
-    const { host, started } = worldOf(env)
-    expect(await settingsOf(host)).toEqual({})
-    expect(started).toEqual([])
-  })
-
-  test('the event file is read once', async () => {
-    const { env, files } = jobOf('github', 'pull request')
-    const { host } = worldOf(env, files)
-    const read = vi.fn(host.files.read)
-    await settingsOf({ ...host, files: { ...host.files, read } })
-    expect(read).toHaveBeenCalledTimes(1)
-  })
+test.each<Variables>([
+  {},
+  { CI: 'true', TRAVIS: 'true', TRAVIS_PULL_REQUEST: '123' },
+  { GITHUB_TOKEN: 'x', GITHUB_REPOSITORY: 'acme/web' },
+])('without a job that is known nothing is found: %j', async env => {
+  const { host, started } = worldOf(env)
+  expect(await settingsOf(host)).toEqual({})
+  expect(started).toEqual([])
 })
