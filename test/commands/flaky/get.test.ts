@@ -78,12 +78,13 @@ describe('a test is not found', () => {
       id: `50c3aedb-${String(index).padStart(4, '0')}-4c57-8a3b-1f2e3d4c5b6a`,
       name: 'same',
     }))
-    const { code, err } = await get('same', {
+    const { code, err } = await get('same --window 2d', {
       answer: () => ({ body: JSON.stringify({ tests: many, page: {} }) }),
     })
     expect(code).toBe(2)
     expect(err.match(/^ {2}50c3aedb {2}same$/gm)).toHaveLength(20)
     expect(err).toContain('  and 1,010 more: add words from the name or the variant\n')
+    expect(err).toContain('run: mergeq flaky get 50c3aedb --repo acme/web --org acme --window 2d\n')
   })
 
   test('fewer than 6 characters do not match the beginning of an ID', async () => {
