@@ -183,11 +183,6 @@ describe('what the checks find', () => {
 
   test.each([
     [
-      { https_proxy: 'proxy.example:3128' },
-      'pass',
-      'proxy.example:3128 (https_proxy), not used for 127.0.0.1',
-    ],
-    [
       { HTTPS_PROXY: 'http://me:secret@proxy.example:3128' },
       'pass',
       'proxy.example:3128 (HTTPS_PROXY), not used for 127.0.0.1',

@@ -1,7 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isQueued, parsePushes } from '../../src/commands/guard.ts'
-import { toMergeqError } from '../../src/errors.ts'
 import { record, serviceKnowing, where } from '../support/guard.ts'
 import { type Answer, mergeq, openStory, type Seen, type Setting } from '../support/harness.ts'
 
@@ -36,15 +34,8 @@ describe('the refs that git passes to its hook', () => {
   })
 
   test('are a usage error if they are anything else', () => {
-    expect(() => parsePushes('fix\n')).toThrow('pre-push hook')
-    fc.assert(
-      fc.property(fc.string(), text => {
-        try {
-          parsePushes(text)
-        } catch (error) {
-          expect(toMergeqError(error).kind).toBe('usage')
-        }
-      }),
+    expect(() => parsePushes('fix\n')).toThrow(
+      expect.objectContaining({ kind: 'usage', message: expect.stringContaining('pre-push hook') }),
     )
   })
 })

@@ -1,8 +1,6 @@
-import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { expandFiles, openInput } from '../../src/cli/input-files.ts'
+import { openInput } from '../../src/cli/input-files.ts'
 import type { ParseContext } from '../../src/config/settings.ts'
 import { files } from '../../src/host/files.ts'
 
@@ -12,10 +10,4 @@ test('a directory that is read as a file is named as one', async () => {
   await expect(input[Symbol.asyncIterator]().next()).rejects.toThrow(
     `${tmpdir()} cannot be read: it is a directory.`,
   )
-})
-
-test.each([true, false])('an empty directory has no file with the ending (deep: %s)', async isDeep => {
-  const directory = mkdtempSync(join(tmpdir(), 'mergeq-'))
-  const context = { host: { files } } as unknown as ParseContext
-  await expect(expandFiles(directory, ['.xml'], context, isDeep)).rejects.toThrow('contains no .xml file.')
 })

@@ -92,25 +92,6 @@ describe('each value comes from the first that has it: flag, environment, projec
     expect(await mergeq(`config get retries ${words}`, host)).toMatchObject({ code: 0, out, err: '' })
   })
 
-  test('a request is made of them, and -v says on standard error where each came from', async () => {
-    const host = mergeSettings(profiles({ default: { 'target-branch': 'release' } }), {
-      env: { MERGEQ_BASE_URL: 'https://env.test/v1' },
-      ...projectFile({ repo: 'acme/web' }),
-    })
-    const { code, out, err } = await mergeq('queue get --dry-run -v', host)
-    expect(code).toBe(0)
-    expect(requestIn(out)).toMatchObject({
-      url: 'https://env.test/v1/getQueue',
-      body: { repo: { host: 'github.com', owner: 'acme', name: 'web' }, targetBranch: 'release' },
-    })
-    for (const said of [
-      /acme\/web.*\/repo\/\.mergeq\.json/,
-      /release.*profile default/,
-      /https:\/\/env\.test\/v1.*MERGEQ_BASE_URL/,
-    ])
-      expect(err).toMatch(said)
-  })
-
   const stored = (document: Readonly<Record<string, string | number>>) => profiles({ default: document })
   const wrong: readonly (readonly [says: string, setting: Setting, line?: string])[] = [
     ['MERGEQ_REPO: ', { env: { MERGEQ_REPO: 'web' } }],
