@@ -145,8 +145,8 @@ describe('changes are repeated only when they were not applied', () => {
   test('a refused connection is tried again, and nothing was sent', async () => {
     const host = `127.0.0.1:${await closedPort()}`
     const env = { MERGEQ_BASE_URL: `http://${host}/v1` }
-    const { err, sleeps } = await runAndCheck('pr submit 7', { code: 7, names: [host] }, { env })
-    expect(sleeps).toEqual([250, 500, 1_000])
+    const { out, err, sleeps } = await runAndCheck('pr submit 7', { code: 7, names: [host] }, { env })
+    expect({ out, sleeps }).toEqual({ out: '', sleeps: [250, 500, 1_000] })
     expect(err).toMatch(/refused the connection; retrying in 0\.3s\.\n/)
     expect(err).toContain(`\nmergeq: #7 was not submitted: ${host} refused the connection (4 attempts).\n`)
     expect(err).toMatch(/safe to try again\.\n$/)
