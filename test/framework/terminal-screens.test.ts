@@ -179,9 +179,15 @@ test.each([
   expect([formatAge(milliseconds), formatDuration(milliseconds)]).toEqual([age, duration])
 })
 
-test('a date less than a second ahead is now, as the service gives its time in whole seconds', () => {
-  expect(describeSince('2026-01-05T12:00:00.900Z', noon, true)).toBe(' just now')
-  expect(describeSince('2026-01-05T12:00:01.000Z', noon, true)).toBe(' since 2026-01-05T12:00:01.000Z')
+test.each([
+  ['2026-01-05T13:57:00+02:00', ' 3m ago'],
+  // The service gives its time in whole seconds.
+  ['2026-01-05T12:00:00.900Z', ' just now'],
+  ['2026-01-05T12:00:01.000Z', ' since 2026-01-05T12:00:01.000Z'],
+  // Without a time zone, which may not be that of this machine.
+  ['2026-01-05T11:57:00', ' since 2026-01-05T11:57:00'],
+])('the time since %s is%s', (date, text) => {
+  expect(describeSince(date, noon, true)).toBe(text)
 })
 
 test.each([
