@@ -36,6 +36,10 @@ test.each([
   't\u001B]',
   't\u009D',
   '\\u200b',
+  // Control strings and sequences that do not end, or almost.
+  '\u0090',
+  `${'\u0090'.repeat(1_000)}\u001Bx`,
+  '\u009B0',
 ])('a megabyte of %j is searched in time that is proportional to it', piece => {
   const text = piece.repeat(Math.ceil(1_000_000 / piece.length))
   const began = performance.now()

@@ -3,7 +3,6 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { MergeqError } from '../../src/errors.ts'
 import { scanJson } from '../../src/json.ts'
-import { sanitizeLine } from '../../src/output/sanitize.ts'
 import { queue as place } from '../support/command-checks.ts'
 import { mergeq, type Setting } from '../support/harness.ts'
 
@@ -156,19 +155,4 @@ test('a signal ends a long table between two of its rows', async () => {
   })
   expect(code).toBe(143)
   expect(out.split('\n').length).toBeLessThan(200)
-})
-
-test.each([
-  ['strings that do not end', (times: number) => '\u0090'.repeat(times)],
-  ['strings that almost end', (times: number) => `${'\u0090'.repeat(1_000)}\u001Bx`.repeat(times / 1_000)],
-  ['sequences that do not end', (times: number) => '\u009B0'.repeat(times / 2)],
-])('text full of %s is made safe in linear time', (_, text) => {
-  const secondsOf = (times: number) => {
-    const before = process.cpuUsage()
-    sanitizeLine(text(times))
-    return process.cpuUsage(before).user / 1e6
-  }
-  secondsOf(100_000)
-  // Ten times the text: in quadratic time a hundred times as long.
-  expect(secondsOf(2_000_000)).toBeLessThan(40 * secondsOf(200_000) + 1)
 })
