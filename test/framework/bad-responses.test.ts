@@ -133,19 +133,6 @@ describe('responses that are not JSON', () => {
       expect({ code, requests: requests.length }).toEqual({ code: 0, requests: 1 })
     },
   )
-
-  test.each(['x', '{}', '\0'])('garbage after the JSON: %j', async garbage => {
-    await expectBad({ body: whole + garbage })
-  })
-
-  test.each(['NaN', '-Infinity', "'x'", '01', '[1,]'])('%s is not JSON', async value => {
-    await expectBad({ body: `{"state":"pending","priorityValue":${value}}` })
-  })
-
-  test('of a key that stands twice the last one wins', async () => {
-    const { code, out } = await get({ body: '{"state":"pending","state":"merged","prNumber":7}' })
-    expect({ code, state: JSON.parse(out).state }).toEqual({ code: 0, state: 'MERGED' })
-  })
 })
 
 describe('responses that are not HTTP, or not what they say', () => {

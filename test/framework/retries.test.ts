@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -117,27 +116,8 @@ describe('reads are repeated', () => {
     expect({ code, requests: requests.length }).toEqual({ code: 7, requests: 16 })
   })
 
-  test('a service that never responds ends an attempt after --timeout', async () => {
-    const began = performance.now()
-    const answer = () => 'silence' as const
-    const { err } = await runAndCheck('pr get 7 --timeout 300ms --retries 0', { code: 7 }, { answer })
-    expect(err).toMatch(/within 0\.3s/)
-    expect(performance.now() - began).toBeGreaterThanOrEqual(295)
-  })
-
   test('a time limit may be longer than a timer of Node', async () => {
     expect(await run('pr cancel 7 --timeout 30d', inTurn())).toMatchObject({ code: 0, err: '' })
-  })
-
-  test('reads that meet a dropped connection are repeated', async () => {
-    const seen = new Set<number>()
-    const { code, out } = await run('pr get 7 8 9', ({ connection, body }) => {
-      if (seen.has(connection)) return 'reset'
-      seen.add(connection)
-      return { body: record.replace('7', JSON.parse(body).pr.number) }
-    })
-    expect(code).toBe(0)
-    expect(out.split('\n')).toHaveLength(4)
   })
 })
 
@@ -175,29 +155,6 @@ describe('changes are repeated only when they were not applied', () => {
     ])
     expect(err).toMatch(/The change was not applied\. Retrying once\.\n$/)
     expect(onWire(requests[4] as Seen)).toEqual(onWire(requests[0] as Seen))
-  })
-
-  test('each change has a fresh connection, which is closed after it', async () => {
-    let closed: Promise<unknown> = Promise.resolve()
-    const answer: Script = async ({ path }) => {
-      if (path.endsWith('/getQueue'))
-        return { body: `{"state":"running","enqueuedPullRequests":[${record}]}` }
-      // The next change waits until the connection of the one before is gone.
-      await closed
-      return (response, socket) => {
-        closed = once(socket, 'close')
-        response.end('OK')
-      }
-    }
-    const service = kept(await serveScript(answer))
-    const { code } = await mergeq('queue delete --cancel-all --yes --timeout 3s --retries 0', {
-      env: { ...queue, MERGEQ_BASE_URL: service.baseUrl },
-    })
-    expect(code).toBe(0)
-    const connections = service.requests.map(({ connection }) => connection)
-    expect(connections).toHaveLength(3)
-    expect(new Set(connections).size).toBe(3)
-    await closed
   })
 
   /** 15 MB of targets, as many as fit. */

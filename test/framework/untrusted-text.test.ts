@@ -23,7 +23,6 @@ import {
   expectHarmless,
   operation,
   record,
-  testId,
   token,
   tokens,
   untrustedText,
@@ -307,28 +306,6 @@ describe('text of the service in errors', () => {
 })
 
 describe('cells and rows', () => {
-  test('a name that imitates a row stays in its cell', async () => {
-    const names = [
-      '8\tMERGED',
-      'n\n8\tMERGED',
-      'a\r\nb',
-      'a\u2028b\u0085c\vd\fe',
-      '\n\n',
-      '\t\t\t',
-      '"g\n"',
-      '|\n|',
-    ]
-    for (const format of formats) {
-      const rows = await rowsOf(
-        names.map((name, index) => `${index}${name}.`),
-        format,
-        withRate,
-      )
-      expect(rows.map(row => /^[|" ]*(\d)/.exec(row)?.[1])).toEqual([...names.keys()].map(String))
-      if (format === onPipe) for (const row of rows) expect(row.split('\t')).toHaveLength(2)
-    }
-  })
-
   test('a cell in CSV is quoted where it must be, and no formula', async () => {
     const cells: Readonly<Record<string, string>> = {
       '=1+1': `"'=1+1"`,
@@ -408,21 +385,6 @@ describe('cells and rows', () => {
       expect(1 + clusters * columns + cut.length + gap.length, row).toBe(second)
     }
   })
-
-  test.each(['../../etc/passwd', '/repo/canary', 'canary', 'file:///repo/canary'])(
-    'a file path of the service is never opened or made: %s',
-    async file_path => {
-      const { out, code } = await mergeq(`flaky get ${testId}`, {
-        env: queueEnv,
-        files: { '/repo/canary': 'CANARY-CONTENT', canary: 'CANARY-CONTENT' },
-        onChange: how => expect.fail(how),
-        answer: answered({ test: { ...aTest('cart'), file_path, html_url: file_path } }),
-      })
-      expect(code).toBe(0)
-      expect(out).toContain(file_path)
-      expect(out).not.toContain('CANARY-CONTENT')
-    },
-  )
 })
 
 describe('commands for a CI runner', () => {
