@@ -22,7 +22,6 @@ export interface ReceivedRequest {
 /** What a scripted service answers. */
 export interface Answer {
   readonly status?: number
-  readonly reason?: string
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
   readonly body?: string
   /** Milliseconds before it. */
@@ -98,9 +97,8 @@ export async function startTestServer({
       reply(response, socket)
       return
     }
-    const { status = 200, reason, headers = {}, body = '', delay = 0 } = reply
+    const { status = 200, headers = {}, body = '', delay = 0 } = reply
     if (delay > 0) await pause(delay)
-    if (reason !== undefined) response.statusMessage = reason
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
     response.writeHead(status).end(body)
   }
