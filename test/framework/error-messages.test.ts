@@ -176,6 +176,18 @@ describe('the messages', () => {
     },
   )
 
+  test('401 to a request without a token does not blame one', async () => {
+    const setting = { answer: always(401), env: { MERGEQ_TOKEN: '' } }
+    const { code, err, requests } = await mergeq('api status', setting)
+    expect({ code, sent: requests.map(({ headers }) => 'x-api-token' in headers) }).toEqual({
+      code: 4,
+      sent: [false],
+    })
+    expect(err.replace(/127\.0\.0\.1:\d+/, 'host')).toBe(
+      'mergeq: host rejected a request without a token (401).\n  The operation status does not require a token, but the service rejected the request. Check the base URL, and any proxy in front of the service.\n',
+    )
+  })
+
   test.each([
     [
       'pr get 7 -R git.example.com/acme/web -b release',

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { Ajv2020 as Ajv, type AnySchemaObject } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { hasName, receiptRecord } from '../../src/cli/fields.ts'
@@ -171,30 +170,4 @@ test('every field of a record is a name', { timeout: 120_000 }, async () => {
   }
   await story.close()
   expect(unnamed).toEqual({})
-})
-
-test('the JSON of all golden files is what the schemas say', () => {
-  const names = readdirSync('test/golden', { recursive: true, encoding: 'utf8' }).filter(name =>
-    name.endsWith('.txt'),
-  )
-  const runs = names.flatMap(name =>
-    readFileSync(`test/golden/${name}`, 'utf8')
-      .split(/^\$ /m)
-      .flatMap(run => {
-        const [line = '', ...output] = run.split('\n')
-        const [command = ''] = /^mergeq (.*)(?= --json|-o json)/.exec(line)?.slice(1) ?? []
-        if (command === '' || / --fields | --dry-run |^help/.test(line)) return []
-        return [
-          {
-            command,
-            out: output
-              .filter(text => /^[[{]/.test(text))
-              .map(text => `${text}\n`)
-              .join(''),
-          },
-        ]
-      }),
-  )
-  expect(runs.length).toBeGreaterThan(8)
-  expect(runs.flatMap(({ command, out }) => mistakesOf(command, out))).toEqual([])
 })

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { createCertificateAuthority } from '../support/certificates.ts'
 import { closeAfterTests } from '../support/close-after-tests.ts'
 import { checkGeneralRules, type ExpectedResult } from '../support/command-checks.ts'
@@ -116,11 +116,6 @@ testWith('openssl').each(['NODE_EXTRA_CA_CERTS', '--ca-file', 'MERGEQ_CA_FILE'])
     for (const { base } of [first, second]) await run(line, base, one, env)
   },
 )
-
-test('a --ca-file that is a folder is refused here, and named', async () => {
-  const { err } = await run(`queue get --ca-file ${home.folder}`, 'http://127.0.0.1:9', { code: 2 }, {})
-  expect(err).toMatch(/--ca-file/)
-})
 
 testWith('openssl')(
   'NODE_TLS_REJECT_UNAUTHORIZED=0 makes no bad certificate good, and is reported once, in our words',
