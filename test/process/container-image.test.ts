@@ -1,11 +1,9 @@
-import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { validate } from 'dockerfile-utils'
 import { execa } from 'execa'
 import { describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
-import { bareEnvironment } from '../support/programs.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const text = readFileSync('Dockerfile', 'utf8')
@@ -107,34 +105,4 @@ describe('Dockerfile', () => {
     expect(existsSync(join(place, 'opt/mergeq/node_modules'))).toBe(false)
     expect(readFileSync(join(place, 'opt/mergeq/dist/LICENSES.txt'), 'utf8')).toContain('undici')
   }, 120_000)
-
-  // A program that builds images is not in .ci/run: MERGEQ_TEST_NO_SKIP does not apply.
-  test('is built and runs, where docker or podman works', async context => {
-    const works = (program: string) => spawnSync(program, ['info'], { timeout: 10_000 }).status === 0
-    const engine = ['docker', 'podman'].find(works)
-    if (engine === undefined) return context.skip('neither docker nor podman works here')
-    const work = join(place, 'checkout')
-    const git = (...words: readonly string[]) =>
-      execa('git', words, { cwd: work, env: bareEnvironment(place) })
-    mkdirSync(work)
-    await git('init', '--initial-branch', 'main')
-    await git('remote', 'add', 'origin', 'https://github.com/acme/web.git')
-    const tag = `mergeq-test-${process.pid}`
-    await execa(engine, ['build', '--tag', tag, '.'])
-    try {
-      const run = async (line: string) => {
-        const [program = '', ...words] = line.split(' ')
-        const options = ['--rm', '--volume', `${work}:/work`, '--entrypoint', program]
-        return (await execa(engine, ['run', ...options, tag, ...words])).stdout
-      }
-      expect(await run('mergeq --version')).toBe(manifest.version)
-      expect(await run('id -u')).toBe('1000')
-      expect(await run('mergeq config get repo')).toBe('github.com/acme/web')
-      const queue = JSON.parse(await run('mergeq sandbox exec -- mergeq queue get -b main --json'))
-      expect(queue).toMatchObject({ state: 'RUNNING' })
-      await expect(run('npm --version')).rejects.toThrow()
-    } finally {
-      await execa(engine, ['image', 'rm', '--force', tag])
-    }
-  }, 900_000)
 })

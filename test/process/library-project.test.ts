@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { execa } from 'execa'
-import { build } from 'rolldown'
 import { beforeAll, expect, test } from 'vitest'
 import { npmEnvironment, packPackage } from '../support/package.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -43,18 +42,6 @@ test('the bot of the guide is small, and compiles strictly with its test', async
 
 test('its test passes in vitest', async () => {
   const { exitCode, all } = await run(process.execPath, resolve('node_modules/vitest/vitest.mjs'), 'run')
-  expect(exitCode, all).toBe(0)
-  expect(all).toMatch(/2 passed/)
-}, 60_000)
-
-// jest is no development dependency: it would double the packages of `npm ci`.
-test('its test passes in jest, where jest is installed', async context => {
-  const { stdout: jest } = await run('sh', '-c', 'command -v jest')
-  if (jest === '') return context.skip('jest is not on the PATH: npm install --global jest')
-  writeFileSync(join(place, 'jest.test.ts'), files['bot.test.ts']?.replace(/^import .*'vitest'\n/, '') ?? '')
-  const output = { format: 'cjs' as const, file: join(place, 'jest/bot.test.cjs') }
-  await build({ input: join(place, 'jest.test.ts'), external: /^mergeq/, platform: 'node', output })
-  const { exitCode, all } = await run(jest, '--rootDir', 'jest', '--testMatch', '**/*.test.cjs')
   expect(exitCode, all).toBe(0)
   expect(all).toMatch(/2 passed/)
 }, 60_000)

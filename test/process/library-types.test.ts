@@ -3,7 +3,6 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { execa } from 'execa'
-import { build } from 'rolldown'
 import { beforeAll, expect, test } from 'vitest'
 import { isMergeqError, MergeqError } from '../../src/errors.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -129,17 +128,4 @@ test('an error of any copy of the library is an instance of its class, and logs 
     expect(inspect(error)).toMatch(/^MergeqError: createClient: unknown option prority/)
   }
   expect.assertions(4)
-})
-
-test('a bundle of a program that reads a queue has at most 450 KB', async () => {
-  const input = join(place, 'reader.mjs')
-  writeFileSync(
-    input,
-    "import { createClient } from 'mergeq'\nconsole.log(await createClient().getQueue())\n",
-  )
-  const { output } = await build({ input, platform: 'node', write: false, output: { minify: true } })
-  const size = output.reduce((sum, file) => sum + ('code' in file ? file.code.length : 0), 0)
-  expect(size).toBeGreaterThan(100_000)
-  expect(size).toBeLessThan(450_000)
-  expect(readFileSync('dist/library.cjs', 'utf8')).not.toContain('batch-failure')
 })
