@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { generatedFiles, markedParts } from '../../scripts/generate/generated-files.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { exitCodeList, mostSevere } from '../../src/errors.ts'
-import { blocksOf } from '../support/code-blocks.ts'
 import { allCommands } from '../support/commands.ts'
 import { mergeq } from '../support/harness.ts'
 
@@ -17,21 +16,9 @@ test.each(Object.entries(markedParts))('%s has the marks of its generated parts'
   for (const name of Object.keys(parts)) expect(page).toContain(`<!-- ${name} -->`)
 })
 
-test('the page about errors has the errors that people meet first', () => {
-  const blocks = blocksOf('docs/troubleshooting.md').filter(({ language }) => language === 'text')
-  expect(blocks.length).toBeGreaterThanOrEqual(10)
-})
-
 test('a command of one word has the same summary in the list of groups', () => {
   for (const { name, summary } of commandGroups.filter(({ isCommand }) => isCommand === true))
     expect(allCommands.find(({ command }) => command === name)?.summary).toBe(summary)
-})
-
-test('the picture of a terminal session in the README loads nothing', () => {
-  // An image loads what its attributes name; a URL in the text of the screen is only text.
-  const addresses = readFileSync('docs/session.svg', 'utf8').match(/="https?:[^"]*/g)
-  expect(addresses).toEqual(['="http://www.w3.org/2000/svg'])
-  expect(readFileSync('README.md', 'utf8')).toContain('](docs/session.svg)')
 })
 
 test('every exit code has its place among the worst, and is reported by `help exit-codes`', async () => {

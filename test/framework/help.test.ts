@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { topics } from '../../src/cli/help.ts'
 import { exitCodeList } from '../../src/errors.ts'
 import { mergeq, type Outcome, openStory, type Setting, type Story } from '../support/harness.ts'
-import { commandDocs, examples, storingCommands } from '../support/help.ts'
+import { commandDocs, examples } from '../support/help.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const groupNames = ['pr', 'queue', 'flaky', 'auth', 'config', 'sandbox']
 
@@ -297,6 +298,15 @@ const stages: Readonly<Record<string, Stage>> = {
   'flaky link': { setting: { input: '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a KAN-123\n' } },
   'flaky match': { setting: { input: junit, files: { 'junit.xml': junit } } },
   api: queued,
+  'auth login': { setting: { inputTerminal: true, typed: ['sandbox'], input: 'sandbox' } },
+  guard: {
+    setting: {
+      spawn: (_, args) => ({
+        code: 0,
+        out: args.includes('--git-path') ? '.git/hooks/pre-push\n' : '/repo\n',
+      }),
+    },
+  },
   'sandbox exec': { setting: { spawn: () => ({ code: 0, out: '' }) } },
   'sandbox shell': { setting: { spawn: () => ({ code: 0, out: '' }) } },
 }
@@ -317,10 +327,13 @@ async function localized(line: string, story: Story): Promise<string> {
   if (line.includes('--with-branch')) return line.replace('release', 'main')
   return line.replace('build/test-results/test/*.xml', 'junit.xml').replace('--for 1h', '--for 1m')
 }
-/** These serve until they are stopped. */
-const serves = /^sandbox start$/
 
-const runnable = examples.filter(({ command }) => !storingCommands.test(command) && !serves.test(command))
+// `sandbox start` serves until it is stopped.
+const runnable = examples.filter(
+  ({ command, line }) => command !== 'sandbox start' && line.includes('mergeq '),
+)
+/** The home in which settings are stored, in real files. */
+const home = temporaryFolder('mergeq-help-')
 
 /** Runs an example in a sandbox of its own. */
 async function runExample({ command, line }: (typeof examples)[number], dialect: 'document' | 'hosted') {
@@ -330,7 +343,8 @@ async function runExample({ command, line }: (typeof examples)[number], dialect:
     for (const one of before) expect((await story.mergeq(one)).code).toBe(0)
     story.clock.now += 1_000
     const typed = await localized(ownPart(line), story)
-    return await story.mergeq(typed, { disk: disk(), ...setting })
+    const realFiles = /^(?:auth|config) /.test(command)
+    return await story.mergeq(typed, { disk: disk(), realFiles, env: { HOME: home }, ...setting })
   } finally {
     await story.close()
   }

@@ -108,30 +108,6 @@ describe(path, () => {
     expect(exitCodeList.map(({ code }) => code)).toEqual(expect.arrayContaining(named))
   })
 
-  test('as its rule about submitting again says, that is safe in PENDING_FAILURE and changes nothing', async () => {
-    const held = await openStory({ scenario: 'flaky' })
-    await held.mergeq('pr submit 7')
-    held.clock.now += 2_600
-    expect((await held.mergeq('pr get 7 --json')).out).toContain('"PENDING_FAILURE"')
-    expect(JSON.parse((await held.mergeq('pr explain 7 --json')).out)).toMatchObject({
-      verdict: 'held',
-      submitAgain: { safe: true, why: expect.stringContaining('changes nothing') },
-    })
-    await held.close()
-  })
-
-  test('the failing checks of a failed wait have the fields that it names', async () => {
-    const failing = await openStory({ scenario: 'failure' })
-    const { code, out } = await failing.mergeq('pr submit 9 --wait --json')
-    expect(code).toBe(3)
-    expect(JSON.parse(out.trim().split('\n').at(-1) ?? '')).toMatchObject({
-      reason: expect.stringMatching(/^#9 failed/),
-      failingChecks: [{ name: expect.any(String), url: expect.any(String), conclusion: expect.any(String) }],
-    })
-    expect(text).toMatch(/`failingChecks` has the `name`,\s+`url` and `conclusion`/)
-    await failing.close()
-  })
-
   test('names MERGEQ_READ_ONLY, and no way around the guard', () => {
     expect(text).toContain('`MERGEQ_READ_ONLY`')
     expect(text).not.toMatch(/no-verify|GUARD=off/)
