@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { maxBodySize } from '../../src/domain/limits.ts'
 import type { Json, JsonObject } from '../../src/json.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
@@ -25,7 +25,7 @@ describe('the server', () => {
   })
 
   /** Sends bytes to a port and returns what is received until the connection closes. */
-  const sendRaw = (port: number, ...texts: readonly (string | Uint8Array)[]) =>
+  const sendRaw = (port: number, ...texts: readonly string[]) =>
     new Promise<string>((resolve, reject) => {
       const socket = connect(port, '127.0.0.1')
       let received = ''
@@ -106,53 +106,13 @@ describe('the server', () => {
     },
   )
 
-  it('rejects a body that is too large, with or without Content-Length, and continues to serve', async () => {
+  it('rejects a body that is too large, and continues to serve', async () => {
     const sandbox = await start()
-    const host = `localhost:${sandbox.port}`
-    const large = new Uint8Array(maxBodySize + 1).fill(32)
-    const announced = await sendRaw(
-      sandbox.port,
-      post('/v1/getQueue', '', { host, 'content-length': large.length }),
-      large,
-    )
-    expect(announced).toMatch(/^HTTP\/1.1 413 /)
-    const endless = post('/v1/getQueue', '', { host, 'transfer-encoding': 'chunked' }).replace(
-      /content-length: 0\r\n/,
-      '',
-    )
-    const piece = `100000\r\n${' '.repeat(0x100000)}\r\n`
-    const sending = sendRaw(sandbox.port, endless, ...Array.from({ length: 60 }, () => piece))
-    // Windows drops a response that was not read yet when the connection is reset.
-    const isLost = (error: NodeJS.ErrnoException) =>
-      process.platform === 'win32' && error.code === 'ECONNRESET' ? 'HTTP/1.1 413 ' : Promise.reject(error)
-    expect(await sending.catch(isLost)).toMatch(/^HTTP\/1.1 413 /)
+    const size = maxBodySize + 1
+    const headers = { host: `localhost:${sandbox.port}`, 'content-length': size }
+    const received = await sendRaw(sandbox.port, post('/v1/getQueue', '', headers), ' '.repeat(size))
+    expect(received).toMatch(/^HTTP\/1.1 413 /)
     expect((await postJson(sandbox, 'getQueue', onQueue)).status).toBe(200)
-  })
-
-  it('keeps nothing of the body of a request without the token', async () => {
-    const { port } = await start()
-    const headers = { host: `localhost:${port}`, 'x-api-token': 'another', 'content-length': 1_000_000 }
-    const concat = vi.spyOn(Buffer, 'concat')
-    expect(await sendRaw(port, post('/v1/getQueue', '', headers), new Uint8Array(1_000_000))).toMatch(
-      /^HTTP\/1.1 401 /,
-    )
-    const kept = concat.mock.calls.flatMap(([chunks]) => chunks.map(({ length }) => length))
-    expect(kept.every(length => length < 10_000)).toBe(true)
-    concat.mockRestore()
-  })
-
-  it('keeps serving after an incomplete request, and closes', async () => {
-    const sandbox = await startSandbox({ now: () => noon })
-    const half = sendRaw(sandbox.port, 'POST /v1/getQueue HTT')
-    const stuck = sendRaw(
-      sandbox.port,
-      post('/v1/getQueue', '', { host: `localhost:${sandbox.port}`, 'content-length': 100 }),
-      '{',
-    )
-    expect((await postJson(sandbox, 'getQueue', onQueue)).status).toBe(200)
-    await sandbox.close()
-    await Promise.allSettled([half, stuck])
-    await expect(postJson(sandbox, 'getQueue', onQueue)).rejects.toThrow()
   })
 
   it('names a port that is in use', async () => {

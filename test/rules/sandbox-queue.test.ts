@@ -85,13 +85,6 @@ describe('the final states of each scenario', () => {
       expect([...queue.runs.values()].filter(({ status }) => status === 'in_progress')).toEqual([])
     }
   })
-
-  it('come after twenty seconds of tests in the scenario slow', () => {
-    const { queue, submit, later } = openQueue('slow')
-    submit(3)
-    later(18)
-    expect(stateIn(queue, 3)).toBe('TESTING')
-  })
 })
 
 describe('the states of a pull request', () => {
@@ -286,27 +279,6 @@ describe('parallel mode', () => {
     setTargets(queue, 2, new Set(['search']), undefined)
     end()
     expect(mergesOf(queue)).toEqual([1, 2])
-  })
-})
-
-describe('a simulation', () => {
-  it('has another history with another seed', () => {
-    const runsOf = (seed: number) => {
-      const { queue, submit, end } = openQueue('happy', {}, seed)
-      submit(1)
-      end()
-      return [...queue.runs.keys()]
-    }
-    expect(runsOf(1)).not.toEqual(runsOf(2))
-  })
-
-  it('never goes back in time', () => {
-    const { queue, submit, later } = openQueue('happy')
-    submit(1)
-    later(5)
-    const { length } = queue.transitions
-    advanceTo(queue, 0)
-    expect([queue.now, queue.transitions.length]).toEqual([5_000, length])
   })
 })
 

@@ -207,22 +207,15 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
     expect(repos({ repo: 'acme/api', repoHost: 'gitlab.com' })).toEqual([])
   })
 
-  it('adds its header and a date to every response', () => {
-    const { raw, send, metrics } = open()
-    const answers = [
-      raw({ headers: {} }),
-      raw({ path: '/' }),
-      raw({ method: 'GET' }),
-      send('getQueue', onQueue),
-      metrics(),
-    ]
-    for (const { headers } of answers) {
-      expect(headers).toMatchObject({ 'x-mergeq-sandbox': '1', date: 'Mon, 05 Jan 2026 12:00:00 GMT' })
-      expect('x-request-id' in headers).toBe(dialect === 'hosted')
-    }
-    expect(new Set(answers.map(({ headers }) => headers['x-request-id'])).size).toBe(
-      dialect === 'hosted' ? 5 : 1,
-    )
+  it('answers changes and errors in its own way', () => {
+    const { send, raw } = open()
+    const isDocument = dialect === 'document'
+    expect(send('submitPullRequest', onPr(1))).toMatchObject({ status: 200, body: isDocument ? '{}' : 'OK' })
+    const message = 'The token is missing: send x-api-token.'
+    expect(raw({ headers: {} })).toMatchObject({
+      headers: { 'content-type': isDocument ? 'application/json' : 'application/plain-text' },
+      body: isDocument ? JSON.stringify({ error: { message } }) : message,
+    })
   })
 
   it('fails every second request of an outage, but not the retry of a change that was lost', () => {
@@ -239,98 +232,33 @@ describe.each(dialects)('the service in the %s dialect', dialect => {
   })
 })
 
-describe('the document dialect', () => {
-  it('answers changes with {} and errors with a message', () => {
-    const { send, raw } = createTestService()
-    expect(send('submitPullRequest', onPr(1))).toMatchObject({
-      status: 200,
-      body: '{}',
-      headers: { 'content-type': 'application/json' },
-    })
-    expect(raw({ headers: {} }).body).toBe('{"error":{"message":"The token is missing: send x-api-token."}}')
+it('an update stores settings, including unknown settings', () => {
+  const { read } = createTestService()
+  const changed = read('updateQueue', {
+    ...onQueue,
+    concurrency: 5,
+    newSetting: { a: 1 },
+    requiredStatuses: ['ci'],
+    state: 'DRAINING',
   })
-
-  it('shows a pull request and a queue', () => {
-    const { send, read, later } = createTestService()
-    send('submitPullRequest', onPr(123, { priority: 'high' }))
-    later(1)
-    const entry = {
-      state: 'TESTING',
-      stateChangedAt: '2026-01-05T12:00:00.550Z',
-      priorityValue: 10,
-      priorityName: 'high',
-      noBatch: false,
-      prNumber: 123,
-      prTitle: expect.any(String),
-    }
-    expect(read('getSubmittedPullRequest', onPr(123))).toEqual({
-      ...entry,
-      isCurrentlySubmittedToQueue: true,
-    })
-    const numberOf = (branch: string) =>
-      read('getSubmittedPullRequest', { ...onQueue, pr: { branch } }).prNumber
-    expect(numberOf('cache-suggestions')).toBe(123)
-    expect(read('getQueue', onQueue)).toMatchObject({
-      state: 'RUNNING',
-      branch: 'main',
-      mode: 'single',
-      concurrency: 1,
-      bisectionConcurrency: 1,
-      requiredStatuses: [],
-      enqueuedPullRequests: [entry],
-    })
-    later(10)
-    expect(read('getSubmittedPullRequest', onPr(123))).toMatchObject({
-      state: 'MERGED',
-      isCurrentlySubmittedToQueue: false,
-    })
-    expect(read('getQueue', onQueue).enqueuedPullRequests).toEqual([])
-    send('submitPullRequest', onPr(1))
-    expect([numberOf('cache-suggestions'), numberOf('cache-suggestions-2')]).toEqual([123, 1])
+  expect(changed).toMatchObject({
+    concurrency: 5,
+    bisectionConcurrency: 5,
+    newSetting: { a: 1 },
+    requiredStatuses: ['ci'],
+    state: 'DRAINING',
   })
-
-  it('stores settings, including unknown settings', () => {
-    const { read } = createTestService()
-    const changed = read('updateQueue', {
-      ...onQueue,
-      concurrency: 5,
-      newSetting: { a: 1 },
-      requiredStatuses: ['ci'],
-      state: 'DRAINING',
-    })
-    expect(changed).toMatchObject({
-      concurrency: 5,
-      bisectionConcurrency: 5,
-      newSetting: { a: 1 },
-      requiredStatuses: ['ci'],
-      state: 'DRAINING',
-    })
-    expect(changed).not.toHaveProperty('enqueuedPullRequests')
-    expect(read('updateQueue', { ...onQueue, requiredStatuses: [] })).toMatchObject({
-      requiredStatuses: ['ci'],
-    })
-    expect(read('updateQueue', { ...onQueue, deleteRequiredStatuses: true })).toMatchObject({
-      requiredStatuses: [],
-      concurrency: 5,
-    })
-    expect(
-      Object.keys(read('getQueue', onQueue)).filter(
-        key => key in onQueue || key === 'deleteRequiredStatuses',
-      ),
-    ).toEqual([])
+  expect(changed).not.toHaveProperty('enqueuedPullRequests')
+  expect(read('updateQueue', { ...onQueue, requiredStatuses: [] })).toMatchObject({
+    requiredStatuses: ['ci'],
   })
-})
-
-describe('the hosted dialect', () => {
-  it('answers changes with OK and errors with plain text', () => {
-    const { send, raw } = createTestService({ dialect: 'hosted' })
-    for (const operation of ['submitPullRequest', 'restartTestsOnPullRequest', 'cancelPullRequest'])
-      expect(send(operation, onPr(1))).toMatchObject({ status: 200, body: 'OK' })
-    expect(raw({ headers: {} })).toMatchObject({
-      headers: { 'content-type': 'application/plain-text' },
-      body: 'The token is missing: send x-api-token.',
-    })
+  expect(read('updateQueue', { ...onQueue, deleteRequiredStatuses: true })).toMatchObject({
+    requiredStatuses: [],
+    concurrency: 5,
   })
+  expect(
+    Object.keys(read('getQueue', onQueue)).filter(key => key in onQueue || key === 'deleteRequiredStatuses'),
+  ).toEqual([])
 })
 
 describe('failing tests', () => {
