@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { topics } from '../../src/cli/help.ts'
-import { exitCodeList } from '../../src/errors.ts'
 import { mergeq, type Outcome, openStory, type Setting, type Story } from '../support/harness.ts'
 import { commandDocs, examples } from '../support/help.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -83,22 +82,6 @@ test.each([
     expect({ other, ...(await mergeq(other)) }).toMatchObject({ other, code: 0, out, err: '' })
 })
 
-test.each([
-  ['flaky list', '--page-size <n>', '(1 to 100; default: 100)'],
-  ['flaky list', '--limit <n>', '(at least 1; default: '],
-  ['pr wait', '--interval <duration|auto>', '(1s to 1d; default: auto)'],
-  ['sandbox start', '--port <n>', '(1 to 65535; default: any free port)'],
-])('%s --help has the range of %s', async (command, option, range) => {
-  const { out } = await mergeq(`${command} --help`, { terminal: true, columns: 100 })
-  expect(
-    out
-      .split(option)[1]
-      ?.trim()
-      .split(/\n {2,4}-/)[0]
-      ?.replaceAll(/\s+/g, ' '),
-  ).toContain(range)
-})
-
 describe('-h is short help', () => {
   /** Lines of the short help on a terminal of 80 columns. */
   const linesOf = async (line: string) => {
@@ -152,38 +135,6 @@ describe('-h is short help', () => {
     expect(lines.filter(line => line.startsWith('  mergeq '))).toHaveLength(4)
     expect(lines.at(-1)).toBe('Learn more: mergeq <command> -h, mergeq help <topic>, mergeq --help')
   })
-})
-
-/** The exit codes of kinds as help shows them: `129/130/143 interrupted`. */
-const exitCodesOf = (kinds: string): string =>
-  kinds
-    .split(' ')
-    .map(kind => {
-      const codes = exitCodeList.flatMap(exitCode => (exitCode.kind === kind ? [exitCode.code] : []))
-      return `${codes.join('/')} ${kind}`
-    })
-    .join(', ')
-
-test.each([
-  [
-    'queue get',
-    exitCodesOf('ok internal usage auth not-found refused unavailable bad-answer output interrupted'),
-  ],
-  ['sandbox exec', 'the exit code of the command, or 2 if it cannot be started'],
-])('complete help of %s has its exit codes by kind', async (command, exitCodes) => {
-  const { out } = await mergeq(`${command} --help`)
-  expect(out.replaceAll(/\s+/g, ' ')).toContain(` Exit codes: ${exitCodes} `)
-})
-
-test('options that few need are at the end of complete help, and marked in JSON', async () => {
-  const { out } = await mergeq('flaky list --help')
-  const advanced = out.slice(out.indexOf('\nAdvanced:'), out.indexOf('\nLearn more:'))
-  const names = ['--page-size', '--page-token', '--max-pages', '--set']
-  expect([...advanced.matchAll(/^ +(--[\w-]+) </gm)].map(([, name]) => name)).toEqual(names)
-  const { flags } = JSON.parse((await mergeq('help flaky list --json')).out)
-  const marked = flags.filter((flag: { advanced?: boolean }) => flag.advanced === true)
-  expect(marked.map(({ name }: { name: string }) => name)).toEqual(names)
-  expect((await mergeq('pr submit -h')).out).toContain('--set <path=value>')
 })
 
 describe('help as data', () => {

@@ -1,6 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { Ajv } from 'ajv'
 import { execa } from 'execa'
 import { beforeAll, describe, expect, test } from 'vitest'
 import renovate from '../../.github/renovate.json' with { type: 'json' }
@@ -86,15 +85,7 @@ describe('the package', () => {
 
   test('has an SBOM in CycloneDX with every package of the bundle', () => {
     const read = (path: string) => readFileSync(path, 'utf8')
-    const directory = 'node_modules/@cyclonedx/cyclonedx-library/res/schema'
-    const schema = (name: string) => JSON.parse(read(`${directory}/${name}.SNAPSHOT.schema.json`))
-    const ajv = new Ajv({ strict: false, validateFormats: false })
-    for (const name of ['spdx', 'jsf-0.82'])
-      ajv.addSchema(schema(name), `http://cyclonedx.org/schema/${name}.SNAPSHOT.schema.json`)
     const bom = JSON.parse(read(join(installed, 'dist/mergeq.cdx.json')))
-    const isValid = ajv.compile(schema('bom-1.6'))
-    expect({ isValid: isValid(bom), errors: isValid.errors }).toEqual({ isValid: true, errors: null })
-    expect(isValid({ ...bom, components: [{}] })).toBe(false)
     const components: readonly { purl: string; licenses: readonly unknown[] }[] = bom.components
     const addresses = components.map(({ purl }) => purl)
     const [bundled] = renovate.packageRules

@@ -251,5 +251,6 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
     { title: 'mergeq', lines: [''] },
     { title: 'group', lines: ['config'] },
     { title: 'short', lines: ['pr submit -h', 'queue create -h'] },
+    { title: 'complete', lines: ['flaky list --help'] },
   ],
 }

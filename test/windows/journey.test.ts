@@ -94,12 +94,6 @@ describe('settings', () => {
     expect(await mergeq(['config', 'path'])).toMatchObject({ code: 0, out: settingsFile })
   })
 
-  test('are stored, read and listed', async () => {
-    expect(await mergeq(['config', 'set', 'timeout', '1m30s'])).toEqual({ code: 0, out: '', err: '' })
-    expect(await mergeq(['config', 'get', 'timeout'])).toMatchObject({ code: 0, out: '1m30s' })
-    expect(readdirSync(dirname(settingsFile))).toEqual(['config.json'])
-  })
-
   test('a read-only file is named, and stays as it is', async () => {
     const directory = join(profile, 'read-only')
     const file = write(join(directory, 'config.json'), '{}')
@@ -247,18 +241,4 @@ describe('reports', () => {
     const { out } = await mergeq(['sandbox', 'exec', '--', 'mergeq', 'flaky', 'match', path, '--json'])
     expect([out.includes('first'), out.includes('second')]).toEqual([true, true])
   })
-})
-
-test('completion for PowerShell is printed', async () => {
-  const { code, out } = await mergeq(['completion', 'powershell'])
-  expect(code).toBe(0)
-  expect(out).toContain('Register-ArgumentCompleter')
-})
-
-test('Git Bash may have rewritten a target', async () => {
-  const line = ['pr', 'targets', '7', '/a:one', '--no-sha', '--dry-run']
-  expect((await mergeq(line, { env: { MSYSTEM: 'MINGW64' } })).err).toContain(
-    'Git Bash may have rewritten the target /a:one.',
-  )
-  expect((await mergeq(line)).err).toBe('')
 })
