@@ -17,18 +17,6 @@ import { expect } from 'vitest'
 import { type CommandResult, queue, token } from './command-checks.ts'
 import { bareEnvironment, launcher } from './programs.ts'
 
-/** A temporary folder with a home, a working folder and a folder for temporary files; new files are found. */
-export interface TestFolder {
-  readonly folder: string
-  /** A path in the folder, outside what the program is given. */
-  path(name: string): string
-  /** Runs the built binary in it; checks that it ends in time and leaves no process or file behind. */
-  run(words: readonly string[], options?: RunOptions): Promise<ProcessResult>
-  /** Starts the built binary and leaves it running. */
-  start(words: readonly string[], options?: RunOptions): RunningProcess
-  close(): void
-}
-
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** A command line for `sh`, in which `"$@"` is mergeq and its words. */
@@ -59,16 +47,6 @@ export interface ProcessResult extends CommandResult {
 }
 
 export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
-
-export interface RunningProcess {
-  readonly pid: number
-  readonly done: Promise<ProcessResult>
-  kill(signal: Signal): void
-  /** Types at its terminal. */
-  type(keys: string): void
-  /** Resolves when standard error (in a terminal, the terminal) holds the text. */
-  waitForOutput(text: string | RegExp): Promise<void>
-}
 
 /** The default time limit of a run, in milliseconds. */
 const defaultTimeLimit = 15_000
@@ -117,11 +95,15 @@ function commandOf(words: readonly string[], { shell, terminal }: RunOptions): r
   return ['script', '-qefc', `${set}; ${shell ?? 'exec "$@"'}`, '/dev/null']
 }
 
-export function openTestFolder(): TestFolder {
+/** A temporary folder with a home, a working folder and a folder for temporary files; new files are found. */
+export type TestFolder = ReturnType<typeof openTestFolder>
+
+export function openTestFolder() {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mergeq-peers-')))
   for (const name of ['home', 'home/tmp', 'work', 'outside']) mkdirSync(join(folder, name))
   const watched = () => [...filesIn(join(folder, 'home')), ...filesIn(join(folder, 'work'))]
-  const start: TestFolder['start'] = (words, options = {}) => {
+  /** Starts the built binary and leaves it running. */
+  const start = (words: readonly string[], options: RunOptions = {}) => {
     const before = watched()
     const began = Date.now()
     const [program = '', ...args] = commandOf([launcher, ...words], options)
@@ -174,9 +156,11 @@ export function openTestFolder(): TestFolder {
     return {
       pid,
       done,
-      kill: signal => void child.kill(signal),
-      type: keys => void child.stdin?.write(keys),
-      async waitForOutput(what) {
+      kill: (signal: Signal) => void child.kill(signal),
+      /** Types at its terminal. */
+      type: (keys: string) => void child.stdin?.write(keys),
+      /** Resolves when standard error (in a terminal, the terminal) holds the text. */
+      async waitForOutput(what: string | RegExp) {
         const said = () => text(options.terminal === undefined ? err : out)
         const isSaid = () => (typeof what === 'string' ? said().includes(what) : what.test(said()))
         while (!isSaid()) {
@@ -188,9 +172,11 @@ export function openTestFolder(): TestFolder {
   }
   return {
     folder,
-    path: name => join(folder, 'outside', name),
+    /** A path in the folder, outside what the program is given. */
+    path: (name: string) => join(folder, 'outside', name),
     start,
-    run: (words, options) => start(words, options).done,
+    /** Runs the built binary in it; checks that it ends in time and leaves no process or file behind. */
+    run: (words: readonly string[], options?: RunOptions) => start(words, options).done,
     // A shell that has just ended may still be writing its history.
     close: () => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }),
   }

@@ -1,26 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { queue } from './command-checks.ts'
 import { bareEnvironment, launcher } from './programs.ts'
 import { quoteForShell, type RunOptions, type TestFolder } from './test-folder.ts'
 
 /** A terminal that can be looked at: what a person would see in it. */
-export interface TmuxScreen {
-  /** The lines that hold something, without blanks at their ends. */
-  lines(): readonly string[]
-  /** A variable of tmux, such as `cursor_flag`, `alternate_on` or `pane_title`. */
-  variable(variable: string): string
-  /** Presses keys by the names that tmux gives them, such as `C-c` and `Enter`. */
-  press(...keys: readonly string[]): void
-  /** Gives it another size, as a person does who drags its corner. */
-  resize(columns: number, rows: number): void
-  /** Resolves when a line matches; fails with what is to be seen after 10 s. */
-  waitForLine(line: RegExp): Promise<void>
-  close(): void
-}
+export type TmuxScreen = ReturnType<typeof openTmuxScreen>
 
 let screens = 0
 
@@ -32,7 +19,7 @@ export function openTmuxScreen(
   { folder, path }: TestFolder,
   words: readonly string[],
   { env = {}, shell = '"$@"', terminal = 80 }: RunOptions = {},
-): TmuxScreen {
+) {
   screens++
   const [socket, file] = [path(`tmux-${screens}`), path(`screen-${screens}.sh`)]
   let isClosed = false
@@ -69,6 +56,7 @@ export function openTmuxScreen(
     join(folder, 'work'),
     `sh ${quoteForShell(file)}`,
   )
+  /** The lines that hold something, without blanks at their ends. */
   const lines = () =>
     tmux('capture-pane', '-p')
       .split('\n')
@@ -76,16 +64,15 @@ export function openTmuxScreen(
       .filter(one => one !== '')
   return {
     lines,
-    variable: variable => tmux('display-message', '-p', `#{${variable}}`).trimEnd(),
-    press: (...keys) => void tmux('send-keys', ...keys),
-    resize: (columns, rows) => void tmux('resize-window', '-x', String(columns), '-y', String(rows)),
-    async waitForLine(due) {
-      for (let left = 400; left > 0; left--) {
-        if (lines().some(one => due.test(one))) return
-        await pause(25)
-      }
-      expect.fail(`no line is ${due} in\n${lines().join('\n')}`)
-    },
+    /** A variable of tmux, such as `cursor_flag`, `alternate_on` or `pane_title`. */
+    variable: (variable: string) => tmux('display-message', '-p', `#{${variable}}`).trimEnd(),
+    /** Presses keys by the names that tmux gives them, such as `C-c` and `Enter`. */
+    press: (...keys: readonly string[]) => void tmux('send-keys', ...keys),
+    resize: (columns: number, rows: number) =>
+      void tmux('resize-window', '-x', String(columns), '-y', String(rows)),
+    /** Fails with what is to be seen after 10 s. */
+    waitForLine: (due: RegExp) =>
+      expect.poll(lines, { timeout: 10_000, interval: 25 }).toContainEqual(expect.stringMatching(due)),
     close() {
       if (!isClosed) tmux('kill-server')
       isClosed = true
