@@ -178,16 +178,6 @@ describe('help as data', () => {
     expect(wait.exitCodes).not.toContain(11)
   })
 
-  test.each([
-    ['pr cancel', { table: expect.stringMatching(/one sentence/), json: expect.stringMatching(/a receipt/) }],
-    [
-      'metrics',
-      { table: expect.stringMatching(/the unchanged text/), json: expect.stringMatching(/labels/) },
-    ],
-  ])('the output of %s is described', async (command, prints) => {
-    expect(JSON.parse((await mergeq(`help ${command} --json`)).out).prints).toMatchObject(prints)
-  })
-
   test('MERGEQ_OUTPUT makes no data of the help that a person asks for', async () => {
     for (const line of ['--help', 'help'])
       expect((await mergeq(line, { env: { MERGEQ_OUTPUT: 'json' } })).out).toMatch(/^Usage: mergeq /m)
@@ -286,33 +276,16 @@ const runnable = examples.filter(
 /** The home in which settings are stored, in real files. */
 const home = temporaryFolder('mergeq-help-')
 
-/** Runs an example in a sandbox of its own. */
-async function runExample({ command, line }: (typeof examples)[number], dialect: 'document' | 'hosted') {
+test.each(runnable)('the example `$line` exits with $exit', async ({ command, line, exit }) => {
   const { before = [], setting = {} } = stages[command] ?? (command.startsWith('pr ') ? queued : {})
-  const story = await openStory({ dialect })
-  try {
-    for (const one of before) expect((await story.mergeq(one)).code).toBe(0)
-    story.clock.now += 1_000
-    const typed = await localized(ownPart(line), story)
-    const realFiles = /^(?:auth|config) /.test(command)
-    return await story.mergeq(typed, { disk: disk(), realFiles, env: { HOME: home }, ...setting })
-  } finally {
-    await story.close()
-  }
-}
-
-test.each(runnable)('the example `$line` exits with $exit', async example => {
-  const { code, out, err } = await runExample(example, 'document')
-  expect(code, err).toBe(example.exit)
-  if (/--json$/.test(example.line)) expect(() => JSON.parse(out)).not.toThrow()
+  const story = await openStory()
+  for (const one of before) expect((await story.mergeq(one)).code).toBe(0)
+  story.clock.now += 1_000
+  const typed = await localized(ownPart(line), story)
+  const realFiles = /^(?:auth|config) /.test(command)
+  const world: Setting = { disk: disk(), realFiles, env: { HOME: home }, ...setting }
+  const { code, out, err } = await story.mergeq(typed, world)
+  await story.close()
+  expect(code, err).toBe(exit)
+  if (/--json$/.test(line)) expect(() => JSON.parse(out)).not.toThrow()
 })
-
-const firstExamples = [...new Map(runnable.toReversed().map(example => [example.command, example])).values()]
-
-test.each(firstExamples.filter(({ command }) => /^(?:pr|queue|flaky|metrics|api)\b/.test(command)))(
-  'the example `$line` exits with $exit in the hosted dialect, too',
-  async example => {
-    const { code, err } = await runExample(example, 'hosted')
-    expect(code, err).toBe(example.exit)
-  },
-)
