@@ -11,7 +11,7 @@ import type { Redactor } from '../output/redactor.ts'
  * How results look:
  * - `screen`: drawn for a person who watches standard output, on a terminal
  * - `page`: drawn in the same way, but nobody watches: `-o table` on a pipe
- * - `rows`: only rows, without anything around them: a table on a pipe, CSV, Markdown, and selected fields
+ * - `rows`: only rows, without anything around them: a table on a pipe, another format of rows, and selected fields
  * - `json`: a JSON document, or a record on each line
  */
 type Results = 'screen' | 'page' | 'rows' | 'json'

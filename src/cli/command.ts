@@ -5,7 +5,7 @@ import type { FieldsDefinition } from './fields.ts'
 import { type OptionDefinition, type Options, type OptionValues, optionInputs } from './inputs.ts'
 
 /**
- * What the command prints on standard output: one text for every format, or a text for each. CSV and Markdown
+ * What the command prints on standard output: one text for every format, or a text for each. Other formats
  * have the rows of the table.
  */
 export type OutputDoc = string | Readonly<Record<'table' | 'json' | 'ndjson', string>>

@@ -34,6 +34,7 @@ export interface OptionDefinition {
   readonly suggestions?: readonly string[] | undefined
   /** The values that completion looks up, in addition to `choices` and `suggestions`. */
   readonly values?: ValueSource | undefined
+  /** Whether the argument, or the option, must be typed. */
   readonly required?: boolean
   /** Whether an option may be typed several times, or an argument takes several values. */
   readonly variadic?: boolean
@@ -110,6 +111,8 @@ interface OptionDetails extends Pick<Param<unknown>, 'defaultText'> {
   readonly short?: string
   /** The text that is used where the option is not typed. */
   readonly default?: string
+  /** A value for the error message of an option that must be typed. */
+  readonly example?: string
   /** The values that completion looks up. */
   readonly values?: ValueSource
   /** Whether few need the option: `-h` leaves it out, and `--help` lists it last. */
@@ -128,11 +131,11 @@ const paramDetails: Readonly<Record<string, OptionDetails>> = {
   maxPages: { advanced: true },
 }
 
-/** An option. Without a default, its value is undefined where it is not typed. */
+/** An option. With neither a default nor an example, its value is undefined where it is not typed. */
 export function option<T>(
   type: Type<T>,
   summary: string,
-  details: OptionDetails & { readonly default: string },
+  details: OptionDetails & ({ readonly default: string } | { readonly example: string }),
 ): CommandOption<T>
 export function option<T>(
   type: Type<T>,
@@ -186,16 +189,16 @@ export const optionName = (key: string): string => paramDetails[key]?.option ?? 
 export const typedName = (key: string, value?: unknown): string =>
   `--${value === false ? 'no-' : ''}${optionName(key)}`
 
-/** The input that the command line alone gives: an option or, if it is required, an argument. */
+/** The input that the command line alone gives: an option or, if it is required and has no example, an argument. */
 export function typedInput<T>(key: string, option: CommandOption<T>): TypedInput<T>
 export function typedInput(key: string, option: CommandOption<unknown>): TypedInput<unknown> {
-  const { type, summary, short, required } = option
+  const { type, short, required, example } = option
   const name = option.option ?? optionName(key)
   const dashed = `--${name}`
   const { advanced } = option
   const described = {
     name: dashed,
-    summary,
+    summary: example === undefined ? option.summary : `${option.summary}; required`,
     advanced,
     ...(short === undefined ? {} : { short: `-${short}` }),
   }
@@ -231,16 +234,26 @@ export function typedInput(key: string, option: CommandOption<unknown>): TypedIn
     defaultText: option.defaultText,
     values: option.values,
   }
-  if (required === true)
+  if (required === true && example === undefined)
     return {
       definitions: [{ ...definition, name, required }],
       read: args => type.parse(...(args.get(name) ?? [])),
     }
   const parse = (...words: string[]) => withName(dashed, () => type.parse(...words))
   return {
-    definitions: [{ ...definition, value: type.placeholder, variadic: type.form === 'repeated', parse }],
+    definitions: [
+      {
+        ...definition,
+        value: type.placeholder,
+        variadic: type.form === 'repeated',
+        required: example !== undefined,
+        parse,
+      },
+    ],
     read(args) {
       const words = args.get(dashed) ?? (option.default === undefined ? undefined : [option.default])
+      if (words === undefined && example !== undefined)
+        throw usageError(`${dashed} is required.`, `For example: ${dashed} ${example}`)
       return words === undefined ? undefined : parse(...words)
     },
   }

@@ -321,10 +321,8 @@ const table: Readonly<Record<string, Rows>> = {
     },
   },
   'flaky gate': {
-    line: 'flaky gate --max 2',
     setting: { files: { 'known.txt': testId } },
     options: {
-      '--max': { line: 'flaky gate' },
       '--on-unavailable': { typed: '--on-unavailable pass', setting: { answer: refusing } },
     },
   },
@@ -404,16 +402,30 @@ const allOptions = allCommands.flatMap(({ command, definitions }) =>
     .map(definition => ({ ...definition, command })),
 )
 
+const typedOption = ({ name, choices, value }: (typeof allOptions)[number]): string =>
+  value === undefined ? name : `${name} ${choices?.at(-1) ?? values.get(name) ?? '3'}`
+
+/** The options that must be typed, but for one. */
+const requiredWords = ({ command, name }: (typeof allOptions)[number]): readonly string[] =>
+  allOptions
+    .filter(other => other.command === command && other.required === true && other.name !== name)
+    .map(typedOption)
+
 /** A command and its arguments. */
 const lineWithoutOptions = (command: string): string =>
   `${command} ${askingLines[command] ?? ''}`.replace(/ -.*/, '').replace('7 8', '7').trim()
 
 /** The command line on which an option of a command shows its effect, and its host. */
-function shownBy({ command, name, choices, value }: (typeof allOptions)[number]): Required<Shows> {
-  const { line = lineWithoutOptions(command), setting, options = {} } = table[command] ?? {}
-  const { [name]: shows = {} } = { ...stopsOnError(command), ...options }
-  const typed = [name, ...(value === undefined ? [] : [choices?.at(-1) ?? values.get(name) ?? '3'])].join(' ')
-  return { typed, line, ...shows, setting: { ...setting, ...shows.setting } }
+function shownBy(option: (typeof allOptions)[number]): Required<Shows> {
+  const { command, name } = option
+  const words = requiredWords(option)
+  const {
+    line = [lineWithoutOptions(command), ...words].join(' '),
+    setting,
+    options = {},
+  } = table[command] ?? {}
+  const { [name]: shows = {} } = { ...stopsOnError([command, ...words].join(' ')), ...options }
+  return { typed: typedOption(option), line, ...shows, setting: { ...setting, ...shows.setting } }
 }
 
 /** A command line with words after the name of the command. */

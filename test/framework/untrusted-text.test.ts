@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { FormatThatPrints } from '../../src/domain/output-formats.ts'
 // Loaded before its test: it is shown while a service takes its time.
 import '../../src/output/spinner.ts'
 import { anyCharacter } from '../support/any-character.ts'
@@ -54,10 +55,13 @@ const onTerminal: Format = {
   terminal: true,
   heads: 1,
 }
-const drawn: Format = { flags: '-o table', due: { code: 0, format: 'table' }, heads: 1 }
-const inCsv: Format = { flags: '-o csv', due: { code: 0, format: 'csv' }, heads: 1 }
-const inMarkdown: Format = { flags: '-o markdown', due: { code: 0, format: 'markdown' }, heads: 2 }
-const formats = [onPipe, onTerminal, drawn, inCsv, inMarkdown]
+const formatsOfRows = {
+  table: { flags: '-o table', due: { code: 0, format: 'table' }, heads: 1 },
+  csv: { flags: '-o csv', due: { code: 0, format: 'csv' }, heads: 1 },
+  markdown: { flags: '-o markdown', due: { code: 0, format: 'markdown' }, heads: 2 },
+} satisfies Record<FormatThatPrints<'rows'>, Format>
+const { table: drawn, csv: inCsv, markdown: inMarkdown } = formatsOfRows
+const formats: readonly Format[] = [onPipe, onTerminal, ...Object.values(formatsOfRows)]
 const jsonFormats = ['json', 'ndjson'] as const
 
 /** The names of the tests in a JSON list, or in a line of JSON for each. */

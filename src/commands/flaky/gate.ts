@@ -111,19 +111,9 @@ const verdictRecord: RecordFields = {
   ),
 }
 
-const typedMax = typedInput(
-  'max',
-  option(integer(0, Number.MAX_SAFE_INTEGER), 'Fail if more than <n> tests failed; required'),
-)
-
-const maxInput: Input<number> = {
-  ...typedMax,
-  read(args) {
-    const max = typedMax.read(args)
-    if (max === undefined) throw usageError('--max is required.', 'For example: --max 10')
-    return max
-  },
-}
+const maxOption = option(integer(0, Number.MAX_SAFE_INTEGER), 'Fail if more than <n> tests failed', {
+  example: '10',
+})
 
 interface Counted {
   readonly failing: number
@@ -162,7 +152,7 @@ export const flakyGateCommand = command({
   alsoSends: [listFailingTests, listUnhealthyTests],
   options: {
     request: requestOf(listTests),
-    max: maxInput,
+    max: maxOption,
     baseline: baselineInput,
     onUnavailable: onUnavailableOption,
     windowOnly: windowOnlyInput,
