@@ -14,7 +14,9 @@ type Answer = string | MergeqError
 async function run(...scripts: readonly (readonly Answer[])[]) {
   let now = 0
   const clock = {
-    now: () => now,
+    now(): number {
+      throw new Error('A wait does not depend on the clock of the day.')
+    },
     monotonic: () => now,
     sleep: async (ms: number) => {
       now += ms

@@ -64,8 +64,6 @@ export interface Setting {
    * side.
    */
   readonly clock?: { now: number; sleep?(ms: number): Promise<void> }
-  /** How many milliseconds the clock of the day has jumped. */
-  readonly clockJump?: () => number
   readonly answer?: Script
   /** Takes the place of every program that is started, git included. */
   readonly spawn?: (
@@ -159,7 +157,7 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
       nullDevice: '/dev/null',
     },
     clock: {
-      now: () => clock.now + (setting.clockJump?.() ?? 0),
+      now: () => clock.now,
       monotonic: () => clock.now,
       sleep: async (ms, signal) => {
         if (signal?.aborted) throw signal.reason

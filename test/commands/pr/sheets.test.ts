@@ -135,6 +135,13 @@ describe('a change on a terminal', () => {
     expect(pathsOf(await show(line, service, more))).toEqual([operation])
   })
 
+  test.each<[string, Setting]>([
+    ['pr submit 7 --json', {}],
+    ['pr submit 7', { env: { ...env, CI: '1' } }],
+  ])('names no next command where only a script reads: %s (%j)', async (line, more) => {
+    expect((await show(line, service, more)).err).not.toContain('For the result')
+  })
+
   test.each([401, 404, 500])('works as well after a read that ends with %i', async status => {
     const { code, out, requests } = await show('queue pause', seen =>
       seen.path.endsWith('/getQueue') ? { status } : { body: '{}' },

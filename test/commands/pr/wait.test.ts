@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { pullRequestStates } from '../../../src/domain/states.ts'
 import { MergeqError } from '../../../src/errors.ts'
-import { mergeq, noon, openStory, type Setting } from '../../support/harness.ts'
+import { mergeq, noon, type Setting } from '../../support/harness.ts'
 import { type Course, documentsIn, env, pollSeconds, runWithHistory, walk } from '../../support/pr-wait.ts'
 
 const person: Setting = { terminal: true, env: { NO_COLOR: '1' } }
@@ -59,18 +59,11 @@ describe('`pr wait` of one pull request', () => {
   })
 
   test('polls no faster than the interval, and logs each change once', async () => {
-    const { code, out, err, asked } = await runWithHistory('pr wait 7 --interval 2s', { pulls: { 7: walk } })
-    expect({ code, out }).toEqual({ code: 0, out: '7\tmerged\tMERGED\t8\n' })
-    expect(err.split('\n').slice(0, -1)).toEqual([
-      '#7 NOT_READY',
-      '#7 NOT_READY -> PENDING',
-      '#7 PENDING -> TESTING',
-      '#7 TESTING -> TESTS_PASSED',
-      '#7 TESTS_PASSED -> MERGED',
-    ])
+    const { err, asked } = await runWithHistory('pr wait 7 --interval 2s', {
+      pulls: { 7: 'NOT_READY, 2 TESTING, 8 MERGED' },
+    })
+    expect(err).toBe('#7 NOT_READY\n#7 NOT_READY -> TESTING\n#7 TESTING -> MERGED\n')
     expect(secondsOf(asked)).toEqual([0, 2, 4, 6, 8])
-    const slow = await runWithHistory('pr wait 7 --interval 2s', { pulls: { 7: 'TESTING, 8 MERGED' } })
-    expect(slow.err).toBe('#7 TESTING\n#7 TESTING -> MERGED\n')
   })
 
   const ends: readonly (readonly [flags: string, course: string, exit: number, row: string])[] = [
@@ -79,6 +72,7 @@ describe('`pr wait` of one pull request', () => {
     ['--interval 2s --timeout 5s', 'TESTING', 124, 'timed-out\tTESTING\t5'],
     ['', 'NOT_READY', 124, 'timed-out\tNOT_READY\t3600'],
     ['--timeout 0', 'MERGED', 0, 'merged\tMERGED\t0'],
+    ['--timeout 0', 'TESTING', 8, 'pending\tTESTING\t0'],
     ['--interval 1m --timeout 2h', 'TESTING, 60 PENDING_FAILURE, 3660 MERGED', 0, 'merged\tMERGED\t3660'],
     ['--interval 2s --until testing', walk, 0, 'reached\tTESTING\t4'],
     ['--interval 2s --until left', 'TESTING, 2 FAILED', 0, 'left\tFAILED\t2'],
@@ -93,108 +87,65 @@ describe('`pr wait` of one pull request', () => {
     expect({ code, out }).toEqual({ code: exit, out: `7\t${row}\n` })
   })
 
-  test('keeps its limits when the clock of the day goes back', async () => {
-    for (const [flags, course, exit] of [
-      ['--timeout 60s', 'TESTING', 124],
-      ['--grace 60s', '3600 TESTING', 5],
-    ] as const) {
-      let jump = 0
-      const { code, out } = await runWithHistory(`pr wait 7 --interval 20s ${flags}`, {
-        pulls: { 7: course },
-        fault(second) {
-          if (second === 20) jump = -86_400_000
-          return undefined
-        },
-        setting: { clockJump: () => jump },
-      })
-      expect({ code, out }).toEqual({ code: exit, out: expect.stringMatching(/\t60\n$/) })
-    }
-  })
-
-  test('with --timeout 0 asks once, with the usual retries', async () => {
-    const { code, out, operations } = await runWithHistory('pr wait 7 --timeout 0', {
-      pulls: { 7: 'TESTING' },
-    })
-    expect({ code, out, operations }).toEqual({
-      code: 8,
-      out: '7\tpending\tTESTING\t0\n',
-      operations: ['getSubmittedPullRequest'],
-    })
-    const broken = await runWithHistory('pr wait 7 --timeout 0 --retries 1', {
+  test('with --timeout 0 retries as usual, and says nothing of a pull request that is not there', async () => {
+    const { code, asked } = await runWithHistory('pr wait 7 --timeout 0 --retries 1', {
       pulls: {},
       fault: () => ({ status: 503 }),
     })
-    expect({ code: broken.code, asked: broken.asked.length }).toEqual({ code: 7, asked: 2 })
-  })
-
-  test('says how long it waits for a pull request to appear, but not with --timeout 0', async () => {
-    const { code, err } = await runWithHistory('pr wait 7 --timeout 0', { pulls: {} })
-    expect({ code, err }).toEqual({ code: 8, err: '' })
+    expect({ code, asked: asked.length }).toEqual({ code: 7, asked: 2 })
+    const missing = await runWithHistory('pr wait 7 --timeout 0', { pulls: {} })
+    expect({ code: missing.code, err: missing.err }).toEqual({ code: 8, err: '' })
     const short = await runWithHistory('pr wait 7 --timeout 5s', { pulls: {} })
     expect(short.err).toBe('#7 is not in the queue yet; waiting up to 5s (--timeout).\n')
   })
 
-  test.each(['pr wait 7', 'pr wait 7 8 --json'])(
-    'that a signal stops cancels nothing, and says how to cancel: %s',
-    async line => {
+  const stopped = '^(?!.*SIG).*\nStopped waiting\\.'
+  const toCancel = '\n  To cancel, run:\n  mergeq pr cancel'
+  const told = 'stopped by SIGINT.*The pull request stays in the queue.*mergeq pr cancel 7(?! )'
+  test.each<[string, Setting, string, readonly number[]]>([
+    ['pr wait 7', person, `${stopped} #7 stays in the queue\\.${toCancel} 7\n$`, []],
+    ['pr wait 7 10', person, `${stopped} #7 and #10 stay in the queue\\.${toCancel} 7 10\n$`, []],
+    ['pr wait 9', person, `${stopped}${toCancel} 9\n$`, []],
+    ['queue wait', person, `${stopped}\n$`, []],
+    ['pr wait 7', {}, told, []],
+    // What had ended is reported.
+    ['pr wait 7 8 --json', {}, told, [8]],
+    ['queue wait --json', {}, 'stopped by SIGINT', []],
+  ])(
+    'that a signal stops cancels nothing, and says how to cancel: %s (%j)',
+    async (line, setting, said, ended) => {
       const stop = new AbortController()
       const { code, out, err, operations } = await runWithHistory(`${line} --interval 2s`, {
-        pulls: { 7: 'TESTING', 8: 'TESTING, 2 MERGED' },
-        fault: second => {
+        pulls: { 7: 'TESTING', 8: 'TESTING, 2 MERGED', 10: 'TESTING' },
+        fault(second) {
           if (second === 4) stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 }))
           return undefined
         },
-        setting: { signal: stop.signal },
+        setting: { ...setting, signal: stop.signal },
       })
-      expect(code).toBe(130)
-      expect(err).toMatch(/stopped by SIGINT.*The pull request stays in the queue.*mergeq pr cancel 7(?! )/s)
+      expect({ code, ended: documentsIn(out).map(({ pr }) => pr) }).toEqual({ code: 130, ended })
+      expect(err).toMatch(new RegExp(said, 's'))
       expect(operations.filter(operation => !operation.startsWith('get'))).toEqual([])
-      // What had ended is reported.
-      expect(documentsIn(out).map(({ pr }) => pr)).toEqual(line.includes('8') ? [8] : [])
     },
   )
 
-  test.each([
-    ['pr wait 7', ' #7 stays in the queue.\n  To cancel, run:\n  mergeq pr cancel 7\n'],
-    ['pr wait 7 8', ' #7 and #8 stay in the queue.\n  To cancel, run:\n  mergeq pr cancel 7 8\n'],
-    ['pr wait 9', '\n  To cancel, run:\n  mergeq pr cancel 9\n'],
-    ['queue wait', '\n'],
-  ])('that Ctrl-C stops at a terminal says nothing of signals: %s', async (line, end) => {
-    const stop = new AbortController()
-    const { code, err } = await runWithHistory(`${line} --interval 2s`, {
-      pulls: { 7: 'TESTING', 8: 'TESTING' },
-      fault: second => {
-        if (second === 4) stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 }))
-        return undefined
-      },
-      setting: { ...person, signal: stop.signal },
-    })
-    expect({ code, end: err.slice(err.indexOf('\nStopped') + 1) }).toEqual({
-      code: 130,
-      end: `Stopped waiting.${end}`,
-    })
-    expect(err).not.toContain('SIG')
-  })
-
-  test('prints one document with --json, the result', async () => {
-    const { out } = await runWithHistory('pr wait 7 --interval 2s --json', { pulls: { 7: walk } })
+  test('prints the error of a pull request that is not found, and a result with --json', async () => {
+    const { out, err } = await runWithHistory('pr wait 7 --grace 0 --json', { pulls: {} })
+    const reason = '#7 is not in the queue for main of acme/web.'
     expect(documentsIn(out)).toEqual([
       {
         type: 'result',
         pr: 7,
         title: null,
         url: 'https://github.com/acme/web/pull/7',
-        outcome: 'merged',
-        state: 'MERGED',
-        reason: '#7 merged after 8s',
-        elapsedSeconds: 8,
-        exit: 0,
+        outcome: 'error',
+        state: null,
+        reason,
+        elapsedSeconds: 0,
+        exit: 5,
       },
     ])
-    const never = await runWithHistory('pr wait 7 --grace 0 --json', { pulls: {} })
-    const reason = '#7 is not in the queue for main of acme/web.'
-    expect(documentsIn(never.out)).toMatchObject([{ outcome: 'error', state: null, reason, exit: 5 }])
-    expect(JSON.parse(never.err.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({
+    expect(JSON.parse(err.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({
       exit: 5,
       message: reason,
       hint: 'Check the number, --repo and --target-branch.\nTo wait longer for a submission to appear, increase --grace.',
@@ -245,15 +196,6 @@ describe('`pr wait` of one pull request', () => {
     expect({ code, seconds: [...new Set(secondsOf(asked))] }).toEqual({ code: 0, seconds })
   })
 
-  test('polls later after an error', async () => {
-    const [, first = 0] = pollSeconds(['TESTING', 1])
-    const { asked } = await runWithHistory('pr wait 7', {
-      pulls: { 7: `TESTING, ${3 * first} MERGED` },
-      fault: at => (at === first ? { status: 503 } : undefined),
-    })
-    expect(secondsOf(asked)).toEqual([0, first, 3 * first])
-  })
-
   test('polls for a missing pull request when the grace period ends, and after a failure not at once', async () => {
     const { code, asked } = await runWithHistory('pr wait 7 --interval 10s --grace 12s', {
       pulls: {},
@@ -271,14 +213,11 @@ describe('`pr wait` of one pull request', () => {
     expect({ code, seconds: secondsOf(asked) }).toEqual({ code: 0, seconds: [0, 33] })
   })
 
-  test('ends with 14 when the head moves away from --match-head', async () => {
-    const course = [0, 4].map(at => [at, 'TESTING', { prSha: at ? 'aaaa9c1d' : '4f2a9c1d' }] as const)
+  test('says once that --match-head is not checked where the service reports no head', async () => {
     const line = 'pr wait 7 --interval 2s --match-head 4f2a9c1'
-    const { code, out } = await runWithHistory(line, { pulls: { 7: course } })
-    expect({ code, out }).toEqual({ code: 14, out: '7\tstale\tTESTING\t4\n' })
-    const unknown = await runWithHistory(line, { pulls: { 7: walk } })
-    expect(unknown.code).toBe(0)
-    expect(unknown.err.match(/--match-head is not checked/g)).toHaveLength(1)
+    const { code, err } = await runWithHistory(line, { pulls: { 7: walk } })
+    expect(code).toBe(0)
+    expect(err.match(/--match-head is not checked/g)).toHaveLength(1)
   })
 
   test('takes the commit of the checkout for --match-head HEAD', async () => {
@@ -312,23 +251,24 @@ describe('`pr wait` of one pull request', () => {
   })
 
   test.each([
-    ['', () => ({ status: 503 }), 7, 1800],
-    ['--give-up-after 1m', () => ({ body: '<html>' }), 7, 60],
-    ['--give-up-after 1m', (second: number) => (second === 40 ? undefined : { status: 429 }), 7, 110],
-    ['--give-up-after 1m --timeout 50s', () => ({ status: 503 }), 124, 50],
-    ['--retries 0', () => ({ status: 503 }), 7, 0],
-    ['', () => ({ status: 400 }), 6, 0],
-  ])('with %j and %s ends with %i after %i s', async (flags, fault, exit, elapsed) => {
-    const { code, out } = await runWithHistory(`pr wait 7 --interval 10s --json ${flags}`, {
-      pulls: { 7: 'TESTING' },
-      fault,
-    })
-    const outcome = exit === 124 ? 'timed-out' : 'error'
-    expect({ code, results: documentsIn(out) }).toMatchObject({
-      code: exit,
-      results: [{ outcome, exit, elapsedSeconds: elapsed }],
-    })
-  })
+    ['', 503, 7, 1800],
+    ['--give-up-after 1m --timeout 50s', 503, 124, 50],
+    ['--retries 0', 503, 7, 0],
+    ['', 400, 6, 0],
+  ])(
+    'with "%s" and a service that answers %i ends with %i after %i s',
+    async (flags, status, exit, elapsed) => {
+      const { code, out } = await runWithHistory(`pr wait 7 --interval 10s --json ${flags}`, {
+        pulls: {},
+        fault: () => ({ status }),
+      })
+      const outcome = exit === 124 ? 'timed-out' : 'error'
+      expect({ code, results: documentsIn(out) }).toMatchObject({
+        code: exit,
+        results: [{ outcome, exit, elapsedSeconds: elapsed }],
+      })
+    },
+  )
 
   const queue = [
     [0, 'running'],
@@ -374,15 +314,6 @@ describe('`pr wait` of one pull request', () => {
       expect(err).toMatch(warning)
     },
   )
-
-  test('without progress reads the queue, and continues if that fails', async () => {
-    const { code, operations } = await runWithHistory('pr wait 7 --interval 10s', {
-      pulls: { 7: 'PENDING, 300 MERGED' },
-      fault: (_, operation) => (operation === 'getQueue' ? { status: 500 } : undefined),
-    })
-    expect(code).toBe(0)
-    expect(operations).toContain('getQueue')
-  })
 
   test('gives a sign of life every five minutes elsewhere than on a terminal, unless -q', async () => {
     const signs = async (line: string, setting: Setting = {}) => {
@@ -450,16 +381,16 @@ describe('`pr wait` of several pull requests', () => {
   })
 
   test.each([
-    [404, 0, 1],
-    [400, 0, 1],
-    [403, 4, 1],
-  ])('with a queue that answers %i ends with %i', async (status, exit, queues) => {
+    [404, 0],
+    [400, 0],
+    [403, 4],
+  ])('with a queue that answers %i, which is read once, ends with %i', async (status, exit) => {
     const { code, err, operations } = await runWithHistory('pr wait 7 8 --interval 2s', {
       pulls: { 7: walk, 8: walk },
       fault: (_, operation) => (operation === 'getQueue' ? { status, body: 'no' } : undefined),
     })
-    const asked = operations.filter(one => one === 'getQueue').length
-    expect({ code, asked }).toEqual({ code: exit, asked: queues })
+    expect(code).toBe(exit)
+    expect(operations.filter(one => one === 'getQueue')).toHaveLength(1)
     if (exit === 0) expect(err).toMatch(/Checking each pull request separately/)
     else expect(operations).toEqual(['getQueue'])
   })
@@ -481,23 +412,13 @@ describe('`pr wait` of several pull requests', () => {
   })
 
   test('ends for all of them when the token is rejected, which is reported once', async () => {
-    const { code, out, err, seconds } = await runWithHistory('pr wait 7 8 9 --interval 2s --json', {
-      pulls: { 7: walk, 8: 'MERGED', 9: walk },
-      fault: second => (second === 4 ? { status: 401 } : undefined),
-    })
-    expect({ code, seconds }).toEqual({ code: 4, seconds: 4 })
-    const results = documentsIn(out).map(({ pr, outcome, exit }) => `${pr} ${outcome} ${exit}`)
-    expect(results).toEqual(['7 error 4', '8 merged 0', '9 error 4'])
-    expect(err.match(/"kind":"auth"/g)).toHaveLength(1)
-  })
-
-  test('sends no more requests once the token is rejected', async () => {
-    const { code, out, operations } = await runWithHistory('pr wait 1 2 3 4 5 6 7 8', {
+    const { code, out, err, operations } = await runWithHistory('pr wait 1 2 3 4 5 6 7 8 --json', {
       pulls: {},
       fault: (_, operation) => ({ status: operation === 'getQueue' ? 404 : 401 }),
     })
-    expect({ code, results: out.match(/error/g)?.length }).toEqual({ code: 4, results: 8 })
+    expect({ code, results: out.match(/"outcome":"error"/g)?.length }).toEqual({ code: 4, results: 8 })
     expect(operations.length).toBeLessThanOrEqual(5)
+    expect(err.match(/"kind":"auth"/g)).toHaveLength(1)
   })
 
   test('with --stop-on-error ends for the rest with the first that fails', async () => {
@@ -598,21 +519,6 @@ describe('`pr submit --wait`', () => {
   })
 })
 
-test.each(['document', 'hosted'] as const)(
-  'a resubmission on the sandbox merges although the last attempt was cancelled, %s',
-  async dialect => {
-    const story = await openStory({ dialect })
-    await story.mergeq('pr submit 9')
-    story.clock.now += 500
-    await story.mergeq('pr cancel 9')
-    story.clock.now += 5_000
-    expect((await story.mergeq('pr wait 9')).code).toBe(10)
-    const { code, out } = await story.mergeq('pr submit 9 --wait --interval 1s')
-    await story.close()
-    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^9\tmerged\tMERGED\t\d+\n$/) })
-  },
-)
-
 describe('the failing checks of a wait', () => {
   const line = 'pr wait 7 --interval 1s'
   const failing: Course = [
@@ -631,7 +537,6 @@ describe('the failing checks of a wait', () => {
   }
   const reads = (operations: readonly string[]) =>
     operations.filter(operation => operation === 'getMergeQueueTestingDetails').length
-  const nextSteps = '  Details: mergeq pr explain 7      After a fix: mergeq pr submit 7\n'
 
   test('keep their addresses whole; of seven, five are listed', async () => {
     const failing = runOf('a', 'b', 'c', 'd', 'e', 'f', 'g')
@@ -696,18 +601,13 @@ describe('the failing checks of a wait', () => {
   })
 
   test.each([401, 500])('change nothing where the read ends with %i', async status => {
-    const fault = (_: number, operation: string) =>
-      operation === 'getMergeQueueTestingDetails' ? { status } : undefined
-    const pulls = { 7: failing }
-    const { code, out, err, operations } = await runWithHistory(line, { pulls, fault, setting: person })
-    expect({ code, out, err, reads: reads(operations) }).toEqual({
-      code: 3,
-      out: `✗ #7 failed after 2s\n${nextSteps}`,
-      err: '#7 ◐ testing\n',
-      reads: 1,
+    const { code, out, err, operations } = await runWithHistory(`${line} --json --until left`, {
+      pulls: { 7: failing },
+      fault: (_, operation) => (operation === 'getMergeQueueTestingDetails' ? { status } : undefined),
     })
-    const { out: json } = await runWithHistory(`${line} --json --until left`, { pulls, fault })
-    expect(documentsIn(json)).toEqual([expect.objectContaining({ outcome: 'left', failingChecks: [] })])
+    const changes = '#7 TESTING\n#7 TESTING -> FAILED\n'
+    expect({ code, err, reads: reads(operations) }).toEqual({ code: 0, err: changes, reads: 1 })
+    expect(documentsIn(out)).toEqual([expect.objectContaining({ outcome: 'left', failingChecks: [] })])
   })
 })
 
@@ -755,18 +655,5 @@ describe('a wait on a terminal', () => {
     const fault = (second: number) => (second === 0 ? { status: 500 } : undefined)
     const late = await runWithHistory('pr wait 7 --interval 2s', { pulls, setting, fault })
     expect(late.out).toBe('✓ #7 merged after 2s\n')
-  })
-})
-
-describe('`pr submit` without --wait', () => {
-  test.each<[string, Setting, number]>([
-    ['pr submit 7', {}, 200],
-    ['pr submit 7 --json', person, 200],
-    ['pr submit 7 -q', person, 200],
-    ['pr submit 7', { ...person, env: { CI: '1' } }, 200],
-    ['pr submit 7', person, 422],
-  ])('names no command elsewhere: %s (%j, %i)', async (line, setting, status) => {
-    const { err } = await runWithHistory(line, { pulls: {}, setting, fault: () => ({ status, body: 'OK' }) })
-    expect(err).not.toContain('For the result')
   })
 })

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { MergeqError } from '../../../src/errors.ts'
 import { pollSeconds, runWithHistory } from '../../support/pr-wait.ts'
 
 const draining = {
@@ -119,18 +118,5 @@ describe('`queue wait`', () => {
   test('says every five minutes in a job that it still waits', async () => {
     const { err } = await runWithHistory('queue wait --timeout 12m', { pulls: { 7: 'TESTING' } })
     expect(err.match(/ \d+ minutes for The queue for main .* 1 queued\.$/gm)).toHaveLength(2)
-  })
-
-  test('a signal ends it without a result', async () => {
-    const stop = new AbortController()
-    const { code, out } = await runWithHistory('queue wait --json', {
-      pulls: { 7: 'TESTING' },
-      fault(second) {
-        if (second > 5) stop.abort(new MergeqError('interrupted', 'stopped by SIGTERM.', { exit: 143 }))
-        return undefined
-      },
-      setting: { signal: stop.signal },
-    })
-    expect({ code, out }).toEqual({ code: 143, out: '' })
   })
 })
