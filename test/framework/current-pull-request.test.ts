@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { GitResult, Host } from '../../src/host/host.ts'
-import { createNodeHost } from '../../src/host/node-host.ts'
-import { createHostClient } from '../../src/library/client.ts'
-import { type Answer, mergeq, type Seen, type Setting, serveScript } from '../support/harness.ts'
+import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
+import { clientOf, nodeHost } from '../support/library-client.ts'
 
 const commit = '2ff2b16c0ffee0123456789abcdef0123456789a'
 const other = '1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e'
@@ -295,17 +294,13 @@ describe('if no pull request is found, the error says what was tried and why it 
 })
 
 test('a method of the library without a pull request asks by the branch, and says what was tried', async () => {
-  const { baseUrl, requests, close } = await serveScript(service(unknown))
-  const node = createNodeHost(process, '0.0.0-test', new AbortController().signal)
   const git: Host['git'] = async args => answerGit(checkout, 'git', args)
-  const host = { ...node, env: {}, cwd: '/repo', git }
-  const client = createHostClient({ baseUrl, token: 'tok_4f2a9c1e77' }, host)
+  const { client, requests } = await clientOf(service(unknown), {}, { ...nodeHost, cwd: '/repo', git })
   await expect(client.cancelPullRequest()).rejects.toMatchObject({
     message: 'No pull request was found for branch fix-cart.',
     hint: `By commit 2ff2b16: git ls-remote origin failed: git@github.com: Permission denied (publickey).
 By branch: the service has no pull request for this branch.
 MERGEQ_PR is not set. Set the option pr.`,
   })
-  await close()
   expect(requests.map(({ path, body }) => ({ path, pr: JSON.parse(body).pr }))).toEqual([byBranch])
 })

@@ -1,41 +1,29 @@
 import { getEventListeners } from 'node:events'
-import { afterEach, describe, expect, test } from 'vitest'
-import { createNodeHost } from '../../src/host/node-host.ts'
-import { type Client, createHostClient } from '../../src/library/client.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Host } from '../../src/host/host.ts'
+import { createHostClient } from '../../src/library/client.ts'
 import type { ClientOptions } from '../../src/library/types.ts'
-import { type Answer, noon, openStory, type Seen, serveScript } from '../support/harness.ts'
+import { type Answer, noon, openStory, type Script, type Seen } from '../support/harness.ts'
+import { clientOf as clientOnHost, nodeHost } from '../support/library-client.ts'
 import { documentsIn } from '../support/pr-wait.ts'
 
-const bare = Object.create(process, { env: { value: { HOME: '/nonexistent' } } })
-const nodeHost = createNodeHost(bare, '0.0.0-test', new AbortController().signal)
-
-const open: { close(): Promise<void> }[] = []
-afterEach(() => Promise.all(open.splice(0).map(one => one.close())))
-
-/** A client whose time passes only while it sleeps. */
-const clientAt = (options: ClientOptions, clock: { now: number } = { now: 0 }): Client =>
-  createHostClient(
-    { token: 'test-token', repo: 'acme/web', targetBranch: 'main', org: 'acme', ...options },
-    {
-      ...nodeHost,
-      random: () => 0.5,
-      clock: {
-        now: () => clock.now,
-        monotonic: () => clock.now,
-        async sleep(ms, signal) {
-          await new Promise(setImmediate)
-          signal?.throwIfAborted()
-          clock.now += ms
-        },
-      },
+/** A host whose time passes only while it sleeps. */
+const hostAt = (clock = { now: 0 }): Host => ({
+  ...nodeHost,
+  random: () => 0.5,
+  clock: {
+    now: () => clock.now,
+    monotonic: () => clock.now,
+    async sleep(ms, signal) {
+      await new Promise(setImmediate)
+      signal?.throwIfAborted()
+      clock.now += ms
     },
-  )
+  },
+})
 
-async function clientOf(answer: (seen: Seen, index: number) => Answer, options: ClientOptions = {}) {
-  const service = await serveScript(answer)
-  open.push(service)
-  return { client: clientAt({ baseUrl: service.baseUrl, ...options }), requests: service.requests }
-}
+const clientOf = (answer: Script, options: ClientOptions = {}, clock?: { now: number }) =>
+  clientOnHost(answer, options, hostAt(clock))
 
 const record = (state: string): Answer => ({ body: JSON.stringify({ state, prNumber: 7 }) })
 
@@ -43,15 +31,16 @@ describe('waitForPullRequests', () => {
   test('resolves to the results of `pr wait --json`, each once, in the order given', async () => {
     const printed = await openStory({ scenario: 'failure' })
     const called = await openStory({ scenario: 'failure' })
-    open.push(printed, called)
+    for (const story of [printed, called]) onTestFinished(story.close)
     const notices: string[] = []
-    const { MERGEQ_BASE_URL, MERGEQ_TOKEN } = called.env
     const options = {
-      baseUrl: MERGEQ_BASE_URL,
-      token: MERGEQ_TOKEN,
+      baseUrl: called.env.MERGEQ_BASE_URL,
+      token: called.env.MERGEQ_TOKEN,
+      repo: 'acme/web',
+      targetBranch: 'main',
       onNotice: (text: string) => notices.push(text),
     }
-    const client = clientAt(options, called.clock)
+    const client = createHostClient(options, hostAt(called.clock))
     for (const pr of [9, 7]) {
       await printed.mergeq(`pr submit ${pr}`)
       await client.submitPullRequest({ pr })
@@ -95,11 +84,12 @@ describe('waitForPullRequests', () => {
       headers: { date: new Date(clock.now).toUTCString() },
       body: JSON.stringify({ state, prNumber: 7, stateChangedAt: new Date(time).toISOString() }),
     })
-    const service = await serveScript(({ path }, index) =>
-      path.includes('submit') ? {} : index < 3 ? at('FAILED', noon - 60_000) : at('MERGED', clock.now),
+    const { client } = await clientOf(
+      ({ path }, index) =>
+        path.includes('submit') ? {} : index < 3 ? at('FAILED', noon - 60_000) : at('MERGED', clock.now),
+      {},
+      clock,
     )
-    open.push(service)
-    const client = clientAt({ baseUrl: service.baseUrl }, clock)
     await client.submitPullRequest({ pr: 7 })
     expect(await client.waitForPullRequests({ prs: [7] })).toMatchObject([{ outcome: 'merged' }])
   })
@@ -119,11 +109,9 @@ describe('waitForPullRequests', () => {
 
   test('takes the other options of `pr wait`, and hands on each change', async () => {
     const changes: unknown[] = []
-    const { client } = await clientOf(({ path }, index) =>
-      path.endsWith('/getQueue')
-        ? { body: '{"state":"PAUSED","enqueuedPullRequests":[]}' }
-        : { body: JSON.stringify({ state: index === 0 ? 'TESTING' : 'MERGED', prSha: '4f2a9c1' }) },
-    )
+    const { client } = await clientOf((_, index) => ({
+      body: JSON.stringify({ state: index === 0 ? 'TESTING' : 'MERGED', prSha: '4f2a9c1' }),
+    }))
     const onChange = (change: unknown) => {
       changes.push(change)
       throw new Error('a fault of the caller')

@@ -1,35 +1,14 @@
 import { readFileSync } from 'node:fs'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
-import type { Host } from '../../src/host/host.ts'
-import { createNodeHost } from '../../src/host/node-host.ts'
 import { getString } from '../../src/json.ts'
 import { type Client, createHostClient } from '../../src/library/client.ts'
 import { iteratorName, methodName } from '../../src/library/method-names.ts'
 import type { ClientOptions, CommonOptions } from '../../src/library/types.ts'
-import { type Answer, mergeq, queueEnv, type Seen, serveScript } from '../support/harness.ts'
+import { type Answer, mergeq, queueEnv, type Seen } from '../support/harness.ts'
+import { clientOf, nodeHost, token } from '../support/library-client.ts'
 import { operationExamples, responseText, testId } from '../support/operations.ts'
-
-const bare = Object.create(process, { env: { value: { HOME: '/nonexistent' } } })
-const nodeHost = createNodeHost(bare, '0.0.0-test', new AbortController().signal)
-
-const open: { close(): Promise<void> }[] = []
-afterEach(() => Promise.all(open.splice(0).map(one => one.close())))
-
-const token = 'tok_4f2a9c1e77'
-
-async function clientOf(
-  answer: (seen: Seen, index: number) => Answer | Promise<Answer>,
-  options: ClientOptions = {},
-  host: Host = nodeHost,
-) {
-  const service = await serveScript(answer)
-  open.push(service)
-  const { baseUrl, requests } = service
-  const settings = { baseUrl, token, repo: 'acme/web', targetBranch: 'main', org: 'acme' }
-  return { client: createHostClient({ ...settings, ...options }, host), requests }
-}
 
 /** Calls a method by its name, as a program without types can. */
 const call = (client: Client, name: string, options?: unknown): Promise<unknown> =>

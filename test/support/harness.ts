@@ -13,7 +13,7 @@ import { type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { allCommands } from './commands.ts'
 import { type Answer, type ReceivedRequest, type Script, startTestServer } from './service.ts'
 
-export type { Answer }
+export type { Answer, Script }
 
 /** A request as the service saw it. */
 export type Seen = Omit<ReceivedRequest, 'connection'>

@@ -1,0 +1,21 @@
+import { onTestFinished } from 'vitest'
+import type { Host } from '../../src/host/host.ts'
+import { createNodeHost } from '../../src/host/node-host.ts'
+import { createHostClient } from '../../src/library/client.ts'
+import type { ClientOptions } from '../../src/library/types.ts'
+import { type Script, serveScript } from './harness.ts'
+
+const bare = Object.create(process, { env: { value: { HOME: '/nonexistent' } } })
+
+/** This machine without its environment. */
+export const nodeHost = createNodeHost(bare, '0.0.0-test', new AbortController().signal)
+
+export const token = 'tok_4f2a9c1e77'
+
+/** Returns a client of the library for a service that answers so until the test is over, and what it was sent. */
+export async function clientOf(answer: Script, options: ClientOptions = {}, host: Host = nodeHost) {
+  const { baseUrl, requests, close } = await serveScript(answer)
+  onTestFinished(close)
+  const settings = { baseUrl, token, repo: 'acme/web', targetBranch: 'main', org: 'acme' }
+  return { client: createHostClient({ ...settings, ...options }, host), requests }
+}
