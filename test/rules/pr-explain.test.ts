@@ -358,24 +358,11 @@ describe('the prose for a terminal', () => {
     dependentPrs: [5, 6],
   })
 
-  test('of a queued pull request names its position, and what is unread', () => {
-    expect(
-      proseOf({
-        record: record('TESTING'),
-        queue: queue('RUNNING', [entry(5, 'TESTING'), entry(7, 'TESTING')]),
-        run: run({ testedPullRequests: [{ prNumber: 7 }, { prNumber: 8 }] }),
-        unread: [{ what: 'test run', why: 'It timed out.' }],
-      }),
-    ).toEqual([
-      '◐ #7 testing for 3m, 2nd of 2 in the queue',
+  test('names the others of a batch', () => {
+    const batch = run({ testedPullRequests: [{ prNumber: 7 }, { prNumber: 8 }] })
+    expect(proseOf({ ...at('TESTING'), run: batch })[1]).toBe(
       '  It is being tested in a batch with #8, on top of main.',
-      '  The test run could not be read: It timed out.',
-      'Next',
-      '  mergeq pr wait 7',
-      '    Waits until it merges or leaves the queue.',
-      '  mergeq pr testing run-1',
-      '    Shows the checks of its test run.',
-    ])
+    )
   })
 
   test('says each thing once: how the check failed, how it was tested, and what caused the failure', () => {
@@ -398,12 +385,10 @@ describe('the prose for a terminal', () => {
   test('just after a submission has no time limit, and says that the reason is not reported', () => {
     const submitted = record('NOT_READY', { stateChangedAt: '2026-01-05T11:59:50Z' })
     const limited = { ...queue('RUNNING', []), notReadyTimeoutHours: 24 }
-    expect(proseOf({ record: submitted, queue: limited })).toEqual([
+    expect(proseOf({ record: submitted, queue: limited }).slice(0, 3)).toEqual([
       '○ #7 not ready for 10s',
       '  The service does not report what it is waiting for.',
       'Next',
-      '  mergeq pr wait 7',
-      '    Waits until it merges or leaves the queue.',
     ])
   })
 
@@ -421,13 +406,9 @@ describe('the prose for a terminal', () => {
     expect(passed(entry(5, 'TESTING'))).toContain('waiting for the pull requests ahead')
   })
 
-  test('of a pull request that is not in the queue says that it may be too new', () => {
-    expect(proseOf({}).slice(0, 2)).toEqual([
-      '#7 is not in the queue for main',
-      '  A new submission can take up to 90s to appear.',
-    ])
+  test('names a queue that does not exist, and a state that nobody knows', () => {
     expect(proseOf({ queue: null }).join()).toContain('acme/web has no queue for main.')
-    expect(proseOf({ record: record('SOMETHING_NEW') })[0]).toMatch(/^#7 SOMETHING_NEW for 3m/)
+    expect(proseOf(at('SOMETHING_NEW'))[0]).toMatch(/^#7 SOMETHING_NEW for 3m/)
   })
 
   test('counts with ordinal numbers', () => {

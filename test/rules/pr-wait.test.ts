@@ -162,7 +162,7 @@ describe('the sentence about the end of a wait', () => {
   const sentenceOf = (
     state: WaitState,
     { record, queue, ...end }: WaitEnd & Pick<WaitTarget, 'record' | 'queue'>,
-    seconds = 20,
+    seconds: number,
   ) => {
     const target = { request: { values, overrides: [] }, state, record, queue }
     return describeEnd(target, end, seconds * 1_000, { head: '4f2a9c1d3e' })
@@ -178,43 +178,31 @@ describe('the sentence about the end of a wait', () => {
     expect(sentenceOf({ state }, { outcome, isFirstReading: true }, 0)).toBe(sentence)
   })
 
-  test.each([
-    ['merged', 'MERGED', 412, '#7 merged after 6m52s'],
-    ['merged', 'MERGED', 11_045, '#7 merged after 3h04m'],
-    ['reached', 'TESTING', 60, '#7 reached the requested state after 1m00s (testing)'],
-    ['left', 'FAILED', 20, '#7 left the queue after 20s (failed)'],
-    ['timed-out', undefined, 20, 'The wait for #7 timed out after 20s (not checked yet)'],
-    ['pending', 'TESTING', 0, '#7 is still testing'],
-  ] as const)('of later ones, %s (%s, %i s): %s', (outcome, state, seconds, sentence) => {
-    expect(sentenceOf({ state }, { outcome }, seconds)).toBe(sentence)
-  })
-
-  test('says what is known instead of a state, why it is held, and which head was found', () => {
-    const missing = { missingSince: noon }
-    const late = { submission: { from: noon, to: noon }, ...missing }
-    const pending = { state: 'PENDING' }
-    const stale = (prSha: string) => ({ outcome: 'stale', record: { prSha } }) as const
-    expect([
-      sentenceOf(missing, { outcome: 'timed-out' }),
-      sentenceOf(late, { outcome: 'timed-out' }),
-      sentenceOf(missing, { outcome: 'pending' }),
-      sentenceOf(missing, { outcome: 'error' }),
-      sentenceOf({}, { outcome: 'error' }),
-      sentenceOf({}, { outcome: 'pending', isSkipped: true }),
-      sentenceOf(pending, { outcome: 'pending', queue: { state: 'PAUSED' } }),
-      sentenceOf(pending, stale('81d0e33a52')),
-      sentenceOf(pending, stale('4f2a9c1fff')),
-    ]).toEqual([
-      'The wait for #7 timed out after 20s (not found in the queue)',
+  const missing = { missingSince: noon }
+  const pending = { state: 'PENDING' }
+  const stale = (prSha: string) => ({ outcome: 'stale', record: { prSha } }) as const
+  test.each<[string, WaitState, Parameters<typeof sentenceOf>[1], number?]>([
+    ['#7 merged after 6m52s', { state: 'MERGED' }, { outcome: 'merged' }, 412],
+    ['#7 merged after 3h04m', { state: 'MERGED' }, { outcome: 'merged' }, 11_045],
+    ['#7 reached the requested state after 20s (testing)', { state: 'TESTING' }, { outcome: 'reached' }],
+    ['#7 left the queue after 20s (failed)', { state: 'FAILED' }, { outcome: 'left' }],
+    ['The wait for #7 timed out after 20s (not checked yet)', {}, { outcome: 'timed-out' }],
+    ['The wait for #7 timed out after 20s (not found in the queue)', missing, { outcome: 'timed-out' }],
+    [
       'The wait for #7 timed out after 20s (just submitted)',
-      '#7 has not finished (not found in the queue)',
-      '#7 could not be checked (not found in the queue)',
-      '#7 could not be checked',
-      'mergeq did not wait for #7',
-      '#7 is still pending: the queue is paused',
-      'The head of #7 moved: expected 4f2a9c1, found 81d0e33',
-      'The head of #7 moved: expected 4f2a9c1d3e, found 4f2a9c1fff',
-    ])
+      { submission: { from: noon, to: noon }, ...missing },
+      { outcome: 'timed-out' },
+    ],
+    ['#7 is still pending', pending, { outcome: 'pending' }],
+    ['#7 is still pending: the queue is paused', pending, { outcome: 'pending', queue: { state: 'PAUSED' } }],
+    ['#7 has not finished (not found in the queue)', missing, { outcome: 'pending' }],
+    ['#7 could not be checked (not found in the queue)', missing, { outcome: 'error' }],
+    ['#7 could not be checked', {}, { outcome: 'error' }],
+    ['mergeq did not wait for #7', {}, { outcome: 'pending', isSkipped: true }],
+    ['The head of #7 moved: expected 4f2a9c1, found 81d0e33', pending, stale('81d0e33a52')],
+    ['The head of #7 moved: expected 4f2a9c1d3e, found 4f2a9c1fff', pending, stale('4f2a9c1fff')],
+  ])('of later ones: %s', (sentence, state, end, seconds = 20) => {
+    expect(sentenceOf(state, end, seconds)).toBe(sentence)
   })
 })
 
