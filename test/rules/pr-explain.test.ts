@@ -30,6 +30,7 @@ const nothing: ExplainSources = {
 const pageUrl = 'https://github.com/acme/web/pull/7'
 const ready = { requiresImpactedTargets: false, doesBaseBranchMatch: true, gitHubMergeability: 'mergeable' }
 const unready = (more: JsonObject) => record('NOT_READY', { readiness: { ...ready, ...more } })
+const mergeability = (gitHubMergeability: string) => ({ record: unready({ gitHubMergeability }) })
 const run = (more: JsonObject) => parseTestRun('run-1', { testBranch: 'trunk-merge/pr-7/run-1', ...more })
 const failedRun = run({
   status: 'failed',
@@ -173,10 +174,6 @@ const rows: readonly Row[] = [
   // Pending, the queue in a state nobody knows.
   ['waiting: pending, queue-state, position -> pr wait 7', listed('PENDING', 'constructor')],
   [
-    'blocked: no-impacted-targets, not-ready -> pr targets 7 --from targets.txt, pr wait 7',
-    { record: unready(targetless) },
-  ],
-  [
     'blocked: no-impacted-targets, not-ready, time-limit -> pr targets 7 --from targets.txt --sha 4f2a9c1, pr wait 7',
     {
       record: { ...unready(targetless), prSha: '4f2a9c1' },
@@ -195,22 +192,10 @@ const rows: readonly Row[] = [
   ],
   // Not ready: another base branch.
   ['blocked: base-branch, not-ready -> -, pr wait 7', { record: unready({ doesBaseBranchMatch: false }) }],
-  [
-    'blocked: not-mergeable, not-ready -> -, pr wait 7',
-    { record: unready({ gitHubMergeability: 'NOT_MERGEABLE' }) },
-  ],
-  ...(
-    [
-      ['in_progress', 'mergeability-in-progress'],
-      ['unspecified', 'mergeability-unknown'],
-      ['toString', 'mergeability'],
-    ] as const
-  ).map(
-    ([gitHubMergeability, code]): Row => [
-      `waiting: not-ready, ${code} -> pr wait 7`,
-      { record: unready({ gitHubMergeability }) },
-    ],
-  ),
+  ['blocked: not-mergeable, not-ready -> -, pr wait 7', mergeability('NOT_MERGEABLE')],
+  ['waiting: not-ready, mergeability-in-progress -> pr wait 7', mergeability('in_progress')],
+  ['waiting: not-ready, mergeability-unknown -> pr wait 7', mergeability('unspecified')],
+  ['waiting: not-ready, mergeability -> pr wait 7', mergeability('toString')],
   [
     'blocked: block-reason, block-reason, not-ready, block-reason, waiting-for -> -, pr wait 7',
     at('NOT_READY', {

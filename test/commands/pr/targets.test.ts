@@ -17,7 +17,7 @@ const requestOf = (impactedTargets: readonly string[] | 'ALL') =>
 
 /** Runs `pr targets 7` against a service that takes everything, and returns what came out and each body. */
 async function send(words: string, setting: Setting = {}) {
-  const { code, out, err, requests } = await mergeq(`pr targets 7 ${words} ${at}`, {
+  const { code, out, err, requests } = await mergeq(`pr targets 7 ${at} ${words}`, {
     answer: () => ({ body: 'OK' }),
     ...setting,
   })
@@ -126,29 +126,20 @@ describe('the targets that `pr targets` sends', () => {
 test.each([
   ['--from -', ''],
   ['--from-json -', '[]'],
-  [`--sha ${sha} --exec -- list`, ''],
+  ['--exec -- list', ''],
 ])('an empty list of %s is refused, unless --if-empty says what it means', async (words, input) => {
   const run = (ifEmpty: string) =>
-    mergeq(
-      `pr targets 7 -R acme/web -b main ${ifEmpty} ${words.startsWith('--from') ? `--sha ${sha} ` : ''}${words}`,
-      {
-        answer: () => ({ body: 'OK' }),
-        input,
-        spawn: () => ({ code: 0, out: input }),
-      },
-    )
+    send(`${ifEmpty} ${words}`, { input, spawn: () => ({ code: 0, out: input }) })
   const refused = await run('')
-  expect(refused).toMatchObject({ code: 2, requests: [] })
+  expect(refused).toMatchObject({ code: 2, bodies: [] })
   expect(refused.err).toMatch(/: the list of targets is empty\.\n {2}.*--exec.*--if-empty none/)
-  expect((await run('--if-empty none')).requests.map(({ body }) => body)).toEqual([requestOf([])])
-  expect((await run('--if-empty all')).requests.map(({ body }) => body)).toEqual([requestOf('ALL')])
+  expect((await run('--if-empty none')).bodies).toEqual([requestOf([])])
+  expect((await run('--if-empty all')).bodies).toEqual([requestOf('ALL')])
 })
 
 test.each(['--all', '--none'])('%s leaves nothing that --if-empty could mean', async flag => {
-  const { code, err, requests } = await mergeq(
-    `pr targets 7 -R acme/web -b main --sha ${sha} ${flag} --if-empty none`,
-  )
-  expect({ code, requests }).toEqual({ code: 2, requests: [] })
+  const { code, err, bodies } = await send(`${flag} --if-empty none`)
+  expect({ code, bodies }).toEqual({ code: 2, bodies: [] })
   expect(err).toContain(`${flag} and --if-empty cannot be used together.`)
 })
 

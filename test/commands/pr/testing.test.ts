@@ -1,5 +1,5 @@
-import { afterEach, describe, expect, test } from 'vitest'
-import { mergeq, openStory, type Seen, type Story } from '../../support/harness.ts'
+import { describe, expect, test } from 'vitest'
+import { mergeq, openStory, type Seen } from '../../support/harness.ts'
 
 const where = '-R acme/web -b main'
 const id = '6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c'
@@ -114,23 +114,19 @@ test('names on a terminal the required statuses that have not reported', async (
   ])
 })
 
-describe('what the sandbox requires', () => {
-  let story: Story | undefined
-  afterEach(() => story?.close())
-
-  test('in the hosted dialect is a testRunId, to which its records lead', async () => {
-    story = await openStory({ dialect: 'hosted' })
-    await story.mergeq('pr submit 7')
-    story.clock.now += 1_500
-    expect((await story.mergeq('api getMergeQueueTestingDetails -F pr.number=7')).code).toBe(6)
-    const testing = await story.mergeq('pr testing --pr 7 --json -v')
-    expect(testing.err).toContain('from the field timeline of #7')
-    expect(JSON.parse(testing.out)).toMatchObject({
-      status: 'in_progress',
-      testedPullRequests: [{ prNumber: 7 }],
-    })
-    story.clock.now += 20_000
-    const merged = await story.mergeq('pr testing --pr 7 --json -v')
-    expect(merged.err).toContain('from the field verifiedByTestRun of #7')
+test('in the hosted dialect the sandbox requires a testRunId, to which its records lead', async () => {
+  const story = await openStory({ dialect: 'hosted' })
+  await story.mergeq('pr submit 7')
+  story.clock.now += 1_500
+  expect((await story.mergeq('api getMergeQueueTestingDetails -F pr.number=7')).code).toBe(6)
+  const testing = await story.mergeq('pr testing --pr 7 --json -v')
+  expect(testing.err).toContain('from the field timeline of #7')
+  expect(JSON.parse(testing.out)).toMatchObject({
+    status: 'in_progress',
+    testedPullRequests: [{ prNumber: 7 }],
   })
+  story.clock.now += 20_000
+  const merged = await story.mergeq('pr testing --pr 7 --json -v')
+  expect(merged.err).toContain('from the field verifiedByTestRun of #7')
+  await story.close()
 })

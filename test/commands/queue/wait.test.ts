@@ -33,12 +33,6 @@ describe('`queue wait`', () => {
     expect(JSON.parse(out)).toEqual(result)
   })
 
-  test('says on a terminal what it reached', async () => {
-    const setting = { terminal: true, env: { NO_COLOR: '1' } }
-    const { out } = await runWithHistory('queue wait --interval 2s', { ...draining, setting })
-    expect(out).toBe('✓ main is idle after 8s: draining, testing 0, 1 queued\n')
-  })
-
   test.each([
     ['idle', 'TESTING', 'running', '--timeout 0', 8, 'pending', 0],
     ['idle', 'TESTING', 'running', '--timeout 90s', 124, 'timed-out', 90],
