@@ -108,8 +108,9 @@ describe('a check that cannot run because another failed is skipped, and says wh
   })
 
   test('without a connection', async () => {
-    const port = await closedPort()
-    const { code, rows, row } = await doctor({ env: { MERGEQ_BASE_URL: `https://127.0.0.1:${port}/v1` } })
+    const { code, rows, row } = await doctor({
+      env: { MERGEQ_BASE_URL: `https://127.0.0.1:${closedPort}/v1` },
+    })
     expect({ code, dns: row('DNS')?.result, service: row('service')?.result }).toEqual({
       code: 21,
       dns: 'pass',
@@ -119,7 +120,7 @@ describe('a check that cannot run because another failed is skipped, and says wh
     expect(skipped(rows)).toEqual([
       'TLS (warn) skipped: no connection to 127.0.0.1',
       'clock (warn) skipped: the service check failed',
-      `service status (warn) skipped: 127.0.0.1:${port} refused the connection.`,
+      `service status (warn) skipped: 127.0.0.1:${closedPort} refused the connection.`,
       'queue (warn) skipped: the service check failed',
     ])
   })

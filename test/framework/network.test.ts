@@ -142,7 +142,7 @@ describe('proxies', () => {
     stubHostNames({ 'direct.test': ['127.0.0.1'] })
     const env = {
       MERGEQ_BASE_URL: `https://direct.test:${silent.port}/v1`,
-      HTTPS_PROXY: `http://127.0.0.1:${await closedPort()}`,
+      HTTPS_PROXY: `http://127.0.0.1:${closedPort}`,
       NO_PROXY: 'direct.test',
     }
     const { err } = await run(`queue get ${noRetries}`, { code: 7 }, { env })
@@ -202,7 +202,7 @@ describe('proxies', () => {
     async (_, connections, reply) => {
       stubHostNames({})
       const proxy = kept(await startTestProxy({ reply }))
-      const elsewhere = { refused: `127.0.0.1:${await closedPort()}`, 'not found': 'proxy.acme.test:3128' }
+      const elsewhere = { refused: `127.0.0.1:${closedPort}`, 'not found': 'proxy.acme.test:3128' }
       const { [reply]: host = proxy.host } = elsewhere as Readonly<Record<string, string>>
       const said = await run(
         `pr submit 7 --retries 1 --timeout ${reply === 'silence' ? '500ms' : '30s'}`,

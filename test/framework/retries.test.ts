@@ -123,7 +123,7 @@ describe('reads are repeated', () => {
 
 describe('changes are repeated only when they were not applied', () => {
   test('a refused connection is tried again, and nothing was sent', async () => {
-    const host = `127.0.0.1:${await closedPort()}`
+    const host = `127.0.0.1:${closedPort}`
     const env = { MERGEQ_BASE_URL: `http://${host}/v1` }
     const { out, err, sleeps } = await runAndCheck('pr submit 7', { code: 7, names: [host] }, { env })
     expect({ out, sleeps }).toEqual({ out: '', sleeps: [250, 500, 1_000] })

@@ -8,7 +8,7 @@ import { closeAfterTests } from '../support/close-after-tests.ts'
 import { checkGeneralRules, type ExpectedResult } from '../support/command-checks.ts'
 import { testWith } from '../support/programs.ts'
 import {
-  closedPort,
+  freePort,
   type ReceivedRequest,
   type ServerReply,
   startTestServer,
@@ -51,7 +51,7 @@ const one: ExpectedResult = { code: 0, format: 'json' }
 
 /** Runs tinyproxy, which we did not write, in front of our own, which alone can lead names to loopback. */
 async function openTinyproxy(upstream: string, login: string) {
-  const port = await closedPort()
+  const port = await freePort()
   const file = home.path(`tinyproxy-${port}.conf`)
   const log = home.path(`tinyproxy-${port}.log`)
   const lines = [

@@ -148,8 +148,11 @@ export async function listening(
   }
 }
 
-/** A port of loopback on which nobody listens. */
-export async function closedPort(): Promise<number> {
+/** A port of loopback on which nobody listens: the service that it is reserved for is not used any more. */
+export const closedPort = 1
+
+/** A port of loopback that a program may open. */
+export async function freePort(): Promise<number> {
   const { port, close } = await listening(createPlainServer(), '127.0.0.1')
   await close()
   return port
