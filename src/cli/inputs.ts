@@ -111,7 +111,7 @@ interface OptionDetails extends Pick<Param<unknown>, 'defaultText'> {
   readonly short?: string
   /** The text that is used where the option is not typed. */
   readonly default?: string
-  /** A value for the error message of an option that must be typed. */
+  /** A value for the error of an option that must be typed. Something required that has none is an argument. */
   readonly example?: string
   /** The values that completion looks up. */
   readonly values?: ValueSource
@@ -147,7 +147,7 @@ export function option<T>(
   summary: string,
   details: OptionDetails = {},
 ): CommandOption<T | undefined> {
-  return { type, summary, ...details }
+  return { type, summary, required: details.example !== undefined, ...details }
 }
 
 /** An option without a value: true where it is typed, else false. */
@@ -192,13 +192,13 @@ export const typedName = (key: string, value?: unknown): string =>
 /** The input that the command line alone gives: an option or, if it is required and has no example, an argument. */
 export function typedInput<T>(key: string, option: CommandOption<T>): TypedInput<T>
 export function typedInput(key: string, option: CommandOption<unknown>): TypedInput<unknown> {
-  const { type, short, required, example } = option
+  const { type, short, required = false, example } = option
   const name = option.option ?? optionName(key)
   const dashed = `--${name}`
   const { advanced } = option
   const described = {
     name: dashed,
-    summary: example === undefined ? option.summary : `${option.summary}; required`,
+    summary: required && example !== undefined ? `${option.summary}; required` : option.summary,
     advanced,
     ...(short === undefined ? {} : { short: `-${short}` }),
   }
@@ -234,7 +234,7 @@ export function typedInput(key: string, option: CommandOption<unknown>): TypedIn
     defaultText: option.defaultText,
     values: option.values,
   }
-  if (required === true && example === undefined)
+  if (required && example === undefined)
     return {
       definitions: [{ ...definition, name, required }],
       read: args => type.parse(...(args.get(name) ?? [])),
@@ -246,13 +246,13 @@ export function typedInput(key: string, option: CommandOption<unknown>): TypedIn
         ...definition,
         value: type.placeholder,
         variadic: type.form === 'repeated',
-        required: example !== undefined,
+        required,
         parse,
       },
     ],
     read(args) {
       const words = args.get(dashed) ?? (option.default === undefined ? undefined : [option.default])
-      if (words === undefined && example !== undefined)
+      if (words === undefined && required)
         throw usageError(`${dashed} is required.`, `For example: ${dashed} ${example}`)
       return words === undefined ? undefined : parse(...words)
     },

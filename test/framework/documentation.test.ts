@@ -2,6 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
+import { operationName } from '../../src/api/operation.ts'
+import { serviceOperations } from '../../src/api/operations/index.ts'
+import { recoveryRules } from '../../src/api/recovery-rules.ts'
 
 const filesBelow = (directory: string, ending: RegExp): readonly string[] =>
   readdirSync(directory, { recursive: true, encoding: 'utf8' })
@@ -114,4 +117,13 @@ describe('what documents and comments name exists', () => {
     const page = read('CONTRIBUTING.md')
     for (const name of readdirSync('src')) expect(page).toContain(`\`src/${name}`)
   })
+})
+
+test('each operation has a section in the reference, and each rule of recovery has rows', () => {
+  const sections = [...headingsOf('docs/reference/service.md'), 'getMergeQueueMetrics']
+  const names = serviceOperations.map(({ route }) => operationName(route).replace(/.*\//, ''))
+  expect(sections).toEqual(expect.arrayContaining(names))
+  const [, readBack = ''] = read('docs/reference/network.md').split('### What is read back\n')
+  const rules = [...readBack.matchAll(/^\| `(\w+)` \|/gm)].map(([, rule = '']) => rule)
+  expect(rules).toEqual(Object.keys(recoveryRules))
 })

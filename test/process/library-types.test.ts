@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const place = temporaryFolder('mergeq-types-')
 
-/** Uses the options and the fields of every method; each marked line must be an error. */
+/** Uses options and fields of each type; each marked line must be an error. */
 const uses = `
 async function useClient(client: Client): Promise<readonly unknown[]> {
   const receipt = await client.submitPullRequest({ pr: 7, priority: 'high', noBatch: false, repo: 'acme/web' })

@@ -31,7 +31,7 @@ export interface OperationExample {
     readonly sentByOthers?: object
     /** For a change that is read back: whether what it is for is so. Written without the code of the recovery. */
     readonly isSo?: (moment: Moment) => boolean
-    /** Whether readings have no date by which the change can be told from an earlier one. */
+    /** Whether a reading that is behind may show it as somebody made it before, because it has no date. */
     readonly isUndated?: boolean
   }
 }
