@@ -184,7 +184,12 @@ describe('the sentence about the end of a wait', () => {
   test.each<[string, WaitState, Parameters<typeof sentenceOf>[1], number?]>([
     ['#7 merged after 6m52s', { state: 'MERGED' }, { outcome: 'merged' }, 412],
     ['#7 merged after 3h04m', { state: 'MERGED' }, { outcome: 'merged' }, 11_045],
-    ['#7 reached the requested state after 20s (testing)', { state: 'TESTING' }, { outcome: 'reached' }],
+    [
+      '#7 reached the requested state after 1m00s (testing)',
+      { state: 'TESTING' },
+      { outcome: 'reached' },
+      60,
+    ],
     ['#7 left the queue after 20s (failed)', { state: 'FAILED' }, { outcome: 'left' }],
     ['The wait for #7 timed out after 20s (not checked yet)', {}, { outcome: 'timed-out' }],
     ['The wait for #7 timed out after 20s (not found in the queue)', missing, { outcome: 'timed-out' }],
