@@ -157,6 +157,12 @@ describe('changes are repeated only when they were not applied', () => {
     expect(onWire(requests[4] as Seen)).toEqual(onWire(requests[0] as Seen))
   })
 
+  test('each change has a new connection, which the service cannot have dropped', async () => {
+    const body = `{"state":"running","enqueuedPullRequests":[${record}]}`
+    const { code, requests } = await run('queue delete --cancel-all --yes', () => ({ body }))
+    expect({ code, on: requests.map(({ connection }) => connection) }).toEqual({ code: 0, on: [1, 2, 3] })
+  })
+
   /** 15 MB of targets, as many as fit. */
   const name = 'x'.repeat(50)
   const files = {

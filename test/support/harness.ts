@@ -87,7 +87,7 @@ export interface Outcome {
   readonly code: number
   readonly out: string
   readonly err: string
-  readonly requests: readonly Seen[]
+  readonly requests: readonly ReceivedRequest[]
   /** The sleeps that were asked of the clock, in milliseconds. */
   readonly sleeps: readonly number[]
 }
