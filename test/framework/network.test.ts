@@ -1,3 +1,4 @@
+import dns from 'node:dns'
 import { connect, createServer, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -123,6 +124,7 @@ describe('proxies', () => {
     const target = `${name}:${service.port}`
     expect(proxy.connectRequests.map(one => one.target)).toEqual([target, target, target])
     expect(proxy.otherRequests).toEqual([])
+    expect(vi.mocked(dns.lookup).mock.calls.map(([host]) => host)).not.toContain(name)
     expect(came().map(({ headers }) => headers['x-api-token'])).toEqual([token, token, token])
     for (const { headers } of proxy.connectRequests) expect([...headers.values()].join()).not.toContain(token)
     for (const { headers } of came())
@@ -135,6 +137,14 @@ describe('proxies', () => {
     stubHostNames({ localhost: ['127.0.0.1'] })
     await run('queue get', { code: 0 }, setting({ HTTPS_PROXY: `https://localhost:${proxy.port}` }))
     expect(proxy.connectRequests).toHaveLength(1)
+  })
+
+  testWith('openssl')('a host of NO_PROXY goes direct, for changes too', async () => {
+    const { proxy, came, setting } = await proxied()
+    stubHostNames(names)
+    const env = { HTTPS_PROXY: `http://${proxy.host}`, no_proxy: name }
+    for (const line of lines) await run(line, { code: 0 }, setting(env))
+    expect([came().length, proxy.connectRequests]).toEqual([2, []])
   })
 
   test('a host of NO_PROXY that closes the connection is named without the proxy', async () => {
@@ -164,9 +174,9 @@ describe('proxies', () => {
       const address = `http://${proxy.host}`
       const proxies = { HTTPS_PROXY: address, HTTP_PROXY: address, ALL_PROXY: address }
       const env = { ...proxies, MERGEQ_BASE_URL: service.baseUrl(hostname) }
-      await run('queue get', { code: 0 }, { env })
+      for (const line of lines) await run(line, { code: 0 }, { env })
       const host = `${hostname}:${service.port}`
-      expect(service.requests.map(({ headers }) => headers.host)).toEqual([host])
+      expect(service.requests.map(({ headers }) => headers.host)).toEqual([host, host])
       await service.close()
       await run(`queue get ${noRetries}`, { code: 7, names: [host] }, { env })
       expect([proxy.connectRequests, proxy.otherRequests]).toEqual([[], []])
