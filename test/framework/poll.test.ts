@@ -87,7 +87,11 @@ describe('a poll', () => {
 
   test('ends for all items with an error that every request would have', async () => {
     const rejected = new MergeqError('auth', 'rejected.')
-    expect((await run(['', rejected], [''], ['done'])).ends).toEqual(['rejected.', 'rejected.', 'reached'])
+    expect((await run(['', rejected], [''], ['', 'done'])).ends).toEqual([
+      'rejected.',
+      'rejected.',
+      'reached',
+    ])
   })
 
   test('reads later than the service asks for, by up to a fifth', async () => {

@@ -462,8 +462,11 @@ describe('`pr submit --wait`', () => {
     expect({ code, out }).toEqual({ code: 0, out: '7\tmerged\tMERGED\t40\n' })
   })
 
-  test('reports a refused submission, also if the next reading fails, and waits for the others', async () => {
-    const faults = [{ status: 422, body: 'no' }, { body: '{}' }]
+  test.each([
+    ['shows it in the queue', undefined],
+    ['fails', { body: '{}' }],
+  ])('reports a refused submission if the next reading %s, and waits for the others', async (_, reading) => {
+    const faults = [{ status: 422, body: 'no' }, reading]
     const { code, out, err, operations } = await runWithHistory('pr submit 7 8 --wait --interval 2s --json', {
       pulls: { 7: walk, 8: walk },
       fault: (_, operation) =>
