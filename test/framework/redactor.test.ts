@@ -22,6 +22,11 @@ test.each([
   expect(text).toMatch(/^\{"see .*\[REDACTED\].* there":1\}$/)
 })
 
+test('bytes beside a token stay as they were, also if they are no UTF-8', () => {
+  const around = (secret: string) => Buffer.concat([Buffer.from(`é ${secret} `), Buffer.of(0xff)])
+  expect(redactor.redactBytes(around(token))).toEqual(around('[REDACTED]'))
+})
+
 test.each(['\\\\', '\\\\\\\\', '\\n', '\\"', '\\\\\\"'])('JSON stays valid after %s', before => {
   const { title } = JSON.parse(redactor.redact(`{"title":"${before}${token}\\\\"}`))
   expect(title).toMatch(/\[REDACTED\]\\$/)

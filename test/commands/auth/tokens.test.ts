@@ -33,6 +33,9 @@ const takesToken = ({ headers, path }: Seen): Answer => {
   return path.startsWith('/v1/getMergeQueueMetrics') ? {} : runningQueue()
 }
 
+/** A service that takes no token, and says which one came. */
+const echo = ({ headers }: Seen): Answer => ({ status: 400, body: `not ${headers['x-api-token']}` })
+
 describe('`auth login --with-token`', () => {
   let service: Service
   let origin = ''
@@ -92,10 +95,12 @@ describe('`auth login --with-token`', () => {
     ['redirects (302)', 15, 302, '0'],
   ])('stores nothing where the service %s: exit %i', async (_, code, status, retries) => {
     const { home, run } = open()
-    const answer = () => ({ status, headers: { location: 'https://elsewhere.test/' } })
+    const headers = { location: 'https://elsewhere.test/' }
+    const answer = (seen: Seen) => ({ ...echo(seen), status, headers })
     const ran = await run(`${login} --retries ${retries}`, { answer, input: token })
     expect({ code: ran.code, out: ran.out }).toEqual({ code, out: '' })
     expect(ran.err).toMatch(/^mergeq: .*127\.0\.0\.1/m)
+    expect(encodingsFound(ran.err, token)).toEqual([])
     expect(readdirSync(home)).toEqual([])
   })
 
@@ -370,6 +375,12 @@ describe('the file of MERGEQ_TOKEN_FILE', () => {
     expect(err).toContain(`mergeq: ${message}.\n`)
   })
 
+  test('is hidden in what the service says', async () => {
+    const env = { MERGEQ_TOKEN: '', MERGEQ_TOKEN_FILE: '/run/token' }
+    const { err } = await mergeq(queueGet, { env, files: { '/run/token': token }, answer: echo })
+    expect(err).toContain(': not [REDACTED].\n')
+  })
+
   test('that cannot be read is an error', async () => {
     const { code, err } = await open().run(queueGet, { env: { MERGEQ_TOKEN_FILE: root } })
     expect(code).toBe(2)
@@ -417,6 +428,13 @@ describe('a stored token belongs to one origin', () => {
       expect(err).not.toContain(token)
     }
     expect(service.requests).toHaveLength(before)
+  })
+
+  test('it is hidden in what the service says', async () => {
+    const { baseUrl, close } = await serveScript(echo)
+    const { err } = await mergeq(queueGet, withToken(new URL(baseUrl).origin, baseUrl))
+    await close()
+    expect(err).toContain(': not [REDACTED].\n')
   })
 
   test('the same origin in another spelling gets it', async () => {
