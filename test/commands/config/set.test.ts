@@ -251,16 +251,17 @@ describe('the lock of the settings file', () => {
 })
 
 describe('a settings file that is a link stays one', () => {
-  test('into another folder: its target is created and updated', async () => {
+  test('to another link into another folder: its target is created and updated', async () => {
     const { file, folder, home, run } = open()
     const dotfiles = join(home, 'dotfiles')
     for (const made of [dotfiles, folder]) mkdirSync(made, { recursive: true })
     const target = join(dotfiles, 'mergeq.json')
-    const link = relative(folder, target)
+    const link = relative(folder, join(home, 'between'))
     symlinkSync(link, file)
+    symlinkSync(target, join(home, 'between'))
     for (const line of ['config set repo acme/web', 'config set org acme'])
       expect(await run(line)).toEqual(done)
-    expect(readlinkSync(file)).toBe(link)
+    expect([readlinkSync(file), readlinkSync(join(home, 'between'))]).toEqual([link, target])
     expect(JSON.parse(readFileSync(target, 'utf8'))).toEqual({
       profiles: { default: { repo: 'acme/web', org: 'acme' } },
     })
