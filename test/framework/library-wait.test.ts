@@ -118,7 +118,7 @@ describe('waitForPullRequests', () => {
     }
     const wait = { prs: [7], interval: '1s', matchHead: '4f2a', onChange }
     expect(await client.waitForPullRequests(wait)).toMatchObject([{ outcome: 'merged' }])
-    const change = { type: 'change', pr: 7, position: null, at: expect.any(String) }
+    const change = { type: 'change', pr: 7, position: null, at: expect.stringMatching(/^\d{4}-.*Z$/) }
     expect(changes).toEqual([
       { ...change, from: null, to: 'TESTING' },
       { ...change, from: 'TESTING', to: 'MERGED' },

@@ -252,6 +252,8 @@ describe('`pr wait` of one pull request', () => {
 
   test.each([
     ['', 503, 7, 1800],
+    // What it answers is a web page.
+    ['--give-up-after 1m', 200, 7, 60],
     ['--give-up-after 1m --timeout 50s', 503, 124, 50],
     ['--retries 0', 503, 7, 0],
     ['', 400, 6, 0],
@@ -260,7 +262,7 @@ describe('`pr wait` of one pull request', () => {
     async (flags, status, exit, elapsed) => {
       const { code, out } = await runWithHistory(`pr wait 7 --interval 10s --json ${flags}`, {
         pulls: {},
-        fault: () => ({ status }),
+        fault: () => ({ status, body: '<html>' }),
       })
       const outcome = exit === 124 ? 'timed-out' : 'error'
       expect({ code, results: documentsIn(out) }).toMatchObject({
@@ -359,6 +361,7 @@ describe('`pr wait` of several pull requests', () => {
     expect(err).toMatch(/^#7 TESTING, position 1$/m)
     const { out: lines } = await runWithHistory(`${line} -o ndjson`, { pulls })
     const results = documentsIn(lines).filter(({ type }) => type === 'result')
+    expect(documentsIn(lines)[0]).toMatchObject({ pr: 7, from: null, to: 'TESTING', position: 1 })
     expect(results.map(({ pr, exit }) => `${pr}: ${exit}`)).toEqual(['8: 3', '9: 10', '7: 0', '10: 124'])
   })
 
