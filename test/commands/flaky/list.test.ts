@@ -82,6 +82,9 @@ test.each([
   }
   const { out } = await walk('--json', two, { terminal })
   expect(out).toBe(`${JSON.stringify(whole, null, indent)}\n`)
+  const none = { ...whole, tests: [], page: { next_page_token: '' } }
+  const { out: empty } = await walk('--json', () => ({ ids: [] }), { terminal })
+  expect(empty).toBe(`${JSON.stringify(none, null, indent)}\n`)
 })
 
 test('a long list in CI reports its progress', async () => {
