@@ -115,7 +115,7 @@ describe('annotations', () => {
     const ticket = { html_url: 'https://tickets.example/WEB-7' }
     const setting = { env: inCi, terminal: true }
     const { code, out } = await annotated(
-      failing(1, { ticket, quarantined: true, file_path: 'web/a,b%.ts' }),
+      failing(1, { ticket, quarantined: true, file_path: 'web/a,\u001B[31mb%.ts\n' }),
       setting,
     )
     expect({ code, out }).toEqual({
