@@ -58,6 +58,15 @@ describe('a known operation gets its method, and what settings give', () => {
   })
 })
 
+test.each(['submitPullRequest', 'something'])(
+  'a change by %s that may have been made is neither read nor sent again',
+  async operation => {
+    const failing = { env: queueEnv, answer: () => ({ status: 500 }) }
+    const { code, requests } = await mergeq(`api ${operation} -F pr.number=7`, failing)
+    expect({ code, requests: requests.length }).toEqual({ code: 11, requests: 1 })
+  },
+)
+
 describe('fields', () => {
   test.each([
     ['-F n=5', { n: 5 }],
