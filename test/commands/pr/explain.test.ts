@@ -52,7 +52,7 @@ describe('the requests of `pr explain`', () => {
   const own = json(record('TESTING', { testRunId: uuid }))
 
   test('are the record and the queue, then the run that the record names', async () => {
-    const { code, out, sent } = await explain('7 --json', {
+    const { code, out, sent } = await explain('7 --json -b release', {
       getSubmittedPullRequest: own,
       getQueue: json(queue('RUNNING', [entry(7, 'TESTING')])),
       getMergeQueueTestingDetails: json({
@@ -60,7 +60,7 @@ describe('the requests of `pr explain`', () => {
         checkSuites: [{ checkRuns: [{ name: 'e2e', conclusion: 'FAILURE' }] }],
       }),
     })
-    const place = { repo: { host: 'github.com', owner: 'acme', name: 'web' }, targetBranch: 'main' }
+    const place = { repo: { host: 'github.com', owner: 'acme', name: 'web' }, targetBranch: 'release' }
     expect(code).toBe(0)
     expect(sent).toHaveLength(3)
     expect(sent.slice(0, 2)).toContainEqual({ name: 'getQueue', body: place })
