@@ -261,6 +261,24 @@ it('an update stores settings, including unknown settings', () => {
   ).toEqual([])
 })
 
+it('shows only the documented fields of a pull request in the document dialect', () => {
+  const { send, read, later } = createTestService()
+  send('submitPullRequest', onPr(123, { priority: 'high' }))
+  later(1)
+  const entry = {
+    state: 'TESTING',
+    stateChangedAt: '2026-01-05T12:00:00.550Z',
+    priorityValue: 10,
+    priorityName: 'high',
+    noBatch: false,
+    prNumber: 123,
+    prTitle: expect.any(String),
+  }
+  expect(read('getQueue', onQueue).enqueuedPullRequests).toEqual([entry])
+  const record = { ...entry, isCurrentlySubmittedToQueue: true }
+  expect(read('getSubmittedPullRequest', onPr(123))).toEqual(record)
+})
+
 describe('failing tests', () => {
   const fetchAllPages = (size: number, start: number, end: number) => {
     const { read } = createTestService()
