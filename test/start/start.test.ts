@@ -29,7 +29,7 @@ async function run(line: string, { before = [] as readonly string[], input = '' 
 /** Runs the built program in `sandbox exec`. */
 const runInSandbox = (scenario: string, line: string) =>
   run(line, {
-    before: ['sandbox', 'exec', '--speed', '5', '--scenario', scenario, '--', process.execPath, launcher],
+    before: ['sandbox', 'exec', '--speed', '2', '--scenario', scenario, '--', process.execPath, launcher],
   })
 
 test('the version, and the help of the program and of a command', async () => {
