@@ -28,9 +28,9 @@ test.each([
   ['monday', 0],
   ['tuesday', 6],
 ])('%s begins at midnight in the time zone of the machine, which is said', (since, daysAgo) => {
-  const range = parseTimeRange(since, undefined, noon, name => name)
-  const date = new Date(noon)
-  expect(range.start).toBe(new Date(date.getFullYear(), date.getMonth(), date.getDate() - daysAgo).getTime())
+  // A Monday in every time zone.
+  const range = parseTimeRange(since, undefined, new Date(2026, 0, 5, 12).getTime(), name => name)
+  expect(range.start).toBe(new Date(2026, 0, 5 - daysAgo).getTime())
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
   expect(describeInWords(range, true, since)).toBe(`since ${since.toLowerCase()}, 00:00 ${timeZone}`)
 })
