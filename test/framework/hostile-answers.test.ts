@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { renderReport } from '../../src/commands/flaky/report.ts'
 import { outputFormats } from '../../src/domain/output-formats.ts'
-import { createNodeHost } from '../../src/host/node-host.ts'
-import { createHostClient } from '../../src/library/client.ts'
 import { askingCommands, askingFiles, askingLines } from '../support/asking-commands.ts'
-import { type Answer, mergeq, queueEnv, type Seen, type Setting, serveScript } from '../support/harness.ts'
+import { type Answer, mergeq, queueEnv, type Seen, type Setting } from '../support/harness.ts'
+import { clientOf } from '../support/library-client.ts'
 import { answerOf } from '../support/untrusted-text.ts'
 
 const run = (line: string | readonly string[], answer: Answer, setting: Setting = {}) =>
@@ -204,9 +203,6 @@ describe('a token of fewer than 8 characters', () => {
 })
 
 describe('the library', () => {
-  const bare = Object.create(process, { env: { value: { HOME: '/nonexistent' } } })
-  const host = createNodeHost(bare, '0.0.0-test', new AbortController().signal)
-  const settings = { token: 'tok_4f2a9c1e77', repo: 'acme/web', targetBranch: 'main', retries: 0 }
   const fails = () => {
     throw new Error('no')
   }
@@ -218,14 +214,8 @@ describe('the library', () => {
     ['rejects', () => Promise.reject(new Error('no'))],
     ['throws', fails],
   ])('goes on where onNotice %s', async (_, onNotice) => {
-    const service = await serveScript(() => notUtf8)
-    try {
-      const { baseUrl } = service
-      const client = createHostClient({ ...settings, baseUrl, onNotice: onNotice as () => void }, host)
-      expect(await client.getQueue()).toMatchObject({ state: 'RUNNING' })
-    } finally {
-      await service.close()
-    }
+    const { client } = await clientOf(() => notUtf8, { onNotice: onNotice as () => void })
+    expect(await client.getQueue()).toMatchObject({ state: 'RUNNING' })
   })
 
   const endless: { set?: unknown } = {}
@@ -237,7 +227,7 @@ describe('the library', () => {
     ['a proxy that throws', new Proxy({}, { ownKeys: fails })],
     ['a value that contains itself', endless],
   ])('refuses %s as a usage error', async (_, options) => {
-    const client = createHostClient({ ...settings, baseUrl: 'http://127.0.0.1:9/v1' }, host)
+    const { client } = await clientOf(() => notUtf8)
     await expect(Reflect.apply(Reflect.get(client, 'getQueue'), client, [options])).rejects.toMatchObject({
       kind: 'usage',
       message: expect.stringContaining('cannot be read'),
