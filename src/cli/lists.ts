@@ -10,10 +10,9 @@ import {
   readList,
 } from '../methods/list.ts'
 import type { ServiceRequest } from '../methods/resolve.ts'
-import { type Result, type Screen, screenOf } from '../output/view.ts'
+import { type Column, type Result, type Screen, screenOf } from '../output/view.ts'
 import type { Cli } from './cli.ts'
 import { drawsResults } from './context.ts'
-import { type Presentation, type Received, type RequestValues, shownResult } from './presentation.ts'
 
 /** Milliseconds between two progress messages in CI. */
 const progressInterval = 60_000
@@ -43,9 +42,10 @@ const withReadableTimes = (note: string): string =>
 /** What a list on a terminal ends with: lines below the table, or a sentence instead of an empty table. */
 export type ListEnding = Pick<Screen, 'footer' | 'sentence'>
 
-export interface ListOptions<V> {
-  /** Returns how the records of a page are shown. */
-  present(received: Received<V>): Presentation
+export interface ListOptions {
+  readonly columns: readonly Column[]
+  /** The columns on a terminal, where they are others. */
+  readonly screenColumns?: readonly Column[]
   /**
    * Returns what ends a list on a terminal, instead of the notes about its range and length on standard error;
    * undefined where the notes say it. `records` are those that the last page has.
@@ -54,19 +54,20 @@ export interface ListOptions<V> {
 }
 
 /** Prints the records of a list as they arrive. Returns exit code 0; throws an error for an incomplete list. */
-export async function runList<V extends RequestValues>(
+export async function runList(
   cli: Cli,
-  { operation, values, overrides }: ServiceRequest<V>,
-  { present, ending }: ListOptions<V>,
+  { operation, values, overrides }: ServiceRequest,
+  { columns, screenColumns = columns, ending }: ListOptions,
 ): Promise<number> {
   const { host, logger, printer, messages } = cli
   const list = operation.list?.(values, cli.startedAt, cli.client().nameOf)
   if (list === undefined) throw new Error(`${operation.route} is no list`)
   const output = printer.list(list.operation.pages?.key ?? '')
-  const resultOfPage = (records: readonly JsonObject[]): Result => {
-    const response = { records, bytes: new Uint8Array() }
-    return { records, ...shownResult(present({ response, values, overrides, showsSheet: false })) }
-  }
+  const resultOfPage = (records: readonly JsonObject[]): Result => ({
+    records,
+    columns,
+    screen: () => ({ columns: screenColumns, rows: records }),
+  })
   /** Prints the last page; returns what is left to say about the list. */
   const finish = async (records: readonly JsonObject[], end: ListEnd) => {
     const lastLines = drawsResults(cli) ? ending?.({ ...end, records }) : undefined

@@ -10,7 +10,7 @@ import { fieldNames } from '../api/operations/fields.ts'
 import { serviceOperations } from '../api/operations/index.ts'
 import { bodyTooLargeError, sentBody } from '../api/request.ts'
 import type { ResponseBody, ResponseDecoder } from '../api/response.ts'
-import { runRequests } from '../cli/calls.ts'
+import { call, forEach, show } from '../cli/calls.ts'
 import { command } from '../cli/command.ts'
 import type { RecordFields } from '../cli/fields.ts'
 import { openInput } from '../cli/input-files.ts'
@@ -256,6 +256,7 @@ export const apiCommand = command({
     const values = new Map([['body', () => body]])
     const request = await resolveRequest(operation, { values, overrides }, callerOf(cli.settings))
     const named = namedIn(sentBody(operation, request.values, request))
-    return runRequests(cli, [{ ...request, values: { ...request.values, ...named } }], {})
+    const typed = { ...request, values: { ...request.values, ...named } }
+    return forEach(cli, [typed], async () => show(await call(cli, typed)))
   },
 })

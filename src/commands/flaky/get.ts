@@ -1,11 +1,10 @@
 import { getTestDetails } from '../../api/operations/tests.ts'
-import { runRequests } from '../../cli/calls.ts'
+import { call, forEach, isSheet, show, webPage } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { argument, option, typedInput } from '../../cli/inputs.ts'
-import type { Presentation } from '../../cli/presentation.ts'
 import { requestOf } from '../../cli/requests.ts'
 import { ageOf, describeSince, formatAgo, formatInteger, formatRate, pluralize } from '../../domain/format.ts'
 import { maxWindow } from '../../domain/limits.ts'
@@ -290,15 +289,17 @@ export const flakyGetCommand = command({
     const [testId = values.testId] = isUuid(values.testId)
       ? []
       : await findTests(cli, [values.testId], searchRequest(values, window, cli))
-    return runRequests(cli, [{ ...request, values: { ...values, testId } }], {
-      web,
-      present: ({ response, showsSheet }) => presentTest(response.records[0] ?? {}, showsSheet, cli),
+    const found = { ...request, values: { ...values, testId } }
+    return forEach(cli, [found], async () => {
+      const sent = await call(cli, found)
+      const [test = {}] = sent.response.records
+      const opens = web ? await webPage(cli, getString(test, 'html_url')) : undefined
+      return { ...show(sent, testTable(test, cli)), opens }
     })
   },
 })
 
-function presentTest(test: JsonObject, showsSheet: boolean, cli: Cli): Presentation {
-  const page = getString(test, 'html_url')
+function testTable(test: JsonObject, cli: Cli) {
   const table = keyValueTable(test, factColumns)
   const failures = failuresOf(test).map(({ title, head, text }) => ({
     field: title,
@@ -307,7 +308,6 @@ function presentTest(test: JsonObject, showsSheet: boolean, cli: Cli): Presentat
   return {
     ...table,
     rows: [...table.rows, ...failures],
-    ...(page === undefined ? {} : { page }),
-    screen: () => (showsSheet ? { heading: testSheet(test, cli) } : table),
+    screen: () => (isSheet([test], cli) ? { heading: testSheet(test, cli) } : table),
   }
 }

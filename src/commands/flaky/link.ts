@@ -1,6 +1,6 @@
 import type { ParamValues } from '../../api/operation.ts'
 import { linkTicketToTestCase } from '../../api/operations/tests.ts'
-import { runRequests } from '../../cli/calls.ts'
+import { call, forEach, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { readInputItems } from '../../cli/common-inputs.ts'
@@ -79,13 +79,12 @@ export const flakyLinkCommand = command({
     }))
     // A link that is listed twice is sent once.
     const unique = new Map(links.map(link => [resourceName(link.values), link]))
-    return runRequests(cli, [...unique.values()], {
-      // A link that was sent is never sent again: what comes after a failure is left to the user.
-      stopOnError: true,
-      present: ({ values: { testId, ticket } }) => ({
-        sentence: `Linked ticket ${ticket} to test ${testId}.`,
-      }),
-    })
+    const link = async (request: LinkRequest) => {
+      const { testId, ticket } = request.values
+      return show(await call(cli, request), `Linked ticket ${ticket} to test ${testId}.`)
+    }
+    // A link that was sent is never sent again: what comes after a failure is left to the user.
+    return forEach(cli, [...unique.values()], link, { stopOnError: true })
   },
 })
 

@@ -139,10 +139,8 @@ export const flakyListCommand = command({
   ],
   run: ({ request }, cli) =>
     runList(cli, request, {
-      present: ({ response: { records } }) => ({
-        columns: cli.options.format.isWide ? csvColumns : failingColumns,
-        screen: () => ({ columns: failingScreenColumns, rows: records }),
-      }),
+      columns: cli.options.format.isWide ? csvColumns : failingColumns,
+      screenColumns: failingScreenColumns,
       ending: end => listEnding(end, request.values, cli),
     }),
 })

@@ -51,10 +51,8 @@ export const flakyQuarantinedCommand = command({
   examples: ['mergeq flaky quarantined', "mergeq flaky quarantined --owner @acme/web --name 'Cart*' --json"],
   run: ({ request }, cli) =>
     runList(cli, request, {
-      present: ({ response: { records } }) => ({
-        columns: quarantinedColumns,
-        screen: () => ({ columns: quarantinedScreenColumns, rows: records }),
-      }),
+      columns: quarantinedColumns,
+      screenColumns: quarantinedScreenColumns,
       ending: end => statusListEnding('quarantined', end, request.values, cli),
     }),
 })

@@ -41,10 +41,8 @@ export const flakyUnhealthyCommand = command({
   run({ request }, cli) {
     const adjective = request.values.status?.toLowerCase() ?? 'flaky or broken'
     return runList(cli, request, {
-      present: ({ response: { records } }) => ({
-        columns: unhealthyColumns,
-        screen: () => ({ columns: unhealthyScreenColumns, rows: records }),
-      }),
+      columns: unhealthyColumns,
+      screenColumns: unhealthyScreenColumns,
       ending: end => statusListEnding(adjective, end, request.values, cli),
     })
   },

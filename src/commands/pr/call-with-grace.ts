@@ -1,8 +1,5 @@
-import type { CallResult } from '../../api/call.ts'
-import type { Params } from '../../api/operation.ts'
-import { call } from '../../cli/calls.ts'
+import { call, type Sent } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
-import type { RequestValues } from '../../cli/presentation.ts'
 import type { Judgement } from '../../domain/wait-state.ts'
 import { isNotFound } from '../../errors.ts'
 import type { ServiceRequest } from '../../methods/resolve.ts'
@@ -10,12 +7,12 @@ import { startWaitTime } from '../../wait/limits.ts'
 import { automaticDelay, poll, type Reading, readingOf } from '../../wait/poll.ts'
 
 /** Sends a request again and again while the service does not know its pull request, for up to `grace` milliseconds. */
-export async function callWithGrace<V extends RequestValues>(
+export async function callWithGrace<V extends ServiceRequest['values']>(
   cli: Cli,
   request: ServiceRequest<V>,
   grace: number,
-): Promise<CallResult<Params>> {
-  let last: Reading<CallResult<Params>> | undefined
+): Promise<Sent<V>> {
+  let last: Reading<Sent<V>> | undefined
   /** Reads whether the service knows the pull request. */
   const read = async (): Promise<Reading<boolean>> => {
     last = await readingOf(() => call(cli, request))

@@ -1,5 +1,5 @@
 import { cancelPullRequest, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
-import { runRequests } from '../../cli/calls.ts'
+import { call, forEach, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { pullRequestArguments, yesInput } from '../../cli/common-inputs.ts'
@@ -49,11 +49,12 @@ export const prCancelCommand = command({
       const described = canPrompt(cli) ? await describeCancellation(pullRequests, cli) : {}
       await confirm({ ...described, question: 'Continue?', expectedInput: 'y' }, cli)
     }
-    return runRequests(cli, requests, {
-      explain: explainFinished(cli, ['ok', 'failed', 'cancelled']),
-      present: ({ values: { pr, targetBranch } }) => ({
-        sentence: `Cancelled #${pr}: removed from the queue for ${targetBranch}.`,
-      }),
+    return forEach(cli, requests, async request => {
+      const { pr, targetBranch } = request.values
+      const sent = await call(cli, request).catch(
+        explainFinished(cli, request, ['ok', 'failed', 'cancelled']),
+      )
+      return show(sent, `Cancelled #${pr}: removed from the queue for ${targetBranch}.`)
     })
   },
 })

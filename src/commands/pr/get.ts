@@ -2,13 +2,12 @@ import { tryRead } from '../../api/extra-reads.ts'
 import type { ParamValues } from '../../api/operation.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { runRequests } from '../../cli/calls.ts'
+import { call, forEach, forPerson, isSheet, type Sent, show, webPage } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { pullRequestArguments, pullRequestNumber, webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { flag, type Input, option } from '../../cli/inputs.ts'
-import type { Presentation, Received } from '../../cli/presentation.ts'
 import { requestsOf } from '../../cli/requests.ts'
 import { nameIn, stateOfEvent } from '../../domain/departure.ts'
 import { readinessFindings } from '../../domain/explain/readiness.ts'
@@ -23,11 +22,13 @@ import {
 } from '../../domain/states.ts'
 import { testRunOf } from '../../domain/test-run.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
+import type { Repository } from '../../domain/values/repository.ts'
 import { waitOptions } from '../../domain/wait-options.ts'
 import { usageError } from '../../errors.ts'
 import { getArray, getNumber, getString, isObject, type JsonObject, stringifyJson } from '../../json.ts'
+import type { ServiceRequest } from '../../methods/resolve.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
-import { columns, pullRequestColumns, withLinks } from '../../output/view.ts'
+import { columns, pullRequestColumns, type Result, withLinks } from '../../output/view.ts'
 
 const pullRequestOrHead: Input<number | undefined> = {
   ...pullRequestArguments,
@@ -161,52 +162,62 @@ export const prGetCommand = command({
     'mergeq pr get 123 --exit-status  # exits with 8 if it is still queued',
   ],
   run: ({ requests, grace, exitStatus, web }, cli) =>
-    runRequests(cli, requests, {
-      web,
-      ...(grace === 0
-        ? {}
-        : {
-            send: async request => {
-              const { callWithGrace } = await import('./call-with-grace.ts')
-              return callWithGrace(cli, request, grace)
-            },
-          }),
+    forEach(cli, requests, async request => {
+      const { repo, targetBranch } = request.values
+      const isOnly = requests.length === 1
       // The queue has the position of a single pull request.
-      before: async ({ repo, targetBranch }) =>
-        requests.length > 1
-          ? undefined
-          : (await tryRead(cli.client(), getQueue, { repo, targetBranch }, { once: true })).record,
-      present(received) {
-        const [record = {}] = received.response.records
-        return {
-          ...presentRecord(record, received, cli),
-          ...(exitStatus ? { exit: outcomeOfRecord(record) } : {}),
-        }
-      },
+      const queue = isOnly
+        ? await forPerson(cli, () => tryRead(cli.client(), getQueue, { repo, targetBranch }, { once: true }))
+        : undefined
+      const sent = await send(request, grace, cli)
+      const [record = {}] = sent.response.records
+      const page = pageOf({ prNumber: sent.values.pr, ...record }, repo)
+      return {
+        ...showRecord(sent, queue?.record, isSheet(requests, cli), cli),
+        opens: web ? await webPage(cli, page) : undefined,
+        exit: exitStatus ? outcomeOfRecord(record) : 'ok',
+      }
     }),
 })
+
+async function send<V extends ServiceRequest['values']>(
+  request: ServiceRequest<V>,
+  grace: number,
+  cli: Cli,
+): Promise<Sent<V>> {
+  if (grace === 0) return call(cli, request)
+  const { callWithGrace } = await import('./call-with-grace.ts')
+  return callWithGrace(cli, request, grace)
+}
+
+function pageOf(record: JsonObject, repo: Repository): string | undefined {
+  const number = getNumber(record, 'prNumber')
+  return number === undefined ? undefined : urlOfPullRequest(repo, number)
+}
 
 type GetValues = Omit<ParamValues<typeof getSubmittedPullRequest.params>, 'pr'> & {
   /** Undefined with `--head`. */
   readonly pr: number | undefined
 }
 
-function presentRecord(
-  record: JsonObject,
-  { values, before, showsSheet }: Received<GetValues>,
+function showRecord(
+  sent: Sent<GetValues>,
+  queue: JsonObject | undefined,
+  showsSheet: boolean,
   cli: Cli,
-): Presentation {
+): Result {
+  const { values } = sent
+  const [record = {}] = sent.response.records
   const { repo, targetBranch, pr, includeTimeline, includeEstimatedTimeToMerge } = values
   const numbered = { prNumber: pr, ...record }
   const number = getNumber(numbered, 'prNumber')
-  const page = number === undefined ? undefined : urlOfPullRequest(repo, number)
+  const page = pageOf(numbered, repo)
   const events = eventsOf(numbered)
   const isTimeline = includeTimeline === true && cli.options.fields.length === 0
-  return {
+  return show(sent, {
     ...(isTimeline
       ? { columns: [...columns(['PR', 'prNumber', 'pr']), ...timelineColumns], rows: events }
       : { columns: recordColumns, rows: [numbered] }),
-    ...(page === undefined ? {} : { page }),
     screen() {
       if (!showsSheet && !includeTimeline && !includeEstimatedTimeToMerge)
         return {
@@ -214,7 +225,7 @@ function presentRecord(
           rows: [numbered],
         }
       const shown = includeEstimatedTimeToMerge ? { ...record, estimate: estimateText(record) } : record
-      const entries = queueEntries(before ?? {})
+      const entries = queueEntries(queue ?? {})
       const position = entries.find(entry => entry.pr === number)?.position
       const place = position === undefined ? '' : `, ${formatOrdinal(position)} of ${entries.length}`
       const why =
@@ -225,5 +236,5 @@ function presentRecord(
       const heading = [...lines, ...why]
       return events.length === 0 ? { heading } : { heading, columns: timelineColumns, rows: events }
     },
-  }
+  })
 }

@@ -89,7 +89,7 @@ export const prListCommand = command({
   run({ request }, cli) {
     const shownColumns = withLinks(listColumns, pr => urlOfPullRequest(request.values.repo, pr))
     return runList(cli, request, {
-      present: () => ({ columns: shownColumns }),
+      columns: shownColumns,
       ending({ shown, complete, isBroken }) {
         if (isBroken) return undefined
         const queue = describeSelection(request.values, cli.startedAt)

@@ -1,10 +1,11 @@
 import { type CallOptions, readIfFound } from '../../api/call.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { explained } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { readsMore } from '../../cli/context.ts'
 import { outcomeOfRecord } from '../../domain/states.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
-import { extendError, type MergeqError } from '../../errors.ts'
+import { extendError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ServiceRequest } from '../../methods/resolve.ts'
 
@@ -30,9 +31,12 @@ const sentences = { ok: 'is already merged', failed: 'has already failed', cance
  * puts the outcome of the pull request before the message of the error. Another error, or one about a pull request that
  * has none of the outcomes, stays as it is.
  */
-export const explainFinished =
-  (cli: Cli, outcomes: readonly (keyof typeof sentences)[]) =>
-  async (failure: MergeqError, request: ServiceRequest<RequestedPullRequest>): Promise<MergeqError> => {
+export const explainFinished = (
+  cli: Cli,
+  request: ServiceRequest<RequestedPullRequest>,
+  outcomes: readonly (keyof typeof sentences)[],
+) =>
+  explained(cli, async failure => {
     const isRejected = failure.kind === 'not-found' || failure.kind === 'refused'
     const isForPerson = cli.host.err.terminal && cli.options.format.isForPeople
     const isUnchanged = failure.details.delivery === 'not-applied'
@@ -46,4 +50,4 @@ export const explainFinished =
     const details = cli.settings.commandLine(['pr', 'get', pr], { repo, targetBranch })
     const hint = `Nothing was changed. For details, run: ${details}`
     return extendError(failure, { hint }, `#${pr} ${sentences[outcome]}.`)
-  }
+  })

@@ -1,5 +1,5 @@
 import { getSubmittedPullRequest, restartTestsOnPullRequest } from '../../api/operations/pull-requests.ts'
-import { runRequests } from '../../cli/calls.ts'
+import { call, forEach, show } from '../../cli/calls.ts'
 import { command } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
 import { requestsOf } from '../../cli/requests.ts'
@@ -13,8 +13,10 @@ export const prRestartCommand = command({
   options: { requests: requestsOf(restartTestsOnPullRequest, { pr: pullRequestArguments }) },
   examples: ['mergeq pr restart 123'],
   run: ({ requests }, cli) =>
-    runRequests(cli, requests, {
-      explain: explainFinished(cli, ['ok', 'failed', 'cancelled']),
-      present: ({ values: { pr } }) => ({ sentence: `Requested a restart of the tests of #${pr}.` }),
+    forEach(cli, requests, async request => {
+      const sent = await call(cli, request).catch(
+        explainFinished(cli, request, ['ok', 'failed', 'cancelled']),
+      )
+      return show(sent, `Requested a restart of the tests of #${request.values.pr}.`)
     }),
 })

@@ -1,8 +1,7 @@
 import { tryRead } from '../../api/extra-reads.ts'
 import { getSubmittedPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
-import { call, runRequests } from '../../cli/calls.ts'
+import { call, forEach, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
-import type { RequestValues } from '../../cli/presentation.ts'
 import { type RequestResult, warnUnfinished, withResource } from '../../cli/report.ts'
 import { nextCommands } from '../../config/next-commands.ts'
 import { outcomeOfRecord, stateOf } from '../../domain/states.ts'
@@ -17,7 +16,7 @@ import { findHead, findOtherHead } from './head.ts'
 import { readRecord } from './reads.ts'
 import { startCommandWait, WaitReporter } from './wait-report.ts'
 
-type SubmitRequest = ServiceRequest<RequestedPullRequest & RequestValues>
+type SubmitRequest = ServiceRequest<RequestedPullRequest>
 
 /** Which failures `pr land` submits again after. */
 export type Resubmit = 'safe' | 'any'
@@ -44,7 +43,8 @@ export async function submitAndWait(
   resubmit: Resubmit = 'safe',
 ): Promise<number> {
   // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
-  if (cli.options.dryRun) return runRequests(cli, requests, { atOnce: 1 })
+  if (cli.options.dryRun)
+    return forEach(cli, requests, async request => show(await call(cli, request)), { atOnce: 1 })
   const wait = await startCommandWait(options, cli)
   const requestOf = new Map(requests.map(request => [{ values: request.values, overrides: [] }, request]))
   const own = [...requestOf.keys()]
@@ -137,7 +137,7 @@ async function send(
     attempt: { ...attempt, submitted, unknown },
   })
   try {
-    await call(cli, submitRequest, { limits })
+    await call(cli, submitRequest, limits)
     return { item: sentItem(true) }
   } catch (error) {
     const failure = failureOrThrow(error)

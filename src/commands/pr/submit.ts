@@ -7,7 +7,7 @@ import {
   submitPullRequest,
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { runRequests } from '../../cli/calls.ts'
+import { call, forEach, forPerson, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
@@ -122,18 +122,19 @@ export const prSubmitCommand = command({
       const { checkHead } = await import('./head.ts')
       await checkHead(only.values, head, cli)
     }
-    const code = await runRequests(cli, requests, {
-      // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
-      atOnce: 1,
-      before: values => readRecordOnce(values, cli),
-      explain: explainFinished(cli, ['ok']),
-      present: ({ values: { pr, targetBranch, priority }, before }) => ({
-        sentence:
-          before?.isCurrentlySubmittedToQueue === true
-            ? describeResubmission(pr, before, priority)
-            : `Submitted #${pr} to the queue for ${targetBranch}.`,
-      }),
-    })
+    const submit = async (request: (typeof requests)[number]) => {
+      const { pr, targetBranch, priority } = request.values
+      const before = await forPerson(cli, () => readRecordOnce(request.values, cli))
+      const sent = await call(cli, request).catch(explainFinished(cli, request, ['ok']))
+      return show(
+        sent,
+        before?.isCurrentlySubmittedToQueue === true
+          ? describeResubmission(pr, before, priority)
+          : `Submitted #${pr} to the queue for ${targetBranch}.`,
+      )
+    }
+    // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
+    const code = await forEach(cli, requests, submit, { atOnce: 1 })
     if (code === 0) await suggestWait(requests, cli)
     return code
   },

@@ -1,5 +1,5 @@
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
-import { runRequests } from '../../cli/calls.ts'
+import { call, forEach, forPerson, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { argsForPullRequest, pullRequestArguments } from '../../cli/common-inputs.ts'
@@ -11,7 +11,7 @@ import { isPullRequestReference, type RequestedPullRequest } from '../../domain/
 import type { ImpactedTargets } from '../../domain/values/target-list.ts'
 import { choice } from '../../domain/values/types.ts'
 import { usageError, withName } from '../../errors.ts'
-import { getString, type JsonObject } from '../../json.ts'
+import { getString } from '../../json.ts'
 import { setImpactedTargets } from '../../methods/pull-requests.ts'
 import { readRecordOnce } from './reads.ts'
 
@@ -147,19 +147,20 @@ export const prTargetsCommand = command({
     'mergeq pr targets 123 --all',
   ],
   run: ({ request }, cli) =>
-    runRequests(cli, [request], {
-      before: values => warnOfOtherHead(values, cli),
-      present: ({ values: { pr, sha, targets } }) => ({
-        sentence: `Set the impacted targets of #${pr}${sha === undefined ? '' : ` at ${sha.slice(0, 7)}`}: ${describe(targets)}.`,
-      }),
+    forEach(cli, [request], async () => {
+      await forPerson(cli, () => warnOfOtherHead(request.values, cli))
+      const sent = await call(cli, request)
+      const { pr, sha, targets } = sent.values
+      const commit = sha === undefined ? '' : ` at ${sha.slice(0, 7)}`
+      return show(sent, `Set the impacted targets of #${pr}${commit}: ${describe(targets)}.`)
     }),
 })
 
-/** Warns if the targets are set at another commit than the head. Returns the record of the pull request. */
+/** Warns if the targets are set at another commit than the head. */
 async function warnOfOtherHead(
   pullRequest: RequestedPullRequest & { readonly sha: string | undefined },
   cli: Cli,
-): Promise<JsonObject | undefined> {
+): Promise<void> {
   const { pr, sha } = pullRequest
   const record = await readRecordOnce(pullRequest, cli)
   const head = getString(record ?? {}, 'prSha')
@@ -167,7 +168,6 @@ async function warnOfOtherHead(
     await cli.logger.warn(
       `The head of #${pr} is ${head.slice(0, 7)}, but the targets are set at ${sha.slice(0, 7)}. To set them at its head, add --sha ${head}.`,
     )
-  return record
 }
 
 function describe({ list, number, dropped }: ImpactedTargets): string {

@@ -1,18 +1,15 @@
-import type { CallResult } from '../../api/call.ts'
 import { tryRead } from '../../api/extra-reads.ts'
-import type { Params } from '../../api/operation.ts'
 import {
   getMergeQueueTestingDetails,
   getPartialPullRequest,
   getSubmittedPullRequest,
 } from '../../api/operations/pull-requests.ts'
-import { call } from '../../cli/calls.ts'
+import { call, forEach, type Sent, show, webPage } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { argsForPullRequest, pullRequestNumber, webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, option, typedInput } from '../../cli/inputs.ts'
-import { type Presentation, printResponse } from '../../cli/presentation.ts'
 import { requestOf } from '../../cli/requests.ts'
 import { shorten } from '../../domain/format.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
@@ -159,7 +156,7 @@ type TestRunValues = {
  * Reads a test run. A service that finds no run by pull request refuses with 400; then the record of the pull request,
  * or its timeline, may name the newest run (docs/reference/service.md, "getMergeQueueTestingDetails").
  */
-async function readTestRun(cli: Cli, request: ServiceRequest<TestRunValues>): Promise<CallResult<Params>> {
+async function readTestRun(cli: Cli, request: ServiceRequest<TestRunValues>): Promise<Sent<TestRunValues>> {
   const { repo, targetBranch, pr } = request.values
   try {
     return await call(cli, request)
@@ -192,17 +189,6 @@ function explainMissingRun(failure: MergeqError, pr: number, state: string, comm
   return extendError(failure, { hint }, `No test run of #${pr} is known.`)
 }
 
-function presentTestRun(run: JsonObject, repo: Repository): Presentation {
-  const checks = readChecks(run)
-  const page = pageOf(checks)
-  return {
-    columns: checkColumns,
-    rows: checks,
-    ...(page === undefined ? {} : { page }),
-    screen: () => ({ heading: testRunLines(run, checks, repo) }),
-  }
-}
-
 export const prTestingCommand = command({
   name: 'pr testing',
   summary: 'Show a test run: its checks and pull requests',
@@ -215,19 +201,13 @@ export const prTestingCommand = command({
   // A row is made from several fields: a check run and a status have other names for the same thing.
   fields: serviceRecord(getMergeQueueTestingDetails, checkColumns),
   examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing 123 --json'],
-  async run({ request, web }, cli) {
-    const called = await readTestRun(cli, request)
-    const code = await printResponse(
-      cli,
-      request,
-      { called },
-      {
-        web,
-        showsSheet: true,
-        present: ({ response, values: { repo } }) => presentTestRun(response.records[0] ?? {}, repo),
-      },
-    )
-    await cli.printer.end()
-    return code
-  },
+  run: ({ request, web }, cli) =>
+    forEach(cli, [request], async () => {
+      const sent = await readTestRun(cli, request)
+      const [run = {}] = sent.response.records
+      const checks = readChecks(run)
+      const screen = () => ({ heading: testRunLines(run, checks, request.values.repo) })
+      const opens = web ? await webPage(cli, pageOf(checks)) : undefined
+      return { ...show(sent, { columns: checkColumns, rows: checks, screen }), opens }
+    }),
 })

@@ -1,7 +1,7 @@
 import { tryRead } from '../../api/extra-reads.ts'
 import * as operations from '../../api/operations/queues.ts'
 import { emptyDecoder } from '../../api/response.ts'
-import { runRequests } from '../../cli/calls.ts'
+import { call, forEach, forPerson, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { requestOf } from '../../cli/requests.ts'
 import { pluralize } from '../../domain/format.ts'
@@ -57,13 +57,17 @@ export const stateRequest = (state: SettableState) =>
 
 /** Sends the request that sets a state, and says what changes. Returns the exit code. */
 export const changeState = (cli: Cli, request: StateRequest): Promise<number> =>
-  runRequests(cli, [request], {
-    before: async ({ repo, targetBranch }) =>
-      (await tryRead(cli.client(), getQueue, { repo, targetBranch }, { once: true })).record,
-    present: ({ values: { state, repo, targetBranch }, before }) => ({
-      sentence:
-        before === undefined
-          ? `The queue for ${queueName({ repo, targetBranch })} is now ${stateWords(state)}.`
-          : describeStateChange(state, targetBranch, before),
-    }),
+  forEach(cli, [request], async () => {
+    const { state, repo, targetBranch } = request.values
+    const before = await forPerson(
+      cli,
+      async () => (await tryRead(cli.client(), getQueue, { repo, targetBranch }, { once: true })).record,
+    )
+    const sent = await call(cli, request)
+    return show(
+      sent,
+      before === undefined
+        ? `The queue for ${queueName({ repo, targetBranch })} is now ${stateWords(state)}.`
+        : describeStateChange(state, targetBranch, before),
+    )
   })

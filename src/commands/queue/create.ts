@@ -1,5 +1,5 @@
 import { createQueue } from '../../api/operations/queues.ts'
-import { runRequests } from '../../cli/calls.ts'
+import { call, forEach, show } from '../../cli/calls.ts'
 import { command } from '../../cli/command.ts'
 import { requestOf } from '../../cli/requests.ts'
 import { queueName } from '../../domain/values/repository.ts'
@@ -11,9 +11,7 @@ export const queueCreateCommand = command({
   options: { request: requestOf(createQueue) },
   examples: ['mergeq queue create --target-branch release --concurrency 2'],
   run: ({ request }, cli) =>
-    runRequests(cli, [request], {
-      present: ({ values: { repo, targetBranch } }) => ({
-        sentence: `Created the queue for ${queueName({ repo, targetBranch })}.`,
-      }),
-    }),
+    forEach(cli, [request], async () =>
+      show(await call(cli, request), `Created the queue for ${queueName(request.values)}.`),
+    ),
 })

@@ -1,6 +1,6 @@
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { deleteQueue, getQueue } from '../../api/operations/queues.ts'
-import { call, runRequests } from '../../cli/calls.ts'
+import { call, explained, forEach, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
@@ -107,9 +107,11 @@ export const queueDeleteCommand = command({
     if (!yes) await confirm({ statement, list, question, expectedInput: targetBranch }, cli)
     const exitCode = cancels ? await cancelAll(values, cli) : 0
     if (exitCode !== 0) return exitCode
-    return runRequests(cli, [request], {
-      explain: failure => explainError(failure, values, cli),
-      present: () => ({ sentence: `Deleted the queue for ${name}.` }),
+    return forEach(cli, [request], async () => {
+      const sent = await call(cli, request).catch(
+        explained(cli, failure => explainError(failure, values, cli)),
+      )
+      return show(sent, `Deleted the queue for ${name}.`)
     })
   },
 })

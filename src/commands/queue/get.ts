@@ -1,11 +1,10 @@
 import { entryRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { call } from '../../cli/calls.ts'
+import { call, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { hasName, type RecordFields, serviceRecord } from '../../cli/fields.ts'
-import { responseResult } from '../../cli/presentation.ts'
 import { requestOf } from '../../cli/requests.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
 import { positionEntries } from '../../domain/queue-entries.ts'
@@ -75,14 +74,14 @@ export async function printQueue(queueRequest: QueueRequest, cli: Cli): Promise<
     selectableFields(args) === entryFields ||
     (options.format.prints === 'records' && options.fields.length === 0)
   const request = { ...queueRequest, operation: hasEntries ? getEntries : getQueue }
-  const [{ response }, usual] = await Promise.all([
+  const [sent, usual] = await Promise.all([
     call(cli, request),
     results === 'screen' ? readUsualTime(cli.client(), values) : undefined,
   ])
-  const { records } = response
+  const { records } = sent.response
   const queue = hasEntries ? { enqueuedPullRequests: records } : (records[0] ?? {})
   await printer.print(
-    responseResult(response, {
+    show(sent, {
       columns: entryColumns,
       rows: positionEntries(queue),
       screen: () =>

@@ -2,13 +2,12 @@ import { tryRead } from '../../api/extra-reads.ts'
 import type { BodyOverride, ParamValues } from '../../api/operation.ts'
 import { fieldNames } from '../../api/operations/fields.ts'
 import { getQueue, queueSettingsRecord } from '../../api/operations/queues.ts'
-import { runRequests } from '../../cli/calls.ts'
+import { call, forEach, forPerson, type Sent, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { withoutDryRun } from '../../cli/dry-run.ts'
 import { receiptRecord } from '../../cli/fields.ts'
 import { kebabCase, typedName } from '../../cli/inputs.ts'
-import type { Presentation, Received } from '../../cli/presentation.ts'
 import { requestOf } from '../../cli/requests.ts'
 import { isEmpty } from '../../domain/queue-file.ts'
 import { queueSettings } from '../../domain/queue-settings.ts'
@@ -18,7 +17,7 @@ import { queueName } from '../../domain/values/repository.ts'
 import { type Json, type JsonObject, stringifyJson } from '../../json.ts'
 import { updateQueue } from '../../methods/queues.ts'
 import type { ServiceRequest } from '../../methods/resolve.ts'
-import { columns, keyValueTable } from '../../output/view.ts'
+import { columns, keyValueTable, type Result } from '../../output/view.ts'
 import { formatSetting, type QueueParams } from './plan.ts'
 
 type Settings = Readonly<Record<string, Json | undefined>>
@@ -84,18 +83,14 @@ export const queueUpdateCommand = command({
   examples: ['mergeq queue update --concurrency 5 --batch', 'mergeq queue update --set newSetting=true'],
   async run({ request }, cli) {
     if (cli.options.dryRun && cli.results === 'screen') await showChanges(request, withoutDryRun(cli))
-    let received: Received<Values> | undefined
-    const code = await runRequests(cli, [request], {
-      before: ({ repo, targetBranch }) => readBefore({ repo, targetBranch }, cli),
-      present(each) {
-        received = each
-        return presentUpdate(each)
-      },
+    const { repo, targetBranch, ...options } = request.values
+    let before: JsonObject | undefined
+    const code = await forEach(cli, [request], async () => {
+      before = await forPerson(cli, () => readBefore({ repo, targetBranch }, cli))
+      return showUpdate(await call(cli, request), before)
     })
-    if (received?.before === undefined) return code
-    const { repo, targetBranch, ...options } = received.values
-    const sent = sentSettings(options, received.overrides)
-    await suggestUndo({ repo, targetBranch }, sent, received.before, cli)
+    if (code === 0 && before !== undefined)
+      await suggestUndo({ repo, targetBranch }, sentSettings(options, request.overrides), before, cli)
     return code
   },
 })
@@ -139,25 +134,22 @@ export async function suggestUndo(
 }
 
 /** Shows what changed or, where the settings from before are not known, the settings that the service returned. */
-function presentUpdate({
-  response,
-  values: { repo, targetBranch, ...options },
-  before,
-  overrides,
-}: Received<Values>): Presentation {
-  const [queue] = response.records
+function showUpdate(sent: Sent<Values>, before: JsonObject | undefined): Result {
+  const { repo, targetBranch, ...options } = sent.values
+  const { overrides } = sent.request
+  const [queue] = sent.response.records
   const sentence = `Updated the queue for ${queueName({ repo, targetBranch })}`
   const texts = before && describeUpdate(sentSettings(options, overrides), before, queue ?? {})
   const changes = texts && `${targetBranch}: ${texts.join(', ') || 'no setting changed'}`
-  if (queue === undefined) return { sentence: changes ?? `${sentence}.` }
+  if (queue === undefined) return show(sent, changes ?? `${sentence}.`)
   const settings = Object.keys(queue).filter(key => key !== 'enqueuedPullRequests')
   const table = keyValueTable(queue, columns(...settings.map(key => [key, key] as const)))
   if (texts !== undefined && texts.length > 1)
-    return { ...table, screen: () => ({ heading: [`${targetBranch}:`, ...texts.map(text => `  ${text}`)] }) }
-  return {
-    ...table,
-    ...(changes === undefined
-      ? { screen: () => ({ heading: [`${sentence}:`], ...table }) }
-      : { sentence: changes }),
-  }
+    return show(sent, {
+      ...table,
+      screen: () => ({ heading: [`${targetBranch}:`, ...texts.map(text => `  ${text}`)] }),
+    })
+  const screen = () =>
+    changes === undefined ? { heading: [`${sentence}:`], ...table } : { sentence: changes }
+  return show(sent, { ...table, screen })
 }
