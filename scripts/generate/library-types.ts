@@ -1,14 +1,15 @@
 // Renders the published types of the library: those of src/library/types.ts, the kinds of errors, and the types of
 // the operations. The build writes them.
+
+import type { Operation } from '../../src/api/operation.ts'
 import { operationMethod } from '../../src/api/operation.ts'
 import type { Field, RecordType } from '../../src/api/operations/fields.ts'
+import { clientOperations } from '../../src/api/operations/index.ts'
 import { sandboxTypes } from '../../src/domain/values/sandbox.ts'
 import { exitCodeList } from '../../src/errors.ts'
 import { iteratorName, methodName } from '../../src/library/method-names.ts'
-import { libraryMethods } from '../../src/methods/index.ts'
-import type { Method } from '../../src/methods/method.ts'
 
-const operations: readonly Method[] = libraryMethods
+const operations: readonly Operation[] = clientOperations
 
 /** Returns a comment above a declaration. */
 const comment = (text: string | undefined, indent = ''): string =>
@@ -44,13 +45,13 @@ const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${
 /** The params that every method takes from the settings. */
 const commonOptions: readonly string[] = ['repo', 'targetBranch', 'org']
 
-const optionsName = (operation: Method): string => `${capitalized(methodName(operation))}Options`
+const optionsName = (operation: Operation): string => `${capitalized(methodName(operation))}Options`
 
 /** Whether a call without the option is an error. */
-const isRequired = (operation: Method, name: string): boolean =>
+const isRequired = (operation: Operation, name: string): boolean =>
   operation.params[name]?.required === true && operation.params[name]?.setting === undefined
 
-function declareOptions(operation: Method): string {
+function declareOptions(operation: Operation): string {
   const hasBody = operationMethod(operation.route) === 'POST'
   const own = Object.entries(operation.params).filter(
     ([name]) => !commonOptions.includes(name) && !(name === 'branch' && !hasBody),
@@ -68,7 +69,7 @@ function declareOptions(operation: Method): string {
   return `${comment(`Options of \`${methodName(operation)}\`.`)}export interface ${optionsName(operation)} extends ${hasBody ? 'BodyOptions' : 'CommonOptions'} {\n${lines.join('')}}\n`
 }
 
-function resultType(operation: Method): string {
+function resultType(operation: Operation): string {
   const { response, document, recovery, decoder } = operation
   const record = (document ?? response)?.name
   if (recovery !== undefined) return record === undefined ? 'Receipt' : `${record} | Receipt`
@@ -76,13 +77,13 @@ function resultType(operation: Method): string {
   return decoder.expects === 'text' ? `readonly ${record}[]` : record
 }
 
-function declareMethod(operation: Method): string {
+function declareMethod(operation: Operation): string {
   const summary = operation.isHostedOnly ? `${operation.summary} Hosted service only.` : operation.summary
   const isOptional = !Object.keys(operation.params).some(name => isRequired(operation, name))
   return `${comment(summary, '  ')}  ${methodName(operation)}(options${isOptional ? '?' : ''}: ${optionsName(operation)}): Promise<${resultType(operation)}>\n`
 }
 
-const declareIterator = (operation: Method): string =>
+const declareIterator = (operation: Operation): string =>
   `${comment(`Iterates over what \`${methodName(operation)}\` lists. A page is requested when the records before it were taken.`, '  ')}  ${iteratorName(operation)}(options?: ${optionsName(operation)}): AsyncGenerator<${operation.response?.name}, void>\n`
 
 const errorKinds = [...new Set(exitCodeList.map(({ kind }) => kind))].filter(kind => kind !== 'ok')

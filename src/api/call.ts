@@ -32,7 +32,7 @@ export interface CallResult<P extends Params> {
  * was applied (docs/reference/network.md, "Write recovery"). Throws an error for every other response than a
  * 2xx that can be decoded.
  */
-export async function callOperation<P extends Params>(
+async function callOnce<P extends Params>(
   client: ServiceClient,
   operation: Operation<P>,
   params: ParamValues<P>,
@@ -64,6 +64,39 @@ export async function callOperation<P extends Params>(
       throw changeError(failure, operation, request.resource)
     }
     throw failure
+  }
+}
+
+/** Calls an operation, with its fallback and with the response as it adapts it. */
+export async function callOperation<P extends Params>(
+  client: ServiceClient,
+  operation: Operation<P>,
+  values: ParamValues<P>,
+  options: CallOptions = {},
+): Promise<CallResult<P>> {
+  const result = await withFallback(client, operation, values, fitting =>
+    callOnce(client, operation, fitting, options),
+  )
+  const response = operation.adaptResponse?.(result.response, values) ?? result.response
+  return { ...result, response }
+}
+
+/** Does work with values; if their body is too large, once more with the fallback of the method. */
+async function withFallback<P extends Params, T>(
+  { logger }: Pick<ServiceClient, 'logger'>,
+  { fallback }: Operation<P>,
+  values: ParamValues<P>,
+  work: (values: ParamValues<P>) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(values)
+  } catch (error) {
+    const failure = toMergeqError(error)
+    const { status, isBodyTooLarge = false } = failure.details
+    const instead = status === 413 || isBodyTooLarge ? fallback?.(values, failure) : undefined
+    if (instead === undefined) throw error
+    await logger.warn(instead.warning)
+    return work(instead.values)
   }
 }
 

@@ -1,5 +1,6 @@
+import { defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
-import { repository, requireExactNumbers, type Type, text } from '../domain/values/types.ts'
+import { integer, repository, requireExactNumbers, type Type, text } from '../domain/values/types.ts'
 import { type MergeqError, usageError } from '../errors.ts'
 import { type EncodedJson, type Json, type JsonObject, scanJson } from '../json.ts'
 import type { RecordType } from './operations/fields.ts'
@@ -11,6 +12,12 @@ import type { DecodedResponse, ResponseDecoder } from './response.ts'
  * (docs/reference/service.md, "setImpactedTargets").
  */
 export type ParamLocation = 'body' | 'query' | `body.${string}` | `credential.${string}`
+
+/**
+ * Returns the name of a param or setting as the caller writes it: `--page-token` on the command line, `pageToken`
+ * in the library. A flag that is false may have a name of its own: `--no-quarantined`.
+ */
+export type NameOf = (name: string, value?: unknown) => string
 
 /** A value in a request: JSON, or JSON text that is already encoded. */
 export type EncodedValue = Json | EncodedJson
@@ -223,7 +230,52 @@ export interface Pages {
   idOf(record: JsonObject): string | undefined
 }
 
-/** An operation of the service: how it is requested, and how its response is read. */
+/** What was read of a list, for its summary and the members beside its records. */
+export interface ListResult {
+  readonly shown: number
+  readonly pages: number
+  readonly complete: boolean
+  /** Whether it is all of the list, not one page of it. */
+  readonly isWhole: boolean
+  /** `matching ` if a filter has hidden records, otherwise empty: a word before the noun. */
+  readonly matching: string
+  /** The members of the last document, without the records. */
+  readonly envelope: JsonObject
+  /** Whether the next page begins right after the last record: only then the token of the next page helps. */
+  readonly isContinued: boolean
+}
+
+/** A list as a caller wants it: the requests that read it, and what is given of it. */
+export interface List {
+  /** The operation that reads a page. */
+  readonly operation: Operation
+  /** The params of each part of the list with pages of its own, such as a time window, without those of a page. */
+  readonly parts: readonly Readonly<Record<string, unknown>>[]
+  /** Records per page; 100 by default. */
+  readonly pageSize?: number | undefined
+  /** How many pages are requested at most; 10,000 by default. */
+  readonly maxPages?: number | undefined
+  /** The token of the only page to read. */
+  readonly pageToken?: string | undefined
+  readonly limit?: number | undefined
+  /** Returns the name of the param that hides a record, as the caller writes it, if one does. */
+  hiddenBy(record: JsonObject): string | undefined
+  /** Whether the summary names the filters: then no other sentence does. */
+  readonly describesFilters?: boolean
+  /** Returns a hint for a list of which every record is hidden. */
+  hintIfEmpty?(): string | undefined
+  /** Sorts all records when the list has ended. Without it, records are given as they arrive. */
+  readonly order?: ((a: JsonObject, b: JsonObject) => number) | undefined
+  /** The summary of what was read: a sentence. */
+  describe(result: ListResult): string
+  /** The members beside the records in the one document for all pages. */
+  envelope(result: ListResult): JsonObject
+}
+
+/**
+ * An operation of the service: how it is requested, how its response is read, and what command line and library add
+ * to it alike, such as filters and a limit.
+ */
 export interface Operation<P extends Params = Params, R extends Route = Route> {
   readonly route: R
   /** What a call does, for the documentation of the library: a sentence. */
@@ -247,12 +299,39 @@ export interface Operation<P extends Params = Params, R extends Route = Route> {
   readonly exclusive?: readonly (readonly [string, string])[]
   /** Throws a `bad-answer` error for a response that is about something else than the request. */
   checkResponse?(response: DecodedResponse, resource: Resource): void
+  /** The name of the function of the library, if that is not the name of the operation. */
+  readonly name?: string
+  /**
+   * Returns the list that is read for these values. Throws a usage error for values that contradict each other.
+   *
+   * @param now milliseconds since 1970, from which durations are subtracted
+   */
+  list?(values: ParamValues<P>, now: number, nameOf: NameOf): List
+  /** Throws a usage error for values that are not enough; `hasOverrides`: other fields of the body were given. */
+  check?(values: ParamValues<P>, hasOverrides: boolean, nameOf: NameOf): void
+  /** Returns a response without what the service cannot leave out. */
+  adaptResponse?(response: DecodedResponse, values: ParamValues<P>): DecodedResponse
+  /**
+   * Returns values to send instead when the body is too large for the limit of docs/reference/service.md,
+   * "Limits", or for the service (413), and a warning about them. May throw an error that says more than the
+   * number of bytes.
+   */
+  fallback?(
+    values: ParamValues<P>,
+    failure: MergeqError,
+  ): { readonly values: ParamValues<P>; readonly warning: string } | undefined
 }
 
 /** Defines an operation; the params of its functions are typed from its own `params`. */
 export const defineOperation = <const P extends Params, const R extends Route>(
   operation: Operation<P, R>,
 ): Operation<P, R> => operation
+
+/** An operation with what command line and library add to it; the functions are typed from its own `params`. */
+export const extendOperation = <const P extends Params, R extends Route>(
+  operation: Operation<Params, R>,
+  own: Pick<Operation<P>, 'params' | 'list' | 'check' | 'adaptResponse' | 'fallback'>,
+): Operation<P, R> => ({ ...operation, ...own }) as Operation<P, R>
 
 export const isChange = ({ recovery }: Pick<Operation, 'recovery'>): boolean => recovery !== undefined
 
@@ -312,3 +391,20 @@ export const queueParams = {
     setting: 'targetBranch',
   }),
 }
+
+/**
+ * The params of every list: how many records, and how they are requested.
+ *
+ * @param noun the records, in the plural: `tests`
+ * @param pageSizePath the path of the body that the page size sets
+ */
+export const listParams = (noun: string, pageSizePath: string) => ({
+  limit: param(integer(1, Number.MAX_SAFE_INTEGER), `Maximum number of ${noun}`),
+  pageSize: param(integer(1, 100), `${noun.charAt(0).toUpperCase()}${noun.slice(1)} per page`, {
+    defaultText: String(defaultPageSize),
+    setsBodyPaths: [pageSizePath],
+  }),
+  maxPages: param(integer(1, Number.MAX_SAFE_INTEGER), 'Maximum number of pages to fetch', {
+    defaultText: String(defaultMaxPages),
+  }),
+})

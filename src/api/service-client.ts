@@ -9,6 +9,7 @@ import type { Logger } from '../output/logger.ts'
 import type { Redactor } from '../output/redactor.ts'
 import { isLoopback } from '../url.ts'
 import type { Advice } from './advice.ts'
+import type { NameOf } from './operation.ts'
 
 interface ServiceClientOptions {
   /** Milliseconds that an attempt may take; undefined is the default of a read or of a change. */
@@ -28,12 +29,6 @@ export interface RequestLimits {
   /** Returns the milliseconds after which the request is not sent again. */
   remaining?(): number
 }
-
-/**
- * Returns the name of a param or setting as the caller writes it: `--page-token` on the command line, `pageToken`
- * in the library. A flag that is false may have a name of its own: `--no-quarantined`.
- */
-export type NameOf = (name: string, value?: unknown) => string
 
 /** What a call of the service needs from its caller, the command line or the library. */
 export interface ServiceClient {

@@ -1,11 +1,11 @@
 import type { CallResult } from '../api/call.ts'
+import { callOperation } from '../api/call.ts'
 import { createReceipt, type Params } from '../api/operation.ts'
 import { resourceOf } from '../api/request.ts'
+import type { ServiceRequest } from '../api/resolve.ts'
 import type { RequestLimits } from '../api/service-client.ts'
 import { type ErrorKind, exitCodeOf, failureOrThrow, isNotFound, type MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import { callMethod } from '../methods/call.ts'
-import type { ServiceRequest } from '../methods/resolve.ts'
 import { type Result, rawText, receiptColumns, singleRecord } from '../output/view.ts'
 import type { Cli } from './cli.ts'
 import { readsMore } from './context.ts'
@@ -28,7 +28,7 @@ export async function call<V extends Values>(
 ): Promise<Sent<V>> {
   const { operation, values, overrides } = request
   try {
-    const result = await callMethod(cli.client(), operation, values, {
+    const result = await callOperation(cli.client(), operation, values, {
       overrides,
       limits,
     })

@@ -14,8 +14,8 @@ import {
   text,
 } from '../api/operations/fields.ts'
 import { getQueue, queueSettingsRecord } from '../api/operations/queues.ts'
+import { explanationRecord, queueSummaryRecord } from '../api/operations/records.ts'
 import { waitOutcomes } from '../domain/states.ts'
-import { explanationRecord, queueSummaryRecord } from '../methods/records.ts'
 
 const textOrNull = field('string | null')
 const flagOrNull = field('boolean | null')

@@ -1,7 +1,7 @@
 import { resourceOf } from '../api/request.ts'
+import type { ServiceRequest } from '../api/resolve.ts'
 import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
 import { isDryRunEnd, type MergeqError, toMergeqError } from '../errors.ts'
-import type { ServiceRequest } from '../methods/resolve.ts'
 import type { Cli } from './cli.ts'
 import { reportResults, resourceName, withResource } from './report.ts'
 

@@ -1,15 +1,9 @@
+import { incompleteListError, type ListEnd, type ListPage, type ReadOptions, readList } from '../api/list.ts'
+import type { List } from '../api/operation.ts'
+import type { ServiceRequest } from '../api/resolve.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import {
-  incompleteListError,
-  type List,
-  type ListEnd,
-  type ListPage,
-  type ReadOptions,
-  readList,
-} from '../methods/list.ts'
-import type { ServiceRequest } from '../methods/resolve.ts'
 import { type Column, type Result, type Screen, screenOf } from '../output/view.ts'
 import type { Cli } from './cli.ts'
 import { drawsResults } from './context.ts'

@@ -1,14 +1,13 @@
 import { hasQueue } from '../api/call.ts'
 import { tryRead } from '../api/extra-reads.ts'
-import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
+import { getMergeQueueMetrics, queuesIn } from '../api/operations/metrics.ts'
 import { resourceOf } from '../api/request.ts'
+import type { ServiceRequest } from '../api/resolve.ts'
 import { withoutMessages } from '../api/service-client.ts'
 import { joinTruncated } from '../domain/format.ts'
 import { suggestName } from '../domain/similar-name.ts'
 import { describeMissingQueue, isSameRepository, type Repository } from '../domain/values/repository.ts'
 import { extendError, type MergeqError } from '../errors.ts'
-import { queuesIn } from '../methods/metrics.ts'
-import type { ServiceRequest } from '../methods/resolve.ts'
 import type { Cli } from './cli.ts'
 
 interface QueuePlace {

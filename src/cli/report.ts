@@ -1,8 +1,8 @@
 import type { Operation, Resource } from '../api/operation.ts'
 import { resourceOf } from '../api/request.ts'
+import type { ServiceRequest } from '../api/resolve.ts'
 import { joinList } from '../domain/format.ts'
 import { extendError, isOutage, MergeqError, mostSevere, toMergeqError } from '../errors.ts'
-import type { ServiceRequest } from '../methods/resolve.ts'
 import { createAdvice } from './advice.ts'
 import type { Cli } from './cli.ts'
 

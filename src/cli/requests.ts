@@ -1,3 +1,4 @@
+import type { Operation } from '../api/operation.ts'
 import {
   type BodyOverride,
   checkOverrides,
@@ -8,12 +9,11 @@ import {
   type ParamValues,
   parseOverride,
 } from '../api/operation.ts'
+import { type Caller, resolveRequest, type ServiceRequest } from '../api/resolve.ts'
 import { settingDefinition } from '../config/setting-definitions.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
 import { memoize } from '../domain/memoize.ts'
 import { listOf, textual } from '../domain/values/types.ts'
-import type { Method } from '../methods/method.ts'
-import { type Caller, resolveRequest, type ServiceRequest } from '../methods/resolve.ts'
 import type { Cli } from './cli.ts'
 import {
   type Input,
@@ -69,10 +69,10 @@ type Replaced<P extends Params, I extends Inputs> = Omit<ParamValues<P>, keyof I
  * @param replaced inputs that replace the option of a param, by the name of the param
  */
 export function requestsOf<P extends Params, const I extends Inputs = Record<never, never>>(
-  operation: Method<P>,
+  operation: Operation<P>,
   replaced?: I,
 ): RequestsInput<readonly ServiceRequest<Replaced<P, I>>[]> {
-  const method = operation as unknown as Method
+  const method = operation as unknown as Operation
   const inputs = memoize((): Inputs => inputsOf(method.params, replaced))
   return {
     isLast: true,
@@ -89,7 +89,7 @@ export function requestsOf<P extends Params, const I extends Inputs = Record<nev
 
 /** The only request of an operation that is typed. */
 export function requestOf<P extends Params, const I extends Inputs = Record<never, never>>(
-  operation: Method<P>,
+  operation: Operation<P>,
   replaced?: I,
 ): RequestsInput<ServiceRequest<Replaced<P, I>>> {
   const requests = requestsOf(operation, replaced)
@@ -107,7 +107,7 @@ export function requestOf<P extends Params, const I extends Inputs = Record<neve
 }
 
 /** What `--set` replaces in the body of an operation, for a command that reads the rest of its requests from files. */
-export const overridesOf = (operation: Method): Input<readonly BodyOverride[]> => ({
+export const overridesOf = (operation: Operation): Input<readonly BodyOverride[]> => ({
   definitions: setDefinitions(operation),
   read: args => readOverrides(args, inputsOf(operation.params), operation.params),
 })
@@ -121,7 +121,7 @@ function inputsOf(params: Params, replaced: Inputs = {}): Inputs {
 }
 
 /** `--set` of a read is for few. */
-const setDefinitions = (operation: Method) =>
+const setDefinitions = (operation: Operation) =>
   setOption.definitions.map(each => ({ ...each, advanced: !isChange(operation) }))
 
 /** What inputs are read with: the settings, and the pull request of a command that names none. */
@@ -132,7 +132,7 @@ export const inputContext = (cli: Cli): InputContext => ({
 
 /** Reads requests of an operation, one for each pull request. Throws a usage error if any of them is wrong. */
 async function readAll(
-  operation: Method,
+  operation: Operation,
   inputs: Inputs,
   args: ParsedArgs,
   context: InputContext,
@@ -161,7 +161,7 @@ async function readAll(
   return requests
 }
 
-/** The command line as the caller of a method: errors name options. */
+/** The command line as the caller of an operation: errors name options. */
 export const callerOf = (settings: Config): Caller => ({ settings, nameOf: typedName, prefix: '' })
 
 async function findPullRequest(command: string, settings: Config, { client, options }: Cli): Promise<string> {

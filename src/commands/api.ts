@@ -9,6 +9,7 @@ import {
 import { fieldNames } from '../api/operations/fields.ts'
 import { serviceOperations } from '../api/operations/index.ts'
 import { bodyTooLargeError, sentBody } from '../api/request.ts'
+import { resolveRequest } from '../api/resolve.ts'
 import type { ResponseBody, ResponseDecoder } from '../api/response.ts'
 import { call, forEach, show } from '../cli/calls.ts'
 import { command } from '../cli/command.ts'
@@ -32,8 +33,6 @@ import {
 } from '../domain/values/types.ts'
 import { usageError, withName } from '../errors.ts'
 import { getNumber, isObject, type JsonObject, parseJson } from '../json.ts'
-import type { Method } from '../methods/method.ts'
-import { resolveRequest } from '../methods/resolve.ts'
 
 const operationNames = serviceOperations.map(({ route }) => operationName(route)).sort()
 
@@ -239,7 +238,7 @@ export const apiCommand = command({
       throw usageError('A GET request cannot have a body.', 'Omit -f, -F and --input, or use -X post.')
     const givenKeys = new Set([...Object.keys(body), ...set.map(field => field.split(/[.=]/)[0] ?? '')])
     const settings = known === undefined ? [] : settingParams(known, givenKeys, cli.args)
-    const operation: Method = {
+    const operation: Operation = {
       ...(known === undefined ? unknownOperation(name, sentMethod) : knownOperation(known)),
       route: `${sentMethod} /${name}`,
       summary: '',

@@ -1,7 +1,7 @@
 import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { getServiceStatus } from '../api/operations/status.ts'
-import { listFailingTests } from '../api/operations/tests.ts'
+import { failingTestsPage } from '../api/operations/tests.ts'
 import type { Cli } from '../cli/cli.ts'
 import { command } from '../cli/command.ts'
 import { pluralize } from '../domain/format.ts'
@@ -126,7 +126,7 @@ function checklist(reports: readonly Report[], verbose: boolean): readonly Style
 export const doctorCommand = command({
   name: 'doctor',
   summary: 'Check the setup and suggest fixes',
-  alsoSends: [getMergeQueueMetrics, getServiceStatus, listFailingTests, getQueue],
+  alsoSends: [getMergeQueueMetrics, getServiceStatus, failingTestsPage, getQueue],
   toleratesErrors: true,
   exits: ['check-failed'],
   prints: {

@@ -1,8 +1,14 @@
 import { noAdvice } from '../api/advice.ts'
+import { callOperation } from '../api/call.ts'
 import { findCurrentPullRequest } from '../api/current-pull-request.ts'
+import { explain, explanationJson } from '../api/explain.ts'
+import { incompleteListError, type ListEnd, readList } from '../api/list.ts'
+import type { List, Operation } from '../api/operation.ts'
 import { type BodyOverride, checkOverrides, createReceipt, isAlwaysSent, isChange } from '../api/operation.ts'
-import { submitPullRequest } from '../api/operations/pull-requests.ts'
+import { clientOperations } from '../api/operations/index.ts'
+import { explainPullRequest, submitPullRequest } from '../api/operations/pull-requests.ts'
 import { resourceOf } from '../api/request.ts'
+import { readReference, resolveRequest } from '../api/resolve.ts'
 import { createServiceClient, type ServiceClient } from '../api/service-client.ts'
 import { nextCommands } from '../config/next-commands.ts'
 import { type Config, notGivenError, resolveSettings } from '../config/settings.ts'
@@ -15,13 +21,6 @@ import { encodeTargets } from '../domain/values/target-list.ts'
 import { MergeqError, toMergeqError, usageError } from '../errors.ts'
 import { createInterruption, type ServiceHost } from '../host/host.ts'
 import type { Json, JsonObject } from '../json.ts'
-import { callMethod } from '../methods/call.ts'
-import { explain, explanationJson } from '../methods/explain.ts'
-import { libraryMethods } from '../methods/index.ts'
-import { incompleteListError, type List, type ListEnd, readList } from '../methods/list.ts'
-import type { Method } from '../methods/method.ts'
-import { explainPullRequest } from '../methods/pull-requests.ts'
-import { readReference, resolveRequest } from '../methods/resolve.ts'
 import { createLogger, type LogWriter } from '../output/logger.ts'
 import { createRedactor, type Redactor } from '../output/redactor.ts'
 import { resolveHead } from '../wait/head.ts'
@@ -104,7 +103,7 @@ export function createHostClient(options: ClientOptions, host: ServiceHost): Cli
   const methods: Record<string, unknown> = {
     waitForPullRequests: asMethod(callOptions => waitFor(callOptions, context)),
   }
-  for (const operation of libraryMethods) {
+  for (const operation of clientOperations) {
     const work = operation === explainPullRequest ? explainOpened : send
     methods[methodName(operation)] = asMethod(callOptions => call(operation, callOptions, context, work))
     if (operation.list !== undefined)
@@ -160,7 +159,7 @@ const targetName = ({ repo, targetBranch, pr }: RequestedPullRequest): string =>
 type OpenCall = Awaited<ReturnType<typeof openCall>>
 
 /** Checks the options of a call and opens its client, which the caller closes. */
-async function openCall(operation: Method, name: string, options: unknown, context: ClientContext) {
+async function openCall(operation: Operation, name: string, options: unknown, context: ClientContext) {
   const { signal, ...values } = readCallOptions(name, options, methodReaders(operation))
   const given = { ...context.settings, ...settingsIn(values) }
   const overrides = (values.set ?? []) as readonly BodyOverride[]
@@ -186,7 +185,7 @@ async function openCall(operation: Method, name: string, options: unknown, conte
 }
 
 async function call(
-  operation: Method,
+  operation: Operation,
   options: unknown,
   context: ClientContext,
   work: (opened: OpenCall) => Promise<CallOutcome>,
@@ -205,7 +204,7 @@ async function call(
 }
 
 /** Yields the records of a list; requests a page when the records before it were taken. */
-async function* iterate(operation: Method, options: unknown, context: ClientContext) {
+async function* iterate(operation: Operation, options: unknown, context: ClientContext) {
   const opened = await openCall(operation, iteratorName(operation), options, context)
   try {
     const { list } = opened
@@ -299,7 +298,7 @@ type Values = Readonly<Record<string, unknown>>
 
 /** Returns what a call gives of a request, and the settings of the repository that its pull request names. */
 async function readGiven(
-  { params }: Method,
+  { params }: Operation,
   { pr, targets, ...values }: Values,
   given: GivenSettings,
   client: CallClient,
@@ -348,7 +347,7 @@ async function send(opened: OpenCall): Promise<CallOutcome> {
   const { route } = operation
   if (opened.list !== undefined) return collectRecords(opened, opened.list)
   try {
-    const { response, resource, delivery } = await callMethod(client, operation, values, { overrides })
+    const { response, resource, delivery } = await callOperation(client, operation, values, { overrides })
     return { document: response.document?.(response.records) ?? createReceipt(route, resource, delivery) }
   } catch (error) {
     const failure = toMergeqError(error)

@@ -1,6 +1,6 @@
+import type { Operation } from '../api/operation.ts'
 import { operationName } from '../api/operation.ts'
 import type { OperationName } from '../api/operations/index.ts'
-import type { Method } from '../methods/method.ts'
 
 type CamelCase<Name extends string> = Name extends `${infer First}-${infer Rest}`
   ? `${First}${Capitalize<CamelCase<Rest>>}`
@@ -19,9 +19,10 @@ export type IteratorName = OperationMethodName extends infer Name
   : never
 
 /** The name of the method of an operation: `listFailingTests` for `flaky-tests/list-failing-tests`. */
-export const methodName = ({ route, name }: Method): string =>
+export const methodName = ({ route, name }: Operation): string =>
   name ??
   (operationName(route).split('/').at(-1) ?? '').replace(/-./g, ([, letter = '']) => letter.toUpperCase())
 
 /** The name of the method that iterates a list: `iterateFailingTests`. */
-export const iteratorName = (operation: Method): string => methodName(operation).replace(/^list/, 'iterate')
+export const iteratorName = (operation: Operation): string =>
+  methodName(operation).replace(/^list/, 'iterate')

@@ -20,15 +20,13 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
   // What settings, messages and redaction can do, which the caller of the service gives.
   api: ['domain', 'http', 'config types', 'output/logger types', 'output/redactor types', ...base],
   wait: ['api', 'domain', ...base],
-  methods: ['api', 'domain', 'config types', ...base],
   output: ['domain', 'errors', 'json'],
   config: ['domain', 'output/logger types', ...base],
-  cli: ['config', 'output', 'methods', 'api', 'http types', 'http lazily', 'domain', ...base],
+  cli: ['config', 'output', 'api', 'http types', 'http lazily', 'domain', ...base],
   // `doctor` reads the proxy as the HTTP client does.
   commands: [
     'cli',
     'wait',
-    'methods',
     'api',
     'domain',
     'config',
@@ -41,7 +39,6 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
   // The library logs and redacts its notices as the command line does.
   library: [
     'wait',
-    'methods',
     'api',
     'config',
     'domain',
@@ -158,7 +155,7 @@ test('what lies below the command line holds none of its words, only options of 
   const words =
     /(?<![\w-])--[a-z][\w-]*|\bmergeq (?:api|auth|completion|config|doctor|flaky|guard|help|metrics|pr|queue|sandbox|\$|['"`])/g
   const found = files
-    .filter(({ path }) => /^(?:api|methods|wait|http|domain)\//.test(path))
+    .filter(({ path }) => /^(?:api|wait|http|domain)\//.test(path))
     .flatMap(({ text }) => text.replaceAll(/\/\*\*[\s\S]*?\*\/|^ *\/\/.*/gm, '').match(words) ?? [])
   expect(found.sort()).toEqual(['--data-binary', '--jitless', '--use-system-ca'])
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { PageCursor } from '../../src/api/list.ts'
 import { describeInWords, parseTimeRange, windows } from '../../src/domain/time-range.ts'
-import { PageCursor } from '../../src/methods/list.ts'
 import { day } from '../support/flaky-list.ts'
 import { noon } from '../support/harness.ts'
 

@@ -1,10 +1,13 @@
 import type { Operation } from '../operation.ts'
-import { getMergeQueueMetrics } from './metrics.ts'
+import { getMergeQueueMetrics, listQueues } from './metrics.ts'
 import {
   cancelPullRequest,
+  explainPullRequest,
   getMergeQueueTestingDetails,
   getSubmittedPullRequest,
+  impactedTargetsRequest,
   listPullRequests,
+  pullRequestsPage,
   restartTestsOnPullRequest,
   setImpactedTargets,
   submitPullRequest,
@@ -12,15 +15,44 @@ import {
 import { createQueue, deleteQueue, getQueue, updateQueue } from './queues.ts'
 import { getServiceStatus } from './status.ts'
 import {
+  failingTestsPage,
   getTestDetails,
   linkTicketToTestCase,
   listFailingTests,
   listQuarantinedTests,
   listUnhealthyTests,
+  quarantinedTestsPage,
+  unhealthyTestsPage,
 } from './tests.ts'
 
-/** The operations of the service, in the order of docs/reference/service.md, "Operations". */
+/** The requests of the service, in the order of docs/reference/service.md, "Operations". */
 export const serviceOperations = [
+  submitPullRequest,
+  cancelPullRequest,
+  restartTestsOnPullRequest,
+  getSubmittedPullRequest,
+  impactedTargetsRequest,
+  getMergeQueueTestingDetails,
+  createQueue,
+  getQueue,
+  updateQueue,
+  deleteQueue,
+  getMergeQueueMetrics,
+  failingTestsPage,
+  getTestDetails,
+  pullRequestsPage,
+  quarantinedTestsPage,
+  unhealthyTestsPage,
+  linkTicketToTestCase,
+  getServiceStatus,
+] as const satisfies readonly Operation[]
+
+type NameIn<P extends string> = P extends `${string} /${infer Name}` ? Name : never
+
+export type OperationName = NameIn<(typeof serviceOperations)[number]['route']>
+
+/** What command line and library call. */
+export const clientOperations: readonly Operation[] = [
   submitPullRequest,
   cancelPullRequest,
   restartTestsOnPullRequest,
@@ -39,8 +71,6 @@ export const serviceOperations = [
   listUnhealthyTests,
   linkTicketToTestCase,
   getServiceStatus,
-] as const satisfies readonly Operation[]
-
-type NameIn<P extends string> = P extends `${string} /${infer Name}` ? Name : never
-
-export type OperationName = NameIn<(typeof serviceOperations)[number]['route']>
+  explainPullRequest,
+  listQueues,
+]

@@ -1,10 +1,14 @@
 import { maxMetricsSize, maxSamples } from '../../domain/limits.ts'
-import { numberText, readSamples, type Sample } from '../../domain/metrics/exposition.ts'
-import { repository } from '../../domain/values/types.ts'
+import { labelsOf, numberText, readSamples, type Sample } from '../../domain/metrics/exposition.ts'
+import { type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
+import { defaultHost, queueKey, type Repository } from '../../domain/values/repository.ts'
+import { repository, text } from '../../domain/values/types.ts'
+import { MergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { defineOperation, param } from '../operation.ts'
+import { defineOperation, type Operation, param } from '../operation.ts'
 import { type DecodedResponse, isWebPage, type ResponseDecoder, webPageError } from '../response.ts'
 import { sampleRecord } from './fields.ts'
+import { queueSummaryRecord } from './records.ts'
 
 const recordOf = ({ value, ...sample }: Sample): JsonObject => ({
   ...sample,
@@ -63,6 +67,32 @@ export const sampleBatches = (bytes: Uint8Array): Iterable<readonly JsonObject[]
 /** Yields the samples in the body of a response. Throws a `bad-answer` error when a sample cannot be read. */
 export const readSamplesIn = (bytes: Uint8Array): Iterable<Sample> => readSamples(utf8.decode(bytes))
 
+/**
+ * Returns a test whether a line of a metrics text concerns a branch: true for samples with the label
+ * `branch="..."`, comments and empty lines, and for invalid lines, so that the parser of the text reports
+ * them.
+ */
+const isOfBranch =
+  (branch: string) =>
+  (line: string): boolean =>
+    /^[ \t\r]*(?:#|$)/.test(line) || (labelsOf(line) ?? { branch }).branch === branch
+
+/** Returns the lines of a text for which `keep` returns true, each with its bytes and line end unchanged. */
+function keepLines(bytes: Uint8Array, keep: (line: string) => boolean): Uint8Array {
+  const result = new Uint8Array(bytes.length)
+  let length = 0
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(0x0a, start)
+    const line = bytes.subarray(start, end < 0 ? bytes.length : end + 1)
+    if (keep(utf8.decode(line).replace(/\r?\n$/, ''))) {
+      result.set(line, length)
+      length += line.length
+    }
+    start += line.length
+  }
+  return result.subarray(0, length)
+}
+
 export const getMergeQueueMetrics = defineOperation({
   route: 'GET /getMergeQueueMetrics',
   summary: 'Reads the metrics of merge queues.',
@@ -77,7 +107,56 @@ export const getMergeQueueMetrics = defineOperation({
       encode: repo =>
         repo === undefined ? undefined : { repo: `${repo.owner}/${repo.name}`, repoHost: repo.host },
     }),
+    branch: param(text('branch'), 'Show the samples of this branch only', {
+      setting: 'targetBranch',
+      settingFrom: 'option',
+    }),
+  },
+  adaptResponse(response, { branch }) {
+    if (branch === undefined) return response
+    const bytes = keepLines(response.bytes, isOfBranch(branch))
+    return decodeMetrics(utf8.decode(bytes), bytes)
   },
   decoder: expositionDecoder,
   errors: { subject: 'the metrics' },
 })
+
+/**
+ * Returns each queue that metrics name, with its repository and branch.
+ *
+ * @param place the repository of queues whose repository the metrics do not say; its host is the host of all
+ */
+export function queuesIn(bytes: Uint8Array, place: Repository | undefined) {
+  const queues = summarizeMetrics(readSamplesIn(bytes)).queues.map(metrics => {
+    const [, owner, name] = /^(.*)\/(.*)$/.exec(metrics.repo ?? '') ?? []
+    const repo =
+      owner === undefined || name === undefined ? place : { host: place?.host ?? defaultHost, owner, name }
+    if (repo !== undefined) return { values: { repo, targetBranch: metrics.branch }, metrics }
+    throw new MergeqError(
+      'bad-answer',
+      `The metrics name no repository of the queue for ${metrics.branch}.`,
+      { hint: 'Name the repository.' },
+    )
+  })
+  // Of some queues, only a part of the metrics says the repository.
+  return [...new Map(queues.map(queue => [queueKey(queue.values), queue])).values()]
+}
+
+/** Returns a queue as `queueSummaryRecord`; what the metrics do not say is null. */
+export function queueSummary({ repo, branch, numbers }: QueueMetrics): JsonObject {
+  const { depth = null, testing = null, merged = null, failed = null } = numbers
+  return { repo: repo ?? null, branch, depth, testing, merged, failed }
+}
+
+/** Lists the queues that the metrics name. */
+export const listQueues: Operation = {
+  ...getMergeQueueMetrics,
+  name: 'listQueues',
+  summary: 'Lists the queues that the metrics name, with their activity in the last hour.',
+  response: queueSummaryRecord,
+  adaptResponse: ({ bytes }) => ({
+    bytes,
+    records: summarizeMetrics(readSamplesIn(bytes)).queues.map(queueSummary),
+    document: records => records,
+  }),
+}

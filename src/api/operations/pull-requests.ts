@@ -1,11 +1,13 @@
+import { countRead, formatBytes, pluralize } from '../../domain/format.ts'
 import { pullRequestStates, withNormalizedState } from '../../domain/states.ts'
 import {
   isPullRequestReference,
   maxPullRequestNumber,
   parsePullRequest,
 } from '../../domain/values/pull-request.ts'
+import { queueName } from '../../domain/values/repository.ts'
 import type { ImpactedTargets } from '../../domain/values/target-list.ts'
-import { toIso } from '../../domain/values/time.ts'
+import { parseMoment, toIso } from '../../domain/values/time.ts'
 import {
   anyText,
   choice,
@@ -13,6 +15,7 @@ import {
   integer,
   listOf,
   mapped,
+  moment,
   priority,
   type Type,
   text,
@@ -20,10 +23,20 @@ import {
 } from '../../domain/values/types.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { getNumber, getString, type JsonObject } from '../../json.ts'
-import { defineOperation, type Pages, param, queueParams, requiredParam } from '../operation.ts'
+import {
+  defineOperation,
+  extendOperation,
+  listParams,
+  type Operation,
+  type Pages,
+  param,
+  queueParams,
+  requiredParam,
+} from '../operation.ts'
 import type { RecoveryRule } from '../recovery-rules.ts'
 import { emptyDecoder, listDecoder, missingPartErrorWithMessage, recordDecoder } from '../response.ts'
 import { pullRequestListRecord, pullRequestRecord, testRunRecord } from './fields.ts'
+import { explanationRecord } from './records.ts'
 
 /** The number of a pull request. A call of the library may give `#7` or a URL, which also names the repository. */
 const pullRequestNumber: Type<number> = {
@@ -177,7 +190,7 @@ function checkCommit(sha: string): string {
   )
 }
 
-export const setImpactedTargets = defineOperation({
+export const impactedTargetsRequest = defineOperation({
   route: 'POST /setImpactedTargets',
   summary: 'Sets the impacted targets of a pull request.',
   // No operation shows the targets; the last upload for a commit wins
@@ -255,7 +268,7 @@ export const pullRequestState: Type<string> = {
 }
 
 /** Lists pull requests of a queue, including finished ones (docs/reference/service.md, "listPullRequests"). */
-export const listPullRequests = defineOperation({
+export const pullRequestsPage = defineOperation({
   route: 'POST /listPullRequests',
   summary: 'Lists pull requests of a queue, including finished ones.',
   isHostedOnly: true,
@@ -282,4 +295,104 @@ export const listPullRequests = defineOperation({
   ),
   errors: { subject: 'the pull requests' },
   pages: pullRequestPages,
+})
+
+/** Whether a pull request is by an author, whose name may begin with `@`. */
+const isBy = (author: string, record: JsonObject): boolean =>
+  getString(record, 'prAuthor')?.toLowerCase() === author.replace(/^@/, '').toLowerCase()
+
+const { repo, targetBranch, since, state } = pullRequestsPage.params
+
+/** Lists pull requests of a queue, including finished ones; each is given once. */
+export const listPullRequests = extendOperation(pullRequestsPage, {
+  params: {
+    repo,
+    targetBranch,
+    // One request for each state; without any, one request for all states.
+    states: param(listOf(pullRequestState), state.summary, {
+      setsBodyPaths: ['state'],
+    }),
+    since: param(moment, since.summary, { setsBodyPaths: ['since'] }),
+    // The service cannot select by author: other pull requests are dropped here.
+    author: param(
+      mapped(text('author', 'name'), name => {
+        if (name === '@me') throw usageError("'@me' is not a login.", 'Use your login, such as octocat.')
+        return name
+      }),
+      'Only pull requests by this author (filtered by mergeq, not by the service)',
+    ),
+    ...listParams('pull requests', 'take'),
+  },
+  list({ repo, targetBranch, states = [], author, since: moment, ...values }, now, nameOf) {
+    const since = moment === undefined ? undefined : parseMoment(moment, now)
+    const conditions = [
+      ...new Set(states),
+      ...(since === undefined ? [] : [`ended since ${toIso(since)}`]),
+      ...(author === undefined ? [] : [`by ${author}`]),
+    ]
+    const selection = conditions.length === 0 ? '' : ` (${conditions.join(', ')})`
+    const wanted = states.length === 0 ? [undefined] : [...new Set(states)]
+    return {
+      ...values,
+      operation: pullRequestsPage,
+      parts: wanted.map(state => ({ repo, targetBranch, since, state })),
+      hiddenBy: record => (author === undefined || isBy(author, record) ? undefined : nameOf('author')),
+      describesFilters: true,
+      describe: ({ shown, isWhole }) =>
+        `${countRead(shown, 'pull request', isWhole)} for ${queueName({ repo, targetBranch })}${selection}.`,
+      envelope({ complete, isContinued, envelope: { nextCursor, ...others } }) {
+        const cursor = isContinued && nextCursor !== undefined ? { nextCursor } : {}
+        const start = since === undefined ? {} : { start: toIso(since) }
+        return { ...others, ...cursor, window: { ...start, complete } }
+      },
+    }
+  },
+})
+
+/** Explains a pull request; the command line and the library read what it takes with `explain`. */
+export const explainPullRequest = {
+  ...getPartialPullRequest,
+  name: 'explainPullRequest',
+  summary: 'Explains why a pull request is not merging and what to do next.',
+  params: { repo, targetBranch, pr: getPartialPullRequest.params.pr },
+  exclusive: [],
+  response: explanationRecord,
+} satisfies Operation
+
+const { forkedRun, sha, targets, ...targetParams } = impactedTargetsRequest.params
+
+/** Sets the impacted targets of a pull request; a list that is too large becomes `"ALL"`. */
+export const setImpactedTargets = extendOperation(impactedTargetsRequest, {
+  params: {
+    ...targetParams,
+    // The hosted service requires it; `false` sends none.
+    sha: { ...sha, required: true },
+    tooLarge: param(
+      choice(['all', 'fail'], 'all|fail'),
+      'If the list is over 20 MiB: all sends "ALL" instead, fail sends nothing',
+      { defaultText: 'all' },
+    ),
+    forkedRun,
+    // Read last: other usage errors are found before a long input is read.
+    targets,
+  },
+  fallback(values, { details: { isBodyTooLarge = false, hint = '' } }) {
+    const { targets, tooLarge } = values
+    if (!isEncoded(targets) || targets.list === 'ALL' || targets.list.bytes === 2) return undefined
+    const { number, bytesRead } = targets
+    const input = `(${pluralize(number, 'target')}, ${formatBytes(bytesRead)} read)`
+    if (tooLarge === 'fail' && isBodyTooLarge)
+      throw new MergeqError('refused', `The list of targets is over 20 MiB ${input}. Nothing was sent.`, {
+        operation: 'setImpactedTargets',
+        hint,
+      })
+    if (tooLarge === 'fail') return undefined
+    const large = isBodyTooLarge
+      ? 'The list of targets is over 20 MiB'
+      : 'The list of targets is too large for the service (413)'
+    return {
+      values: { ...values, targets: { ...targets, list: 'ALL' as const } },
+      warning: `${large} ${input}. Sending "ALL" instead.`,
+    }
+  },
 })

@@ -1,5 +1,6 @@
 import { type QueueSetting, queueSettings } from '../../domain/queue-settings.ts'
 import { withNormalizedState } from '../../domain/states.ts'
+import { usageError } from '../../errors.ts'
 import { getArray, isObject, type JsonObject } from '../../json.ts'
 import { defineOperation, inBody, queueParams } from '../operation.ts'
 import type { RecoveryRule } from '../recovery-rules.ts'
@@ -84,6 +85,13 @@ export const updateQueue = defineOperation({
   recovery: recoveredByQueue('update', 'update', 'updated'),
   params: { ...queueParams, ...inBody(queueSettings) },
   exclusive: [['requiredStatuses', 'deleteRequiredStatuses']],
+  check({ repo, targetBranch, ...settings }, hasOverrides, nameOf) {
+    if (!hasOverrides && Object.values(settings).every(value => value === undefined))
+      throw usageError(
+        'No setting was given.',
+        `Specify at least one setting, for example: ${nameOf('concurrency')} 5`,
+      )
+  },
   response: queueSettingsRecord,
   decoder: recordOrEmptyDecoder(withNormalizedStates),
 })

@@ -1,7 +1,37 @@
+import { countRead, joinTruncated } from '../../domain/format.ts'
+import { maxWindow } from '../../domain/limits.ts'
+import { findSimilarName } from '../../domain/similar-name.ts'
+import { parseTimeRange, type TimeRange, windows } from '../../domain/time-range.ts'
+import type { TextMatcher } from '../../domain/values/glob.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
 import { toIso } from '../../domain/values/time.ts'
-import { anyText, instant, integer, testId, text, upperCaseChoice } from '../../domain/values/types.ts'
-import { getString, isObject } from '../../json.ts'
-import { defineOperation, type Pages, param, queueParams, requiredParam } from '../operation.ts'
+import {
+  anyText,
+  boolean,
+  choice,
+  decimal,
+  glob,
+  instant,
+  integer,
+  moment,
+  testId,
+  text,
+  upperCaseChoice,
+} from '../../domain/values/types.ts'
+import { usageError } from '../../errors.ts'
+import { get, getArray, getNumber, getString, isObject, type JsonObject } from '../../json.ts'
+import type { NameOf } from '../operation.ts'
+import {
+  defineOperation,
+  extendOperation,
+  type ListResult,
+  listParams,
+  type Pages,
+  type Params,
+  param,
+  queueParams,
+  requiredParam,
+} from '../operation.ts'
 import {
   emptyDecoder,
   listDecoder,
@@ -65,7 +95,7 @@ function decodeTests(pages: Pages): ResponseDecoder {
 }
 
 /** Lists the tests that failed in a range of at most 7 days (docs/reference/service.md, "list-failing-tests"). */
-export const listFailingTests = defineOperation({
+export const failingTestsPage = defineOperation({
   route: 'POST /flaky-tests/list-failing-tests',
   summary: 'Lists the tests that failed in a time range, each once.',
   params: {
@@ -84,7 +114,7 @@ export const listFailingTests = defineOperation({
   pages: testPages,
 })
 
-export const listQuarantinedTests = defineOperation({
+export const quarantinedTestsPage = defineOperation({
   route: 'POST /flaky-tests/list-quarantined-tests',
   summary: 'Lists the quarantined tests of a repository.',
   isHostedOnly: true,
@@ -100,7 +130,7 @@ export const listQuarantinedTests = defineOperation({
 })
 
 /** Lists the flaky or the broken tests of a repository (docs/reference/service.md, "list-unhealthy-tests"). */
-export const listUnhealthyTests = defineOperation({
+export const unhealthyTestsPage = defineOperation({
   route: 'POST /flaky-tests/list-unhealthy-tests',
   summary: 'Lists the flaky and broken tests of a repository.',
   isHostedOnly: true,
@@ -170,5 +200,251 @@ export const linkTicketToTestCase = defineOperation({
   errors: {
     subject: 'the test',
     check: ['the test ID', 'repo'],
+  },
+})
+
+/** The params that request a page are not those of the operation: a list requests many. */
+const withoutPages = <P extends Params>({ pageSize: _, pageToken: __, ...params }: P) => params
+
+const { limit, pageSize, maxPages } = listParams('tests', 'page_query.page_size')
+
+const testListParams = {
+  limit,
+  pageSize,
+  pageToken: param(text('page token', 'token'), 'Fetch only the page with this token', {
+    setsBodyPaths: ['page_query.page_token'],
+  }),
+  maxPages,
+}
+
+const quarantined = param(boolean, 'Only tests that are (or are not) quarantined')
+
+const testFilterParams = {
+  owner: param(text('owner', 'name'), 'Only tests of this code owner'),
+  name: param(glob(false), 'Only tests whose name matches this pattern (case-sensitive)'),
+  path: param(glob(true), 'Only tests whose file path matches this pattern'),
+}
+
+/** Returns the name of an owner without its organization, in lower case. */
+const ownerKey = (owner: string): string => owner.toLowerCase().replace(/^.*\/|^@/, '')
+
+/** Returns the sentence that names the owners that are most like one without tests, otherwise all that there are. */
+function suggestOwners(owner: string, known: readonly string[]): string {
+  const key = ownerKey(owner)
+  const named = known.filter(other => ownerKey(other) === key)
+  const similar = findSimilarName(key, known.map(ownerKey))
+  const nearest = named.length > 0 ? named : known.filter(other => ownerKey(other) === similar)
+  const hint =
+    nearest.length > 0
+      ? `Did you mean ${joinTruncated(nearest)}?`
+      : known.length > 0
+        ? `Owners: ${joinTruncated(known)}.`
+        : 'No test has an owner.'
+  return `No test is owned by ${owner}. ${hint}`
+}
+
+/** Returns the filters of a list by what its params say, and the hint for an owner without tests. */
+function filtersOf(filters: TestFilters, nameOf: NameOf, filePath?: string) {
+  const { owner } = filters
+  const owners = new Set<string>()
+  const isHiddenBy = hiddenBy(filters, nameOf, filePath)
+  return {
+    hiddenBy(test: JsonObject) {
+      for (const other of getArray(test, 'codeowners')) if (typeof other === 'string') owners.add(other)
+      return isHiddenBy(test)
+    },
+    hintIfEmpty: () =>
+      owner === undefined || owners.has(owner) ? undefined : suggestOwners(owner, [...owners].sort()),
+  }
+}
+
+const numberIn = (test: JsonObject, path: string): number => getNumber(test, path) ?? -1
+
+interface TestFilters {
+  readonly owner?: string | undefined
+  readonly quarantined?: boolean | undefined
+  readonly minFailureRate?: number | undefined
+  readonly name?: TextMatcher | undefined
+  readonly path?: TextMatcher | undefined
+}
+
+/**
+ * Returns a function that returns the name of the filter that hides a test, if one does.
+ *
+ * @param filePath the member of a test with the path of its file
+ */
+const hiddenBy =
+  ({ owner, quarantined, minFailureRate, name, path }: TestFilters, nameOf: NameOf, filePath = 'file_path') =>
+  (test: JsonObject): string | undefined => {
+    if (owner !== undefined && !getArray(test, 'codeowners').includes(owner)) return nameOf('owner')
+    if (quarantined !== undefined && get(test, 'quarantined') !== quarantined)
+      return nameOf('quarantined', quarantined)
+    if (minFailureRate !== undefined && numberIn(test, 'failure_rate_last_7d') < minFailureRate)
+      return nameOf('minFailureRate')
+    if (name !== undefined && !name.test(getString(test, 'name') ?? '')) return nameOf('name')
+    if (path !== undefined && !path.test(getString(test, filePath) ?? '')) return nameOf('path')
+    return undefined
+  }
+
+/** The members beside the records in the one document for all pages; `window` says what they cover. */
+function envelopeOf(
+  { shown, pages, complete, envelope, isContinued }: ListResult,
+  window: JsonObject = {},
+): JsonObject {
+  const page = isObject(envelope.page) ? envelope.page : {}
+  const hasToken = (getString(page, 'next_page_token') ?? '') !== ''
+  const onePage = isContinued || !hasToken ? page : { ...page, next_page_token: '' }
+  return {
+    ...envelope,
+    page: pages === 1 ? onePage : { total_rows: shown, total_pages: pages },
+    window: { ...window, complete },
+  }
+}
+
+/** The time of the last known event of a test, in milliseconds since 1970, or 0. */
+const lastSeen = (test: JsonObject): number =>
+  [
+    ...getArray(test, 'most_common_failures').map(failure => getString(failure, 'last_occurrence')),
+    getString(test, 'status.timestamp'),
+  ]
+    .map(date => Date.parse(date ?? ''))
+    .filter(time => !Number.isNaN(time))
+    .reduce((latest, time) => Math.max(latest, time), 0)
+
+const byRate = (a: JsonObject, b: JsonObject) =>
+  numberIn(b, 'failure_rate_last_7d') - numberIn(a, 'failure_rate_last_7d')
+
+/** The orders of tests, as functions that compare two of them. */
+export const testOrders = {
+  impact: (a: JsonObject, b: JsonObject) =>
+    numberIn(b, 'pull_requests_impacted_last_7d') - numberIn(a, 'pull_requests_impacted_last_7d') ||
+    byRate(a, b),
+  rate: byRate,
+  recent: (a: JsonObject, b: JsonObject) => lastSeen(b) - lastSeen(a),
+  name(a: JsonObject, b: JsonObject) {
+    const [one, other] = [getString(a, 'name') ?? '', getString(b, 'name') ?? '']
+    return one < other ? -1 : Number(one > other)
+  },
+}
+
+export type TestOrder = keyof typeof testOrders
+
+/** A range in messages: `<start> to <end>` in ISO 8601. */
+const describeRange = ({ start, end }: TimeRange): string => `${toIso(start)} to ${toIso(end)}`
+
+const { start: _start, end: _end, ...failingParams } = withoutPages(failingTestsPage.params)
+
+/**
+ * Lists the tests that failed in a range of time, each test once; without a start the range is 24 hours long, and
+ * without an end it ends now.
+ */
+export const listFailingTests = extendOperation(failingTestsPage, {
+  params: {
+    ...failingParams,
+    since: param(
+      moment,
+      'Start of the range: a duration before now, such as 7d, a date and time, or a day, such as yesterday',
+      {
+        defaultText: '24h',
+        setsBodyPaths: ['start_time'],
+      },
+    ),
+    until: param(
+      moment,
+      'End of the range: a duration before now, such as 7d, a date and time, or a day, such as yesterday',
+      {
+        defaultText: 'now',
+        setsBodyPaths: ['end_time'],
+      },
+    ),
+    ...testListParams,
+    quarantined,
+    minFailureRate: param(decimal('x'), 'Only tests with at least this failure rate in the last 7 days'),
+    ...testFilterParams,
+    // Collects all tests, then sorts them; without it, tests are given as they arrive.
+    sort: param(
+      choice(['impact', 'rate', 'recent', 'name'], 'key'),
+      'Fetch all tests, then sort by impact, rate, recent or name',
+    ),
+  },
+  list(values, now, nameOf) {
+    const { repo, org, since, until, sort, pageToken } = values
+    const range = parseTimeRange(since, until, now, nameOf)
+    if (pageToken !== undefined && range.end - range.start > maxWindow)
+      throw usageError(
+        `${nameOf('pageToken')} requires a range of at most 7 days.`,
+        'A page token is valid only for the range of the request that returned it. Use the same range.',
+      )
+    return {
+      ...values,
+      operation: failingTestsPage,
+      parts: windows(range).map(window => ({ repo, org, ...window })),
+      ...filtersOf(values, nameOf),
+      order: sort === undefined ? undefined : testOrders[sort],
+      describe({ shown, isWhole, matching }) {
+        const count = countRead(shown, `${matching}test`, isWhole)
+        if (isWhole) return `${count} failed from ${describeRange(range)}.`
+        const order = sort === undefined ? ', in the order of the service' : ''
+        return `${count} that failed from ${describeRange(range)}${order}.`
+      },
+      envelope: result => envelopeOf(result, { start: toIso(range.start), end: toIso(range.end) }),
+    }
+  },
+})
+
+/** Lists the quarantined tests of a repository. */
+export const listQuarantinedTests = extendOperation(quarantinedTestsPage, {
+  params: {
+    ...withoutPages(quarantinedTestsPage.params),
+    ...testListParams,
+    ...testFilterParams,
+  },
+  list: (values, _, nameOf) => ({
+    ...values,
+    operation: quarantinedTestsPage,
+    parts: [{ repo: values.repo, org: values.org }],
+    ...filtersOf(values, nameOf, 'file'),
+    describe: ({ shown, matching, isWhole }) =>
+      `${countRead(shown, `${matching}quarantined test`, isWhole)} in ${repositoryName(values.repo)}.`,
+    envelope: envelopeOf,
+  }),
+})
+
+/** The statuses of a test that is not healthy, in the order in which they are requested. */
+const unhealthyStatuses = ['FLAKY', 'BROKEN'] as const
+
+const { status: statusParam, ...unhealthyParams } = withoutPages(unhealthyTestsPage.params)
+
+/** Lists the flaky tests and then the broken tests of a repository. */
+export const listUnhealthyTests = extendOperation(unhealthyTestsPage, {
+  params: {
+    ...unhealthyParams,
+    // Without it, one request after another for each status.
+    status: param(statusParam.type, statusParam.summary, {
+      defaultText: 'flaky, then broken',
+      setsBodyPaths: ['status'],
+    }),
+    ...testListParams,
+    quarantined,
+    ...testFilterParams,
+  },
+  list(values, _, nameOf) {
+    const { repo, org, status, pageToken } = values
+    if (pageToken !== undefined && status === undefined)
+      throw usageError(
+        `${nameOf('pageToken')} requires ${nameOf('status')}.`,
+        `A page token is valid only for the status of the request that returned it. Add ${nameOf('status')} flaky or ${nameOf('status')} broken.`,
+      )
+    const statuses = status === undefined ? unhealthyStatuses : [status]
+    const adjective = statuses.join(' or ').toLowerCase()
+    return {
+      ...values,
+      operation: unhealthyTestsPage,
+      parts: statuses.map(status => ({ repo, org, status })),
+      ...filtersOf(values, nameOf),
+      describe: ({ shown, matching, isWhole }) =>
+        `${countRead(shown, `${matching}${adjective} test`, isWhole)} in ${repositoryName(repo)}.`,
+      envelope: envelopeOf,
+    }
   },
 })

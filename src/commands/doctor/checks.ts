@@ -2,7 +2,7 @@ import { callOperation, readIfFound } from '../../api/call.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { getServiceStatus } from '../../api/operations/status.ts'
-import { listFailingTests } from '../../api/operations/tests.ts'
+import { failingTestsPage } from '../../api/operations/tests.ts'
 import type { ServiceClient } from '../../api/service-client.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { describeCiSystem, isContinuousIntegration } from '../../config/ci-systems.ts'
@@ -271,7 +271,7 @@ async function checkOrganization(session: Session): Promise<Outcome> {
   const now = session.host.clock.now()
   const params = { org, repo, start: now - 3_600_000, end: now, pageSize: 1, pageToken: '' }
   try {
-    await callOperation(session.client(), listFailingTests, params, { limits: { maxRetries: 0 } })
+    await callOperation(session.client(), failingTestsPage, params, { limits: { maxRetries: 0 } })
     return outcome
   } catch (error) {
     const failure = failureOrThrow(error)

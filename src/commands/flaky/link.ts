@@ -1,5 +1,6 @@
 import type { ParamValues } from '../../api/operation.ts'
-import { linkTicketToTestCase } from '../../api/operations/tests.ts'
+import { linkTicketToTestCase, listFailingTests } from '../../api/operations/tests.ts'
+import type { ServiceRequest } from '../../api/resolve.ts'
 import { call, forEach, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
@@ -11,8 +12,6 @@ import { maxWindow } from '../../domain/limits.ts'
 import { isUuid } from '../../domain/values/text.ts'
 import { text } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
-import type { ServiceRequest } from '../../methods/resolve.ts'
-import { listFailingTests } from '../../methods/tests.ts'
 import { findTests, isIdBeginning, searchRequest, testSummary } from './get.ts'
 
 type LinkRequest = ServiceRequest<ParamValues<typeof linkTicketToTestCase.params>>

@@ -1,4 +1,6 @@
+import type { ListEnd, ListPage } from '../../api/list.ts'
 import type { ParamValues } from '../../api/operation.ts'
+import { listFailingTests, type TestOrder } from '../../api/operations/tests.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { limitInput } from '../../cli/common-inputs.ts'
@@ -11,8 +13,6 @@ import { countRead, formatInteger, pluralize } from '../../domain/format.ts'
 import { maxWindow } from '../../domain/limits.ts'
 import { describeInWords, describeWhen, parseTimeRange } from '../../domain/time-range.ts'
 import { get, getString, type JsonObject } from '../../json.ts'
-import type { ListEnd, ListPage } from '../../methods/list.ts'
-import { listFailingTests, type TestOrder } from '../../methods/tests.ts'
 import { type Column, columns } from '../../output/view.ts'
 
 /** Returns the name of a test, with its variant in parentheses; undefined without a name. */

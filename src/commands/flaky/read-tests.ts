@@ -1,4 +1,7 @@
-import type { Params, ParamValues } from '../../api/operation.ts'
+import { type ListEnd, readList, readToEnd } from '../../api/list.ts'
+import type { List, Operation, Params, ParamValues } from '../../api/operation.ts'
+import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
+import type { ServiceRequest } from '../../api/resolve.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { flag, option, typedName } from '../../cli/inputs.ts'
 import { readListOf } from '../../cli/lists.ts'
@@ -7,10 +10,6 @@ import { toIso } from '../../domain/values/time.ts'
 import { choice } from '../../domain/values/types.ts'
 import { failureOrThrow, isNotFound, isOutage, isPermanent, type MergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { type List, type ListEnd, readList, readToEnd } from '../../methods/list.ts'
-import type { Method } from '../../methods/method.ts'
-import type { ServiceRequest } from '../../methods/resolve.ts'
-import { listFailingTests, listUnhealthyTests } from '../../methods/tests.ts'
 
 export type FailingTestsRequest = ServiceRequest<ParamValues<typeof listFailingTests.params>>
 
@@ -48,9 +47,9 @@ export async function readFailingTests(
   return end
 }
 
-/** Returns the list of a method for values. */
+/** Returns the list of an operation for values. */
 const listOf = <P extends Params>(
-  { list }: Method<P>,
+  { list }: Operation<P>,
   values: ParamValues<P>,
   { client, startedAt }: Cli,
 ): List => {

@@ -1,3 +1,5 @@
+import { incompleteListError } from '../../api/list.ts'
+import { listFailingTests } from '../../api/operations/tests.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { option, typedInput } from '../../cli/inputs.ts'
@@ -7,8 +9,6 @@ import { describeInWords } from '../../domain/time-range.ts'
 import { choice, type Type } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import { get, getArray, getNumber, getString, type Json, type JsonObject } from '../../json.ts'
-import { incompleteListError } from '../../methods/list.ts'
-import { listFailingTests } from '../../methods/tests.ts'
 import { markdownCell, markdownHead } from '../../output/formats.ts'
 import {
   type Annotation,

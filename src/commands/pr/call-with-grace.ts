@@ -1,8 +1,8 @@
+import type { ServiceRequest } from '../../api/resolve.ts'
 import { call, type Sent } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import type { Judgement } from '../../domain/wait-state.ts'
 import { isNotFound } from '../../errors.ts'
-import type { ServiceRequest } from '../../methods/resolve.ts'
 import { startWaitTime } from '../../wait/limits.ts'
 import { automaticDelay, poll, type Reading, readingOf } from '../../wait/poll.ts'
 

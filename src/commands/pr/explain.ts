@@ -1,11 +1,14 @@
 import { fieldNames } from '../../api/operations/fields.ts'
-import { getMergeQueueTestingDetails, getPartialPullRequest } from '../../api/operations/pull-requests.ts'
+import {
+  explainPullRequest,
+  getMergeQueueTestingDetails,
+  getPartialPullRequest,
+} from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { explanationRecord } from '../../api/operations/records.ts'
 import { command } from '../../cli/command.ts'
 import { pullRequestArguments, webInput } from '../../cli/common-inputs.ts'
 import { requestsOf } from '../../cli/requests.ts'
-import { explainPullRequest } from '../../methods/pull-requests.ts'
-import { explanationRecord } from '../../methods/records.ts'
 
 export const prExplainCommand = command({
   name: 'pr explain',

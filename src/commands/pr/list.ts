@@ -1,4 +1,5 @@
 import type { ParamValues } from '../../api/operation.ts'
+import { listPullRequests } from '../../api/operations/pull-requests.ts'
 import { explainNotFound } from '../../cli/calls.ts'
 import { command } from '../../cli/command.ts'
 import { cutListSentence, limitInput } from '../../cli/common-inputs.ts'
@@ -13,7 +14,6 @@ import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { parseMoment } from '../../domain/values/time.ts'
 import { toMergeqError, usageError } from '../../errors.ts'
-import { listPullRequests } from '../../methods/pull-requests.ts'
 import { columns, withLinks } from '../../output/view.ts'
 
 const listColumns = columns(

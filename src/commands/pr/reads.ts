@@ -1,5 +1,6 @@
 import { type CallOptions, readIfFound } from '../../api/call.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import type { ServiceRequest } from '../../api/resolve.ts'
 import { explained } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { readsMore } from '../../cli/context.ts'
@@ -7,7 +8,6 @@ import { outcomeOfRecord } from '../../domain/states.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import { extendError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import type { ServiceRequest } from '../../methods/resolve.ts'
 
 /** Reads the current record of a pull request; undefined if the service does not know it. */
 export const readRecord = (
@@ -33,7 +33,7 @@ const sentences = { ok: 'is already merged', failed: 'has already failed', cance
  */
 export const explainFinished = (
   cli: Cli,
-  request: ServiceRequest<RequestedPullRequest>,
+  request: Pick<ServiceRequest<RequestedPullRequest>, 'values' | 'overrides'>,
   outcomes: readonly (keyof typeof sentences)[],
 ) =>
   explained(cli, async failure => {

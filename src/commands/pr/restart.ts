@@ -1,8 +1,7 @@
 import { getSubmittedPullRequest, restartTestsOnPullRequest } from '../../api/operations/pull-requests.ts'
-import { call, forEach, show } from '../../cli/calls.ts'
+import { show } from '../../cli/calls.ts'
 import { command } from '../../cli/command.ts'
-import { pullRequestArguments } from '../../cli/common-inputs.ts'
-import { requestsOf } from '../../cli/requests.ts'
+import { forEachTarget, pullRequests, send, setOf } from '../../cli/plain.ts'
 import { explainFinished } from './reads.ts'
 
 export const prRestartCommand = command({
@@ -10,13 +9,13 @@ export const prRestartCommand = command({
   summary: 'Restart the tests of queued pull requests',
   operation: restartTestsOnPullRequest,
   alsoSends: [getSubmittedPullRequest],
-  options: { requests: requestsOf(restartTestsOnPullRequest, { pr: pullRequestArguments }) },
+  options: { targets: pullRequests, set: setOf(restartTestsOnPullRequest) },
   examples: ['mergeq pr restart 123'],
-  run: ({ requests }, cli) =>
-    forEach(cli, requests, async request => {
-      const sent = await call(cli, request).catch(
-        explainFinished(cli, request, ['ok', 'failed', 'cancelled']),
+  run: ({ targets, set }, cli) =>
+    forEachTarget(cli, restartTestsOnPullRequest, targets, async target => {
+      const sent = await send(cli, restartTestsOnPullRequest, target, set).catch(
+        explainFinished(cli, { values: target, overrides: set }, ['ok', 'failed', 'cancelled']),
       )
-      return show(sent, `Requested a restart of the tests of #${request.values.pr}.`)
+      return show(sent, `Requested a restart of the tests of #${target.pr}.`)
     }),
 })

@@ -1,5 +1,6 @@
 import { tryRead } from '../../api/extra-reads.ts'
 import { getSubmittedPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
+import type { ServiceRequest } from '../../api/resolve.ts'
 import { call, forEach, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { type RequestResult, warnUnfinished, withResource } from '../../cli/report.ts'
@@ -9,7 +10,6 @@ import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import { isOtherCommit, type Judgement, type WaitOptions } from '../../domain/wait-state.ts'
 import { failureOrThrow, isPassing, isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
-import type { ServiceRequest } from '../../methods/resolve.ts'
 import { giveUpLimit } from '../../wait/limits.ts'
 import type { DueTarget, Submit, Wait, WaitTarget } from '../../wait/readings.ts'
 import { findHead, findOtherHead } from './head.ts'
@@ -170,7 +170,7 @@ async function whySubmitAgain(
   { cli, wait, resubmit }: Submitting,
 ): Promise<string | undefined> {
   if (resubmit === 'any' && attempt.lastEnd?.outcome === 'failed') return 'It failed.'
-  const { explain } = await import('../../methods/explain.ts')
+  const { explain } = await import('../../api/explain.ts')
   const commands = nextCommands(cli.settings, request.values)
   const { submitAgain } = await explain(request, wait.client, commands)
   return submitAgain.safe === true && !submitAgain.needsChange ? submitAgain.why : undefined

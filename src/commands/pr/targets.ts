@@ -1,4 +1,4 @@
-import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
+import { getSubmittedPullRequest, setImpactedTargets } from '../../api/operations/pull-requests.ts'
 import { call, forEach, forPerson, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
@@ -12,7 +12,6 @@ import type { ImpactedTargets } from '../../domain/values/target-list.ts'
 import { choice } from '../../domain/values/types.ts'
 import { usageError, withName } from '../../errors.ts'
 import { getString } from '../../json.ts'
-import { setImpactedTargets } from '../../methods/pull-requests.ts'
 import { readRecordOnce } from './reads.ts'
 
 /** Returns the arguments without the words of the program that --exec runs. */

@@ -4,6 +4,7 @@ import {
   getPartialPullRequest,
   getSubmittedPullRequest,
 } from '../../api/operations/pull-requests.ts'
+import type { ServiceRequest } from '../../api/resolve.ts'
 import { call, forEach, type Sent, show, webPage } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
@@ -30,7 +31,6 @@ import type { Repository } from '../../domain/values/repository.ts'
 import { textual } from '../../domain/values/types.ts'
 import { extendError, failureOrThrow, type MergeqError, usageError } from '../../errors.ts'
 import { get, getArray, getString, type JsonObject } from '../../json.ts'
-import type { ServiceRequest } from '../../methods/resolve.ts'
 import {
   linkSpan,
   type Pieces,

@@ -1,3 +1,4 @@
+import { extendOperation } from '../../api/operation.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getMergeQueueTestingDetails, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
@@ -14,10 +15,9 @@ export const prWaitCommand = command({
   summary: 'Wait for pull requests to merge, fail or be cancelled',
   alsoSends: [getSubmittedPullRequest, getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
   options: {
-    requests: requestsOf(
-      { ...getSubmittedPullRequest, params: { repo, targetBranch, pr } },
-      { pr: pullRequestArguments },
-    ),
+    requests: requestsOf(extendOperation(getSubmittedPullRequest, { params: { repo, targetBranch, pr } }), {
+      pr: pullRequestArguments,
+    }),
     ...waitInputs,
   },
   exits: Object.values(kindOfOutcome),

@@ -1,3 +1,5 @@
+import { callOperation } from '../../api/call.ts'
+import { getMergeQueueMetrics, queuesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { call } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
@@ -5,8 +7,6 @@ import type { Input } from '../../cli/inputs.ts'
 import type { QueueMetrics } from '../../domain/metrics/last-hour.ts'
 import { queueName, type Repository } from '../../domain/values/repository.ts'
 import { MergeqError, usageError } from '../../errors.ts'
-import { callMethod } from '../../methods/call.ts'
-import { getMergeQueueMetrics, queuesIn } from '../../methods/metrics.ts'
 import { type Failed, forEachQueue, type QueueRequest, reportFailures } from './plan.ts'
 
 /** A queue that the metrics name, and the request that reads it. */
@@ -48,7 +48,7 @@ export async function allQueues(cli: Cli): Promise<readonly NamedQueue[]> {
   if (cli.args.has('--target-branch'))
     throw usageError('--all and --target-branch cannot be used together.', 'Use only one of them.')
   const repo = await cli.settings.readFrom('option-or-environment', 'repo')
-  const { response } = await callMethod(cli.client(), getMergeQueueMetrics, { repo, branch: undefined })
+  const { response } = await callOperation(cli.client(), getMergeQueueMetrics, { repo, branch: undefined })
   const queues = await namedQueues(response.bytes, repo, cli)
   if (queues.length === 0) throw noQueueError()
   return queues

@@ -1,5 +1,6 @@
 import { tryRead } from '../../api/extra-reads.ts'
 import * as operations from '../../api/operations/queues.ts'
+import type { ServiceRequest } from '../../api/resolve.ts'
 import { emptyDecoder } from '../../api/response.ts'
 import { call, forEach, forPerson, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
@@ -9,7 +10,6 @@ import { queueEntries } from '../../domain/queue-entries.ts'
 import { isUnderTest, stateOf, stateWords } from '../../domain/states.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
-import type { ServiceRequest } from '../../methods/resolve.ts'
 import type { QueueParams } from './plan.ts'
 
 const { getQueue } = operations

@@ -1,3 +1,4 @@
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { call } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
@@ -20,7 +21,6 @@ import { readText } from '../../domain/values/text.ts'
 import { fileName } from '../../domain/values/types.ts'
 import { extendError, MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import { getString, isObject, type JsonObject, parseJson, stringifyJson } from '../../json.ts'
-import { getMergeQueueMetrics } from '../../methods/metrics.ts'
 import { columns } from '../../output/view.ts'
 import { allQueues, unlessSeveral } from './all-queues.ts'
 import {

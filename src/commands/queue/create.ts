@@ -1,17 +1,18 @@
 import { createQueue } from '../../api/operations/queues.ts'
-import { call, forEach, show } from '../../cli/calls.ts'
+import { show } from '../../cli/calls.ts'
 import { command } from '../../cli/command.ts'
-import { requestOf } from '../../cli/requests.ts'
+import { change, paramsOf, send, setOf } from '../../cli/plain.ts'
 import { queueName } from '../../domain/values/repository.ts'
 
 export const queueCreateCommand = command({
   name: 'queue create',
   summary: 'Create a merge queue for a branch',
   operation: createQueue,
-  options: { request: requestOf(createQueue) },
+  options: { ...paramsOf(createQueue), set: setOf(createQueue) },
   examples: ['mergeq queue create --target-branch release --concurrency 2'],
-  run: ({ request }, cli) =>
-    forEach(cli, [request], async () =>
-      show(await call(cli, request), `Created the queue for ${queueName(request.values)}.`),
-    ),
+  run: ({ set, ...queue }, cli) =>
+    change(cli, createQueue, queue, async () => {
+      const sent = await send(cli, createQueue, queue, set)
+      return show(sent, `Created the queue for ${queueName(queue)}.`)
+    }),
 })

@@ -1,5 +1,6 @@
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { deleteQueue, getQueue } from '../../api/operations/queues.ts'
+import type { ServiceRequest } from '../../api/resolve.ts'
 import { call, explained, forEach, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
@@ -13,7 +14,6 @@ import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { MergeqError, toMergeqError } from '../../errors.ts'
-import type { ServiceRequest } from '../../methods/resolve.ts'
 import type { QueueParams } from './plan.ts'
 
 /** Reads which pull requests the queue lists. */

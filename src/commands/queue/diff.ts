@@ -1,3 +1,5 @@
+import { callOperation } from '../../api/call.ts'
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
@@ -8,8 +10,6 @@ import { queueKey, queueName, repositoryName, shortRepositoryName } from '../../
 import { text } from '../../domain/values/types.ts'
 import { exitCodeOf, mostSevere, usageError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
-import { callMethod } from '../../methods/call.ts'
-import { getMergeQueueMetrics } from '../../methods/metrics.ts'
 import { type Column, columns } from '../../output/view.ts'
 import { type NamedQueue, namedQueues } from './all-queues.ts'
 import {
@@ -123,7 +123,7 @@ async function undescribedQueues(
   allRepos: boolean,
   cli: Cli,
 ): Promise<readonly NamedQueue[]> {
-  const { response } = await callMethod(cli.client(), getMergeQueueMetrics, {
+  const { response } = await callOperation(cli.client(), getMergeQueueMetrics, {
     repo: undefined,
     branch: undefined,
   })

@@ -1,4 +1,6 @@
+import { callOperation } from '../../api/call.ts'
 import type { BodyOverride } from '../../api/operation.ts'
+import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
@@ -19,8 +21,6 @@ import {
 import { fileName } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import { type Json, stringifyJson } from '../../json.ts'
-import { callMethod } from '../../methods/call.ts'
-import { getMergeQueueMetrics } from '../../methods/metrics.ts'
 import { rawText } from '../../output/view.ts'
 import { namedQueues, noQueueError } from './all-queues.ts'
 import {
@@ -162,7 +162,7 @@ async function listExports(folder: string, overrides: readonly BodyOverride[], c
     repo: await settings.readFrom('option', 'repo'),
     branch: await settings.readFrom('option', 'targetBranch'),
   }
-  const { response } = await callMethod(cli.client(), getMergeQueueMetrics, params)
+  const { response } = await callOperation(cli.client(), getMergeQueueMetrics, params)
   const queues = await namedQueues(response.bytes, params.repo, cli)
   const described = await describedQueues(folder, cli)
   return queues.map(({ name, request }) => {

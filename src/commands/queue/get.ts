@@ -1,3 +1,4 @@
+import type { Operation } from '../../api/operation.ts'
 import { entryRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
@@ -11,7 +12,6 @@ import { positionEntries } from '../../domain/queue-entries.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { getArray, isObject } from '../../json.ts'
-import type { Method } from '../../methods/method.ts'
 import { columns } from '../../output/view.ts'
 import type { QueueRequest } from './plan.ts'
 import { queueScreen, readUsualTime } from './screen.ts'
@@ -54,7 +54,7 @@ function selectableFields(args: ParsedArgs): RecordFields {
 }
 
 /** Reads the pull requests of a queue, each as a record. */
-const getEntries: Method<typeof getQueue.params> = {
+const getEntries: Operation<typeof getQueue.params> = {
   ...getQueue,
   adaptResponse: ({ records: [queue], bytes }) => ({
     records: getArray(queue, 'enqueuedPullRequests').filter(isObject),

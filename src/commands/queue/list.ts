@@ -1,4 +1,4 @@
-import { readSamplesIn } from '../../api/operations/metrics.ts'
+import { getMergeQueueMetrics, queueSummary, readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { call } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
@@ -9,7 +9,6 @@ import { flag } from '../../cli/inputs.ts'
 import { requestOf } from '../../cli/requests.ts'
 import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
-import { getMergeQueueMetrics, queueSummary } from '../../methods/metrics.ts'
 import { columns } from '../../output/view.ts'
 import { namedQueues, readQueues, reportUnread } from './all-queues.ts'
 

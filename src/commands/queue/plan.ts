@@ -1,6 +1,8 @@
 import { readIfFound } from '../../api/call.ts'
+import type { Operation } from '../../api/operation.ts'
 import { type BodyOverride, checkOverrides, type ParamValues } from '../../api/operation.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import { resolveRequest, type ServiceRequest } from '../../api/resolve.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { each, type Outcome } from '../../cli/each.ts'
 import { expandFiles, openInput } from '../../cli/input-files.ts'
@@ -34,8 +36,6 @@ import { readText } from '../../domain/values/text.ts'
 import { fileName } from '../../domain/values/types.ts'
 import { MergeqError, mostSevere, usageError, withName } from '../../errors.ts'
 import { type Json, type JsonObject, parseJson, stringifyJson } from '../../json.ts'
-import type { Method } from '../../methods/method.ts'
-import { resolveRequest, type ServiceRequest } from '../../methods/resolve.ts'
 
 export type QueueParams = ParamValues<typeof getQueue.params>
 
@@ -111,7 +111,7 @@ function readOverride({ path, value }: BodyOverride): readonly [string, Json] {
 }
 
 /** The settings of `--set`, which replace those of the files. */
-export function settingsOf(operation: Method): Input<JsonObject> {
+export function settingsOf(operation: Operation): Input<JsonObject> {
   const overrides = overridesOf(operation)
   const summary = 'Replace a setting of the files, or add one; a value that is not JSON is text'
   return {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { testOrders } from '../../../src/api/operations/tests.ts'
 import type { JsonObject } from '../../../src/json.ts'
-import { testOrders } from '../../../src/methods/tests.ts'
 import { idOf, ids } from '../../support/flaky-list.ts'
 import { mergeq, noon, openStory, type Seen, type Setting } from '../../support/harness.ts'
 

@@ -1,9 +1,3 @@
-import { readIfFound } from '../api/call.ts'
-import { tryRead, withTimeline } from '../api/extra-reads.ts'
-import { getPartialPullRequest } from '../api/operations/pull-requests.ts'
-import { getQueue } from '../api/operations/queues.ts'
-import type { ServiceClient } from '../api/service-client.ts'
-import { readTestRun } from '../api/test-run-reads.ts'
 import {
   type ExplainSources,
   type Explanation,
@@ -13,7 +7,13 @@ import {
 import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
 import { isNotFound } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
+import { readIfFound } from './call.ts'
+import { tryRead, withTimeline } from './extra-reads.ts'
+import { getPartialPullRequest } from './operations/pull-requests.ts'
+import { getQueue } from './operations/queues.ts'
 import type { ServiceRequest } from './resolve.ts'
+import type { ServiceClient } from './service-client.ts'
+import { readTestRun } from './test-run-reads.ts'
 
 /** Reads what explains a pull request. Throws the error of its record. */
 export async function explain(

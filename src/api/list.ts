@@ -1,53 +1,11 @@
-import { callOperation } from '../api/call.ts'
-import type { BodyOverride, Operation, Pages, Params, ParamValues } from '../api/operation.ts'
-import { type DecodedResponse, readPageToken } from '../api/response.ts'
-import type { ServiceClient } from '../api/service-client.ts'
 import { formatInteger, pluralize } from '../domain/format.ts'
 import { defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
 import { isDryRunEnd, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-
-/** What was read of a list, for its summary and the members beside its records. */
-export interface ListResult {
-  readonly shown: number
-  readonly pages: number
-  readonly complete: boolean
-  /** Whether it is all of the list, not one page of it. */
-  readonly isWhole: boolean
-  /** `matching ` if a filter has hidden records, otherwise empty: a word before the noun. */
-  readonly matching: string
-  /** The members of the last document, without the records. */
-  readonly envelope: JsonObject
-  /** Whether the next page begins right after the last record: only then the token of the next page helps. */
-  readonly isContinued: boolean
-}
-
-/** A list as a caller wants it: the requests that read it, and what is given of it. */
-export interface List {
-  /** The operation that reads a page. */
-  readonly operation: Operation
-  /** The params of each part of the list with pages of its own, such as a time window, without those of a page. */
-  readonly parts: readonly Readonly<Record<string, unknown>>[]
-  /** Records per page; 100 by default. */
-  readonly pageSize?: number | undefined
-  /** How many pages are requested at most; 10,000 by default. */
-  readonly maxPages?: number | undefined
-  /** The token of the only page to read. */
-  readonly pageToken?: string | undefined
-  readonly limit?: number | undefined
-  /** Returns the name of the param that hides a record, as the caller writes it, if one does. */
-  hiddenBy(record: JsonObject): string | undefined
-  /** Whether the summary names the filters: then no other sentence does. */
-  readonly describesFilters?: boolean
-  /** Returns a hint for a list of which every record is hidden. */
-  hintIfEmpty?(): string | undefined
-  /** Sorts all records when the list has ended. Without it, records are given as they arrive. */
-  readonly order?: ((a: JsonObject, b: JsonObject) => number) | undefined
-  /** The summary of what was read: a sentence. */
-  describe(result: ListResult): string
-  /** The members beside the records in the one document for all pages. */
-  envelope(result: ListResult): JsonObject
-}
+import { callOperation } from './call.ts'
+import type { BodyOverride, List, ListResult, Pages, Params, ParamValues } from './operation.ts'
+import { type DecodedResponse, readPageToken } from './response.ts'
+import type { ServiceClient } from './service-client.ts'
 
 /** How a list ended. */
 export interface ListEnd extends Pick<ListResult, 'pages' | 'shown' | 'complete'> {

@@ -10,7 +10,7 @@ import {
   oneOf,
   type RecordType,
   text,
-} from '../api/operations/fields.ts'
+} from './fields.ts'
 
 const textOrNull = field('string | null')
 

@@ -1,14 +1,12 @@
-import type { BodyOverride, Param, Params, ParamValues } from '../api/operation.ts'
-import type { NameOf } from '../api/service-client.ts'
 import type { Config } from '../config/settings.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { isSameRepository, parseRepository } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
-import type { Method } from './method.ts'
+import type { BodyOverride, NameOf, Operation, Param, Params, ParamValues } from './operation.ts'
 
-/** A request as it is sent: the values of the params of a method, and what replaces fields of the body. */
+/** A request as it is sent: the values of the params of an operation, and what replaces fields of the body. */
 export interface ServiceRequest<V = Readonly<Record<string, unknown>>> {
-  readonly operation: Method
+  readonly operation: Operation
   readonly values: V
   readonly overrides: readonly BodyOverride[]
 }
@@ -32,7 +30,7 @@ export interface GivenRequest {
  * exclude each other.
  */
 export async function resolveRequest<P extends Params>(
-  method: Method<P>,
+  method: Operation<P>,
   { values: given, overrides }: GivenRequest,
   caller: Caller,
 ): Promise<ServiceRequest<ParamValues<P>>> {
@@ -49,7 +47,7 @@ export async function resolveRequest<P extends Params>(
         'Use only one of them.',
       )
   method.check?.(values as ParamValues<P>, overrides.length > 0, nameOf)
-  return { operation: method as unknown as Method, values: values as ParamValues<P>, overrides }
+  return { operation: method as unknown as Operation, values: values as ParamValues<P>, overrides }
 }
 
 /** Returns the value that a setting gives to a param. Throws a usage error for a required value that is missing. */
