@@ -65,7 +65,6 @@ const exitCodesBySeverity = [
   {
     code: 0,
     kind: 'ok',
-    isPermanent: true,
     when: 'success, including an empty list or a change that was confirmed by reading it back; for checks, all conditions are met',
   },
 ] as const
@@ -223,18 +222,10 @@ export function toMergeqError(error: unknown): MergeqError {
   return new MergeqError('internal', `internal error: ${description}`, { hint }, error)
 }
 
-/** Returns what ends a dry run, thrown like an error: nothing has failed, and nothing may catch it. */
-export const dryRunEnd = (): MergeqError => new MergeqError('ok', 'The request was printed.')
-
-export const isDryRunEnd = ({ kind }: MergeqError): boolean => kind === 'ok'
-
-/**
- * Returns the error of a request that failed; throws that of a signal, which ends the command, and the end of a dry
- * run.
- */
+/** Returns the error of a request that failed; throws that of a signal, which ends the command. */
 export function failureOrThrow(error: unknown): MergeqError {
   const failure = toMergeqError(error)
-  if (failure.kind === 'interrupted' || isDryRunEnd(failure)) throw failure
+  if (failure.kind === 'interrupted') throw failure
   return failure
 }
 

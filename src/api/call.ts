@@ -9,7 +9,7 @@ import {
   type ParamValues,
   type Resource,
 } from './operation.ts'
-import { buildRequest, type RequestParts } from './request.ts'
+import { buildRequest, type Request, type RequestParts } from './request.ts'
 import type { DecodedResponse } from './response.ts'
 import { type ExchangeOptions, exchange } from './send.ts'
 import { requireWritable, type ServiceClient } from './service-client.ts'
@@ -40,7 +40,7 @@ async function callOnce<P extends Params>(
 ): Promise<CallResult<P>> {
   const { limits = {}, progress } = options
   const request = await buildRequest(client, operation, params, options)
-  if (client.preview !== undefined) return client.preview(request)
+  if (client.isDryRun === true) throw new Error(`${request.operation} was called in a dry run`)
   if (isChange(operation)) await requireWritable(client)
   const result = { resource: request.resource, params }
   const { recovery } = operation
@@ -80,6 +80,15 @@ export async function callOperation<P extends Params>(
   const response = operation.adaptResponse?.(result.response, values) ?? result.response
   return { ...result, response }
 }
+
+/** Returns the request that a call would send first, or that of its fallback. Sends nothing. */
+export const prepareRequest = <P extends Params>(
+  client: ServiceClient,
+  operation: Operation<P>,
+  values: ParamValues<P>,
+  parts: RequestParts = {},
+): Promise<Request> =>
+  withFallback(client, operation, values, fitting => buildRequest(client, operation, fitting, parts))
 
 /** Does work with values; if their body is too large, once more with the fallback of the method. */
 async function withFallback<P extends Params, T>(

@@ -23,8 +23,7 @@ interface TryReadOptions extends CallOptions {
 }
 
 /**
- * Reads what a command can do without, and nothing in a dry run. Throws only an error that every read would have, such
- * as a rejected token.
+ * Reads what a command can do without. Throws only an error that every read would have, such as a rejected token.
  */
 export async function tryRead<P extends Params>(
   client: ServiceClient,
@@ -32,7 +31,6 @@ export async function tryRead<P extends Params>(
   params: ParamValues<P>,
   { once = false, quiet = false, ...options }: TryReadOptions = {},
 ): Promise<ReadOutcome> {
-  if (client.preview !== undefined) return {}
   const limits = { ...options.limits, ...(once ? { maxRetries: 0 } : {}) }
   const reader = quiet ? withoutMessages(client) : client
   try {

@@ -1,6 +1,6 @@
 import { formatInteger, pluralize } from '../domain/format.ts'
 import { defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
-import { isDryRunEnd, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
+import { MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { callOperation } from './call.ts'
 import type { BodyOverride, List, ListResult, Pages, Params, ParamValues } from './operation.ts'
@@ -46,6 +46,10 @@ const pageParams = (
   pageToken: string,
 ): ParamValues<Params> => ({ ...part, pageSize, pageToken })
 
+/** Returns the params of the request for the first page of a list. */
+export const firstPage = (list: List): ParamValues<Params> =>
+  pageParams(list, list.parts[0] ?? {}, list.pageToken ?? '')
+
 /**
  * Reads a list page by page and gives each record once; the last page says how the list ended. An error after the
  * first page ends the list, also one that the caller throws into the generator; an error before is thrown.
@@ -68,7 +72,7 @@ export async function* readList(
     }
   } catch (error) {
     failure = toMergeqError(error)
-    if (isDryRunEnd(failure) || (read.pages === 0 && tolerates?.(failure) !== true)) throw failure
+    if (read.pages === 0 && tolerates?.(failure) !== true) throw failure
   }
   yield read.finish(failure)
 }

@@ -4,7 +4,6 @@ import { sandboxToken } from '../domain/scenario-names.ts'
 import { usageError } from '../errors.ts'
 import type { ServiceHost } from '../host/host.ts'
 import type { HttpClient } from '../http/http-client.ts'
-import type { HttpRequest } from '../http/messages.ts'
 import type { Logger } from '../output/logger.ts'
 import type { Redactor } from '../output/redactor.ts'
 import { isLoopback } from '../url.ts'
@@ -42,8 +41,8 @@ export interface ServiceClient {
   readonly secrets: Pick<Redactor, 'redact' | 'redactBytes'>
   token(): Promise<{ readonly value: string; readonly source: string }>
   httpClient(): Promise<HttpClient>
-  /** Takes a request instead of the service, for a dry run. Rejects with the end of the dry run. */
-  preview?(request: HttpRequest): Promise<never>
+  /** Whether a request would be a bug: the command line prints its requests instead of sending them. */
+  readonly isDryRun?: boolean
 }
 
 /**

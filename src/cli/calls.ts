@@ -9,6 +9,7 @@ import type { JsonObject } from '../json.ts'
 import { type Result, rawText, receiptColumns, singleRecord } from '../output/view.ts'
 import type { Cli } from './cli.ts'
 import { readsMore } from './context.ts'
+import type { Printed } from './dry-run.ts'
 import { each } from './each.ts'
 import { openPage } from './open-page.ts'
 
@@ -20,8 +21,21 @@ export interface Sent<V extends Values = Values> extends CallResult<Params> {
   readonly values: V
 }
 
-/** Sends a request, and prints nothing. The error of a missing queue says which queue was probably meant. */
+/** Sends a request, as `read` does; prints it in a dry run. */
 export async function call<V extends Values>(
+  cli: Cli,
+  request: ServiceRequest<V>,
+): Promise<Sent<V> | Printed> {
+  if (!cli.options.dryRun) return read(cli, request)
+  const { printRequest } = await import('./dry-run.ts')
+  return printRequest(request, cli)
+}
+
+/**
+ * Sends a request, and prints nothing; not in a dry run. The error of a missing queue says which queue was probably
+ * meant.
+ */
+export async function read<V extends Values>(
   cli: Cli,
   request: ServiceRequest<V>,
   limits: RequestLimits = {},
@@ -93,14 +107,14 @@ export const isSheet = (requests: readonly unknown[], { args }: Cli): boolean =>
 export async function forEach<V extends Values>(
   cli: Cli,
   requests: readonly ServiceRequest<V>[],
-  work: (request: ServiceRequest<V>) => Promise<Shown>,
+  work: (request: ServiceRequest<V>) => Promise<Shown | Printed>,
   options: { readonly atOnce?: number; readonly stopOnError?: boolean } = {},
 ): Promise<number> {
   const { report } = await each(cli, requests, work, {
     ...options,
     async print({ item, result, failure }) {
       if (failure !== undefined) await printFailure(cli, item, failure)
-      if (result === undefined) return undefined
+      if (result === undefined || result === 'printed') return undefined
       if (result.opens === undefined) await cli.printer.add(result)
       else await openPage(result.opens, cli)
       return exitCodeOf(result.exit ?? 'ok')
@@ -131,11 +145,14 @@ const receipt = (record: JsonObject, sentence: string): Result => ({
   screen: () => ({ sentence }),
 })
 
+type ShownParts = string | Partial<Pick<Result, 'columns' | 'rows' | 'screen'>>
+
 /** The document of a response with what a person sees, or a receipt where the service responds with nothing. */
-export const show = (
-  { response, request, resource, delivery }: Sent,
-  shown: string | Partial<Pick<Result, 'columns' | 'rows' | 'screen'>> = {},
-): Result => {
+export function show(sent: Sent, shown?: ShownParts): Result
+export function show(sent: Sent | Printed, shown?: ShownParts): Result | Printed
+export function show(sent: Sent | Printed, shown: ShownParts = {}): Result | Printed {
+  if (sent === 'printed') return sent
+  const { response, request, resource, delivery } = sent
   const sentence = typeof shown === 'string' ? shown : undefined
   if (response.document === undefined)
     return receipt(createReceipt(request.operation.route, resource, delivery), sentence ?? '')

@@ -14,7 +14,6 @@ import { shouldColor } from '../output/styled-text.ts'
 import { createAdvice } from './advice.ts'
 import type { Cli, CommandClient, CommandRunner, GlobalOptions, SecretOutput } from './cli.ts'
 import type { Command } from './command.ts'
-import { printRequest } from './dry-run.ts'
 import { fieldsOf, selectFields } from './fields.ts'
 import { typedName } from './inputs.ts'
 import { typedFormat } from './parse.ts'
@@ -156,6 +155,6 @@ export const createCommandClient = (parts: {
     nameOf: typedName,
     advice: createAdvice(parts.settings.commandLine),
     maxRetries: parts.options.retries,
-    ...(parts.options.dryRun === true ? { preview: printRequest(parts.host.out) } : {}),
+    isDryRun: parts.options.dryRun === true,
     token: memoize(() => readToken(parts.host, parts.settings, parts.secrets.hide, parts.logger.warn)),
   })

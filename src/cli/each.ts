@@ -1,7 +1,7 @@
 import { resourceOf } from '../api/request.ts'
 import type { ServiceRequest } from '../api/resolve.ts'
 import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
-import { isDryRunEnd, type MergeqError, toMergeqError } from '../errors.ts'
+import { type MergeqError, toMergeqError } from '../errors.ts'
 import type { Cli } from './cli.ts'
 import { reportResults, resourceName, withResource } from './report.ts'
 
@@ -59,7 +59,6 @@ export async function each<T extends Item, R>(
     print,
   } = options
   let isStopped = false
-  let lastDryRunEnd: MergeqError | undefined
   const attempt = async (item: T): Promise<Outcome<T, R>> => {
     try {
       return { item, result: await work(item), code: 0 }
@@ -80,16 +79,11 @@ export async function each<T extends Item, R>(
   const mayStart = () => !isStopped && !cli.host.interrupted.aborted
   for await (const outcome of mapConcurrent(items, width, attempt, mayStart)) {
     const { failure } = outcome
-    if (dryRun && failure !== undefined) {
-      if (!isDryRunEnd(failure)) throw failure
-      lastDryRunEnd = failure
-      continue
-    }
+    if (dryRun && failure !== undefined) throw failure
     const code = (await print?.(outcome)) ?? outcome.code
     outcomes.push({ ...outcome, code })
     if (stopOnError && code !== 0) isStopped = true
   }
-  if (lastDryRunEnd !== undefined) throw lastDryRunEnd
   const requests = items.map(requestOfItem)
   const [first] = requests
   return {

@@ -1,5 +1,12 @@
-import { incompleteListError, type ListEnd, type ListPage, type ReadOptions, readList } from '../api/list.ts'
-import type { List } from '../api/operation.ts'
+import {
+  firstPage,
+  incompleteListError,
+  type ListEnd,
+  type ListPage,
+  type ReadOptions,
+  readList,
+} from '../api/list.ts'
+import type { BodyOverride, List } from '../api/operation.ts'
 import type { ServiceRequest } from '../api/resolve.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { toMergeqError } from '../errors.ts'
@@ -47,6 +54,16 @@ export interface ListOptions {
   ending?(end: ListEnd & Pick<ListPage, 'records'>): ListEnding | undefined
 }
 
+/** Prints the request for the first page of a list, for a dry run. Returns exit code 0. */
+export async function printFirstPage(
+  list: List,
+  overrides: readonly BodyOverride[],
+  cli: Cli,
+): Promise<number> {
+  const { printRequests } = await import('./dry-run.ts')
+  return printRequests([{ operation: list.operation, values: firstPage(list), overrides }], cli)
+}
+
 /** Prints the records of a list as they arrive. Returns exit code 0; throws an error for an incomplete list. */
 export async function runList(
   cli: Cli,
@@ -56,6 +73,7 @@ export async function runList(
   const { host, logger, printer, messages } = cli
   const list = operation.list?.(values, cli.startedAt, cli.client().nameOf)
   if (list === undefined) throw new Error(`${operation.route} is no list`)
+  if (cli.options.dryRun) return printFirstPage(list, overrides, cli)
   const output = printer.list(list.operation.pages?.key ?? '')
   const resultOfPage = (records: readonly JsonObject[]): Result => ({
     records,

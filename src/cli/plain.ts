@@ -9,6 +9,7 @@ import type { Repository } from '../domain/values/repository.ts'
 import { call, forEach, type Sent, type Shown } from './calls.ts'
 import type { Cli } from './cli.ts'
 import { pullRequestArguments, pullRequestNumber } from './common-inputs.ts'
+import type { Printed } from './dry-run.ts'
 import { type Input, paramInput } from './inputs.ts'
 import { readOverrides, setOption } from './requests.ts'
 
@@ -73,14 +74,14 @@ export const send = <P extends Params>(
   operation: Operation<P>,
   values: ParamValues<P>,
   overrides: readonly BodyOverride[] = [],
-): Promise<Sent> => call(cli, { operation: operation as unknown as Operation, values, overrides })
+): Promise<Sent | Printed> => call(cli, { operation: operation as unknown as Operation, values, overrides })
 
 /** Does the work of several pull requests at a time, and prints in their order. Returns the exit code. */
 export const forEachTarget = (
   cli: Cli,
   operation: Operation,
   targets: readonly Target[],
-  work: (target: Target) => Promise<Shown>,
+  work: (target: Target) => Promise<Shown | Printed>,
 ): Promise<number> =>
   forEach(
     cli,
@@ -93,6 +94,6 @@ export const change = <P extends Params>(
   cli: Cli,
   operation: Operation<P>,
   values: ParamValues<P>,
-  work: () => Promise<Shown>,
+  work: () => Promise<Shown | Printed>,
 ): Promise<number> =>
   forEach(cli, [{ operation: operation as unknown as Operation, values, overrides: [] }], work)

@@ -1,6 +1,5 @@
 import { requireWritable } from '../api/service-client.ts'
 import type { ParsedArgs } from '../config/settings.ts'
-import { isDryRunEnd, toMergeqError } from '../errors.ts'
 import type { Command } from './command.ts'
 import { createContext, type Program, sendsChange } from './context.ts'
 import { optionInputs } from './inputs.ts'
@@ -14,9 +13,6 @@ export async function runCommand(command: Command, args: ParsedArgs, program: Pr
     if (sendsChange(command) && !cli.options.dryRun) await requireWritable(cli.client())
     const values = await readInputs(optionInputs(command.options ?? {}), args, inputContext(cli))
     return await command.run(values, cli)
-  } catch (error) {
-    if (isDryRunEnd(toMergeqError(error))) return 0
-    throw error
   } finally {
     // Closing takes 1.5 ms, and the end of the process closes the connections, too.
     setImmediate(cli.close)

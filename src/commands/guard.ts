@@ -5,6 +5,7 @@ import { getQueue } from '../api/operations/queues.ts'
 import type { RequestLimits } from '../api/service-client.ts'
 import type { Cli } from '../cli/cli.ts'
 import { command } from '../cli/command.ts'
+import { printRequests } from '../cli/dry-run.ts'
 import { flag, type Input } from '../cli/inputs.ts'
 import {
   explainMissingRemote,
@@ -220,6 +221,13 @@ async function guardPush(remoteUrl: string | undefined, isCheck: boolean, cli: C
   const pushes = isCheck ? [await currentPush(host)] : await readPushes(host)
   if (pushes.length === 0) return 0
   const queue = { repo: await settings.require('repo'), targetBranch: await settings.require('targetBranch') }
+  if (options.dryRun) {
+    const values = pushes.slice(0, 1).map(({ branch }) => ({ ...queue, head: branch }))
+    return printRequests(
+      values.map(each => ({ operation: getSubmittedPullRequest, values: each, overrides: [] })),
+      cli,
+    )
+  }
   const deadline = host.clock.monotonic() + Math.min(maxWait, options.timeout ?? maxWait)
   const remaining = () => Math.max(1, deadline - host.clock.monotonic())
   const limits = { maxRetries: 0, timeout: remaining }

@@ -1,11 +1,12 @@
 import { fieldNames, sampleRecord } from '../api/operations/fields.ts'
 import { getMergeQueueMetrics, readSamplesIn, sampleBatches } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
-import { call } from '../cli/calls.ts'
+import { read } from '../cli/calls.ts'
 import type { Cli } from '../cli/cli.ts'
 import { command } from '../cli/command.ts'
 import { repositoryOrAll } from '../cli/common-inputs.ts'
 import { drawsResults } from '../cli/context.ts'
+import { printRequests } from '../cli/dry-run.ts'
 import { flag } from '../cli/inputs.ts'
 import { requestOf } from '../cli/requests.ts'
 import { formatDuration, formatEstimate, formatInteger, pluralize } from '../domain/format.ts'
@@ -237,7 +238,8 @@ export const metricsCommand = command({
   ],
   async run({ request, raw, queues }, cli) {
     const { options, printer, host } = cli
-    const { response } = await call(cli, request)
+    if (options.dryRun) return printRequests([request], cli)
+    const { response } = await read(cli, request)
     const { bytes, failed } = queues
       ? await readQueueMetrics(response.bytes, request.values.repo, cli)
       : { bytes: response.bytes, failed: [] }

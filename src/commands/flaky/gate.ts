@@ -18,6 +18,7 @@ import {
   type FailingTestsRequest,
   logNotes,
   onUnavailableOption,
+  printSearch,
   rangeOf,
   readFailingTests,
   readUnhealthyTests,
@@ -170,6 +171,7 @@ export const flakyGateCommand = command({
   ],
   async run({ request, max, baseline, onUnavailable, windowOnly }, cli) {
     const { logger, printer } = cli
+    if (cli.options.dryRun) return printSearch(request, cli)
     const tests: JsonObject[] = []
     let ignored = 0
     const toleratesOutage = onUnavailable === 'pass'

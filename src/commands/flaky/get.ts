@@ -19,7 +19,7 @@ import { sanitizeLines } from '../../output/sanitize.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { truncateCell } from '../../output/text-width.ts'
 import { columns, keyValueTable } from '../../output/view.ts'
-import { type FailingTestsRequest, rangeOf, readFailingTests } from './read-tests.ts'
+import { type FailingTestsRequest, printSearch, rangeOf, readFailingTests } from './read-tests.ts'
 
 /** A test that matches. */
 interface FoundTest {
@@ -285,12 +285,13 @@ export const flakyGetCommand = command({
   async run({ request, window, web }, cli) {
     if (window === 0) throw usageError('--window must be longer than 0.', 'For example: --window 30d')
     const { values } = request
-    const [testId = values.testId] = isUuid(values.testId)
-      ? []
-      : await findTests(cli, [values.testId], searchRequest(values, window, cli))
+    const search = isUuid(values.testId) ? undefined : searchRequest(values, window, cli)
+    if (search !== undefined && cli.options.dryRun) return printSearch(search, cli)
+    const [testId = values.testId] = search === undefined ? [] : await findTests(cli, [values.testId], search)
     const found = { ...request, values: { ...values, testId } }
     return forEach(cli, [found], async () => {
       const sent = await call(cli, found)
+      if (sent === 'printed') return sent
       const [test = {}] = sent.response.records
       const opens = web ? await webPage(cli, getString(test, 'html_url')) : undefined
       return { ...show(sent, testTable(test, cli)), opens }

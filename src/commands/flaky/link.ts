@@ -13,6 +13,7 @@ import { isUuid } from '../../domain/values/text.ts'
 import { text } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
 import { findTests, isIdBeginning, searchRequest, testSummary } from './get.ts'
+import { type FailingTestsRequest, printSearch } from './read-tests.ts'
 
 type LinkRequest = ServiceRequest<ParamValues<typeof linkTicketToTestCase.params>>
 
@@ -71,7 +72,9 @@ export const flakyLinkCommand = command({
     'mergeq flaky link - < links.txt  # exits with 5 if a test is unknown',
   ],
   async run({ requests }, cli) {
-    const idOf = await findIds(requests, cli)
+    const search = await searchOf(requests, cli)
+    if (search !== undefined && cli.options.dryRun) return printSearch(search.request, cli)
+    const idOf = search === undefined ? new Map() : await findIds(search, cli)
     const links = requests.map(({ values, ...request }) => ({
       ...request,
       values: { ...values, testId: idOf.get(values.testId) ?? values.testId },
@@ -87,13 +90,23 @@ export const flakyLinkCommand = command({
   },
 })
 
-/** Returns the IDs of the tests of which something else was typed, by what was typed. */
-async function findIds(requests: readonly LinkRequest[], cli: Cli): Promise<ReadonlyMap<string, string>> {
+/** The tests of which something else than the ID was typed, and the request that finds them. */
+interface Search {
+  readonly texts: readonly string[]
+  readonly request: FailingTestsRequest
+}
+
+/** Returns what must be searched; undefined if every ID was typed. */
+async function searchOf(requests: readonly LinkRequest[], cli: Cli): Promise<Search | undefined> {
   const texts = [...new Set(requests.map(({ values }) => values.testId).filter(id => !isUuid(id)))]
   const [first] = requests
-  if (first === undefined || texts.length === 0) return new Map()
+  if (first === undefined || texts.length === 0) return undefined
   const org = await cli.settings.require('org')
-  const search = searchRequest({ repo: first.values.repo, org }, maxWindow, cli)
-  const ids = await findTests(cli, texts, search)
+  return { texts, request: searchRequest({ repo: first.values.repo, org }, maxWindow, cli) }
+}
+
+/** Returns the IDs of the tests that are searched, by what was typed. */
+async function findIds({ texts, request }: Search, cli: Cli): Promise<ReadonlyMap<string, string>> {
+  const ids = await findTests(cli, texts, request)
   return new Map(texts.map((text, index) => [text, ids[index] ?? text]))
 }

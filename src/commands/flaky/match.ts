@@ -19,6 +19,7 @@ import { idColumn, nameColumn, ownerColumn } from './list.ts'
 import {
   logNotes,
   onUnavailableOption,
+  printSearch,
   rangeOf,
   readFailingTests,
   readUnhealthyTests,
@@ -236,6 +237,7 @@ export const flakyMatchCommand = command({
     const take = (test: JsonObject, isInWindow = true) => {
       if (variant === undefined || getString(test, 'variant') === variant) takeAny(test, isInWindow)
     }
+    if (cli.options.dryRun && matches().length > 0) return printSearch(request, cli)
     const toleratesOutage = onUnavailable === 'pass'
     // Without failures nothing is read.
     const end =

@@ -4,7 +4,7 @@ import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests
 import type { ServiceRequest } from '../../api/resolve.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { flag, option, typedName } from '../../cli/inputs.ts'
-import { readListOf } from '../../cli/lists.ts'
+import { printFirstPage, readListOf } from '../../cli/lists.ts'
 import { parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
 import { toIso } from '../../domain/values/time.ts'
 import { choice } from '../../domain/values/types.ts'
@@ -46,6 +46,10 @@ export async function readFailingTests(
   if (end.failure?.kind === 'interrupted') throw end.failure
   return end
 }
+
+/** Prints the first request for the failing tests, for a dry run. Returns exit code 0. */
+export const printSearch = ({ values, overrides }: FailingTestsRequest, cli: Cli): Promise<number> =>
+  printFirstPage(listOf(listFailingTests, values, cli), overrides, cli)
 
 /** Returns the list of an operation for values. */
 const listOf = <P extends Params>(

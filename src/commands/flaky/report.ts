@@ -19,7 +19,7 @@ import {
 import { truncateCell } from '../../output/text-width.ts'
 import { parseUrl } from '../../url.ts'
 import { testTitle } from './list.ts'
-import { logNotes, rangeOf, readFailingTests, windowOf } from './read-tests.ts'
+import { logNotes, printSearch, rangeOf, readFailingTests, windowOf } from './read-tests.ts'
 
 /** A report of failing tests, ordered by severity. */
 interface FailingTestReport {
@@ -250,6 +250,7 @@ export const flakyReportCommand = command({
     // The report applies the limit itself, because it states how many tests it omits.
     const { limit = defaultLimits[format], sort = 'impact', ...values } = request.values
     const listed = { ...request, values: { ...values, sort } }
+    if (cli.options.dryRun) return printSearch(listed, cli)
     const tests: JsonObject[] = []
     const end = await readFailingTests(cli, listed, { take: test => tests.push(test) })
     const report = {

@@ -1,5 +1,5 @@
 import type { ServiceRequest } from '../../api/resolve.ts'
-import { call, type Sent } from '../../cli/calls.ts'
+import { read, type Sent } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import type { Judgement } from '../../domain/wait-state.ts'
 import { isNotFound } from '../../errors.ts'
@@ -14,14 +14,14 @@ export async function callWithGrace<V extends ServiceRequest['values']>(
 ): Promise<Sent<V>> {
   let last: Reading<Sent<V>> | undefined
   /** Reads whether the service knows the pull request. */
-  const read = async (): Promise<Reading<boolean>> => {
-    last = await readingOf(() => call(cli, request))
+  const readOnce = async (): Promise<Reading<boolean>> => {
+    last = await readingOf(() => read(cli, request))
     if ('value' in last) return { value: true }
     return isNotFound(last.failure) ? { value: false } : last
   }
   await poll<number, boolean, Judgement<number>>({
     items: [0],
-    read: async () => [await read()],
+    read: async () => [await readOnce()],
     judge: (misses, isKnown) => ({ item: misses + 1, ...(isKnown ? { end: { outcome: 'reached' } } : {}) }),
     schedule: misses => automaticDelay({ unchanged: misses - 1 }),
     limit: startWaitTime(grace, cli.host.clock),

@@ -7,6 +7,7 @@ import { call, forEach, forPerson, isSheet, type Sent, show, webPage } from '../
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { pullRequestArguments, pullRequestNumber, webInput } from '../../cli/common-inputs.ts'
+import type { Printed } from '../../cli/dry-run.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { flag, type Input, option } from '../../cli/inputs.ts'
 import { requestsOf } from '../../cli/requests.ts'
@@ -170,6 +171,7 @@ export const prGetCommand = command({
         ? await forPerson(cli, () => tryRead(cli.client(), getQueue, { repo, targetBranch }, { once: true }))
         : undefined
       const sent = await send(request, grace, cli)
+      if (sent === 'printed') return sent
       const [record = {}] = sent.response.records
       const page = pageOf({ prNumber: sent.values.pr, ...record }, repo)
       return {
@@ -184,8 +186,8 @@ async function send<V extends ServiceRequest['values']>(
   request: ServiceRequest<V>,
   grace: number,
   cli: Cli,
-): Promise<Sent<V>> {
-  if (grace === 0) return call(cli, request)
+): Promise<Sent<V> | Printed> {
+  if (grace === 0 || cli.options.dryRun) return call(cli, request)
   const { callWithGrace } = await import('./call-with-grace.ts')
   return callWithGrace(cli, request, grace)
 }

@@ -80,8 +80,8 @@ async function readFromProgram(
       '--exec: no program was given.',
       'Specify it after --, for example: mergeq pr targets --exec -- npx nx show projects --affected',
     )
-  const { preview, token } = client()
-  if (preview === undefined && (await settings.read('forkedRun')) === undefined) await token()
+  const { isDryRun, token } = client()
+  if (isDryRun !== true && (await settings.read('forkedRun')) === undefined) await token()
   let targets: ImpactedTargets | undefined
   let problem: unknown
   const code = await runUserProgram(host, words, {

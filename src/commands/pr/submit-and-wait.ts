@@ -1,7 +1,7 @@
 import { tryRead } from '../../api/extra-reads.ts'
 import { getSubmittedPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
 import type { ServiceRequest } from '../../api/resolve.ts'
-import { call, forEach, show } from '../../cli/calls.ts'
+import { call, forEach, read, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { type RequestResult, warnUnfinished, withResource } from '../../cli/report.ts'
 import { nextCommands } from '../../config/next-commands.ts'
@@ -137,7 +137,7 @@ async function send(
     attempt: { ...attempt, submitted, unknown },
   })
   try {
-    await call(cli, submitRequest, limits)
+    await read(cli, submitRequest, limits)
     return { item: sentItem(true) }
   } catch (error) {
     const failure = failureOrThrow(error)

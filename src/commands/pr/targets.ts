@@ -149,6 +149,7 @@ export const prTargetsCommand = command({
     forEach(cli, [request], async () => {
       await forPerson(cli, () => warnOfOtherHead(request.values, cli))
       const sent = await call(cli, request)
+      if (sent === 'printed') return sent
       const { pr, sha, targets } = sent.values
       const commit = sha === undefined ? '' : ` at ${sha.slice(0, 7)}`
       return show(sent, `Set the impacted targets of #${pr}${commit}: ${describe(targets)}.`)

@@ -5,7 +5,7 @@ import {
   getSubmittedPullRequest,
 } from '../../api/operations/pull-requests.ts'
 import type { ServiceRequest } from '../../api/resolve.ts'
-import { call, forEach, type Sent, show, webPage } from '../../cli/calls.ts'
+import { call, forEach, read, type Sent, show, webPage } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { argsForPullRequest, pullRequestNumber, webInput } from '../../cli/common-inputs.ts'
@@ -159,7 +159,7 @@ type TestRunValues = {
 async function readTestRun(cli: Cli, request: ServiceRequest<TestRunValues>): Promise<Sent<TestRunValues>> {
   const { repo, targetBranch, pr } = request.values
   try {
-    return await call(cli, request)
+    return await read(cli, request)
   } catch (error) {
     const failure = failureOrThrow(error)
     if (pr === undefined || failure.details.status !== 400) throw failure
@@ -174,7 +174,7 @@ async function readTestRun(cli: Cli, request: ServiceRequest<TestRunValues>): Pr
     await cli.logger.debug(
       `The service does not find test runs by pull request. Using test run ${run}, from the field ${source} of #${pr}.`,
     )
-    return call(cli, { ...request, values: { ...request.values, pr: undefined, run } })
+    return read(cli, { ...request, values: { ...request.values, pr: undefined, run } })
   }
 }
 
@@ -203,7 +203,8 @@ export const prTestingCommand = command({
   examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing 123 --json'],
   run: ({ request, web }, cli) =>
     forEach(cli, [request], async () => {
-      const sent = await readTestRun(cli, request)
+      const sent = cli.options.dryRun ? await call(cli, request) : await readTestRun(cli, request)
+      if (sent === 'printed') return sent
       const [run = {}] = sent.response.records
       const checks = readChecks(run)
       const screen = () => ({ heading: testRunLines(run, checks, request.values.repo) })

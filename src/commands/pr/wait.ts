@@ -2,13 +2,32 @@ import { extendOperation } from '../../api/operation.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getMergeQueueTestingDetails, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
+import type { ServiceRequest } from '../../api/resolve.ts'
 import { command } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
+import { printRequests } from '../../cli/dry-run.ts'
 import { requestsOf } from '../../cli/requests.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
+import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
+import { queueName } from '../../domain/values/repository.ts'
+import type { WaitOptions } from '../../domain/wait-state.ts'
 import { readWaitOptions, waitInputs, waitRecord } from './wait-options.ts'
 
 const { repo, targetBranch, pr } = getSubmittedPullRequest.params
+
+/** Returns the request that a wait sends first: for the queue where it tells of several pull requests. */
+function firstReading(
+  requests: readonly ServiceRequest<RequestedPullRequest>[],
+  { failOnPaused }: WaitOptions,
+): readonly ServiceRequest[] {
+  const [first] = requests
+  if (first === undefined) return []
+  const { repo, targetBranch } = first.values
+  const inQueue = requests.filter(({ values }) => queueName(values) === queueName(first.values))
+  return inQueue.length > 1 || failOnPaused
+    ? [{ operation: getQueue, values: { repo, targetBranch }, overrides: [] }]
+    : [first]
+}
 
 export const prWaitCommand = command({
   name: 'pr wait',
@@ -35,6 +54,7 @@ export const prWaitCommand = command({
   ],
   async run({ requests, ...values }, cli) {
     const options = await readWaitOptions(values, requests.length, cli)
+    if (cli.options.dryRun) return printRequests(firstReading(requests, options), cli)
     const { waitAndReport } = await import('./wait-report.ts')
     const targets = requests.map(request => ({ request, state: {} }))
     return waitAndReport(targets, options, cli)

@@ -1,8 +1,9 @@
 import { callOperation } from '../../api/call.ts'
 import { getMergeQueueMetrics, queuesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { call } from '../../cli/calls.ts'
+import { read } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
+import { printRequests } from '../../cli/dry-run.ts'
 import type { Input } from '../../cli/inputs.ts'
 import type { QueueMetrics } from '../../domain/metrics/last-hour.ts'
 import { queueName, type Repository } from '../../domain/values/repository.ts'
@@ -41,14 +42,25 @@ export const noQueueError = (): MergeqError =>
   })
 
 /**
- * Returns the queues of `--all`: those of the organization or of the repository that an option or the environment
- * names. Throws an error if there are none.
+ * Returns the request for the metrics that name the queues of `--all`: those of the organization, or of the repository
+ * that an option or the environment names.
  */
-export async function allQueues(cli: Cli): Promise<readonly NamedQueue[]> {
-  if (cli.args.has('--target-branch'))
+async function metricsRequest({ args, settings }: Cli) {
+  if (args.has('--target-branch'))
     throw usageError('--all and --target-branch cannot be used together.', 'Use only one of them.')
-  const repo = await cli.settings.readFrom('option-or-environment', 'repo')
-  const { response } = await callOperation(cli.client(), getMergeQueueMetrics, { repo, branch: undefined })
+  const repo = await settings.readFrom('option-or-environment', 'repo')
+  return { operation: getMergeQueueMetrics, values: { repo, branch: undefined }, overrides: [] }
+}
+
+/** Prints the first request of `--all`, for a dry run. Returns exit code 0. */
+export const printAllRequest = async (cli: Cli): Promise<number> =>
+  printRequests([await metricsRequest(cli)], cli)
+
+/** Returns the queues of `--all`. Throws an error if there are none. */
+export async function allQueues(cli: Cli): Promise<readonly NamedQueue[]> {
+  const { operation, values } = await metricsRequest(cli)
+  const { repo } = values
+  const { response } = await callOperation(cli.client(), operation, values)
   const queues = await namedQueues(response.bytes, repo, cli)
   if (queues.length === 0) throw noQueueError()
   return queues
@@ -69,7 +81,7 @@ export const readQueues = <T extends { readonly name: string; readonly request: 
   cli: Cli,
 ) =>
   forEachQueue(cli, queues, async item => {
-    const { response, date = cli.host.clock.now() } = await call(cli, item.request)
+    const { response, date = cli.host.clock.now() } = await read(cli, item.request)
     return { item, queue: response.records[0] ?? {}, now: date }
   })
 

@@ -1,9 +1,9 @@
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { call } from '../../cli/calls.ts'
+import { read } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { canPrompt, confirm, promptError } from '../../cli/confirm.ts'
-import { withoutDryRun } from '../../cli/dry-run.ts'
+import { printRequests, withoutDryRun } from '../../cli/dry-run.ts'
 import { each } from '../../cli/each.ts'
 import { receiptRecord } from '../../cli/fields.ts'
 import { openInput } from '../../cli/input-files.ts'
@@ -22,7 +22,7 @@ import { fileName } from '../../domain/values/types.ts'
 import { extendError, MergeqError, toMergeqError, usageError } from '../../errors.ts'
 import { getString, isObject, type JsonObject, parseJson, stringifyJson } from '../../json.ts'
 import { columns } from '../../output/view.ts'
-import { allQueues, unlessSeveral } from './all-queues.ts'
+import { allQueues, printAllRequest, unlessSeveral } from './all-queues.ts'
 import {
   changeState,
   isSettable,
@@ -128,6 +128,7 @@ async function changeAllStates(cli: Cli, state: SettableState, options: SeveralO
     cli.host.interrupted.throwIfAborted()
     if (named.length > 0) await cli.logger.info(describeChanges(verbs[state], named, noteOfAll))
   }
+  if (cli.options.dryRun) return printAllRequest(cli)
   const queues = await allQueues(cli)
   const changes: StateChange[] = []
   for (const { name, request } of queues)
@@ -187,13 +188,20 @@ interface ChangeOptions extends SeveralOptions {
   readonly earlier: readonly RecordedChange[]
 }
 
+/** The request that reads the state of a queue before it is changed. */
+function readOf({ request }: Pick<StateChange, 'request'>) {
+  const { repo, targetBranch } = request.values
+  return { operation: getQueue, values: { repo, targetBranch }, overrides: [] }
+}
+
 async function changeStates(
   cli: Cli,
   changes: readonly StateChange[],
   { record: path, yes, statement, note, earlier }: ChangeOptions,
 ): Promise<number> {
+  if (cli.options.dryRun) return printRequests(changes.map(readOf), cli)
   if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
-  const record = path === undefined || cli.options.dryRun ? undefined : await createRecord(path, earlier, cli)
+  const record = path === undefined ? undefined : await createRecord(path, earlier, cli)
   const work = (change: StateChange) =>
     changeOne(cli, change, record).catch(error => {
       const failure = toMergeqError(error)
@@ -254,8 +262,7 @@ async function changeOne(
   record: ChangeRecord | undefined,
 ): Promise<{ readonly outcome: 'changed' | 'unchanged'; readonly before: string }> {
   const { repo, targetBranch, state } = request.values
-  const values = { repo, targetBranch }
-  const { response } = await call(cli, { operation: getQueue, values, overrides: [] })
+  const { response } = await read(cli, readOf({ request }))
   const before = stateOf(response.records[0])
   if (expected !== undefined && before !== expected)
     throw new MergeqError(
@@ -266,7 +273,7 @@ async function changeOne(
   await record?.add(change)
   if (before === state) return { outcome: 'unchanged', before }
   try {
-    await call(cli, request)
+    await read(cli, request)
   } catch (error) {
     if (toMergeqError(error).details.delivery !== 'unknown') await record?.remove(change)
     throw error

@@ -1,9 +1,10 @@
 import { tryRead } from '../../api/extra-reads.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { call } from '../../cli/calls.ts'
+import { read } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
+import { printRequests } from '../../cli/dry-run.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { requestOf } from '../../cli/requests.ts'
@@ -16,7 +17,7 @@ import { duration, integer } from '../../domain/values/types.ts'
 import { extendError, MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { columns } from '../../output/view.ts'
-import { allQueues, readQueues, unlessSeveral } from './all-queues.ts'
+import { allQueues, printAllRequest, readQueues, unlessSeveral } from './all-queues.ts'
 import { type QueueParams, reportFailures } from './plan.ts'
 
 interface HealthCheck {
@@ -235,9 +236,11 @@ export const queueCheckCommand = command({
     const isUsual = maxDepth === undefined && stalled === undefined && !notPaused
     const conditions = isUsual ? usualConditions : { maxDepth, stalled, notPaused }
     if (!isUsual) await reportLeftOut(conditions, cli)
+    if (request === undefined && cli.options.dryRun) return printAllRequest(cli)
     if (request === undefined) return checkAll(conditions, isUsual, cli)
     const { values } = request
-    const { response, date } = await call(cli, request)
+    if (cli.options.dryRun) return printRequests([request], cli)
+    const { response, date } = await read(cli, request)
     const metrics = isUsual ? await readMetrics(values, cli) : undefined
     const checks = [
       ...checkQueue(response.records[0] ?? {}, date ?? cli.host.clock.now(), conditions),

@@ -1,11 +1,12 @@
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { deleteQueue, getQueue } from '../../api/operations/queues.ts'
 import type { ServiceRequest } from '../../api/resolve.ts'
-import { call, explained, forEach, show } from '../../cli/calls.ts'
+import { call, explained, forEach, read, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
 import { canPrompt, confirm, listPullRequests } from '../../cli/confirm.ts'
+import { printRequests } from '../../cli/dry-run.ts'
 import { each } from '../../cli/each.ts'
 import { flag } from '../../cli/inputs.ts'
 import { requestOf } from '../../cli/requests.ts'
@@ -18,7 +19,7 @@ import type { QueueParams } from './plan.ts'
 
 /** Reads which pull requests the queue lists. */
 async function readQueued(values: QueueParams, cli: Cli): Promise<readonly QueueEntry[]> {
-  const { response } = await call(cli, { operation: getQueue, values: { ...values }, overrides: [] })
+  const { response } = await read(cli, { operation: getQueue, values: { ...values }, overrides: [] })
   return queueEntries(response.records[0] ?? null)
 }
 
@@ -29,7 +30,7 @@ type CancelResult = 'cancelled' | 'gone'
 /** Cancels a pull request that the queue lists, unless it left the queue meanwhile. */
 async function cancel(request: ServiceRequest<RequestedPullRequest>, cli: Cli): Promise<CancelResult> {
   try {
-    await call(cli, request)
+    await read(cli, request)
     return 'cancelled'
   } catch (error) {
     if (toMergeqError(error).kind === 'not-found') return 'gone'
@@ -105,6 +106,8 @@ export const queueDeleteCommand = command({
     const statement = `This ${cancellation}deletes the queue for ${name}.`
     const question = `Type ${targetBranch} to confirm:`
     if (!yes) await confirm({ statement, list, question, expectedInput: targetBranch }, cli)
+    if (cancels && cli.options.dryRun)
+      return printRequests([{ ...request, operation: getQueue, overrides: [] }], cli)
     const exitCode = cancels ? await cancelAll(values, cli) : 0
     if (exitCode !== 0) return exitCode
     return forEach(cli, [request], async () => {

@@ -3,6 +3,7 @@ import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
+import { printRequests } from '../../cli/dry-run.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { flag, option, type TypedInput } from '../../cli/inputs.ts'
 import { differences, settingsDigest } from '../../domain/queue-file.ts'
@@ -145,6 +146,7 @@ async function compareBranches(
 ): Promise<number> {
   const request = await requestOfFile('', {}, [], cli)
   const { repo, targetBranch } = request.values
+  if (cli.options.dryRun) return printRequests([request], cli)
   const live = await requireLive(request, includeState, cli)
   const other = await requireLive({ ...request, values: { repo, targetBranch: branch } }, includeState, cli)
   const missing = Object.keys(live.settings).map(key => [key, null] as const)
@@ -219,9 +221,12 @@ export const queueDiffCommand = command({
     if (allRepos && !strict) throw usageError('--all-repos requires --strict.', 'Add --strict.')
     if (file === undefined) return compareBranches(withBranch ?? '', { includeState, set }, cli)
     const items = await readItems(file, { includeState, set }, cli)
-    // A dry run prints the first request of the command.
-    const compared = cli.options.dryRun ? items.slice(0, 1) : items
-    const reading = await createPlans(compared, includeState, cli)
+    if (cli.options.dryRun)
+      return printRequests(
+        items.slice(0, 1).map(({ request }) => request),
+        cli,
+      )
+    const reading = await createPlans(items, includeState, cli)
     const undescribed = strict ? await undescribedQueues(items, allRepos, cli) : []
     const code = await printPlans(reading, cli, { undescribed })
     const differs = reading.plans.some(hasDifferences) || undescribed.length > 0

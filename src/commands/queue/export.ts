@@ -5,6 +5,7 @@ import { getQueue } from '../../api/operations/queues.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { canPrompt, confirm } from '../../cli/confirm.ts'
+import { printRequests } from '../../cli/dry-run.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { overridesOf } from '../../cli/requests.ts'
 import { joinPath, parentDirectory } from '../../config/store.ts'
@@ -155,13 +156,17 @@ async function describedQueues(folder: string, cli: Cli) {
   return described
 }
 
-/** Returns the queues that the metrics name, each with its file; typed options select among them. */
-async function listExports(folder: string, overrides: readonly BodyOverride[], cli: Cli) {
-  const { settings } = cli
-  const params = {
+/** Returns the params of the metrics that name the queues; typed options select among them. */
+async function metricsParams({ settings }: Cli) {
+  return {
     repo: await settings.readFrom('option', 'repo'),
     branch: await settings.readFrom('option', 'targetBranch'),
   }
+}
+
+/** Returns the queues that the metrics name, each with its file. */
+async function listExports(folder: string, overrides: readonly BodyOverride[], cli: Cli) {
+  const params = await metricsParams(cli)
   const { response } = await callOperation(cli.client(), getMergeQueueMetrics, params)
   const queues = await namedQueues(response.bytes, params.repo, cli)
   const described = await describedQueues(folder, cli)
@@ -194,6 +199,10 @@ async function exportAll(
   cli: Cli,
 ): Promise<number> {
   const { files } = cli.host
+  if (cli.options.dryRun) {
+    const values = await metricsParams(cli)
+    return printRequests([{ operation: getMergeQueueMetrics, values, overrides: [] }], cli)
+  }
   const exports = await listExports(folder, overrides, cli)
   if (exports.length === 0) throw noQueueError()
   const exist = await Promise.all(exports.map(({ path }) => files.exists(path)))
@@ -248,6 +257,7 @@ export const queueExportCommand = command({
     const isJson = isJsonOutput(file, cli)
     const old = await readOldFile(file, cli)
     const request = await requestOfFile(file ?? '', old?.content ?? {}, set, cli)
+    if (cli.options.dryRun) return printRequests([request], cli)
     const { warnings, notes, digest } = await exportQueue({ request, file, old, isJson }, includeState, cli)
     for (const text of warnings) await logger.warn(text)
     for (const text of notes) await logger.info(text)

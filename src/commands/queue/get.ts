@@ -2,9 +2,10 @@ import type { Operation } from '../../api/operation.ts'
 import { entryRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { call, show } from '../../cli/calls.ts'
+import { read, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
+import { printRequests } from '../../cli/dry-run.ts'
 import { hasName, type RecordFields, serviceRecord } from '../../cli/fields.ts'
 import { requestOf } from '../../cli/requests.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
@@ -74,8 +75,9 @@ export async function printQueue(queueRequest: QueueRequest, cli: Cli): Promise<
     selectableFields(args) === entryFields ||
     (options.format.prints === 'records' && options.fields.length === 0)
   const request = { ...queueRequest, operation: hasEntries ? getEntries : getQueue }
+  if (options.dryRun) return printRequests([request], cli)
   const [sent, usual] = await Promise.all([
-    call(cli, request),
+    read(cli, request),
     results === 'screen' ? readUsualTime(cli.client(), values) : undefined,
   ])
   const { records } = sent.response

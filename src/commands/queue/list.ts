@@ -1,9 +1,10 @@
 import { getMergeQueueMetrics, queueSummary, readSamplesIn } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { call } from '../../cli/calls.ts'
+import { read } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { repositoryOrAll } from '../../cli/common-inputs.ts'
+import { printRequests } from '../../cli/dry-run.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { flag } from '../../cli/inputs.ts'
 import { requestOf } from '../../cli/requests.ts'
@@ -74,7 +75,8 @@ export const queueListCommand = command({
     "mergeq queue list --json | jq '.[] | select(.depth > 20)'",
   ],
   async run({ request, includeState }, cli) {
-    const { response } = await call(cli, request)
+    if (cli.options.dryRun) return printRequests([request], cli)
+    const { response } = await read(cli, request)
     const { repo } = request.values
     const { records, failed } = includeState
       ? await readStates(response.bytes, repo, cli)

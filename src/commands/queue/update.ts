@@ -86,7 +86,8 @@ export const queueUpdateCommand = command({
     let before: JsonObject | undefined
     const code = await forEach(cli, [request], async () => {
       before = await forPerson(cli, () => readBefore({ repo, targetBranch }, cli))
-      return showUpdate(await call(cli, request), before)
+      const sent = await call(cli, request)
+      return sent === 'printed' ? sent : showUpdate(sent, before)
     })
     if (code === 0 && before !== undefined)
       await suggestUndo({ repo, targetBranch }, sentSettings(options, request.overrides), before, cli)

@@ -2,6 +2,7 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { explainNotFound } from '../../cli/calls.ts'
 import { command } from '../../cli/command.ts'
 import { drawsResults } from '../../cli/context.ts'
+import { printRequests } from '../../cli/dry-run.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { option } from '../../cli/inputs.ts'
 import { requestOf } from '../../cli/requests.ts'
@@ -62,6 +63,7 @@ export const queueWaitCommand = command({
   fields: resultRecord,
   examples: ['mergeq queue wait --timeout 30m', 'mergeq queue wait --until empty --json'],
   async run({ request, until, interval, giveUpAfter }, cli) {
+    if (cli.options.dryRun) return printRequests([request], cli)
     const { values } = request
     const { host, logger } = cli
     const client = cli.client()

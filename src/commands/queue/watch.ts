@@ -7,6 +7,7 @@ import { type RequestLimits, type ServiceClient, withoutMessages } from '../../a
 import { explainNotFound } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
+import { printRequests } from '../../cli/dry-run.ts'
 import { combineFields, type RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { requestOf } from '../../cli/requests.ts'
@@ -226,6 +227,7 @@ export const queueWatchCommand = command({
         '`mergeq queue watch` cannot print JSON, because its output is a stream.',
         'Use -o ndjson for the changes, or --once for the current queue.',
       )
+    if (options.dryRun) return printRequests([request], cli)
     const { values } = request
     const limit = startWaitTime(duration ?? Number.POSITIVE_INFINITY, host.clock)
     const live = isLive(cli)

@@ -3,6 +3,7 @@ import { getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
 import type { ServiceRequest } from '../../../api/resolve.ts'
 import type { Cli } from '../../../cli/cli.ts'
 import { drawsResults } from '../../../cli/context.ts'
+import { printRequests } from '../../../cli/dry-run.ts'
 import { each } from '../../../cli/each.ts'
 import { openPage } from '../../../cli/open-page.ts'
 import { nextCommands } from '../../../config/next-commands.ts'
@@ -18,11 +19,18 @@ import { readRecord } from '../reads.ts'
 type ExplainRequest = ServiceRequest<RequestedPullRequest>
 
 /** Explains pull requests, or opens their pages with --web. Returns the most severe exit code. */
+const firstReading = ({ values: { repo, targetBranch, pr }, overrides }: ExplainRequest) => ({
+  operation: getPartialPullRequest,
+  values: { repo, targetBranch, pr },
+  overrides,
+})
+
 export async function explainAll(
   requests: readonly ExplainRequest[],
   { web }: { readonly web: boolean },
   cli: Cli,
 ): Promise<number> {
+  if (cli.options.dryRun) return printRequests(requests.map(firstReading), cli)
   const isOnly = requests.length === 1
   let isFirst = true
   const steps: NextStep[] = []
