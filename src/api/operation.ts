@@ -333,6 +333,12 @@ export const extendOperation = <const P extends Params, R extends Route>(
   own: Pick<Operation<P>, 'params' | 'list' | 'check' | 'adaptResponse' | 'fallback'>,
 ): Operation<P, R> => ({ ...operation, ...own }) as Operation<P, R>
 
+/** An operation whose params nobody names. */
+export function anyOperation<P extends Params>(operation: Operation<P>): Operation
+export function anyOperation(operation: Operation): Operation {
+  return operation
+}
+
 export const isChange = ({ recovery }: Pick<Operation, 'recovery'>): boolean => recovery !== undefined
 
 /** The operation's name: its path without the leading slash (`submitPullRequest`). */

@@ -2,7 +2,15 @@ import type { Config } from '../config/settings.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { isSameRepository, parseRepository } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
-import type { BodyOverride, NameOf, Operation, Param, Params, ParamValues } from './operation.ts'
+import {
+  anyOperation,
+  type BodyOverride,
+  type NameOf,
+  type Operation,
+  type Param,
+  type Params,
+  type ParamValues,
+} from './operation.ts'
 
 /** A request as it is sent: the values of the params of an operation, and what replaces fields of the body. */
 export interface ServiceRequest<V = Readonly<Record<string, unknown>>> {
@@ -34,20 +42,30 @@ export async function resolveRequest<P extends Params>(
   { values: given, overrides }: GivenRequest,
   caller: Caller,
 ): Promise<ServiceRequest<ParamValues<P>>> {
-  const { nameOf, prefix } = caller
   const values: Record<string, unknown> = {}
   for (const [name, param] of Object.entries(method.params)) {
     const read = given.get(name)
     values[name] = read === undefined ? await valueFromSettings(name, param, caller) : await read()
   }
-  for (const pair of method.exclusive ?? [])
-    if (pair.every(name => values[name] !== undefined && values[name] !== false))
+  checkValues(method, values as ParamValues<P>, overrides, caller)
+  return { operation: anyOperation(method), values: values as ParamValues<P>, overrides }
+}
+
+/** Throws a usage error for values that exclude each other, or that are not enough. */
+export function checkValues<P extends Params>(
+  operation: Operation<P>,
+  values: ParamValues<P>,
+  overrides: readonly BodyOverride[],
+  { nameOf, prefix }: Pick<Caller, 'nameOf' | 'prefix'>,
+): void {
+  const given = new Map<string, unknown>(Object.entries(values))
+  for (const pair of operation.exclusive ?? [])
+    if (pair.every(name => given.get(name) !== undefined && given.get(name) !== false))
       throw usageError(
         `${prefix}${pair.map(name => nameOf(name)).join(' and ')} cannot be used together.`,
         'Use only one of them.',
       )
-  method.check?.(values as ParamValues<P>, overrides.length > 0, nameOf)
-  return { operation: method as unknown as Operation, values: values as ParamValues<P>, overrides }
+  operation.check?.(values, overrides.length > 0, nameOf)
 }
 
 /** Returns the value that a setting gives to a param. Throws a usage error for a required value that is missing. */

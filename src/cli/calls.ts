@@ -1,9 +1,15 @@
-import type { CallResult } from '../api/call.ts'
-import { callOperation } from '../api/call.ts'
-import { createReceipt, type Params } from '../api/operation.ts'
+import { type CallOptions, type CallResult, callOperation } from '../api/call.ts'
+import {
+  anyOperation,
+  type BodyOverride,
+  createReceipt,
+  type Operation,
+  type Params,
+  type ParamValues,
+  type Resource,
+} from '../api/operation.ts'
 import { resourceOf } from '../api/request.ts'
 import type { ServiceRequest } from '../api/resolve.ts'
-import type { RequestLimits } from '../api/service-client.ts'
 import { type ErrorKind, exitCodeOf, failureOrThrow, isNotFound, type MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { type Result, rawText, receiptColumns, singleRecord } from '../output/view.ts'
@@ -13,54 +19,52 @@ import type { Printed } from './dry-run.ts'
 import { each } from './each.ts'
 import { openPage } from './open-page.ts'
 
-type Values = ServiceRequest['values']
-
-/** A response, and the values that were sent: those of the request, or of its fallback. */
-export interface Sent<V extends Values = Values> extends CallResult<Params> {
-  readonly request: ServiceRequest<V>
-  readonly values: V
+/** A response, with the operation that was called; `params` were sent, possibly those of a fallback. */
+export interface Sent<P extends Params = Params> extends CallResult<P> {
+  readonly operation: Operation
 }
 
 /** Sends a request, as `read` does; prints it in a dry run. */
-export async function call<V extends Values>(
+export async function send<P extends Params>(
   cli: Cli,
-  request: ServiceRequest<V>,
-): Promise<Sent<V> | Printed> {
-  if (!cli.options.dryRun) return read(cli, request)
-  const { printRequest } = await import('./dry-run.ts')
-  return printRequest(request, cli)
+  operation: Operation<P>,
+  values: ParamValues<P>,
+  overrides: readonly BodyOverride[] = [],
+): Promise<Sent<P> | Printed> {
+  if (!cli.options.dryRun) return read(cli, operation, values, { overrides })
+  const { printRequests } = await import('./dry-run.ts')
+  await printRequests(cli, operation, [values], overrides)
+  return 'printed'
 }
 
 /**
  * Sends a request, and prints nothing; not in a dry run. The error of a missing queue says which queue was probably
  * meant.
  */
-export async function read<V extends Values>(
+export async function read<P extends Params>(
   cli: Cli,
-  request: ServiceRequest<V>,
-  limits: RequestLimits = {},
-): Promise<Sent<V>> {
-  const { operation, values, overrides } = request
+  operation: Operation<P>,
+  values: ParamValues<P>,
+  options: CallOptions = {},
+): Promise<Sent<P>> {
   try {
-    const result = await callOperation(cli.client(), operation, values, {
-      overrides,
-      limits,
-    })
-    return { ...result, request, values: { ...values, ...result.params } }
+    const result = await callOperation(cli.client(), operation, values, options)
+    return { ...result, operation: anyOperation(operation) }
   } catch (error) {
-    throw await explainNotFound(cli, request, failureOrThrow(error))
+    throw await explainNotFound(cli, anyOperation(operation), resourceOf(values), failureOrThrow(error))
   }
 }
 
 /** Returns the error of a request; that of a missing queue says which queue was probably meant. */
 export async function explainNotFound(
   cli: Cli,
-  request: ServiceRequest,
+  operation: Operation,
+  resource: Resource,
   failure: MergeqError,
 ): Promise<MergeqError> {
   if (failure.kind !== 'not-found' || !isNotFound(failure) || !readsMore(cli)) return failure
   const { explainMissingQueue } = await import('./missing-queue.ts')
-  return explainMissingQueue(cli, request, failure)
+  return explainMissingQueue(cli, operation, resource, failure)
 }
 
 /** Throws the error that `explain` returns for one that was caught; if `explain` throws, the original one. */
@@ -103,17 +107,29 @@ export async function webPage(cli: Cli, page: string | undefined): Promise<strin
 export const isSheet = (requests: readonly unknown[], { args }: Cli): boolean =>
   requests.length === 1 && !args.has('--output')
 
-/** Does the work of several requests at a time, and prints in their order. Returns the most severe exit code. */
-export async function forEach<V extends Values>(
+interface ForEachOptions {
+  readonly atOnce?: number
+  readonly stopOnError?: boolean
+}
+
+/**
+ * Does the work of several requests of an operation at a time, and prints in their order. Returns the most severe exit
+ * code.
+ *
+ * @param items the values of each request, or what it is about
+ */
+export async function forEach<T extends Resource>(
   cli: Cli,
-  requests: readonly ServiceRequest<V>[],
-  work: (request: ServiceRequest<V>) => Promise<Shown | Printed>,
-  options: { readonly atOnce?: number; readonly stopOnError?: boolean } = {},
+  operation: Operation,
+  items: readonly T[],
+  work: (item: T) => Promise<Shown | Printed>,
+  options: ForEachOptions = {},
 ): Promise<number> {
-  const { report } = await each(cli, requests, work, {
+  const { report } = await each(cli, operation, items, work, {
     ...options,
+    resource: item => item,
     async print({ item, result, failure }) {
-      if (failure !== undefined) await printFailure(cli, item, failure)
+      if (failure !== undefined) await printFailure(cli, operation, item, failure)
       if (result === undefined || result === 'printed') return undefined
       if (result.opens === undefined) await cli.printer.add(result)
       else await openPage(result.opens, cli)
@@ -124,18 +140,25 @@ export async function forEach<V extends Values>(
   return report()
 }
 
+/** Does the work of one request, and prints its result, or its receipt if it failed. Returns the exit code. */
+export const forOne = <T extends Resource>(
+  cli: Cli,
+  operation: Operation,
+  values: T,
+  work: () => Promise<Shown | Printed>,
+): Promise<number> => forEach(cli, operation, [values], work)
+
 /** A change that was sent and failed has a receipt; `api --include` prints the response. */
 async function printFailure(
   { printer, options }: Cli,
-  request: ServiceRequest,
+  { route }: Operation,
+  resource: Resource,
   failure: MergeqError,
 ): Promise<void> {
   const { delivery, rawResponse } = failure.details
   if (rawResponse !== undefined && options.fields.length === 0) await printer.add(rawText(rawResponse))
   else if (delivery !== undefined)
-    await printer.add(
-      receipt(createReceipt(request.operation.route, resourceOf(request.values), delivery, failure), ''),
-    )
+    await printer.add(receipt(createReceipt(route, resource, delivery, failure), ''))
 }
 
 const receipt = (record: JsonObject, sentence: string): Result => ({
@@ -152,10 +175,10 @@ export function show(sent: Sent, shown?: ShownParts): Result
 export function show(sent: Sent | Printed, shown?: ShownParts): Result | Printed
 export function show(sent: Sent | Printed, shown: ShownParts = {}): Result | Printed {
   if (sent === 'printed') return sent
-  const { response, request, resource, delivery } = sent
+  const { response, operation, resource, delivery } = sent
   const sentence = typeof shown === 'string' ? shown : undefined
   if (response.document === undefined)
-    return receipt(createReceipt(request.operation.route, resource, delivery), sentence ?? '')
+    return receipt(createReceipt(operation.route, resource, delivery), sentence ?? '')
   return {
     records: response.records,
     document: records => response.document?.(records) ?? null,
@@ -164,4 +187,22 @@ export function show(sent: Sent | Printed, shown: ShownParts = {}): Result | Pri
     ...(typeof shown === 'string' ? { rows: [], screen: () => ({ sentence: shown }) } : shown),
     ...(typeof shown !== 'string' && shown.columns === undefined ? { rows: [] } : {}),
   }
+}
+
+/** Sends a request, as `send` does. */
+export const call = (cli: Cli, { operation, values, overrides }: ServiceRequest): Promise<Sent | Printed> =>
+  send(cli, operation, values, overrides)
+
+/** Does the work of several requests, as `forEach` does. */
+export const forEachRequest = async <R extends ServiceRequest>(
+  cli: Cli,
+  requests: readonly R[],
+  work: (request: R) => Promise<Shown | Printed>,
+  options: ForEachOptions = {},
+): Promise<number> => {
+  const [first] = requests
+  const items = requests.map(request => ({ ...resourceOf(request.values), request }))
+  return first === undefined
+    ? 0
+    : forEach(cli, first.operation, items, ({ request }) => work(request), options)
 }

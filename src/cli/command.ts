@@ -50,8 +50,10 @@ export interface Command<X extends Options = Options> {
 }
 
 /** Defines a command; the values of `run` are typed from its options. */
-export const command = <const X extends Options = Record<never, never>>(definition: Command<X>): Command =>
-  definition as unknown as Command
+export function command<const X extends Options = Record<never, never>>(definition: Command<X>): Command
+export function command(definition: Command): Command {
+  return definition
+}
 
 /** A command as help, completion and the parser need it. */
 export interface RegisteredCommand extends Command {

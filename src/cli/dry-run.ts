@@ -1,6 +1,8 @@
 import { prepareRequest } from '../api/call.ts'
+import type { BodyOverride, Operation, Params, ParamValues } from '../api/operation.ts'
 import { curlCommand, previewRequest } from '../api/request.ts'
-import type { ServiceRequest } from '../api/resolve.ts'
+import type { Output } from '../host/host.ts'
+import type { HttpRequest } from '../http/messages.ts'
 import { escapeInvisible, parseJson, stringifyJson } from '../json.ts'
 import { columns, singleRecord } from '../output/view.ts'
 import type { Cli } from './cli.ts'
@@ -25,28 +27,28 @@ export async function printPreview(
 /** What a request gives in a dry run in place of a response. */
 export type Printed = 'printed'
 
-/** Prints a request instead of sending it (docs/reference/cli.md, "Dry run"). */
-export async function printRequest(
-  { operation, values, overrides }: ServiceRequest,
-  { client, host: { out } }: Pick<Cli, 'client' | 'host'>,
-): Promise<Printed> {
-  const request = await prepareRequest(client(), operation, values, { overrides })
+/**
+ * Prints the requests that a command sends first, instead of all that follows from their responses
+ * (docs/reference/cli.md, "Dry run"). Returns exit code 0.
+ */
+export async function printRequests<P extends Params>(
+  cli: Pick<Cli, 'client' | 'host'>,
+  operation: Operation<P>,
+  all: readonly ParamValues<P>[],
+  overrides: readonly BodyOverride[] = [],
+): Promise<number> {
+  for (const values of all)
+    await printRequest(await prepareRequest(cli.client(), operation, values, { overrides }), cli.host.out)
+  return 0
+}
+
+async function printRequest(request: HttpRequest, out: Output): Promise<void> {
   const { body, ...shown } = previewRequest(request)
   const document = { ...shown, ...(body === undefined ? {} : { body: parseJson(body) ?? null }) }
   await out.write(`${stringifyJson(document, out.terminal)}\n`)
   // The escapes in the body are JSON: the copied command sends the same characters.
   const shownBody = body === undefined ? {} : { body: escapeInvisible(body) }
   if (out.terminal) await out.write(`${curlCommand({ ...shown, ...shownBody })}\n`)
-  return 'printed'
-}
-
-/**
- * Prints the requests that a command sends first, instead of all that follows from their responses. Returns exit
- * code 0.
- */
-export async function printRequests(requests: readonly ServiceRequest[], cli: Cli): Promise<number> {
-  for (const request of requests) await printRequest(request, cli)
-  return 0
 }
 
 /** Returns the context of a command that prints a plan in a dry run: its client sends requests. */

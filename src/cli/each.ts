@@ -1,12 +1,8 @@
-import { resourceOf } from '../api/request.ts'
-import type { ServiceRequest } from '../api/resolve.ts'
+import type { Operation, Resource } from '../api/operation.ts'
 import { mapConcurrent, maxConcurrent } from '../domain/map-concurrent.ts'
 import { type MergeqError, toMergeqError } from '../errors.ts'
 import type { Cli } from './cli.ts'
 import { reportResults, resourceName, withResource } from './report.ts'
-
-/** One of several things to do: a request, or something that a request is about. */
-type Item = ServiceRequest | { readonly request: ServiceRequest }
 
 /** What became of an item that was begun: the result of the work, or the error that it threw. */
 export interface Outcome<T, R> {
@@ -17,13 +13,15 @@ export interface Outcome<T, R> {
 }
 
 interface EachOptions<T, R> {
+  /** Returns what a request is about. */
+  resource(item: T): Resource
   /** How many items are worked on at a time; 4 by default. */
   readonly atOnce?: number | undefined
   /** Whether the first exit code other than 0 stops the rest; by default with `--stop-on-error`. */
   readonly stopOnError?: boolean | undefined
   /** Whether a token that was rejected for one item (401, 403) may be accepted for another; false by default. */
   readonly differInAccess?: boolean
-  /** Returns what an item is called in errors; by default the pull request or test of its request. */
+  /** Returns what an item is called in errors; by default its pull request or test. */
   name?(item: T): string | undefined
   /** Prints outcomes in the order of the items, as they come. May return another exit code. */
   print?(outcome: Outcome<T, R>): Promise<number | undefined>
@@ -36,25 +34,25 @@ interface EachResult<T, R> {
   report(): Promise<number>
 }
 
-const requestOfItem = (item: Item): ServiceRequest => ('request' in item ? item.request : item)
-
-const nameOfItem = (item: Item): string | undefined => resourceName(resourceOf(requestOfItem(item).values))
-
 /**
  * Works on several items at a time. An error does not stop the others, except that of a rejected token, and a
  * signal: then items that were begun are finished, and no further item is begun.
+ *
+ * @param operation the one that each item sends, for the error of a signal
  */
-export async function each<T extends Item, R>(
+export async function each<T, R>(
   cli: Cli,
+  operation: Operation,
   items: readonly T[],
   work: (item: T) => Promise<R>,
-  options: EachOptions<T, R> = {},
+  options: EachOptions<T, R>,
 ): Promise<EachResult<T, R>> {
   const { dryRun } = cli.options
   const {
     atOnce = maxConcurrent,
     stopOnError = cli.options.stopOnError,
-    name = nameOfItem,
+    resource,
+    name = item => resourceName(resource(item)),
     differInAccess = false,
     print,
   } = options
@@ -84,11 +82,8 @@ export async function each<T extends Item, R>(
     outcomes.push({ ...outcome, code })
     if (stopOnError && code !== 0) isStopped = true
   }
-  const requests = items.map(requestOfItem)
-  const [first] = requests
   return {
     outcomes,
-    report: async () =>
-      first === undefined ? 0 : reportResults(first.operation, requests, outcomes, cli, items.map(name)),
+    report: () => reportResults(operation, items.map(resource), outcomes, cli, items.map(name)),
   }
 }

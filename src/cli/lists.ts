@@ -6,8 +6,7 @@ import {
   type ReadOptions,
   readList,
 } from '../api/list.ts'
-import type { BodyOverride, List } from '../api/operation.ts'
-import type { ServiceRequest } from '../api/resolve.ts'
+import type { BodyOverride, List, Operation, Params, ParamValues } from '../api/operation.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
@@ -54,6 +53,16 @@ export interface ListOptions {
   ending?(end: ListEnd & Pick<ListPage, 'records'>): ListEnding | undefined
 }
 
+/** Returns the list of an operation for values. */
+export function listOf<P extends Params>(
+  { client, startedAt }: Cli,
+  { list, route }: Operation<P>,
+  values: ParamValues<P>,
+): List {
+  if (list === undefined) throw new Error(`${route} is no list`)
+  return list(values, startedAt, client().nameOf)
+}
+
 /** Prints the request for the first page of a list, for a dry run. Returns exit code 0. */
 export async function printFirstPage(
   list: List,
@@ -61,18 +70,19 @@ export async function printFirstPage(
   cli: Cli,
 ): Promise<number> {
   const { printRequests } = await import('./dry-run.ts')
-  return printRequests([{ operation: list.operation, values: firstPage(list), overrides }], cli)
+  return printRequests(cli, list.operation, [firstPage(list)], overrides)
 }
 
 /** Prints the records of a list as they arrive. Returns exit code 0; throws an error for an incomplete list. */
-export async function runList(
+export async function runList<P extends Params>(
   cli: Cli,
-  { operation, values, overrides }: ServiceRequest,
+  operation: Operation<P>,
+  values: ParamValues<P>,
+  overrides: readonly BodyOverride[],
   { columns, screenColumns = columns, ending }: ListOptions,
 ): Promise<number> {
   const { host, logger, printer, messages } = cli
-  const list = operation.list?.(values, cli.startedAt, cli.client().nameOf)
-  if (list === undefined) throw new Error(`${operation.route} is no list`)
+  const list = listOf(cli, operation, values)
   if (cli.options.dryRun) return printFirstPage(list, overrides, cli)
   const output = printer.list(list.operation.pages?.key ?? '')
   const resultOfPage = (records: readonly JsonObject[]): Result => ({

@@ -1,8 +1,7 @@
 import { hasQueue } from '../api/call.ts'
 import { tryRead } from '../api/extra-reads.ts'
+import type { Operation, Resource } from '../api/operation.ts'
 import { getMergeQueueMetrics, queuesIn } from '../api/operations/metrics.ts'
-import { resourceOf } from '../api/request.ts'
-import type { ServiceRequest } from '../api/resolve.ts'
 import { withoutMessages } from '../api/service-client.ts'
 import { joinTruncated } from '../domain/format.ts'
 import { suggestName } from '../domain/similar-name.ts'
@@ -24,10 +23,10 @@ const hints = new WeakMap<Cli, Map<string, Promise<string | undefined>>>()
  */
 export async function explainMissingQueue(
   cli: Cli,
-  { operation, values }: ServiceRequest,
+  operation: Operation,
+  { repo, targetBranch }: Resource,
   failure: MergeqError,
 ): Promise<MergeqError> {
-  const { repo, targetBranch } = resourceOf(values)
   const makesQueue = operation.recovery?.ofQueue === true && operation.errors?.makesSubject === true
   if (repo === undefined || targetBranch === undefined || makesQueue) return failure
   const place = { repo, targetBranch }

@@ -1,6 +1,4 @@
 import type { Operation, Resource } from '../api/operation.ts'
-import { resourceOf } from '../api/request.ts'
-import type { ServiceRequest } from '../api/resolve.ts'
 import { joinList } from '../domain/format.ts'
 import { extendError, isOutage, MergeqError, mostSevere, toMergeqError } from '../errors.ts'
 import { createAdvice } from './advice.ts'
@@ -32,7 +30,7 @@ export const withResource = (failure: MergeqError, name: string | undefined): Me
  */
 export async function reportResults(
   operation: Operation,
-  requests: readonly ServiceRequest[],
+  resources: readonly Resource[],
   results: readonly RequestResult[],
   cli: Cli,
   names: readonly (string | undefined)[],
@@ -40,13 +38,13 @@ export async function reportResults(
   const failures = results.flatMap(({ failure }) => failure ?? [])
   const interruptions = failures.filter(({ kind }) => kind === 'interrupted')
   const { aborted, reason } = cli.host.interrupted
-  const isUnfinished = results.length < requests.length || interruptions.length > 0
+  const isUnfinished = results.length < resources.length || interruptions.length > 0
   const errors = failures.filter(({ kind }) => kind !== 'interrupted')
   const codes = results.map(({ code }) => code)
-  if (isUnfinished && requests.length > 1) await warnUnfinished(operation, names, results, cli)
+  if (isUnfinished && resources.length > 1) await warnUnfinished(operation, names, results, cli)
   if (interruptions.length > 0 || (aborted && isUnfinished)) {
     const interruption =
-      (await interruptionOf(operation, requests, results, cli)) ?? interruptions[0] ?? toMergeqError(reason)
+      (await interruptionOf(operation, resources, results, cli)) ?? interruptions[0] ?? toMergeqError(reason)
     errors.push(interruption)
     codes.push(interruption.exit)
   }
@@ -88,13 +86,13 @@ export async function warnUnfinished(
 /** Returns the error about the requests that were in flight when a signal arrived; undefined without any. */
 async function interruptionOf(
   operation: Operation,
-  requests: readonly ServiceRequest[],
+  resources: readonly Resource[],
   results: readonly RequestResult[],
   { host, settings }: Cli,
 ): Promise<MergeqError | undefined> {
   const isInFlight = (_: unknown, index: number) => progressOf(operation, results[index]) === 'In progress'
   const [first] = results.filter(isInFlight)
-  const inFlight = requests.filter(isInFlight)
+  const inFlight = resources.filter(isInFlight)
   if (operation.recovery === undefined || inFlight.length < 2) return first?.failure
   const { interruptedChangeError } = await import('../api/recovery.ts')
   return interruptedChangeError(
@@ -102,7 +100,7 @@ async function interruptionOf(
       exit: first?.code ?? 1,
     }),
     operation,
-    inFlight.map(request => resourceOf(request.values)),
+    inFlight,
     createAdvice(settings.commandLine),
   )
 }

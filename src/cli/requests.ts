@@ -1,5 +1,6 @@
 import type { Operation } from '../api/operation.ts'
 import {
+  anyOperation,
   type BodyOverride,
   checkOverrides,
   isAlwaysSent,
@@ -72,13 +73,15 @@ export function requestsOf<P extends Params, const I extends Inputs = Record<nev
   operation: Operation<P>,
   replaced?: I,
 ): RequestsInput<readonly ServiceRequest<Replaced<P, I>>[]> {
-  const method = operation as unknown as Operation
+  const method = anyOperation(operation)
   const inputs = memoize((): Inputs => inputsOf(method.params, replaced))
   return {
     isLast: true,
     get definitions() {
       const ofParams = Object.values(inputs()).flatMap(({ definitions }) => definitions)
-      return operationMethod(method.route) === 'POST' ? [...ofParams, ...setDefinitions(method)] : ofParams
+      return operationMethod(method.route) === 'POST'
+        ? [...ofParams, ...setDefinitions(isChange(method))]
+        : ofParams
     },
     async read(args, context) {
       const requests = await readAll(method, inputs(), args, context)
@@ -108,7 +111,7 @@ export function requestOf<P extends Params, const I extends Inputs = Record<neve
 
 /** What `--set` replaces in the body of an operation, for a command that reads the rest of its requests from files. */
 export const overridesOf = (operation: Operation): Input<readonly BodyOverride[]> => ({
-  definitions: setDefinitions(operation),
+  definitions: setDefinitions(isChange(operation)),
   read: args => readOverrides(args, inputsOf(operation.params), operation.params),
 })
 
@@ -121,8 +124,8 @@ function inputsOf(params: Params, replaced: Inputs = {}): Inputs {
 }
 
 /** `--set` of a read is for few. */
-const setDefinitions = (operation: Operation) =>
-  setOption.definitions.map(each => ({ ...each, advanced: !isChange(operation) }))
+export const setDefinitions = (isChange: boolean) =>
+  setOption.definitions.map(each => ({ ...each, advanced: !isChange }))
 
 /** What inputs are read with: the settings, and the pull request of a command that names none. */
 export const inputContext = (cli: Cli): InputContext => ({
@@ -176,11 +179,18 @@ async function findPullRequest(command: string, settings: Config, { client, opti
 const typedOption = (args: ParsedArgs): string =>
   ['--field', '--raw-field'].find(name => args.has(name)) ?? '--set'
 
+/** How the value of a param is typed, for errors about `--set` beside it. */
+export type TypedParam = Pick<Input<unknown>, 'definitions' | 'setting'>
+
 /**
  * Reads every `--set`. Throws a usage error when a path is given twice, or when an option that was typed or the
  * repository, branch or pull request already sets it.
  */
-export function readOverrides(args: ParsedArgs, inputs: Inputs, params: Params): readonly BodyOverride[] {
+export function readOverrides(
+  args: ParsedArgs,
+  inputs: Readonly<Record<string, TypedParam>>,
+  params: Params,
+): readonly BodyOverride[] {
   const overrides = setOption.read(args) ?? []
   const setters = Object.entries(inputs).flatMap(([key, { setting, definitions }]) => {
     const param = params[key]

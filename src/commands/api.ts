@@ -2,6 +2,8 @@ import {
   type Operation,
   operationMethod,
   operationName,
+  type Params,
+  type ParamValues,
   parseOverride,
   requiredParam,
   type WriteRecovery,
@@ -9,9 +11,9 @@ import {
 import { fieldNames } from '../api/operations/fields.ts'
 import { serviceOperations } from '../api/operations/index.ts'
 import { bodyTooLargeError, sentBody } from '../api/request.ts'
-import { resolveRequest } from '../api/resolve.ts'
+import { valueFromSettings } from '../api/resolve.ts'
 import type { ResponseBody, ResponseDecoder } from '../api/response.ts'
-import { call, forEach, show } from '../cli/calls.ts'
+import { forOne, send, show } from '../cli/calls.ts'
 import { command } from '../cli/command.ts'
 import type { RecordFields } from '../cli/fields.ts'
 import { openInput } from '../cli/input-files.ts'
@@ -252,10 +254,10 @@ export const apiCommand = command({
     const args = new Map(cli.args)
     if (set.length > 0) args.set('--set', set)
     const overrides = readOverrides(args, inputs, operation.params)
-    const values = new Map([['body', () => body]])
-    const request = await resolveRequest(operation, { values, overrides }, callerOf(cli.settings))
-    const named = namedIn(sentBody(operation, request.values, request))
-    const typed = { ...request, values: { ...request.values, ...named } }
-    return forEach(cli, [typed], async () => show(await call(cli, typed)))
+    const sent: Record<string, unknown> = { body }
+    for (const { name, param } of settings)
+      sent[name] = await valueFromSettings(name, param, callerOf(cli.settings))
+    const values: ParamValues<Params> = { ...sent, ...namedIn(sentBody(operation, sent, { overrides })) }
+    return forOne(cli, operation, values, async () => show(await send(cli, operation, values, overrides)))
   },
 })

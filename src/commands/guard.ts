@@ -223,10 +223,7 @@ async function guardPush(remoteUrl: string | undefined, isCheck: boolean, cli: C
   const queue = { repo: await settings.require('repo'), targetBranch: await settings.require('targetBranch') }
   if (options.dryRun) {
     const values = pushes.slice(0, 1).map(({ branch }) => ({ ...queue, head: branch }))
-    return printRequests(
-      values.map(each => ({ operation: getSubmittedPullRequest, values: each, overrides: [] })),
-      cli,
-    )
+    return printRequests(cli, getSubmittedPullRequest, values)
   }
   const deadline = host.clock.monotonic() + Math.min(maxWait, options.timeout ?? maxWait)
   const remaining = () => Math.max(1, deadline - host.clock.monotonic())

@@ -8,7 +8,7 @@ import { repositoryOrAll } from '../cli/common-inputs.ts'
 import { drawsResults } from '../cli/context.ts'
 import { printRequests } from '../cli/dry-run.ts'
 import { flag } from '../cli/inputs.ts'
-import { requestOf } from '../cli/requests.ts'
+import { paramsOf } from '../cli/values.ts'
 import { formatDuration, formatEstimate, formatInteger, pluralize } from '../domain/format.ts'
 import { isCounted, numberText, type Sample } from '../domain/metrics/exposition.ts'
 import {
@@ -219,7 +219,8 @@ export const metricsCommand = command({
   alsoSends: [getQueue],
   exits: ['incomplete'],
   options: {
-    request: requestOf(getMergeQueueMetrics, { repo: repositoryOrAll(getMergeQueueMetrics.params.repo) }),
+    ...paramsOf(getMergeQueueMetrics),
+    repo: repositoryOrAll(getMergeQueueMetrics.params.repo),
     raw: flag('Show every series on a terminal instead of a summary'),
     queues: flag('Read each queue, and print what the metrics lack: its state, pull requests and their ages'),
   },
@@ -236,12 +237,13 @@ export const metricsCommand = command({
     'mergeq metrics > mergeq.prom',
     'mergeq metrics --queues > queues.prom',
   ],
-  async run({ request, raw, queues }, cli) {
+  async run({ repo, branch, raw, queues }, cli) {
     const { options, printer, host } = cli
-    if (options.dryRun) return printRequests([request], cli)
-    const { response } = await read(cli, request)
+    const values = { repo, branch }
+    if (options.dryRun) return printRequests(cli, getMergeQueueMetrics, [values])
+    const { response } = await read(cli, getMergeQueueMetrics, values)
     const { bytes, failed } = queues
-      ? await readQueueMetrics(response.bytes, request.values.repo, cli)
+      ? await readQueueMetrics(response.bytes, repo, cli)
       : { bytes: response.bytes, failed: [] }
     if (drawsResults(cli)) {
       const series = raw || queues ? [...readSamplesIn(bytes)].filter(isCounted) : []
@@ -249,11 +251,7 @@ export const metricsCommand = command({
         series.length > 0
           ? seriesTable(series)
           : {
-              heading: summaryLines(
-                summarizeMetrics(readSamplesIn(bytes)),
-                request.values.branch,
-                host.out.columns,
-              ),
+              heading: summaryLines(summarizeMetrics(readSamplesIn(bytes)), branch, host.out.columns),
             }
       await printer.print({ records: [], columns: [], screen })
     } else if (options.format.isForPeople && options.fields.length === 0) await printer.print(rawText(bytes))

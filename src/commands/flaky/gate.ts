@@ -5,7 +5,7 @@ import { command } from '../../cli/command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { openInput } from '../../cli/input-files.ts'
 import { type Input, option, typedInput } from '../../cli/inputs.ts'
-import { requestOf } from '../../cli/requests.ts'
+import { paramsOf, setOf } from '../../cli/values.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { describeInWords } from '../../domain/time-range.ts'
 import { isUuid, readText } from '../../domain/values/text.ts'
@@ -152,7 +152,8 @@ export const flakyGateCommand = command({
   summary: 'Check the number of failing tests against a limit',
   alsoSends: [listFailingTests, listUnhealthyTests],
   options: {
-    request: requestOf(listTests),
+    ...paramsOf(listTests),
+    set: setOf(listTests),
     max: maxOption,
     baseline: baselineInput,
     onUnavailable: onUnavailableOption,
@@ -169,7 +170,8 @@ export const flakyGateCommand = command({
     'mergeq flaky gate --since 24h --max 10 --no-quarantined',
     'mergeq flaky gate --max 0 --baseline known.ndjson --on-unavailable pass',
   ],
-  async run({ request, max, baseline, onUnavailable, windowOnly }, cli) {
+  async run({ set, max, baseline, onUnavailable, windowOnly, ...values }, cli) {
+    const request = { values, overrides: set }
     const { logger, printer } = cli
     if (cli.options.dryRun) return printSearch(request, cli)
     const tests: JsonObject[] = []

@@ -1,12 +1,12 @@
 import { incompleteListError } from '../../api/list.ts'
 import { getTestDetails, listFailingTests } from '../../api/operations/tests.ts'
-import { call, forEach, isSheet, show, webPage } from '../../cli/calls.ts'
+import { forOne, isSheet, send, show, webPage } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { argument, option, typedInput } from '../../cli/inputs.ts'
-import { requestOf } from '../../cli/requests.ts'
+import { paramsOf, setOf } from '../../cli/values.ts'
 import { ageOf, describeSince, formatAgo, formatInteger, formatRate, pluralize } from '../../domain/format.ts'
 import { maxWindow } from '../../domain/limits.ts'
 import { describeInWords } from '../../domain/time-range.ts'
@@ -72,7 +72,6 @@ export const searchRequest = (
 ): FailingTestsRequest => ({
   values: { repo, org, since: toIso(startedAt - window), until: toIso(startedAt) },
   overrides: [],
-  operation: listFailingTests,
 })
 
 /**
@@ -269,11 +268,13 @@ export const flakyGetCommand = command({
   operation: getTestDetails,
   alsoSends: [listFailingTests],
   options: {
-    request: requestOf(getTestDetails, { testId: typedTest }),
+    ...paramsOf(getTestDetails),
+    testId: typedTest,
     window: option(duration, 'How far back to search for a name or the beginning of an ID', {
       default: '7d',
     }),
     web: webInput,
+    set: setOf(getTestDetails, { testId: typedTest }),
   },
   fields: serviceRecord(getTestDetails, factColumns),
   exits: ['not-found', 'incomplete'],
@@ -282,15 +283,14 @@ export const flakyGetCommand = command({
     'mergeq flaky get 2b4e8d1c --window 30d',
     'mergeq flaky get "address form"  # exits with 2 if several tests match',
   ],
-  async run({ request, window, web }, cli) {
+  async run({ testId: typed, window, web, set, ...place }, cli) {
     if (window === 0) throw usageError('--window must be longer than 0.', 'For example: --window 30d')
-    const { values } = request
-    const search = isUuid(values.testId) ? undefined : searchRequest(values, window, cli)
+    const search = isUuid(typed) ? undefined : searchRequest(place, window, cli)
     if (search !== undefined && cli.options.dryRun) return printSearch(search, cli)
-    const [testId = values.testId] = search === undefined ? [] : await findTests(cli, [values.testId], search)
-    const found = { ...request, values: { ...values, testId } }
-    return forEach(cli, [found], async () => {
-      const sent = await call(cli, found)
+    const [testId = typed] = search === undefined ? [] : await findTests(cli, [typed], search)
+    const values = { ...place, testId }
+    return forOne(cli, getTestDetails, values, async () => {
+      const sent = await send(cli, getTestDetails, values, set)
       if (sent === 'printed') return sent
       const [test = {}] = sent.response.records
       const opens = web ? await webPage(cli, getString(test, 'html_url')) : undefined

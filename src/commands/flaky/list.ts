@@ -7,7 +7,7 @@ import { limitInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, paramInput, typedName } from '../../cli/inputs.ts'
 import { type ListEnding, runList } from '../../cli/lists.ts'
-import { requestOf } from '../../cli/requests.ts'
+import { paramsOf, setOf } from '../../cli/values.ts'
 import type { ParseContext, ParsedArgs } from '../../config/settings.ts'
 import { countRead, formatInteger, pluralize } from '../../domain/format.ts'
 import { maxWindow } from '../../domain/limits.ts'
@@ -130,18 +130,23 @@ export const flakyListCommand = command({
   name: 'flaky list',
   summary: 'List the tests that failed in a time range',
   operation: listFailingTests,
-  options: { request: requestOf(listFailingTests, { limit: listLimit, sort: listSort }) },
+  options: {
+    ...paramsOf(listFailingTests),
+    limit: listLimit,
+    sort: listSort,
+    set: setOf(listFailingTests),
+  },
   fields: serviceRecord(listFailingTests, csvColumns),
   examples: [
     'mergeq flaky list --since 7d --sort impact --limit 20',
     'mergeq flaky list --since 30d -o ndjson',
     "mergeq flaky list --owner @acme/web --name 'Cart*' --json",
   ],
-  run: ({ request }, cli) =>
-    runList(cli, request, {
+  run: ({ set, ...values }, cli) =>
+    runList(cli, listFailingTests, values, set, {
       columns: cli.options.format.isWide ? csvColumns : failingColumns,
       screenColumns: failingScreenColumns,
-      ending: end => listEnding(end, request.values, cli),
+      ending: end => listEnding(end, values, cli),
     }),
 })
 

@@ -3,7 +3,7 @@ import { command } from '../../cli/command.ts'
 import { limitInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { runList } from '../../cli/lists.ts'
-import { requestOf } from '../../cli/requests.ts'
+import { paramsOf, setOf } from '../../cli/values.ts'
 import { getString } from '../../json.ts'
 import { type Column, columns } from '../../output/view.ts'
 import { nameColumn, ownerColumn } from './list.ts'
@@ -45,14 +45,16 @@ export const flakyQuarantinedCommand = command({
   summary: 'List the quarantined tests',
   operation: listQuarantinedTests,
   options: {
-    request: requestOf(listQuarantinedTests, { limit: limitInput(listQuarantinedTests.params.limit) }),
+    ...paramsOf(listQuarantinedTests),
+    limit: limitInput(listQuarantinedTests.params.limit),
+    set: setOf(listQuarantinedTests),
   },
   fields: serviceRecord(listQuarantinedTests, quarantinedColumns),
   examples: ['mergeq flaky quarantined', "mergeq flaky quarantined --owner @acme/web --name 'Cart*' --json"],
-  run: ({ request }, cli) =>
-    runList(cli, request, {
+  run: ({ set, ...values }, cli) =>
+    runList(cli, listQuarantinedTests, values, set, {
       columns: quarantinedColumns,
       screenColumns: quarantinedScreenColumns,
-      ending: end => statusListEnding('quarantined', end, request.values, cli),
+      ending: end => statusListEnding('quarantined', end, values, cli),
     }),
 })

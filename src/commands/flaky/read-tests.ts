@@ -1,19 +1,25 @@
 import { type ListEnd, readList, readToEnd } from '../../api/list.ts'
-import type { List, Operation, Params, ParamValues } from '../../api/operation.ts'
+import type { BodyOverride, ParamValues } from '../../api/operation.ts'
 import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
-import type { ServiceRequest } from '../../api/resolve.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { flag, option, typedName } from '../../cli/inputs.ts'
-import { printFirstPage, readListOf } from '../../cli/lists.ts'
+import { listOf, printFirstPage, readListOf } from '../../cli/lists.ts'
 import { parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
 import { toIso } from '../../domain/values/time.ts'
 import { choice } from '../../domain/values/types.ts'
 import { failureOrThrow, isNotFound, isOutage, isPermanent, type MergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 
-export type FailingTestsRequest = ServiceRequest<ParamValues<typeof listFailingTests.params>>
+/** Which failing tests are read, and what `--set` adds to the requests. */
+export interface FailingTestsRequest {
+  readonly values: ParamValues<typeof listFailingTests.params>
+  readonly overrides: readonly BodyOverride[]
+}
 
-type UnhealthyTestsRequest = ServiceRequest<Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>>
+interface UnhealthyTestsRequest {
+  readonly values: Omit<ParamValues<typeof listUnhealthyTests.params>, 'limit'>
+  readonly overrides: readonly BodyOverride[]
+}
 
 export const rangeOf = ({ values }: FailingTestsRequest, { startedAt }: Cli): TimeRange =>
   parseTimeRange(values.since, values.until, startedAt, typedName)
@@ -40,7 +46,7 @@ export async function readFailingTests(
   { values, overrides }: FailingTestsRequest,
   { take, toleratesOutage = false }: FailingTestsReading,
 ): Promise<ListEnd> {
-  const list = listOf(listFailingTests, values, cli)
+  const list = listOf(cli, listFailingTests, values)
   const tolerates = (failure: MergeqError) => toleratesOutage && isOutage(failure)
   const end = await readToEnd(readListOf(cli.command, list, { overrides, tolerates }, cli), take)
   if (end.failure?.kind === 'interrupted') throw end.failure
@@ -49,17 +55,7 @@ export async function readFailingTests(
 
 /** Prints the first request for the failing tests, for a dry run. Returns exit code 0. */
 export const printSearch = ({ values, overrides }: FailingTestsRequest, cli: Cli): Promise<number> =>
-  printFirstPage(listOf(listFailingTests, values, cli), overrides, cli)
-
-/** Returns the list of an operation for values. */
-const listOf = <P extends Params>(
-  { list }: Operation<P>,
-  values: ParamValues<P>,
-  { client, startedAt }: Cli,
-): List => {
-  if (list === undefined) throw new Error('the method is no list')
-  return list(values, startedAt, client().nameOf)
-}
+  printFirstPage(listOf(cli, listFailingTests, values), overrides, cli)
 
 /** Logs the notes about a list of failing tests: the first says its range, which a terminal shows already. */
 export async function logNotes(
@@ -113,7 +109,7 @@ async function readUnhealthyPages(
   take: (test: JsonObject) => void,
 ): Promise<UnhealthyTestsEnd> {
   const overrides = request.overrides.filter(({ path: [member = ''] }) => sharedMembers.includes(member))
-  const list = listOf(listUnhealthyTests, request.values, cli)
+  const list = listOf(cli, listUnhealthyTests, request.values)
   const problemOf = (failure: MergeqError) => {
     if (isPermanent(failure)) throw failure
     return failure.message.replace(/\.$/, '')

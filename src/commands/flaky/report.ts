@@ -3,7 +3,7 @@ import { listFailingTests } from '../../api/operations/tests.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { option, typedInput } from '../../cli/inputs.ts'
-import { requestOf } from '../../cli/requests.ts'
+import { paramsOf, setOf } from '../../cli/values.ts'
 import { formatInteger, formatRate, pluralize } from '../../domain/format.ts'
 import { describeInWords } from '../../domain/time-range.ts'
 import { choice, type Type } from '../../domain/values/types.ts'
@@ -226,12 +226,12 @@ export const flakyReportCommand = command({
   summary: 'Report failing tests as Markdown or GitHub annotations',
   alsoSends: [listFailingTests],
   options: {
-    request: requestOf(listFailingTests, {
-      limit: typedInput('limit', {
-        ...listFailingTests.params.limit,
-        defaultText: `${defaultLimits.markdown}, or ${defaultLimits.github} for github`,
-      }),
+    ...paramsOf(listFailingTests),
+    limit: typedInput('limit', {
+      ...listFailingTests.params.limit,
+      defaultText: `${defaultLimits.markdown}, or ${defaultLimits.github} for github`,
     }),
+    set: setOf(listFailingTests),
     format: option(reportFormat, 'Report format: markdown or github (annotations)', {
       default: 'markdown',
     }),
@@ -243,19 +243,18 @@ export const flakyReportCommand = command({
     'mergeq flaky report --format github --owner @acme/web',
     'mergeq flaky report --since 7d --by owner --no-quarantined',
   ],
-  async run({ request, format, by }, cli) {
+  async run({ set, format, by, limit = defaultLimits[format], sort = 'impact', ...values }, cli) {
     checkOutput(format, cli)
     if (by !== undefined && format === 'github')
       throw usageError('--by is for Markdown only.', 'Each annotation names its owners.')
     // The report applies the limit itself, because it states how many tests it omits.
-    const { limit = defaultLimits[format], sort = 'impact', ...values } = request.values
-    const listed = { ...request, values: { ...values, sort } }
+    const listed = { values: { ...values, sort }, overrides: set }
     if (cli.options.dryRun) return printSearch(listed, cli)
     const tests: JsonObject[] = []
     const end = await readFailingTests(cli, listed, { take: test => tests.push(test) })
     const report = {
       tests,
-      ...windowOf(rangeOf(request, cli), end.complete),
+      ...windowOf(rangeOf(listed, cli), end.complete),
       owner: values.owner,
       listCommand: listCommandOf(cli),
     }

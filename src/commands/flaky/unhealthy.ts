@@ -3,7 +3,7 @@ import { command } from '../../cli/command.ts'
 import { limitInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { runList } from '../../cli/lists.ts'
-import { requestOf } from '../../cli/requests.ts'
+import { paramsOf, setOf } from '../../cli/values.ts'
 import { type Column, columns } from '../../output/view.ts'
 import { idColumn, lastColumns, nameColumn, ownerColumn, quarantinedColumn } from './list.ts'
 import { statusListEnding } from './status-list.ts'
@@ -32,18 +32,22 @@ export const flakyUnhealthyCommand = command({
   name: 'flaky unhealthy',
   summary: 'List the flaky, then the broken tests, unsorted',
   operation: listUnhealthyTests,
-  options: { request: requestOf(listUnhealthyTests, { limit: limitInput(listUnhealthyTests.params.limit) }) },
+  options: {
+    ...paramsOf(listUnhealthyTests),
+    limit: limitInput(listUnhealthyTests.params.limit),
+    set: setOf(listUnhealthyTests),
+  },
   fields: serviceRecord(listUnhealthyTests, unhealthyColumns),
   examples: [
     'mergeq flaky unhealthy --status broken',
     'mergeq flaky unhealthy --no-quarantined --owner @acme/web --json',
   ],
-  run({ request }, cli) {
-    const adjective = request.values.status?.toLowerCase() ?? 'flaky or broken'
-    return runList(cli, request, {
+  run({ set, ...values }, cli) {
+    const adjective = values.status?.toLowerCase() ?? 'flaky or broken'
+    return runList(cli, listUnhealthyTests, values, set, {
       columns: unhealthyColumns,
       screenColumns: unhealthyScreenColumns,
-      ending: end => statusListEnding(adjective, end, request.values, cli),
+      ending: end => statusListEnding(adjective, end, values, cli),
     })
   },
 })

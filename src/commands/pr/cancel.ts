@@ -1,10 +1,10 @@
 import { cancelPullRequest, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
-import { call, forEach, show } from '../../cli/calls.ts'
+import { forEach, send, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
-import { pullRequestArguments, yesInput } from '../../cli/common-inputs.ts'
+import { yesInput } from '../../cli/common-inputs.ts'
 import { canPrompt, confirm, isQueued, listPullRequests } from '../../cli/confirm.ts'
-import { requestsOf } from '../../cli/requests.ts'
+import { pullRequests, setOf } from '../../cli/values.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { mapConcurrent, maxConcurrent } from '../../domain/map-concurrent.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
@@ -38,23 +38,21 @@ export const prCancelCommand = command({
   operation: cancelPullRequest,
   alsoSends: [getSubmittedPullRequest],
   destructive: true,
-  options: { requests: requestsOf(cancelPullRequest, { pr: pullRequestArguments }), yes: yesInput },
+  options: { targets: pullRequests, yes: yesInput, set: setOf(cancelPullRequest) },
   examples: ['mergeq pr cancel 123', 'mergeq pr cancel 123 124 --yes'],
-  async run({ requests, yes }, cli) {
-    const pullRequests = requests.map(({ values }) => values)
-    const isSeveral = pullRequests.length > 1
+  async run({ targets, yes, set }, cli) {
+    const isSeveral = targets.length > 1
     if (isSeveral && cli.options.dryRun && cli.messages === 'person')
-      await cli.logger.info(`Would cancel ${joinList(pullRequests.map(({ pr }) => `#${pr}`))}.`)
+      await cli.logger.info(`Would cancel ${joinList(targets.map(({ pr }) => `#${pr}`))}.`)
     if (isSeveral && !yes && !cli.options.dryRun) {
-      const described = canPrompt(cli) ? await describeCancellation(pullRequests, cli) : {}
+      const described = canPrompt(cli) ? await describeCancellation(targets, cli) : {}
       await confirm({ ...described, question: 'Continue?', expectedInput: 'y' }, cli)
     }
-    return forEach(cli, requests, async request => {
-      const { pr, targetBranch } = request.values
-      const sent = await call(cli, request).catch(
-        explainFinished(cli, request, ['ok', 'failed', 'cancelled']),
+    return forEach(cli, cancelPullRequest, targets, async target => {
+      const sent = await send(cli, cancelPullRequest, target, set).catch(
+        explainFinished(cli, { values: target, overrides: set }, ['ok', 'failed', 'cancelled']),
       )
-      return show(sent, `Cancelled #${pr}: removed from the queue for ${targetBranch}.`)
+      return show(sent, `Cancelled #${target.pr}: removed from the queue for ${target.targetBranch}.`)
     })
   },
 })

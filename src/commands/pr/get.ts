@@ -1,16 +1,14 @@
 import { tryRead } from '../../api/extra-reads.ts'
-import type { ParamValues } from '../../api/operation.ts'
+import type { BodyOverride, ParamValues } from '../../api/operation.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import type { ServiceRequest } from '../../api/resolve.ts'
-import { call, forEach, forPerson, isSheet, type Sent, show, webPage } from '../../cli/calls.ts'
+import { forEach, forPerson, isSheet, read, type Sent, send, show, webPage } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
-import { pullRequestArguments, pullRequestNumber, webInput } from '../../cli/common-inputs.ts'
-import type { Printed } from '../../cli/dry-run.ts'
+import { webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
-import { flag, type Input, option } from '../../cli/inputs.ts'
-import { requestsOf } from '../../cli/requests.ts'
+import { flag, type Input, option, paramInput } from '../../cli/inputs.ts'
+import { paramsOf, pullRequests, setOf, type Target } from '../../cli/values.ts'
 import { nameIn, stateOfEvent } from '../../domain/departure.ts'
 import { readinessFindings } from '../../domain/explain/readiness.ts'
 import { describeSince, formatOrdinal, shorten } from '../../domain/format.ts'
@@ -31,15 +29,28 @@ import { getArray, getNumber, getString, isObject, type JsonObject, stringifyJso
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { columns, pullRequestColumns, type Result, withLinks } from '../../output/view.ts'
 
-const pullRequestOrHead: Input<number | undefined> = {
-  ...pullRequestArguments,
-  async split(args, context) {
-    if (!args.has('--head')) return (await pullRequestArguments.split?.(args, context)) ?? []
+/** A pull request by its number, or by its head branch. */
+interface WantedPullRequest extends Omit<Target, 'pr'> {
+  readonly pr: number | undefined
+  readonly head: string | undefined
+}
+
+const headInput = paramInput('head', getSubmittedPullRequest.params.head)
+
+/** The pull requests that were typed, the one of --head, or the current one. */
+const wantedPullRequests: Input<readonly WantedPullRequest[]> = {
+  ...pullRequests,
+  definitions: [...pullRequests.definitions, ...headInput.definitions],
+  async read(args, context) {
+    const head = await headInput.read(args, context)
+    if (head === undefined)
+      return (await pullRequests.read(args, context)).map(target => ({ ...target, head }))
     if (args.has('pr'))
       throw usageError('--head and a pull request cannot be used together.', 'Use only one of them.')
-    return [args]
+    const repo = await context.settings.require('repo')
+    const targetBranch = await context.settings.require('targetBranch')
+    return [{ repo, targetBranch, pr: undefined, head }]
   },
-  read: args => (args.has('--head') ? undefined : pullRequestNumber(args)),
 }
 
 const recordColumns = columns(
@@ -148,10 +159,12 @@ export const prGetCommand = command({
   operation: getSubmittedPullRequest,
   alsoSends: [getQueue],
   options: {
-    requests: requestsOf(getSubmittedPullRequest, { pr: pullRequestOrHead }),
+    wanted: wantedPullRequests,
+    ...paramsOf(getSubmittedPullRequest, 'repo', 'targetBranch', 'pr', 'head'),
     grace: option(waitOptions.grace.type, waitOptions.grace.summary, { default: '0' }),
     exitStatus: flag('Exit 0 if merged, 3 if failed, 10 if cancelled, 8 if not finished yet'),
     web: webInput,
+    set: setOf(getSubmittedPullRequest),
   },
   fields: serviceRecord(getSubmittedPullRequest, recordColumns),
   exits: outcomes,
@@ -162,34 +175,39 @@ export const prGetCommand = command({
     'mergeq pr get 123 --grace 90s',
     'mergeq pr get 123 --exit-status  # exits with 8 if it is still queued',
   ],
-  run: ({ requests, grace, exitStatus, web }, cli) =>
-    forEach(cli, requests, async request => {
-      const { repo, targetBranch } = request.values
-      const isOnly = requests.length === 1
+  run: ({ wanted, grace, exitStatus, web, set, ...included }, cli) =>
+    forEach(cli, getSubmittedPullRequest, wanted, async place => {
+      const { repo, targetBranch } = place
       // The queue has the position of a single pull request.
-      const queue = isOnly
-        ? await forPerson(cli, () => tryRead(cli.client(), getQueue, { repo, targetBranch }, { once: true }))
-        : undefined
-      const sent = await send(request, grace, cli)
+      const queue =
+        wanted.length === 1
+          ? await forPerson(cli, () =>
+              tryRead(cli.client(), getQueue, { repo, targetBranch }, { once: true }),
+            )
+          : undefined
+      const values = { ...place, ...included }
+      const sent =
+        grace === 0 || cli.options.dryRun
+          ? await send(cli, getSubmittedPullRequest, values, set)
+          : await readWithGrace(cli, values, set, grace)
       if (sent === 'printed') return sent
       const [record = {}] = sent.response.records
-      const page = pageOf({ prNumber: sent.values.pr, ...record }, repo)
+      const page = pageOf({ prNumber: values.pr, ...record }, repo)
       return {
-        ...showRecord(sent, queue?.record, isSheet(requests, cli), cli),
+        ...showRecord(sent, values, queue?.record, isSheet(wanted, cli), cli),
         opens: web ? await webPage(cli, page) : undefined,
         exit: exitStatus ? outcomeOfRecord(record) : 'ok',
       }
     }),
 })
 
-async function send<V extends ServiceRequest['values']>(
-  request: ServiceRequest<V>,
-  grace: number,
-  cli: Cli,
-): Promise<Sent<V> | Printed> {
-  if (grace === 0 || cli.options.dryRun) return call(cli, request)
-  const { callWithGrace } = await import('./call-with-grace.ts')
-  return callWithGrace(cli, request, grace)
+async function readWithGrace(cli: Cli, values: GetValues, set: readonly BodyOverride[], grace: number) {
+  const { repeatWhileUnknown } = await import('./grace.ts')
+  return repeatWhileUnknown(
+    () => read(cli, getSubmittedPullRequest, values, { overrides: set }),
+    grace,
+    cli.host,
+  )
 }
 
 function pageOf(record: JsonObject, repo: Repository): string | undefined {
@@ -197,18 +215,15 @@ function pageOf(record: JsonObject, repo: Repository): string | undefined {
   return number === undefined ? undefined : urlOfPullRequest(repo, number)
 }
 
-type GetValues = Omit<ParamValues<typeof getSubmittedPullRequest.params>, 'pr'> & {
-  /** Undefined with `--head`. */
-  readonly pr: number | undefined
-}
+type GetValues = ParamValues<typeof getSubmittedPullRequest.params>
 
 function showRecord(
-  sent: Sent<GetValues>,
+  sent: Sent,
+  values: GetValues,
   queue: JsonObject | undefined,
   showsSheet: boolean,
   cli: Cli,
 ): Result {
-  const { values } = sent
   const [record = {}] = sent.response.records
   const { repo, targetBranch, pr, includeTimeline, includeEstimatedTimeToMerge } = values
   const numbered = { prNumber: pr, ...record }

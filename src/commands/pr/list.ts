@@ -6,7 +6,7 @@ import { cutListSentence, limitInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { type Input, paramInput } from '../../cli/inputs.ts'
 import { runList } from '../../cli/lists.ts'
-import { requestOf } from '../../cli/requests.ts'
+import { paramsOf, setOf } from '../../cli/values.ts'
 import { pluralize } from '../../domain/format.ts'
 import { pullRequestStates } from '../../domain/states.ts'
 import { describeWhen } from '../../domain/time-range.ts'
@@ -73,32 +73,36 @@ const states: Input<readonly string[] | undefined> = {
   },
 }
 
-const replacedInputs = { limit: limitInput(listPullRequests.params.limit), author, states }
-
 export const prListCommand = command({
   name: 'pr list',
   summary: 'List pull requests of a queue, including finished ones',
   operation: listPullRequests,
-  options: { request: requestOf(listPullRequests, replacedInputs) },
+  options: {
+    ...paramsOf(listPullRequests),
+    limit: limitInput(listPullRequests.params.limit),
+    author,
+    states,
+    set: setOf(listPullRequests),
+  },
   fields: serviceRecord(listPullRequests, listColumns),
   examples: [
     'mergeq pr list --state merged --since 24h',
     'mergeq pr list --state not-ready --state pending --author ada',
     'mergeq pr list --limit 100',
   ],
-  run({ request }, cli) {
-    const shownColumns = withLinks(listColumns, pr => urlOfPullRequest(request.values.repo, pr))
-    return runList(cli, request, {
+  run({ set, ...values }, cli) {
+    const shownColumns = withLinks(listColumns, pr => urlOfPullRequest(values.repo, pr))
+    return runList(cli, listPullRequests, values, set, {
       columns: shownColumns,
       ending({ shown, complete, isBroken }) {
         if (isBroken) return undefined
-        const queue = describeSelection(request.values, cli.startedAt)
+        const queue = describeSelection(values, cli.startedAt)
         if (shown === 0) return { sentence: `No pull requests for ${queue}.` }
         const count = pluralize(shown, 'pull request')
         return { footer: [complete ? `${count} for ${queue}.` : cutListSentence(count)] }
       },
     }).catch(async error => {
-      throw await explainNotFound(cli, request, toMergeqError(error))
+      throw await explainNotFound(cli, listPullRequests, values, toMergeqError(error))
     })
   },
 })

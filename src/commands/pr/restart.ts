@@ -1,7 +1,7 @@
 import { getSubmittedPullRequest, restartTestsOnPullRequest } from '../../api/operations/pull-requests.ts'
-import { show } from '../../cli/calls.ts'
+import { forEach, send, show } from '../../cli/calls.ts'
 import { command } from '../../cli/command.ts'
-import { forEachTarget, pullRequests, send, setOf } from '../../cli/plain.ts'
+import { pullRequests, setOf } from '../../cli/values.ts'
 import { explainFinished } from './reads.ts'
 
 export const prRestartCommand = command({
@@ -12,7 +12,7 @@ export const prRestartCommand = command({
   options: { targets: pullRequests, set: setOf(restartTestsOnPullRequest) },
   examples: ['mergeq pr restart 123'],
   run: ({ targets, set }, cli) =>
-    forEachTarget(cli, restartTestsOnPullRequest, targets, async target => {
+    forEach(cli, restartTestsOnPullRequest, targets, async target => {
       const sent = await send(cli, restartTestsOnPullRequest, target, set).catch(
         explainFinished(cli, { values: target, overrides: set }, ['ok', 'failed', 'cancelled']),
       )

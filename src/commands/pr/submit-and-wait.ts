@@ -1,7 +1,7 @@
 import { tryRead } from '../../api/extra-reads.ts'
 import { getSubmittedPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
 import type { ServiceRequest } from '../../api/resolve.ts'
-import { call, forEach, read, show } from '../../cli/calls.ts'
+import { call, forEachRequest, read, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { type RequestResult, warnUnfinished, withResource } from '../../cli/report.ts'
 import { nextCommands } from '../../config/next-commands.ts'
@@ -44,7 +44,7 @@ export async function submitAndWait(
 ): Promise<number> {
   // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
   if (cli.options.dryRun)
-    return forEach(cli, requests, async request => show(await call(cli, request)), { atOnce: 1 })
+    return forEachRequest(cli, requests, async request => show(await call(cli, request)), { atOnce: 1 })
   const wait = await startCommandWait(options, cli)
   const requestOf = new Map(requests.map(request => [{ values: request.values, overrides: [] }, request]))
   const own = [...requestOf.keys()]
@@ -137,7 +137,7 @@ async function send(
     attempt: { ...attempt, submitted, unknown },
   })
   try {
-    await read(cli, submitRequest, limits)
+    await read(cli, submitPullRequest, submitRequest.values, { ...submitRequest, limits })
     return { item: sentItem(true) }
   } catch (error) {
     const failure = failureOrThrow(error)

@@ -8,7 +8,7 @@ import {
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { ServiceRequest } from '../../api/resolve.ts'
-import { call, forEach, forPerson, show } from '../../cli/calls.ts'
+import { call, forEachRequest, forPerson, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
@@ -134,7 +134,7 @@ export const prSubmitCommand = command({
       )
     }
     // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
-    const code = await forEach(cli, requests, submit, { atOnce: 1 })
+    const code = await forEachRequest(cli, requests, submit, { atOnce: 1 })
     if (code === 0) await suggestWait(requests, cli)
     return code
   },

@@ -1,5 +1,5 @@
-import { getSubmittedPullRequest, setImpactedTargets } from '../../api/operations/pull-requests.ts'
-import { call, forEach, forPerson, show } from '../../cli/calls.ts'
+import { getSubmittedPullRequest, isEncoded, setImpactedTargets } from '../../api/operations/pull-requests.ts'
+import { forEachRequest, forPerson, send, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { argsForPullRequest, pullRequestArguments } from '../../cli/common-inputs.ts'
@@ -8,7 +8,7 @@ import { requestOf } from '../../cli/requests.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
 import { formatBytes, formatInteger, pluralize } from '../../domain/format.ts'
 import { isPullRequestReference, type RequestedPullRequest } from '../../domain/values/pull-request.ts'
-import type { ImpactedTargets } from '../../domain/values/target-list.ts'
+import { encodeTargets, type ImpactedTargets } from '../../domain/values/target-list.ts'
 import { choice } from '../../domain/values/types.ts'
 import { usageError, withName } from '../../errors.ts'
 import { getString } from '../../json.ts'
@@ -146,13 +146,17 @@ export const prTargetsCommand = command({
     'mergeq pr targets 123 --all',
   ],
   run: ({ request }, cli) =>
-    forEach(cli, [request], async () => {
+    forEachRequest(cli, [request], async () => {
       await forPerson(cli, () => warnOfOtherHead(request.values, cli))
-      const sent = await call(cli, request)
+      const sent = await send(cli, setImpactedTargets, request.values, request.overrides)
       if (sent === 'printed') return sent
-      const { pr, sha, targets } = sent.values
+      const { pr, sha } = request.values
       const commit = sha === undefined ? '' : ` at ${sha.slice(0, 7)}`
-      return show(sent, `Set the impacted targets of #${pr}${commit}: ${describe(targets)}.`)
+      const { targets } = sent.params
+      return show(
+        sent,
+        `Set the impacted targets of #${pr}${commit}: ${describe(isEncoded(targets) ? targets : encodeTargets(targets))}.`,
+      )
     }),
 })
 

@@ -1,17 +1,18 @@
 import { tryRead } from '../../api/extra-reads.ts'
+import type { BodyOverride } from '../../api/operation.ts'
 import {
   getMergeQueueTestingDetails,
   getPartialPullRequest,
   getSubmittedPullRequest,
 } from '../../api/operations/pull-requests.ts'
-import type { ServiceRequest } from '../../api/resolve.ts'
-import { call, forEach, read, type Sent, show, webPage } from '../../cli/calls.ts'
+import { forOne, read, type Sent, show, webPage } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
-import { argsForPullRequest, pullRequestNumber, webInput } from '../../cli/common-inputs.ts'
+import { argsForPullRequest, webInput } from '../../cli/common-inputs.ts'
+import { printRequests } from '../../cli/dry-run.ts'
 import { serviceRecord } from '../../cli/fields.ts'
-import { type Input, option, typedInput } from '../../cli/inputs.ts'
-import { requestOf } from '../../cli/requests.ts'
+import { type Input, type OptionDefinition, option, typedInput } from '../../cli/inputs.ts'
+import { setOf, targetOf } from '../../cli/values.ts'
 import { shorten } from '../../domain/format.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
 import {
@@ -45,14 +46,10 @@ import { columns } from '../../output/view.ts'
 
 const { run: runParam } = getMergeQueueTestingDetails.params
 
-/** The test run: typed, or that of the CI job; none where a pull request names it. */
-const testRun: Input<string | undefined> = {
-  definitions: [{ name: 'run', summary: `${runParam.summary}; or a pull request`, values: 'pull-requests' }],
-  setting: 'testRun',
-  async read(args, { settings }) {
-    if (args.has('pr')) return undefined
-    return runParam.type.parse(args.get('run')?.[0] ?? (await settings.require('testRun')))
-  },
+const runArgument: OptionDefinition = {
+  name: 'run',
+  summary: `${runParam.summary}; or a pull request`,
+  values: 'pull-requests',
 }
 
 const typedPullRequest = typedInput(
@@ -68,19 +65,35 @@ const typedPullRequest = typedInput(
   ),
 )
 
-/** The pull request: typed, or the current one outside of a test branch. Its URL also names the repository. */
-const pullRequest: Input<number | undefined> = {
-  ...typedPullRequest,
-  async split(args, context) {
+/** A test run by its ID, or by a pull request; its queue is that of the settings, or of the URL. */
+interface WantedRun {
+  readonly repo: Repository
+  readonly targetBranch: string
+  readonly run: string | undefined
+  readonly pr: number | undefined
+}
+
+/** The test run: typed or that of the CI job, else that of a pull request, which is typed or the current one. */
+const wantedRun: Input<WantedRun> = {
+  definitions: [runArgument, ...typedPullRequest.definitions],
+  setting: 'testRun',
+  isLast: true,
+  async read(args, context) {
     const [[run], [asked]] = [args.get('run') ?? [], args.get('--pr') ?? []]
     if (run !== undefined && asked !== undefined)
       throw usageError('A test run and --pr cannot be used together.', 'Use only one of them.')
     const word = asked ?? (run !== undefined && isPullRequestReference(run) ? run : undefined)
-    if (word !== undefined) return [argsForPullRequest(args, word)]
-    if (run !== undefined || (await context.settings.read('testRun')) !== undefined) return [args]
-    return [argsForPullRequest(args, await context.currentPullRequest(args))]
+    if (word !== undefined)
+      return { ...(await targetOf(argsForPullRequest(args, word), context)), run: undefined }
+    const id = run ?? (await context.settings.read('testRun'))
+    if (id === undefined) {
+      const current = argsForPullRequest(args, await context.currentPullRequest(args))
+      return { ...(await targetOf(current, context)), run: undefined }
+    }
+    const repo = await context.settings.require('repo')
+    const targetBranch = await context.settings.require('targetBranch')
+    return { repo, targetBranch, pr: undefined, run: runParam.type.parse(id) }
   },
-  read: args => (args.has('pr') ? pullRequestNumber(args) : undefined),
 }
 
 const checkColumns = columns(['KIND', 'kind'], ['NAME', 'name'], ['STATE', 'state', 'state'], ['URL', 'url'])
@@ -145,21 +158,14 @@ function testRunLines(
   ]
 }
 
-type TestRunValues = {
-  readonly repo: Repository
-  readonly targetBranch: string
-  readonly pr: number | undefined
-  readonly run: string | undefined
-}
-
 /**
  * Reads a test run. A service that finds no run by pull request refuses with 400; then the record of the pull request,
  * or its timeline, may name the newest run (docs/reference/service.md, "getMergeQueueTestingDetails").
  */
-async function readTestRun(cli: Cli, request: ServiceRequest<TestRunValues>): Promise<Sent<TestRunValues>> {
-  const { repo, targetBranch, pr } = request.values
+async function readTestRun(cli: Cli, wanted: WantedRun, overrides: readonly BodyOverride[]): Promise<Sent> {
+  const { repo, targetBranch, pr } = wanted
   try {
-    return await read(cli, request)
+    return await read(cli, getMergeQueueTestingDetails, wanted, { overrides })
   } catch (error) {
     const failure = failureOrThrow(error)
     if (pr === undefined || failure.details.status !== 400) throw failure
@@ -167,14 +173,14 @@ async function readTestRun(cli: Cli, request: ServiceRequest<TestRunValues>): Pr
     const { record = {} } = await tryRead(cli.client(), getPartialPullRequest, params)
     const run = testRunOf(record)
     if (run === undefined) {
-      const command = cli.settings.commandLine(['pr', 'explain', pr], request.values)
+      const command = cli.settings.commandLine(['pr', 'explain', pr], wanted)
       throw explainMissingRun(failure, pr, stateOf(record), command)
     }
     const source = getString(record, 'verifiedByTestRun') === run ? 'verifiedByTestRun' : 'timeline'
     await cli.logger.debug(
       `The service does not find test runs by pull request. Using test run ${run}, from the field ${source} of #${pr}.`,
     )
-    return read(cli, { ...request, values: { ...request.values, pr: undefined, run } })
+    return read(cli, getMergeQueueTestingDetails, { repo, targetBranch, pr: undefined, run }, { overrides })
   }
 }
 
@@ -195,20 +201,22 @@ export const prTestingCommand = command({
   operation: getMergeQueueTestingDetails,
   alsoSends: [getSubmittedPullRequest],
   options: {
-    request: requestOf(getMergeQueueTestingDetails, { run: testRun, pr: pullRequest }),
+    wanted: wantedRun,
     web: webInput,
+    set: setOf(getMergeQueueTestingDetails, { run: { definitions: [runArgument] }, pr: typedPullRequest }),
   },
   // A row is made from several fields: a check run and a status have other names for the same thing.
   fields: serviceRecord(getMergeQueueTestingDetails, checkColumns),
   examples: ['mergeq pr testing 6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c', 'mergeq pr testing 123 --json'],
-  run: ({ request, web }, cli) =>
-    forEach(cli, [request], async () => {
-      const sent = cli.options.dryRun ? await call(cli, request) : await readTestRun(cli, request)
-      if (sent === 'printed') return sent
+  async run({ wanted, web, set }, cli) {
+    if (cli.options.dryRun) return printRequests(cli, getMergeQueueTestingDetails, [wanted], set)
+    return forOne(cli, getMergeQueueTestingDetails, wanted, async () => {
+      const sent = await readTestRun(cli, wanted, set)
       const [run = {}] = sent.response.records
       const checks = readChecks(run)
-      const screen = () => ({ heading: testRunLines(run, checks, request.values.repo) })
+      const screen = () => ({ heading: testRunLines(run, checks, wanted.repo) })
       const opens = web ? await webPage(cli, pageOf(checks)) : undefined
       return { ...show(sent, { columns: checkColumns, rows: checks, screen }), opens }
-    }),
+    })
+  },
 })

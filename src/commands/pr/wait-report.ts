@@ -214,7 +214,7 @@ export class WaitReporter implements WaitObserver {
     const failures = [...this.results].flatMap(([request, { end }]) =>
       end.failure === undefined
         ? []
-        : [explainNotFound(cli, { ...request, operation: getSubmittedPullRequest }, end.failure)],
+        : [explainNotFound(cli, getSubmittedPullRequest, request.values, end.failure)],
     )
     const exit = mostSevere(results.map(({ exit }) => exit))
     if (results.length > 1 && exit !== 0 && !this.isStream) await cli.logger.info(this.countOutcomes())

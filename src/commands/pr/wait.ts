@@ -3,6 +3,7 @@ import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getMergeQueueTestingDetails, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { ServiceRequest } from '../../api/resolve.ts'
+import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
 import { printRequests } from '../../cli/dry-run.ts'
@@ -15,18 +16,19 @@ import { readWaitOptions, waitInputs, waitRecord } from './wait-options.ts'
 
 const { repo, targetBranch, pr } = getSubmittedPullRequest.params
 
-/** Returns the request that a wait sends first: for the queue where it tells of several pull requests. */
-function firstReading(
+/** Prints the request that a wait sends first: for the queue where it tells of several pull requests. */
+function printFirstReading(
   requests: readonly ServiceRequest<RequestedPullRequest>[],
   { failOnPaused }: WaitOptions,
-): readonly ServiceRequest[] {
+  cli: Cli,
+): Promise<number> {
   const [first] = requests
-  if (first === undefined) return []
+  if (first === undefined) return printRequests(cli, getQueue, [])
   const { repo, targetBranch } = first.values
   const inQueue = requests.filter(({ values }) => queueName(values) === queueName(first.values))
   return inQueue.length > 1 || failOnPaused
-    ? [{ operation: getQueue, values: { repo, targetBranch }, overrides: [] }]
-    : [first]
+    ? printRequests(cli, getQueue, [{ repo, targetBranch }])
+    : printRequests(cli, getSubmittedPullRequest, [first.values], first.overrides)
 }
 
 export const prWaitCommand = command({
@@ -54,7 +56,7 @@ export const prWaitCommand = command({
   ],
   async run({ requests, ...values }, cli) {
     const options = await readWaitOptions(values, requests.length, cli)
-    if (cli.options.dryRun) return printRequests(firstReading(requests, options), cli)
+    if (cli.options.dryRun) return printFirstReading(requests, options, cli)
     const { waitAndReport } = await import('./wait-report.ts')
     const targets = requests.map(request => ({ request, state: {} }))
     return waitAndReport(targets, options, cli)

@@ -42,25 +42,25 @@ export const noQueueError = (): MergeqError =>
   })
 
 /**
- * Returns the request for the metrics that name the queues of `--all`: those of the organization, or of the repository
+ * Returns the params of the metrics that name the queues of `--all`: those of the organization, or of the repository
  * that an option or the environment names.
  */
-async function metricsRequest({ args, settings }: Cli) {
+async function metricsParams({ args, settings }: Cli) {
   if (args.has('--target-branch'))
     throw usageError('--all and --target-branch cannot be used together.', 'Use only one of them.')
   const repo = await settings.readFrom('option-or-environment', 'repo')
-  return { operation: getMergeQueueMetrics, values: { repo, branch: undefined }, overrides: [] }
+  return { repo, branch: undefined }
 }
 
 /** Prints the first request of `--all`, for a dry run. Returns exit code 0. */
 export const printAllRequest = async (cli: Cli): Promise<number> =>
-  printRequests([await metricsRequest(cli)], cli)
+  printRequests(cli, getMergeQueueMetrics, [await metricsParams(cli)])
 
 /** Returns the queues of `--all`. Throws an error if there are none. */
 export async function allQueues(cli: Cli): Promise<readonly NamedQueue[]> {
-  const { operation, values } = await metricsRequest(cli)
-  const { repo } = values
-  const { response } = await callOperation(cli.client(), operation, values)
+  const params = await metricsParams(cli)
+  const { repo } = params
+  const { response } = await callOperation(cli.client(), getMergeQueueMetrics, params)
   const queues = await namedQueues(response.bytes, repo, cli)
   if (queues.length === 0) throw noQueueError()
   return queues
@@ -81,7 +81,12 @@ export const readQueues = <T extends { readonly name: string; readonly request: 
   cli: Cli,
 ) =>
   forEachQueue(cli, queues, async item => {
-    const { response, date = cli.host.clock.now() } = await read(cli, item.request)
+    const { response, date = cli.host.clock.now() } = await read(
+      cli,
+      item.request.operation,
+      item.request.values,
+      item.request,
+    )
     return { item, queue: response.records[0] ?? {}, now: date }
   })
 

@@ -200,7 +200,8 @@ async function applyPlans(
     await suggestUndo(plan.request.values, sent, plan.live.settings, cli)
   }
   // The errors name the queue already.
-  const { outcomes } = await each(cli, plans, work, {
+  const { outcomes } = await each(cli, updateQueue, plans, work, {
+    resource: ({ request }) => request.values,
     atOnce: 1,
     name: () => undefined,
     differInAccess: true,

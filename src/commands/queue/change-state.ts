@@ -2,7 +2,7 @@ import { tryRead } from '../../api/extra-reads.ts'
 import * as operations from '../../api/operations/queues.ts'
 import type { ServiceRequest } from '../../api/resolve.ts'
 import { emptyDecoder } from '../../api/response.ts'
-import { call, forEach, forPerson, show } from '../../cli/calls.ts'
+import { forOne, forPerson, send, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { requestOf } from '../../cli/requests.ts'
 import { pluralize } from '../../domain/format.ts'
@@ -57,13 +57,13 @@ export const stateRequest = (state: SettableState) =>
 
 /** Sends the request that sets a state, and says what changes. Returns the exit code. */
 export const changeState = (cli: Cli, request: StateRequest): Promise<number> =>
-  forEach(cli, [request], async () => {
+  forOne(cli, request.operation, request.values, async () => {
     const { state, repo, targetBranch } = request.values
     const before = await forPerson(
       cli,
       async () => (await tryRead(cli.client(), getQueue, { repo, targetBranch }, { once: true })).record,
     )
-    const sent = await call(cli, request)
+    const sent = await send(cli, request.operation, request.values, request.overrides)
     return show(
       sent,
       before === undefined

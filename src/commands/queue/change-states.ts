@@ -188,10 +188,10 @@ interface ChangeOptions extends SeveralOptions {
   readonly earlier: readonly RecordedChange[]
 }
 
-/** The request that reads the state of a queue before it is changed. */
-function readOf({ request }: Pick<StateChange, 'request'>) {
+/** The queue whose state is read before it is changed. */
+function queueOf({ request }: StateChange): QueueParams {
   const { repo, targetBranch } = request.values
-  return { operation: getQueue, values: { repo, targetBranch }, overrides: [] }
+  return { repo, targetBranch }
 }
 
 async function changeStates(
@@ -199,7 +199,7 @@ async function changeStates(
   changes: readonly StateChange[],
   { record: path, yes, statement, note, earlier }: ChangeOptions,
 ): Promise<number> {
-  if (cli.options.dryRun) return printRequests(changes.map(readOf), cli)
+  if (cli.options.dryRun) return printRequests(cli, getQueue, changes.map(queueOf))
   if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
   const record = path === undefined ? undefined : await createRecord(path, earlier, cli)
   const work = (change: StateChange) =>
@@ -209,7 +209,8 @@ async function changeStates(
       const isShown = cli.results === 'screen' && !['interrupted', 'stale'].includes(failure.kind)
       throw isShown ? extendError(failure, { isShown }) : failure
     })
-  const { outcomes, report } = await each(cli, changes, work, {
+  const { outcomes, report } = await each(cli, setQueueState, changes, work, {
+    resource: queueOf,
     name: ({ name }) => name,
     // A token may have access to some repositories only.
     differInAccess: true,
@@ -258,24 +259,25 @@ const stateChangeRecord = {
 /** Reads the state of a queue and, where it is another one, changes it. */
 async function changeOne(
   cli: Cli,
-  { name, request, expected }: StateChange,
+  change: StateChange,
   record: ChangeRecord | undefined,
 ): Promise<{ readonly outcome: 'changed' | 'unchanged'; readonly before: string }> {
+  const { name, request, expected } = change
   const { repo, targetBranch, state } = request.values
-  const { response } = await read(cli, readOf({ request }))
+  const { response } = await read(cli, getQueue, queueOf(change))
   const before = stateOf(response.records[0])
   if (expected !== undefined && before !== expected)
     throw new MergeqError(
       'stale',
       `The queue for ${name} is ${stateWords(before)}, not ${stateWords(expected)} as in the record; it was not changed.`,
     )
-  const change = { repo: repositoryName(repo), targetBranch, before, after: state }
-  await record?.add(change)
+  const row = { repo: repositoryName(repo), targetBranch, before, after: state }
+  await record?.add(row)
   if (before === state) return { outcome: 'unchanged', before }
   try {
-    await read(cli, request)
+    await read(cli, request.operation, request.values, request)
   } catch (error) {
-    if (toMergeqError(error).details.delivery !== 'unknown') await record?.remove(change)
+    if (toMergeqError(error).details.delivery !== 'unknown') await record?.remove(row)
     throw error
   }
   return { outcome: 'changed', before }

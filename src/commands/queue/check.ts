@@ -239,8 +239,8 @@ export const queueCheckCommand = command({
     if (request === undefined && cli.options.dryRun) return printAllRequest(cli)
     if (request === undefined) return checkAll(conditions, isUsual, cli)
     const { values } = request
-    if (cli.options.dryRun) return printRequests([request], cli)
-    const { response, date } = await read(cli, request)
+    if (cli.options.dryRun) return printRequests(cli, request.operation, [request.values], request.overrides)
+    const { response, date } = await read(cli, request.operation, request.values, request)
     const metrics = isUsual ? await readMetrics(values, cli) : undefined
     const checks = [
       ...checkQueue(response.records[0] ?? {}, date ?? cli.host.clock.now(), conditions),

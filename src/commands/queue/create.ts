@@ -1,7 +1,7 @@
 import { createQueue } from '../../api/operations/queues.ts'
-import { show } from '../../cli/calls.ts'
+import { forOne, send, show } from '../../cli/calls.ts'
 import { command } from '../../cli/command.ts'
-import { change, paramsOf, send, setOf } from '../../cli/plain.ts'
+import { paramsOf, setOf } from '../../cli/values.ts'
 import { queueName } from '../../domain/values/repository.ts'
 
 export const queueCreateCommand = command({
@@ -11,7 +11,7 @@ export const queueCreateCommand = command({
   options: { ...paramsOf(createQueue), set: setOf(createQueue) },
   examples: ['mergeq queue create --target-branch release --concurrency 2'],
   run: ({ set, ...queue }, cli) =>
-    change(cli, createQueue, queue, async () => {
+    forOne(cli, createQueue, queue, async () => {
       const sent = await send(cli, createQueue, queue, set)
       return show(sent, `Created the queue for ${queueName(queue)}.`)
     }),

@@ -1,7 +1,6 @@
 import { cancelPullRequest } from '../../api/operations/pull-requests.ts'
 import { deleteQueue, getQueue } from '../../api/operations/queues.ts'
-import type { ServiceRequest } from '../../api/resolve.ts'
-import { call, explained, forEach, read, show } from '../../cli/calls.ts'
+import { explained, forOne, read, send, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { yesInput } from '../../cli/common-inputs.ts'
@@ -9,17 +8,16 @@ import { canPrompt, confirm, listPullRequests } from '../../cli/confirm.ts'
 import { printRequests } from '../../cli/dry-run.ts'
 import { each } from '../../cli/each.ts'
 import { flag } from '../../cli/inputs.ts'
-import { requestOf } from '../../cli/requests.ts'
+import { paramsOf, setOf, type Target } from '../../cli/values.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
-import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { MergeqError, toMergeqError } from '../../errors.ts'
 import type { QueueParams } from './plan.ts'
 
 /** Reads which pull requests the queue lists. */
 async function readQueued(values: QueueParams, cli: Cli): Promise<readonly QueueEntry[]> {
-  const { response } = await read(cli, { operation: getQueue, values: { ...values }, overrides: [] })
+  const { response } = await read(cli, getQueue, values)
   return queueEntries(response.records[0] ?? null)
 }
 
@@ -28,9 +26,9 @@ const joinNumbers = (numbers: readonly number[]): string => joinList(numbers.map
 type CancelResult = 'cancelled' | 'gone'
 
 /** Cancels a pull request that the queue lists, unless it left the queue meanwhile. */
-async function cancel(request: ServiceRequest<RequestedPullRequest>, cli: Cli): Promise<CancelResult> {
+async function cancel(target: Target, cli: Cli): Promise<CancelResult> {
   try {
-    await read(cli, request)
+    await read(cli, cancelPullRequest, target)
     return 'cancelled'
   } catch (error) {
     if (toMergeqError(error).kind === 'not-found') return 'gone'
@@ -43,14 +41,13 @@ async function cancel(request: ServiceRequest<RequestedPullRequest>, cli: Cli): 
  * the exit code.
  */
 async function cancelAll(values: QueueParams, cli: Cli): Promise<number> {
-  const requests = (await readQueued(values, cli)).map(({ pr }) => ({
-    operation: cancelPullRequest,
-    values: { ...values, pr },
-    overrides: [],
-  }))
-  const { outcomes, report } = await each(cli, requests, request => cancel(request, cli), { atOnce: 1 })
+  const targets = (await readQueued(values, cli)).map(({ pr }) => ({ ...values, pr }))
+  const { outcomes, report } = await each(cli, cancelPullRequest, targets, target => cancel(target, cli), {
+    atOnce: 1,
+    resource: target => target,
+  })
   const numbersOf = (wanted: CancelResult) =>
-    outcomes.flatMap(({ item, result }) => (result === wanted ? item.values.pr : []))
+    outcomes.flatMap(({ item, result }) => (result === wanted ? item.pr : []))
   const [cancelled, gone] = [numbersOf('cancelled'), numbersOf('gone')]
   const code = await report()
   if (code !== 0) return code
@@ -86,33 +83,31 @@ export const queueDeleteCommand = command({
   operation: deleteQueue,
   alsoSends: [getQueue, cancelPullRequest],
   options: {
-    request: requestOf(deleteQueue),
+    ...paramsOf(deleteQueue),
     yes: yesInput,
     cancelAll: flag('Cancel all queued pull requests first, except those that are not ready'),
+    set: setOf(deleteQueue),
   },
   examples: ['mergeq queue delete --target-branch release --yes', 'mergeq queue delete --cancel-all --yes'],
-  async run({ request, yes, cancelAll: cancels }, cli) {
-    const { values } = request
-    const { targetBranch } = values
-    const name = queueName(values)
+  async run({ yes, cancelAll: cancels, set, ...queue }, cli) {
+    const name = queueName(queue)
     let cancellation = ''
     let list: readonly string[] = []
     // The queue is read to count its pull requests, but only for a person who can answer.
     if (cancels && !yes && canPrompt(cli)) {
-      const queued = await readQueued(values, cli)
+      const queued = await readQueued(queue, cli)
       cancellation = `cancels ${pluralize(queued.length, 'queued pull request')} and `
       list = listPullRequests(queued)
     }
     const statement = `This ${cancellation}deletes the queue for ${name}.`
-    const question = `Type ${targetBranch} to confirm:`
-    if (!yes) await confirm({ statement, list, question, expectedInput: targetBranch }, cli)
-    if (cancels && cli.options.dryRun)
-      return printRequests([{ ...request, operation: getQueue, overrides: [] }], cli)
-    const exitCode = cancels ? await cancelAll(values, cli) : 0
+    const question = `Type ${queue.targetBranch} to confirm:`
+    if (!yes) await confirm({ statement, list, question, expectedInput: queue.targetBranch }, cli)
+    if (cancels && cli.options.dryRun) return printRequests(cli, getQueue, [queue])
+    const exitCode = cancels ? await cancelAll(queue, cli) : 0
     if (exitCode !== 0) return exitCode
-    return forEach(cli, [request], async () => {
-      const sent = await call(cli, request).catch(
-        explained(cli, failure => explainError(failure, values, cli)),
+    return forOne(cli, deleteQueue, queue, async () => {
+      const sent = await send(cli, deleteQueue, queue, set).catch(
+        explained(cli, failure => explainError(failure, queue, cli)),
       )
       return show(sent, `Deleted the queue for ${name}.`)
     })

@@ -146,7 +146,7 @@ async function compareBranches(
 ): Promise<number> {
   const request = await requestOfFile('', {}, [], cli)
   const { repo, targetBranch } = request.values
-  if (cli.options.dryRun) return printRequests([request], cli)
+  if (cli.options.dryRun) return printRequests(cli, request.operation, [request.values], request.overrides)
   const live = await requireLive(request, includeState, cli)
   const other = await requireLive({ ...request, values: { repo, targetBranch: branch } }, includeState, cli)
   const missing = Object.keys(live.settings).map(key => [key, null] as const)
@@ -221,11 +221,9 @@ export const queueDiffCommand = command({
     if (allRepos && !strict) throw usageError('--all-repos requires --strict.', 'Add --strict.')
     if (file === undefined) return compareBranches(withBranch ?? '', { includeState, set }, cli)
     const items = await readItems(file, { includeState, set }, cli)
-    if (cli.options.dryRun)
-      return printRequests(
-        items.slice(0, 1).map(({ request }) => request),
-        cli,
-      )
+    const [first] = items
+    if (cli.options.dryRun && first !== undefined)
+      return printRequests(cli, getQueue, [first.request.values], first.request.overrides)
     const reading = await createPlans(items, includeState, cli)
     const undescribed = strict ? await undescribedQueues(items, allRepos, cli) : []
     const code = await printPlans(reading, cli, { undescribed })

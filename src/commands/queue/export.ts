@@ -199,10 +199,7 @@ async function exportAll(
   cli: Cli,
 ): Promise<number> {
   const { files } = cli.host
-  if (cli.options.dryRun) {
-    const values = await metricsParams(cli)
-    return printRequests([{ operation: getMergeQueueMetrics, values, overrides: [] }], cli)
-  }
+  if (cli.options.dryRun) return printRequests(cli, getMergeQueueMetrics, [await metricsParams(cli)])
   const exports = await listExports(folder, overrides, cli)
   if (exports.length === 0) throw noQueueError()
   const exist = await Promise.all(exports.map(({ path }) => files.exists(path)))
@@ -257,7 +254,7 @@ export const queueExportCommand = command({
     const isJson = isJsonOutput(file, cli)
     const old = await readOldFile(file, cli)
     const request = await requestOfFile(file ?? '', old?.content ?? {}, set, cli)
-    if (cli.options.dryRun) return printRequests([request], cli)
+    if (cli.options.dryRun) return printRequests(cli, request.operation, [request.values], request.overrides)
     const { warnings, notes, digest } = await exportQueue({ request, file, old, isJson }, includeState, cli)
     for (const text of warnings) await logger.warn(text)
     for (const text of notes) await logger.info(text)

@@ -75,9 +75,9 @@ export async function printQueue(queueRequest: QueueRequest, cli: Cli): Promise<
     selectableFields(args) === entryFields ||
     (options.format.prints === 'records' && options.fields.length === 0)
   const request = { ...queueRequest, operation: hasEntries ? getEntries : getQueue }
-  if (options.dryRun) return printRequests([request], cli)
+  if (options.dryRun) return printRequests(cli, request.operation, [request.values], request.overrides)
   const [sent, usual] = await Promise.all([
-    read(cli, request),
+    read(cli, request.operation, request.values, request),
     results === 'screen' ? readUsualTime(cli.client(), values) : undefined,
   ])
   const { records } = sent.response

@@ -75,8 +75,8 @@ export const queueListCommand = command({
     "mergeq queue list --json | jq '.[] | select(.depth > 20)'",
   ],
   async run({ request, includeState }, cli) {
-    if (cli.options.dryRun) return printRequests([request], cli)
-    const { response } = await read(cli, request)
+    if (cli.options.dryRun) return printRequests(cli, request.operation, [request.values], request.overrides)
+    const { response } = await read(cli, request.operation, request.values, request)
     const { repo } = request.values
     const { records, failed } = includeState
       ? await readStates(response.bytes, repo, cli)

@@ -308,8 +308,11 @@ export async function forEachQueue<T extends { readonly name: string; readonly r
   work: (item: T) => Promise<R>,
 ): Promise<QueueOutcomes<T, R>> {
   // A token may have access to some repositories only.
-  const options = { name: ({ name }: T) => name, differInAccess: true }
-  const { outcomes } = await each(cli, items, work, options)
+  const { outcomes } = await each(cli, getQueue, items, work, {
+    resource: ({ request }) => request.values,
+    name: ({ name }) => name,
+    differInAccess: true,
+  })
   const failed = outcomes.flatMap(({ item, failure }) =>
     failure === undefined ? [] : [{ ...item, failure }],
   )

@@ -1,15 +1,16 @@
 import { tryRead } from '../../api/extra-reads.ts'
-import type { BodyOverride, ParamValues } from '../../api/operation.ts'
+import type { BodyOverride } from '../../api/operation.ts'
 import { fieldNames } from '../../api/operations/fields.ts'
 import { getQueue, queueSettingsRecord, updateQueue } from '../../api/operations/queues.ts'
-import type { ServiceRequest } from '../../api/resolve.ts'
-import { call, forEach, forPerson, type Sent, show } from '../../cli/calls.ts'
+import { checkValues } from '../../api/resolve.ts'
+import { forOne, forPerson, type Sent, send, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { withoutDryRun } from '../../cli/dry-run.ts'
 import { receiptRecord } from '../../cli/fields.ts'
 import { kebabCase, typedName } from '../../cli/inputs.ts'
-import { requestOf } from '../../cli/requests.ts'
+import { callerOf } from '../../cli/requests.ts'
+import { paramsOf, setOf } from '../../cli/values.ts'
 import { isEmpty } from '../../domain/queue-file.ts'
 import { queueSettings } from '../../domain/queue-settings.ts'
 import { stateOf } from '../../domain/states.ts'
@@ -71,7 +72,7 @@ export const queueUpdateCommand = command({
   summary: 'Change queue settings; other settings stay as they are',
   operation: updateQueue,
   alsoSends: [getQueue],
-  options: { request: requestOf(updateQueue) },
+  options: { ...paramsOf(updateQueue), set: setOf(updateQueue) },
   fields: { ...receiptRecord, names: [...fieldNames(queueSettingsRecord), ...receiptRecord.names] },
   prints: {
     table:
@@ -80,34 +81,32 @@ export const queueUpdateCommand = command({
     ndjson: 'the same, on one line',
   },
   examples: ['mergeq queue update --concurrency 5 --batch', 'mergeq queue update --set newSetting=true'],
-  async run({ request }, cli) {
-    if (cli.options.dryRun && cli.results === 'screen') await showChanges(request, withoutDryRun(cli))
-    const { repo, targetBranch, ...options } = request.values
-    let before: JsonObject | undefined
-    const code = await forEach(cli, [request], async () => {
-      before = await forPerson(cli, () => readBefore({ repo, targetBranch }, cli))
-      const sent = await call(cli, request)
-      return sent === 'printed' ? sent : showUpdate(sent, before)
+  async run({ set, ...values }, cli) {
+    checkValues(updateQueue, values, set, callerOf(cli.settings))
+    const { repo, targetBranch, ...options } = values
+    const queue = { repo, targetBranch }
+    const settings = sentSettings(options, set)
+    if (cli.options.dryRun && cli.results === 'screen') await showChanges(queue, settings, withoutDryRun(cli))
+    const before = await forPerson(cli, () => readBefore(queue, cli))
+    const code = await forOne(cli, updateQueue, values, async () => {
+      const sent = await send(cli, updateQueue, values, set)
+      return sent === 'printed' ? sent : showUpdate(queue, settings, before, sent)
     })
-    if (code === 0 && before !== undefined)
-      await suggestUndo({ repo, targetBranch }, sentSettings(options, request.overrides), before, cli)
+    if (code === 0 && before !== undefined) await suggestUndo(queue, settings, before, cli)
     return code
   },
 })
-
-type Values = ParamValues<typeof updateQueue.params>
 
 const readBefore = async (values: QueueParams, cli: Cli): Promise<JsonObject | undefined> =>
   (await tryRead(cli.client(), getQueue, values, { once: true })).record
 
 /** Says what a dry run would change, if the queue can be read. */
-async function showChanges({ values, overrides }: ServiceRequest<Values>, cli: Cli): Promise<void> {
-  const { repo, targetBranch, ...options } = values
-  const before = await readBefore({ repo, targetBranch }, cli).catch(() => undefined)
+async function showChanges(queue: QueueParams, settings: Settings, cli: Cli): Promise<void> {
+  const before = await readBefore(queue, cli).catch(() => undefined)
   cli.host.interrupted.throwIfAborted()
   if (before === undefined) return
-  const changes = describeUpdate(sentSettings(options, overrides), before, {})
-  await cli.logger.info(`${targetBranch}: ${changes.join(', ') || 'no setting changed'}`)
+  const changes = describeUpdate(settings, before, {})
+  await cli.logger.info(`${queue.targetBranch}: ${changes.join(', ') || 'no setting changed'}`)
 }
 
 /**
@@ -134,12 +133,15 @@ export async function suggestUndo(
 }
 
 /** Shows what changed or, where the settings from before are not known, the settings that the service returned. */
-function showUpdate(sent: Sent<Values>, before: JsonObject | undefined): Result {
-  const { repo, targetBranch, ...options } = sent.values
-  const { overrides } = sent.request
+function showUpdate(
+  { repo, targetBranch }: QueueParams,
+  sentSettings: Settings,
+  before: JsonObject | undefined,
+  sent: Sent,
+): Result {
   const [queue] = sent.response.records
   const sentence = `Updated the queue for ${queueName({ repo, targetBranch })}`
-  const texts = before && describeUpdate(sentSettings(options, overrides), before, queue ?? {})
+  const texts = before && describeUpdate(sentSettings, before, queue ?? {})
   const changes = texts && `${targetBranch}: ${texts.join(', ') || 'no setting changed'}`
   if (queue === undefined) return show(sent, changes ?? `${sentence}.`)
   const settings = Object.keys(queue).filter(key => key !== 'enqueuedPullRequests')

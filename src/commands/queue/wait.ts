@@ -63,7 +63,7 @@ export const queueWaitCommand = command({
   fields: resultRecord,
   examples: ['mergeq queue wait --timeout 30m', 'mergeq queue wait --until empty --json'],
   async run({ request, until, interval, giveUpAfter }, cli) {
-    if (cli.options.dryRun) return printRequests([request], cli)
+    if (cli.options.dryRun) return printRequests(cli, request.operation, [request.values], request.overrides)
     const { values } = request
     const { host, logger } = cli
     const client = cli.client()
@@ -129,7 +129,7 @@ export const queueWaitCommand = command({
       columns: resultRecord.columns,
       screen: () => ({ heading: lines() }),
     })
-    if (failure !== undefined) throw await explainNotFound(cli, request, failure)
+    if (failure !== undefined) throw await explainNotFound(cli, request.operation, request.values, failure)
     return exit
   },
 })

@@ -227,7 +227,7 @@ export const queueWatchCommand = command({
         '`mergeq queue watch` cannot print JSON, because its output is a stream.',
         'Use -o ndjson for the changes, or --once for the current queue.',
       )
-    if (options.dryRun) return printRequests([request], cli)
+    if (options.dryRun) return printRequests(cli, request.operation, [request.values], request.overrides)
     const { values } = request
     const limit = startWaitTime(duration ?? Number.POSITIVE_INFINITY, host.clock)
     const live = isLive(cli)
@@ -235,7 +235,7 @@ export const queueWatchCommand = command({
     const reader = live ? withUsualTime(readQueue, values) : readQueue
     const read: QueueReader = (client, limits) =>
       reader(client, limits).catch(async error => {
-        throw await explainNotFound(cli, request, toMergeqError(error))
+        throw await explainNotFound(cli, request.operation, request.values, toMergeqError(error))
       })
     if (once) {
       await createStreamView(values, cli).show(await read(cli.client()))

@@ -19,18 +19,15 @@ import { readRecord } from '../reads.ts'
 type ExplainRequest = ServiceRequest<RequestedPullRequest>
 
 /** Explains pull requests, or opens their pages with --web. Returns the most severe exit code. */
-const firstReading = ({ values: { repo, targetBranch, pr }, overrides }: ExplainRequest) => ({
-  operation: getPartialPullRequest,
-  values: { repo, targetBranch, pr },
-  overrides,
-})
-
 export async function explainAll(
   requests: readonly ExplainRequest[],
   { web }: { readonly web: boolean },
   cli: Cli,
 ): Promise<number> {
-  if (cli.options.dryRun) return printRequests(requests.map(firstReading), cli)
+  if (cli.options.dryRun) {
+    const values = requests.map(({ values: { repo, targetBranch, pr } }) => ({ repo, targetBranch, pr }))
+    return printRequests(cli, getPartialPullRequest, values, requests[0]?.overrides)
+  }
   const isOnly = requests.length === 1
   let isFirst = true
   const steps: NextStep[] = []
@@ -51,6 +48,7 @@ export async function explainAll(
   }
   const { report } = await each(
     cli,
+    getPartialPullRequest,
     requests,
     request =>
       web
@@ -58,6 +56,7 @@ export async function explainAll(
         : explain(request, cli.client(), nextCommands(cli.settings, request.values)),
     {
       atOnce: web ? 1 : undefined,
+      resource: ({ values }) => values,
       async print({ item, result }) {
         if (result !== undefined) await print(item.values, result)
         return undefined

@@ -1,21 +1,15 @@
-import type { ServiceRequest } from '../../api/resolve.ts'
-import { read, type Sent } from '../../cli/calls.ts'
-import type { Cli } from '../../cli/cli.ts'
 import type { Judgement } from '../../domain/wait-state.ts'
 import { isNotFound } from '../../errors.ts'
+import type { Host } from '../../host/host.ts'
 import { startWaitTime } from '../../wait/limits.ts'
 import { automaticDelay, poll, type Reading, readingOf } from '../../wait/poll.ts'
 
-/** Sends a request again and again while the service does not know its pull request, for up to `grace` milliseconds. */
-export async function callWithGrace<V extends ServiceRequest['values']>(
-  cli: Cli,
-  request: ServiceRequest<V>,
-  grace: number,
-): Promise<Sent<V>> {
-  let last: Reading<Sent<V>> | undefined
+/** Repeats a read while the service does not know its pull request, for up to `grace` milliseconds. */
+export async function repeatWhileUnknown<T>(read: () => Promise<T>, grace: number, host: Host): Promise<T> {
+  let last: Reading<T> | undefined
   /** Reads whether the service knows the pull request. */
   const readOnce = async (): Promise<Reading<boolean>> => {
-    last = await readingOf(() => read(cli, request))
+    last = await readingOf(read)
     if ('value' in last) return { value: true }
     return isNotFound(last.failure) ? { value: false } : last
   }
@@ -24,9 +18,9 @@ export async function callWithGrace<V extends ServiceRequest['values']>(
     read: async () => [await readOnce()],
     judge: (misses, isKnown) => ({ item: misses + 1, ...(isKnown ? { end: { outcome: 'reached' } } : {}) }),
     schedule: misses => automaticDelay({ unchanged: misses - 1 }),
-    limit: startWaitTime(grace, cli.host.clock),
+    limit: startWaitTime(grace, host.clock),
     giveUpAfter: 0,
-    host: cli.host,
+    host,
     onChange: async () => true,
     onOutage: async () => undefined,
   })

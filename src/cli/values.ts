@@ -1,0 +1,72 @@
+import { type BodyOverride, type Operation, operationMethod, type Params } from '../api/operation.ts'
+import type { ParsedArgs } from '../config/settings.ts'
+import type { Repository } from '../domain/values/repository.ts'
+import { pullRequestArguments, pullRequestNumber } from './common-inputs.ts'
+import { type Input, type InputContext, paramInput } from './inputs.ts'
+import { readOverrides, setDefinitions, type TypedParam } from './requests.ts'
+
+/** A pull request, and the queue that it is in. */
+export interface Target {
+  readonly repo: Repository
+  readonly targetBranch: string
+  readonly pr: number
+}
+
+/** Returns the pull request of arguments that name one, in the queue of the settings or of its address. */
+export async function targetOf(args: ParsedArgs, context: InputContext): Promise<Target> {
+  const settings = context.settings.withArgs(args)
+  const repo = await settings.require('repo')
+  const targetBranch = await settings.require('targetBranch')
+  return { repo, targetBranch, pr: pullRequestNumber(args) }
+}
+
+/** The pull requests of a command, those that were typed or the current one; an address also names the repository. */
+export const pullRequests: Input<readonly Target[]> = {
+  ...pullRequestArguments,
+  isLast: true,
+  async read(args, context) {
+    const targets: Target[] = []
+    for (const each of (await pullRequestArguments.split?.(args, context)) ?? [])
+      targets.push(await targetOf(each, context))
+    return targets
+  },
+}
+
+type OptionsOf<P extends Params, K extends keyof P> = {
+  readonly [N in Exclude<keyof P, K>]: Input<
+    P[N] extends { type: { check(value: unknown): infer T } } ? T : never
+  >
+}
+
+/** The options of the params of an operation, except of those that a command reads itself. */
+export const paramsOf = <P extends Params, const K extends keyof P = never>(
+  { params }: Operation<P>,
+  ...own: readonly K[]
+): OptionsOf<P, K> =>
+  Object.fromEntries(
+    Object.entries(params)
+      .filter(([name]) => !own.some(each => each === name))
+      .map(([name, param]) => [name, paramInput(name, param)]),
+  ) as OptionsOf<P, K>
+
+/**
+ * What `--set` adds to the body of an operation.
+ *
+ * @param own the inputs that a command reads for params itself, by the names of the params
+ */
+export function setOf<P extends Params>(
+  { params, route, recovery }: Operation<P>,
+  own: Readonly<Record<string, TypedParam>> = {},
+): Input<readonly BodyOverride[]> {
+  const inputs = () =>
+    Object.fromEntries(
+      Object.entries(params).map(([name, param]) => [
+        name,
+        own[name] ?? (name === 'pr' ? pullRequestArguments : paramInput(name, param)),
+      ]),
+    )
+  return {
+    definitions: operationMethod(route) === 'POST' ? setDefinitions(recovery !== undefined) : [],
+    read: args => readOverrides(args, inputs(), params),
+  }
+}
