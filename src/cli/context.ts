@@ -5,7 +5,7 @@ import { type Config, type ParsedArgs, resolveSettings } from '../config/setting
 import { readToken } from '../config/token.ts'
 import { memoize } from '../domain/memoize.ts'
 import { findFormat, printsData } from '../domain/output-formats.ts'
-import { usageError } from '../errors.ts'
+import { type MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { createLogger, type Logger } from '../output/logger.ts'
 import { createPrinter } from '../output/printer.ts'
@@ -55,6 +55,7 @@ export async function createContext(
     nameOf: typedName,
     notify: text => logger.info(text),
   })
+  const storeError = await readStoreError(command, args, settings)
   const options = await readGlobalOptions(args, settings)
   const { env, out, err, clock } = host
   const startedAt = clock.now()
@@ -78,7 +79,6 @@ export async function createContext(
     color: hasColor,
     loadSpinner: hasSpinner ? loadSpinner : undefined,
   })
-  const storeError = settings.store.readError()
   if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
   const writer = {
     write(output: string | Uint8Array) {
@@ -116,6 +116,19 @@ export async function createContext(
     },
     close: async () => client?.close(),
   }
+}
+
+/**
+ * Returns why the stored settings cannot be read, to warn of it. Throws it for a command that sends requests, unless
+ * the stored settings cannot change where to.
+ */
+async function readStoreError(
+  { settings: use }: Pick<Command, 'settings'>,
+  args: ParsedArgs,
+  settings: Config,
+): Promise<MergeqError | undefined> {
+  if (use === 'changed' || use === 'not needed') return undefined
+  return use === 'optional' ? settings.store.readError() : settings.checkStore(!args.has('--dry-run'))
 }
 
 /** Throws a usage error when options contradict each other or a value is invalid. */

@@ -219,6 +219,7 @@ async function guardPush(remoteUrl: string | undefined, isCheck: boolean, cli: C
   const { host, logger, options, settings } = cli
   const pushes = isCheck ? [await currentPush(host)] : await readPushes(host)
   if (pushes.length === 0) return 0
+  await settings.checkStore()
   const queue = { repo: await settings.require('repo'), targetBranch: await settings.require('targetBranch') }
   const deadline = host.clock.monotonic() + Math.min(maxWait, options.timeout ?? maxWait)
   const remaining = () => Math.max(1, deadline - host.clock.monotonic())
@@ -262,6 +263,7 @@ export const guardCommand = command({
   summary: 'Git pre-push hook that blocks pushes to queued pull requests',
   alsoSends: [getSubmittedPullRequest, getQueue],
   exits: ['check-failed'],
+  settings: 'optional',
   prints: 'nothing; messages go to standard error',
   fields: {
     names: ['hook', 'did', 'command', 'would'],

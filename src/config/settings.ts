@@ -18,7 +18,7 @@ import {
   settingDefinitions,
 } from './setting-definitions.ts'
 import { joinPath, openStore, parentDirectory, profileSource, type Store } from './store.ts'
-import { findToken } from './token.ts'
+import { findToken, isTokenInEnvironment } from './token.ts'
 
 /**
  * The parsed command line: the typed values of each argument and option, by its name (`pr`, `--priority`).
@@ -81,6 +81,13 @@ function memoized(source: SettingSource): SettingSource {
 /** The settings of a command; each is looked up when it is first needed. */
 export interface Config {
   readonly store: Store
+  /**
+   * Returns why the stored settings cannot be read, to warn of it. Throws it where they may decide which service gets
+   * a request: unless option or variable give the base URL and the token, and where a profile was asked for.
+   *
+   * @param needsToken false where nothing is sent
+   */
+  checkStore(needsToken?: boolean): Promise<MergeqError | undefined>
   /** Returns the unparsed value and its origin, or undefined when no source has one. */
   find(name: SettingKey): Promise<ResolvedValue | undefined>
   /** Returns the parsed value. Throws a usage error that names the origin of an invalid value. */
@@ -191,6 +198,16 @@ export function resolveSettings(
     }
     return {
       store,
+      async checkStore(needsToken = true) {
+        const error = needsSettings ? await store.readError() : undefined
+        if (error === undefined) return undefined
+        const isProfileGiven = (await search(explicitSources, 'profile')) !== undefined
+        const baseUrl = await read(explicitSources, 'baseUrl')
+        const isGiven =
+          baseUrl !== undefined && (!needsToken || isTokenInEnvironment(host.env, new URL(baseUrl).origin))
+        if (isProfileGiven || !isGiven) throw error
+        return error
+      },
       find: name => search(allSources, name),
       read: name => read(allSources, name),
       readFrom: (sources, name) => read(sources === 'option' ? [caller] : explicitSources, name),
@@ -199,7 +216,7 @@ export function resolveSettings(
         if (value !== undefined) return value
         if (!needsSettings) throw notGivenError(name)
         const { noun = name } = settingDefinition(name)
-        throw usageError(`No ${noun} was given.`, joinLines(hintOf(name), store.readError()?.message))
+        throw usageError(`No ${noun} was given.`, joinLines(hintOf(name), (await store.readError())?.message))
       },
       lookUpCheckout: async () => (await git()).lookUpCheckout(),
       findHead: async pr => (await git()).findHead(pr),

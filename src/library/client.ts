@@ -277,7 +277,7 @@ async function createCallClient(
     nameOf,
     notify: text => logger.info(text),
   })
-  const storeError = settings.store.readError()
+  const storeError = await settings.checkStore()
   if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
   const parts = {
     nameOf,

@@ -63,10 +63,12 @@ function checkVersions({ host: { runtime } }: Session): Outcome {
 }
 
 /** Checks that the settings can be read, and only by this user. */
-async function checkSettings({ settings: { store } }: Session): Promise<Outcome> {
+async function checkSettings({ settings }: Session): Promise<Outcome> {
+  const { store } = settings
   if (store.path === undefined)
     return warn('no configuration directory', 'Set HOME, or run: export MERGEQ_CONFIG_DIR=<directory>')
-  await store.read()
+  const error = await settings.checkStore()
+  if (error !== undefined) return warn(error.message, error.details.hint ?? '')
   const mode = await store.takeSharedMode()
   if (mode === undefined) return pass(store.path)
   return warn(`${store.path} is readable by other users (mode ${mode})`, restrictCommand(store))
