@@ -41,19 +41,29 @@ export const sendsChange = ({
 }: Pick<Command, 'operation' | 'alsoSends'>): boolean =>
   [operation ?? [], alsoSends === 'any' ? [] : alsoSends].flat().some(isChange)
 
+/** Whether a command passes or fails by what it reads, as a job of CI does. */
+const isCheck = ({ exits = [] }: Pick<Command, 'exits'>): boolean =>
+  exits.includes('check-failed') || exits.includes('differs')
+
 /** Creates the context of a command. Throws a usage error for global options that are wrong. */
 export async function createContext(
-  command: Pick<Command, 'name' | 'operation' | 'alsoSends' | 'fields' | 'settings'>,
+  command: Pick<Command, 'name' | 'operation' | 'alsoSends' | 'exits' | 'fields' | 'settings'>,
   args: ParsedArgs,
   { host, secrets, runCommandLine }: Program,
 ): Promise<Cli> {
+  // A remark about the settings can come before the format of messages is known.
+  const remarks: string[] = []
+  let log = async (text: string) => {
+    remarks.push(text)
+  }
   const settings = resolveSettings(args, host, {
     changes: sendsChange(command),
+    checks: isCheck(command),
     changesSettings: command.settings === 'changed',
     createsProfile: command.settings === 'profile created',
     needsSettings: command.settings !== 'not needed',
     nameOf: typedName,
-    notify: text => logger.info(text),
+    notify: text => log(text),
   })
   const storeError = await readStoreError(command, args, settings)
   const options = await readGlobalOptions(args, settings)
@@ -79,6 +89,8 @@ export async function createContext(
     color: hasColor,
     loadSpinner: hasSpinner ? loadSpinner : undefined,
   })
+  log = logger.infoOnce
+  for (const remark of remarks) await logger.infoOnce(remark)
   if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
   const writer = {
     write(output: string | Uint8Array) {

@@ -253,7 +253,8 @@ export const apiCommand = command({
     if (set.length > 0) args.set('--set', set)
     const overrides = readOverrides(args, inputs, operation.params)
     const values = new Map([['body', () => body]])
-    const request = await resolveRequest(operation, { values, overrides }, callerOf(cli.settings))
+    const source = operation.recovery === undefined ? cli.settings : cli.settings.forChange()
+    const request = await resolveRequest(operation, { values, overrides }, callerOf(source))
     const named = namedIn(sentBody(operation, request.values, request))
     const typed = { ...request, values: { ...request.values, ...named } }
     return forEach(cli, [typed], async () => show(await call(cli, typed)))

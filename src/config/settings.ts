@@ -1,14 +1,14 @@
 import { memoize } from '../domain/memoize.ts'
 import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
 import type { OutputFormat } from '../domain/output-formats.ts'
-import type { CommandLine } from '../domain/suggested-command.ts'
-import { requireUtf8 } from '../domain/values/text.ts'
+import { type CommandLine, shellWord } from '../domain/suggested-command.ts'
+import { branchName } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host, ServiceHost } from '../host/host.ts'
-import { isObject, type JsonObject, parseJson } from '../json.ts'
 import type { Logger } from '../output/logger.ts'
 import { createCommandLine } from './command-line.ts'
 import type { HeadLookup } from './discovery.ts'
+import { projectFileSource } from './project-file.ts'
 import {
   type ResolvedValue,
   type SettingKey,
@@ -17,7 +17,7 @@ import {
   settingDefinition,
   settingDefinitions,
 } from './setting-definitions.ts'
-import { joinPath, openStore, parentDirectory, profileSource, type Store } from './store.ts'
+import { openStore, profileSource, type Store } from './store.ts'
 import { findToken, isTokenInEnvironment } from './token.ts'
 
 /**
@@ -105,6 +105,8 @@ export interface Config {
   findHead(pr: number): Promise<HeadLookup>
   /** Returns the same settings with other arguments, for a single pull request of several. */
   withArgs(given: ParsedArgs | SettingSource): Config
+  /** Returns the same settings for a change, where only the arguments say whether the command is one. */
+  forChange(): Config
   /** Returns the values that were looked up so far, with their origins. */
   used(): ReadonlyMap<SettingKey, ResolvedValue>
   /** Returns a command line to suggest; the settings that were looked up so far need no option. */
@@ -114,6 +116,8 @@ export interface Config {
 /** A read may guess between repositories, a change may not. */
 export interface ResolveOptions {
   readonly changes: boolean
+  /** Whether the command passes or fails by what it reads: it reads what the CI job is about. False by default. */
+  readonly checks?: boolean
   readonly changesSettings: boolean
   /** Whether the selected profile may be one that does not exist yet. False by default. */
   readonly createsProfile?: boolean
@@ -146,9 +150,9 @@ export function resolveSettings(
   given: ParsedArgs | SettingSource,
   host: ServiceHost,
   options: ResolveOptions,
+  used = new Map<SettingKey, ResolvedValue>(),
 ): Config {
   const store = openStore(host)
-  const used = new Map<SettingKey, ResolvedValue>()
   const configured = new Map<SettingKey, string>()
   const hasToken = async () => {
     const token = findToken(host, settings)
@@ -159,14 +163,22 @@ export function resolveSettings(
     const { hint, commandHint } = settingDefinition(name)
     return joinLines(hint?.(options.nameOf), 'find' in given ? undefined : commandHint)
   }
+  const give = (name: 'repo' | 'targetBranch', value: string) =>
+    'find' in given
+      ? `${name}: '${value}'`
+      : `${name === 'repo' ? '-R' : '-b'}${value.startsWith('-') ? '' : ' '}${shellWord(value)}`
+  const { changes, checks = false, notify } = options
+  const ci = memoize(async () =>
+    (await loadDiscovery()).ciSource(host, { changes, notify, give, hasToken, hintOf }),
+  )
   const configuredSources = [
-    projectFileSource(host),
+    memoized(projectFileSource(host, { changes, checks, notify, give, ci })),
     // A command that changes settings does not read the profile: it must be able to correct an invalid
     // value and to create a profile.
     ...(options.changesSettings
       ? []
       : [memoized(profileSource(store, () => settings.require('profile'), createsProfile))]),
-    discovered(async () => (await loadDiscovery()).ciSource(host, { hasToken, hintOf })),
+    discovered(ci),
   ]
   const settings = createConfig(given)
   return settings
@@ -176,8 +188,9 @@ export function resolveSettings(
     const explicitSources = needsSettings ? [caller, fromEnvironment(host)] : [caller]
     const search = async (sources: readonly SettingSource[], name: SettingKey) => {
       for (const source of sources) {
-        const resolved = await source.find(name)
-        if (resolved === undefined) continue
+        const found = await source.find(name)
+        if (found === undefined) continue
+        const resolved = name === 'targetBranch' ? { ...found, value: branchName(found.value) } : found
         used.set(name, resolved)
         if (source !== caller) configured.set(name, resolved.value)
         return resolved
@@ -221,6 +234,7 @@ export function resolveSettings(
       lookUpCheckout: async () => (await git()).lookUpCheckout(),
       findHead: async pr => (await git()).findHead(pr),
       withArgs: createConfig,
+      forChange: () => resolveSettings(given, host, { ...options, changes: true }, used),
       used: () => used,
       commandLine: createCommandLine({ typed: 'find' in given ? new Map() : given, configured }),
     }
@@ -248,81 +262,5 @@ function parseSetting<N extends SettingKey>(
       ...error.details,
       ...(hint === '' ? {} : { hint }),
     })
-  }
-}
-
-const fileName = '.mergeq.json'
-const maxFileSize = 64 * 1024
-
-/**
- * The settings that a project file may contain: whoever can write to a repository must not be able to send
- * a token elsewhere.
- */
-const allowedSettings: readonly SettingKey[] = ['repo', 'targetBranch', 'org', 'output']
-
-/**
- * Returns the nearest file with one of the names, from a directory up to the root of the git checkout. Outside a
- * checkout only directories up to `top` count.
- */
-export async function findFileAbove(
-  directory: string,
-  top: string,
-  names: readonly string[],
-  { files, runtime: { platform } }: ServiceHost,
-): Promise<string | undefined> {
-  let nearest: { readonly path: string; readonly isBelowTop: boolean } | undefined
-  let isBelowTop = true
-  for (let folder = directory; ; folder = parentDirectory(folder)) {
-    for (const name of names) {
-      const path = joinPath(folder, name, platform)
-      if (nearest === undefined && (await files.exists(path))) nearest = { path, isBelowTop }
-    }
-    if (await files.exists(joinPath(folder, '.git', platform))) return nearest?.path
-    if (folder === top) isBelowTop = false
-    if (parentDirectory(folder) === folder || !/[\\/]/.test(folder)) break
-  }
-  return nearest?.isBelowTop === true ? nearest.path : undefined
-}
-
-function parseProjectFile(path: string, text: string): JsonObject {
-  const document = parseJson(text)
-  if (!isObject(document)) {
-    const problem = document === undefined ? 'contains invalid JSON' : 'must contain a JSON object'
-    throw usageError(`${path} ${problem}.`, 'For example: {"repo":"acme/web","targetBranch":"main"}')
-  }
-  for (const [key, value] of Object.entries(document)) {
-    if (!allowedSettings.some(name => name === key))
-      throw usageError(
-        `${path} contains ${key}, which a project file must not set.`,
-        `A project file may set only ${allowedSettings.join(', ')}. A base URL or a token in a repository could send your token elsewhere.`,
-      )
-    if (typeof value !== 'string') throw usageError(`${path}: ${key} must be a string.`)
-  }
-  return document
-}
-
-/**
- * Returns the project file as a source (docs/reference/cli.md, "Project file"). Its `find` throws a usage
- * error for an invalid file and for settings that a project file may not contain.
- */
-function projectFileSource(host: ServiceHost): SettingSource {
-  const readFile = memoize(async () => {
-    const { cwd } = host
-    const path = cwd === undefined ? undefined : await findFileAbove(cwd, cwd, [fileName], host)
-    if (path === undefined) return undefined
-    const text = await host.files.read(path, maxFileSize).catch(error => {
-      throw usageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
-    })
-    return { path, document: parseProjectFile(path, requireUtf8(text ?? '', path)) }
-  })
-  return {
-    async find(name) {
-      if (!allowedSettings.includes(name)) return undefined
-      const file = await readFile()
-      const value = file?.document[name]
-      return file === undefined || typeof value !== 'string'
-        ? undefined
-        : { value, origin: file.path, place: name }
-    },
   }
 }
