@@ -6,6 +6,7 @@ import type { ServiceRequest } from '../api/resolve.ts'
 import { withoutMessages } from '../api/service-client.ts'
 import { joinTruncated } from '../domain/format.ts'
 import { suggestName } from '../domain/similar-name.ts'
+import { shellWord } from '../domain/suggested-command.ts'
 import { describeMissingQueue, isSameRepository, type Repository } from '../domain/values/repository.ts'
 import { extendError, type MergeqError } from '../errors.ts'
 import type { Cli } from './cli.ts'
@@ -47,6 +48,9 @@ export async function explainMissingQueue(
 async function findHint(cli: Cli, place: QueuePlace, isKnownToMiss: boolean): Promise<string | undefined> {
   try {
     if (!isKnownToMiss && (await hasQueue(withoutMessages(cli.client()), place)) !== false) return undefined
+    const other = await cli.settings.findOtherBranch(place.targetBranch)
+    if (other !== undefined)
+      return `The base of this job is ${place.targetBranch}. Use -b ${shellWord(other)}, or set MERGEQ_TARGET_BRANCH.`
     const named = await readBranches(cli, place.repo)
     if (named === undefined) return undefined
     // The metrics of the last hour may name a queue that was deleted.

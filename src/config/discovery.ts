@@ -7,6 +7,7 @@ import { get, type Json } from '../json.ts'
 import { parseUrl } from '../url.ts'
 import { findCiSystem, isContinuousIntegration } from './ci-systems.ts'
 import {
+  explainBrokenGit,
   explainGit,
   explainMissingRemote,
   listParents,
@@ -210,6 +211,8 @@ export function ciSource(
 }
 
 export interface GitSource extends SettingSource {
+  /** Returns why git cannot read the checkout, without a full stop; undefined if it can. */
+  explainFailure(): Promise<string | undefined>
   /** Returns what the checkout says about its pull request, after `find('pr')` found none. */
   lookUpCheckout(): Promise<CheckoutLookup>
   /** Returns the head commit of a pull request at the remote, or why it is not known, without a full stop. */
@@ -330,6 +333,7 @@ export function gitSource(
 
   return {
     find: name => finders[name]?.(),
+    explainFailure: () => explainBrokenGit(host),
     async findHead(pr) {
       const remote = await selectedRemote()
       if (remote === undefined) return { problem: await explainMissingRemote(host, await givenRepo?.()) }

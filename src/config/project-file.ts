@@ -91,12 +91,17 @@ interface ProjectFileOptions {
   ci(): Promise<CiSource>
 }
 
+interface ProjectFileSource extends SettingSource {
+  /** Returns what the file names, whatever the CI job says. */
+  findNamed(name: SettingKey): Promise<ResolvedValue | undefined>
+}
+
 /**
  * Returns the project file as a source (docs/reference/cli.md, "Project file"). Its `find` throws a usage
  * error for an invalid file, for settings that a project file may not contain and, in a CI job, for a repository or
  * target branch that is not that of the job: the file may come from a pull request.
  */
-export function projectFileSource(host: ServiceHost, options: ProjectFileOptions): SettingSource {
+export function projectFileSource(host: ServiceHost, options: ProjectFileOptions): ProjectFileSource {
   const { changes, checks, notify, give, ci } = options
   const isCiJob = isContinuousIntegration(host.env)
   const readFile = memoize(async () => {
@@ -146,14 +151,21 @@ export function projectFileSource(host: ServiceHost, options: ProjectFileOptions
     return base
   }
 
+  async function findNamed(name: SettingKey): Promise<ResolvedValue | undefined> {
+    if (!allowedSettings.includes(name) || isSwitchedOff(host.env)) return undefined
+    if (name === 'output' && isCiJob) return undefined
+    const file = await readFile()
+    const value = file?.document[name]
+    return file === undefined || typeof value !== 'string'
+      ? undefined
+      : { value, origin: file.path, place: name }
+  }
+
   return {
+    findNamed,
     async find(name) {
-      if (!allowedSettings.includes(name) || isSwitchedOff(host.env)) return undefined
-      if (name === 'output' && isCiJob) return undefined
-      const file = await readFile()
-      const value = file?.document[name]
-      if (file === undefined || typeof value !== 'string') return undefined
-      const found = { value, origin: file.path, place: name }
+      const found = await findNamed(name)
+      if (found === undefined) return undefined
       if (isCiJob && name === 'repo') return compareRepository(found)
       if (isCiJob && name === 'targetBranch') return compareBranch(found)
       return found

@@ -107,6 +107,11 @@ export interface Config {
   withArgs(given: ParsedArgs | SettingSource): Config
   /** Returns the same settings for a change, where only the arguments say whether the command is one. */
   forChange(): Config
+  /**
+   * Returns the target branch of the project file, of the profile or of git, where the CI job gave another one; the
+   * first that differs from it.
+   */
+  findOtherBranch(branch: string): Promise<string | undefined>
   /** Returns the values that were looked up so far, with their origins. */
   used(): ReadonlyMap<SettingKey, ResolvedValue>
   /** Returns a command line to suggest; the settings that were looked up so far need no option. */
@@ -134,10 +139,11 @@ const discoverableSettings = ['repo', 'targetBranch', 'pr', 'sha', 'testRun', 'f
 
 type DiscoverableSetting = (typeof discoverableSettings)[number]
 
+const isDiscoverable = (name: SettingKey): boolean => discoverableSettings.some(each => each === name)
+
 function discovered(load: () => Promise<SettingSource>): SettingSource {
-  const names: readonly SettingKey[] = discoverableSettings
   const source = memoize(load)
-  return memoized({ find: async name => (names.includes(name) ? (await source()).find(name) : undefined) })
+  return memoized({ find: async name => (isDiscoverable(name) ? (await source()).find(name) : undefined) })
 }
 
 const loadDiscovery = () => import('./discovery.ts')
@@ -171,8 +177,9 @@ export function resolveSettings(
   const ci = memoize(async () =>
     (await loadDiscovery()).ciSource(host, { changes, notify, give, hasToken, hintOf }),
   )
+  const projectFile = projectFileSource(host, { changes, checks, notify, give, ci })
   const configuredSources = [
-    memoized(projectFileSource(host, { changes, checks, notify, give, ci })),
+    memoized(projectFile),
     // A command that changes settings does not read the profile: it must be able to correct an invalid
     // value and to create a profile.
     ...(options.changesSettings
@@ -229,11 +236,25 @@ export function resolveSettings(
         if (value !== undefined) return value
         if (!needsSettings) throw notGivenError(name)
         const { noun = name } = settingDefinition(name)
-        throw usageError(`No ${noun} was given.`, joinLines(hintOf(name), (await store.readError())?.message))
+        const failure = isDiscoverable(name) ? await (await git()).explainFailure() : undefined
+        throw usageError(
+          `No ${noun} was given.${failure === undefined ? '' : ` git failed: ${failure}.`}`,
+          joinLines(hintOf(name), (await store.readError())?.message),
+        )
       },
       lookUpCheckout: async () => (await git()).lookUpCheckout(),
       findHead: async pr => (await git()).findHead(pr),
       withArgs: createConfig,
+      async findOtherBranch(branch) {
+        const base = await (await ci()).findBase()
+        if (base?.value !== branch || (await search(explicitSources, 'targetBranch')) !== undefined)
+          return undefined
+        const named = await projectFile.findNamed('targetBranch')
+        const others = [named, await (await git()).find('targetBranch')]
+        return others
+          .map(each => each && branchName(each.value))
+          .find(each => each !== undefined && each !== branch)
+      },
       forChange: () => resolveSettings(given, host, { ...options, changes: true }, used),
       used: () => used,
       commandLine: createCommandLine({ typed: 'find' in given ? new Map() : given, configured }),

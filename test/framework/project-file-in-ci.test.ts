@@ -125,6 +125,37 @@ describe('the repository of the project file, in a job of another repository', (
   })
 })
 
+describe('a base that has no queue, as in a stack', () => {
+  const noQueue: Setting = { answer: () => ({ status: 404, body: 'not found' }) }
+  const stacked = mergeSettings(noQueue, { env: { GITHUB_BASE_REF: 'part-1' } })
+  const hint = 'The base of this job is part-1. Use -b main, or set MERGEQ_TARGET_BRANCH.'
+  const checkout: Setting = {
+    spawn: (_, args) =>
+      args.join(' ').endsWith('remote -v')
+        ? { code: 0, out: 'origin\thttps://github.com/acme/web.git (fetch)\n' }
+        : { code: 0, out: 'refs/remotes/origin/main\n' },
+  }
+  test.each<readonly [string, Setting]>([
+    ['the project file', inJob({ targetBranch: 'main' }, stacked)],
+    ['git', inJob({}, { ...stacked, ...checkout })],
+  ])('the error names the branch of %s', async (_, setting) => {
+    for (const line of ['queue get', 'pr get 7']) {
+      const { code, err } = await mergeq(line, setting)
+      expect(code).toBe(5)
+      expect(err).toContain(`acme/web has no queue for part-1.\n  ${hint}\n`)
+      const { err: json } = await mergeq(`${line} --json`, setting)
+      expect(JSON.parse(json.trim().split('\n').at(-1) ?? '').error.hint).toBe(hint)
+    }
+  })
+
+  test.each<readonly [string, Setting, string]>([
+    ['no other branch is known', inJob({}, stacked), 'queue get'],
+    ['the branch was typed', inJob({ targetBranch: 'main' }, stacked), 'queue get -b part-1'],
+  ])('not if %s', async (_, setting, line) => {
+    expect((await mergeq(line, setting)).err).not.toContain('The base of this job')
+  })
+})
+
 test('the output of the project file is ignored in a job', async () => {
   const document = { output: 'json' }
   expect((await mergeq('config get retries', inJob(document))).out).toBe('3\n')
