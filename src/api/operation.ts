@@ -1,6 +1,6 @@
 import { defaultMaxPages, defaultPageSize } from '../domain/limits.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
-import { integer, repository, requireExactNumbers, type Type, text } from '../domain/values/types.ts'
+import { branch, integer, repository, requireExactNumbers, type Type } from '../domain/values/types.ts'
 import { type MergeqError, usageError } from '../errors.ts'
 import { type EncodedJson, type Json, type JsonObject, scanJson } from '../json.ts'
 import type { RecordType } from './operations/fields.ts'
@@ -392,7 +392,7 @@ export const queueParams = {
     setting: 'repo',
     encode: ({ host, owner, name }) => ({ host, owner, name }),
   }),
-  targetBranch: requiredParam(text('branch'), 'Branch that the queue merges into', {
+  targetBranch: requiredParam(branch, 'Branch that the queue merges into', {
     location: 'body.targetBranch',
     setting: 'targetBranch',
   }),

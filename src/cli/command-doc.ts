@@ -127,6 +127,7 @@ export const otherVariables: readonly (readonly [names: string, description: str
   ['MERGEQ_GUARD', '`off` disables the `mergeq guard` pre-push hook'],
   ['MERGEQ_SANDBOX_SHELL', '`1` omits the notice of a sandbox; `mergeq sandbox shell` sets it'],
   ['MERGEQ_DEBUG', '`1` also prints the stack trace of an error on standard error'],
+  ['MERGEQ_PROJECT_FILE', '`off` ignores the project file `.mergeq.json`'],
   ['MERGEQ_CONFIG_DIR', 'Configuration directory (default: depends on the platform)'],
   ['XDG_CONFIG_HOME, XDG_CACHE_HOME', 'Base directories for configuration (Linux, macOS) and cache (Linux)'],
   ['CI', 'If set, mergeq never prompts; repository, branch and pull request default to those of the CI job'],

@@ -41,10 +41,10 @@ export interface Command<X extends Options = Options> {
   readonly propagatesExitCode?: boolean
   /**
    * What it does with the settings, other than to use them: a command that changes them does not read them first, one
-   * that creates a profile accepts a new name, and wrong ones must not keep a command from running for which only
-   * options count.
+   * that creates a profile accepts a new name, one for which they are optional warns of a file that cannot be read,
+   * and wrong ones must not keep a command from running for which only options count.
    */
-  readonly settings?: 'changed' | 'profile created' | 'not needed'
+  readonly settings?: 'changed' | 'profile created' | 'optional' | 'not needed'
   /** Runs the command, and returns its exit code. `values` are those of `options`. */
   run(values: OptionValues<X>, cli: Cli): Promise<number>
 }

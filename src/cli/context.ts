@@ -5,7 +5,7 @@ import { type Config, type ParsedArgs, resolveSettings } from '../config/setting
 import { readToken } from '../config/token.ts'
 import { memoize } from '../domain/memoize.ts'
 import { findFormat, printsData } from '../domain/output-formats.ts'
-import { usageError } from '../errors.ts'
+import { type MergeqError, usageError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { createLogger, type Logger } from '../output/logger.ts'
 import { createPrinter } from '../output/printer.ts'
@@ -40,20 +40,31 @@ export const sendsChange = ({
 }: Pick<Command, 'operation' | 'alsoSends'>): boolean =>
   [operation ?? [], alsoSends === 'any' ? [] : alsoSends].flat().some(isChange)
 
+/** Whether a command passes or fails by what it reads, as a job of CI does. */
+const isCheck = ({ exits = [] }: Pick<Command, 'exits'>): boolean =>
+  exits.includes('check-failed') || exits.includes('differs')
+
 /** Creates the context of a command. Throws a usage error for global options that are wrong. */
 export async function createContext(
-  command: Pick<Command, 'name' | 'operation' | 'alsoSends' | 'fields' | 'settings'>,
+  command: Pick<Command, 'name' | 'operation' | 'alsoSends' | 'exits' | 'fields' | 'settings'>,
   args: ParsedArgs,
   { host, secrets, runCommandLine }: Program,
 ): Promise<Cli> {
+  // A remark about the settings can come before the format of messages is known.
+  const remarks: string[] = []
+  let log = async (text: string) => {
+    remarks.push(text)
+  }
   const settings = resolveSettings(args, host, {
     changes: sendsChange(command),
+    checks: isCheck(command),
     changesSettings: command.settings === 'changed',
     createsProfile: command.settings === 'profile created',
     needsSettings: command.settings !== 'not needed',
     nameOf: typedName,
-    notify: text => logger.info(text),
+    notify: text => log(text),
   })
+  const storeError = await readStoreError(command, args, settings)
   const options = await readGlobalOptions(args, settings)
   const { env, out, err, clock } = host
   const startedAt = clock.now()
@@ -77,7 +88,8 @@ export async function createContext(
     color: hasColor,
     loadSpinner: hasSpinner ? loadSpinner : undefined,
   })
-  const storeError = settings.store.readError()
+  log = logger.infoOnce
+  for (const remark of remarks) await logger.infoOnce(remark)
   if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
   const writer = {
     write(output: string | Uint8Array) {
@@ -115,6 +127,19 @@ export async function createContext(
     },
     close: async () => client?.close(),
   }
+}
+
+/**
+ * Returns why the stored settings cannot be read, to warn of it. Throws it for a command that sends requests, unless
+ * the stored settings cannot change where to.
+ */
+async function readStoreError(
+  { settings: use }: Pick<Command, 'settings'>,
+  args: ParsedArgs,
+  settings: Config,
+): Promise<MergeqError | undefined> {
+  if (use === 'changed' || use === 'not needed') return undefined
+  return use === 'optional' ? settings.store.readError() : settings.checkStore(!args.has('--dry-run'))
 }
 
 /** Throws a usage error when options contradict each other or a value is invalid. */

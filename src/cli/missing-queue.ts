@@ -5,6 +5,7 @@ import { getMergeQueueMetrics, queuesIn } from '../api/operations/metrics.ts'
 import { withoutMessages } from '../api/service-client.ts'
 import { joinTruncated } from '../domain/format.ts'
 import { suggestName } from '../domain/similar-name.ts'
+import { shellWord } from '../domain/suggested-command.ts'
 import { describeMissingQueue, isSameRepository, type Repository } from '../domain/values/repository.ts'
 import { extendError, type MergeqError } from '../errors.ts'
 import type { Cli } from './cli.ts'
@@ -46,6 +47,9 @@ export async function explainMissingQueue(
 async function findHint(cli: Cli, place: QueuePlace, isKnownToMiss: boolean): Promise<string | undefined> {
   try {
     if (!isKnownToMiss && (await hasQueue(withoutMessages(cli.client()), place)) !== false) return undefined
+    const other = await cli.settings.findOtherBranch(place.targetBranch)
+    if (other !== undefined)
+      return `The base of this job is ${place.targetBranch}. Use -b ${shellWord(other)}, or set MERGEQ_TARGET_BRANCH.`
     const named = await readBranches(cli, place.repo)
     if (named === undefined) return undefined
     // The metrics of the last hour may name a queue that was deleted.

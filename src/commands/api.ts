@@ -255,8 +255,9 @@ export const apiCommand = command({
     if (set.length > 0) args.set('--set', set)
     const overrides = readOverrides(args, inputs, operation.params)
     const sent: Record<string, unknown> = { body }
+    const source = operation.recovery === undefined ? cli.settings : cli.settings.forChange()
     for (const { name, param } of settings)
-      sent[name] = await valueFromSettings(name, param, callerOf(cli.settings))
+      sent[name] = await valueFromSettings(name, param, callerOf(source))
     const values: ParamValues<Params> = { ...sent, ...namedIn(sentBody(operation, sent, { overrides })) }
     return forOne(cli, operation, values, async () => show(await send(cli, operation, values, overrides)))
   },

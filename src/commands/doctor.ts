@@ -128,6 +128,7 @@ export const doctorCommand = command({
   summary: 'Check the setup and suggest fixes',
   alsoSends: [getMergeQueueMetrics, getServiceStatus, failingTestsPage, getQueue],
   toleratesErrors: true,
+  settings: 'optional',
   exits: ['check-failed'],
   prints: {
     table: 'a checklist; on a pipe, one row per check',

@@ -220,6 +220,7 @@ async function guardPush(remoteUrl: string | undefined, isCheck: boolean, cli: C
   const { host, logger, options, settings } = cli
   const pushes = isCheck ? [await currentPush(host)] : await readPushes(host)
   if (pushes.length === 0) return 0
+  await settings.checkStore()
   const queue = { repo: await settings.require('repo'), targetBranch: await settings.require('targetBranch') }
   if (options.dryRun) {
     const values = pushes.slice(0, 1).map(({ branch }) => ({ ...queue, head: branch }))
@@ -267,6 +268,7 @@ export const guardCommand = command({
   summary: 'Git pre-push hook that blocks pushes to queued pull requests',
   alsoSends: [getSubmittedPullRequest, getQueue],
   exits: ['check-failed'],
+  settings: 'optional',
   prints: 'nothing; messages go to standard error',
   fields: {
     names: ['hook', 'did', 'command', 'would'],

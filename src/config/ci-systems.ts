@@ -3,7 +3,8 @@ import { type ResolvedValue, toResolvedValue } from './setting-definitions.ts'
 
 /**
  * A CI system: the variables that hold each fact about a job. A text of several names, separated by spaces,
- * means the first variable with a usable value; `event.a.b` is the member `a.b` of the event file.
+ * means the first variable with a usable value; `event.a.b` is the member `a.b` of the event file, and
+ * `event.run` the workflow run, check suite or check run that started the job (github-event.ts).
  */
 export interface CiSystem {
   readonly title: string
@@ -24,6 +25,9 @@ export interface CiSystem {
   readonly hasHead?: (env: Environment) => boolean
   /** The branch that the pull request is to be merged into. */
   readonly base?: string
+  /** Whether the base variables hold that branch, where they do not always. */
+  readonly hasBase?: (env: Environment) => boolean
+  /** The default branch of the repository. Jenkins, CircleCI, Bitbucket and Azure have no variable for its name. */
   readonly defaultBranch?: string
   readonly pr?: string
   /** Whether the job of a pull request may look like that of a branch; the branch is then not the target. */
@@ -55,12 +59,12 @@ const ciSystems: readonly CiSystem[] = [
     markers: 'GITHUB_ACTIONS',
     eventFile: 'GITHUB_EVENT_PATH',
     repo: [{ host: 'GITHUB_SERVER_URL', path: 'GITHUB_REPOSITORY' }],
-    head: 'GITHUB_HEAD_REF event.workflow_run.head_branch event.pull_request.head.ref GITHUB_REF',
+    head: 'GITHUB_HEAD_REF event.pull_request.head.ref GITHUB_REF',
     base: 'GITHUB_BASE_REF event.pull_request.base.ref event.merge_group.base_ref',
     defaultBranch: 'event.repository.default_branch',
     pr: 'event.pull_request.number event.issue.pull_request.url GITHUB_REF',
     event: 'event.workflow_run.event GITHUB_EVENT_NAME',
-    headSha: 'event.workflow_run.head_sha event.pull_request.head.sha',
+    headSha: 'event.pull_request.head.sha event.run.head_sha',
     sha: 'GITHUB_SHA',
     shaOfPullRequest: () => 'merge or base',
     fork: env =>
@@ -143,6 +147,8 @@ const ciSystems: readonly CiSystem[] = [
     head: 'CHANGE_BRANCH ghprbSourceBranch gitlabSourceBranch BRANCH_NAME GIT_LOCAL_BRANCH GIT_BRANCH',
     hasHead: env => !isSet(env, 'TAG_NAME'),
     base: 'CHANGE_TARGET ghprbTargetBranch gitlabTargetBranch',
+    // For a push, the GitLab plugin sets gitlabTargetBranch to the branch of the push.
+    hasBase: env => isSet(env, 'CHANGE_TARGET', 'ghprbTargetBranch', 'gitlabMergeRequestIid'),
     pr: 'ghprbPullId gitlabMergeRequestIid CHANGE_ID',
     headSha: 'ghprbActualCommit gitlabMergeRequestLastCommit',
     sha: 'GIT_COMMIT',

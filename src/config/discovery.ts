@@ -3,10 +3,11 @@ import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
 import { isSameRepository, type Repository, repositoryName } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
 import type { ServiceHost } from '../host/host.ts'
-import { get, getArray, type Json } from '../json.ts'
+import { get, type Json } from '../json.ts'
 import { parseUrl } from '../url.ts'
 import { findCiSystem, isContinuousIntegration } from './ci-systems.ts'
 import {
+  explainBrokenGit,
   explainGit,
   explainMissingRemote,
   listParents,
@@ -16,6 +17,7 @@ import {
   type Remote,
   runGit,
 } from './git.ts'
+import { withRun } from './github-event.ts'
 import {
   type ResolvedValue,
   type SettingKey,
@@ -57,31 +59,45 @@ const testBranch =
   /^trunk-merge\/pr-[^/]+\/([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?:-bisection[\w.-]*)?)$/i
 
 interface CiOptions {
+  /** Whether the command changes data: a change takes no branch that may be another one. */
+  readonly changes: boolean
+  /** Reports the choice of a branch to the user. */
+  notify(text: string): Promise<void>
+  /** Returns how to give a setting a value: `-b main`. */
+  give(name: 'targetBranch', value: string): string
   hasToken(): Promise<boolean>
   /** Returns how to give a setting. */
   hintOf(name: SettingKey): string
 }
 
+/** A CI job as a source. */
+export interface CiSource extends SettingSource {
+  /** Returns the branch that the pull request of the job, or the group of a merge queue, is merged into. */
+  findBase(): Promise<ResolvedValue | undefined>
+}
+
 /**
  * Returns the CI job as a source (docs/reference/cli.md, "CI jobs and git"). It has the repository of the
- * pull request, the branch to merge into (or the branch that the job builds), the pull request and its head
+ * pull request, the branch to merge into (or the default branch that the job builds), the pull request and its head
  * commit, the test run of a test branch, and, without a token, the workflow run of a pull request from a
  * fork.
  *
  * `find('sha')` throws a usage error when a job of a pull request does not state the head commit reliably:
  * with a merge commit the queue would wait forever. `find('pr')` throws a usage error on a test branch,
- * whose draft pull request belongs to the queue.
+ * whose draft pull request belongs to the queue, and `find('targetBranch')` for a change in a job that builds another
+ * branch than the default branch.
  */
-export function ciSource(host: ServiceHost, { hasToken, hintOf }: CiOptions): SettingSource {
+export function ciSource(
+  host: ServiceHost,
+  { changes, notify, give, hasToken, hintOf }: CiOptions,
+): CiSource {
   const { env, files } = host
   const system = findCiSystem(env)
-  if (system === undefined) return { find: () => undefined }
+  if (system === undefined) return { find: () => undefined, findBase: async () => undefined }
   const readEvent = memoize(async (): Promise<Json | undefined> => {
     try {
-      const event = JSON.parse((await files.read(env[system.eventFile ?? ''] ?? '', maxEventSize)) ?? '')
-      // A workflow run of GitHub may belong to several pull requests: then none is chosen.
-      const [pullRequest, ...others] = getArray(event, 'workflow_run.pull_requests')
-      return pullRequest === undefined || others.length > 0 ? event : { ...event, pull_request: pullRequest }
+      const path = env[system.eventFile ?? ''] ?? ''
+      return withRun(JSON.parse((await files.read(path, maxEventSize)) ?? ''))
     } catch {
       return undefined
     }
@@ -101,8 +117,11 @@ export function ciSource(host: ServiceHost, { hasToken, hintOf }: CiOptions): Se
     }
     return undefined
   }
-  const readHead = async () =>
-    system.hasHead?.(env) === false ? undefined : first(system.head, branchPattern)
+  const readHead = async () => {
+    if (system.hasHead?.(env) === false) return undefined
+    const isOfRun = get(await readEvent(), 'run') !== undefined
+    return first(isOfRun ? 'event.run.head_branch' : system.head, branchPattern)
+  }
   const isQueueBranch = (head: ResolvedValue | undefined) => queueBranch.test(head?.value ?? '')
   const readPullRequest = () => first(system.pr, numberPattern)
   const readHeadRef = async () => {
@@ -111,8 +130,16 @@ export function ciSource(host: ServiceHost, { hasToken, hintOf }: CiOptions): Se
     const commit = await runGit(host, 'rev-parse', `refs/remotes/origin/${name}`)
     return toResolvedValue(commit?.trim(), `git origin/${name}`)
   }
-  const isPullRequestJob = async () =>
-    (await readPullRequest()) !== undefined || (await first(system.event, /^(pull_request)/)) !== undefined
+  const isPullRequestEvent = async () => (await first(system.event, /^(pull_request)/)) !== undefined
+  const isPullRequestJob = async () => (await readPullRequest()) !== undefined || isPullRequestEvent()
+  const findBase = async () =>
+    system.hasBase?.(env) === false ? undefined : first(system.base, branchPattern)
+
+  /** Returns the branch that the job builds, if it can be a target branch. */
+  async function readBuiltBranch(): Promise<ResolvedValue | undefined> {
+    const head = await readHead()
+    return isQueueBranch(head) || (await isPullRequestEvent()) ? undefined : head
+  }
 
   const finders: Finders = {
     async repo() {
@@ -126,12 +153,23 @@ export function ciSource(host: ServiceHost, { hasToken, hintOf }: CiOptions): Se
       return undefined
     },
     async targetBranch() {
-      const base = await first(system.base, branchPattern)
+      const base = await findBase()
       if (base !== undefined) return base
-      const head = await readHead()
-      const isTarget =
-        !isQueueBranch(head) && system.hidesPullRequests !== true && !(await isPullRequestJob())
-      return isTarget ? head : first(system.defaultBranch)
+      const usual = await first(system.defaultBranch, branchPattern)
+      if (system.hidesPullRequests === true || (await readPullRequest()) !== undefined) return usual
+      const built = await readBuiltBranch()
+      if (usual === undefined || built?.value === usual.value) return built
+      const problem =
+        built === undefined
+          ? 'This job builds no branch that can be the target branch'
+          : `This job builds ${built.value}, not the default branch ${usual.value}`
+      if (changes) {
+        const choices = [built, usual].flatMap(each => (each ? [give('targetBranch', each.value)] : []))
+        const hint = `Use ${choices.join(' or ')}, or set MERGEQ_TARGET_BRANCH.`
+        throw usageError(`${problem}: which queue to change is not known.`, hint)
+      }
+      await notify(`${problem}: using ${usual.value}. To choose, set MERGEQ_TARGET_BRANCH.`)
+      return usual
     },
     testRun: async () => extract(await readHead(), testBranch),
     async forkedRun() {
@@ -169,10 +207,12 @@ export function ciSource(host: ServiceHost, { hasToken, hintOf }: CiOptions): Se
       )
     },
   }
-  return { find: name => finders[name]?.() }
+  return { find: name => finders[name]?.(), findBase }
 }
 
 export interface GitSource extends SettingSource {
+  /** Returns why git cannot read the checkout, without a full stop; undefined if it can. */
+  explainFailure(): Promise<string | undefined>
   /** Returns what the checkout says about its pull request, after `find('pr')` found none. */
   lookUpCheckout(): Promise<CheckoutLookup>
   /** Returns the head commit of a pull request at the remote, or why it is not known, without a full stop. */
@@ -293,6 +333,7 @@ export function gitSource(
 
   return {
     find: name => finders[name]?.(),
+    explainFailure: () => explainBrokenGit(host),
     async findHead(pr) {
       const remote = await selectedRemote()
       if (remote === undefined) return { problem: await explainMissingRemote(host, await givenRepo?.()) }

@@ -172,6 +172,15 @@ export async function explainGit(host: ServiceHost, ...args: readonly string[]):
   return result.code === 0 ? undefined : describeGitFailure(result)
 }
 
+/** What is said outside a checkout. */
+const noCheckout = 'this is not a git checkout'
+
+/** Returns why git cannot read the checkout, in its words without a full stop; undefined if there is no checkout. */
+export async function explainBrokenGit(host: ServiceHost): Promise<string | undefined> {
+  const failure = await explainGit(host, 'remote', '-v')
+  return failure === noCheckout ? undefined : failure
+}
+
 /**
  * Returns why the checkout has no remote to ask.
  *
@@ -253,7 +262,7 @@ function describeGitFailure({ code, err = '', timedOut }: GitResult): string {
   const line = lines.findLast(text => text.startsWith('fatal: ')) ?? lines.at(-1) ?? `exit code ${code}`
   return line
     .replace(/^(?:fatal|error): /i, '')
-    .replace(/^not a git repository\b.*/i, 'this is not a git checkout')
+    .replace(/^not a git repository\b.*/i, noCheckout)
     .replace(/:\/\/[^/@\s]*@/g, '://')
     .replace(/\.$/, '')
     .slice(0, maxReasonLength)

@@ -2,7 +2,7 @@ import { attemptLimit, changeLimit } from '../domain/limits.ts'
 import { formats } from '../domain/output-formats.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository } from '../domain/values/repository.ts'
-import { choiceParser, textParser } from '../domain/values/text.ts'
+import { branchParser, choiceParser, textParser } from '../domain/values/text.ts'
 import { parseTimeLimit } from '../domain/values/time.ts'
 import { integerParser } from '../domain/values/types.ts'
 import { usageError } from '../errors.ts'
@@ -87,7 +87,7 @@ export const settingDefinitions = {
     hint: nameOf =>
       `Use ${nameOf('targetBranch')} <branch> or set MERGEQ_TARGET_BRANCH. The project file, the profile, the CI job and git do not provide a target branch.\nTo store the default branch of the remote in git, run: git remote set-head origin -a`,
     commandHint: 'To list the queues, run: mergeq queue list',
-    parse: textParser('target branch'),
+    parse: branchParser('target branch'),
   }),
   org: setting({
     noun: 'organization slug',

@@ -1,14 +1,14 @@
 import { memoize } from '../domain/memoize.ts'
 import type { CheckoutLookup } from '../domain/missing-pull-request.ts'
 import type { OutputFormat } from '../domain/output-formats.ts'
-import type { CommandLine } from '../domain/suggested-command.ts'
-import { requireUtf8 } from '../domain/values/text.ts'
+import { type CommandLine, shellWord } from '../domain/suggested-command.ts'
+import { branchName } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host, ServiceHost } from '../host/host.ts'
-import { isObject, type JsonObject, parseJson } from '../json.ts'
 import type { Logger } from '../output/logger.ts'
 import { createCommandLine } from './command-line.ts'
 import type { HeadLookup } from './discovery.ts'
+import { projectFileSource } from './project-file.ts'
 import {
   type ResolvedValue,
   type SettingKey,
@@ -17,8 +17,8 @@ import {
   settingDefinition,
   settingDefinitions,
 } from './setting-definitions.ts'
-import { joinPath, openStore, parentDirectory, profileSource, type Store } from './store.ts'
-import { findToken } from './token.ts'
+import { openStore, profileSource, type Store } from './store.ts'
+import { findToken, isTokenInEnvironment } from './token.ts'
 
 /**
  * The parsed command line: the typed values of each argument and option, by its name (`pr`, `--priority`).
@@ -81,6 +81,13 @@ function memoized(source: SettingSource): SettingSource {
 /** The settings of a command; each is looked up when it is first needed. */
 export interface Config {
   readonly store: Store
+  /**
+   * Returns why the stored settings cannot be read, to warn of it. Throws it where they may decide which service gets
+   * a request: unless option or variable give the base URL and the token, and where a profile was asked for.
+   *
+   * @param needsToken false where nothing is sent
+   */
+  checkStore(needsToken?: boolean): Promise<MergeqError | undefined>
   /** Returns the unparsed value and its origin, or undefined when no source has one. */
   find(name: SettingKey): Promise<ResolvedValue | undefined>
   /** Returns the parsed value. Throws a usage error that names the origin of an invalid value. */
@@ -98,6 +105,13 @@ export interface Config {
   findHead(pr: number): Promise<HeadLookup>
   /** Returns the same settings with other arguments, for a single pull request of several. */
   withArgs(given: ParsedArgs | SettingSource): Config
+  /** Returns the same settings for a change, where only the arguments say whether the command is one. */
+  forChange(): Config
+  /**
+   * Returns the target branch of the project file, of the profile or of git, where the CI job gave another one; the
+   * first that differs from it.
+   */
+  findOtherBranch(branch: string): Promise<string | undefined>
   /** Returns the values that were looked up so far, with their origins. */
   used(): ReadonlyMap<SettingKey, ResolvedValue>
   /** Returns a command line to suggest; the settings that were looked up so far need no option. */
@@ -107,6 +121,8 @@ export interface Config {
 /** A read may guess between repositories, a change may not. */
 export interface ResolveOptions {
   readonly changes: boolean
+  /** Whether the command passes or fails by what it reads: it reads what the CI job is about. False by default. */
+  readonly checks?: boolean
   readonly changesSettings: boolean
   /** Whether the selected profile may be one that does not exist yet. False by default. */
   readonly createsProfile?: boolean
@@ -123,10 +139,11 @@ const discoverableSettings = ['repo', 'targetBranch', 'pr', 'sha', 'testRun', 'f
 
 type DiscoverableSetting = (typeof discoverableSettings)[number]
 
+const isDiscoverable = (name: SettingKey): boolean => discoverableSettings.some(each => each === name)
+
 function discovered(load: () => Promise<SettingSource>): SettingSource {
-  const names: readonly SettingKey[] = discoverableSettings
   const source = memoize(load)
-  return memoized({ find: async name => (names.includes(name) ? (await source()).find(name) : undefined) })
+  return memoized({ find: async name => (isDiscoverable(name) ? (await source()).find(name) : undefined) })
 }
 
 const loadDiscovery = () => import('./discovery.ts')
@@ -139,9 +156,9 @@ export function resolveSettings(
   given: ParsedArgs | SettingSource,
   host: ServiceHost,
   options: ResolveOptions,
+  used = new Map<SettingKey, ResolvedValue>(),
 ): Config {
   const store = openStore(host)
-  const used = new Map<SettingKey, ResolvedValue>()
   const configured = new Map<SettingKey, string>()
   const hasToken = async () => {
     const token = findToken(host, settings)
@@ -152,14 +169,23 @@ export function resolveSettings(
     const { hint, commandHint } = settingDefinition(name)
     return joinLines(hint?.(options.nameOf), 'find' in given ? undefined : commandHint)
   }
+  const give = (name: 'repo' | 'targetBranch', value: string) =>
+    'find' in given
+      ? `${name}: '${value}'`
+      : `${name === 'repo' ? '-R' : '-b'}${value.startsWith('-') ? '' : ' '}${shellWord(value)}`
+  const { changes, checks = false, notify } = options
+  const ci = memoize(async () =>
+    (await loadDiscovery()).ciSource(host, { changes, notify, give, hasToken, hintOf }),
+  )
+  const projectFile = projectFileSource(host, { changes, checks, notify, give, ci })
   const configuredSources = [
-    projectFileSource(host),
+    memoized(projectFile),
     // A command that changes settings does not read the profile: it must be able to correct an invalid
     // value and to create a profile.
     ...(options.changesSettings
       ? []
       : [memoized(profileSource(store, () => settings.require('profile'), createsProfile))]),
-    discovered(async () => (await loadDiscovery()).ciSource(host, { hasToken, hintOf })),
+    discovered(ci),
   ]
   const settings = createConfig(given)
   return settings
@@ -169,8 +195,9 @@ export function resolveSettings(
     const explicitSources = needsSettings ? [caller, fromEnvironment(host)] : [caller]
     const search = async (sources: readonly SettingSource[], name: SettingKey) => {
       for (const source of sources) {
-        const resolved = await source.find(name)
-        if (resolved === undefined) continue
+        const found = await source.find(name)
+        if (found === undefined) continue
+        const resolved = name === 'targetBranch' ? { ...found, value: branchName(found.value) } : found
         used.set(name, resolved)
         if (source !== caller) configured.set(name, resolved.value)
         return resolved
@@ -191,6 +218,16 @@ export function resolveSettings(
     }
     return {
       store,
+      async checkStore(needsToken = true) {
+        const error = needsSettings ? await store.readError() : undefined
+        if (error === undefined) return undefined
+        const isProfileGiven = (await search(explicitSources, 'profile')) !== undefined
+        const baseUrl = await read(explicitSources, 'baseUrl')
+        const isGiven =
+          baseUrl !== undefined && (!needsToken || isTokenInEnvironment(host.env, new URL(baseUrl).origin))
+        if (isProfileGiven || !isGiven) throw error
+        return error
+      },
       find: name => search(allSources, name),
       read: name => read(allSources, name),
       readFrom: (sources, name) => read(sources === 'option' ? [caller] : explicitSources, name),
@@ -199,11 +236,26 @@ export function resolveSettings(
         if (value !== undefined) return value
         if (!needsSettings) throw notGivenError(name)
         const { noun = name } = settingDefinition(name)
-        throw usageError(`No ${noun} was given.`, joinLines(hintOf(name), store.readError()?.message))
+        const failure = isDiscoverable(name) ? await (await git()).explainFailure() : undefined
+        throw usageError(
+          `No ${noun} was given.${failure === undefined ? '' : ` git failed: ${failure}.`}`,
+          joinLines(hintOf(name), (await store.readError())?.message),
+        )
       },
       lookUpCheckout: async () => (await git()).lookUpCheckout(),
       findHead: async pr => (await git()).findHead(pr),
       withArgs: createConfig,
+      async findOtherBranch(branch) {
+        const base = await (await ci()).findBase()
+        if (base?.value !== branch || (await search(explicitSources, 'targetBranch')) !== undefined)
+          return undefined
+        const named = await projectFile.findNamed('targetBranch')
+        const others = [named, await (await git()).find('targetBranch')]
+        return others
+          .map(each => each && branchName(each.value))
+          .find(each => each !== undefined && each !== branch)
+      },
+      forChange: () => resolveSettings(given, host, { ...options, changes: true }, used),
       used: () => used,
       commandLine: createCommandLine({ typed: 'find' in given ? new Map() : given, configured }),
     }
@@ -231,81 +283,5 @@ function parseSetting<N extends SettingKey>(
       ...error.details,
       ...(hint === '' ? {} : { hint }),
     })
-  }
-}
-
-const fileName = '.mergeq.json'
-const maxFileSize = 64 * 1024
-
-/**
- * The settings that a project file may contain: whoever can write to a repository must not be able to send
- * a token elsewhere.
- */
-const allowedSettings: readonly SettingKey[] = ['repo', 'targetBranch', 'org', 'output']
-
-/**
- * Returns the nearest file with one of the names, from a directory up to the root of the git checkout. Outside a
- * checkout only directories up to `top` count.
- */
-export async function findFileAbove(
-  directory: string,
-  top: string,
-  names: readonly string[],
-  { files, runtime: { platform } }: ServiceHost,
-): Promise<string | undefined> {
-  let nearest: { readonly path: string; readonly isBelowTop: boolean } | undefined
-  let isBelowTop = true
-  for (let folder = directory; ; folder = parentDirectory(folder)) {
-    for (const name of names) {
-      const path = joinPath(folder, name, platform)
-      if (nearest === undefined && (await files.exists(path))) nearest = { path, isBelowTop }
-    }
-    if (await files.exists(joinPath(folder, '.git', platform))) return nearest?.path
-    if (folder === top) isBelowTop = false
-    if (parentDirectory(folder) === folder || !/[\\/]/.test(folder)) break
-  }
-  return nearest?.isBelowTop === true ? nearest.path : undefined
-}
-
-function parseProjectFile(path: string, text: string): JsonObject {
-  const document = parseJson(text)
-  if (!isObject(document)) {
-    const problem = document === undefined ? 'contains invalid JSON' : 'must contain a JSON object'
-    throw usageError(`${path} ${problem}.`, 'For example: {"repo":"acme/web","targetBranch":"main"}')
-  }
-  for (const [key, value] of Object.entries(document)) {
-    if (!allowedSettings.some(name => name === key))
-      throw usageError(
-        `${path} contains ${key}, which a project file must not set.`,
-        `A project file may set only ${allowedSettings.join(', ')}. A base URL or a token in a repository could send your token elsewhere.`,
-      )
-    if (typeof value !== 'string') throw usageError(`${path}: ${key} must be a string.`)
-  }
-  return document
-}
-
-/**
- * Returns the project file as a source (docs/reference/cli.md, "Project file"). Its `find` throws a usage
- * error for an invalid file and for settings that a project file may not contain.
- */
-function projectFileSource(host: ServiceHost): SettingSource {
-  const readFile = memoize(async () => {
-    const { cwd } = host
-    const path = cwd === undefined ? undefined : await findFileAbove(cwd, cwd, [fileName], host)
-    if (path === undefined) return undefined
-    const text = await host.files.read(path, maxFileSize).catch(error => {
-      throw usageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
-    })
-    return { path, document: parseProjectFile(path, requireUtf8(text ?? '', path)) }
-  })
-  return {
-    async find(name) {
-      if (!allowedSettings.includes(name)) return undefined
-      const file = await readFile()
-      const value = file?.document[name]
-      return file === undefined || typeof value !== 'string'
-        ? undefined
-        : { value, origin: file.path, place: name }
-    },
   }
 }

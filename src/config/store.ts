@@ -1,10 +1,10 @@
 import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { shellWord } from '../domain/suggested-command.ts'
 import { isUtf16 } from '../domain/values/text.ts'
-import { isMergeqError, MergeqError, usageError, withName } from '../errors.ts'
+import { isMergeqError, MergeqError, toMergeqError, usageError, withName } from '../errors.ts'
 import type { ServiceHost } from '../host/host.ts'
 import { isObject, type JsonObject, parseJson, stringifyJson } from '../json.ts'
-import { type SettingKey, type SettingSource, settingDefinition } from './setting-definitions.ts'
+import { configKeys, type SettingKey, type SettingSource, settingDefinition } from './setting-definitions.ts'
 
 export function joinPath(directory: string, name: string, platform: string): string {
   const separator = platform === 'win32' ? '\\' : '/'
@@ -28,7 +28,8 @@ export interface Store {
    * cannot be read.
    */
   read(): Promise<JsonObject>
-  readError(): MergeqError | undefined
+  /** Returns the error of `read`; undefined if there is none. */
+  readError(): Promise<MergeqError | undefined>
   /** Returns the mode of the file, such as `644`, if other users can read it; only once, so that it is said once. */
   takeSharedMode(): Promise<string | undefined>
 }
@@ -52,30 +53,21 @@ export const restrictCommand = ({ path = '' }: Store): string => `chmod 600 ${sh
 export function openStore(host: ServiceHost): Store {
   const path = configFile(host)
   let reading: Promise<JsonObject> | undefined
-  let readError: MergeqError | undefined
   let isModeTaken = false
-  const read = async () => {
-    if (path === undefined) return {}
-    try {
-      return await readDocument(host, path, path)
-    } catch (error) {
-      if (isMergeqError(error)) readError = error
-      throw error
-    }
+  const read = () => {
+    reading ??= path === undefined ? Promise.resolve({}) : readDocument(host, path, path)
+    return reading
   }
   return {
     path,
-    readError: () => readError,
+    read,
+    readError: () => read().then(() => undefined, toMergeqError),
     async takeSharedMode() {
       // Windows has no such modes.
       if (isModeTaken || path === undefined || host.runtime.platform === 'win32') return undefined
       isModeTaken = true
       const mode = (await host.files.mode(path)) ?? 0
       return (mode & 0o044) === 0 ? undefined : mode.toString(8).padStart(3, '0')
-    },
-    read() {
-      reading ??= read()
-      return reading
     },
   }
 }
@@ -90,7 +82,7 @@ async function readDocument(host: ServiceHost, target: string, path: string): Pr
   } catch (error) {
     throw usageError(
       `The settings file ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`,
-      'Fix the file, or move it away to start with empty settings. mergeq never overwrites a file that it cannot read.',
+      'Fix the file, or move it away to start with empty settings: mergeq never overwrites a file that it cannot read. Or set MERGEQ_CONFIG_DIR to another directory.\nTo run a command without it, set MERGEQ_BASE_URL and MERGEQ_TOKEN.',
     )
   }
 }
@@ -101,7 +93,22 @@ function parseDocument(text: string | undefined): JsonObject {
   const document = parseJson(text)
   if (document === undefined) throw new Error(text.trim() === '' ? 'it is empty' : 'it contains invalid JSON')
   if (!isObject(document)) throw new Error('it must contain a JSON object')
+  requireForm(document)
   return document
+}
+
+/** Throws for a member that another form would hide: without its base URL, a token would go to the default one. */
+function requireForm(document: JsonObject): void {
+  const { profiles = {} } = document
+  if (!isObject(profiles)) throw new Error('profiles must be a JSON object')
+  for (const [name, profile] of Object.entries(profiles)) {
+    if (!isObject(profile)) throw new Error(`the profile ${name} must be a JSON object`)
+    for (const key of configKeys.keys()) {
+      const value = Object.hasOwn(profile, key) ? profile[key] : ''
+      if (typeof value !== 'string' && typeof value !== 'number')
+        throw new Error(`${key} of the profile ${name} must be a string`)
+    }
+  }
 }
 
 /**
@@ -198,8 +205,8 @@ export function updateTokens(
 }
 
 /**
- * Returns the selected profile as a source. An unreadable file has no values here: the command warns about
- * it, and fails only where it needs the file.
+ * Returns the selected profile as a source. An unreadable file has no values here, which the command warns of; but it
+ * may have the base URL: for that, the error is thrown.
  */
 export const profileSource = (
   store: Store,
@@ -210,7 +217,10 @@ export const profileSource = (
     const { key } = settingDefinition(name)
     if (key === undefined) return undefined
     const profileName = await profile()
-    const document = await store.read().catch(() => undefined)
+    const document = await store.read().catch(error => {
+      if (name === 'baseUrl') throw error
+      return undefined
+    })
     if (document === undefined) return undefined
     const stored = profileIn(document, profileName, createsProfile)[key]
     // A person may have written a number without quotes.

@@ -53,6 +53,12 @@ export const emptyTokenNote = (env: Environment): string =>
     ? 'MERGEQ_TOKEN is set but empty, which is normal in CI jobs for pull requests from forks, because they have no access to secrets.'
     : 'MERGEQ_TOKEN is set but empty.'
 
+/** Whether variables give the token for an origin, so that none is taken from the stored settings. */
+export const isTokenInEnvironment = (env: Environment, origin: string): boolean =>
+  !blank.test(env.MERGEQ_TOKEN ?? '') ||
+  (env.MERGEQ_TOKEN_FILE ?? '') !== '' ||
+  (!blank.test(env.TRUNK_API_TOKEN ?? '') && origin === defaultOrigin)
+
 /** The settings that decide which token is used. */
 interface TokenSettings {
   readonly store: Store

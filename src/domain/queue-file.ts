@@ -3,7 +3,7 @@ import { escapeInvisible, isObject, type Json, type JsonObject } from '../json.t
 import { type QueueSetting, queueSettings } from './queue-settings.ts'
 import { hintWithSuggestion } from './similar-name.ts'
 import { parseRepository } from './values/repository.ts'
-import { textParser } from './values/text.ts'
+import { branchParser } from './values/text.ts'
 
 export interface SourceDocument {
   readonly value: Json
@@ -89,8 +89,7 @@ export function parseQueueFile(
     const text = document[key]
     if (text === undefined) return {}
     if (typeof text !== 'string') throw usageError(`${placeOf(key)}: ${key} must be a string.`, expectedForm)
-    withName(`${placeOf(key)}: ${key}`, () => parse(text))
-    return { [key]: text }
+    return { [key]: withName(`${placeOf(key)}: ${key}`, () => parse(text)) }
   }
   const settings = document.settings ?? {}
   if (!isObject(settings))
@@ -101,8 +100,8 @@ export function parseQueueFile(
   })
   return {
     ...readText('$schema', String),
-    ...readText('repo', parseRepository),
-    ...readText('targetBranch', textParser('branch')),
+    ...readText('repo', text => parseRepository(text) && text),
+    ...readText('targetBranch', branchParser('branch')),
     settings: Object.fromEntries(entries),
   }
 }

@@ -12,6 +12,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -21,8 +22,18 @@ import type { Files } from './host.ts'
 // Small files are read and written synchronously: this happens at every start, and the thread pool would
 // take longer than the work.
 
+/** Returns what a path is; undefined if there is nothing, and below a file. */
+function statIfPresent(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return undefined
+    throw error
+  }
+}
+
 async function readText(path: string, maxBytes = Number.POSITIVE_INFINITY): Promise<string | undefined> {
-  const stat = statSync(path, { throwIfNoEntry: false })
+  const stat = statIfPresent(path)
   if (stat === undefined) return undefined
   if (!stat.isFile()) throw new Error('it is not a regular file')
   if (stat.size > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`)
@@ -107,7 +118,7 @@ async function resolveLink(path: string): Promise<string> {
 }
 
 async function readMode(path: string): Promise<number | undefined> {
-  const stat = statSync(path, { throwIfNoEntry: false })
+  const stat = statIfPresent(path)
   return stat && stat.mode & 0o777
 }
 

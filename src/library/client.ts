@@ -275,9 +275,9 @@ async function createCallClient(
     changesSettings: false,
     needsSettings: discover,
     nameOf,
-    notify: text => logger.info(text),
+    notify: text => logger.infoOnce(text),
   })
-  const storeError = settings.store.readError()
+  const storeError = await settings.checkStore()
   if (storeError !== undefined) await logger.warn(`${storeError.message} Continuing without stored settings.`)
   const parts = {
     nameOf,

@@ -21,11 +21,15 @@ const healthyBut =
     return instead[operation] ?? { ...working, body: bodies.get(operation) ?? '' }
   }
 
+/** git outside a checkout, or with what it says of a checkout. */
+const git = (args: readonly string[], err = 'fatal: not a git repository\n') =>
+  args[0] === '--version' ? { code: 0, out: 'git version 2.39.5\n' } : { code: 128, out: '', err }
+
 /** A machine where every check passes. */
 const healthy: Setting = {
   env: { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_ORG: 'acme', HOME: '/home/ada' },
   answer: healthyBut(),
-  spawn: (_, args) => ({ code: args[0] === '--version' ? 0 : 1, out: 'git version 2.39.5\n' }),
+  spawn: (_, args) => git(args),
 }
 
 interface Row {
@@ -52,6 +56,43 @@ test('on a healthy machine every check passes', async () => {
   expect(row('queue')?.found).toBe('acme/web main: RUNNING, testing 0 of 2, 0 queued')
   expect(row('TLS')?.found).toBe('not used: the base URL is http')
   expect(row('git')?.found).toBe('git version 2.39.5')
+})
+
+describe('git that fails', () => {
+  const dubious = "fatal: detected dubious ownership in repository at '/repo'\nTo add an exception...\n"
+  const problem = "detected dubious ownership in repository at '/repo'"
+  test.each<readonly [string, NonNullable<Setting['spawn']>, string]>([
+    ['the checkout of another owner', (_, args) => git(args, dubious), problem],
+    [
+      'a broken configuration',
+      (_, args) => git(args, 'fatal: bad config line 1 in file .git/config\n'),
+      'bad config line 1 in file .git/config',
+    ],
+    ['not installed', () => ({ code: 127, out: '' }), 'git cannot be run'],
+  ])('is a warning, and a failure where a setting is missing because of it: %s', async (_, spawn, found) => {
+    const given = await doctor({ spawn })
+    expect({ code: given.code, ...given.row('git') }).toMatchObject({ code: 0, result: 'warn', found })
+    const missing = await doctor({ spawn, env: { MERGEQ_TARGET_BRANCH: '' } })
+    expect({ code: missing.code, ...missing.row('git') }).toMatchObject({ code: 21, result: 'fail', found })
+  })
+
+  test('says it where a value is missing, in text and in JSON', async () => {
+    const setting = { spawn: (_: string, args: readonly string[]) => git(args, dubious) }
+    for (const [line, noun] of [
+      ['pr submit 7', 'repository'],
+      ['queue get -R acme/web', 'target branch'],
+      ['queue check -R acme/web', 'target branch'],
+      ['flaky gate --max 1 --org acme', 'repository'],
+    ] as const) {
+      const message = `No ${noun} was given. git failed: ${problem}.`
+      const { code, err } = await mergeq(line, setting)
+      expect({ code, first: err.split('\n')[0] }).toEqual({ code: 2, first: `mergeq: ${message}` })
+      const { err: json } = await mergeq(`${line} --json`, setting)
+      expect(JSON.parse(json).error).toMatchObject({ exit: 2, message })
+    }
+    const outside = await mergeq('pr submit 7', { spawn: (_, args) => git(args) })
+    expect(outside.err).toMatch(/^mergeq: No repository was given\.\n/)
+  })
 })
 
 describe('a check that cannot run because another failed is skipped, and says why', () => {

@@ -312,7 +312,7 @@ describe('messages name the options of the library', () => {
     const host = { ...nodeHost, git: async () => ({ code: 127, out: '' }) }
     const client = createHostClient({ token, targetBranch: 'main' }, host)
     await expect(client.getQueue()).rejects.toMatchObject({
-      message: 'No repository was given.',
+      message: 'No repository was given. git failed: git was not found.',
       hint: expect.stringMatching(/^Use repo owner\/name or set MERGEQ_REPO\./),
     })
   })

@@ -183,6 +183,31 @@ describe('the CI job and the checkout come after the profile and before the defa
   })
 })
 
+test.each<readonly [string, string, Setting]>([
+  ['the option', '-b refs/heads/main', {}],
+  ['the variable', '', { env: { MERGEQ_TARGET_BRANCH: 'refs/heads/main' } }],
+  ['the project file', '', projectFile({ targetBranch: 'refs/heads/main' })],
+  ['the profile', '', profiles({ default: { 'target-branch': 'refs/heads/main' } })],
+])('the ref of a target branch is its name: from %s', async (_, words, setting) => {
+  expect((await mergeq(`config get target-branch ${words}`, setting)).out).toBe('main\n')
+  const { out } = await mergeq(`pr submit 7 -R acme/web ${words} --dry-run`, setting)
+  expect(requestIn(out).body?.targetBranch).toBe('main')
+})
+
+test('the ref of a target branch is its name in a queue file and in a comparison, too', async () => {
+  const files = { 'queue.yaml': 'repo: acme/web\ntargetBranch: refs/heads/main\nsettings:\n  mode: single\n' }
+  const apply = await mergeq('queue apply -f queue.yaml', { files, answer: runningQueue })
+  const compare = await mergeq(`queue diff ${at} --with-branch refs/heads/next`, { answer: runningQueue })
+  const branches = [...apply.requests, ...compare.requests].map(({ body }) => JSON.parse(body).targetBranch)
+  expect(new Set(branches)).toEqual(new Set(['main', 'next']))
+})
+
+test.each(['refs/heads/', ''])('a target branch without a name is refused: %j', async branch => {
+  const { code, err } = await mergeq(['queue', 'get', '-R', 'acme/web', '-b', branch])
+  expect(code).toBe(2)
+  expect(err).toContain('The target branch must not be empty.')
+})
+
 describe('the project file', () => {
   const repo = (name: string) => JSON.stringify({ repo: `from/${name}` })
   const places: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
@@ -201,7 +226,16 @@ describe('the project file', () => {
     expect({ code: ran.code, out: ran.out }).toEqual({ code: out === '' ? 5 : 0, out })
   })
 
-  const refusedKeys = ['base-url', 'baseUrl', 'caFile', 'token', 'profile', '__proto__', '']
+  const refusedKeys = [
+    'base-url',
+    'baseUrl',
+    'caFile',
+    'token',
+    'profile',
+    'execPath',
+    'HTTP_PROXY',
+    'Command',
+  ]
   test.each(refusedKeys)('%j in it is refused, and its value not repeated', async key => {
     const content = `{"repo":"acme/web",${JSON.stringify(key)}:${JSON.stringify(`https://evil.test/${token}`)}}`
     const { code, out, err, requests } = await mergeq('queue get -b main', {
@@ -211,6 +245,41 @@ describe('the project file', () => {
     expect({ code, out, requests }).toEqual({ code: 2, out: '', requests: [] })
     expect(err.startsWith(`mergeq: /repo/.mergeq.json contains ${key}`)).toBe(true)
     expect(err).not.toMatch(/evil\.test|tok_/)
+  })
+
+  test('may have $schema; other keys are ignored with one remark, which -q hides', async () => {
+    const settings = projectFile({
+      $schema: 'https://evil.test/x.json',
+      repo: 'acme/web',
+      future: 7,
+      __x: {},
+    })
+    const text = '/repo/.mergeq.json: 2 unknown keys ignored: future, __x.\n'
+    for (const line of ['queue get -b main', 'queue get -b main --json', 'pr submit 7 8 -b main'])
+      expect((await mergeq(line, { ...settings, answer: runningQueue })).err.split(text)).toHaveLength(2)
+    const quiet = await mergeq('queue get -b main -q', { ...settings, answer: runningQueue })
+    expect(quiet).toMatchObject({ code: 0, err: '' })
+    const known = await mergeq('config get repo', projectFile({ $schema: 'x', repo: 'acme/web' }))
+    expect(known).toMatchObject({ code: 0, out: 'acme/web\n', err: '' })
+  })
+
+  test('is ignored with MERGEQ_PROJECT_FILE=off, and with another value of it everything ends', async () => {
+    const files = { '/repo/.mergeq.json': '{' }
+    const off = await mergeq('config get repo', { files, env: { MERGEQ_PROJECT_FILE: 'off' } })
+    expect(off).toMatchObject({ code: 5, out: '' })
+    const other = await mergeq('queue get -b main', { files, env: { MERGEQ_PROJECT_FILE: 'no' } })
+    expect(other).toMatchObject({ code: 2, out: '' })
+    expect(other.err).toMatch(/^mergeq: MERGEQ_PROJECT_FILE: 'no' is not valid; must be off\./)
+  })
+
+  test('is read after the settings file and before the token', async () => {
+    const files = { [file]: '{', '/repo/.mergeq.json': '{' }
+    const env = { HOME: '/home/me', MERGEQ_TOKEN: '' }
+    const both = await mergeq('queue get', { files, env })
+    expect(both.err).toMatch(/^mergeq: The settings file /)
+    const one = await mergeq('queue get', { files: { '/repo/.mergeq.json': '{' }, env })
+    expect(one.err).toMatch(/^mergeq: \/repo\/\.mergeq\.json contains invalid JSON/)
+    expect([both.code, one.code]).toEqual([2, 2])
   })
 
   test.each(['', '["acme/web"]', 'null', '{"repo":7}'])(

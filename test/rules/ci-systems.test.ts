@@ -45,7 +45,13 @@ const jobOf = (system: string, name: string) => {
 
 const names = ['repo', 'targetBranch', 'pr', 'sha', 'testRun', 'forkedRun'] as const
 
-const tokenless = { hasToken: async () => false, hintOf: () => '' }
+const tokenless = {
+  changes: false,
+  notify: async () => undefined,
+  give: (_: string, value: string) => `-b ${value}`,
+  hasToken: async () => false,
+  hintOf: () => '',
+}
 
 /** Every setting that the job gives, by its name; a refusal as its sentence after `! `. */
 async function settingsOf(host: Host): Promise<Record<string, string>> {
@@ -71,6 +77,83 @@ test.each(jobs)('A recorded job gives its settings: %s, %s', async (system, name
   const { host, started } = worldOf(env, files)
   expect(await settingsOf(host)).toEqual(settings)
   for (const { options } of started) expect(JSON.stringify(options.env)).not.toContain('secret-')
+})
+
+describe('A change takes the target branch of a job only where the job says which', () => {
+  const said: unknown[] = []
+  const targetOf = async (system: string, name: string, changes: boolean) => {
+    const { env, files } = jobOf(system, name)
+    const notify = async (text: string) => void said.push(text)
+    const source = ciSource(worldOf(env, files).host, { ...tokenless, changes, notify })
+    try {
+      return (await source.find('targetBranch'))?.value
+    } catch (error) {
+      if (!isMergeqError(error)) throw error
+      return `${error.kind}: ${error.message}\n${error.details.hint}`
+    }
+  }
+  const refused = (problem: string, choices: string) =>
+    `usage: ${problem}: which queue to change is not known.\nUse ${choices}, or set MERGEQ_TARGET_BRANCH.`
+  const builds = (branch: string) => `This job builds ${branch}, not the default branch main`
+  const buildsNone = 'This job builds no branch that can be the target branch'
+  const release = [builds('release/2.4'), '-b release/2.4 or -b main'] as const
+  const none = [buildsNone, '-b main'] as const
+  test.each([
+    ['github', 'push', ...release],
+    ['github', 'tag', ...none],
+    ['github', 'workflow_dispatch', builds('fix-cart'), '-b fix-cart or -b main'],
+    ['github', 'test branch', ...none],
+    ['github', 'check_suite of a fork', ...none],
+    ['github', 'workflow_run of two pull requests', ...none],
+    ['github', 'workflow_run of a fork', ...none],
+    ['gitlab', 'push', ...release],
+    ['gitlab', 'tag', ...none],
+    ['buildkite', 'push', ...release],
+    ['buildkite', 'tag', ...none],
+  ])(
+    '%s, %s: refused; a read takes the default branch, and says so',
+    async (system, name, problem, choices) => {
+      expect(await targetOf(system, name, true)).toBe(refused(problem, choices))
+      expect(said.splice(0)).toEqual([])
+      expect(await targetOf(system, name, false)).toBe('main')
+      expect(said.splice(0)).toEqual([`${problem}: using main. To choose, set MERGEQ_TARGET_BRANCH.`])
+    },
+  )
+
+  test.each([
+    ['github', 'pull request', 'release/2.4'],
+    ['github', 'comment on a pull request', 'main'],
+    ['github', 'push to the default branch', 'main'],
+    ['github', 'schedule', 'main'],
+    ['github', 'merge_group', 'release/2.4'],
+    ['github', 'check_suite', 'release/2.4'],
+    ['github', 'check_run', 'release/2.4'],
+    ['github', 'check_run of a test branch', 'main'],
+    ['github', 'workflow_run', 'main'],
+    ['github', 'workflow_run of a pull request', 'release/2.4'],
+    ['github', 'workflow_run of a pull request of another repository', 'main'],
+    ['gitlab', 'a host without a dot', 'main'],
+    ['buildkite', 'started by hand', 'main'],
+    ['circleci', 'pull request', undefined],
+    ['jenkins', 'push', 'release/2.4'],
+    ['jenkins', 'push with the GitLab plugin', 'release/2.4'],
+    ['azure', 'push', 'release/2.4'],
+    ['bitbucket', 'push', 'main'],
+  ])('%s, %s: %s, without a word', async (system, name, branch) => {
+    for (const changes of [true, false]) expect(await targetOf(system, name, changes)).toBe(branch)
+    expect(said).toEqual([])
+  })
+
+  test('the base of a job is that of its pull request or merge group; of a push there is none', async () => {
+    const baseOf = async (system: string, name: string) => {
+      const { env, files } = jobOf(system, name)
+      return (await ciSource(worldOf(env, files).host, tokenless).findBase())?.value
+    }
+    expect(await baseOf('github', 'merge_group')).toBe('release/2.4')
+    expect(await baseOf('jenkins', 'GitLab plugin')).toBe('main')
+    expect(await baseOf('jenkins', 'push with the GitLab plugin')).toBeUndefined()
+    expect(await baseOf('github', 'push')).toBeUndefined()
+  })
 })
 
 describe('A commit that may merge the pull request is looked at before it is taken for its head', () => {

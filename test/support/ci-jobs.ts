@@ -30,7 +30,7 @@ const pulled = { ...web, targetBranch: 'release/2.4', pr: '123', sha: head }
 const tested = { ...web, targetBranch: 'main', pr: noPull(branch), sha: merge, testRun: run }
 const platform = { repo: 'gitlab.acme.example/acme/platform/web' }
 
-const repository = { default_branch: 'main' }
+const repository = { id: 1, full_name: 'acme/web', default_branch: 'main' }
 const pullRequestEvent = (number: number, ref: string, target: string, fork = 'acme/web') => ({
   pull_request: {
     number,
@@ -38,6 +38,13 @@ const pullRequestEvent = (number: number, ref: string, target: string, fork = 'a
     base: { ref: target, repo: { full_name: 'acme/web' } },
   },
   repository,
+})
+
+/** A pull request as the payload of a run or check lists it, by the id of the repository of its base. */
+const listed = (number: number, ref = 'release/2.4', id = 1) => ({
+  number,
+  head: { ref: 'fix-cart', sha: head, repo: { id: 1 } },
+  base: { ref, repo: { id } },
 })
 
 /** The event after a workflow run of a branch; a run of a pull request from a fork names no pull request. */
@@ -119,11 +126,47 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
         on('issue_comment', 'refs/heads/main', base),
         { repository, issue: { pull_request: { url: 'https://api.github.com/repos/acme/web/pulls/127' } } },
       ),
-      push: job(
-        { ...web, targetBranch: 'release/2.4', sha: head },
-        on('push', 'refs/heads/release/2.4', head),
+      push: job({ ...web, targetBranch: 'main', sha: head }, on('push', 'refs/heads/release/2.4', head)),
+      'push to the default branch': job(
+        { ...web, targetBranch: 'main', sha: head },
+        on('push', 'refs/heads/main', head),
       ),
-      tag: job({ ...web, sha: head }, on('push', 'refs/tags/v2.4.0', head)),
+      tag: job({ ...web, targetBranch: 'main', sha: head }, on('push', 'refs/tags/v2.4.0', head)),
+      workflow_dispatch: job(
+        { ...web, targetBranch: 'main', sha: head },
+        on('workflow_dispatch', 'refs/heads/fix-cart', head),
+      ),
+      // The payload has no repository; the job runs on the default branch.
+      schedule: job({ ...web, targetBranch: 'main', sha: base }, on('schedule', 'refs/heads/main', base), {
+        schedule: '0 6 * * 1',
+      }),
+      check_suite: job(pulled, on('check_suite', 'refs/heads/main', base), {
+        repository,
+        check_suite: {
+          head_branch: 'fix-cart',
+          head_sha: head,
+          pull_requests: [listed(123), listed(5, 'main', 9)],
+        },
+      }),
+      'check_suite of a fork': job(
+        { ...web, targetBranch: 'main', sha: head },
+        on('check_suite', 'refs/heads/main', base),
+        { repository, check_suite: { head_branch: null, head_sha: head, pull_requests: [] } },
+      ),
+      check_run: job(pulled, on('check_run', 'refs/heads/main', base), {
+        repository,
+        check_run: {
+          head_sha: head,
+          pull_requests: [],
+          check_suite: { head_branch: 'fix-cart', head_sha: head, pull_requests: [listed(123)] },
+        },
+      }),
+      'check_run of a test branch': job({ ...tested, sha: head }, on('check_run', 'refs/heads/main', base), {
+        repository,
+        check_run: {
+          check_suite: { head_branch: branch, head_sha: head, pull_requests: [listed(901, 'main')] },
+        },
+      }),
       workflow_run: job(
         { ...web, targetBranch: 'main', sha: head },
         on('workflow_run', 'refs/heads/main', base),
@@ -132,12 +175,31 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
       'workflow_run of a pull request': job(
         pulled,
         on('workflow_run', 'refs/heads/main', base),
-        workflowRun('pull_request', 'fix-cart', { number: 123, base: { ref: 'release/2.4' } }),
+        workflowRun('pull_request', 'fix-cart', listed(123)),
+      ),
+      'workflow_run of a pull request of another repository': job(
+        { ...web, targetBranch: 'main', sha: head },
+        on('workflow_run', 'refs/heads/main', base),
+        workflowRun('push', 'main', listed(2, 'main', 9)),
+      ),
+      'workflow_run of a fork': job(
+        { ...web, targetBranch: 'main', sha: head },
+        on('workflow_run', 'refs/heads/main', base),
+        {
+          repository,
+          workflow_run: {
+            event: 'pull_request',
+            head_branch: branch,
+            head_sha: head,
+            head_repository: { full_name: 'octocat/web' },
+            pull_requests: [],
+          },
+        },
       ),
       'workflow_run of two pull requests': job(
         { ...web, targetBranch: 'main', sha: head },
         on('workflow_run', 'refs/heads/main', base),
-        workflowRun('pull_request', 'fix-cart', { number: 123 }, { number: 124 }),
+        workflowRun('pull_request', 'fix-cart', listed(123), listed(124)),
       ),
       'workflow_run of a test branch': job(
         { ...tested, sha: head },
@@ -224,11 +286,11 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
         },
       ),
       push: job(
-        { ...platform, targetBranch: 'release/2.4', sha: head },
+        { ...platform, targetBranch: 'main', sha: head },
         { CI_COMMIT_BRANCH: 'release/2.4', CI_COMMIT_SHA: head },
       ),
       'test branch': job({ ...tested, ...platform }, { CI_COMMIT_BRANCH: branch, CI_COMMIT_SHA: merge }),
-      tag: job({ ...platform, sha: head }, { CI_COMMIT_SHA: head }),
+      tag: job({ ...platform, targetBranch: 'main', sha: head }, { CI_COMMIT_SHA: head }),
       'a host without a dot': job(
         { targetBranch: 'main', sha: head },
         { CI_COMMIT_BRANCH: 'main', CI_COMMIT_SHA: head, CI_SERVER_HOST: 'gitlab', CI_SERVER_FQDN: 'gitlab' },
@@ -253,7 +315,7 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
         BUILDKITE_PULL_REQUEST_HEAD_COMMIT: head,
       }),
       push: job(
-        { ...web, targetBranch: 'release/2.4', sha: head },
+        { ...web, targetBranch: 'main', sha: head },
         { BUILDKITE_BRANCH: 'release/2.4', BUILDKITE_COMMIT: head },
       ),
       'started by hand': job(
@@ -261,7 +323,7 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
         { BUILDKITE_BRANCH: 'main', BUILDKITE_COMMIT: 'HEAD' },
       ),
       tag: job(
-        { ...web, sha: head },
+        { ...web, targetBranch: 'main', sha: head },
         { BUILDKITE_BRANCH: 'v2.4.0', BUILDKITE_TAG: 'v2.4.0', BUILDKITE_COMMIT: head },
       ),
     },
@@ -348,6 +410,16 @@ export const recordedJobs: Readonly<Record<string, Recording>> = {
           BRANCH_NAME: 'release/2.4',
           GIT_BRANCH: 'release/2.4',
           GIT_LOCAL_BRANCH: 'release/2.4',
+          GIT_COMMIT: head,
+        },
+      ),
+      'push with the GitLab plugin': job(
+        { ...web, targetBranch: 'release/2.4', sha: head },
+        {
+          gitlabActionType: 'PUSH',
+          gitlabSourceBranch: 'release/2.4',
+          gitlabTargetBranch: 'release/2.4',
+          GIT_BRANCH: 'origin/release/2.4',
           GIT_COMMIT: head,
         },
       ),

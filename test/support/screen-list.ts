@@ -180,7 +180,10 @@ export const screens: Readonly<Record<string, readonly Screen[]>> = {
       lines: ['doctor'],
       setting: {
         env: { HOME: '/home/ada' },
-        spawn: (_, args) => ({ code: args[0] === '--version' ? 0 : 1, out: 'git version 2.39.5\n' }),
+        spawn: (_, args) =>
+          args[0] === '--version'
+            ? { code: 0, out: 'git version 2.39.5\n' }
+            : { code: 128, out: '', err: 'fatal: not a git repository\n' },
       },
     },
     {

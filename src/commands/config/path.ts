@@ -5,6 +5,7 @@ export const configPathCommand = command({
   name: 'config path',
   summary: 'Print the path of the settings file',
   prints: 'the path',
+  settings: 'optional',
   examples: ['mergeq config path'],
   async run(_, cli) {
     await cli.host.out.write(`${storeFile(cli)}\n`)

@@ -6,7 +6,7 @@ import { failingTestsPage } from '../../api/operations/tests.ts'
 import type { ServiceClient } from '../../api/service-client.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { describeCiSystem, isContinuousIntegration } from '../../config/ci-systems.ts'
-import { readGitVersion } from '../../config/git.ts'
+import { explainBrokenGit, readGitVersion } from '../../config/git.ts'
 import type { SettingKey } from '../../config/setting-definitions.ts'
 import { restrictCommand } from '../../config/store.ts'
 import { joinTruncated } from '../../domain/format.ts'
@@ -63,10 +63,12 @@ function checkVersions({ host: { runtime } }: Session): Outcome {
 }
 
 /** Checks that the settings can be read, and only by this user. */
-async function checkSettings({ settings: { store } }: Session): Promise<Outcome> {
+async function checkSettings({ settings }: Session): Promise<Outcome> {
+  const { store } = settings
   if (store.path === undefined)
     return warn('no configuration directory', 'Set HOME, or run: export MERGEQ_CONFIG_DIR=<directory>')
-  await store.read()
+  const error = await settings.checkStore()
+  if (error !== undefined) return warn(error.message, error.details.hint ?? '')
   const mode = await store.takeSharedMode()
   if (mode === undefined) return pass(store.path)
   return warn(`${store.path} is readable by other users (mode ${mode})`, restrictCommand(store))
@@ -217,10 +219,23 @@ function checkCi({ host: { env } }: Session): Outcome {
   return pass(`${name}: no prompts`)
 }
 
-async function checkGit({ host }: Session): Promise<Outcome> {
+/** Checks that git can read the checkout; if not, that is a failure where a setting is missing because of it. */
+async function checkGit({ host, settings }: Session): Promise<Outcome> {
   const version = await readGitVersion(host)
-  const advice = 'Install git (https://git-scm.com/downloads), or use --repo and --target-branch.'
-  return version === undefined ? warn('git cannot be run', advice) : pass(version)
+  const failure = version === undefined ? 'git cannot be run' : await explainBrokenGit(host)
+  if (version !== undefined && failure === undefined) return pass(version)
+  const has = (name: 'repo' | 'targetBranch') =>
+    // A wrong value is the failure of its own check.
+    settings.find(name).then(
+      found => found !== undefined,
+      () => true,
+    )
+  const isNeeded = !(await has('repo')) || !(await has('targetBranch'))
+  const fix =
+    version === undefined
+      ? 'Install git (https://git-scm.com/downloads), or use --repo and --target-branch.'
+      : 'Use --repo and --target-branch. To see all that git says, run: git remote -v'
+  return { result: isNeeded ? 'fail' : 'warn', found: failure ?? '', fix }
 }
 
 /** Checks that a setting has a valid value; a wrong one is a warning, and so is `missing`. */

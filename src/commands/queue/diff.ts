@@ -8,7 +8,7 @@ import type { RecordFields } from '../../cli/fields.ts'
 import { flag, option, type TypedInput } from '../../cli/inputs.ts'
 import { differences, settingsDigest } from '../../domain/queue-file.ts'
 import { queueKey, queueName, repositoryName, shortRepositoryName } from '../../domain/values/repository.ts'
-import { text } from '../../domain/values/types.ts'
+import { branch } from '../../domain/values/types.ts'
 import { exitCodeOf, mostSevere, usageError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { type Column, columns } from '../../output/view.ts'
@@ -195,7 +195,7 @@ export const queueDiffCommand = command({
   },
   options: {
     file: fileUnlessBranch,
-    withBranch: option(text('branch'), 'Compare with the queue for this branch instead of files', {
+    withBranch: option(branch, 'Compare with the queue for this branch instead of files', {
       values: 'branches',
     }),
     strict: flag(

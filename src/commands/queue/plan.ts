@@ -9,7 +9,7 @@ import { expandFiles, openInput } from '../../cli/input-files.ts'
 import { flag, type Input, option, type TypedInput, typedInput } from '../../cli/inputs.ts'
 import { reportErrors } from '../../cli/report.ts'
 import { callerOf, overridesOf, setOption } from '../../cli/requests.ts'
-import { findFileAbove } from '../../config/settings.ts'
+import { findFileAbove } from '../../config/project-file.ts'
 import { parentDirectory } from '../../config/store.ts'
 import { pluralize } from '../../domain/format.ts'
 import {

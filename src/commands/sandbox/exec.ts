@@ -23,6 +23,7 @@ export const sandboxExecCommand = command({
   name: 'sandbox exec',
   summary: 'Run a command in a new sandbox and return its exit code',
   propagatesExitCode: true,
+  settings: 'optional',
   prints: 'the output of the command',
   options: { ...serverOptions, commandLine },
   examples: ["mergeq sandbox exec -- sh -c 'mergeq pr submit 7 && mergeq pr wait 7'"],

@@ -53,6 +53,7 @@ export const sandboxShellCommand = command({
   name: 'sandbox shell',
   summary: 'Open a shell in which every mergeq command uses a new sandbox',
   propagatesExitCode: true,
+  settings: 'optional',
   prints: 'the output of the shell',
   options: serverOptions,
   examples: ['mergeq sandbox shell', 'mergeq sandbox shell --scenario failure'],

@@ -7,6 +7,7 @@ import { detectShell, formatVariable } from './shell.ts'
 export const sandboxStartCommand = command({
   name: 'sandbox start',
   summary: 'Start a sandbox on this machine and run it until interrupted',
+  settings: 'optional',
   prints: {
     table: 'on a terminal, the lines to paste in another terminal; on a pipe, the JSON line',
     json: 'one line when the sandbox is ready: {"baseUrl","token"}',

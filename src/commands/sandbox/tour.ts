@@ -50,6 +50,7 @@ function filterLines(search: string, text: string | Uint8Array): string {
 export const sandboxTourCommand = command({
   name: 'sandbox tour',
   summary: 'Run a demo: create a queue, merge a pull request, read tests and metrics',
+  settings: 'optional',
   prints: 'each command and its output',
   options: sandboxOptions,
   examples: ['mergeq sandbox tour', 'mergeq sandbox tour --speed 4'],

@@ -1,7 +1,7 @@
 import { usageError } from '../../errors.ts'
 import { scenarioNames } from '../scenario-names.ts'
 import { parseRepository } from './repository.ts'
-import { textParser } from './text.ts'
+import { branchParser } from './text.ts'
 import { choice, integer, listOf, parseDecimal, textual } from './types.ts'
 
 const speedFactor = textual({
@@ -24,7 +24,7 @@ const queueName = textual({
     if (colon < 1) throw usageError(`'${word}' is not <repo>:<branch>.`, 'For example: acme/web:release')
     return {
       repo: parseRepository(word.slice(0, colon)),
-      targetBranch: textParser('branch')(word.slice(colon + 1)),
+      targetBranch: branchParser('branch')(word.slice(colon + 1)),
     }
   },
 })

@@ -24,6 +24,15 @@ export const textParser =
     return text
   }
 
+/** Returns the name of a branch, which may be given as a ref: `main` for `refs/heads/main`. */
+export const branchName = (text: string): string => text.replace(/^refs\/heads\//, '')
+
+/** Returns a parser of the name or the ref of a branch; see `textParser`. */
+export const branchParser =
+  (valueName: string) =>
+  (text: string): string =>
+    textParser(valueName)(branchName(text))
+
 /**
  * Returns a parser that accepts one of the choices in any case, and returns it as `choices` spells it; for
  * other texts it throws a usage error.

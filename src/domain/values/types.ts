@@ -3,7 +3,7 @@ import { hintWithSuggestion } from '../similar-name.ts'
 import { globMatcher, type TextMatcher } from './glob.ts'
 import { parsePullRequest } from './pull-request.ts'
 import { parseRepository, type Repository, repositoryName } from './repository.ts'
-import { choiceParser, isUuid, textParser } from './text.ts'
+import { branchParser, choiceParser, isUuid, textParser } from './text.ts'
 import { parseDuration, parseInterval, parseMoment, readInstant } from './time.ts'
 
 /** The largest value of the service's integers (docs/reference/service.md, "Queue settings"). */
@@ -165,6 +165,12 @@ export const decimal = (placeholder: string): Type<number> =>
 /** Any visible text; errors call the value `valueName`. */
 export const text = (valueName: string, placeholder: string = valueName): Type<string> =>
   textual({ expected: 'a string', placeholder, parse: textParser(valueName) })
+
+export const branch: Type<string> = textual({
+  expected: 'a string',
+  placeholder: 'branch',
+  parse: branchParser('branch'),
+})
 
 /** Any text, also an empty one. */
 export const anyText: Type<string> = textual({
