@@ -7,8 +7,8 @@ import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host, ServiceHost } from '../host/host.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import type { Logger } from '../output/logger.ts'
+import type { Checkout } from './checkout.ts'
 import { createCommandLine } from './command-line.ts'
-import type { HeadLookup } from './discovery.ts'
 import {
   type ResolvedValue,
   type SettingKey,
@@ -94,8 +94,10 @@ export interface Config {
   ): Promise<SettingValue<N> | undefined>
   /** Returns what the checkout says about its pull request, after `read('pr')` found none. */
   lookUpCheckout(): Promise<CheckoutLookup>
-  /** Returns the head commit of a pull request at the remote of the checkout, or why it is not known. */
-  findHead(pr: number): Promise<HeadLookup>
+  /** What the CI job says, whatever other sources say; nothing where only what the caller gives counts. */
+  readonly ciJob: SettingSource
+  /** The commits of the checkout; undefined where only what the caller gives counts. */
+  readonly checkout: Checkout | undefined
   /** Returns the same settings with other arguments, for a single pull request of several. */
   withArgs(given: ParsedArgs | SettingSource): Config
   /** Returns the values that were looked up so far, with their origins. */
@@ -152,6 +154,7 @@ export function resolveSettings(
     const { hint, commandHint } = settingDefinition(name)
     return joinLines(hint?.(options.nameOf), 'find' in given ? undefined : commandHint)
   }
+  const ciJob = discovered(async () => (await loadDiscovery()).ciSource(host, { hasToken, hintOf }))
   const configuredSources = [
     projectFileSource(host),
     // A command that changes settings does not read the profile: it must be able to correct an invalid
@@ -159,8 +162,14 @@ export function resolveSettings(
     ...(options.changesSettings
       ? []
       : [memoized(profileSource(store, () => settings.require('profile'), createsProfile))]),
-    discovered(async () => (await loadDiscovery()).ciSource(host, { hasToken, hintOf })),
+    ciJob,
   ]
+  const loadCheckout = memoize(async () => (await import('./checkout.ts')).openCheckout(host))
+  const checkout: Checkout = {
+    readHead: async () => (await loadCheckout()).readHead(),
+    findCommit: async digits => (await loadCheckout()).findCommit(digits),
+    findHead: async pullRequest => (await loadCheckout()).findHead(pullRequest),
+  }
   const settings = createConfig(given)
   return settings
 
@@ -202,7 +211,8 @@ export function resolveSettings(
         throw usageError(`No ${noun} was given.`, joinLines(hintOf(name), store.readError()?.message))
       },
       lookUpCheckout: async () => (await git()).lookUpCheckout(),
-      findHead: async pr => (await git()).findHead(pr),
+      ciJob: needsSettings ? ciJob : { find: () => undefined },
+      checkout: needsSettings ? checkout : undefined,
       withArgs: createConfig,
       used: () => used,
       commandLine: createCommandLine({ typed: 'find' in given ? new Map() : given, configured }),

@@ -24,7 +24,13 @@ const checkout: Readonly<Record<string, GitResult>> = {
 }
 
 const record = (fields: object = {}) =>
-  JSON.stringify({ state: 'pending', isCurrentlySubmittedToQueue: true, prNumber: 123, ...fields })
+  JSON.stringify({
+    state: 'pending',
+    isCurrentlySubmittedToQueue: true,
+    prNumber: 123,
+    prSha: commit,
+    ...fields,
+  })
 const unknown: Answer = { status: 404, body: 'not found' }
 
 /** A service that knows the pull request by its branch, or what it answers instead. */

@@ -1,18 +1,16 @@
+import { findTargetsCommit } from '../../api/head-commit.ts'
 import { getSubmittedPullRequest, setImpactedTargets } from '../../api/operations/pull-requests.ts'
-import { call, forEach, forPerson, show } from '../../cli/calls.ts'
-import type { Cli } from '../../cli/cli.ts'
+import { call, forEach, show } from '../../cli/calls.ts'
 import { command } from '../../cli/command.ts'
-import { argsForPullRequest, pullRequestArguments } from '../../cli/common-inputs.ts'
+import { argsForPullRequest, pullRequestArguments, pullRequestNumber } from '../../cli/common-inputs.ts'
 import { type Input, option, typedInput } from '../../cli/inputs.ts'
 import { requestOf } from '../../cli/requests.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
 import { formatBytes, formatInteger, pluralize } from '../../domain/format.ts'
-import { isPullRequestReference, type RequestedPullRequest } from '../../domain/values/pull-request.ts'
+import { isPullRequestReference } from '../../domain/values/pull-request.ts'
 import type { ImpactedTargets } from '../../domain/values/target-list.ts'
 import { choice } from '../../domain/values/types.ts'
-import { usageError, withName } from '../../errors.ts'
-import { getString } from '../../json.ts'
-import { readRecordOnce } from './reads.ts'
+import { usageError } from '../../errors.ts'
 
 /** Returns the arguments without the words of the program that --exec runs. */
 function withoutProgram(args: ParsedArgs): ParsedArgs {
@@ -52,7 +50,7 @@ const commit: Input<string | undefined> = {
       name: '--sha',
       value: 'sha',
       summary: 'Head commit that the targets belong to',
-      defaultText: 'in CI, the head of the pull request, otherwise HEAD',
+      defaultText: 'the head that the CI job states, or HEAD if it is the head',
     },
     {
       name: '--no-sha',
@@ -62,16 +60,13 @@ const commit: Input<string | undefined> = {
   ],
   setting: 'sha',
   async read(args, context) {
-    const [typed] = args.get('--sha') ?? []
-    if (typed === 'HEAD')
-      throw usageError(
-        '--sha: HEAD is not a commit hash.',
-        'In a git checkout, omit --sha to use the HEAD commit. Elsewhere, specify the commit hash.',
-      )
-    if (typed !== undefined) withName('--sha', () => setImpactedTargets.params.sha.type.parse(typed))
-    if (!args.has('--no-sha')) return context.settings.require('sha')
-    if (args.has('--sha')) throw usageError('--sha and --no-sha cannot be used together.')
-    return undefined
+    const { settings } = context
+    if (args.has('--sha') && args.has('--no-sha'))
+      throw usageError('--sha and --no-sha cannot be used together.')
+    if (args.has('--no-sha')) return undefined
+    const [repo, targetBranch] = [await settings.require('repo'), await settings.require('targetBranch')]
+    const pullRequest = { repo, targetBranch, pr: pullRequestNumber(args) }
+    return findTargetsCommit(pullRequest, { ...context.client(), settings })
   },
 }
 
@@ -141,33 +136,18 @@ export const prTargetsCommand = command({
     request: requestOf(setImpactedTargets, { pr: onePullRequest, sha: commit, targets: targetArguments }),
   },
   examples: [
-    'mergeq pr targets 123 //cart:lib //web:app --sha 4f2a9c1',
+    'mergeq pr targets 123 //cart:lib //web:app',
     'mergeq pr targets 123 --exec -- npx nx show projects --affected',
     'mergeq pr targets 123 --all',
   ],
   run: ({ request }, cli) =>
     forEach(cli, [request], async () => {
-      await forPerson(cli, () => warnOfOtherHead(request.values, cli))
       const sent = await call(cli, request)
       const { pr, sha, targets } = sent.values
       const commit = sha === undefined ? '' : ` at ${sha.slice(0, 7)}`
       return show(sent, `Set the impacted targets of #${pr}${commit}: ${describe(targets)}.`)
     }),
 })
-
-/** Warns if the targets are set at another commit than the head. */
-async function warnOfOtherHead(
-  pullRequest: RequestedPullRequest & { readonly sha: string | undefined },
-  cli: Cli,
-): Promise<void> {
-  const { pr, sha } = pullRequest
-  const record = await readRecordOnce(pullRequest, cli)
-  const head = getString(record ?? {}, 'prSha')
-  if (sha !== undefined && head !== undefined && !head.startsWith(sha))
-    await cli.logger.warn(
-      `The head of #${pr} is ${head.slice(0, 7)}, but the targets are set at ${sha.slice(0, 7)}. To set them at its head, add --sha ${head}.`,
-    )
-}
 
 function describe({ list, number, dropped }: ImpactedTargets): string {
   if (list === 'ALL') return 'all targets'
