@@ -118,13 +118,11 @@ async function findQueuedPullRequest(
     return found !== undefined && isQueued(found) ? found : undefined
   }
   const record = await read({ head: branch })
-  if (record !== undefined) {
-    // Two forks may have branches of the same name: the head commit identifies the pull request.
-    const { prSha } = record
-    const isOtherHead = typeof prSha === 'string' && prSha !== '' && !from.startsWith(prSha)
-    return isOtherHead && isOtherRepository(remoteUrl, queue.repo) ? {} : { record }
-  }
-  // The service may call its head branch something else.
+  // Two forks may have branches of the same name: the head commit identifies the pull request.
+  const head = getString(record, 'prSha')?.toLowerCase() ?? ''
+  const isOfOtherFork = !from.startsWith(head) && isOtherRepository(remoteUrl, queue.repo)
+  if (record !== undefined && !isOfOtherFork) return { record }
+  // The service may call its head branch something else, or know that of another fork.
   const numbers = await findByCommit(push, guarded)
   if (typeof numbers === 'string') return { problem: numbers }
   for (const pr of numbers) {
