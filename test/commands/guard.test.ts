@@ -119,7 +119,10 @@ describe('`guard`', () => {
   })
 
   test.each([
-    ['git ls-remote origin failed: no route', checkout()],
+    [
+      'git ls-remote https://github.com/ACME/web.git, without the settings of the checkout, failed: no route',
+      checkout(),
+    ],
     [
       'no remote of the checkout belongs to github.com/acme/web',
       () => ({ code: 0, out: 'origin\t/srv/web (fetch)\n' }),
