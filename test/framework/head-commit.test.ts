@@ -265,6 +265,19 @@ describe('the commit that `pr targets` sends', () => {
     expect(started).toEqual([])
   })
 
+  test.each(['', 'a --all', '--none --if-empty all', '--sha main a', '--sha 4f2a9c1 --no-sha a'])(
+    'is not looked up if something else is wrong: pr targets 7 %s',
+    async words => {
+      const asked: string[] = []
+      const spawn: Setting['spawn'] = (_, args) => {
+        asked.push(...args.filter(word => word === 'ls-remote'))
+        return answerGit({ ...checkout, [askRemote]: denied }, args)
+      }
+      const { code, reads } = await run(`pr targets 7 ${words}`, { spawn, record: record(head) })
+      expect({ code, reads, asked }).toEqual({ code: 2, reads: 0, asked: [] })
+    },
+  )
+
   test('is not looked up in a record by a run of a fork, which has no token', async () => {
     const { code, reads, sent } = await run('pr targets 7 a --forked-run 42', {
       git: unknownToGit,

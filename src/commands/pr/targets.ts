@@ -35,11 +35,14 @@ const onePullRequest: Input<number> = {
   async split(typed, context) {
     const args = withoutProgram(typed)
     const [first] = args.get('pr') ?? []
-    if (first !== undefined && isPullRequestReference(first)) return [argsForPullRequest(args, first)]
-    const single = argsForPullRequest(args, await context.currentPullRequest(args))
-    return [
-      first === undefined ? single : new Map(single).set('target', [first, ...(args.get('target') ?? [])]),
-    ]
+    const isReference = first !== undefined && isPullRequestReference(first)
+    const own =
+      isReference || first === undefined
+        ? args
+        : new Map(args).set('target', [first, ...(args.get('target') ?? [])])
+    // Before the pull request and its head are looked up.
+    requireOneSource(own)
+    return [argsForPullRequest(own, isReference ? first : await context.currentPullRequest(args))]
   },
 }
 
@@ -84,6 +87,21 @@ const sources = ['target', '--from', '--from-json', '--exec', '--all', '--none']
 
 const shown = (name: string): string => (name === 'target' ? 'Targets as arguments' : name)
 
+/** Returns the argument or option that gives targets. Throws a usage error for none and for several. */
+function requireOneSource(args: ParsedArgs): string {
+  const [source, ...others] = sources.filter(name => args.has(name))
+  if (source === undefined || others.length > 0)
+    throw usageError(
+      source === undefined
+        ? 'No targets were given.'
+        : `${[source, ...others].map(shown).join(' and ')} cannot be used together.`,
+      'Specify targets as arguments, or use one of --from, --from-json, --exec, --all and --none.',
+    )
+  if (args.has('--if-empty') && (source === '--all' || source === '--none'))
+    throw usageError(`${source} and --if-empty cannot be used together.`, 'Use only one of them.')
+  return source
+}
+
 /** The targets, from arguments, a file, standard input or a program; an empty list needs --none or --if-empty. */
 const targetArguments: Input<ImpactedTargets> = {
   definitions: [
@@ -110,17 +128,7 @@ const targetArguments: Input<ImpactedTargets> = {
   ],
   async read(args, context) {
     const ifEmpty = ifEmptyInput.read(args)
-    const typed = sources.filter(name => args.has(name))
-    if (typed.length !== 1)
-      throw usageError(
-        typed.length === 0
-          ? 'No targets were given.'
-          : `${typed.map(shown).join(' and ')} cannot be used together.`,
-        'Specify targets as arguments, or use one of --from, --from-json, --exec, --all and --none.',
-      )
-    const [source = ''] = typed
-    if (args.has('--if-empty') && (source === '--all' || source === '--none'))
-      throw usageError(`${source} and --if-empty cannot be used together.`, 'Use only one of them.')
+    const source = requireOneSource(args)
     const words = args.get(source) ?? []
     const { readTargets } = await import('./read-targets.ts')
     return readTargets(source, source === '--exec' ? (args.get('--') ?? []) : words, { ifEmpty, context })
