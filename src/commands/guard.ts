@@ -7,13 +7,8 @@ import type { Cli } from '../cli/cli.ts'
 import { command } from '../cli/command.ts'
 import { printRequests } from '../cli/dry-run.ts'
 import { flag, type Input } from '../cli/inputs.ts'
-import {
-  explainMissingRemote,
-  listPullRequestHeads,
-  listRemotes,
-  parseGitRemote,
-  runGit,
-} from '../config/git.ts'
+import { listHeads } from '../config/checkout.ts'
+import { parseGitRemote, runGit } from '../config/git.ts'
 import { elapsedSince, formatAge } from '../domain/format.ts'
 import { queueEntries } from '../domain/queue-entries.ts'
 import { isUnderTest, normalizeState, outcomeOfRecord, stateWords } from '../domain/states.ts'
@@ -98,21 +93,12 @@ function isOtherRepository(remoteUrl: string | undefined, repo: Repository): boo
   return pushed !== undefined && !isSameRepository(pushed, repo)
 }
 
-/** Returns the heads of the pull requests at the remote of the repository, or why they are not known. */
-async function readHeads(host: Host, repo: Repository, timeLimit: number) {
-  const remotes = await listRemotes(host)
-  const remote = remotes.find(each => each.repo !== undefined && isSameRepository(each.repo, repo))
-  return remote === undefined
-    ? explainMissingRemote(host, repo)
-    : listPullRequestHeads(host, remote, '*', timeLimit)
-}
-
 /** Returns the pull requests whose head is the commit that the remote has, or why they are not known. */
 async function findByCommit(
   { from }: PushedBranch,
   { queue: { repo }, cli: { host }, remaining }: GuardedQueue,
 ): Promise<readonly number[] | string> {
-  const heads = await readHeads(host, repo, remaining())
+  const heads = await listHeads(host, repo, '*', remaining())
   if (typeof heads === 'string') return heads
   return [...heads].flatMap(([pr, head]) => (head === from ? [Number(pr)] : []))
 }
@@ -133,13 +119,11 @@ async function findQueuedPullRequest(
     return found !== undefined && isQueued(found) ? found : undefined
   }
   const record = await read({ head: branch })
-  if (record !== undefined) {
-    // Two forks may have branches of the same name: the head commit identifies the pull request.
-    const { prSha } = record
-    const isOtherHead = typeof prSha === 'string' && prSha !== '' && !from.startsWith(prSha)
-    return isOtherHead && isOtherRepository(remoteUrl, queue.repo) ? {} : { record }
-  }
-  // The service may call its head branch something else.
+  // Two forks may have branches of the same name: the head commit identifies the pull request.
+  const head = getString(record, 'prSha')?.toLowerCase() ?? ''
+  const isOfOtherFork = !from.startsWith(head) && isOtherRepository(remoteUrl, queue.repo)
+  if (record !== undefined && !isOfOtherFork) return { record }
+  // The service may call its head branch something else, or know that of another fork.
   const numbers = await findByCommit(push, guarded)
   if (typeof numbers === 'string') return { problem: numbers }
   for (const pr of numbers) {
@@ -255,7 +239,7 @@ async function guardPush(remoteUrl: string | undefined, isCheck: boolean, cli: C
 /** Warns if the guard would not find every pull request in this checkout. */
 async function warnOfLimits({ host, logger, settings }: Cli): Promise<void> {
   try {
-    const heads = await readHeads(host, await settings.require('repo'), maxWait)
+    const heads = await listHeads(host, await settings.require('repo'), '*', maxWait)
     if (typeof heads === 'string')
       await logger.warn(`Pushes will be checked by the name of the branch only: ${heads}.`)
   } catch (error) {

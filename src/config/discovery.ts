@@ -34,7 +34,8 @@ const branchPattern = /^(?:refs\/heads\/|(?:refs\/remotes\/)?origin\/)?((?!refs\
 /** Matches the number in `7`, `refs/pull/7/merge`, `pr/7` and the address of a pull request; no branch. */
 const numberPattern =
   /^(?!refs\/(?:heads|tags)\/)(?:(?:[^,]*\/)?(?:pulls?|pr|pull-requests|merge_requests)\/)?(\d+)(?:\/(?:head|merge))?$/
-const commitPattern = /^([\da-f]{7,64})$/i
+/** Bitbucket Pipelines states 12 digits (codecov/codecov-bash#241); systems write zeros for no commit. */
+const commitPattern = /^(?!0+$)([\da-f]{7,64})$/i
 
 const extract = (value: ResolvedValue | undefined, pattern: RegExp): ResolvedValue | undefined =>
   value && toResolvedValue(pattern.exec(value.value)?.[1], value.origin)
@@ -215,11 +216,7 @@ export interface GitSource extends SettingSource {
   explainFailure(): Promise<string | undefined>
   /** Returns what the checkout says about its pull request, after `find('pr')` found none. */
   lookUpCheckout(): Promise<CheckoutLookup>
-  /** Returns the head commit of a pull request at the remote, or why it is not known, without a full stop. */
-  findHead(pr: number): Promise<HeadLookup>
 }
-
-export type HeadLookup = { readonly commit: string } | { readonly problem: string }
 
 interface CheckoutOptions {
   /**
@@ -334,16 +331,6 @@ export function gitSource(
   return {
     find: name => finders[name]?.(),
     explainFailure: () => explainBrokenGit(host),
-    async findHead(pr) {
-      const remote = await selectedRemote()
-      if (remote === undefined) return { problem: await explainMissingRemote(host, await givenRepo?.()) }
-      const heads = await listPullRequestHeads(host, remote, pr)
-      if (typeof heads === 'string') return { problem: heads }
-      const commit = heads.get(String(pr))
-      return commit === undefined
-        ? { problem: `remote ${remote.name} has no pull request #${pr}` }
-        : { commit }
-    },
     async lookUpCheckout() {
       const isCiJob = isContinuousIntegration(host.env)
       if ((await selectedRemote()) === undefined) {

@@ -242,9 +242,9 @@ export async function listPullRequestHeads(
     },
     timeout: timeLimit,
   })
-  if (result.timedOut === true)
-    return `git ls-remote ${name} did not finish within ${formatDuration(timeLimit)}`
-  if (result.code !== 0) return `git ls-remote ${name} failed: ${describeGitFailure(result)}`
+  const command = `git ls-remote ${plainAddress}, without the settings of the checkout,`
+  if (result.timedOut === true) return `${command} did not finish within ${formatDuration(timeLimit)}`
+  if (result.code !== 0) return `${command} failed: ${describeGitFailure(result)}`
   const refs = result.out.matchAll(/^([\da-f]+)\trefs\/pull\/(\d+)\/head$/gm)
   return new Map([...refs].map(([, commit = '', number = '']) => [number, commit]))
 }

@@ -1,6 +1,7 @@
 import type { ActionSubject, ExplainSources } from '../domain/explain/explain-pull-request.ts'
 import type { Action } from '../domain/explain/readiness.ts'
 import type { CommandWords } from '../domain/suggested-command.ts'
+import { isCompleteCommit } from '../domain/values/commit.ts'
 import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
 import { getString } from '../json.ts'
 import type { Config } from './settings.ts'
@@ -19,7 +20,7 @@ export function wordsFor(action: Action, pr: number, { record, run }: ActionSubj
     case 'show-test-run':
       return ['pr', 'testing', run?.id ?? '']
     case 'upload-targets': {
-      const commit = /^[\da-f]{7,64}$/i.test(sha) ? ['--sha', sha] : []
+      const commit = isCompleteCommit(sha) ? ['--sha', sha] : []
       return ['pr', 'targets', pr, '--from', 'targets.txt', ...commit]
     }
     case 'list-queues':

@@ -1,5 +1,6 @@
 import { attemptLimit, changeLimit } from '../domain/limits.ts'
 import { formats } from '../domain/output-formats.ts'
+import { parseCommit } from '../domain/values/commit.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { parseRepository } from '../domain/values/repository.ts'
 import { branchParser, choiceParser, textParser } from '../domain/values/text.ts'
@@ -114,7 +115,7 @@ export const settingDefinitions = {
     summary: 'Head commit that the impacted targets belong to',
     hint: nameOf => `Use ${nameOf('sha')} <sha> or set MERGEQ_SHA.`,
     commandHint: 'To send no commit, use --no-sha.',
-    parse: textParser('head commit'),
+    parse: parseCommit,
   }),
   testRun: setting({
     noun: 'test run',

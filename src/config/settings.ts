@@ -6,8 +6,8 @@ import { branchName } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, usageError } from '../errors.ts'
 import type { Host, ServiceHost } from '../host/host.ts'
 import type { Logger } from '../output/logger.ts'
+import type { Checkout } from './checkout.ts'
 import { createCommandLine } from './command-line.ts'
-import type { HeadLookup } from './discovery.ts'
 import { projectFileSource } from './project-file.ts'
 import {
   type ResolvedValue,
@@ -101,8 +101,10 @@ export interface Config {
   ): Promise<SettingValue<N> | undefined>
   /** Returns what the checkout says about its pull request, after `read('pr')` found none. */
   lookUpCheckout(): Promise<CheckoutLookup>
-  /** Returns the head commit of a pull request at the remote of the checkout, or why it is not known. */
-  findHead(pr: number): Promise<HeadLookup>
+  /** What the CI job says, whatever other sources say; nothing where only what the caller gives counts. */
+  readonly ciJob: SettingSource
+  /** The commits of the checkout; undefined where only what the caller gives counts. */
+  readonly checkout: Checkout | undefined
   /** Returns the same settings with other arguments, for a single pull request of several. */
   withArgs(given: ParsedArgs | SettingSource): Config
   /** Returns the same settings for a change, where only the arguments say whether the command is one. */
@@ -178,6 +180,7 @@ export function resolveSettings(
     (await loadDiscovery()).ciSource(host, { changes, notify, give, hasToken, hintOf }),
   )
   const projectFile = projectFileSource(host, { changes, checks, notify, give, ci })
+  const ciJob = discovered(ci)
   const configuredSources = [
     memoized(projectFile),
     // A command that changes settings does not read the profile: it must be able to correct an invalid
@@ -185,8 +188,14 @@ export function resolveSettings(
     ...(options.changesSettings
       ? []
       : [memoized(profileSource(store, () => settings.require('profile'), createsProfile))]),
-    discovered(ci),
+    ciJob,
   ]
+  const loadCheckout = memoize(async () => (await import('./checkout.ts')).openCheckout(host))
+  const checkout: Checkout = {
+    readHead: async () => (await loadCheckout()).readHead(),
+    findCommit: async digits => (await loadCheckout()).findCommit(digits),
+    findHead: async pullRequest => (await loadCheckout()).findHead(pullRequest),
+  }
   const settings = createConfig(given)
   return settings
 
@@ -243,7 +252,8 @@ export function resolveSettings(
         )
       },
       lookUpCheckout: async () => (await git()).lookUpCheckout(),
-      findHead: async pr => (await git()).findHead(pr),
+      ciJob: needsSettings ? ciJob : { find: () => undefined },
+      checkout: needsSettings ? checkout : undefined,
       withArgs: createConfig,
       async findOtherBranch(branch) {
         const base = await (await ci()).findBase()

@@ -1,5 +1,5 @@
-import { usageError } from '../errors.ts'
 import { milestones } from './states.ts'
+import { parseCommit } from './values/commit.ts'
 import { parseInterval } from './values/time.ts'
 import { choice, duration, type Type, textual } from './values/types.ts'
 
@@ -13,15 +13,12 @@ const intervalOrAuto = textual({
 
 const definition = <T>(type: Type<T>, summary: string, text: string) => ({ type, summary, default: text })
 
-/** The head commit that a pull request must have; HEAD is the commit that the settings resolve. */
+/** The head commit that a pull request must have; HEAD is that of the checkout. */
 export const headCommit = textual({
   expected: 'a commit',
   placeholder: 'sha|HEAD',
   suggestions: ['HEAD'],
-  parse(text) {
-    if (text === 'HEAD' || /^[\da-f]{4,64}$/i.test(text)) return text
-    throw usageError(`'${text}' is not a commit.`, 'Use HEAD, or 4 to 64 hexadecimal digits.')
-  },
+  parse: text => (text === 'HEAD' ? text : parseCommit(text)),
 })
 
 /** What the command line and the library call the same in a wait; `--timeout` itself is a global option. */

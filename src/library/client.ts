@@ -2,6 +2,7 @@ import { noAdvice } from '../api/advice.ts'
 import { callOperation } from '../api/call.ts'
 import { findCurrentPullRequest } from '../api/current-pull-request.ts'
 import { explain, explanationJson } from '../api/explain.ts'
+import { completeCommit, findTargetsCommit } from '../api/head-commit.ts'
 import { incompleteListError, type ListEnd, readList } from '../api/list.ts'
 import type { List, Operation } from '../api/operation.ts'
 import { type BodyOverride, checkOverrides, createReceipt, isAlwaysSent, isChange } from '../api/operation.ts'
@@ -317,7 +318,20 @@ async function readGiven(
     params.pr !== undefined && (params.pr.required || params.head !== undefined) && values.head === undefined
   if (pr === undefined && !needsPullRequest) return { values: result, settings: client.settings }
   const { number, settings } = await findPullRequest(pr === undefined ? undefined : String(pr), given, client)
-  return { values: result.set('pr', () => number), settings }
+  result.set('pr', () => number)
+  if (params.sha !== undefined)
+    result.set('sha', () => readCommit(values.sha, number, { ...client, settings }))
+  return { values: result, settings }
+}
+
+/** Returns the commit that targets belong to: the one that the caller gives, or else the head of the pull request. */
+async function readCommit(sha: unknown, pr: number, client: CallClient): Promise<string | false> {
+  const { settings } = client
+  if (sha === false) return false
+  if (sha !== undefined) return completeCommit(String(sha), 'sha', settings)
+  if (!client.discover) throw notGivenError('sha')
+  const [repo, targetBranch] = [await settings.require('repo'), await settings.require('targetBranch')]
+  return findTargetsCommit({ repo, targetBranch, pr }, client)
 }
 
 /** Finds the pull request of a call, and the settings of its repository, which an address names too. */

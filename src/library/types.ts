@@ -199,7 +199,10 @@ export interface WaitForPullRequestsOptions extends CommonOptions {
    * How long a pull request that is not found counts as not visible yet: milliseconds or a duration, `90s` by default.
    */
   readonly grace?: number | string | undefined
-  /** The commit, full or abbreviated, that the head of the only pull request must be; `HEAD` is that of the checkout. */
+  /**
+   * The commit that the head of the only pull request must be: its hash, at least the first 7 digits of the hash of a
+   * commit in the checkout, or `HEAD` of the checkout.
+   */
   readonly matchHead?: string | undefined
   /** Whether a paused queue ends the wait, with the outcome `pending`. */
   readonly failOnPaused?: boolean | undefined

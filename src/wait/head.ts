@@ -1,9 +1,10 @@
+import { completeCommit } from '../api/head-commit.ts'
 import type { ServiceClient } from '../api/service-client.ts'
 import { usageError } from '../errors.ts'
 
 /**
- * Returns the head commit that a number of pull requests must have; HEAD is the commit that the settings resolve.
- * Throws a usage error when a commit is given for more than one pull request.
+ * Returns the head commit that a number of pull requests must have; HEAD is the commit of the checkout. Throws a usage
+ * error when a commit is given for more than one pull request.
  */
 export async function resolveHead(
   given: string | undefined,
@@ -14,10 +15,11 @@ export async function resolveHead(
   const name = nameOf('matchHead')
   if (pullRequestCount > 1)
     throw usageError(`${name} works with only one pull request.`, 'Wait for each pull request separately.')
-  const head = given === 'HEAD' ? await settings.read('sha') : given
-  if (head !== undefined) return head
+  if (given !== 'HEAD') return completeCommit(given, name, settings)
+  const head = (await settings.checkout?.readHead()) ?? { problem: 'the checkout is not read' }
+  if ('commit' in head) return head.commit
   throw usageError(
-    `${name}: the commit of HEAD is unknown.`,
-    `Run it in a git checkout, or specify the commit: ${name} 4f2a9c1`,
+    `${name}: the commit of HEAD is unknown: ${head.problem}.`,
+    'Run it in a git checkout, or specify all digits of the commit.',
   )
 }

@@ -119,7 +119,10 @@ describe('`guard`', () => {
   })
 
   test.each([
-    ['git ls-remote origin failed: no route', checkout()],
+    [
+      'git ls-remote https://github.com/ACME/web.git, without the settings of the checkout, failed: no route',
+      checkout(),
+    ],
     [
       'no remote of the checkout belongs to github.com/acme/web',
       () => ({ code: 0, out: 'origin\t/srv/web (fetch)\n' }),
@@ -180,6 +183,23 @@ describe('`guard`', () => {
     expect((await fork(one)).code).toBe(21)
     // To the repository itself the head may only show late.
     expect((await guard(line('fix'), serviceKnowing({ ...record, prSha: '3'.repeat(40) }))).code).toBe(21)
+  })
+
+  test('looks further than the equally named branch of another fork', async () => {
+    const records = [
+      { ...record, prSha: '3'.repeat(40) },
+      { ...record, prNumber: 9, prSha: one },
+    ]
+    const { code, err } = await mergeq('guard -- fork git@github.com:ada/web.git', {
+      env: where,
+      input: line('fix'),
+      answer: ({ path, body }) =>
+        path.endsWith('/getQueue')
+          ? { status: 500 }
+          : { body: JSON.stringify(records[JSON.parse(body).pr.number === 9 ? 1 : 0]) },
+      spawn: checkout(`${one}\trefs/pull/9/head\n`),
+    })
+    expect({ code, err }).toEqual({ code: 21, err: expect.stringContaining('push of fix was blocked: #9 ') })
   })
 
   test.each([

@@ -12,7 +12,10 @@ test.each([
   [`pr submit --set 'pr={"number":8}'`, 'pr conflicts with <pr>'],
   ['pr wait 7 --set pr.number=8', 'pr.number conflicts with <pr>'],
   ['pr testing 4f2a --set pr.number=8', 'pr.number conflicts with --pr'],
-  ['pr targets //a --sha 4f2a9c1 --set impactedTargets=[]', 'impactedTargets conflicts with <target>'],
+  [
+    'pr targets //a --sha 4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9 --set impactedTargets=[]',
+    'impactedTargets conflicts with <target>',
+  ],
   ['queue get --set targetBranch=prod', 'targetBranch conflicts with --target-branch'],
   ['queue delete --yes --set repo=x', 'repo conflicts with --repo'],
   ['flaky list --org acme --set repo.name=x', 'repo.name conflicts with --repo'],

@@ -21,7 +21,7 @@ test('what commands print for scripts in both dialects is in test/golden/command
   for (const flags of ['', ' --json']) {
     const stories = await Promise.all(dialects.map(dialect => openStory({ dialect })))
     for (const words of [
-      'pr targets 7 //cart:lib //web:app --sha 4f2a9c1',
+      'pr targets 7 //cart:lib //web:app --sha 4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9',
       'pr submit 7 8 --priority high',
       'queue update --concurrency 2 --pending-failure-depth 1 --fields state,branch,concurrency,pendingFailureDepth',
       'pr testing --pr 7',

@@ -24,7 +24,13 @@ const checkout: Readonly<Record<string, GitResult>> = {
 }
 
 const record = (fields: object = {}) =>
-  JSON.stringify({ state: 'pending', isCurrentlySubmittedToQueue: true, prNumber: 123, ...fields })
+  JSON.stringify({
+    state: 'pending',
+    isCurrentlySubmittedToQueue: true,
+    prNumber: 123,
+    prSha: commit,
+    ...fields,
+  })
 const unknown: Answer = { status: 404, body: 'not found' }
 
 /** A service that knows the pull request by its branch, or what it answers instead. */
@@ -139,7 +145,7 @@ describe('the pull request of the current branch', () => {
   test('-v says where the number came from, and why the commit did not give it', async () => {
     const { err } = await inCheckout('pr get -v')
     expect(err).toContain(
-      'pull request by commit 2ff2b16: git ls-remote origin failed: git@github.com: Permission denied (publickey)\n',
+      'pull request by commit 2ff2b16: git ls-remote git@github.com:acme/web.git, without the settings of the checkout, failed: git@github.com: Permission denied (publickey)\n',
     )
     expect(err).toContain('\npr: 123 (branch fix-cart)\n')
     const { err: byCommit } = await inCheckout('pr get -v', { 'ls-remote': prints(ref(commit, 7)) })
@@ -154,7 +160,7 @@ describe('the pull request of the current branch', () => {
     expect({ code, out, sent }).toEqual({ code: 2, out: '', sent: [] })
     expect(err).toBe(
       `mergeq: No pull request was found for branch fix-cart.
-  By commit 2ff2b16: git ls-remote origin failed: git@github.com: Permission denied (publickey).
+  By commit 2ff2b16: git ls-remote git@github.com:acme/web.git, without the settings of the checkout, failed: git@github.com: Permission denied (publickey).
   By branch: --dry-run sends no request.
   MERGEQ_PR is not set. Specify a pull request: mergeq pr cancel 123
 `,
@@ -182,7 +188,8 @@ describe('the pull request of the current branch', () => {
 
 describe('if no pull request is found, the error says what was tried and why it failed', () => {
   const asked = 'By branch: the service has no pull request for this branch.'
-  const notAccepted = (reason: string) => `By commit 2ff2b16: git ls-remote origin failed: ${reason}.`
+  const notAccepted = (reason: string) =>
+    `By commit 2ff2b16: git ls-remote git@github.com:acme/web.git, without the settings of the checkout, failed: ${reason}.`
   const refused = (err: string) => ({ 'ls-remote': fails(err) })
   const cases: readonly (readonly [what: string, git: Readonly<Record<string, GitResult>>, line: string])[] =
     [
@@ -190,7 +197,7 @@ describe('if no pull request is found, the error says what was tried and why it 
       [
         'ls-remote times out',
         { 'ls-remote': { code: 137, out: '', timedOut: true } },
-        'By commit 2ff2b16: git ls-remote origin did not finish within 10s.',
+        'By commit 2ff2b16: git ls-remote git@github.com:acme/web.git, without the settings of the checkout, did not finish within 10s.',
       ],
       [
         'git fails with a credential in its message',
@@ -298,7 +305,7 @@ test('a method of the library without a pull request asks by the branch, and say
   const { client, requests } = await clientOf(service(unknown), {}, { ...nodeHost, cwd: '/repo', git })
   await expect(client.cancelPullRequest()).rejects.toMatchObject({
     message: 'No pull request was found for branch fix-cart.',
-    hint: `By commit 2ff2b16: git ls-remote origin failed: git@github.com: Permission denied (publickey).
+    hint: `By commit 2ff2b16: git ls-remote git@github.com:acme/web.git, without the settings of the checkout, failed: git@github.com: Permission denied (publickey).
 By branch: the service has no pull request for this branch.
 MERGEQ_PR is not set. Set the option pr.`,
   })

@@ -7,6 +7,7 @@ import { type OperationExample, operationExamples, queueChanges } from '../suppo
 const where = '-R acme/web -b main --retries 0'
 const org = '-R acme/web --org acme --retries 0'
 const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
+const sha = '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9'
 const page = '<!DOCTYPE html><html><head><script>alert(1)</script></head><body>Sign in</body></html>'
 
 const always =
@@ -29,8 +30,8 @@ const changes: readonly (readonly [words: string, operation: string, more: objec
     const targets = 'targets' in about ? { targets: 2 } : {}
     return [`${example.line} ${where}`, example.name, { ...pr, ...targets }] as const
   }),
-  [`pr targets 7 --all --sha 4f2a ${where}`, 'setImpactedTargets', { pr: 7, targets: 'ALL' }],
-  [`pr targets 7 --none --sha 4f2a ${where}`, 'setImpactedTargets', { pr: 7, targets: 0 }],
+  [`pr targets 7 --all --sha ${sha} ${where}`, 'setImpactedTargets', { pr: 7, targets: 'ALL' }],
+  [`pr targets 7 --none --sha ${sha} ${where}`, 'setImpactedTargets', { pr: 7, targets: 0 }],
   [`queue pause ${where}`, 'updateQueue', {}],
 ]
 
@@ -288,7 +289,7 @@ describe('the hint fits the command and the response', () => {
     [`pr submit 7 ${where}`, 404, 'Check the pull request number, --repo and --target-branch.'],
     [`pr submit 7 ${where}`, 409, `run: mergeq pr get 7 ${place}`],
     [
-      `pr targets 7 a --sha 4f2a ${where}`,
+      `pr targets 7 a --sha ${sha} ${where}`,
       404,
       `To check the state of the pull request, run: mergeq pr get 7 ${place}`,
     ],
@@ -452,13 +453,13 @@ test.each([400, 409])(
 
 // docs/reference/cli.md, "Impacted targets": after 413, "ALL" is sent once.
 describe('413 to a list of targets', () => {
-  const listed = 'pr targets 7 a b --sha 4f2a -R acme/web -b main'
+  const listed = `pr targets 7 a b --sha ${sha} -R acme/web -b main`
   const tooLarge = always(413, 'Too large')
   test.each([
     ['sends "ALL" once', listed, false, 0, [['a', 'b'], 'ALL']],
     ['stops after two requests', listed, true, 6, [['a', 'b'], 'ALL']],
     ['stops after one with --too-large fail', `${listed} --too-large=fail`, true, 6, [['a', 'b']]],
-    ['is not retried for --all', 'pr targets 7 --all --sha 4f2a -R acme/web -b main', true, 6, ['ALL']],
+    ['is not retried for --all', `pr targets 7 --all --sha ${sha} -R acme/web -b main`, true, 6, ['ALL']],
   ])('%s', async (_, line, isAllTooLarge, code, due) => {
     const answer = ({ body }: Seen) =>
       body.includes('"ALL"') && !isAllTooLarge ? { body: 'OK' } : tooLarge()
@@ -507,7 +508,7 @@ test('where the queue is missing, every command names it and the nearest one, an
     'pr submit 7',
     'pr cancel 7',
     'pr wait 7 --grace 0',
-    'pr targets 7 --all --sha 4f2a',
+    `pr targets 7 --all --sha ${sha}`,
     'queue get',
     'queue watch',
     'queue wait',

@@ -219,7 +219,11 @@ const stages: Readonly<Record<string, Stage>> = {
   'pr submit': {},
   'pr land': {},
   'pr targets': {
-    setting: { input: 'a\nb\n', spawn: () => ({ code: 0, out: 'a\n' }), env: { MERGEQ_SHA: '4f2a9c1d' } },
+    setting: {
+      input: 'a\nb\n',
+      spawn: () => ({ code: 0, out: 'a\n' }),
+      env: { MERGEQ_SHA: '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9' },
+    },
   },
   'queue delete': { before: ['queue create --target-branch release'] },
   'queue pause': { setting: { inputTerminal: true, typed: ['y'] } },
@@ -262,7 +266,7 @@ async function localized(line: string, story: Story): Promise<string> {
   if (/^pr testing \S{30}/.test(line)) return `pr testing ${(await read('pr testing --pr 123')).testBranch}`
   if (line.includes('--head ')) return line.replace('fix-cart', 'cache-suggestions')
   if (line.includes('--match-head'))
-    return line.replace('HEAD', (await read('pr get 123')).prSha ?? '4f2a9c1d')
+    return line.replace('HEAD', (await read('pr get 123')).prSha ?? '4f2a9c1d'.repeat(5))
   // Which tests fail in a sandbox is its own affair.
   if (line.startsWith('flaky gate')) return line.replace(/--max \d+/, '--max 1000')
   if (line.includes('--with-branch')) return line.replace('release', 'main')

@@ -75,7 +75,7 @@ pr list
 pr targets 7 a b --no-sha
 pr testing --pr 7
 pr wait 7 9 --interval 1s
-pr wait 7 --match-head 4f2a9c1 --interval 1s
+pr wait 7 --match-head 4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9 --interval 1s
 pr explain 7
 pr explain 9
 pr explain 100

@@ -110,20 +110,23 @@ describe('waitForPullRequests', () => {
   test('takes the other options of `pr wait`, and hands on each change', async () => {
     const changes: unknown[] = []
     const { client } = await clientOf((_, index) => ({
-      body: JSON.stringify({ state: index === 0 ? 'TESTING' : 'MERGED', prSha: '4f2a9c1' }),
+      body: JSON.stringify({
+        state: index === 0 ? 'TESTING' : 'MERGED',
+        prSha: '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9',
+      }),
     }))
     const onChange = (change: unknown) => {
       changes.push(change)
       throw new Error('a fault of the caller')
     }
-    const wait = { prs: [7], interval: '1s', matchHead: '4f2a', onChange }
+    const wait = { prs: [7], interval: '1s', matchHead: '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9', onChange }
     expect(await client.waitForPullRequests(wait)).toMatchObject([{ outcome: 'merged' }])
     const change = { type: 'change', pr: 7, position: null, at: expect.stringMatching(/^\d{4}-.*Z$/) }
     expect(changes).toEqual([
       { ...change, from: null, to: 'TESTING' },
       { ...change, from: 'TESTING', to: 'MERGED' },
     ])
-    expect(await client.waitForPullRequests({ ...wait, matchHead: 'bbbb' })).toMatchObject([
+    expect(await client.waitForPullRequests({ ...wait, matchHead: 'b'.repeat(40) })).toMatchObject([
       { outcome: 'stale', exit: 14 },
     ])
     const paused = await clientOf(({ path }) =>
@@ -139,7 +142,10 @@ describe('waitForPullRequests', () => {
       { outcome: 'error', exit: 5, elapsedSeconds: 5 },
     ])
     await expect(
-      missing.client.waitForPullRequests({ prs: [7, 8], matchHead: '4f2a' }),
+      missing.client.waitForPullRequests({
+        prs: [7, 8],
+        matchHead: '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9',
+      }),
     ).rejects.toMatchObject({
       message: 'matchHead works with only one pull request.',
     })

@@ -177,7 +177,7 @@ describe('a wrong option is a usage error in its name, and nothing is sent', () 
   /** Options with which each method could send a request. */
   const complete = {
     pr: 7,
-    sha: '4f2a',
+    sha: '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9',
     targets: ['//a'],
     run: '4f2a',
     concurrency: 5,
@@ -373,7 +373,7 @@ test('with discover: false nothing comes from the environment, the CI job, git o
     GITHUB_BASE_REF: 'main',
     GITHUB_REF: 'refs/pull/7/merge',
     MERGEQ_PR: '7',
-    MERGEQ_SHA: '4f2a',
+    MERGEQ_SHA: '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9',
     MERGEQ_REPO: 'acme/web',
     MERGEQ_TARGET_BRANCH: 'main',
     MERGEQ_ORG: 'acme',
@@ -437,8 +437,11 @@ test('each call reads the checkout again', async () => {
     {
       ...nodeHost,
       cwd: '/repo',
-      git: async args =>
-        args.includes('rev-parse') ? { code: 0, out: `${left.shift()}\n` } : { code: 1, out: '' },
+      async git(args) {
+        if (args.includes('-v')) return { code: 0, out: 'origin\tgit@github.com:acme/web (fetch)\n' }
+        if (args.includes('ls-remote')) return { code: 0, out: `${left.shift()}\trefs/pull/7/head\n` }
+        return args.includes('rev-parse') ? { code: 0, out: `${left[0]}\n` } : { code: 1, out: '' }
+      },
     },
   )
   for (const _ of heads) await client.setImpactedTargets({ pr: 7, targets: ['web'] })

@@ -118,10 +118,10 @@ const values = new Map(
   `
     --author=ada --baseline=known.txt --concurrency=3 --enqueueing-label=ship --field=a=1 --file=q.yaml
     --forked-run=12 --from=a.txt --from-json=a.json --give-up-after=5s --grace=1s --head=fix --if-match=0123456789abcdef
-    --input=b.json --interval=7s --limit=1 --match-head=abcdef --max=2 --max-depth=0
+    --input=b.json --interval=7s --limit=1 --match-head=4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9 --max=2 --max-depth=0
     --max-pages=1 --min-failure-rate=0.5 --name=a* --owner=@a --page-size=50 --page-token=p2
     --path=src/* --port=8080 --pr=7 --priority=high --queue=acme/web:release --raw-field=a=1
-    --required-status=ci --scenario=failure --seed=9 --set=some.thing=1 --sha=abc --since=2h --speed=4
+    --required-status=ci --scenario=failure --seed=9 --set=some.thing=1 --sha=4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9 --since=2h --speed=4
     --stalled=1h --until=1h --window=30d
   `
     .trim()

@@ -46,7 +46,8 @@ const ofQueue = (rows: Rows) => toLines(on, where, rows)
 const ofTests = (rows: Rows) => toLines(`${repo},"org_url_slug":"acme"`, org, rows)
 
 const pr = '"pr":{"number":123}'
-const headOfPr = '"pr":{"number":123,"sha":"4f2a"}'
+const sha = '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9'
+const headOfPr = `"pr":{"number":123,"sha":"${sha}"}`
 const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
 const run = '6e1d9f0a-52b1-4a6e-9a44-0d7f0c1f2b3c'
 
@@ -86,37 +87,37 @@ const pullLines = ofQueue({
 
 const targetLines = ofQueue({
   setImpactedTargets: [
-    ['pr targets 123 b //a:lib b --sha 4f2a', `${headOfPr},"impactedTargets":["b","//a:lib"]`],
+    [`pr targets 123 b //a:lib b --sha ${sha}`, `${headOfPr},"impactedTargets":["b","//a:lib"]`],
     ["pr targets '#123' ALL --no-sha", `${pr},"impactedTargets":["ALL"]`],
-    ['pr targets 123 --all --sha 4f2a', `${headOfPr},"impactedTargets":"ALL"`],
-    ['pr targets 123 --none --sha 4f2a', `${headOfPr},"impactedTargets":[]`],
+    [`pr targets 123 --all --sha ${sha}`, `${headOfPr},"impactedTargets":"ALL"`],
+    [`pr targets 123 --none --sha ${sha}`, `${headOfPr},"impactedTargets":[]`],
     [
-      'pr targets 123 --from - --too-large fail --sha 4f2a',
+      `pr targets 123 --from - --too-large fail --sha ${sha}`,
       `${headOfPr},"impactedTargets":["//cart:lib","web","\\"quoted\\" \\\\ é"]`,
       { input: '\uFEFF//cart:lib\r\n\r\nweb\n//cart:lib\n"quoted" \\ é' },
     ],
     [
-      'pr targets 123 --from list.txt --too-large all --sha 4f2a',
+      `pr targets 123 --from list.txt --too-large all --sha ${sha}`,
       `${headOfPr},"impactedTargets":["a","b"]`,
       { files: { 'list.txt': 'a\nb\n' } },
     ],
     [
-      'pr targets 123 --from-json - --sha 4f2a',
+      `pr targets 123 --from-json - --sha ${sha}`,
       `${headOfPr},"impactedTargets":["a","b"]`,
       { input: '["a", "b", "a"]\n' },
     ],
     [
-      'pr targets 123 --from-json list.json --sha 4f2a',
+      `pr targets 123 --from-json list.json --sha ${sha}`,
       `${headOfPr},"impactedTargets":["a"]`,
       { files: { 'list.json': '["a","a"]' } },
     ],
     [
-      'pr targets web 7.0 --sha 4f2a',
+      `pr targets web 7.0 --sha ${sha}`,
       `${headOfPr},"impactedTargets":["web","7.0"]`,
       { env: { MERGEQ_PR: '123' } },
     ],
     [
-      'pr targets 123 web --sha 4f2a --forked-run 42',
+      `pr targets 123 web --sha ${sha} --forked-run 42`,
       `${headOfPr},"impactedTargets":["web"]`,
       { headers: { 'x-forked-workflow-run-id': '42' } },
     ],
@@ -282,7 +283,7 @@ const setLines: readonly Line[] = [
   }),
 ]
 
-const ours = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_PR: '123', MERGEQ_SHA: '4f2a' }
+const ours = { MERGEQ_REPO: 'acme/web', MERGEQ_TARGET_BRANCH: 'main', MERGEQ_PR: '123', MERGEQ_SHA: sha }
 const others = { MERGEQ_REPO: 'other/thing', MERGEQ_TARGET_BRANCH: '' }
 const githubJob = {
   CI: 'true',
@@ -311,9 +312,9 @@ const environmentLines: readonly Line[] = [
     setImpactedTargets: [
       ['pr targets web', `${headOfPr},"impactedTargets":["web"]`, { env: ours }],
       [
-        'pr targets web --sha 0b9f',
-        '"pr":{"number":123,"sha":"0b9f"},"impactedTargets":["web"]',
-        { env: ours },
+        `pr targets web --sha ${sha.toUpperCase()}`,
+        `${headOfPr},"impactedTargets":["web"]`,
+        { env: { ...ours, MERGEQ_SHA: 'a'.repeat(40) } },
       ],
     ],
     getMergeQueueTestingDetails: [['pr testing', `"testRunId":"${run}"`, { env: githubJob }]],

@@ -171,7 +171,10 @@ describe('changes are repeated only when they were not applied', () => {
   const upload = async (server: Server, options = '') => {
     const { port } = kept(await listening(server, '127.0.0.1'))
     const env = { ...queue, MERGEQ_BASE_URL: `http://127.0.0.1:${port}/v1` }
-    return mergeq(`pr targets 7 --from list.txt --sha 4f2a ${options}`, { files, env })
+    return mergeq(`pr targets 7 --from list.txt --sha 4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9 ${options}`, {
+      files,
+      env,
+    })
   }
 
   test('an upload that is reset in the middle is sent again, with the same bytes', async () => {

@@ -63,10 +63,13 @@ describe('a suggested command runs nothing that the service made up', () => {
   const hostile = '$(reboot)'
 
   test('as a head commit', async () => {
-    const { out } = await mergeq('pr wait 7 --match-head 4f2a9c1 -R acme/web -b main', {
-      ...person,
-      answer: inState({ state: 'testing', prSha: hostile }),
-    })
+    const { out } = await mergeq(
+      'pr wait 7 --match-head 4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9 -R acme/web -b main',
+      {
+        ...person,
+        answer: inState({ state: 'testing', prSha: hostile }),
+      },
+    )
     expect(out).toContain('The head of #7 moved')
     expect(commandsIn(out)).toEqual([])
   })

@@ -5,6 +5,7 @@ import { type Answer, mergeq, type Outcome, type Seen, type Setting } from '../s
 // in test/framework/corrections.test.ts; tokens are in test/commands/auth/tokens.test.ts. Here: that the command line refuses it, with what words, before anything is sent.
 
 const id = '2b4e8d1c-93f0-4c57-8a3b-1f2e3d4c5b6a'
+const sha = '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9'
 const where = ['-R', 'acme/web', '-b', 'main']
 const at = '-R acme/web -b main'
 const org = '-R acme/web --org acme'
@@ -81,18 +82,18 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
     ['flaky list -R acme/web', /organization/],
     [`flaky get ${id} --org acme`, /repository/],
     [`pr cancel ${at} --yes`, /pull request/],
-    [`pr targets //a --sha s ${at}`, /pull request/],
-    [`pr targets 7 ${at} --sha s`, /targets/],
+    [`pr targets //a --sha ${sha} ${at}`, /pull request/],
+    [`pr targets 7 ${at} --sha ${sha}`, /targets/],
     [`pr targets 7 a ${at}`, /commit|--sha/],
     [`pr testing ${at}`, /No pull request was given/],
     [`queue update ${at}`, /No setting was given/],
   ],
   'targets that are not': [
-    [`pr targets 7 --from - --sha s ${at}`, /empty/],
-    [`pr targets 7 --from - --sha s ${at}`, /empty/, { input: '\n\r\n\uFEFF\n' }],
-    [`pr targets 7 --from-json - --sha s ${at}`, /empty/, { input: '[]' }],
-    [['pr', 'targets', '7', '', '--sha', 's', ...where], /empty/],
-    [`pr targets 7 --from /no/such.txt --sha s ${at}`, /\/no\/such\.txt/],
+    [`pr targets 7 --from - --sha ${sha} ${at}`, /empty/],
+    [`pr targets 7 --from - --sha ${sha} ${at}`, /empty/, { input: '\n\r\n\uFEFF\n' }],
+    [`pr targets 7 --from-json - --sha ${sha} ${at}`, /empty/, { input: '[]' }],
+    [['pr', 'targets', '7', '', '--sha', sha, ...where], /empty/],
+    [`pr targets 7 --from /no/such.txt --sha ${sha} ${at}`, /\/no\/such\.txt/],
     [`api getQueue --input /no/such.txt ${at}`, /\/no\/such\.txt/],
   ],
   'pull requests that are not': [
@@ -111,11 +112,11 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
       `queue update ${at} --required-status a --delete-required-statuses`,
       /--required-status.*--delete-required-statuses/,
     ],
-    [`pr targets 7 a --sha s --no-sha ${at}`, /--sha.*--no-sha/],
-    [`pr targets 7 a --all --sha s ${at}`, /--all/],
-    [`pr targets 7 --all --none --sha s ${at}`, /--all.*--none/],
-    [`pr targets 7 --from - --from-json - --sha s ${at}`, /--from.*--from-json/],
-    [`pr targets 7 a --from - --sha s ${at}`, /--from/, { input: 'b\n' }],
+    [`pr targets 7 a --sha ${sha} --no-sha ${at}`, /--sha.*--no-sha/],
+    [`pr targets 7 a --all --sha ${sha} ${at}`, /--all/],
+    [`pr targets 7 --all --none --sha ${sha} ${at}`, /--all.*--none/],
+    [`pr targets 7 --from - --from-json - --sha ${sha} ${at}`, /--from.*--from-json/],
+    [`pr targets 7 a --from - --sha ${sha} ${at}`, /--from/, { input: 'b\n' }],
     [`pr get 7 --head fix ${at}`, /--head/],
     [`pr testing x --pr 7 ${at}`, /--pr/],
     [`flaky list ${org} --quarantined --no-quarantined`, /--quarantined.*--no-quarantined/],
@@ -196,10 +197,10 @@ describe('accepted are', () => {
     ['words that are no pull requests, as targets', "007 7.0 '７'", ['007', '7.0', '７']],
     ['words behind --, as arguments', '-- 7 --all -R -x', ['--all', '-R', '-x']],
   ])('%s', async (_, words, impactedTargets) => {
-    const outcome = await typed(`pr targets --sha s ${at} ${words}`, { env: { MERGEQ_PR: '7' } })
+    const outcome = await typed(`pr targets --sha ${sha} ${at} ${words}`, { env: { MERGEQ_PR: '7' } })
     expect({ code: outcome.code, sent: bodies(outcome) }).toMatchObject({
       code: 0,
-      sent: [{ pr: { number: 7, sha: 's' }, impactedTargets }],
+      sent: [{ pr: { number: 7, sha }, impactedTargets }],
     })
   })
 

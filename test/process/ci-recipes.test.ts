@@ -208,6 +208,7 @@ describe('docs/ci.md', { timeout: 90_000 }, () => {
       ...inSandbox(sandbox),
       GITHUB_BASE_REF: 'main',
       MERGEQ_PR: '7',
+      MERGEQ_SHA: head,
     }
     writeFileSync(join(folder, 'changed.txt'), 'web/cart/total.js\nweb/a b.js\n')
     mkdirSync(join(folder, 'failing'))

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect } from 'vitest'
+import { openCheckout } from '../../src/config/checkout.ts'
 import { gitSource } from '../../src/config/discovery.ts'
 import { listParents } from '../../src/config/git.ts'
 import { isMergeqError } from '../../src/errors.ts'
@@ -115,7 +116,7 @@ function open(
     targetBranch: await find('targetBranch'),
     sha: await find('sha'),
   })
-  return { source, find, all, started, said }
+  return { source, commits: openCheckout(host), find, all, started, said }
 }
 
 const nothing = { repo: undefined, targetBranch: undefined, sha: undefined }
@@ -374,6 +375,78 @@ describe('The pull request whose head is the current commit', () => {
   })
 })
 
+describe('A commit that is given by its first digits', () => {
+  const find = (folder: string, digits: string) => open(folder).commits.findCommit(digits)
+  const none = (digits: string) => ({ problem: `the checkout has no commit that begins with ${digits}` })
+
+  test('is the commit of the real git, and never a branch, a tag or another object', async () => {
+    const folder = checkout()
+    expect(await find(folder, head.slice(0, 7))).toEqual({ commit: head })
+    git(folder, 'commit', '-q', '--allow-empty', '-m', 'two')
+    git(folder, 'tag', '-a', '-m', 'v1', 'v1')
+    for (const name of ['deadbee', head.slice(0, 8)]) {
+      git(folder, 'branch', name)
+      git(folder, 'tag', name)
+    }
+    expect(await find(folder, 'deadbee')).toEqual(none('deadbee'))
+    expect(await find(folder, head.slice(0, 8))).toEqual({ commit: head })
+    for (const object of ['v1', 'HEAD^{tree}']) {
+      const digits = git(folder, 'rev-parse', object).slice(0, 7)
+      expect(await find(folder, digits)).toEqual(none(digits))
+    }
+  })
+
+  test('is not one of several', async () => {
+    const folder = checkout()
+    const { env } = lookup('')
+    const real = env.PATH.split(':').slice(1).join(':')
+    const two = pathWith(
+      'git',
+      `case "$*" in *--disambiguate*) echo ${head}; echo ${other};; *cat-file*) echo commit;; *) PATH='${real}' exec git "$@";; esac`,
+    )
+    expect(await open(folder, { env: { PATH: two } }).commits.findCommit('1234567')).toEqual({
+      problem: 'the checkout has 2 commits that begin with 1234567',
+    })
+  })
+
+  test('has 64 digits in a repository with SHA-256', async () => {
+    const folder = join(place, 'sha256')
+    git(place, 'init', '-q', '--object-format=sha256', folder)
+    git(folder, 'commit', '-q', '--allow-empty', '-m', 'one')
+    const commit = git(folder, 'rev-parse', 'HEAD')
+    expect(commit).toHaveLength(64)
+    expect(await open(folder).commits.readHead()).toEqual({ commit })
+    expect(await find(folder, commit.slice(0, 50))).toEqual({ commit })
+  })
+
+  test('is not known outside a checkout and in that of another user, and git says why', async () => {
+    expect(await find(home, '1234567')).toEqual({ problem: 'this is not a git checkout' })
+    expect(await open(home).commits.readHead()).toEqual({ problem: 'this is not a git checkout' })
+    const foreign = open(checkout(), { env: { GIT_TEST_ASSUME_DIFFERENT_OWNER: '1' } }).commits
+    const problem = expect.stringMatching(/^detected dubious ownership in repository at /)
+    expect(await foreign.readHead()).toEqual({ problem })
+    expect(await foreign.findCommit('1234567')).toEqual({ problem })
+  })
+})
+
+test('The head of a pull request is asked of any remote of its repository, outside the checkout', async () => {
+  const { env, called } = lookup(line(other, 7))
+  const folder = checkout('https://github.com/ada/web.git')
+  git(folder, 'remote', 'add', 'acme', 'git@github.com:Acme/Web.git')
+  const { commits, started } = open(folder, { env })
+  const repo = { host: 'github.com', owner: 'acme', name: 'web' }
+  expect(await commits.findHead({ repo, pr: 7 })).toEqual({ commit: other })
+  const asked = started.map(({ args }) => args.slice(-3)).filter(([word]) => word === '--')
+  expect(asked).toEqual([['--', 'git@github.com:Acme/Web.git', 'refs/pull/7/head']])
+  expect(called('env')).toMatch(/^GIT_DIR=\/dev\/null$/m)
+  expect(await commits.findHead({ repo, pr: 8 })).toEqual({
+    problem: 'the git remote has no pull request #8',
+  })
+  expect(await commits.findHead({ repo: { ...repo, name: 'api' }, pr: 7 })).toEqual({
+    problem: 'no remote of the checkout belongs to github.com/acme/api',
+  })
+})
+
 describe('nothing that a repository can configure is run', () => {
   /** Every setting by which git runs a program, each to leave the same mark. */
   const settingsThatRun = (mark: string): readonly (readonly [string, string])[] => {
@@ -415,9 +488,12 @@ describe('nothing that a repository can configure is run', () => {
 
   const everything = async (cwd: string, env: Record<string, string> = {}) => {
     for (const changes of [false, true]) {
-      const { all, find, started } = open(cwd, { changes, env })
+      const { all, commits, find, started } = open(cwd, { changes, env })
       await all()
       await find('pr')
+      await commits.readHead()
+      await commits.findCommit(head.slice(0, 7))
+      await commits.findHead({ repo: { host: '127.0.0.1:1', owner: 'acme', name: 'web' }, pr: 7 })
       for (const { options } of started) expect(JSON.stringify(options)).not.toContain('secret-')
     }
   }

@@ -301,7 +301,10 @@ describe('signals', () => {
     const targets = home.path('targets.txt')
     const names = Array.from({ length: 100_000 }, (_, index) => `//some/package/of/the/tree:${index}\n`)
     writeFileSync(targets, names.join(''))
-    const words = on(service.base, `pr targets 7 --sha 4f2a --from ${targets}`)
+    const words = on(
+      service.base,
+      `pr targets 7 --sha 4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9 --from ${targets}`,
+    )
     const { err } = await stopped(words, sigterm, () => connected(service))
     expect(err).toMatch(/The target upload of #7 was in progress and may have been applied/)
   })
@@ -328,14 +331,14 @@ describe('signals', () => {
     await stopped(words, sigterm, unread(service), { stderrUnread: true }, { shell })
   })
 
-  test.each(['pr targets 7 --sha 4f2a --from -', 'auth login --with-token'])(
-    '%s: a signal while standard input is read',
-    async line => {
-      const service = await serve(good)
-      await stopped(on(service.baseUrl(), line), sigterm, () => pause(500), {}, { stdinOpen: true })
-      expect(service.connectionCount()).toBe(0)
-    },
-  )
+  test.each([
+    'pr targets 7 --sha 4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9 --from -',
+    'auth login --with-token',
+  ])('%s: a signal while standard input is read', async line => {
+    const service = await serve(good)
+    await stopped(on(service.baseUrl(), line), sigterm, () => pause(500), {}, { stdinOpen: true })
+    expect(service.connectionCount()).toBe(0)
+  })
 
   test('a second Ctrl-C while it is cleaning up ends it at once, with 130', async () => {
     const service = await serve(() => 'silence')

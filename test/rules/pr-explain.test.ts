@@ -174,9 +174,9 @@ const rows: readonly Row[] = [
   // Pending, the queue in a state nobody knows.
   ['waiting: pending, queue-state, position -> pr wait 7', listed('PENDING', 'constructor')],
   [
-    'blocked: no-impacted-targets, not-ready, time-limit -> pr targets 7 --from targets.txt --sha 4f2a9c1, pr wait 7',
+    'blocked: no-impacted-targets, not-ready, time-limit -> pr targets 7 --from targets.txt --sha 4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9, pr wait 7',
     {
-      record: { ...unready(targetless), prSha: '4f2a9c1' },
+      record: { ...unready(targetless), prSha: '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9' },
       queue: queue('RUNNING', [], { notReadyTimeoutHours: 24 }),
     },
   ],

@@ -140,8 +140,8 @@ export const operations = {
   },
   getSubmittedPullRequest: { line: 'pr get 7', options: { pr: 7 }, response: pullRequest },
   setImpactedTargets: {
-    line: 'pr targets 7 //a //b --sha 4f2a9c1',
-    options: { pr: 7, targets: ['//a', '//b'], sha: '4f2a9c1' },
+    line: 'pr targets 7 //a //b --sha 4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9',
+    options: { pr: 7, targets: ['//a', '//b'], sha: '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9' },
     response: 'OK',
     change: { name: 'The target upload of #7', ...shownByPullRequest },
   },

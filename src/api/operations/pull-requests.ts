@@ -1,5 +1,6 @@
 import { countRead, formatBytes, pluralize } from '../../domain/format.ts'
 import { pullRequestStates, withNormalizedState } from '../../domain/states.ts'
+import { parseCommit } from '../../domain/values/commit.ts'
 import {
   isPullRequestReference,
   maxPullRequestNumber,
@@ -174,21 +175,15 @@ const targetList: Type<TargetsValue> = {
   check: value => (value === 'ALL' ? value : targetNames.check(value)),
 }
 
-/** A commit, but not `HEAD`; a program may give `false` to send none. */
-const headCommit: Type<string | false> = {
+/** Any text, as the service takes it; a program may give `false` to send none. */
+const sentCommit: Type<string | false> = {
   ...text('head commit', 'sha'),
   declaration: 'string | false',
-  parse: (word = '') => checkCommit(text('head commit').parse(word)),
-  check: value => (value === false ? value : checkCommit(text('head commit').check(value))),
+  check: value => (value === false ? value : text('head commit').check(value)),
 }
 
-function checkCommit(sha: string): string {
-  if (sha !== 'HEAD') return sha
-  throw usageError(
-    'HEAD is not a commit hash.',
-    'In a git checkout, leave it out to use the HEAD commit. Elsewhere, specify the commit hash.',
-  )
-}
+/** A commit; a program may give `false` to send none. */
+const headCommit = mapped(sentCommit, sha => (sha === false ? sha : parseCommit(sha)))
 
 export const impactedTargetsRequest = defineOperation({
   route: 'POST /setImpactedTargets',
@@ -198,7 +193,7 @@ export const impactedTargetsRequest = defineOperation({
   recovery: { change: 'target upload', done: 'updated', replay: 'without-reading' },
   params: {
     ...pullRequestParams,
-    sha: param(headCommit, 'Head commit that the targets belong to', {
+    sha: param(sentCommit, 'Head commit that the targets belong to', {
       location: 'body.pr.sha',
       setting: 'sha',
       encode: sha => (sha === false ? undefined : sha),
@@ -366,7 +361,7 @@ export const setImpactedTargets = extendOperation(impactedTargetsRequest, {
   params: {
     ...targetParams,
     // The hosted service requires it; `false` sends none.
-    sha: { ...sha, required: true },
+    sha: { ...sha, type: headCommit, required: true },
     tooLarge: param(
       choice(['all', 'fail'], 'all|fail'),
       'If the list is over 20 MiB: all sends "ALL" instead, fail sends nothing',

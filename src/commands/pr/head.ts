@@ -1,30 +1,37 @@
+import { headOf } from '../../api/head-commit.ts'
 import type { Cli } from '../../cli/cli.ts'
-import type { HeadLookup } from '../../config/discovery.ts'
+import type { CommitLookup } from '../../config/checkout.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
-import { repositoryName } from '../../domain/values/repository.ts'
-import { isOtherCommit } from '../../domain/wait-state.ts'
 import { MergeqError, usageError } from '../../errors.ts'
-import { getString, type JsonObject } from '../../json.ts'
+import type { JsonObject } from '../../json.ts'
 import { shortCommits } from '../../wait/result.ts'
 import { readRecord } from './reads.ts'
 
-/**
- * Returns the head commit of a pull request: that of its record while it is submitted, else that of the remote of the
- * checkout. Or returns why it is not known, without a full stop.
- */
-export async function findHead(
-  { repo, pr }: RequestedPullRequest,
-  record: JsonObject | undefined,
-  { args, settings }: Cli,
-): Promise<HeadLookup> {
-  const commit = getString(record, 'prSha') ?? ''
-  if (record?.isCurrentlySubmittedToQueue === true && commit !== '') return { commit }
-  return settings.withArgs(new Map(args).set('--repo', [repositoryName(repo)])).findHead(pr)
-}
+const notInCheckout: CommitLookup = { problem: 'the checkout is not read' }
+
+/** Returns what the remote says about the head of a pull request. */
+const findRemoteHead = async (
+  pullRequest: RequestedPullRequest,
+  { logger, settings: { checkout } }: Cli,
+): Promise<CommitLookup> =>
+  logger.withSpinner(
+    () => `looking up the head of #${pullRequest.pr}`,
+    async () => checkout?.findHead(pullRequest) ?? notInCheckout,
+  )
 
 /**
- * Returns the head commit of a pull request that is not submitted because it is another one than `expected`; undefined
- * if it is the same. Throws a usage error if it is not known.
+ * Returns the head commit of a pull request, whose record was read: what the remote says, else that of the record while
+ * it is submitted. Or returns why it is not known, without a full stop.
+ */
+export const findHead = async (
+  pullRequest: RequestedPullRequest,
+  record: JsonObject | undefined,
+  cli: Cli,
+): Promise<CommitLookup> => headOf(await findRemoteHead(pullRequest, cli), record)
+
+/**
+ * Returns the head commit of a pull request if it is another one than `expected`; undefined if it is the same. Throws a
+ * usage error if it is not known.
  */
 export async function findOtherHead(
   pullRequest: RequestedPullRequest,
@@ -32,21 +39,26 @@ export async function findOtherHead(
   expected: string,
   cli: Cli,
 ): Promise<string | undefined> {
-  const head = await findHead(pullRequest, record, cli)
-  if ('commit' in head) return isOtherCommit(head.commit, expected) ? head.commit : undefined
+  return otherThan(await findHead(pullRequest, record, cli), pullRequest, expected)
+}
+
+function otherThan(head: CommitLookup, { pr }: RequestedPullRequest, expected: string): string | undefined {
+  if ('commit' in head) return head.commit === expected ? undefined : head.commit
   throw usageError(
     '--match-head needs a checkout, or a pull request that is submitted.',
-    `The head of #${pullRequest.pr} is unknown: ${head.problem}. Nothing was sent.`,
+    `The head of #${pr} is unknown: ${head.problem}. Nothing was sent.`,
   )
 }
 
-/** Throws an error if the head of a pull request, which is read, is not the expected commit. */
+/** Throws an error if the head of a pull request, which is looked up, is not the expected commit. */
 export async function checkHead(
   pullRequest: RequestedPullRequest,
   expected: string,
   cli: Cli,
 ): Promise<void> {
-  const other = await findOtherHead(pullRequest, await readRecord(pullRequest, cli, {}), expected, cli)
+  const remote = await findRemoteHead(pullRequest, cli)
+  const record = 'commit' in remote ? undefined : await readRecord(pullRequest, cli, {})
+  const other = otherThan(headOf(remote, record), pullRequest, expected)
   if (other === undefined) return
   const [given, found] = shortCommits(expected, other)
   const message = `The head of #${pullRequest.pr} moved: expected ${given}, found ${found}. Nothing was sent.`

@@ -1,18 +1,16 @@
+import { findTargetsCommit } from '../../api/head-commit.ts'
 import { getSubmittedPullRequest, isEncoded, setImpactedTargets } from '../../api/operations/pull-requests.ts'
-import { forEachRequest, forPerson, send, show } from '../../cli/calls.ts'
-import type { Cli } from '../../cli/cli.ts'
+import { forEachRequest, send, show } from '../../cli/calls.ts'
 import { command } from '../../cli/command.ts'
-import { argsForPullRequest, pullRequestArguments } from '../../cli/common-inputs.ts'
+import { argsForPullRequest, pullRequestArguments, pullRequestNumber } from '../../cli/common-inputs.ts'
 import { type Input, option, typedInput } from '../../cli/inputs.ts'
 import { requestOf } from '../../cli/requests.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
 import { formatBytes, formatInteger, pluralize } from '../../domain/format.ts'
-import { isPullRequestReference, type RequestedPullRequest } from '../../domain/values/pull-request.ts'
+import { isPullRequestReference } from '../../domain/values/pull-request.ts'
 import { encodeTargets, type ImpactedTargets } from '../../domain/values/target-list.ts'
 import { choice } from '../../domain/values/types.ts'
-import { usageError, withName } from '../../errors.ts'
-import { getString } from '../../json.ts'
-import { readRecordOnce } from './reads.ts'
+import { usageError } from '../../errors.ts'
 
 /** Returns the arguments without the words of the program that --exec runs. */
 function withoutProgram(args: ParsedArgs): ParsedArgs {
@@ -37,11 +35,14 @@ const onePullRequest: Input<number> = {
   async split(typed, context) {
     const args = withoutProgram(typed)
     const [first] = args.get('pr') ?? []
-    if (first !== undefined && isPullRequestReference(first)) return [argsForPullRequest(args, first)]
-    const single = argsForPullRequest(args, await context.currentPullRequest(args))
-    return [
-      first === undefined ? single : new Map(single).set('target', [first, ...(args.get('target') ?? [])]),
-    ]
+    const isReference = first !== undefined && isPullRequestReference(first)
+    const own =
+      isReference || first === undefined
+        ? args
+        : new Map(args).set('target', [first, ...(args.get('target') ?? [])])
+    // Before the pull request and its head are looked up.
+    requireOneSource(own)
+    return [argsForPullRequest(own, isReference ? first : await context.currentPullRequest(args))]
   },
 }
 
@@ -52,7 +53,7 @@ const commit: Input<string | undefined> = {
       name: '--sha',
       value: 'sha',
       summary: 'Head commit that the targets belong to',
-      defaultText: 'in CI, the head of the pull request, otherwise HEAD',
+      defaultText: 'the head that the CI job states, or HEAD if it is the head',
     },
     {
       name: '--no-sha',
@@ -62,16 +63,13 @@ const commit: Input<string | undefined> = {
   ],
   setting: 'sha',
   async read(args, context) {
-    const [typed] = args.get('--sha') ?? []
-    if (typed === 'HEAD')
-      throw usageError(
-        '--sha: HEAD is not a commit hash.',
-        'In a git checkout, omit --sha to use the HEAD commit. Elsewhere, specify the commit hash.',
-      )
-    if (typed !== undefined) withName('--sha', () => setImpactedTargets.params.sha.type.parse(typed))
-    if (!args.has('--no-sha')) return context.settings.require('sha')
-    if (args.has('--sha')) throw usageError('--sha and --no-sha cannot be used together.')
-    return undefined
+    const { settings } = context
+    if (args.has('--sha') && args.has('--no-sha'))
+      throw usageError('--sha and --no-sha cannot be used together.')
+    if (args.has('--no-sha')) return undefined
+    const [repo, targetBranch] = [await settings.require('repo'), await settings.require('targetBranch')]
+    const pullRequest = { repo, targetBranch, pr: pullRequestNumber(args) }
+    return findTargetsCommit(pullRequest, { ...context.client(), settings })
   },
 }
 
@@ -88,6 +86,21 @@ const ifEmptyInput = typedInput(
 const sources = ['target', '--from', '--from-json', '--exec', '--all', '--none']
 
 const shown = (name: string): string => (name === 'target' ? 'Targets as arguments' : name)
+
+/** Returns the argument or option that gives targets. Throws a usage error for none and for several. */
+function requireOneSource(args: ParsedArgs): string {
+  const [source, ...others] = sources.filter(name => args.has(name))
+  if (source === undefined || others.length > 0)
+    throw usageError(
+      source === undefined
+        ? 'No targets were given.'
+        : `${[source, ...others].map(shown).join(' and ')} cannot be used together.`,
+      'Specify targets as arguments, or use one of --from, --from-json, --exec, --all and --none.',
+    )
+  if (args.has('--if-empty') && (source === '--all' || source === '--none'))
+    throw usageError(`${source} and --if-empty cannot be used together.`, 'Use only one of them.')
+  return source
+}
 
 /** The targets, from arguments, a file, standard input or a program; an empty list needs --none or --if-empty. */
 const targetArguments: Input<ImpactedTargets> = {
@@ -115,17 +128,7 @@ const targetArguments: Input<ImpactedTargets> = {
   ],
   async read(args, context) {
     const ifEmpty = ifEmptyInput.read(args)
-    const typed = sources.filter(name => args.has(name))
-    if (typed.length !== 1)
-      throw usageError(
-        typed.length === 0
-          ? 'No targets were given.'
-          : `${typed.map(shown).join(' and ')} cannot be used together.`,
-        'Specify targets as arguments, or use one of --from, --from-json, --exec, --all and --none.',
-      )
-    const [source = ''] = typed
-    if (args.has('--if-empty') && (source === '--all' || source === '--none'))
-      throw usageError(`${source} and --if-empty cannot be used together.`, 'Use only one of them.')
+    const source = requireOneSource(args)
     const words = args.get(source) ?? []
     const { readTargets } = await import('./read-targets.ts')
     return readTargets(source, source === '--exec' ? (args.get('--') ?? []) : words, { ifEmpty, context })
@@ -141,13 +144,12 @@ export const prTargetsCommand = command({
     request: requestOf(setImpactedTargets, { pr: onePullRequest, sha: commit, targets: targetArguments }),
   },
   examples: [
-    'mergeq pr targets 123 //cart:lib //web:app --sha 4f2a9c1',
+    'mergeq pr targets 123 //cart:lib //web:app',
     'mergeq pr targets 123 --exec -- npx nx show projects --affected',
     'mergeq pr targets 123 --all',
   ],
   run: ({ request }, cli) =>
     forEachRequest(cli, [request], async () => {
-      await forPerson(cli, () => warnOfOtherHead(request.values, cli))
       const sent = await send(cli, setImpactedTargets, request.values, request.overrides)
       if (sent === 'printed') return sent
       const { pr, sha } = request.values
@@ -159,20 +161,6 @@ export const prTargetsCommand = command({
       )
     }),
 })
-
-/** Warns if the targets are set at another commit than the head. */
-async function warnOfOtherHead(
-  pullRequest: RequestedPullRequest & { readonly sha: string | undefined },
-  cli: Cli,
-): Promise<void> {
-  const { pr, sha } = pullRequest
-  const record = await readRecordOnce(pullRequest, cli)
-  const head = getString(record ?? {}, 'prSha')
-  if (sha !== undefined && head !== undefined && !head.startsWith(sha))
-    await cli.logger.warn(
-      `The head of #${pr} is ${head.slice(0, 7)}, but the targets are set at ${sha.slice(0, 7)}. To set them at its head, add --sha ${head}.`,
-    )
-}
 
 function describe({ list, number, dropped }: ImpactedTargets): string {
   if (list === 'ALL') return 'all targets'

@@ -73,6 +73,8 @@ describe('`pr submit --wait` in an outage', () => {
   })
 })
 
+const head = '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9'
+const other = 'b'.repeat(40)
 const queued = (prSha: string, at = 0) => [at, 'TESTING', { prSha }] as const
 const ended = (prSha: string) => [-60, 'FAILED', { prSha }] as const
 
@@ -89,21 +91,31 @@ const checkout = (head: string | undefined): Setting => ({
 
 describe('--match-head is checked before anything is sent', () => {
   test.each<[string, Course, string | undefined, number, number]>([
-    ['the head of a record that is submitted', [queued('4f2a9c1')], undefined, 0, 1],
-    ['another head of a record that is submitted', [queued('bbbb')], '4f2a9c1', 14, 0],
-    ['the head at the remote', [ended('bbbb')], '4f2a9c1dd', 0, 1],
-    ['another head at the remote', [ended('4f2a9c1')], 'bbbb', 14, 0],
-    ['no head', [ended('4f2a9c1')], undefined, 2, 0],
-  ])('%s', async (_, course, head, exit, submissions) => {
+    ['the head of a record that is submitted', [queued(head)], undefined, 0, 1],
+    ['another head of a record that is submitted', [queued(other)], undefined, 14, 0],
+    ['another head at the remote, which an old record does not have', [queued(head)], other, 14, 0],
+    ['the head at the remote of what is not submitted', [ended(other)], head, 0, 1],
+    ['another head at the remote of what is not submitted', [ended(head)], other, 14, 0],
+    ['no head', [ended(head)], undefined, 2, 0],
+    ['a record that has only a part of its head', [queued(head.slice(0, 7))], undefined, 2, 0],
+  ])('%s', async (_, course, atRemote, exit, submissions) => {
     for (const flags of ['', ' --wait --timeout 1s']) {
-      const line = `pr submit 7 --match-head 4f2a9c1${flags}`
+      const line = `pr submit 7 --match-head ${head}${flags}`
       const { code, operations } = await runWithHistory(line, {
         pulls: { 7: course },
-        setting: checkout(head),
+        setting: checkout(atRemote),
       })
       const sent = operations.filter(operation => operation === 'submitPullRequest')
       expect({ code, sent: sent.length }).toEqual({ code: exit || (flags && 124) || 0, sent: submissions })
     }
+  })
+
+  test('the remote knows a head that an old record does not have', async () => {
+    const { code, operations } = await runWithHistory(`pr submit 7 --match-head ${head}`, {
+      pulls: { 7: [queued(other)] },
+      setting: checkout(head),
+    })
+    expect({ code, operations }).toEqual({ code: 0, operations: ['submitPullRequest'] })
   })
 
   test.each<[string, Course, Answer | undefined, number, RegExp]>([
@@ -112,21 +124,21 @@ describe('--match-head is checked before anything is sent', () => {
       [],
       undefined,
       1,
-      /moved: expected 4f2a9c1, found bbbb\. Its submission was cancelled\.$/,
+      /moved: expected 4f2a9c1, found bbbbbbb\. Its submission was cancelled\.$/,
     ],
     [
       'is not, if the service refuses',
       [],
       { status: 422 },
       1,
-      /found bbbb\. Its submission was not cancelled: /,
+      /found bbbbbbb\. Its submission was not cancelled: /,
     ],
-    ['of somebody else is not', [queued('4f2a9c1', -9)], undefined, 0, /expected 4f2a9c1, found bbbb$/],
+    ['of somebody else is not', [queued(head, -9)], undefined, 0, /expected 4f2a9c1, found bbbbbbb$/],
   ])('a submission whose head moves during the wait %s', async (_, before, refusal, cancels, reason) => {
-    const setting = checkout('4f2a9c1')
-    const course = [...before, queued('4f2a9c1', 5), queued('bbbb', 20)]
+    const setting = checkout(head)
+    const course = [...before, queued(head, 5), queued(other, 20)]
     const { code, out, operations } = await runWithHistory(
-      'pr submit 7 --wait --match-head 4f2a9c1 --json --interval 5s',
+      `pr submit 7 --wait --match-head ${head} --json --interval 5s`,
       {
         pulls: { 7: course },
         fault: (_, operation) => (operation === 'cancelPullRequest' ? refusal : undefined),

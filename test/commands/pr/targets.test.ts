@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { maxBodySize } from '../../../src/domain/limits.ts'
-import { mergeq, type Seen, type Setting } from '../../support/harness.ts'
+import { mergeq, type Setting } from '../../support/harness.ts'
 import { slowTest } from '../../support/sample.ts'
 
 const sha = '4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9'
@@ -289,21 +289,4 @@ test.each([
   })
   const note = `Git Bash may have rewritten the target ${target}. To send targets unchanged, set MSYS_NO_PATHCONV=1 or use --from.\n`
   expect(err.includes(note)).toBe(isNoted)
-})
-
-test.each([
-  [sha, undefined],
-  [sha.slice(0, 7), undefined],
-  [
-    'a'.repeat(40),
-    `mergeq: The head of #7 is 4f2a9c1, but the targets are set at aaaaaaa. To set them at its head, add --sha ${sha}.`,
-  ],
-])('at a terminal, a commit %s is compared with the head of the pull request', async (commit, warning) => {
-  const record = JSON.stringify({ state: 'TESTING', prNumber: 7, prSha: sha })
-  const line = `pr targets 7 //a --sha ${commit} -R acme/web -b main`
-  const answer = ({ path }: Seen) => ({ body: path.endsWith('/getSubmittedPullRequest') ? record : 'OK' })
-  const { code, err, requests } = await mergeq(line, { terminal: true, answer })
-  expect({ code, err: err.replaceAll(/\n(?: {2})?/g, ' ').trim() }).toEqual({ code: 0, err: warning ?? '' })
-  expect(requests).toHaveLength(2)
-  expect((await mergeq(line, { answer })).requests).toHaveLength(1)
 })

@@ -214,7 +214,7 @@ describe('`pr wait` of one pull request', () => {
   })
 
   test('says once that --match-head is not checked where the service reports no head', async () => {
-    const line = 'pr wait 7 --interval 2s --match-head 4f2a9c1'
+    const line = 'pr wait 7 --interval 2s --match-head 4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9'
     const { code, err } = await runWithHistory(line, { pulls: { 7: walk } })
     expect(code).toBe(0)
     expect(err.match(/--match-head is not checked/g)).toHaveLength(1)
@@ -333,8 +333,8 @@ describe('`pr wait` of one pull request', () => {
     ['pr wait 7 --until somewhere', /--until/],
     ['pr wait 7 --interval 25d', /--interval.*longer than 1d/],
     ['pr wait 7 --match-head main', /--match-head/],
-    ['pr wait 7 8 --match-head 4f2a', /--match-head/],
-    ['pr submit 7 8 --wait --match-head 4f2a', /--match-head/],
+    ['pr wait 7 8 --match-head 4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9', /--match-head/],
+    ['pr submit 7 8 --wait --match-head 4f2a9c1d0e8b7a6655443322110ffeeddccbbaa9', /--match-head/],
     ['pr submit 7 --until testing', /--until.*\n.*--wait/],
     ['pr submit 7 --fail-on-paused', /--fail-on-paused.*\n.*--wait/],
   ])('is refused before anything is sent: %s', async (line, why) => {

@@ -1,0 +1,156 @@
+import type { CommitLookup } from '../config/checkout.ts'
+import type { Config } from '../config/settings.ts'
+import { isCompleteCommit } from '../domain/values/commit.ts'
+import { parsePullRequest, type RequestedPullRequest } from '../domain/values/pull-request.ts'
+import { isSameRepository, parseRepository, repositoryName } from '../domain/values/repository.ts'
+import { toMergeqError, usageError } from '../errors.ts'
+import { getString, type JsonObject } from '../json.ts'
+import { readIfFound } from './call.ts'
+import { getSubmittedPullRequest } from './operations/pull-requests.ts'
+import type { ServiceClient } from './service-client.ts'
+
+/** A head commit and where it comes from, or why a source has none, without a full stop; a source may have nothing to say. */
+type FoundHead = { readonly commit: string; readonly origin: string } | { readonly problem?: string }
+
+/**
+ * Returns a commit with all its digits; git completes one that is abbreviated. Throws a usage error if the checkout does
+ * not have exactly one commit that begins with them.
+ *
+ * @param name where the commit was given, for messages
+ */
+export async function completeCommit(
+  commit: string,
+  name: string,
+  { checkout }: Pick<Config, 'checkout'>,
+): Promise<string> {
+  if (isCompleteCommit(commit)) return commit
+  const found = (await checkout?.findCommit(commit)) ?? { problem: `${commit} is abbreviated` }
+  if ('commit' in found) return found.commit
+  throw usageError(`${name}: ${found.problem}.`, `Use all digits of the commit: ${commit}...`)
+}
+
+/**
+ * Returns the head commit of a pull request: what the remote says, else the commit of its record while it is
+ * submitted. Or returns why it is not known.
+ */
+export function headOf(remote: CommitLookup, record: JsonObject | undefined): CommitLookup {
+  if ('commit' in remote) return remote
+  const isSubmitted = record?.isCurrentlySubmittedToQueue === true
+  const commit = getString(record, 'prSha')?.toLowerCase() ?? ''
+  if (isSubmitted && isCompleteCommit(commit)) return { commit }
+  const unsaid = isSubmitted ? 'its record in the queue has no commit' : 'it is not in the queue'
+  return { problem: `${remote.problem}, and ${unsaid}` }
+}
+
+/**
+ * Returns the head commit that the targets of a pull request belong to: that of the settings, that of the CI job if it
+ * is a job of this pull request, else that of the checkout if it is the head (docs/reference/cli.md, "The head
+ * commit"). Throws a usage error with the reasons if none of them has it.
+ */
+export async function findTargetsCommit(
+  pullRequest: RequestedPullRequest,
+  client: ServiceClient,
+): Promise<string> {
+  const { settings, logger, nameOf } = client
+  const given = await settings.readFrom('option', 'sha')
+  if (given !== undefined) return completeCommit(given, nameOf('sha'), settings)
+  const reasons: string[] = []
+  for (const find of [headOfEnvironment, headOfJob, headOfCheckout]) {
+    const found = await find(pullRequest, client)
+    if ('commit' in found) {
+      await logger.debug(`sha: ${found.commit} (${found.origin})`)
+      return found.commit
+    }
+    if (found.problem !== undefined) reasons.push(`${found.problem}.`)
+  }
+  const name = nameOf('sha')
+  throw usageError(
+    `No head commit of #${pullRequest.pr} was found.`,
+    [...reasons, `Specify the commit that the targets belong to with ${name}.`].join('\n'),
+  )
+}
+
+/** MERGEQ_SHA is the head of the pull request in MERGEQ_PR, not of another one that was given. */
+async function headOfEnvironment(
+  pullRequest: RequestedPullRequest,
+  { settings }: ServiceClient,
+): Promise<FoundHead> {
+  const origin = 'MERGEQ_SHA'
+  const sha = await settings.readFrom('option-or-environment', 'sha')
+  if (sha === undefined) return {}
+  const reference = await settings.readFrom('option-or-environment', 'pr')
+  const other = reference && (await findOtherPullRequest(pullRequest, reference, settings))
+  if (other === undefined) return { commit: await completeCommit(sha, origin, settings), origin }
+  return { problem: `${origin} belongs to MERGEQ_PR, which is ${other}` }
+}
+
+/** Returns the pull request in MERGEQ_PR if it is another one: `#7`, or `#7 of github.com/acme/api`. */
+async function findOtherPullRequest(
+  { pr, repo }: RequestedPullRequest,
+  reference: string,
+  settings: Config,
+): Promise<string | undefined> {
+  const { number, repo: named } = parsePullRequest(reference)
+  if (number !== pr) return `#${number}`
+  // Arguments name the repository of the pull request that was given, not of the one in MERGEQ_PR.
+  const configured = settings.withArgs(new Map()).read('repo')
+  const own = named === undefined ? await configured.catch(() => undefined) : parseRepository(named)
+  return own === undefined || isSameRepository(own, repo) ? undefined : `#${number} of ${repositoryName(own)}`
+}
+
+/** The head that a CI job states is that of its own pull request. */
+async function headOfJob(
+  { repo, pr }: RequestedPullRequest,
+  { settings }: ServiceClient,
+): Promise<FoundHead> {
+  const { ciJob } = settings
+  try {
+    const [ownPr, ownRepo] = [await ciJob.find('pr'), await ciJob.find('repo')]
+    if (ownPr === undefined) return {}
+    if (Number(ownPr.value) !== pr) return { problem: `The CI job belongs to #${ownPr.value}` }
+    if (ownRepo === undefined) return { problem: 'The CI job does not state its repository' }
+    if (!isSameRepository(parseRepository(ownRepo.value), repo))
+      return { problem: `The CI job belongs to ${ownRepo.value}` }
+    const sha = await ciJob.find('sha')
+    if (sha === undefined) return { problem: `The CI job does not state the head of #${pr}` }
+    const { value, origin } = sha
+    return { commit: await completeCommit(value.toLowerCase(), origin, settings), origin }
+  } catch (error) {
+    return { problem: toMergeqError(error).message.replace(/\.$/, '') }
+  }
+}
+
+/** The commit of the checkout counts only if it is the head of the pull request: an equal hash proves it. */
+async function headOfCheckout(pullRequest: RequestedPullRequest, client: ServiceClient): Promise<FoundHead> {
+  const { settings, logger, isDryRun } = client
+  const { checkout } = settings
+  if (checkout === undefined) return {}
+  const { pr } = pullRequest
+  const [head, origin] = [await checkout.readHead(), 'git HEAD']
+  if ('problem' in head) return { problem: `The commit of HEAD is unknown: ${head.problem}` }
+  const remote = await logger.withSpinner(
+    () => `looking up the head of #${pr}`,
+    () => checkout.findHead(pullRequest),
+  )
+  if ('problem' in remote && isDryRun === true) {
+    await logger.info(
+      `The head of #${pr} is not known (${remote.problem}): the request has the commit of HEAD, which must be the head when it is sent.`,
+    )
+    return { ...head, origin }
+  }
+  const record = 'commit' in remote ? undefined : await readRecord(pullRequest, client)
+  const known = headOf(remote, record)
+  if ('problem' in known) return { problem: `The head of #${pr} is unknown: ${known.problem}` }
+  if (known.commit === head.commit) return { ...head, origin }
+  const [own, other] = [head.commit.slice(0, 7), known.commit.slice(0, 7)]
+  return { problem: `HEAD of the checkout is ${own}, and the head of #${pr} is ${other}` }
+}
+
+/** Reads the record of a pull request; a run of a pull request from a fork has no token to read it with. */
+async function readRecord(
+  { repo, targetBranch, pr }: RequestedPullRequest,
+  client: ServiceClient,
+): Promise<JsonObject | undefined> {
+  if ((await client.settings.read('forkedRun')) !== undefined) return undefined
+  return readIfFound(client, getSubmittedPullRequest, { repo, targetBranch, pr })
+}
