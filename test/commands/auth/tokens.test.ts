@@ -164,7 +164,8 @@ describe('what is no token is refused', () => {
       })
   })
 
-  const long = 'x'.repeat(20_000)
+  // The messages have the beginning of it, too.
+  const long = `token${'x'.repeat(20_000)}`
   const sources: readonly (readonly [string, string, (value: string) => Setting])[] = [
     ['MERGEQ_TOKEN', queueGet, value => ({ env: { MERGEQ_TOKEN: value } })],
     ['TRUNK_API_TOKEN', queueGet, value => ({ env: { ...noToken.env, TRUNK_API_TOKEN: value } })],
