@@ -71,10 +71,26 @@ export const webPageError = (): MergeqError =>
 export const missingPartError = (what: string): MergeqError =>
   new MergeqError('bad-answer', `it has no ${what}.`, { hint: checkBaseUrl })
 
-export function notJsonError({ text, bytes }: Pick<ResponseBody, 'text' | 'bytes'>): MergeqError {
+/** Returns what a value is that stands where an object is required. */
+function describeValue(value: Json): string {
+  if (typeof value === 'string') return 'a string'
+  if (typeof value === 'number') return 'a number'
+  return Array.isArray(value) && value.length > 0 ? 'a list' : JSON.stringify(value)
+}
+
+/** The error of a body that is not the JSON object that it should be. */
+export function notObjectError({
+  text,
+  bytes,
+  document,
+}: Pick<ResponseBody, 'text' | 'bytes' | 'document'>): MergeqError {
   const hint = checkBaseUrl
   if (text.trim() === '') return new MergeqError('bad-answer', 'the body is missing.', { hint })
   if (isWebPage(text)) return webPageError()
+  if (document !== undefined) {
+    const found = describeValue(document)
+    return new MergeqError('bad-answer', `the body is not a JSON object but ${found}.`, { hint })
+  }
   const whole = /^\uFEFF?\s*[[{]/.test(text) ? 'complete JSON' : 'JSON'
   return new MergeqError('bad-answer', `the body is not ${whole} (${bytes.length} bytes received).`, {
     hint,
@@ -106,7 +122,7 @@ export const recordDecoder = (
 ): ResponseDecoder => ({
   expects: 'json',
   read(response) {
-    if (!isObject(response.document)) throw notJsonError(response)
+    if (!isObject(response.document)) throw notObjectError(response)
     if (required?.isPresent(response.document) === false)
       throw missingPartErrorWithMessage(response.document, required.name)
     return { records: [refine(response.document)], document: firstRecord, bytes: response.bytes }
@@ -145,11 +161,12 @@ export const listDecoder = (
 ): ResponseDecoder => ({
   expects: 'json',
   maxBytes: maxJsonSize,
-  read({ document, ...response }) {
-    if (!isObject(document)) throw notJsonError(response)
+  read(response) {
+    const { document, bytes } = response
+    if (!isObject(document)) throw notObjectError(response)
     const records = document[key]
     if (!Array.isArray(records) || !records.every(isObject)) throw missing(document)
     readPageToken(document, nextToken)
-    return { records: records.map(refine), envelope: document, bytes: response.bytes }
+    return { records: records.map(refine), envelope: document, bytes }
   },
 })

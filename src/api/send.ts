@@ -8,7 +8,7 @@ import { type JsonScan, maxJsonDepth, parseScannedJson, scanJson } from '../json
 import { isLoopback } from '../url.ts'
 import type { Operation, Params } from './operation.ts'
 import { previewRequest, type Request } from './request.ts'
-import { type DecodedResponse, isWebPage, notJsonError, type ResponseBody } from './response.ts'
+import { type DecodedResponse, isWebPage, notObjectError, type ResponseBody } from './response.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 
 /** Every command outside `sandbox shell` prints this note once (docs/reference/cli.md, "Sandbox notice"). */
@@ -56,7 +56,7 @@ export async function exchange<P extends Params>(
   try {
     // A change may have any response, but not a web page or a part of a document.
     const isCut = /^\s*[[{]/.test(response.text) && response.document === undefined
-    if (request.isChange && (isCut || isWebPage(response.text))) throw notJsonError(response)
+    if (request.isChange && (isCut || isWebPage(response.text))) throw notObjectError(response)
     const decoded = operation.decoder.read(response)
     operation.checkResponse?.(decoded, request.resource)
     return toResult(decoded)

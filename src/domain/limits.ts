@@ -23,6 +23,8 @@ export const maxSamples = 100_000
 
 /** The shortest secret that is hidden in output; a shorter text could be part of ordinary words. */
 export const minSecretLength = 8
+/** The longest token, in characters. A longer text is never used, and takes too long to search for. */
+export const maxTokenLength = 4096
 
 /** The longest range of `list-failing-tests` in ms, inclusive (docs/reference/service.md, "Limits"). */
 export const maxWindow = 7 * 86_400_000

@@ -17,7 +17,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import type { Files } from './host.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Files, PipeLimits } from './host.ts'
 
 // Small files are read and written synchronously: this happens at every start, and the thread pool would
 // take longer than the work.
@@ -94,14 +95,52 @@ async function* readStream(path: string, signal: AbortSignal): AsyncIterable<Uin
 }
 
 /** Reads what a pipe holds: nothing if it has no writer. Returns undefined if the writer has written nothing yet. */
-function readAvailable(descriptor: number): Uint8Array | undefined {
-  const buffer = new Uint8Array(pieceSize)
+function readAvailable(descriptor: number, size = pieceSize): Uint8Array | undefined {
+  const buffer = new Uint8Array(size)
   try {
     return buffer.subarray(0, readSync(descriptor, buffer))
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return undefined
     throw error
   }
+}
+
+/** How often a pipe is looked at, in milliseconds. */
+const pipeInterval = 20
+
+async function readPipe(path: string, { maxBytes, time, interrupted }: PipeLimits): Promise<string> {
+  // A pipe that a shell has opened ends with its writer; that of a named pipe may come later than its reader.
+  const isNamed = !/^\/(?:dev|proc)\//.test(path)
+  const until = performance.now() + time
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    for (;;) {
+      const piece = readAvailable(descriptor, maxBytes + 1)
+      if (piece?.length === 0 && (bytes > 0 || !isNamed)) return Buffer.concat(pieces).toString()
+      if (piece !== undefined) pieces.push(piece)
+      bytes += piece?.length ?? 0
+      if (bytes > maxBytes) throw new Error(`it is larger than ${maxBytes} bytes`)
+      if (performance.now() > until) throw new Error(`the pipe has not ended after ${time / 1_000} seconds`)
+      if (piece === undefined || piece.length === 0) await pause(pipeInterval)
+      interrupted.throwIfAborted()
+    }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** What pipes held, by their path. */
+const pipes = new Map<string, Promise<string>>()
+
+async function readOnce(path: string, limits: PipeLimits): Promise<string | undefined> {
+  const read = pipes.get(path)
+  if (read !== undefined) return read
+  if (statSync(path, { throwIfNoEntry: false })?.isFIFO() !== true) return readText(path, limits.maxBytes)
+  const text = readPipe(path, limits)
+  pipes.set(path, text)
+  return text
 }
 
 /** Resolves a symbolic link by hand, because its target need not exist. */
@@ -165,6 +204,7 @@ async function replaceFile(path: string, text: string, mode = 0o666): Promise<vo
 export const files: Files = {
   stream: readStream,
   read: readText,
+  readOnce,
   exists: async path => existsSync(path),
   list: async folder => (isDirectory(folder) ? readdirSync(folder) : undefined),
   listBelow: async folder => (isDirectory(folder) ? listBelow(folder) : undefined),

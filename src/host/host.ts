@@ -124,6 +124,11 @@ export interface Files {
    * Throws an error for any other kind of file, so that it never blocks on a FIFO.
    */
   read(path: string, maxBytes?: number): Promise<string | undefined>
+  /**
+   * Returns the text of a regular file, as `read` does, or of a pipe such as `<(...)` of a shell. What a pipe holds
+   * can be read once: this process keeps it. Throws an error if the pipe has not ended after `time` milliseconds.
+   */
+  readOnce(path: string, limits: PipeLimits): Promise<string | undefined>
   exists(path: string): Promise<boolean>
   /** Returns the names in a directory; undefined if there is no such directory. */
   list(folder: string): Promise<readonly string[] | undefined>
@@ -150,6 +155,14 @@ export interface Files {
   replace(path: string, text: string, mode?: number): Promise<void>
   /** Removes a file; a missing file is not an error. */
   remove(path: string): Promise<void>
+}
+
+/** What limits reading from a pipe: `time` is in milliseconds. */
+export interface PipeLimits {
+  readonly maxBytes: number
+  readonly time: number
+  /** Its reason is the error when it is aborted. */
+  readonly interrupted: AbortSignal
 }
 
 /** How git is run. */

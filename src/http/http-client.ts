@@ -1,18 +1,12 @@
 import { extendError, isMergeqError, type MergeqError, toMergeqError, usageError } from '../errors.ts'
 import type { ServiceHost } from '../host/host.ts'
-import {
-  bypassesProxy,
-  connectLimit,
-  createLookup,
-  preconnect,
-  proxyFromEnvironment,
-  proxyVariable,
-} from './connect.ts'
+import { connectLimit, createLookup, preconnect } from './connect.ts'
 import type { HttpRequest, HttpResponse } from './messages.ts'
+import { bypassesProxy, proxyFromEnvironment, proxyVariable } from './proxy.ts'
 import { classifyError, type TransportError } from './transport-error.ts'
 import type { ConnectionPools, sendOnce } from './undici.ts'
 
-export { bypassesProxy, proxyFromEnvironment }
+export { bypassesProxy, proxyFromEnvironment, proxyVariable }
 
 export interface HttpClientOptions
   extends Pick<ServiceHost, 'env' | 'runtime' | 'clock' | 'random' | 'beforeRequests'> {
@@ -68,9 +62,9 @@ export interface HttpClient {
 export async function createHttpClient(clientOptions: HttpClientOptions): Promise<HttpClient> {
   const { env, runtime, clock, interrupted, isLoopback } = clientOptions
   const certificates = await parseCertificates(clientOptions.authorities, clientOptions.authoritiesOrigin)
-  const proxy = proxyFromEnvironment(env)
+  /** Returns the host of the proxy for a URL. Throws a usage error for an invalid address of the proxy. */
   const proxyOf = (url: URL) =>
-    isLoopback(url.hostname) || bypassesProxy(url, env) ? undefined : proxy?.host
+    isLoopback(url.hostname) || bypassesProxy(url, env) ? undefined : proxyFromEnvironment(env)?.host
   let transportPromise: Promise<Transport> | undefined
   let retryCount = 0
   const closing = new AbortController()
@@ -102,8 +96,9 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     const credential: Record<string, string> =
       request.credential === 'token' && token !== undefined ? { 'x-api-token': token } : {}
     const headers = { ...request.headers, ...credential, 'accept-encoding': 'gzip' }
+    const proxy = proxyOf(url)
     // The start of the upload is observed only where it decides whether the request may have been applied.
-    const isObserved = request.isChange || proxyOf(url) !== undefined
+    const isObserved = request.isChange || proxy !== undefined
     let began = !isObserved
     const markBegun = () => {
       began = true
@@ -125,9 +120,10 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
         node: runtime.node,
         operation: request.operation,
         host: url.host,
-        proxy: proxyOf(url),
+        proxy,
         proxyVariable: proxyVariable(env),
-        began,
+        // A request without a body has no upload to observe.
+        began: began || (request.body === undefined && pool.isConnected()),
         limit,
         nameOf: clientOptions.nameOf,
       })
@@ -164,6 +160,8 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
 
   return {
     async send(request, options) {
+      // The error of a wrong proxy comes before anything is loaded.
+      proxyOf(new URL(request.url))
       transportPromise ??= openTransport(new URL(request.url))
       const transport = await transportPromise
       for (let attempts = 1; ; attempts++) {

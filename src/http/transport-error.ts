@@ -1,5 +1,6 @@
 import { type ErrorDetails, MergeqError } from '../errors.ts'
 import { notLoopbackCode } from './connect.ts'
+import { ProxyConnectionError } from './proxy.ts'
 
 /** Why an attempt failed, and how far it got (docs/reference/network.md, "Kinds of failure"). */
 export interface TransportError {
@@ -28,8 +29,6 @@ interface Errno {
   /** `getaddrinfo` for an error of the DNS lookup, whatever its code is. */
   readonly syscall?: string
   readonly message?: string
-  readonly hostname?: string
-  readonly port?: number
   readonly cause?: unknown
   readonly errors?: readonly unknown[]
 }
@@ -77,10 +76,14 @@ const notSent = (
 /** The text of the error itself is never shown. */
 export function classifyError(error: unknown, info: RequestInfo): TransportError {
   const cause = innermostError(error)
+  const isAtProxy = error instanceof ProxyConnectionError
   const [, proxyStatus] = /Proxy response \((\d+)\)/.exec(cause.message ?? '') ?? []
   const failure =
     proxyStatus === undefined
-      ? (failureOfWebAssembly(cause) ?? failureToConnect(cause, info) ?? failureAfterwards(cause, info))
+      ? (failureOfWebAssembly(cause) ??
+        failureToConnect(cause, info, isAtProxy) ??
+        failureOfTls(cause, info, isAtProxy) ??
+        failureAfterwards(cause, info))
       : proxyRefusal(proxyStatus, info)
   const { kind = 'unavailable', message, retryable = true, ...details } = failure
   const { host, operation } = info
@@ -124,56 +127,70 @@ const failureOfWebAssembly = ({ message = '' }: Errno): Failure | undefined =>
       }
     : undefined
 
-/** The failure of a lookup, a connection or its TLS; undefined for every other failure. */
+/**
+ * The failure of a lookup or a connection; undefined for every other failure. Where there is a proxy, these are the
+ * lookup of its name and the connection to it.
+ *
+ * @param isAtProxy whether the time for the connection to the proxy was over, not for TLS through it
+ */
 function failureToConnect(
-  { name, code = '', syscall, hostname, port }: Errno,
+  { code = '', syscall }: Errno,
   info: RequestInfo,
+  isAtProxy: boolean,
 ): Failure | undefined {
-  const { host, proxy, began, node, nameOf } = info
-  const isProxyError =
-    proxy !== undefined &&
-    (hostname === proxy.replace(/:\d+$/, '') || String(port) === proxy.split(':').at(-1))
-  const peer = isProxyError ? `the ${proxyName(info)}` : host
-  const peerName = isProxyError ? `The ${proxyName(info)}` : host
-  const proxyHint = isProxyError ? { hint: checkProxy(info) } : {}
+  const { host, proxy, began } = info
+  const hasProxy = proxy !== undefined
+  const peer = hasProxy ? `the ${proxyName(info)}` : host
+  const peerName = hasProxy ? `The ${proxyName(info)}` : host
+  const details = (failedStep: 'dns' | 'connection') =>
+    hasProxy ? ({ hint: checkProxy(info), failedStep: 'proxy' } as const) : { failedStep }
   if (syscall === 'getaddrinfo')
-    return notSent(`The host name of ${peer} could not be resolved (DNS)`, {
-      ...proxyHint,
-      failedStep: 'dns',
-    })
-  if (code === 'ECONNREFUSED')
-    return notSent(`${peerName} refused the connection`, {
-      ...proxyHint,
-      failedStep: isProxyError ? 'proxy' : 'connection',
-    })
+    return notSent(`The host name of ${peer} could not be resolved (DNS)`, details('dns'))
+  if (code === 'ECONNREFUSED') return notSent(`${peerName} refused the connection`, details('connection'))
   if (code === notLoopbackCode)
     return notSent(`${host} leads to another machine, not to this one`, {
       hint: `Check the hosts file, or use 127.0.0.1 in the base URL. ${nothingSent}`,
       retryable: false,
       failedStep: 'dns',
     })
-  if (code === 'UND_ERR_CONNECT_TIMEOUT' || (!began && unreachable.test(code)))
-    return notSent(`${peerName} could not be reached`, proxyHint)
-  const badTls = { retryable: false, failedStep: 'tls' } as const
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' || name === 'SecureProxyConnectionError')
-    return notSent(`The certificate of ${host} is for a different host name`, {
-      ...badTls,
-      hint: `Check the base URL. ${nothingSent}`,
-    })
+  const isTooLate = code === 'UND_ERR_CONNECT_TIMEOUT' && (isAtProxy || !hasProxy)
+  if (!isTooLate && (began || !unreachable.test(code))) return undefined
+  return notSent(`${peerName} could not be reached`, hasProxy ? { hint: checkProxy(info) } : {})
+}
+
+/**
+ * The failure of TLS; undefined for every other failure.
+ *
+ * @param isAtProxy whether the proxy itself is spoken to by TLS, and that failed
+ */
+function failureOfTls({ code = '' }: Errno, info: RequestInfo, isAtProxy: boolean): Failure | undefined {
+  const { host, node, nameOf } = info
+  const peer = isAtProxy ? `the ${proxyName(info)}` : host
+  const badTls = { retryable: false, failedStep: isAtProxy ? 'proxy' : 'tls' } as const
+  const check = (hint: string) => ({
+    ...badTls,
+    hint: isAtProxy ? checkProxy(info) : `${hint} ${nothingSent}`,
+  })
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return notSent(`The certificate of ${peer} is for a different host name`, check('Check the base URL.'))
   if (noTls.test(code))
-    return notSent(`The server at ${host} speaks no TLS (https)`, {
-      ...badTls,
-      hint: `Check the base URL: its port may be for plain http. ${nothingSent}`,
-    })
+    return notSent(
+      `${isAtProxy ? `The ${proxyName(info)}` : `The server at ${host}`} speaks no TLS (https)`,
+      check('Check the base URL: its port may be for plain http.'),
+    )
   const systemStore = hasSystemStore(node)
     ? ', or use the system certificate store: NODE_OPTIONS=--use-system-ca'
     : ''
   if (badCertificate.test(code))
-    return notSent(`The certificate of ${host} is not trusted (${code})`, {
+    return notSent(`The certificate of ${peer} is not trusted (${code})`, {
       ...badTls,
       hint: `If your network uses its own certificate authority, add it with ${nameOf('caFile')} <pem> or NODE_EXTRA_CA_CERTS${systemStore}. ${nothingSent}`,
     })
-  return failedTls.test(code) ? notSent(`TLS with ${host} failed (${code})`, badTls) : undefined
+  if (!failedTls.test(code)) return undefined
+  return notSent(
+    `TLS with ${peer} failed (${code})`,
+    isAtProxy ? { ...badTls, hint: checkProxy(info) } : badTls,
+  )
 }
 
 /** The failure of a request on a connection that was open, or about to be. */

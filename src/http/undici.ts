@@ -8,13 +8,7 @@ import Agent from 'undici/lib/dispatcher/agent.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js'
 import type { Environment } from '../host/host.ts'
-import {
-  bypassesProxy,
-  connectLimit,
-  createLookup,
-  type Preconnect,
-  proxyFromEnvironment,
-} from './connect.ts'
+import { connectLimit, createLookup, type Preconnect } from './connect.ts'
 import {
   decompress,
   type HttpRequest,
@@ -23,6 +17,7 @@ import {
   readBody,
   responseTooLargeError,
 } from './messages.ts'
+import { bypassesProxy, ProxyConnectionError, proxyAuthorization, proxyFromEnvironment } from './proxy.ts'
 import { timeLimitCode } from './transport-error.ts'
 
 /** The longest pause between two pieces of an upload, in milliseconds. */
@@ -193,6 +188,8 @@ interface ConnectionPool {
   /** Permits one more connection to the proxy. */
   allow(): void
   received(): number
+  /** Whether a connection through the proxy to the service was opened. */
+  isConnected(): boolean
   close(): Promise<void>
 }
 
@@ -214,20 +211,24 @@ export function createConnectionPools(
     ...(secureContext === undefined ? {} : { secureContext }),
   }
   const options = { connect, maxHeaderSize, bodyTimeout: idleLimit, headersTimeout: 0 }
-  const proxy = proxyFromEnvironment(env)
   const sharedPools = new Map<boolean, ConnectionPool>()
-  const createPool = (isDirect: boolean): ConnectionPool => {
+  const createPool = (proxy: URL | undefined): ConnectionPool => {
     const sockets = trackSockets()
     let allowed = 0
+    let isConnected = false
+    const markConnected = () => {
+      isConnected = true
+    }
     const agent =
-      isDirect || proxy === undefined
+      proxy === undefined
         ? new Agent({
             ...options,
             connect: trackedConnector({ ...connect, lookup: createLookup(isLoopback) }, sockets, preconnect),
           })
         : new ProxyAgent({
             ...options,
-            uri: proxy.href,
+            uri: proxy.origin,
+            ...authorizationOf(proxy),
             requestTls: connect,
             proxyTls: connect,
             // The proxy agent calls `connect` of this pool; only the main module of undici adds that method.
@@ -236,10 +237,16 @@ export function createConnectionPools(
                 new Pool(origin, { connect: limitedConnector(connect, sockets, () => allowed-- > 0) }),
                 { connect: connectBy },
               ),
+            factory: (origin, { connect, ...others }: Pool.Options) =>
+              new Pool(origin, {
+                ...others,
+                connect: observedConnector(connect as Connector, markConnected),
+              }),
           })
     return {
       dispatcher: agent,
       received: sockets.received,
+      isConnected: () => isConnected,
       allow() {
         allowed++
       },
@@ -252,7 +259,8 @@ export function createConnectionPools(
   return {
     poolFor(url, isFresh) {
       const isDirect = isLoopback(url.hostname) || bypassesProxy(url, env)
-      const pool = (isFresh ? undefined : sharedPools.get(isDirect)) ?? createPool(isDirect)
+      const shared = isFresh ? undefined : sharedPools.get(isDirect)
+      const pool = shared ?? createPool(isDirect ? undefined : proxyFromEnvironment(env))
       if (!isFresh) sharedPools.set(isDirect, pool)
       pool.allow()
       return pool
@@ -262,6 +270,12 @@ export function createConnectionPools(
       await Promise.all([...sharedPools.values()].map(pool => pool.close()))
     },
   }
+}
+
+/** The login of a proxy, which undici would not send without a password. */
+const authorizationOf = (proxy: URL): { readonly token?: string } => {
+  const token = proxyAuthorization(proxy)
+  return token === undefined ? {} : { token }
 }
 
 /** Counts the bytes that sockets receive, and destroys those that are open. */
@@ -319,8 +333,18 @@ const limitedConnector =
       callback(error, null)
       return
     }
-    connect(options, (...result) => {
-      sockets.add(result[1])
-      callback(...result)
+    connect(options, (error, socket) => {
+      sockets.add(socket)
+      if (error === null) callback(null, socket)
+      else callback(new ProxyConnectionError('no connection to the proxy', { cause: error }), null)
     })
   }
+
+/** Returns a connector that reports each connection that it opens. */
+const observedConnector =
+  (connect: Connector, onConnect: () => void): Connector =>
+  (options, callback) =>
+    connect(options, (...result) => {
+      if (result[0] === null) onConnect()
+      callback(...result)
+    })

@@ -45,8 +45,11 @@ const tsv = (columns: readonly Column[], rows: readonly JsonObject[], color: boo
 const ndjson = (records: readonly JsonObject[]): string =>
   records.map(record => `${stringifyJson(record)}\n`).join('')
 
-/** Matches the beginning of a spreadsheet formula. */
-const formulaPrefix = /^[=+\-@\t\r]/
+/**
+ * Matches the beginning of a spreadsheet formula. In a Japanese environment Excel also reads the full-width signs
+ * (issue 1088 of OWASP/www-community).
+ */
+const formulaPrefix = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/
 
 /**
  * Returns RFC 4180 lines that end with CRLF. A leading apostrophe disables spreadsheet formulas; numbers

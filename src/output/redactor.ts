@@ -1,10 +1,13 @@
-import { minSecretLength } from '../domain/limits.ts'
+import { maxTokenLength, minSecretLength } from '../domain/limits.ts'
 
 const placeholder = '[REDACTED]'
 
 /** Replaces secrets in all output: as text and in base64. Each character may be percent-encoded or escaped in JSON. */
 export interface Redactor {
-  /** Adds a secret to redact from now on. A secret of less than 8 characters is ignored. */
+  /**
+   * Adds a secret to redact from now on. Ignored are secrets of less than 8 characters, and of more than a token
+   * has.
+   */
   hide(secret: string): void
   /** Valid JSON stays valid. */
   redact(text: string): string
@@ -22,23 +25,55 @@ function formsOf(secret: string): readonly string[] {
 const hexPattern = (digits: string): string =>
   digits.replace(/[a-f]/g, digit => `[${digit}${digit.toUpperCase()}]`)
 
+/** The characters that JSON may have with a backslash before them. */
+const mayBeQuoted = /["/\\]/
+
+/** With digits in lower case. */
+const percentEncoded = (character: string): string =>
+  Buffer.from(character).toString('hex').replace(/../g, '%$&')
+
+/** With digits in lower case. */
+const jsonEscaped = (character: string): string =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+
 /** Returns a pattern for a UTF-16 unit in each spelling. Each has a limited length, so that a search takes linear time. */
 function characterPattern(character: string): string {
   const plain = character.replace(/\W/, '\\$&')
-  const percent = Buffer.from(character)
-    .toString('hex')
-    .replace(/../g, byte => `%${hexPattern(byte)}`)
-  const quoted = /["/\\]/.test(character) ? `\\\\?${plain}` : plain
-  const jsonEscape = hexPattern(character.charCodeAt(0).toString(16).padStart(4, '0'))
-  return `(?:${quoted}|${percent}|\\\\u${jsonEscape})`
+  const quoted = mayBeQuoted.test(character) ? `\\\\?${plain}` : plain
+  return `(?:${quoted}|${hexPattern(percentEncoded(character))}|\\${hexPattern(jsonEscaped(character))})`
 }
 
-/** Returns a pattern for the first `length` characters of each form of secrets. */
-const secretPattern = (secrets: Iterable<string>, length = Number.POSITIVE_INFINITY): RegExp => {
-  const forms = new Set([...secrets].flatMap(formsOf).map(form => form.slice(0, length)))
-  // The longest first: a shorter one can be its beginning.
-  const sorted = [...forms].sort((a, b) => b.length - a.length)
-  return new RegExp(sorted.map(form => form.split('').map(characterPattern).join('')).join('|'), 'g')
+/** The number of characters of a form that a pattern looks for: a pattern of all of them could be too large. */
+const beginningLength = 3
+
+/** Returns a pattern for the beginning of each form. */
+const beginningPattern = (forms: readonly string[]): RegExp => {
+  const beginnings = new Set(forms.map(form => form.slice(0, beginningLength)))
+  const patterns = [...beginnings].map(text => text.split('').map(characterPattern).join(''))
+  return new RegExp(patterns.join('|'), 'g')
+}
+
+/** Returns where each spelling of a UTF-16 unit that begins at an index of a text ends. */
+function endsOfCharacter(character: string, text: string, start: number): readonly number[] {
+  const ends: number[] = []
+  const first = text[start]
+  if (first === character) ends.push(start + 1)
+  if (first === '\\' && text[start + 1] === character && mayBeQuoted.test(character)) ends.push(start + 2)
+  if (first !== '%' && first !== '\\') return ends
+  for (const spelling of [percentEncoded(character), jsonEscaped(character)])
+    if (text.slice(start, start + spelling.length).toLowerCase() === spelling)
+      ends.push(start + spelling.length)
+  return ends
+}
+
+/** Returns where a form that begins at an index of a text ends, or -1. */
+function endOfForm(form: string, text: string, start: number): number {
+  let ends: readonly number[] = [start]
+  for (let index = 0; index < form.length && ends.length > 0; index++) {
+    const next = ends.flatMap(end => endsOfCharacter(form.charAt(index), text, end))
+    ends = next.length > 1 ? [...new Set(next)] : next
+  }
+  return Math.max(-1, ...ends)
 }
 
 /** Returns what replaces a secret: a single backslash before the placeholder would escape it. */
@@ -50,21 +85,29 @@ function placeholderAt(index: number, text: string): string {
 
 export function createRedactor(): Redactor {
   const secrets = new Set<string>()
-  // The whole pattern takes some milliseconds to create: most texts have not even the beginning of a secret.
-  let [beginning, whole]: readonly (RegExp | undefined)[] = []
+  let forms: readonly string[] = []
+  let beginning: RegExp | undefined
   const redact = (text: string): string => {
     if (secrets.size === 0) return text
-    beginning ??= secretPattern(secrets, 3)
-    if (text.search(beginning) < 0) return text
-    whole ??= secretPattern(secrets)
-    return text.replace(whole, (_, index: number) => placeholderAt(index, text))
+    beginning ??= beginningPattern(forms)
+    let [result, from] = ['', 0]
+    beginning.lastIndex = 0
+    for (let found = beginning.exec(text); found !== null; found = beginning.exec(text)) {
+      const { index } = found
+      const end = Math.max(...forms.map(form => endOfForm(form, text, index)))
+      beginning.lastIndex = Math.max(end, index + 1)
+      if (end < 0) continue
+      result += text.slice(from, index) + placeholderAt(index, text)
+      from = end
+    }
+    return from === 0 ? text : result + text.slice(from)
   }
   return {
     hide(secret) {
-      if (secret.length < minSecretLength || secrets.has(secret)) return
+      if (secret.length < minSecretLength || secret.length > maxTokenLength || secrets.has(secret)) return
       secrets.add(secret)
+      forms = [...new Set([...secrets].flatMap(formsOf))]
       beginning = undefined
-      whole = undefined
     },
     redact,
     redactBytes(bytes) {

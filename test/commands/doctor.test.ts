@@ -238,6 +238,15 @@ describe('what the checks find', () => {
     expect((await doctor({ env })).row('proxy')).toMatchObject({ result, found })
   })
 
+  test('a malformed proxy is a failure, and the service is checked if it is reached without it', async () => {
+    const { code, row } = await doctor({ env: { HTTPS_PROXY: 'http://me:se#cret@proxy.example:3128' } })
+    expect(code).toBe(21)
+    expect(row('proxy')?.fix).toMatch(/^Set HTTPS_PROXY to a URL .*, write %25 for %/)
+    expect(row('service')?.result).toBe('pass')
+    const env = { HTTPS_PROXY: 'proxy.example:', MERGEQ_BASE_URL: 'https://mergeq.invalid/v1' }
+    expect((await doctor({ env })).row('DNS')?.found).toBe('skipped: the proxy check failed')
+  })
+
   const overall = (type: string, text: string) =>
     JSON.stringify({ overallStatus: { type, overallStatusDescription: text } })
   test.each([

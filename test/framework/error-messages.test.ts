@@ -417,6 +417,14 @@ describe('success', () => {
     for (const body of ['', 'OK', '[]']) await expectInvalid(words, operation, 200, body)
   })
 
+  test.each(readsOfJson)('a JSON value that is no object is named for %s', async (words, operation) => {
+    const values = { '[]': '[]', ' null\n': 'null', '[{}]': 'a list', '"OK"': 'a string', '5': 'a number' }
+    for (const [body, name] of Object.entries(values))
+      expect(await expectInvalid(words, operation, 200, body)).toContain(
+        `: the body is not a JSON object but ${name}.\n`,
+      )
+  })
+
   test.each([page, '  <html>', '\uFEFF<HTML lang="de">', '<?xml version="1.0"?><html/>'])(
     'the web page %j is not the service',
     async body => {

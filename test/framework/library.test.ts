@@ -28,6 +28,27 @@ test('with MERGEQ_READ_ONLY in the environment a change is refused, and a read i
   expect(requests.map(({ path }) => path)).toEqual(['/v1/getQueue'])
 })
 
+test('a malformed proxy is a usage error that names its variable, unless the environment is left out', async () => {
+  const env = { ...nodeHost.env, HTTPS_PROXY: 'http://someone:s3#cret@proxy.acme.test:3128' }
+  const options = { baseUrl: 'https://queue.acme.test:1/v1', retries: 0 }
+  const { client } = await clientOf(ok, options, { ...nodeHost, env })
+  const error: unknown = await client.getQueue().catch(failure => failure)
+  expect(error).toMatchObject({ exit: 2, message: 'The value of HTTPS_PROXY is not an http or https URL.' })
+  expect(JSON.stringify(error)).not.toMatch(/s3|cret|someone/)
+  const bare = await clientOf(ok, { ...options, baseUrl: 'https://127.0.0.1:1/v1' }, { ...nodeHost, env })
+  await expect(bare.client.getQueue()).rejects.toMatchObject({ exit: 7 })
+})
+
+test('a byte order mark before a token is removed, and a token that is too long is not shown', async () => {
+  const answer = ({ headers }: Seen) => ({ status: 400, body: `not ${headers['x-api-token']}` })
+  const { client, requests } = await clientOf(answer, { token: `\uFEFF${token}\n` })
+  await expect(client.getQueue()).rejects.toMatchObject({ message: expect.stringContaining('[REDACTED]') })
+  expect(requests.map(({ headers }) => headers['x-api-token'])).toEqual([token])
+  expect(() => createHostClient({ token: 'x'.repeat(20_000) }, nodeHost)).toThrow(
+    /^createClient: token: Invalid token \(option\): it is longer than 4096 characters\.$/,
+  )
+})
+
 test('there is a method for each operation and an iterator for each list, and docs/library.md names the others', () => {
   const names = operations.map(({ route }) =>
     route.replace(/^.*\//, '').replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()),

@@ -194,6 +194,85 @@ describe('proxies', () => {
     },
   )
 
+  testWith('openssl')('an @ in the password of the proxy belongs to it', async () => {
+    const { proxy, setting } = await proxied({ login: 'us:p@ss' })
+    await run('queue get', { code: 0 }, setting({ HTTPS_PROXY: `us:p@ss@${proxy.host}` }))
+    expect(proxy.connectRequests).toHaveLength(1)
+  })
+
+  testWith('openssl')('a user name without a password is sent', async () => {
+    const { proxy, setting } = await proxied({ login: 'apikey:' })
+    await run('queue get', { code: 0 }, setting({ HTTPS_PROXY: `http://apikey@${proxy.host}` }))
+    expect(proxy.connectRequests).toHaveLength(1)
+  })
+
+  const malformed = 'http://someone:s3#cret@proxy.acme.test:3128'
+  test.each(['queue get', 'pr submit 7', 'metrics', 'flaky list --org acme', 'api status'])(
+    'with a malformed address nothing is sent: %s',
+    async line => {
+      stubHostNames({})
+      const env = { MERGEQ_BASE_URL: `https://${name}/v1`, https_proxy: malformed }
+      const { out, err } = await run(line, { code: 2, names: ['https_proxy'] }, { env })
+      expect(out).toBe('')
+      expect(err).toMatch(
+        /^mergeq: The value of https_proxy is not an http or https URL\.\n {2}Set https_proxy/,
+      )
+      expect(err).not.toMatch(/someone|s3|cret|proxy\.acme/)
+      expect(vi.mocked(dns.lookup).mock.calls).toEqual([])
+    },
+  )
+
+  test('a malformed address is no matter where no proxy is used', async () => {
+    const service = kept(await startTestServer({ answer: good }))
+    const env = { MERGEQ_BASE_URL: service.baseUrl(), HTTPS_PROXY: malformed }
+    await run('queue get', { code: 0 }, { env })
+    const direct = {
+      MERGEQ_BASE_URL: `https://${name}:${closedPort}/v1`,
+      HTTPS_PROXY: malformed,
+      NO_PROXY: name,
+    }
+    stubHostNames(names)
+    await run(`queue get ${noRetries}`, { code: 7, names: [name] }, { env: direct })
+    await run('queue get --dry-run', { code: 0 }, { env: { ...direct, NO_PROXY: '' } })
+  })
+
+  testWith('openssl')('a proxy without a trusted certificate is named, not the service', async () => {
+    const other = createCertificateAuthority(folder, 'other')
+    for (const [tls, said] of [
+      [other.issue('DNS:localhost'), /certificate of the proxy localhost:\d+ \(HTTPS_PROXY\) is not trusted/],
+      [
+        (await secured()).authority.issue('DNS:elsewhere.test'),
+        /of the proxy .* is for a different host name/,
+      ],
+      [undefined, /^mergeq: The proxy localhost:\d+ \(HTTPS_PROXY\) speaks no TLS \(https\)\./],
+    ] as const) {
+      const { proxy, setting } = await proxied(tls === undefined ? {} : { tls })
+      stubHostNames({ localhost: ['127.0.0.1'] })
+      const HTTPS_PROXY = `https://localhost:${proxy.port}`
+      const { err } = await run('queue get', { code: 7 }, setting({ HTTPS_PROXY }))
+      expect(err).toMatch(said)
+      expect(err).not.toContain('retrying')
+    }
+  })
+
+  testWith('openssl')(
+    'a service that closes the connection behind the proxy is named, not the proxy',
+    async () => {
+      const { authority } = await secured()
+      const tls = authority.issue(`DNS:${name}`)
+      const service = kept(await startTestServer({ tls, answer: () => 'reset' }))
+      const proxy = kept(await startTestProxy({ routes: new Map([[`${name}:443`, service.port]]) }))
+      stubHostNames({})
+      const env = { MERGEQ_BASE_URL: `https://${name}/v1`, HTTPS_PROXY: `http://${proxy.host}` }
+      for (const line of ['metrics', 'queue get']) {
+        const { err } = await run(`${line} ${noRetries}`, { code: 7 }, { ...trusting(authority), env })
+        expect(err).toContain(
+          `mergeq: The connection to ${name} was closed before the response was complete.`,
+        )
+      }
+    },
+  )
+
   const refused = (status: string) =>
     `HTTP/1.1 ${status}\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n`
   const failures: readonly (readonly [what: string, connections: number, reply: string])[] = [

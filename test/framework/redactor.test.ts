@@ -27,6 +27,15 @@ test('bytes beside a token stay as they were, also if they are no UTF-8', () => 
   expect(redactor.redactBytes(around(token))).toEqual(around('[REDACTED]'))
 })
 
+test('a text that is too long for a token is not searched for, and every token is', () => {
+  const many = createRedactor()
+  const tokens = ['x', '/', '\u20AC', '\u201C'].map(character => character.repeat(4_096))
+  for (const secret of [...tokens, 'y'.repeat(4_097)]) many.hide(secret)
+  expect(many.redact(`${tokens.join(' ')} ${'y'.repeat(4_097)}`)).toBe(
+    `${tokens.map(() => '[REDACTED]').join(' ')} ${'y'.repeat(4_097)}`,
+  )
+})
+
 test.each(['\\\\', '\\\\\\\\', '\\n', '\\"', '\\\\\\"'])('JSON stays valid after %s', before => {
   const { title } = JSON.parse(redactor.redact(`{"title":"${before}${token}\\\\"}`))
   expect(title).toMatch(/\[REDACTED\]\\$/)

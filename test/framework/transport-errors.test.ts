@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ProxyConnectionError } from '../../src/http/proxy.ts'
 import { classifyError } from '../../src/http/transport-error.ts'
 
 const read = {
@@ -84,6 +85,38 @@ test.each([
   expect([error.details.sentState, error.message]).toEqual([sent, message])
   expect(error.details.hint?.includes('Nothing was sent')).toBe(sent === 'not-sent')
 })
+
+test.each(['proxy.example', '[fd00::1]:3128', 'proxy.example:3128'])(
+  'whatever the port and the kind of the address, the proxy %s is named, not the service',
+  proxy => {
+    const info = { ...read, proxy, began: false }
+    const said = (error: object) => classifyError(Object.assign(new Error(), error), info).error.message
+    const name = `proxy ${proxy} (HTTPS_PROXY)`
+    expect(said({ code: 'ECONNREFUSED', port: 80 })).toBe(`The ${name} refused the connection.`)
+    expect(said({ code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname: 'fd00::1' })).toBe(
+      `The host name of the ${name} could not be resolved (DNS).`,
+    )
+    expect(said({ code: 'EHOSTUNREACH' })).toBe(`The ${name} could not be reached.`)
+    const through = `Could not connect to queue.example through the ${name}.`
+    expect(said({ code: 'UND_ERR_CONNECT_TIMEOUT' })).toBe(through)
+    const atProxy = (code: string) => {
+      const cause = Object.assign(new Error(), { code })
+      return classifyError(new ProxyConnectionError('failed', { cause }), info)
+    }
+    const messages = {
+      UND_ERR_CONNECT_TIMEOUT: `The ${name} could not be reached.`,
+      ERR_TLS_CERT_ALTNAME_INVALID: `The certificate of the ${name} is for a different host name.`,
+      SELF_SIGNED_CERT_IN_CHAIN: `The certificate of the ${name} is not trusted (SELF_SIGNED_CERT_IN_CHAIN).`,
+      ERR_SSL_WRONG_VERSION_NUMBER: `The ${name} speaks no TLS (https).`,
+      ERR_SSL_X: `TLS with the ${name} failed (ERR_SSL_X).`,
+      ECONNRESET: through,
+    }
+    for (const [code, message] of Object.entries(messages)) {
+      expect(atProxy(code).error.message).toBe(message)
+      expect(atProxy(code).error.details.hint).not.toContain('base URL')
+    }
+  },
+)
 
 test.each([
   { code: 'ECONNREFUSED', port: 3128 },

@@ -50,19 +50,19 @@ describe('a list of targets in any pieces', () => {
     )
   })
 
-  test('has one target per line, with any white space around it', async () => {
+  test('has one target per line, with spaces around it, and lines that end with LF or CRLF', async () => {
     const target = fc
       .string({ minLength: 1, unit: anyCharacter })
-      .map(text => text.replace(/[\0\n]/g, ''))
-      .filter(text => /^[^\t\r \uFEFF[](?:.*[^\t\r ])?$/su.test(text))
-    const row = fc.tuple(fc.constantFrom('', ' ', '\t'), target, fc.constantFrom('', ' ', '\r', ' \t\r'))
-    const blank = fc.constantFrom('', '\r', '  ', '\t')
+      .map(text => text.replace(/[\0-\x1f\x7f-\x9f]/g, ''))
+      .filter(text => /^[^ \uFEFF[\]{}"](?:.*[^ ])?$/su.test(text))
+    const row = fc.tuple(fc.constantFrom('', ' '), target, fc.constantFrom('\n', ' \n', '\r\n', '  \r\n'))
+    const blank = fc.constantFrom('\n', '\r\n', '  \n', '\t\n')
     const written = fc.array(fc.oneof(row, blank), { minLength: 1 }).filter(rows => rows.some(Array.isArray))
     await fc.assert(
       fc.asyncProperty(written, sizes, fc.boolean(), fc.boolean(), async (rows, cut, bom, last) => {
-        const text = rows.map(one => (Array.isArray(one) ? one.join('') : one)).join('\n')
+        const text = rows.map(one => (Array.isArray(one) ? one.join('') : one)).join('')
         const targets = rows.flatMap(one => (Array.isArray(one) ? [one[1]] : []))
-        const input = `${bom ? '\uFEFF' : ''}${text}${last ? '\n' : ''}`
+        const input = `${bom ? '\uFEFF' : ''}${last ? text : text.replace(/\r?\n$/, '')}`
         expect(await encode(input, 'lines', cut)).toBe(asJson(targets))
       }),
       runs,
@@ -86,12 +86,13 @@ describe('a list of targets in any pieces', () => {
 
 describe('a list of targets', () => {
   test.each([
-    ['a carriage return inside', 'a\rb\n', ['a\rb']],
     [
       'names that begin with a bracket',
-      '[slug].tsx\n[[...all]]/page.tsx\n',
-      ['[slug].tsx', '[[...all]]/page.tsx'],
+      '[slug].tsx\n[[...all]]/page.tsx\n[locale]\n',
+      ['[slug].tsx', '[[...all]]/page.tsx', '[locale]'],
     ],
+    ['brackets and quotes inside', 'a{b}\na"b"\n"a"b\n', ['a{b}', 'a"b"', '"a"b']],
+    ['a mark before each of several files', '\uFEFFa\n\uFEFF b\n', ['a', 'b']],
     // Each two have the same hash.
     [
       'targets of one hash',
@@ -126,6 +127,21 @@ describe('a list of targets', () => {
     ['lines', '["a","b"]', /line 1 looks like JSON/],
     ['lines', '[\n  "a"\n]\n', /line 1 looks like JSON/],
     ['lines', 'a\n[ "b"]', /line 2 looks like JSON/],
+    ['lines', 'a\n  [\n', /line 2 looks like JSON/],
+    ['lines', '{\n  "tasks": [],\n  "projects": ["app"]\n}\n', /line 1 looks like JSON/],
+    ['lines', 'a\n{"target":"b"}\n', /line 2 looks like JSON/],
+    ['lines', '\uFEFF{', /line 1 looks like JSON/],
+    ...['{', '[', ']', '],', '}', '},', '  },', '"a"', '  "a",', '"', '""', '[]', '[1]', '[["a"]]'].map(
+      line => ['lines', `a\n${line}\nb`, /line 2 looks like JSON/] as const,
+    ),
+    ['lines', 'a\nb\rc\n', /line 2 contains a carriage return/],
+    ['lines', 'a\nb\r\r\n', /line 2 contains a carriage return/],
+    ['lines', 'a\nb\r', /line 2 contains a carriage return/],
+    ...['a\tb', '\ta', 'a\t'].map(line => ['lines', `${line}\n`, /line 1 contains a tab/] as const),
+    ['lines', '\u001B[32m//a:b\u001B[0m\n', /line 1 contains the control character U\+001B/],
+    ...['\u0001', '\u001F', '\u007F', '\u0080', '\u009B', '\u009F'].map(
+      control => ['lines', `a\nb${control}c\n`, /line 2 contains the control character U\+00/] as const,
+    ),
     ['lines', Buffer.from('\uFEFF//a\n', 'utf16le'), /targets are encoded as UTF-16, not UTF-8/],
     ['json', '["a",\n3]', /^--from-json: line 2 is not a JSON array of strings/],
     ['json', '["a"', /ends before the end of the array/],

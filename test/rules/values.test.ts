@@ -318,14 +318,16 @@ describe('a token', () => {
   test.each([
     ['tok_x\n', 'tok_x'],
     ['\r\n\t tok_x \v\f', 'tok_x'],
+    ['\uFEFFtok_x', 'tok_x'],
+    [' \uFEFF\n tok_x\r\n', 'tok_x'],
     ['!~', '!~'],
     [longest, longest],
-  ])('is trimmed of ASCII white space: %j', (typed, value) => {
+  ])('is trimmed of ASCII white space, and of a mark before it: %j', (typed, value) => {
     expect(parseToken(typed, 'MERGEQ_TOKEN').value).toBe(value)
   })
 
   test.each([
-    ['a BOM', '\uFEFFtok_secret', 'U+FEFF at position 1'],
+    ['a BOM inside', '\uFEFFtok\uFEFFsecret', 'U+FEFF at position 5'],
     ['a space', 'tok secret', 'a space at position 4'],
     ['a non-breaking space', 'tok\u00A0secret', 'U+00A0 at position 4'],
     ['a line break', '  tok\nsecret', 'U+000A at position 6'],

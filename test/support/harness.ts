@@ -140,6 +140,10 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
   }
   const bytes = (text: string | Uint8Array) =>
     typeof text === 'string' ? new TextEncoder().encode(text) : text
+  const readFile = async (path: string) => {
+    const text = fileAt(path)
+    return text === undefined ? undefined : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes(text))
+  }
   const variables = {
     MERGEQ_TOKEN: 'test-token',
     LANG: 'C.UTF-8',
@@ -200,12 +204,8 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         if (text === undefined) throw Object.assign(new Error(`no such file: ${path}`), { code: 'ENOENT' })
         yield bytes(text)
       },
-      read: async path => {
-        const text = fileAt(path)
-        return text === undefined
-          ? undefined
-          : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes(text))
-      },
+      read: readFile,
+      readOnce: readFile,
       exists: async path => fileAt(path) !== undefined,
       list,
       listBelow: list,

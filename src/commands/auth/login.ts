@@ -8,12 +8,13 @@ import { storeFile, updateTokens } from '../../config/store.ts'
 import {
   defaultOrigin,
   describeTokenOwner,
+  isBlankToken,
   isTokenVariableEmpty,
   maxTokenFileSize,
   parseToken,
 } from '../../config/token.ts'
 import { joinCommandLine } from '../../domain/suggested-command.ts'
-import { readText } from '../../domain/values/text.ts'
+import { readWholeText } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
 import { describeVerification, readOrigin, verifyToken } from './service.ts'
 
@@ -50,7 +51,7 @@ async function askForToken(origin: string, cli: Cli): Promise<string> {
     )
   for (const line of tokenSource(origin)) await logger.info(line)
   const typed = (await host.input.ask(`API token for ${origin} (not shown): `, true)) ?? ''
-  if (typed.trim() === '')
+  if (isBlankToken(typed))
     throw usageError('No token was entered; nothing was stored.', 'Run: mergeq auth login')
   return typed
 }
@@ -79,7 +80,7 @@ export const authLoginCommand = command({
       return printPreview(would, cli)
     }
     const input = withToken
-      ? await readText(host.input.read(), 'Standard input', maxTokenFileSize)
+      ? await readWholeText(host.input.read(), 'Standard input', maxTokenFileSize)
       : await askForToken(origin, cli)
     const token = parseToken(input, withToken ? 'standard input' : 'the prompt')
     secrets.hide(token.value)

@@ -75,13 +75,18 @@ async function checkSettings({ settings }: Session): Promise<Outcome> {
 }
 
 async function checkProxy({ host: { env }, settings }: Session): Promise<Outcome> {
-  const { bypassesProxy, proxyFromEnvironment } = await import('../../http/http-client.ts')
-  const proxy = proxyFromEnvironment(env)
-  if (proxy === undefined) return pass('none')
-  const name = ['https_proxy', 'HTTPS_PROXY'].find(variable => (env[variable] ?? '') !== '')
+  const { bypassesProxy, proxyFromEnvironment, proxyVariable } = await import('../../http/http-client.ts')
   const url = parseUrl(await settings.require('baseUrl').catch(() => ''))
   const isUnused = url !== undefined && (isLoopback(url.hostname) || bypassesProxy(url, env))
-  return pass(`${proxy.host} (${name})${isUnused ? `, not used for ${url.hostname}` : ''}`)
+  try {
+    const proxy = proxyFromEnvironment(env)
+    if (proxy === undefined) return pass('none')
+    return pass(`${proxy.host} (${proxyVariable(env)})${isUnused ? `, not used for ${url.hostname}` : ''}`)
+  } catch (error) {
+    const { message, details } = failureOrThrow(error)
+    // A service that is reached without the proxy can be checked.
+    return { result: 'fail', found: message, fix: details.hint ?? '', isUsable: isUnused }
+  }
 }
 
 /** What one request to the service showed. */

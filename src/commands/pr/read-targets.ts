@@ -5,6 +5,7 @@ import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import { withoutTokens } from '../../config/git.ts'
 import type { ParseContext } from '../../config/settings.ts'
 import { formatBytes, pluralize } from '../../domain/format.ts'
+import { findLineProblem } from '../../domain/values/target-line.ts'
 import { encodeTargets, type ImpactedTargets, TargetList } from '../../domain/values/target-list.ts'
 import { usageError } from '../../errors.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
@@ -36,8 +37,17 @@ export async function readTargets(
     case '--exec':
       return unlessEmpty(await readFromProgram(words, context), source, ifEmpty)
     default:
+      checkArguments(words)
       await noteRewrittenTarget(words, context)
       return encodeTargets(words)
+  }
+}
+
+/** Throws a usage error for words that a shell has made of JSON, and for control characters. */
+function checkArguments(words: readonly string[]): void {
+  for (const [index, word] of words.entries()) {
+    const found = findLineProblem(word, '--from-json')
+    if (found !== undefined) throw usageError(`Target ${index + 1} ${found.problem}.`, found.hint)
   }
 }
 

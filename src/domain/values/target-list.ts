@@ -1,6 +1,7 @@
 import { type MergeqError, usageError } from '../../errors.ts'
 import type { EncodedJson } from '../../json.ts'
 import { maxBodySize } from '../limits.ts'
+import { findLineProblem } from './target-line.ts'
 
 /** The targets that a pull request impacts: an encoded list, or all targets. */
 export interface ImpactedTargets {
@@ -36,21 +37,25 @@ export function encodeTargets(names: readonly string[] | 'ALL'): ImpactedTargets
  */
 const maxInputSize = 256 * 1024 * 1024
 
+const space = 0x20
 const newline = 0x0a
+const carriageReturn = 0x0d
 const quote = 0x22
 const comma = 0x2c
 const opening = 0x5b
 const backslash = 0x5c
 const closing = 0x5d
+/** The first bytes of lines that may be JSON; `"` is never plain. */
+const jsonBytes = [opening, closing, 0x7b, 0x7d]
 
 const byteOrderMark = [0xef, 0xbb, 0xbf]
-const isBlank = (byte = 0): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0d
+const isBlank = (byte = 0): boolean => byte === space || byte === 0x09 || byte === carriageReturn
 
-/** Whether JSON has these bytes of a string as they are: ASCII without quotes, backslashes and controls. */
+/** Whether bytes are ASCII without quotes, backslashes and controls, which JSON has as they are. */
 function isPlain(bytes: Uint8Array, from: number, to: number): boolean {
   for (let index = from; index < to; index++) {
     const byte = bytes[index] ?? 0
-    if (byte < 0x20 || byte >= 0x80 || byte === quote || byte === backslash) return false
+    if (byte < 0x20 || byte >= 0x7f || byte === quote || byte === backslash) return false
   }
   return true
 }
@@ -142,7 +147,7 @@ export class TargetList {
   }
 
   private end(rest: Uint8Array): void {
-    if (this.form === 'lines') this.takeLine(rest, 0, rest.length)
+    if (this.form === 'lines') this.takeLine(rest, 0, rest.length, false)
     // Input without an array is refused as an empty list.
     else if (this.takeJson(rest) < rest.length || !['array', 'nothing'].includes(this.expects))
       throw this.refuse('ends before the end of the array')
@@ -152,30 +157,29 @@ export class TargetList {
     let start = 0
     for (let index = 0; index < bytes.length && !this.isOverLimit; index++)
       if (bytes[index] === newline) {
-        this.takeLine(bytes, start, index)
+        this.takeLine(bytes, start, index, true)
         start = index + 1
         this.line++
       }
     return start
   }
 
-  private takeLine(bytes: Uint8Array, start: number, end: number): void {
+  /** @param isEnded whether a newline follows, before which a carriage return is not part of the line */
+  private takeLine(bytes: Uint8Array, start: number, end: number, isEnded: boolean): void {
     let [from, to] = [start, end]
     while (from < to && isBlank(bytes[from])) from++
-    while (from < to && isBlank(bytes[to - 1])) to--
     if (from === to) return
-    if (bytes[from] !== opening && isPlain(bytes, from, to)) {
+    from = start
+    if (isEnded && bytes[to - 1] === carriageReturn) to--
+    while (bytes[from] === space) from++
+    while (bytes[to - 1] === space) to--
+    if (!jsonBytes.includes(bytes[from] ?? 0) && isPlain(bytes, from, to)) {
       this.add(bytes, from, to)
       return
     }
-    const target = this.decode(bytes, from, to).replace(/^\uFEFF[\t ]*/, '')
-    if (target.includes('\0'))
-      throw this.refuse(
-        'contains a NUL byte',
-        'Separate targets with newlines, not NUL bytes, and save the list as UTF-8.',
-      )
-    if (/^\[\s*("|\]?$)/.test(target))
-      throw this.refuse('looks like JSON', `To read a JSON array of strings, use ${this.nameOf('fromJson')}.`)
+    const target = this.decode(bytes, from, to).replace(/^\uFEFF */, '')
+    const found = findLineProblem(target, this.nameOf('fromJson'))
+    if (found !== undefined) throw this.refuse(found.problem, found.hint)
     if (target !== '') this.addText(target)
   }
 

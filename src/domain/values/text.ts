@@ -64,16 +64,21 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
  */
 export const isUtf16 = (text: string): boolean => /^(?:\uFFFD\uFFFD|[^\0]\0[^\0]\0|\0[^\0]\0[^\0])/.test(text)
 
-/**
- * Returns a text that was decoded as UTF-8 without its byte order mark, which editors on Windows write.
- * Throws a usage error for a text that is UTF-16: Windows PowerShell writes it with `>`.
- */
-export function requireUtf8(text: string, name: string): string {
+/** Throws a usage error for a text that is UTF-16: Windows PowerShell writes it with `>`. */
+export function refuseUtf16(text: string, name: string): void {
   if (isUtf16(text))
     throw usageError(
       `${name} is encoded as UTF-16, not UTF-8.`,
       'Save the text as UTF-8. In PowerShell: ... | Out-File -Encoding utf8 <file>',
     )
+}
+
+/**
+ * Returns a text that was decoded as UTF-8 without its byte order mark, which editors on Windows write.
+ * Throws a usage error for a text that is UTF-16.
+ */
+export function requireUtf8(text: string, name: string): string {
+  refuseUtf16(text, name)
   return text.replace(/^\uFEFF/, '')
 }
 
@@ -81,7 +86,12 @@ export function requireUtf8(text: string, name: string): string {
  * Reads a text in UTF-8. Throws a usage error, which begins with `name`, for a text that is UTF-16 or longer
  * than `maxBytes`.
  */
-export async function readText(
+export const readText = async (
+  ...[chunks, name, maxBytes]: Parameters<typeof readWholeText>
+): Promise<string> => requireUtf8(await readWholeText(chunks, name, maxBytes), name)
+
+/** Reads a text as `readText` does, with the byte order mark before it. */
+export async function readWholeText(
   chunks: AsyncIterable<Uint8Array>,
   name: string,
   maxBytes = Number.POSITIVE_INFINITY,
@@ -94,5 +104,7 @@ export async function readText(
       throw usageError(`${name} is too long: at most ${formatBytes(maxBytes)} are read.`)
     text += decoder.decode(chunk, { stream: true })
   }
-  return requireUtf8(text + decoder.decode(), name)
+  const whole = text + decoder.decode()
+  refuseUtf16(whole, name)
+  return whole
 }

@@ -1,8 +1,10 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFile, execFileSync, spawn } from 'node:child_process'
+import { createWriteStream, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { files } from '../../../src/host/files.ts'
 import { createRedactor } from '../../../src/output/redactor.ts'
 import {
   type Answer,
@@ -162,6 +164,51 @@ describe('what is no token is refused', () => {
       })
   })
 
+  // The messages have the beginning of it, too.
+  const long = `token${'x'.repeat(20_000)}`
+  const sources: readonly (readonly [string, string, (value: string) => Setting])[] = [
+    ['MERGEQ_TOKEN', queueGet, value => ({ env: { MERGEQ_TOKEN: value } })],
+    ['TRUNK_API_TOKEN', queueGet, value => ({ env: { ...noToken.env, TRUNK_API_TOKEN: value } })],
+    [
+      'MERGEQ_TOKEN_FILE',
+      queueGet,
+      value => ({ env: { ...noToken.env, MERGEQ_TOKEN_FILE: '/run/token' }, files: { '/run/token': value } }),
+    ],
+    ['standard input', `${login} --no-verify`, value => ({ input: value })],
+    ['the prompt', 'auth login --no-verify', value => ({ typed: [value], inputTerminal: true })],
+    [
+      `the stored token for ${hosted}`,
+      queueGet,
+      value => mergeSettings(noToken, stored({ tokens: { [hosted]: value } })),
+    ],
+  ]
+  test.each(sources)('by its length, without a letter of it: %s', async (source, line, setting) => {
+    // With --verbose an error that is not expected shows its stack.
+    const { code, out, err } = await mergeq(`${line} --verbose`, setting(long))
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain(`mergeq: Invalid token (${source}): it is longer than 4096 characters.\n`)
+    expect(err).not.toContain('xxx')
+  })
+
+  test.each(sources)(
+    'a byte order mark before it counts in its position: %s',
+    async (source, line, setting) => {
+      const { code, err } = await mergeq(line, setting(`\uFEFF tok\u00A0en`))
+      expect(code).toBe(2)
+      expect(err).toContain(`Invalid token (${source}): it contains the character U+00A0 at position 6.`)
+    },
+  )
+
+  test('text in UTF-16, by name', async () => {
+    const bytes = Buffer.from(`\uFEFF${token}\r\n`, 'utf16le')
+    const env = { ...noToken.env, MERGEQ_TOKEN_FILE: '/run/token' }
+    const ran = await mergeq(queueGet, { env, files: { '/run/token': bytes } })
+    expect(ran.err).toMatch(/^mergeq: MERGEQ_TOKEN_FILE: \/run\/token is encoded as UTF-16, not UTF-8\.\n/)
+    const piped = await mergeq(`${login} --no-verify`, { input: bytes })
+    expect(piped.err).toMatch(/^mergeq: Standard input is encoded as UTF-16, not UTF-8\.\n/)
+    expect([ran.code, piped.code]).toEqual([2, 2])
+  })
+
   test('standard input without a token is refused', async () => {
     const { code, err } = await mergeq(`${login} --no-verify`, { input: ' \n' })
     expect(code).toBe(2)
@@ -171,6 +218,37 @@ describe('what is no token is refused', () => {
   test('commands without a token work with any value', async () => {
     const env = { MERGEQ_TOKEN: `\u201C${token}\u201D` }
     expect(await mergeq('config get retries', { env })).toMatchObject({ code: 0, out: '3\n' })
+  })
+})
+
+describe('a byte order mark before a token', () => {
+  const marked = `\uFEFF${token}\r\n`
+  test.each([
+    ['MERGEQ_TOKEN', { env: { MERGEQ_TOKEN: marked } }],
+    ['MERGEQ_TOKEN after white space', { env: { MERGEQ_TOKEN: ` ${marked}` } }],
+    [
+      'MERGEQ_TOKEN_FILE',
+      { env: { ...noToken.env, MERGEQ_TOKEN_FILE: '/run/token' }, files: { '/run/token': marked } },
+    ],
+  ])('is removed, and the token is hidden: %s', async (_, setting) => {
+    const { code, err, requests } = await mergeq(queueGet, { ...setting, answer: echo })
+    expect(requests[0]?.headers['x-api-token']).toBe(token)
+    expect({ code, err }).toMatchObject({ code: 6, err: expect.stringContaining(': not [REDACTED].\n') })
+  })
+
+  test('is not stored by `auth login`', async () => {
+    for (const setting of [{ input: marked }, { typed: [marked], inputTerminal: true }]) {
+      const { read, run } = open()
+      const line = 'input' in setting ? login : 'auth login'
+      expect((await run(`${line} --no-verify`, setting)).code).toBe(0)
+      expect(read()).toEqual({ tokens: { [hosted]: token } })
+    }
+  })
+
+  test('alone is no token', async () => {
+    const { code, err } = await mergeq(queueGet, { env: { MERGEQ_TOKEN: '\uFEFF\n' } })
+    expect(code).toBe(4)
+    expect(err).toMatch(/MERGEQ_TOKEN is set but empty/)
   })
 })
 
@@ -385,6 +463,52 @@ describe('the file of MERGEQ_TOKEN_FILE', () => {
     const { code, err } = await open().run(queueGet, { env: { MERGEQ_TOKEN_FILE: root } })
     expect(code).toBe(2)
     expect(err).toContain(`mergeq: MERGEQ_TOKEN_FILE: ${root} cannot be read: `)
+  })
+})
+
+describe('a pipe of MERGEQ_TOKEN_FILE', () => {
+  const limits = { maxBytes: 64, time: 500, interrupted: new AbortController().signal }
+  const openPipe = () => {
+    const path = join(temporaryFolder('mergeq-pipe-'), 'token')
+    execFileSync('mkfifo', [path])
+    return path
+  }
+
+  test('is read once: the writer comes later, and another read has the same text', async () => {
+    const path = openPipe()
+    const reading = files.readOnce(path, limits)
+    execFile(
+      'sh',
+      ['-c', `sleep 0.1; printf 'tok'; sleep 0.1; printf 'en\\n'`],
+      () => undefined,
+    ).stdout?.pipe(createWriteStream(path))
+    expect(await reading).toBe('token\n')
+    expect(await files.readOnce(path, limits)).toBe('token\n')
+  })
+
+  test.each([
+    ['does not end', `exec 3<>"$1"; echo token >&3; sleep 5`, 'the pipe has not ended after 0.5 seconds'],
+    ['is too long', `yes token | head -c 65 > "$1"`, 'it is larger than 64 bytes'],
+  ])('that %s is an error', async (_, script, message) => {
+    const path = openPipe()
+    const writer = spawn('sh', ['-c', script, 'sh', path], { stdio: 'ignore' })
+    await expect(files.readOnce(path, limits)).rejects.toThrow(message)
+    writer.kill()
+  })
+
+  test('an interruption ends the wait for its writer', async () => {
+    const stop = new AbortController()
+    const reading = files.readOnce(openPipe(), { ...limits, time: 10_000, interrupted: stop.signal })
+    stop.abort(new Error('interrupted'))
+    await expect(reading).rejects.toThrow('interrupted')
+  })
+
+  test('gives a token', async () => {
+    const path = openPipe()
+    execFile('sh', ['-c', `echo ${token} > ${path}`], () => undefined)
+    const env = { MERGEQ_TOKEN: '', MERGEQ_TOKEN_FILE: path }
+    const { code, requests } = await mergeq(queueGet, { env, realFiles: true, answer: runningQueue })
+    expect({ code, sent: requests[0]?.headers['x-api-token'] }).toEqual({ code: 0, sent: token })
   })
 })
 

@@ -27,7 +27,7 @@ async function send(words: string, setting: Setting = {}) {
 describe('a list of targets at the limit of 20 MiB', () => {
   /** Targets whose body has exactly so many bytes, of characters that JSON and UTF-8 write in all ways. */
   function filled(bytes: number): readonly string[] {
-    const unit = '//cart/lib:aé目🦀"\\\u0001'.repeat(3_000)
+    const unit = '//cart/lib:aé目🦀"\\\u00A0'.repeat(3_000)
     const list: string[] = []
     let left = bytes - Buffer.byteLength(requestOf([])) + 1
     for (let index = 0; left > 200_000; index++) {
@@ -102,6 +102,14 @@ describe('the targets that `pr targets` sends', () => {
   test.each<[string, string | Uint8Array, RegExp]>([
     ['--from -', 'a\0b\0', /line 1 contains a NUL byte\.\n.*newlines.*as UTF-8/],
     ['--from -', '["a","b"]', /line 1 looks like JSON\.\n {2}.*use --from-json/],
+    [
+      '--from -',
+      '\u001B[32m//a:b\u001B[0m\n',
+      /line 1 contains the control character U\+001B\.\n {2}Switch colors off/,
+    ],
+    ['--from -', '{\n  "tasks": [],\n  "projects": ["app"]\n}\n', /line 1 looks like JSON\..*\n.*jq -r/],
+    ["'[' '\"a\",' '\"b\"' ']'", '', /: Target 1 looks like JSON\..*\n.*use --from-json/],
+    ['//a "//b\tchanged"', '', /: Target 2 contains a tab\./],
     ['--from -', Buffer.from('\uFEFF//a\n', 'utf16le'), /UTF-16, not UTF-8\.\n.*-Encoding utf8/],
   ])('are refused and nothing is sent: %s with %j', async (words, input, message) => {
     const { code, out, err, bodies } = await send(words, { input })
@@ -187,6 +195,7 @@ describe('a program that lists targets', () => {
     [{ code: 137, out: '//a\n' }, '--exec: list ended with exit code 137 (signal 9). Nothing was sent.'],
     [{ code: 1, out: '["a"' }, '--exec: list ended with exit code 1. Nothing was sent.'],
     [{ code: 0, out: '["a"]' }, '--exec: line 1 looks like JSON.'],
+    [{ code: 0, out: '//a\n\u001B[31m//b' }, '--exec: line 2 contains the control character U+001B.'],
     [{ code: 127, startError: 'ENOENT' }, 'Command not found: list.'],
   ])('sends nothing after %j', async (result, message) => {
     const { code, err, bodies } = await exec(`7 ${at} --exec -- list`, result)
