@@ -7,7 +7,7 @@ import type { Input } from '../../cli/inputs.ts'
 import type { QueueMetrics } from '../../domain/metrics/last-hour.ts'
 import { queueName, type Repository } from '../../domain/values/repository.ts'
 import { MergeqError, usageError } from '../../errors.ts'
-import { type Failed, forEachQueue, type QueueRequest, reportFailures } from './plan.ts'
+import { type Failed, forEachQueue, type QueueRequest, reportFailures } from './live-queue.ts'
 
 /** A queue that the metrics name, and the request that reads it. */
 export interface NamedQueue {

@@ -31,22 +31,17 @@ import {
 import { getArray, type JsonObject } from '../../json.ts'
 import { columns, singleRecord } from '../../output/view.ts'
 import { differenceRecord, printPlans } from './diff.ts'
+import { formatValue } from './format-setting.ts'
+import { type Failed, readLive, reportFailures } from './live-queue.ts'
 import {
   combineDigests,
   createPlans,
   describePlan,
-  type Failed,
-  fileInput,
-  formatValue,
   hasDifferences,
-  includeStateInput,
   type Plan,
   type PlanResults,
-  readItems,
-  readLive,
-  reportFailures,
-  settingsOf,
 } from './plan.ts'
+import { fileInput, includeStateInput, readItems, settingsOf } from './queue-files.ts'
 import { suggestUndo } from './update.ts'
 
 /**

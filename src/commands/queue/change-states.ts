@@ -31,7 +31,8 @@ import {
   setQueueState,
   stateRequest,
 } from './change-state.ts'
-import { outputError, type QueueParams } from './plan.ts'
+import type { QueueParams } from './live-queue.ts'
+import { outputError } from './read-queue-file.ts'
 
 /** A change of the state of one of several queues. */
 interface StateChange {

@@ -17,7 +17,7 @@ import { extendError, MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { columns } from '../../output/view.ts'
 import { allQueues, readQueues, unlessSeveral } from './all-queues.ts'
-import { type QueueParams, reportFailures } from './plan.ts'
+import { type QueueParams, reportFailures } from './live-queue.ts'
 
 interface HealthCheck {
   readonly check: string

@@ -23,24 +23,17 @@ import { usageError } from '../../errors.ts'
 import { type Json, stringifyJson } from '../../json.ts'
 import { rawText } from '../../output/view.ts'
 import { namedQueues, noQueueError } from './all-queues.ts'
+import { isDefaultsFile, readDefaults } from './defaults.ts'
+import { forEachQueue, type QueueRequest, reportFailures, requireLive } from './live-queue.ts'
+import { checkQueueOfFile, includeStateInput, requestOfFile, sameQueueError } from './queue-files.ts'
 import {
-  checkQueueOfFile,
-  forEachQueue,
-  includeStateInput,
-  isDefaultsFile,
   isJsonFileName,
   isQueueFileName,
   type LoadedFile,
   loadYaml,
   outputError,
-  type QueueRequest,
-  readDefaults,
   readQueueFile,
-  reportFailures,
-  requestOfFile,
-  requireLive,
-  sameQueueError,
-} from './plan.ts'
+} from './read-queue-file.ts'
 
 /**
  * Whether the output is JSON instead of YAML: by the extension of the file, else by `-o`. Throws a usage

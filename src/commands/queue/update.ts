@@ -17,7 +17,8 @@ import type { CommandWords } from '../../domain/suggested-command.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { type Json, type JsonObject, stringifyJson } from '../../json.ts'
 import { columns, keyValueTable, type Result } from '../../output/view.ts'
-import { formatSetting, type QueueParams } from './plan.ts'
+import { formatSetting } from './format-setting.ts'
+import type { QueueParams } from './live-queue.ts'
 
 type Settings = Readonly<Record<string, Json | undefined>>
 
