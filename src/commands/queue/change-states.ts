@@ -6,10 +6,9 @@ import { canPrompt, confirm, promptError } from '../../cli/confirm.ts'
 import { withoutDryRun } from '../../cli/dry-run.ts'
 import { each } from '../../cli/each.ts'
 import { receiptRecord } from '../../cli/fields.ts'
-import { openInput } from '../../cli/input-files.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import { inputContext } from '../../cli/requests.ts'
-import { joinList, joinTruncated, pluralize } from '../../domain/format.ts'
+import { joinList, pluralize } from '../../domain/format.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
 import {
   parseRepository,
@@ -17,11 +16,9 @@ import {
   repositoryName,
   shortRepositoryName,
 } from '../../domain/values/repository.ts'
-import { readText } from '../../domain/values/text.ts'
 import { fileName } from '../../domain/values/types.ts'
 import { extendError, MergeqError, toMergeqError, usageError } from '../../errors.ts'
-import { getString, isObject, type JsonObject, parseJson, stringifyJson } from '../../json.ts'
-import { columns } from '../../output/view.ts'
+import type { JsonObject } from '../../json.ts'
 import { allQueues, unlessSeveral } from './all-queues.ts'
 import {
   changeState,
@@ -32,7 +29,21 @@ import {
   stateRequest,
 } from './change-state.ts'
 import type { QueueParams } from './live-queue.ts'
-import { outputError } from './read-queue-file.ts'
+import {
+  type ChangeRecord,
+  createRecord,
+  type RecordedChange,
+  readEarlierRecord,
+  readRecord,
+} from './state-record.ts'
+import {
+  describeChanges,
+  noteOfAll,
+  recordAdvice,
+  stateChangeRecord,
+  suggestReturn,
+  verbs,
+} from './state-words.ts'
 
 /** A change of the state of one of several queues. */
 interface StateChange {
@@ -45,14 +56,6 @@ interface StateChange {
 interface SeveralOptions {
   readonly record?: string | undefined
   readonly yes: boolean
-}
-
-/** What a record has of a queue: the state before the change, and the state that was sent. */
-interface RecordedChange {
-  readonly repo: string
-  readonly targetBranch: string
-  readonly before: string
-  readonly after: string
 }
 
 /** What pause, resume and drain have in common. */
@@ -104,22 +107,6 @@ function requestFor(
   return stateRequest(state).read(args, { ...inputContext(cli), settings: cli.settings.withArgs(args) })
 }
 
-const verbs = { PAUSED: 'pauses', RUNNING: 'resumes', DRAINING: 'drains' } as const
-
-const describeChanges = (does: string, queues: readonly { readonly name: string }[], note: string): string =>
-  `This ${does} ${pluralize(queues.length, 'queue')}: ${joinTruncated(queues.map(({ name }) => name))}. ${note}`.trim()
-
-const noteOfAll = 'Queues without metrics are not included.'
-
-/** What a prompt says about records before the states of all queues change. */
-function recordAdvice(state: SettableState, record: string | undefined): readonly string[] {
-  if (state === 'RUNNING')
-    return ['To resume only those that an earlier pause --record paused, use --from <file>.']
-  return record === undefined
-    ? ['Without --record <file>, nothing keeps which queues are paused already.']
-    : []
-}
-
 /** Changes the state of every queue that the metrics name. Returns the exit code. */
 async function changeAllStates(cli: Cli, state: SettableState, options: SeveralOptions): Promise<number> {
   await checkOptions(options, cli)
@@ -136,19 +123,6 @@ async function changeAllStates(cli: Cli, state: SettableState, options: SeveralO
   const description = describeChanges(verbs[state], changes, noteOfAll)
   const statement = [description, ...recordAdvice(state, options.record)]
   return changeStates(cli, changes, { ...options, statement, note: noteOfAll, earlier })
-}
-
-/** Tells a person how to get back to the states before a change. */
-async function suggestReturn(cli: Cli, record: string | undefined): Promise<void> {
-  if (cli.messages !== 'person') return
-  const { commandLine } = cli.settings
-  if (record !== undefined) {
-    const line = commandLine(['queue', 'resume', '--from', record], { repo: null, targetBranch: null })
-    await cli.logger.info(`To restore the states from before, run: ${line}`)
-  } else if (cli.command !== 'queue resume') {
-    await cli.logger.info(`To resume all of them, run: ${commandLine(['queue', 'resume', '--all'])}`)
-    await cli.logger.info('To keep which queues were paused before, add --record <file> next time.')
-  }
 }
 
 /** Restores the states of a record. Returns the exit code. */
@@ -236,18 +210,6 @@ async function changeStates(
   return report()
 }
 
-/** What `--fields` selects from the rows of several queues. */
-const stateChangeRecord = {
-  names: ['repo', 'targetBranch', 'ok', 'outcome', 'before', 'after', 'exit', 'message'],
-  columns: columns(
-    ['REPOSITORY', 'repo', 'id'],
-    ['BRANCH', 'targetBranch', 'id'],
-    ['RESULT', 'outcome', 'prose', { show: ({ outcome, message }) => message ?? outcome }],
-    ['BEFORE', 'before', 'state', { priority: 2 }],
-    ['AFTER', 'after', 'state', { priority: 1 }],
-  ),
-}
-
 /** Reads the state of a queue and, where it is another one, changes it. */
 async function changeOne(
   cli: Cli,
@@ -273,76 +235,4 @@ async function changeOne(
     throw error
   }
   return { outcome: 'changed', before }
-}
-
-interface ChangeRecord {
-  /** Called before a change is sent, so that the file has it whatever happens. */
-  add(change: RecordedChange): Promise<void>
-  remove(change: RecordedChange): Promise<void>
-}
-
-const nameOfRow = ({ repo, targetBranch }: RecordedChange): string =>
-  queueName({ repo: parseRepository(repo), targetBranch })
-
-/**
- * Creates the file of a record, or continues an earlier one: a queue keeps the state before that it has there.
- * Throws an output error if the file cannot be written.
- */
-async function createRecord(
-  path: string,
-  earlier: readonly RecordedChange[],
-  { host: { files } }: Cli,
-): Promise<ChangeRecord> {
-  const earlierRows = new Map(earlier.map(row => [nameOfRow(row), row]))
-  const rows = new Map(earlierRows)
-  const save = () =>
-    files
-      .replace(
-        path,
-        `${stringifyJson(
-          [...rows.values()].map(row => ({ ...row })),
-          true,
-        )}\n`,
-      )
-      .catch(error => {
-        throw outputError(path, error)
-      })
-  await save()
-  return {
-    add(change) {
-      const name = nameOfRow(change)
-      rows.set(name, { ...change, before: earlierRows.get(name)?.before ?? change.before })
-      return save()
-    },
-    remove(change) {
-      const name = nameOfRow(change)
-      const earlierRow = earlierRows.get(name)
-      if (earlierRow === undefined) rows.delete(name)
-      else rows.set(name, earlierRow)
-      return save()
-    },
-  }
-}
-
-/** Returns what the file has from an earlier command; throws a usage error if it is no record. */
-async function readEarlierRecord(path: string | undefined, cli: Cli): Promise<readonly RecordedChange[]> {
-  if (path === undefined || cli.options.dryRun || !(await cli.host.files.exists(path))) return []
-  const earlier = await readRecord(path, 'Use another file.', cli)
-  if (earlier.length > 0) await cli.logger.warn(`${path} is an earlier record; its states are kept.`)
-  return earlier
-}
-
-const maxRecordSize = 16 * 1024 * 1024
-
-async function readRecord(path: string, hint: string, cli: Cli): Promise<readonly RecordedChange[]> {
-  const name = path === '-' ? 'Standard input' : path
-  const document = parseJson(await readText(openInput(path, cli), name, maxRecordSize))
-  return (Array.isArray(document) ? document : [undefined]).map(row => {
-    const [repo, targetBranch, before, after] = ['repo', 'targetBranch', 'before', 'after'].map(key =>
-      isObject(row) ? getString(row, key) : undefined,
-    )
-    if (repo === undefined || targetBranch === undefined || before === undefined || after === undefined)
-      throw usageError(`${name} is not a record of states.`, hint)
-    return { repo, targetBranch, before, after }
-  })
 }
