@@ -5,8 +5,8 @@ import { call } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import type { Input } from '../../cli/inputs.ts'
 import type { QueueMetrics } from '../../domain/metrics/last-hour.ts'
-import { queueName, type Repository } from '../../domain/values/repository.ts'
-import { MergeqError, usageError } from '../../errors.ts'
+import { queueName, type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
+import { extendError, MergeqError, usageError } from '../../errors.ts'
 import { type Failed, forEachQueue, type QueueRequest, reportFailures } from './live-queue.ts'
 
 /** A queue that the metrics name, and the request that reads it. */
@@ -40,18 +40,27 @@ export const noQueueError = (): MergeqError =>
     hint: 'To name a queue, use --repo and --target-branch.',
   })
 
+interface AllQueues {
+  readonly queues: readonly NamedQueue[]
+  /** What limits them to a repository, if anything does: `MERGEQ_REPO limits this to acme/web.` */
+  readonly limit: readonly string[]
+}
+
 /**
  * Returns the queues of `--all`: those of the organization or of the repository that an option or the environment
  * names. Throws an error if there are none.
  */
-export async function allQueues(cli: Cli): Promise<readonly NamedQueue[]> {
+export async function allQueues(cli: Cli): Promise<AllQueues> {
   if (cli.args.has('--target-branch'))
     throw usageError('--all and --target-branch cannot be used together.', 'Use only one of them.')
   const repo = await cli.settings.readFrom('option-or-environment', 'repo')
+  const origin = cli.settings.used().get('repo')?.origin
+  const limit = repo === undefined ? [] : [`${origin} limits this to ${shortRepositoryName(repo)}.`]
   const { response } = await callOperation(cli.client(), getMergeQueueMetrics, { repo, branch: undefined })
   const queues = await namedQueues(response.bytes, repo, cli)
-  if (queues.length === 0) throw noQueueError()
-  return queues
+  if (queues.length === 0)
+    throw extendError(noQueueError(), {}, ['No queue has metrics.', ...limit].join(' '))
+  return { queues, limit }
 }
 
 /** The input of a command about one queue; undefined with `--all` or `--from`, which need no queue. */

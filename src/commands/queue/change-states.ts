@@ -4,54 +4,29 @@ import { call } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { canPrompt, confirm, promptError } from '../../cli/confirm.ts'
 import { withoutDryRun } from '../../cli/dry-run.ts'
-import { each } from '../../cli/each.ts'
 import { receiptRecord } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
-import { inputContext } from '../../cli/requests.ts'
-import { joinList, pluralize } from '../../domain/format.ts'
-import { stateOf, stateWords } from '../../domain/states.ts'
-import {
-  parseRepository,
-  queueName,
-  repositoryName,
-  shortRepositoryName,
-} from '../../domain/values/repository.ts'
+import { isSameState } from '../../domain/states.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
 import { fileName } from '../../domain/values/types.ts'
-import { extendError, MergeqError, toMergeqError, usageError } from '../../errors.ts'
-import type { JsonObject } from '../../json.ts'
+import { toMergeqError, usageError } from '../../errors.ts'
 import { allQueues, unlessSeveral } from './all-queues.ts'
 import {
   changeState,
-  isSettable,
   type SettableState,
   type StateRequest,
   setQueueState,
   stateRequest,
 } from './change-state.ts'
-import type { QueueParams } from './live-queue.ts'
 import {
-  type ChangeRecord,
-  createRecord,
-  type RecordedChange,
-  readEarlierRecord,
-  readRecord,
-} from './state-record.ts'
-import {
-  describeChanges,
-  noteOfAll,
-  recordAdvice,
-  stateChangeRecord,
-  suggestReturn,
-  verbs,
-} from './state-words.ts'
-
-/** A change of the state of one of several queues. */
-interface StateChange {
-  readonly name: string
-  readonly request: StateRequest
-  /** The state that the queue must be in; undefined for any. */
-  readonly expected?: string
-}
+  changeStates,
+  readState,
+  requestFor,
+  type StateChange,
+  type StateChangeResult,
+} from './state-changes.ts'
+import { lockRecord, openRecord, readEarlierRecord, type StateRecord } from './state-record.ts'
+import { describeChanges, noteOfAll, recordAdvice, stateChangeRecord, verbs } from './state-words.ts'
 
 interface SeveralOptions {
   readonly record?: string | undefined
@@ -97,142 +72,75 @@ export function runStateCommand(
   return changeState(cli, request)
 }
 
-/** The request for one of several queues, as if it had been named. */
-function requestFor(
-  state: SettableState,
-  { repo, targetBranch }: QueueParams,
-  cli: Cli,
-): Promise<StateRequest> {
-  const args = new Map(cli.args).set('--repo', [repositoryName(repo)]).set('--target-branch', [targetBranch])
-  return stateRequest(state).read(args, { ...inputContext(cli), settings: cli.settings.withArgs(args) })
+/** Throws a usage error if nobody can be asked, and --yes does not answer. */
+export function requireAnswer(yes: boolean, cli: Cli): void {
+  if (!yes && !cli.options.dryRun && !canPrompt(cli)) throw promptError(cli)
 }
 
 /** Changes the state of every queue that the metrics name. Returns the exit code. */
 async function changeAllStates(cli: Cli, state: SettableState, options: SeveralOptions): Promise<number> {
-  await checkOptions(options, cli)
-  const earlier = await readEarlierRecord(options.record, cli)
-  if (cli.options.dryRun && cli.results === 'screen') {
-    const named = await allQueues(withoutDryRun(cli)).catch(() => [])
-    cli.host.interrupted.throwIfAborted()
-    if (named.length > 0) await cli.logger.info(describeChanges(verbs[state], named, noteOfAll))
+  const { record: path, yes } = options
+  requireAnswer(yes, cli)
+  if (path === undefined || cli.options.dryRun) return changeAll(cli, state, yes, undefined)
+  const release = await lockRecord(path, cli)
+  try {
+    return await changeAll(cli, state, yes, path)
+  } finally {
+    await release()
   }
-  const queues = await allQueues(cli)
-  const changes: StateChange[] = []
+}
+
+async function changeAll(
+  cli: Cli,
+  state: SettableState,
+  yes: boolean,
+  path: string | undefined,
+): Promise<number> {
+  const earlier = path === undefined ? [] : await readEarlierRecord(path, yes, cli)
+  if (cli.options.dryRun && cli.results === 'screen') {
+    const named = await allQueues(withoutDryRun(cli)).catch(() => undefined)
+    cli.host.interrupted.throwIfAborted()
+    if (named !== undefined) {
+      await cli.logger.info(describeChanges(verbs[state], named.queues, noteOfAll))
+      for (const text of named.limit) await cli.logger.info(text)
+    }
+  }
+  const { queues, limit } = await allQueues(cli)
+  const changes: FreezeOfQueue[] = []
   for (const { name, request } of queues)
     changes.push({ name, request: await requestFor(state, request.values, cli) })
   const description = describeChanges(verbs[state], changes, noteOfAll)
-  const statement = [description, ...recordAdvice(state, options.record)]
-  return changeStates(cli, changes, { ...options, statement, note: noteOfAll, earlier })
-}
-
-/** Restores the states of a record. Returns the exit code. */
-export async function restoreStates(cli: Cli, path: string, options: SeveralOptions): Promise<number> {
-  for (const name of ['--all', '--repo', '--target-branch'])
-    if (cli.args.has(name))
-      throw usageError(`--from and ${name} cannot be used together.`, 'Use only one of them.')
-  await checkOptions(options, cli)
-  const changes: StateChange[] = []
-  const hint = 'mergeq queue pause --all --record writes one.'
-  for (const { repo, targetBranch, before, after } of await readRecord(path, hint, cli)) {
-    const values = { repo: parseRepository(repo), targetBranch }
-    // A queue that was switching modes runs when it has switched.
-    const request = await requestFor(isSettable(before) ? before : 'RUNNING', values, cli)
-    changes.push({ name: queueName(values), request, expected: after })
-  }
-  const statement = [describeChanges('restores the states of', changes, '')]
-  return changeStates(cli, changes, { ...options, statement, note: '', earlier: [] })
-}
-
-async function checkOptions({ record, yes }: SeveralOptions, cli: Cli): Promise<void> {
-  if (yes || cli.options.dryRun) return
-  if (record !== undefined && (await cli.host.files.exists(record)))
-    throw usageError(
-      `${record} already exists.`,
-      'Use another file, or add --yes to keep its states and add those of other queues.',
-    )
-  if (!canPrompt(cli)) throw promptError(cli)
-}
-
-interface ChangeOptions extends SeveralOptions {
-  /** What the prompt says. */
-  readonly statement: readonly string[]
-  /** What is said after the number of queues. */
-  readonly note: string
-  /** What the file of the record has already. */
-  readonly earlier: readonly RecordedChange[]
-}
-
-async function changeStates(
-  cli: Cli,
-  changes: readonly StateChange[],
-  { record: path, yes, statement, note, earlier }: ChangeOptions,
-): Promise<number> {
+  const statement = [description, ...limit, ...recordAdvice(state, path)]
   if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
-  const record = path === undefined || cli.options.dryRun ? undefined : await createRecord(path, earlier, cli)
-  const work = (change: StateChange) =>
-    changeOne(cli, change, record).catch(error => {
-      const failure = toMergeqError(error)
-      // The row has the message of any other error.
-      const isShown = cli.results === 'screen' && !['interrupted', 'stale'].includes(failure.kind)
-      throw isShown ? extendError(failure, { isShown }) : failure
-    })
-  const { outcomes, report } = await each(cli, changes, work, {
-    name: ({ name }) => name,
-    // A token may have access to some repositories only.
-    differInAccess: true,
+  const record = path === undefined ? undefined : await openRecord(path, earlier, cli)
+  await record?.save()
+  return changeStates(cli, changes, item => setState(item, record, cli), {
+    limit,
+    note: noteOfAll,
+    record: path,
   })
-  const recordsWith = (nameRepository: typeof repositoryName): readonly JsonObject[] =>
-    outcomes.map(({ item, result, failure }) => {
-      const { repo, targetBranch, state } = item.request.values
-      const place = { repo: nameRepository(repo), targetBranch }
-      if (result !== undefined) return { ...place, ok: true, ...result, after: state }
-      const { exit = 1, message = '', kind } = failure ?? {}
-      return { ...place, ok: false, outcome: kind === 'stale' ? 'skipped' : 'error', exit, message }
-    })
-  const records = recordsWith(repositoryName)
-  await cli.printer.print({
-    records,
-    columns: stateChangeRecord.columns,
-    screen: () => ({
-      columns: stateChangeRecord.columns,
-      rows: recordsWith(shortRepositoryName).map(({ message, ...row }) =>
-        row.outcome === 'error' ? { ...row, message } : row,
-      ),
-    }),
-  })
-  const counts = ['changed', 'unchanged', 'skipped', 'error'].flatMap(word => {
-    const count = records.filter(({ outcome }) => outcome === word).length
-    return count === 0 ? [] : `${count} ${word}`
-  })
-  const count = pluralize(changes.length, 'queue')
-  await cli.logger.info(`${count}: ${joinList(counts)}. ${note}`.trim())
-  if (records.some(({ outcome }) => outcome === 'changed')) await suggestReturn(cli, path)
-  return report()
+}
+
+interface FreezeOfQueue extends StateChange {
+  readonly request: StateRequest
 }
 
 /** Reads the state of a queue and, where it is another one, changes it. */
-async function changeOne(
+async function setState(
+  item: FreezeOfQueue,
+  record: StateRecord | undefined,
   cli: Cli,
-  { name, request, expected }: StateChange,
-  record: ChangeRecord | undefined,
-): Promise<{ readonly outcome: 'changed' | 'unchanged'; readonly before: string }> {
-  const { repo, targetBranch, state } = request.values
-  const values = { repo, targetBranch }
-  const { response } = await call(cli, { operation: getQueue, values, overrides: [] })
-  const before = stateOf(response.records[0])
-  if (expected !== undefined && before !== expected)
-    throw new MergeqError(
-      'stale',
-      `The queue for ${name} is ${stateWords(before)}, not ${stateWords(expected)} as in the record; it was not changed.`,
-    )
+): Promise<StateChangeResult> {
+  const { repo, targetBranch, state } = item.request.values
+  const before = await readState(item, cli)
   const change = { repo: repositoryName(repo), targetBranch, before, after: state }
   await record?.add(change)
-  if (before === state) return { outcome: 'unchanged', before }
+  if (isSameState(before, state)) return { outcome: 'unchanged', before, after: state }
   try {
-    await call(cli, request)
+    await call(cli, item.request)
   } catch (error) {
     if (toMergeqError(error).details.delivery !== 'unknown') await record?.remove(change)
     throw error
   }
-  return { outcome: 'changed', before }
+  return { outcome: 'changed', before, after: state }
 }

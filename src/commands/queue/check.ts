@@ -158,7 +158,9 @@ const queueCheckRecord: RecordFields = {
 
 /** Checks all queues, and prints a row for each. Returns the exit code. */
 async function checkAll(conditions: Conditions, isUsual: boolean, cli: Cli): Promise<number> {
-  const { outcomes, failed: unread } = await readQueues(await allQueues(cli), cli)
+  const { queues, limit } = await allQueues(cli)
+  for (const text of limit) await cli.logger.info(text)
+  const { outcomes, failed: unread } = await readQueues(queues, cli)
   const checked = outcomes.map(({ item: { metrics, request }, result, failure }) => {
     const { queue = {}, now = 0 } = result ?? {}
     const checks = failure === undefined ? checkQueue(queue, now, conditions) : []
