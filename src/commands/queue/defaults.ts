@@ -13,7 +13,19 @@ interface LoadedDefaults {
 
 const defaultsNames = ['defaults.yaml', 'defaults.json'] as const
 
-export const isDefaultsFile = (path: string): boolean => /(?:^|[\\/])defaults\.(?:yaml|json)$/.test(path)
+/** Names that a person may give defaults. A file system that ignores case finds the right name first. */
+const wrongNames = ['defaults.yml', 'Defaults.yaml', 'Defaults.yml', 'Defaults.json'] as const
+
+/** Whether a path is a file of defaults. Throws a usage error if its name is almost that of one. */
+export function isDefaultsFile(path: string): boolean {
+  const [, ending] = /(?:^|[\\/])defaults\.(yaml|yml|json)$/i.exec(path) ?? []
+  if (ending === undefined || defaultsNames.some(name => path.endsWith(name))) return ending !== undefined
+  const rightName = /^json$/i.test(ending) ? 'defaults.json' : 'defaults.yaml'
+  throw usageError(
+    `${path} is no queue file, and defaults must be called ${rightName}.`,
+    `Rename the file to ${rightName}.`,
+  )
+}
 
 /**
  * Reads the settings of the nearest file of defaults, from the directory of a queue file up to the root of the
@@ -23,8 +35,9 @@ export async function readDefaults(file: string, path: string, cli: Cli): Promis
   const { files } = cli.host
   const directory = parentDirectory(files.absolute(file))
   const top = file === path ? directory : files.absolute(path)
-  const found = file === '-' ? undefined : await findFileAbove(directory, top, defaultsNames, cli.host)
-  if (found === undefined) return { settings: {} }
+  const names = [...defaultsNames, ...wrongNames]
+  const found = file === '-' ? undefined : await findFileAbove(directory, top, names, cli.host)
+  if (found === undefined || !isDefaultsFile(found)) return { settings: {} }
   const { content } = await readQueueFile(found, cli)
   if (content.repo !== undefined || content.targetBranch !== undefined)
     throw usageError(`${found} must not name a queue.`, 'Defaults have only the key `settings`.')

@@ -50,6 +50,8 @@ function isJsonOutput(file: string | undefined, { args, options, results }: Cli)
       `${file} must end in .yaml, .yml or .json.`,
       'The extension of the file determines its format.',
     )
+  if (isDefaultsFile(file))
+    throw usageError(`${file} has defaults, which name no queue.`, 'Use another file name.')
   const isJsonFile = isJsonFileName(file)
   if (isFormatTyped && !isJsonFile) throw usageError(`--output json does not match the extension of ${file}.`)
   return isJsonFile
@@ -89,12 +91,24 @@ async function exportQueue({ request, file, old, isJson, folder }: Export, inclu
   const { printer, host } = cli
   const { repo, targetBranch } = request.values
   const name = queueName(request.values)
-  const { settings: liveSettings, unreadable } = await requireLive(request, includesState, cli)
-  const defaults = file === undefined ? {} : (await readDefaults(file, folder ?? file, cli)).settings
+  const { settings: liveSettings, unsettable } = await requireLive(request, includesState, cli)
+  const { settings: defaults, path: defaultsPath = '' } =
+    file === undefined ? { settings: {} } : await readDefaults(file, folder ?? file, cli)
+  const replaced = unsettable.find(key => Object.hasOwn(defaults, key) && !Object.hasOwn(liveSettings, key))
+  if (replaced !== undefined)
+    throw usageError(
+      `The queue for ${name} has a value of ${replaced} that a file cannot have, and ${defaultsPath} would replace it.`,
+      `Remove ${replaced} from ${defaultsPath}.`,
+    )
   const isDefault = (key: string, value: Json) =>
     Object.hasOwn(defaults, key) && isSameSetting(key, defaults[key] ?? null, value)
+  const isWritten = (key: string) =>
+    [defaults, old?.content.settings ?? {}].some(each => Object.hasOwn(each, key))
+  const omitted = unsettable.filter(key => !Object.hasOwn(liveSettings, key) || !isWritten(key))
   const settings = Object.fromEntries(
-    Object.entries(liveSettings).filter(([key, value = null]) => !isDefault(key, value)),
+    Object.entries(liveSettings).filter(
+      ([key, value = null]) => !isDefault(key, value) && !omitted.includes(key),
+    ),
   )
   const { $schema, repo: oldRepo = repositoryName(repo) } = old?.content ?? {}
   const queueFile = { ...($schema === undefined ? {} : { $schema }), repo: oldRepo, targetBranch, settings }
@@ -110,9 +124,9 @@ async function exportQueue({ request, file, old, isJson, folder }: Export, inclu
   const done = isCurrent
     ? `${file} is up to date with the queue for ${name}.`
     : `Exported the queue for ${name} to ${file}.`
-  const omitted = `Omitted settings of ${name} whose live values cannot be set: ${joinList(unreadable)}.`
+  const warning = `Omitted settings of ${name} whose live values cannot be set: ${joinList(omitted)}.`
   return {
-    warnings: unreadable.length === 0 ? [] : [omitted],
+    warnings: omitted.length === 0 ? [] : [warning],
     notes: file === undefined ? [] : [done],
     digest: await settingsDigest(liveSettings),
   }

@@ -3,6 +3,7 @@ import { pluralize } from '../../domain/format.ts'
 import {
   type Difference,
   differences,
+  isOnlyRead,
   type LiveSettings,
   settingNames,
   settingsDigest,
@@ -44,7 +45,14 @@ export async function createPlans(
     const unknown = unknownKey(item.content.settings, liveValues)
     if (unknown !== undefined) throw unknownSettingError(unknown, item, liveValues)
     const digest = await settingsDigest(live?.settings ?? null)
-    return { ...item, live, digest, differences: differences(liveValues, item.content.settings) }
+    const changes = differences(liveValues, item.content.settings)
+    const onlyRead = changes.find(({ setting, file }) => isOnlyRead(setting, file))
+    if (onlyRead !== undefined)
+      throw usageError(
+        `${item.sourceOf(onlyRead.setting)}: ${onlyRead.setting} is 0, which cannot be set for ${item.name}.`,
+        'A file may have it only if the live queue has it. Set 1 or more, or remove the setting.',
+      )
+    return { ...item, live, digest, differences: changes }
   })
   return { plans: results, failed }
 }

@@ -10,7 +10,7 @@ import { withoutDryRun } from '../../cli/dry-run.ts'
 import { receiptRecord } from '../../cli/fields.ts'
 import { kebabCase, typedName } from '../../cli/inputs.ts'
 import { requestOf } from '../../cli/requests.ts'
-import { isEmpty } from '../../domain/queue-file.ts'
+import { isEmpty, isOnlyRead } from '../../domain/queue-file.ts'
 import { queueSettings } from '../../domain/queue-settings.ts'
 import { stateOf } from '../../domain/states.ts'
 import type { CommandWords } from '../../domain/suggested-command.ts'
@@ -122,7 +122,7 @@ export async function suggestUndo(
 ): Promise<void> {
   const words = Object.entries(sent).flatMap(([key, value]): CommandWords => {
     const old = key === 'state' ? stateOf(before).toLowerCase() : before[key]
-    if (value === undefined || old === undefined || isSame(old, value)) return []
+    if (value === undefined || old === undefined || isSame(old, value) || isOnlyRead(key, old)) return []
     if (key === 'requiredStatuses' && isEmpty(old)) return [typedName('deleteRequiredStatuses')]
     if (!Object.hasOwn(queueSettings, key)) return ['--set', `${key}=${stringifyJson(old)}`]
     if (old === null) return []
