@@ -202,11 +202,12 @@ export function updateBody(changes: readonly Difference[], file: JsonObject): Js
   return Object.fromEntries(body)
 }
 
-/** Returns the settings of a file that createQueue accepts (docs/reference/service.md, "createQueue"). */
-export const createBody = ({ mode, concurrency }: JsonObject): JsonObject => ({
-  ...(mode === undefined ? {} : { mode }),
-  ...(concurrency === undefined ? {} : { concurrency }),
-})
+/** The settings that createQueue accepts (docs/reference/service.md, "createQueue"). */
+export const createdSettings: readonly string[] = ['mode', 'concurrency']
+
+/** Returns the settings of a file that createQueue accepts. */
+export const createBody = (file: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(file).filter(([key]) => createdSettings.includes(key)))
 
 /** 16 hexadecimal digits of the SHA-256, which do not depend on the order of keys. */
 export async function settingsDigest(live: Json): Promise<string> {
