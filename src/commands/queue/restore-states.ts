@@ -30,7 +30,8 @@ export async function restoreStates(cli: Cli, path: string, yes: boolean): Promi
     if (cli.args.has(name))
       throw usageError(`--from and ${name} cannot be used together.`, 'Use only one of them.')
   requireAnswer(yes, cli)
-  if (path === '-' || cli.options.dryRun) return restoreRows(cli, path, yes, false)
+  const isFile = path !== '-' && (await cli.host.files.exists(path))
+  if (!isFile || cli.options.dryRun) return restoreRows(cli, path, yes, false)
   const release = await lockRecord(path, cli).catch(async error => {
     const failure = toMergeqError(error)
     if (failure.kind !== 'output') throw failure

@@ -60,7 +60,7 @@ test('an export that nobody has changed changes nothing, or is refused with the 
         sent: ['getQueue'],
       })
     }),
-    { numRuns: sampleRuns(60) },
+    { numRuns: sampleRuns(40) },
   )
 })
 
