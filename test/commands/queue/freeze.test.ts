@@ -45,6 +45,21 @@ describe('a freeze with the file of an earlier one', () => {
     expect(freeze.row('main')).toMatchObject({ before, after: 'PAUSED' })
   })
 
+  test('does not continue a row that is restored, while another one of the file is not', async () => {
+    const freeze = openFreeze()
+    await freeze.mergeq(pause)
+    freeze.states.next = 'draining'
+    expect((await freeze.mergeq(resume)).code).toBe(14)
+    freeze.states.main = 'paused'
+    await freeze.mergeq(pause)
+    expect(freeze.row('main')).toEqual({
+      repo: 'github.com/acme/web',
+      targetBranch: 'main',
+      before: 'PAUSED',
+      after: 'PAUSED',
+    })
+  })
+
   test('keeps the rows of queues that it does not read', async () => {
     const freeze = openFreeze(undefined, ({ path, body }, { row }) =>
       row('main') !== undefined && path.endsWith('getQueue') && body.includes('"main"')
