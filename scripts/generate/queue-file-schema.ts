@@ -1,5 +1,5 @@
 import manifest from '../../package.json' with { type: 'json' }
-import { settingNames } from '../../src/domain/queue-file.ts'
+import { isOnlyRead, settingNames } from '../../src/domain/queue-file.ts'
 import { type QueueSetting, queueSettings } from '../../src/domain/queue-settings.ts'
 import type { Type } from '../../src/domain/values/types.ts'
 
@@ -39,7 +39,8 @@ export const queueFileSchema = {
         settingNames.map(name => {
           const setting = new Map<string, QueueSetting<unknown>>(Object.entries(queueSettings)).get(name)
           if (setting === undefined) throw new Error(`no setting ${name}`)
-          return [name, { description: setting.summary, ...schemaOf(setting.type) }]
+          const minimum = isOnlyRead(name, 0) ? { minimum: 0 } : {}
+          return [name, { description: setting.summary, ...schemaOf(setting.type), ...minimum }]
         }),
       ),
     },

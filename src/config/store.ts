@@ -2,7 +2,7 @@ import { hintWithSuggestion } from '../domain/similar-name.ts'
 import { shellWord } from '../domain/suggested-command.ts'
 import { isUtf16 } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, toMergeqError, usageError, withName } from '../errors.ts'
-import type { ServiceHost } from '../host/host.ts'
+import type { Host, ServiceHost } from '../host/host.ts'
 import { isObject, type JsonObject, parseJson, stringifyJson } from '../json.ts'
 import { configKeys, type SettingKey, type SettingSource, settingDefinition } from './setting-definitions.ts'
 
@@ -118,10 +118,7 @@ function requireForm(document: JsonObject): void {
  * unreadable file is never overwritten. Throws a usage error without a directory for settings, and an output
  * error when the file cannot be written.
  */
-export async function updateStore(
-  host: ServiceHost,
-  change: (before: JsonObject) => JsonObject,
-): Promise<void> {
+export async function updateStore(host: Host, change: (before: JsonObject) => JsonObject): Promise<void> {
   const path = requireStorePath(configFile(host))
   const { replaceLocked, withLock } = await import('./store-update.ts')
   try {
@@ -181,7 +178,7 @@ export function requireStorable(name: SettingKey, value: string): void {
 
 /** Replaces the stored values of a profile with the result of `change`. */
 export const updateProfile = (
-  host: ServiceHost,
+  host: Host,
   name: string,
   change: (values: JsonObject) => JsonObject,
 ): Promise<void> =>
@@ -196,7 +193,7 @@ export const tokensIn = (document: JsonObject, profile: string): JsonObject =>
 
 /** Replaces the tokens of a profile with the result of `change`. */
 export function updateTokens(
-  host: ServiceHost,
+  host: Host,
   profile: string,
   change: (tokens: JsonObject) => JsonObject,
 ): Promise<void> {

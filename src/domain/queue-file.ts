@@ -29,6 +29,15 @@ const queueFileKeys = ['$schema', 'repo', 'targetBranch', 'settings']
 const namesQueue = 'this names the queue and is not a setting'
 const isReadOnly = 'this setting is read-only'
 
+/**
+ * Settings that the service can report as 0, which updateQueue may refuse (docs/reference/service.md, "Queue settings").
+ */
+const reportedAsZero = ['bisectionConcurrency', 'batchingMaxWaitTimeMinutes']
+
+/** Whether a value can only be read: a file may have it while the live queue has it, and it is never sent. */
+export const isOnlyRead = (key: string, value: Json | undefined): boolean =>
+  value === 0 && reportedAsZero.includes(key)
+
 /** Why a key is not a setting of a file: it is another field of a request or of getQueue's response. */
 const refusals = new Map([
   ['', 'the setting has no name'],
@@ -48,7 +57,8 @@ export function readSetting(key: string, value: Json): Json {
   const refusal = refusals.get(key)
   if (refusal !== undefined) throw usageError(`${refusal}.`, 'Remove the setting.')
   const setting = knownSettings.get(key)
-  if (setting === undefined || (value === null && key === 'requiredStatuses')) return value
+  if (setting === undefined || isOnlyRead(key, value)) return value
+  if (value === null && key === 'requiredStatuses') return value
   if (value === null)
     throw usageError(
       'null is not allowed: the service cannot reset this setting.',
@@ -64,7 +74,7 @@ export const settingNames: readonly string[] = [...knownSettings.keys()]
  * be another one than was meant, such as a link to a file with secrets.
  */
 export const showKey = (key: string, before: string, after = ''): string =>
-  /^[\w.-]{1,40}$/.test(key) ? `${before}${key}${after}` : ''
+  /^(?:<<|[\w.-]{1,40})$/.test(key) ? `${before}${key}${after}` : ''
 
 /**
  * Throws a usage error that names the file and the line of a mistake.
@@ -108,7 +118,8 @@ export function parseQueueFile(
 
 export interface LiveSettings {
   readonly settings: JsonObject
-  readonly unreadable: readonly string[]
+  /** The settings whose values cannot be set: `settings` has those of them that a file can have. */
+  readonly unsettable: readonly string[]
 }
 
 /**
@@ -118,23 +129,24 @@ export interface LiveSettings {
 export function liveSettings(queue: JsonObject, withState: boolean): LiveSettings {
   const keys = [...knownSettings.keys()].filter(key => key !== 'state' && Object.hasOwn(queue, key))
   const others = Object.keys(queue).filter(key => !knownSettings.has(key) && !refusals.has(key))
-  const unreadable: string[] = []
+  const unsettable: string[] = []
   const entries: [string, Json][] = []
   for (const key of [...(withState ? ['state'] : []), ...keys, ...others]) {
     const value = queue[key] ?? null
     const json = JSON.stringify([key, value])
+    if (isOnlyRead(key, value)) unsettable.push(key)
     if (key === 'requiredStatuses' && isEmpty(value)) entries.push([key, null])
     else if (knownSettings.has(key) && value === null) continue
     // A person who reads the file would not see it.
-    else if (escapeInvisible(json) !== json) unreadable.push(key)
+    else if (escapeInvisible(json) !== json) unsettable.push(key)
     else
       try {
         entries.push([key, readSetting(key, value)])
       } catch {
-        unreadable.push(key)
+        unsettable.push(key)
       }
   }
-  return { settings: Object.fromEntries(entries), unreadable }
+  return { settings: Object.fromEntries(entries), unsettable }
 }
 
 const stableJson = (value: Json): string =>
@@ -179,7 +191,8 @@ export const differences = (live: JsonObject, file: JsonObject): readonly Differ
  */
 export function updateBody(changes: readonly Difference[], file: JsonObject): JsonObject {
   const names = changes.map(({ setting }) => setting)
-  if (names.includes('concurrency') && file.bisectionConcurrency !== undefined)
+  const { bisectionConcurrency = null } = file
+  if (names.includes('concurrency') && bisectionConcurrency !== null && bisectionConcurrency !== 0)
     names.push('bisectionConcurrency')
   const body = names.map(key => {
     const value = file[key] ?? null
@@ -188,11 +201,12 @@ export function updateBody(changes: readonly Difference[], file: JsonObject): Js
   return Object.fromEntries(body)
 }
 
-/** Returns the settings of a file that createQueue accepts (docs/reference/service.md, "createQueue"). */
-export const createBody = ({ mode, concurrency }: JsonObject): JsonObject => ({
-  ...(mode === undefined ? {} : { mode }),
-  ...(concurrency === undefined ? {} : { concurrency }),
-})
+/** The settings that createQueue accepts (docs/reference/service.md, "createQueue"). */
+export const createdSettings: readonly string[] = ['mode', 'concurrency']
+
+/** Returns the settings of a file that createQueue accepts. */
+export const createBody = (file: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(file).filter(([key]) => createdSettings.includes(key)))
 
 /** 16 hexadecimal digits of the SHA-256, which do not depend on the order of keys. */
 export async function settingsDigest(live: Json): Promise<string> {

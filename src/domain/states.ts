@@ -26,6 +26,9 @@ export const normalizeState = (state: string): string => {
   return knownStates.includes(upper) ? upper : state
 }
 
+/** Whether two states are the same, in any case. */
+export const isSameState = (one: string, other: string): boolean => one.toUpperCase() === other.toUpperCase()
+
 /** Returns the words of a state for a person: `pending failure`. A text that is no known state is returned unchanged. */
 export function stateWords(state: string): string {
   const known = normalizeState(state)

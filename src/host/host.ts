@@ -38,6 +38,11 @@ export interface Host extends ServiceHost {
    * Ctrl-Z suspends it, except on Windows.
    */
   watchTerminal(events: TerminalEvents): Promise<() => void>
+  /**
+   * Locks a file, which need not exist, with `<path>.lock` beside it. A lock without a sign of life for `stale`
+   * milliseconds is broken. Resolves to what releases it, or to undefined while another process holds it.
+   */
+  lock(path: string, stale: number): Promise<(() => Promise<void>) | undefined>
   /** Opens a URL in the browser of this machine; rejects when no browser can be started. */
   openUrl(url: string): Promise<void>
   /**

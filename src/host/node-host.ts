@@ -61,6 +61,7 @@ export function createNodeHost(proc: NodeJS.Process, version: string, interrupte
     out: createOutput(proc, 'stdout', interrupted),
     err: createOutput(proc, 'stderr', interrupted),
     runProgram: async (program, args, options) => (await loadPrograms()).runProgram(program, args, options),
+    lock: async (path, stale) => (await import('./lock.ts')).lockPath(path, stale),
     openUrl: async url => (await loadPrograms()).openUrl(url),
   }
 }

@@ -67,7 +67,7 @@ const packages: Readonly<Record<string, string>> = {
   execa: 'host',
   open: 'host',
   conf: 'config',
-  'proper-lockfile': 'config',
+  'proper-lockfile': 'host',
   'git-url-parse': 'config',
   yaml: 'commands',
   sax: 'commands',

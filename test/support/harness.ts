@@ -9,6 +9,7 @@ import { commandGroups } from '../../src/commands/index.ts'
 import { files as realFiles } from '../../src/host/files.ts'
 import type { Environment, GitResult, Host, ProgramResult } from '../../src/host/host.ts'
 import { windowsEnvironment } from '../../src/host/host.ts'
+import { lockPath } from '../../src/host/lock.ts'
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { allCommands } from './commands.ts'
 import { type Answer, type ReceivedRequest, type Script, startTestServer } from './service.ts'
@@ -224,6 +225,14 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
         setting.disk?.delete(path)
       },
     },
+    lock: async path => {
+      setting.onChange?.('lock', path)
+      if (setting.disk?.has(`${path}.lock`)) return undefined
+      setting.disk?.set(`${path}.lock`, '')
+      return async () => {
+        setting.disk?.delete(`${path}.lock`)
+      }
+    },
     interrupted: setting.signal ?? new AbortController().signal,
     openUrl: async url => setting.openUrl?.(url),
     git: async (args, options) => setting.spawn?.('git', args, options) ?? { code: 127, out: '' },
@@ -234,7 +243,10 @@ export async function mergeq(line: string | readonly string[], setting: Setting 
     },
   }
   try {
-    const code = await runProgram(setting.realFiles ? { ...host, files: realFiles } : host, commandGroups)
+    const code = await runProgram(
+      setting.realFiles ? { ...host, files: realFiles, lock: lockPath } : host,
+      commandGroups,
+    )
     showIfTestFails(`$ mergeq ${host.argv.join(' ')}\n${err.join('').slice(0, 2_000)}exit ${code}`)
     await checkExitCodeInHelp(host, code)
     return { code, out: out.join(''), err: err.join(''), requests: service?.requests ?? [], sleeps }

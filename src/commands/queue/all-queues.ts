@@ -6,9 +6,9 @@ import type { Cli } from '../../cli/cli.ts'
 import { printRequests } from '../../cli/dry-run.ts'
 import type { Input } from '../../cli/inputs.ts'
 import type { QueueMetrics } from '../../domain/metrics/last-hour.ts'
-import { queueName, type Repository } from '../../domain/values/repository.ts'
-import { MergeqError, usageError } from '../../errors.ts'
-import { type Failed, forEachQueue, type QueueRequest, reportFailures } from './plan.ts'
+import { queueName, type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
+import { extendError, MergeqError, usageError } from '../../errors.ts'
+import { type Failed, forEachQueue, type QueueRequest, reportFailures } from './live-queue.ts'
 
 /** A queue that the metrics name, and the request that reads it. */
 export interface NamedQueue {
@@ -41,6 +41,12 @@ export const noQueueError = (): MergeqError =>
     hint: 'To name a queue, use --repo and --target-branch.',
   })
 
+interface AllQueues {
+  readonly queues: readonly NamedQueue[]
+  /** What limits them to a repository, if anything does: `MERGEQ_REPO limits this to acme/web.` */
+  readonly limit: readonly string[]
+}
+
 /**
  * Returns the params of the metrics that name the queues of `--all`: those of the organization, or of the repository
  * that an option or the environment names.
@@ -57,13 +63,16 @@ export const printAllRequest = async (cli: Cli): Promise<number> =>
   printRequests(cli, getMergeQueueMetrics, [await metricsParams(cli)])
 
 /** Returns the queues of `--all`. Throws an error if there are none. */
-export async function allQueues(cli: Cli): Promise<readonly NamedQueue[]> {
+export async function allQueues(cli: Cli): Promise<AllQueues> {
   const params = await metricsParams(cli)
   const { repo } = params
+  const origin = cli.settings.used().get('repo')?.origin
+  const limit = repo === undefined ? [] : [`${origin} limits this to ${shortRepositoryName(repo)}.`]
   const { response } = await callOperation(cli.client(), getMergeQueueMetrics, params)
   const queues = await namedQueues(response.bytes, repo, cli)
-  if (queues.length === 0) throw noQueueError()
-  return queues
+  if (queues.length === 0)
+    throw extendError(noQueueError(), {}, ['No queue has metrics.', ...limit].join(' '))
+  return { queues, limit }
 }
 
 /** The input of a command about one queue; undefined with `--all` or `--from`, which need no queue. */

@@ -10,7 +10,7 @@ import { queueEntries } from '../../domain/queue-entries.ts'
 import { isUnderTest, stateOf, stateWords } from '../../domain/states.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
-import type { QueueParams } from './plan.ts'
+import type { QueueParams } from './live-queue.ts'
 
 const { getQueue } = operations
 const { repo, targetBranch, state } = operations.updateQueue.params

@@ -3,55 +3,34 @@ import { getQueue } from '../../api/operations/queues.ts'
 import { read } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { canPrompt, confirm, promptError } from '../../cli/confirm.ts'
-import { printRequests, withoutDryRun } from '../../cli/dry-run.ts'
-import { each } from '../../cli/each.ts'
+import { withoutDryRun } from '../../cli/dry-run.ts'
 import { receiptRecord } from '../../cli/fields.ts'
-import { openInput } from '../../cli/input-files.ts'
 import { flag, option } from '../../cli/inputs.ts'
-import { inputContext } from '../../cli/requests.ts'
-import { joinList, joinTruncated, pluralize } from '../../domain/format.ts'
-import { stateOf, stateWords } from '../../domain/states.ts'
-import {
-  parseRepository,
-  queueName,
-  repositoryName,
-  shortRepositoryName,
-} from '../../domain/values/repository.ts'
-import { readText } from '../../domain/values/text.ts'
+import { isSameState } from '../../domain/states.ts'
+import { repositoryName } from '../../domain/values/repository.ts'
 import { fileName } from '../../domain/values/types.ts'
-import { extendError, MergeqError, toMergeqError, usageError } from '../../errors.ts'
-import { getString, isObject, type JsonObject, parseJson, stringifyJson } from '../../json.ts'
-import { columns } from '../../output/view.ts'
+import { toMergeqError, usageError } from '../../errors.ts'
 import { allQueues, printAllRequest, unlessSeveral } from './all-queues.ts'
 import {
   changeState,
-  isSettable,
   type SettableState,
   type StateRequest,
   setQueueState,
   stateRequest,
 } from './change-state.ts'
-import { outputError, type QueueParams } from './plan.ts'
-
-/** A change of the state of one of several queues. */
-interface StateChange {
-  readonly name: string
-  readonly request: StateRequest
-  /** The state that the queue must be in; undefined for any. */
-  readonly expected?: string
-}
+import {
+  changeStates,
+  readState,
+  requestFor,
+  type StateChange,
+  type StateChangeResult,
+} from './state-changes.ts'
+import { lockRecord, openRecord, readEarlierRecord, type StateRecord } from './state-record.ts'
+import { describeChanges, noteOfAll, recordAdvice, stateChangeRecord, verbs } from './state-words.ts'
 
 interface SeveralOptions {
   readonly record?: string | undefined
   readonly yes: boolean
-}
-
-/** What a record has of a queue: the state before the change, and the state that was sent. */
-interface RecordedChange {
-  readonly repo: string
-  readonly targetBranch: string
-  readonly before: string
-  readonly after: string
 }
 
 /** What pause, resume and drain have in common. */
@@ -93,264 +72,76 @@ export function runStateCommand(
   return changeState(cli, request)
 }
 
-/** The request for one of several queues, as if it had been named. */
-function requestFor(
-  state: SettableState,
-  { repo, targetBranch }: QueueParams,
-  cli: Cli,
-): Promise<StateRequest> {
-  const args = new Map(cli.args).set('--repo', [repositoryName(repo)]).set('--target-branch', [targetBranch])
-  return stateRequest(state).read(args, { ...inputContext(cli), settings: cli.settings.withArgs(args) })
-}
-
-const verbs = { PAUSED: 'pauses', RUNNING: 'resumes', DRAINING: 'drains' } as const
-
-const describeChanges = (does: string, queues: readonly { readonly name: string }[], note: string): string =>
-  `This ${does} ${pluralize(queues.length, 'queue')}: ${joinTruncated(queues.map(({ name }) => name))}. ${note}`.trim()
-
-const noteOfAll = 'Queues without metrics are not included.'
-
-/** What a prompt says about records before the states of all queues change. */
-function recordAdvice(state: SettableState, record: string | undefined): readonly string[] {
-  if (state === 'RUNNING')
-    return ['To resume only those that an earlier pause --record paused, use --from <file>.']
-  return record === undefined
-    ? ['Without --record <file>, nothing keeps which queues are paused already.']
-    : []
+/** Throws a usage error if nobody can be asked, and --yes does not answer. */
+export function requireAnswer(yes: boolean, cli: Cli): void {
+  if (!yes && !cli.options.dryRun && !canPrompt(cli)) throw promptError(cli)
 }
 
 /** Changes the state of every queue that the metrics name. Returns the exit code. */
 async function changeAllStates(cli: Cli, state: SettableState, options: SeveralOptions): Promise<number> {
-  await checkOptions(options, cli)
-  const earlier = await readEarlierRecord(options.record, cli)
+  const { record: path, yes } = options
+  requireAnswer(yes, cli)
+  if (path === undefined || cli.options.dryRun) return changeAll(cli, state, yes, undefined)
+  const release = await lockRecord(path, cli)
+  try {
+    return await changeAll(cli, state, yes, path)
+  } finally {
+    await release()
+  }
+}
+
+async function changeAll(
+  cli: Cli,
+  state: SettableState,
+  yes: boolean,
+  path: string | undefined,
+): Promise<number> {
+  const earlier = path === undefined ? [] : await readEarlierRecord(path, yes, cli)
   if (cli.options.dryRun && cli.results === 'screen') {
-    const named = await allQueues(withoutDryRun(cli)).catch(() => [])
+    const named = await allQueues(withoutDryRun(cli)).catch(() => undefined)
     cli.host.interrupted.throwIfAborted()
-    if (named.length > 0) await cli.logger.info(describeChanges(verbs[state], named, noteOfAll))
+    if (named !== undefined) {
+      await cli.logger.info(describeChanges(verbs[state], named.queues, noteOfAll))
+      for (const text of named.limit) await cli.logger.info(text)
+    }
   }
   if (cli.options.dryRun) return printAllRequest(cli)
-  const queues = await allQueues(cli)
-  const changes: StateChange[] = []
+  const { queues, limit } = await allQueues(cli)
+  const changes: FreezeOfQueue[] = []
   for (const { name, request } of queues)
     changes.push({ name, request: await requestFor(state, request.values, cli) })
   const description = describeChanges(verbs[state], changes, noteOfAll)
-  const statement = [description, ...recordAdvice(state, options.record)]
-  return changeStates(cli, changes, { ...options, statement, note: noteOfAll, earlier })
-}
-
-/** Tells a person how to get back to the states before a change. */
-async function suggestReturn(cli: Cli, record: string | undefined): Promise<void> {
-  if (cli.messages !== 'person') return
-  const { commandLine } = cli.settings
-  if (record !== undefined) {
-    const line = commandLine(['queue', 'resume', '--from', record], { repo: null, targetBranch: null })
-    await cli.logger.info(`To restore the states from before, run: ${line}`)
-  } else if (cli.command !== 'queue resume') {
-    await cli.logger.info(`To resume all of them, run: ${commandLine(['queue', 'resume', '--all'])}`)
-    await cli.logger.info('To keep which queues were paused before, add --record <file> next time.')
-  }
-}
-
-/** Restores the states of a record. Returns the exit code. */
-export async function restoreStates(cli: Cli, path: string, options: SeveralOptions): Promise<number> {
-  for (const name of ['--all', '--repo', '--target-branch'])
-    if (cli.args.has(name))
-      throw usageError(`--from and ${name} cannot be used together.`, 'Use only one of them.')
-  await checkOptions(options, cli)
-  const changes: StateChange[] = []
-  const hint = 'mergeq queue pause --all --record writes one.'
-  for (const { repo, targetBranch, before, after } of await readRecord(path, hint, cli)) {
-    const values = { repo: parseRepository(repo), targetBranch }
-    // A queue that was switching modes runs when it has switched.
-    const request = await requestFor(isSettable(before) ? before : 'RUNNING', values, cli)
-    changes.push({ name: queueName(values), request, expected: after })
-  }
-  const statement = [describeChanges('restores the states of', changes, '')]
-  return changeStates(cli, changes, { ...options, statement, note: '', earlier: [] })
-}
-
-async function checkOptions({ record, yes }: SeveralOptions, cli: Cli): Promise<void> {
-  if (yes || cli.options.dryRun) return
-  if (record !== undefined && (await cli.host.files.exists(record)))
-    throw usageError(
-      `${record} already exists.`,
-      'Use another file, or add --yes to keep its states and add those of other queues.',
-    )
-  if (!canPrompt(cli)) throw promptError(cli)
-}
-
-interface ChangeOptions extends SeveralOptions {
-  /** What the prompt says. */
-  readonly statement: readonly string[]
-  /** What is said after the number of queues. */
-  readonly note: string
-  /** What the file of the record has already. */
-  readonly earlier: readonly RecordedChange[]
-}
-
-/** The queue whose state is read before it is changed. */
-function queueOf({ request }: StateChange): QueueParams {
-  const { repo, targetBranch } = request.values
-  return { repo, targetBranch }
-}
-
-async function changeStates(
-  cli: Cli,
-  changes: readonly StateChange[],
-  { record: path, yes, statement, note, earlier }: ChangeOptions,
-): Promise<number> {
-  if (cli.options.dryRun) return printRequests(cli, getQueue, changes.map(queueOf))
+  const statement = [description, ...limit, ...recordAdvice(state, path)]
   if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
-  const record = path === undefined ? undefined : await createRecord(path, earlier, cli)
-  const work = (change: StateChange) =>
-    changeOne(cli, change, record).catch(error => {
-      const failure = toMergeqError(error)
-      // The row has the message of any other error.
-      const isShown = cli.results === 'screen' && !['interrupted', 'stale'].includes(failure.kind)
-      throw isShown ? extendError(failure, { isShown }) : failure
-    })
-  const { outcomes, report } = await each(cli, setQueueState, changes, work, {
-    resource: queueOf,
-    name: ({ name }) => name,
-    // A token may have access to some repositories only.
-    differInAccess: true,
+  const record = path === undefined ? undefined : await openRecord(path, earlier, cli)
+  await record?.save()
+  return changeStates(cli, changes, item => setState(item, record, cli), {
+    limit,
+    note: noteOfAll,
+    record: path,
   })
-  const recordsWith = (nameRepository: typeof repositoryName): readonly JsonObject[] =>
-    outcomes.map(({ item, result, failure }) => {
-      const { repo, targetBranch, state } = item.request.values
-      const place = { repo: nameRepository(repo), targetBranch }
-      if (result !== undefined) return { ...place, ok: true, ...result, after: state }
-      const { exit = 1, message = '', kind } = failure ?? {}
-      return { ...place, ok: false, outcome: kind === 'stale' ? 'skipped' : 'error', exit, message }
-    })
-  const records = recordsWith(repositoryName)
-  await cli.printer.print({
-    records,
-    columns: stateChangeRecord.columns,
-    screen: () => ({
-      columns: stateChangeRecord.columns,
-      rows: recordsWith(shortRepositoryName).map(({ message, ...row }) =>
-        row.outcome === 'error' ? { ...row, message } : row,
-      ),
-    }),
-  })
-  const counts = ['changed', 'unchanged', 'skipped', 'error'].flatMap(word => {
-    const count = records.filter(({ outcome }) => outcome === word).length
-    return count === 0 ? [] : `${count} ${word}`
-  })
-  const count = pluralize(changes.length, 'queue')
-  await cli.logger.info(`${count}: ${joinList(counts)}. ${note}`.trim())
-  if (records.some(({ outcome }) => outcome === 'changed')) await suggestReturn(cli, path)
-  return report()
 }
 
-/** What `--fields` selects from the rows of several queues. */
-const stateChangeRecord = {
-  names: ['repo', 'targetBranch', 'ok', 'outcome', 'before', 'after', 'exit', 'message'],
-  columns: columns(
-    ['REPOSITORY', 'repo', 'id'],
-    ['BRANCH', 'targetBranch', 'id'],
-    ['RESULT', 'outcome', 'prose', { show: ({ outcome, message }) => message ?? outcome }],
-    ['BEFORE', 'before', 'state', { priority: 2 }],
-    ['AFTER', 'after', 'state', { priority: 1 }],
-  ),
+interface FreezeOfQueue extends StateChange {
+  readonly request: StateRequest
 }
 
 /** Reads the state of a queue and, where it is another one, changes it. */
-async function changeOne(
+async function setState(
+  item: FreezeOfQueue,
+  record: StateRecord | undefined,
   cli: Cli,
-  change: StateChange,
-  record: ChangeRecord | undefined,
-): Promise<{ readonly outcome: 'changed' | 'unchanged'; readonly before: string }> {
-  const { name, request, expected } = change
-  const { repo, targetBranch, state } = request.values
-  const { response } = await read(cli, getQueue, queueOf(change))
-  const before = stateOf(response.records[0])
-  if (expected !== undefined && before !== expected)
-    throw new MergeqError(
-      'stale',
-      `The queue for ${name} is ${stateWords(before)}, not ${stateWords(expected)} as in the record; it was not changed.`,
-    )
-  const row = { repo: repositoryName(repo), targetBranch, before, after: state }
-  await record?.add(row)
-  if (before === state) return { outcome: 'unchanged', before }
+): Promise<StateChangeResult> {
+  const { repo, targetBranch, state } = item.request.values
+  const before = await readState(item, cli)
+  const change = { repo: repositoryName(repo), targetBranch, before, after: state }
+  await record?.add(change)
+  if (isSameState(before, state)) return { outcome: 'unchanged', before, after: state }
   try {
-    await read(cli, request.operation, request.values, request)
+    await read(cli, setQueueState, item.request.values, item.request)
   } catch (error) {
-    if (toMergeqError(error).details.delivery !== 'unknown') await record?.remove(row)
+    if (toMergeqError(error).details.delivery !== 'unknown') await record?.remove(change)
     throw error
   }
-  return { outcome: 'changed', before }
-}
-
-interface ChangeRecord {
-  /** Called before a change is sent, so that the file has it whatever happens. */
-  add(change: RecordedChange): Promise<void>
-  remove(change: RecordedChange): Promise<void>
-}
-
-const nameOfRow = ({ repo, targetBranch }: RecordedChange): string =>
-  queueName({ repo: parseRepository(repo), targetBranch })
-
-/**
- * Creates the file of a record, or continues an earlier one: a queue keeps the state before that it has there.
- * Throws an output error if the file cannot be written.
- */
-async function createRecord(
-  path: string,
-  earlier: readonly RecordedChange[],
-  { host: { files } }: Cli,
-): Promise<ChangeRecord> {
-  const earlierRows = new Map(earlier.map(row => [nameOfRow(row), row]))
-  const rows = new Map(earlierRows)
-  const save = () =>
-    files
-      .replace(
-        path,
-        `${stringifyJson(
-          [...rows.values()].map(row => ({ ...row })),
-          true,
-        )}\n`,
-      )
-      .catch(error => {
-        throw outputError(path, error)
-      })
-  await save()
-  return {
-    add(change) {
-      const name = nameOfRow(change)
-      rows.set(name, { ...change, before: earlierRows.get(name)?.before ?? change.before })
-      return save()
-    },
-    remove(change) {
-      const name = nameOfRow(change)
-      const earlierRow = earlierRows.get(name)
-      if (earlierRow === undefined) rows.delete(name)
-      else rows.set(name, earlierRow)
-      return save()
-    },
-  }
-}
-
-/** Returns what the file has from an earlier command; throws a usage error if it is no record. */
-async function readEarlierRecord(path: string | undefined, cli: Cli): Promise<readonly RecordedChange[]> {
-  if (path === undefined || cli.options.dryRun || !(await cli.host.files.exists(path))) return []
-  const earlier = await readRecord(path, 'Use another file.', cli)
-  if (earlier.length > 0) await cli.logger.warn(`${path} is an earlier record; its states are kept.`)
-  return earlier
-}
-
-const maxRecordSize = 16 * 1024 * 1024
-
-async function readRecord(path: string, hint: string, cli: Cli): Promise<readonly RecordedChange[]> {
-  const name = path === '-' ? 'Standard input' : path
-  const document = parseJson(await readText(openInput(path, cli), name, maxRecordSize))
-  return (Array.isArray(document) ? document : [undefined]).map(row => {
-    const [repo, targetBranch, before, after] = ['repo', 'targetBranch', 'before', 'after'].map(key =>
-      isObject(row) ? getString(row, key) : undefined,
-    )
-    if (repo === undefined || targetBranch === undefined || before === undefined || after === undefined)
-      throw usageError(`${name} is not a record of states.`, hint)
-    return { repo, targetBranch, before, after }
-  })
+  return { outcome: 'changed', before, after: state }
 }

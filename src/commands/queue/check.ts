@@ -18,7 +18,7 @@ import { extendError, MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { columns } from '../../output/view.ts'
 import { allQueues, printAllRequest, readQueues, unlessSeveral } from './all-queues.ts'
-import { type QueueParams, reportFailures } from './plan.ts'
+import { type QueueParams, reportFailures } from './live-queue.ts'
 
 interface HealthCheck {
   readonly check: string
@@ -159,7 +159,9 @@ const queueCheckRecord: RecordFields = {
 
 /** Checks all queues, and prints a row for each. Returns the exit code. */
 async function checkAll(conditions: Conditions, isUsual: boolean, cli: Cli): Promise<number> {
-  const { outcomes, failed: unread } = await readQueues(await allQueues(cli), cli)
+  const { queues, limit } = await allQueues(cli)
+  for (const text of limit) await cli.logger.info(text)
+  const { outcomes, failed: unread } = await readQueues(queues, cli)
   const checked = outcomes.map(({ item: { metrics, request }, result, failure }) => {
     const { queue = {}, now = 0 } = result ?? {}
     const checks = failure === undefined ? checkQueue(queue, now, conditions) : []

@@ -13,7 +13,7 @@ import { joinList, pluralize } from '../../domain/format.ts'
 import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { MergeqError, toMergeqError } from '../../errors.ts'
-import type { QueueParams } from './plan.ts'
+import type { QueueParams } from './live-queue.ts'
 
 /** Reads which pull requests the queue lists. */
 async function readQueued(values: QueueParams, cli: Cli): Promise<readonly QueueEntry[]> {

@@ -13,26 +13,25 @@ import { exitCodeOf, mostSevere, usageError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { type Column, columns } from '../../output/view.ts'
 import { type NamedQueue, namedQueues } from './all-queues.ts'
+import { formatSetting, formatValue } from './format-setting.ts'
+import { type QueueRequest, reportFailures, requireLive } from './live-queue.ts'
 import {
   combineDigests,
   createPlans,
   describePlan,
-  type FileOptions,
-  fileInput,
-  formatSetting,
-  formatValue,
   hasDifferences,
-  includeStateInput,
   type Plan,
   type PlanResults,
-  type QueueFileItem,
-  type QueueRequest,
-  readItems,
-  reportFailures,
-  requestOfFile,
-  requireLive,
-  settingsOf,
 } from './plan.ts'
+import {
+  type FileOptions,
+  fileInput,
+  includeStateInput,
+  type QueueFileItem,
+  readItems,
+  requestOfFile,
+  settingsOf,
+} from './queue-files.ts'
 
 export const differenceRecord: RecordFields = {
   names: ['repo', 'targetBranch', 'setting', 'live', 'file'],

@@ -24,24 +24,17 @@ import { usageError } from '../../errors.ts'
 import { type Json, stringifyJson } from '../../json.ts'
 import { rawText } from '../../output/view.ts'
 import { namedQueues, noQueueError } from './all-queues.ts'
+import { isDefaultsFile, readDefaults } from './defaults.ts'
+import { forEachQueue, type QueueRequest, reportFailures, requireLive } from './live-queue.ts'
+import { checkQueueOfFile, includeStateInput, requestOfFile, sameQueueError } from './queue-files.ts'
 import {
-  checkQueueOfFile,
-  forEachQueue,
-  includeStateInput,
-  isDefaultsFile,
   isJsonFileName,
   isQueueFileName,
   type LoadedFile,
   loadYaml,
   outputError,
-  type QueueRequest,
-  readDefaults,
   readQueueFile,
-  reportFailures,
-  requestOfFile,
-  requireLive,
-  sameQueueError,
-} from './plan.ts'
+} from './read-queue-file.ts'
 
 /**
  * Whether the output is JSON instead of YAML: by the extension of the file, else by `-o`. Throws a usage
@@ -58,6 +51,8 @@ function isJsonOutput(file: string | undefined, { args, options, results }: Cli)
       `${file} must end in .yaml, .yml or .json.`,
       'The extension of the file determines its format.',
     )
+  if (isDefaultsFile(file))
+    throw usageError(`${file} has defaults, which name no queue.`, 'Use another file name.')
   const isJsonFile = isJsonFileName(file)
   if (isFormatTyped && !isJsonFile) throw usageError(`--output json does not match the extension of ${file}.`)
   return isJsonFile
@@ -97,12 +92,24 @@ async function exportQueue({ request, file, old, isJson, folder }: Export, inclu
   const { printer, host } = cli
   const { repo, targetBranch } = request.values
   const name = queueName(request.values)
-  const { settings: liveSettings, unreadable } = await requireLive(request, includesState, cli)
-  const defaults = file === undefined ? {} : (await readDefaults(file, folder ?? file, cli)).settings
+  const { settings: liveSettings, unsettable } = await requireLive(request, includesState, cli)
+  const { settings: defaults, path: defaultsPath = '' } =
+    file === undefined ? { settings: {} } : await readDefaults(file, folder ?? file, cli)
+  const replaced = unsettable.find(key => Object.hasOwn(defaults, key) && !Object.hasOwn(liveSettings, key))
+  if (replaced !== undefined)
+    throw usageError(
+      `The queue for ${name} has a value of ${replaced} that a file cannot have, and ${defaultsPath} would replace it.`,
+      `Remove ${replaced} from ${defaultsPath}.`,
+    )
   const isDefault = (key: string, value: Json) =>
     Object.hasOwn(defaults, key) && isSameSetting(key, defaults[key] ?? null, value)
+  const isWritten = (key: string) =>
+    [defaults, old?.content.settings ?? {}].some(each => Object.hasOwn(each, key))
+  const omitted = unsettable.filter(key => !Object.hasOwn(liveSettings, key) || !isWritten(key))
   const settings = Object.fromEntries(
-    Object.entries(liveSettings).filter(([key, value = null]) => !isDefault(key, value)),
+    Object.entries(liveSettings).filter(
+      ([key, value = null]) => !isDefault(key, value) && !omitted.includes(key),
+    ),
   )
   const { $schema, repo: oldRepo = repositoryName(repo) } = old?.content ?? {}
   const queueFile = { ...($schema === undefined ? {} : { $schema }), repo: oldRepo, targetBranch, settings }
@@ -118,9 +125,9 @@ async function exportQueue({ request, file, old, isJson, folder }: Export, inclu
   const done = isCurrent
     ? `${file} is up to date with the queue for ${name}.`
     : `Exported the queue for ${name} to ${file}.`
-  const omitted = `Omitted settings of ${name} whose live values cannot be set: ${joinList(unreadable)}.`
+  const warning = `Omitted settings of ${name} whose live values cannot be set: ${joinList(omitted)}.`
   return {
-    warnings: unreadable.length === 0 ? [] : [omitted],
+    warnings: omitted.length === 0 ? [] : [warning],
     notes: file === undefined ? [] : [done],
     digest: await settingsDigest(liveSettings),
   }

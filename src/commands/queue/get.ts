@@ -14,7 +14,7 @@ import { queueName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { getArray, isObject } from '../../json.ts'
 import { columns } from '../../output/view.ts'
-import type { QueueRequest } from './plan.ts'
+import type { QueueRequest } from './live-queue.ts'
 import { queueScreen, readUsualTime } from './screen.ts'
 
 const entryColumns = columns(

@@ -2,7 +2,8 @@ import { command } from '../../cli/command.ts'
 import { option } from '../../cli/inputs.ts'
 import { fileName } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
-import { restoreStates, runStateCommand, stateCommand } from './change-states.ts'
+import { runStateCommand, stateCommand } from './change-states.ts'
+import { restoreStates } from './restore-states.ts'
 
 const { options, exits, ...shared } = stateCommand('RUNNING')
 
@@ -23,6 +24,6 @@ export const queueResumeCommand = command({
     if (from === undefined) return runStateCommand(cli, 'RUNNING', values)
     if (values.record !== undefined)
       throw usageError('--from and --record cannot be used together.', 'Use only one of them.')
-    return restoreStates(cli, from, values)
+    return restoreStates(cli, from, values.yes)
   },
 })

@@ -11,7 +11,7 @@ import { shortRepositoryName } from '../../domain/values/repository.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { columns, pullRequestColumns, type Screen, withLinks } from '../../output/view.ts'
-import type { QueueParams } from './plan.ts'
+import type { QueueParams } from './live-queue.ts'
 
 /**
  * Reads the usual time in a queue from the metrics of the last hour, with a single request of at most `timeLimit`

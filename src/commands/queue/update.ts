@@ -11,14 +11,15 @@ import { receiptRecord } from '../../cli/fields.ts'
 import { kebabCase, typedName } from '../../cli/inputs.ts'
 import { callerOf } from '../../cli/requests.ts'
 import { paramsOf, setOf } from '../../cli/values.ts'
-import { isEmpty } from '../../domain/queue-file.ts'
+import { isEmpty, isOnlyRead } from '../../domain/queue-file.ts'
 import { queueSettings } from '../../domain/queue-settings.ts'
 import { stateOf } from '../../domain/states.ts'
 import type { CommandWords } from '../../domain/suggested-command.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { type Json, type JsonObject, stringifyJson } from '../../json.ts'
 import { columns, keyValueTable, type Result } from '../../output/view.ts'
-import { formatSetting, type QueueParams } from './plan.ts'
+import { formatSetting } from './format-setting.ts'
+import type { QueueParams } from './live-queue.ts'
 
 type Settings = Readonly<Record<string, Json | undefined>>
 
@@ -121,7 +122,7 @@ export async function suggestUndo(
 ): Promise<void> {
   const words = Object.entries(sent).flatMap(([key, value]): CommandWords => {
     const old = key === 'state' ? stateOf(before).toLowerCase() : before[key]
-    if (value === undefined || old === undefined || isSame(old, value)) return []
+    if (value === undefined || old === undefined || isSame(old, value) || isOnlyRead(key, old)) return []
     if (key === 'requiredStatuses' && isEmpty(old)) return [typedName('deleteRequiredStatuses')]
     if (!Object.hasOwn(queueSettings, key)) return ['--set', `${key}=${stringifyJson(old)}`]
     if (old === null) return []

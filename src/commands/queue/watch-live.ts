@@ -16,7 +16,7 @@ import {
   styled,
   wordsSpan,
 } from '../../output/styled-text.ts'
-import type { QueueParams } from './plan.ts'
+import type { QueueParams } from './live-queue.ts'
 import { queueScreen } from './screen.ts'
 
 export interface QueueUpdate {

@@ -35,7 +35,7 @@ import { giveUpLimit, startWaitTime, type WaitTime } from '../../wait/limits.ts'
 import { backOff, poll, readingOf } from '../../wait/poll.ts'
 import { waitInputs } from '../pr/wait-options.ts'
 import { printQueue, queueFields } from './get.ts'
-import type { QueueParams, QueueRequest } from './plan.ts'
+import type { QueueParams, QueueRequest } from './live-queue.ts'
 import { readUsualTime } from './screen.ts'
 import { isLive, type QueueUpdate, type WatchView, watchLive } from './watch-live.ts'
 

@@ -32,7 +32,7 @@ const isKept = (value: number, source: string): boolean =>
 
 /**
  * Parses YAML, which includes JSON. Throws a usage error that names file and line for invalid YAML, duplicate
- * keys, more than one document, anchors, aliases, tags, and values that JSON does not have.
+ * keys, more than one document, merge keys, anchors, aliases, tags, and values that JSON does not have.
  */
 export function parseYaml(text: string, file: string): SourceDocument {
   const lineCounter = new LineCounter()
@@ -53,6 +53,15 @@ export function parseYaml(text: string, file: string): SourceDocument {
     throw syntaxError(error.pos[0], `invalid YAML: ${error.message.replace(/:? ".*|\.$/s, '')}.`)
   const { contents } = document
   if (contents === null) throw syntaxError(0, 'the file is empty.')
+  visit(contents, {
+    Pair(_, { key }) {
+      if (isScalar(key) && key.value === '<<' && key.type === 'PLAIN')
+        throw syntaxError(
+          offsetOf(key),
+          '`<<` (a merge key) is not supported: write the settings themselves, or put them into defaults.yaml.',
+        )
+    },
+  })
   visit(contents, (_, node) => {
     const offset = offsetOf(node)
     if (isAlias(node) || (isNode(node) && node.anchor !== undefined))

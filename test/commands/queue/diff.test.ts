@@ -125,6 +125,21 @@ describe('the settings of a folder', () => {
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) })
   })
 
+  test.each([
+    ['defaults.yml', 'defaults.yaml', '-f q'],
+    ['Defaults.yaml', 'defaults.yaml', '-f q'],
+    ['DEFAULTS.JSON', 'defaults.json', '-f q'],
+    ['defaults.yml', 'defaults.yaml', '-f q/defaults.yml'],
+    // It is not among the files that are read, but would give them settings.
+    ['defaults.yml', 'defaults.yaml', '-f q/a.yaml'],
+    ['Defaults.json', 'defaults.json', '-f q/a.yaml'],
+  ])('%s is no queue file, but refused with the name %s: %s', async (name, rightName, flags) => {
+    const files = { [`q/${name}`]: 'settings: {batch: true}', 'q/a.yaml': fileOf('a') }
+    const { code, err, requests } = await diff(files, flags)
+    expect({ code, requests }).toEqual({ code: 2, requests: [] })
+    expect(err).toContain(`q/${name} is no queue file, and defaults must be called ${rightName}.`)
+  })
+
   const folder = temporaryFolder('mergeq-diff-')
   test('links and folders that begin with a dot are skipped', async () => {
     for (const name of ['deep', '.hidden']) mkdirSync(join(folder, name))

@@ -65,6 +65,7 @@ describe('export', () => {
   })
 
   test.each([
+    ['-f defaults.yaml', '', 2, 'defaults.yaml has defaults, which name no queue.'],
     ['-f q.txt', '', 2, 'must end in .yaml, .yml or .json'],
     ['-f q.yaml --json', '', 2, 'does not match the extension'],
     ['-o csv', '', 2, 'A queue file is YAML or JSON.'],

@@ -35,7 +35,9 @@ describe('an incident in an organization of five queues, of which one was paused
     )
     expect(await states()).toEqual(all('PAUSED'))
     const again = await story.mergeq('queue drain --all --record states.json --yes', { disk })
-    expect(again.err).toContain('mergeq: states.json is an earlier record; its states are kept.\n')
+    expect(again.err).toContain(
+      'mergeq: states.json is an earlier record; it keeps the states of queues that have not changed since.\n',
+    )
     await story.mergeq('queue pause --all --record states.json --yes', { disk })
     await story.mergeq('queue drain -b docs')
     const resumed = await story.mergeq('queue resume --from states.json --yes', { disk })
@@ -236,7 +238,8 @@ describe('queue resume --from', () => {
     ['DRAINING', 'paused', 0, 'DRAINING'],
     ['SWITCHING_MODES', 'paused', 0, 'RUNNING'],
     ['PAUSED', 'paused', 0, undefined],
-    ['RUNNING', 'running', 14, undefined],
+    ['RUNNING', 'running', 0, undefined],
+    ['RUNNING', 'draining', 14, undefined],
   ])('%s before and %s now ends with %i', async (before, live, exit, sent) => {
     const { code, requests } = await resume(before, live)
     const state = requests[1] && JSON.parse(requests[1].body).state
@@ -248,12 +251,12 @@ describe('queue resume --from', () => {
   })
 
   test('a terminal has a short row for a queue that was skipped, and says why below', async () => {
-    const { out, err } = await resume('RUNNING', 'running', '--yes --color never', {
+    const { out, err } = await resume('RUNNING', 'draining', '--yes --color never', {
       terminal: true,
       columns: 120,
     })
     expect(out).toMatch(/^acme\/web +main +skipped/m)
-    expect(err).toContain('The queue for main of acme/web is running, not paused as in the record;')
+    expect(err).toContain('The queue for main of acme/web is draining, not paused as in the record;')
   })
 
   test.each(['--yes --all', '--yes -R acme/web', '--yes --record r.json', ''])(

@@ -1,0 +1,169 @@
+import type { Operation } from '../../api/operation.ts'
+import { type BodyOverride, checkOverrides } from '../../api/operation.ts'
+import { getQueue } from '../../api/operations/queues.ts'
+import { resolveRequest } from '../../api/resolve.ts'
+import type { Cli } from '../../cli/cli.ts'
+import { expandFiles } from '../../cli/input-files.ts'
+import { flag, type Input, option, type TypedInput, typedInput } from '../../cli/inputs.ts'
+import { callerOf, overridesOf, setOption } from '../../cli/requests.ts'
+import { type QueueFile, readSetting } from '../../domain/queue-file.ts'
+import {
+  isSameRepository,
+  parseRepository,
+  queueName,
+  repositoryKey,
+} from '../../domain/values/repository.ts'
+import { fileName } from '../../domain/values/types.ts'
+import { type MergeqError, usageError, withName } from '../../errors.ts'
+import type { Json, JsonObject } from '../../json.ts'
+import { isDefaultsFile, readDefaults } from './defaults.ts'
+import { formatValue } from './format-setting.ts'
+import type { QueueRequest } from './live-queue.ts'
+import { queueFileEndings, readQueueFile } from './read-queue-file.ts'
+
+export const includeStateInput = flag("Include the queue's state, which is ignored by default")
+
+const typedFile = typedInput(
+  'file',
+  option(
+    fileName('file|directory'),
+    'Queue file (- for standard input) or directory of queue files, with the directories below it; required',
+    { short: 'f' },
+  ),
+)
+
+/** The file or directory that was typed: a usage error without one. */
+export const fileInput: TypedInput<string> = {
+  ...typedFile,
+  read(args) {
+    const file = typedFile.read(args)
+    if (file !== undefined) return file
+    throw usageError(
+      'No file was given.',
+      'Specify a file with -f. To create one, run: mergeq queue export -f queue.yaml',
+    )
+  },
+}
+
+/** Reads a setting of `--set`: a path without dots. Throws a usage error for another path or a wrong value. */
+function readOverride({ path, value }: BodyOverride): readonly [string, Json] {
+  const [key = '', ...below] = path
+  if (below.length > 0)
+    throw usageError(`--set: '${path.join('.')}=${formatValue(value)}' is not <setting>=<value>.`)
+  return [key, withName(`--set: ${key}`, () => readSetting(key, value))]
+}
+
+/** The settings of `--set`, which replace those of the files. */
+export function settingsOf(operation: Operation): Input<JsonObject> {
+  const overrides = overridesOf(operation)
+  const summary = 'Replace a setting of the files, or add one; a value that is not JSON is text'
+  return {
+    definitions: overrides.definitions.map(each => ({ ...each, summary, value: 'setting=value' })),
+    read(args) {
+      const overrides = setOption.read(args) ?? []
+      const settings = overrides.map(readOverride)
+      checkOverrides('--set', overrides, [])
+      return Object.fromEntries(settings)
+    },
+  }
+}
+
+export interface QueueFileItem {
+  /** The path as it was typed or found; `-` is standard input. */
+  readonly path: string
+  /** The queue in messages: `main of acme/web`. */
+  readonly name: string
+  readonly content: QueueFile
+  /** Returns where a setting of the content comes from: `--set`, the file, or its file of defaults. */
+  sourceOf(setting: string): string
+  readonly request: QueueRequest
+}
+
+type QueueNames = Pick<QueueFile, 'repo' | 'targetBranch'>
+
+/** Throws a usage error if a file is for another queue than what `--repo` and `--target-branch` name. */
+export function checkQueueOfFile(
+  path: string,
+  { repo, targetBranch }: QueueNames,
+  named: Readonly<Record<keyof QueueNames, string | undefined>>,
+): void {
+  const isSame = (one: string | undefined, other: string | undefined, keyOf = (text: string) => text) =>
+    one === undefined || other === undefined || keyOf(one) === keyOf(other)
+  const problem = (option: string, name = '', inFile = '') =>
+    usageError(`${option} is ${name}, but ${path} is for ${inFile}.`, 'Omit the option, or use another file.')
+  if (!isSame(named.repo, repo, text => repositoryKey(parseRepository(text))))
+    throw problem('--repo', named.repo, repo)
+  if (!isSame(named.targetBranch, targetBranch))
+    throw problem('--target-branch', named.targetBranch, targetBranch)
+}
+
+/**
+ * Makes the request that reads the queue of a file: repository and target branch come from the file, else from the
+ * settings. Throws a usage error if an option contradicts the file.
+ */
+export function requestOfFile(
+  path: string,
+  file: QueueNames,
+  overrides: readonly BodyOverride[],
+  { args, settings }: Cli,
+): Promise<QueueRequest> {
+  const { repo, targetBranch } = file
+  checkQueueOfFile(path, file, {
+    repo: args.get('--repo')?.at(-1),
+    targetBranch: args.get('--target-branch')?.at(-1),
+  })
+  const values = new Map<string, () => unknown>()
+  if (repo !== undefined) values.set('repo', () => parseRepository(repo))
+  if (targetBranch !== undefined) values.set('targetBranch', () => targetBranch)
+  return resolveRequest(getQueue, { values, overrides }, callerOf(settings))
+}
+
+/** The options that say which settings of files count. */
+export interface FileOptions {
+  readonly includeState: boolean
+  /** The settings of `--set`. */
+  readonly set: JsonObject
+}
+
+export const sameQueueError = (path: string, otherPath: string, queue: string): MergeqError =>
+  usageError(`${path} and ${otherPath} describe the same queue: ${queue}.`)
+
+/** Reads the queue files of a path. Throws a usage error if two files describe the same queue. */
+export async function readItems(
+  path: string,
+  { includeState, set }: FileOptions,
+  cli: Cli,
+): Promise<readonly QueueFileItem[]> {
+  const items: QueueFileItem[] = []
+  const paths = await expandFiles(path, queueFileEndings, cli, true)
+  const queuePaths = paths.filter(filePath => !isDefaultsFile(filePath))
+  if (queuePaths.length === 0) throw usageError(`${path} has defaults, but no queue file.`)
+  for (const filePath of queuePaths) {
+    const { content: read } = await readQueueFile(filePath, cli)
+    const defaults = await readDefaults(filePath, path, cli)
+    const written = { ...read, settings: { ...defaults.settings, ...read.settings } }
+    const { state, ...others } = { ...written.settings, ...set }
+    const content = {
+      ...written,
+      settings: includeState && state !== undefined ? { state, ...others } : others,
+    }
+    const request = await requestOfFile(filePath, written, [], cli)
+    const { repo, targetBranch } = request.values
+    const name = queueName(request.values)
+    const duplicate = items.find(
+      ({ request: { values } }) =>
+        isSameRepository(values.repo, repo) && values.targetBranch === targetBranch,
+    )
+    if (duplicate !== undefined) throw sameQueueError(duplicate.path, filePath, name)
+    if (Object.hasOwn(written.settings, 'state') && !includeState)
+      await cli.logger.info(`${filePath}: state is ignored; to include it, add --include-state.`)
+    const sources = [
+      { source: '--set', settings: set },
+      { source: filePath, settings: read.settings },
+    ]
+    const sourceOf = (key: string) =>
+      sources.find(({ settings }) => Object.hasOwn(settings, key))?.source ?? defaults.path ?? filePath
+    items.push({ path: filePath, name, content, sourceOf, request })
+  }
+  return items
+}

@@ -1,0 +1,43 @@
+import type { Cli } from '../../cli/cli.ts'
+import { openInput } from '../../cli/input-files.ts'
+import { parseQueueFile, type QueueFile } from '../../domain/queue-file.ts'
+import { readText } from '../../domain/values/text.ts'
+import { MergeqError, usageError } from '../../errors.ts'
+import { parseJson } from '../../json.ts'
+
+/** Upper limit for a queue file, in bytes. */
+const maxFileSize = 256 * 1024
+
+export const isJsonFileName = (path: string): boolean => /\.json$/i.test(path)
+
+export const queueFileEndings = ['.yaml', '.yml', '.json'] as const
+
+export const isQueueFileName = (path: string): boolean =>
+  queueFileEndings.some(ending => path.toLowerCase().endsWith(ending))
+
+/** The package for YAML is large: most commands of the group do not need it. */
+export const loadYaml = () => import('./yaml.ts')
+
+export const outputError = (path: string, error: Error): MergeqError =>
+  new MergeqError('output', `${path} could not be written: ${error.message}.`, {
+    hint: 'Existing files are unchanged. Check the directory and the free disk space.',
+  })
+
+export interface LoadedFile {
+  readonly text: string
+  readonly content: QueueFile
+}
+
+/** Reads a queue file, or standard input for `-`. Throws a usage error that names file and line. */
+export async function readQueueFile(path: string, cli: Cli): Promise<LoadedFile> {
+  const name = path === '-' ? 'standard input' : path
+  const text = await readText(openInput(path, cli), name, maxFileSize)
+  // Each byte that is not UTF-8 was decoded as this character.
+  if (text.includes('\uFFFD'))
+    throw usageError(`${name} contains bytes that are not UTF-8.`, 'Save the text as UTF-8.')
+  const { parseYaml } = await loadYaml()
+  const source = parseYaml(text, name)
+  if (isJsonFileName(path) && parseJson(text) === undefined)
+    throw usageError(`${path}:1: invalid JSON.`, 'Fix the file, or rename it to end in .yaml.')
+  return { text, content: parseQueueFile(source, name, 'For an example, run: mergeq queue export') }
+}

@@ -1,0 +1,49 @@
+import type { Cli } from '../../cli/cli.ts'
+import { joinTruncated, pluralize } from '../../domain/format.ts'
+import { columns } from '../../output/view.ts'
+import type { SettableState } from './change-state.ts'
+
+/** What `--fields` selects from the rows of several queues. */
+export const stateChangeRecord = {
+  names: ['repo', 'targetBranch', 'ok', 'outcome', 'before', 'after', 'exit', 'message'],
+  columns: columns(
+    ['REPOSITORY', 'repo', 'id'],
+    ['BRANCH', 'targetBranch', 'id'],
+    ['RESULT', 'outcome', 'prose', { show: ({ outcome, message }) => message ?? outcome }],
+    ['BEFORE', 'before', 'state', { priority: 2 }],
+    ['AFTER', 'after', 'state', { priority: 1 }],
+  ),
+}
+
+export const verbs = { PAUSED: 'pauses', RUNNING: 'resumes', DRAINING: 'drains' } as const
+
+export const describeChanges = (
+  does: string,
+  queues: readonly { readonly name: string }[],
+  note: string,
+): string =>
+  `This ${does} ${pluralize(queues.length, 'queue')}: ${joinTruncated(queues.map(({ name }) => name))}. ${note}`.trim()
+
+export const noteOfAll = 'Queues without metrics are not included.'
+
+/** What a prompt says about records before the states of all queues change. */
+export function recordAdvice(state: SettableState, record: string | undefined): readonly string[] {
+  if (state === 'RUNNING')
+    return ['To resume only those that an earlier pause --record paused, use --from <file>.']
+  return record === undefined
+    ? ['Without --record <file>, nothing keeps which queues are paused already.']
+    : []
+}
+
+/** Tells a person how to get back to the states before a change. */
+export async function suggestReturn(cli: Cli, record: string | undefined): Promise<void> {
+  if (cli.messages !== 'person') return
+  const { commandLine } = cli.settings
+  if (record !== undefined) {
+    const line = commandLine(['queue', 'resume', '--from', record], { repo: null, targetBranch: null })
+    await cli.logger.info(`To restore the states from before, run: ${line}`)
+  } else if (cli.command !== 'queue resume') {
+    await cli.logger.info(`To resume all of them, run: ${commandLine(['queue', 'resume', '--all'])}`)
+    await cli.logger.info('To keep which queues were paused before, add --record <file> next time.')
+  }
+}

@@ -1,0 +1,376 @@
+import { existsSync, mkdirSync, rmSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { MergeqError } from '../../../src/errors.ts'
+import { lockPath } from '../../../src/host/lock.ts'
+import { type Freeze, frozenBranches, openFreeze } from '../../support/freeze.ts'
+import { noon, type Seen } from '../../support/harness.ts'
+import { sampleRuns } from '../../support/sample.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const pause = 'queue pause --all --record f.json --yes'
+const resume = 'queue resume --from f.json --yes'
+const restoredAtNoon = { restored: '2026-01-05T12:00:00.000Z' }
+
+/** For a run that waits for another one: no time passes while it does. */
+const patient = { clock: { now: noon, sleep: () => new Promise<void>(resolve => setTimeout(resolve, 1)) } }
+
+const isUpdateOf = ({ path, body }: Seen, branch: string) =>
+  path.endsWith('updateQueue') && body.includes(`"${branch}"`)
+
+describe('a freeze with the file of an earlier one', () => {
+  test('leaves a queue paused that somebody paused in between', async () => {
+    const freeze = openFreeze()
+    await freeze.mergeq(pause)
+    expect((await freeze.mergeq(resume)).code).toBe(0)
+    freeze.states.main = 'paused'
+    expect((await freeze.mergeq(pause)).code).toBe(0)
+    expect(freeze.row('main')).toMatchObject({ before: 'PAUSED', after: 'PAUSED' })
+    expect((await freeze.mergeq(resume)).code).toBe(0)
+    expect(freeze.states).toEqual({ main: 'paused', next: 'running', docs: 'running' })
+  })
+
+  test.each([
+    // In the state after: the freeze goes on.
+    ['paused', 'RUNNING'],
+    // Changed by somebody since: another freeze.
+    ['running', 'RUNNING'],
+    ['draining', 'DRAINING'],
+  ])('finds a queue %s, and records %s as its state before', async (now, before) => {
+    const freeze = openFreeze()
+    await freeze.mergeq(pause)
+    freeze.states.main = now
+    await freeze.mergeq(pause)
+    expect(freeze.row('main')).toMatchObject({ before, after: 'PAUSED' })
+  })
+
+  test('does not continue a row that is restored, while another one of the file is not', async () => {
+    const freeze = openFreeze()
+    await freeze.mergeq(pause)
+    freeze.states.next = 'draining'
+    expect((await freeze.mergeq(resume)).code).toBe(14)
+    freeze.states.main = 'paused'
+    await freeze.mergeq(pause)
+    expect(freeze.row('main')).toEqual({
+      repo: 'github.com/acme/web',
+      targetBranch: 'main',
+      before: 'PAUSED',
+      after: 'PAUSED',
+    })
+  })
+
+  test('keeps the rows of queues that it does not read', async () => {
+    const freeze = openFreeze(undefined, ({ path, body }, { row }) =>
+      row('main') !== undefined && path.endsWith('getQueue') && body.includes('"main"')
+        ? { status: 403 }
+        : undefined,
+    )
+    await freeze.mergeq(pause)
+    const { disk } = freeze
+    const other = { repo: 'github.com/acme/api', targetBranch: 'main', before: 'DRAINING', after: 'PAUSED' }
+    const rows = JSON.parse(disk.get('f.json') ?? '')
+    disk.set('f.json', JSON.stringify([other, ...rows]))
+    expect((await freeze.mergeq(pause)).code).toBe(4)
+    expect(JSON.parse(disk.get('f.json') ?? '')).toEqual([other, ...rows])
+  })
+
+  test('needs --yes, unless all queues of the file are restored', async () => {
+    const freeze = openFreeze()
+    const person = { terminal: true, inputTerminal: true, typed: ['y'] }
+    const again = pause.replace(' --yes', '')
+    await freeze.mergeq(pause)
+    const refused = await freeze.mergeq(again, person)
+    expect({ code: refused.code, requests: refused.requests }).toEqual({ code: 2, requests: [] })
+    expect(refused.err).toContain('f.json already exists.')
+    await freeze.mergeq(resume)
+    freeze.clock.now += 60_000
+    const { code, err } = await freeze.mergeq(again, person)
+    expect({ code, row: freeze.row('main') }).toEqual({
+      code: 0,
+      row: { repo: 'github.com/acme/web', targetBranch: 'main', before: 'RUNNING', after: 'PAUSED' },
+    })
+    expect(err).not.toContain('earlier record')
+  })
+
+  test('that is refused for a queue which somebody has changed removes its row', async () => {
+    let isRefused = false
+    const freeze = openFreeze(undefined, seen =>
+      isRefused && isUpdateOf(seen, 'main') ? { status: 400 } : undefined,
+    )
+    await freeze.mergeq(pause)
+    isRefused = true
+    freeze.states.main = 'running'
+    expect((await freeze.mergeq(pause)).code).toBe(6)
+    expect(freeze.row('main')).toBeUndefined()
+  })
+})
+
+describe('queue resume --from', () => {
+  const recorded = (before: string, after = 'PAUSED', more = {}) =>
+    new Map([
+      ['f.json', JSON.stringify([{ repo: 'acme/web', targetBranch: 'main', before, after, ...more }])],
+    ])
+
+  test('notes when each queue was restored, and a second time finds them unchanged', async () => {
+    const freeze = openFreeze()
+    await freeze.mergeq(pause)
+    await freeze.mergeq(resume)
+    expect(freeze.row('main')).toMatchObject(restoredAtNoon)
+    freeze.clock.now += 60_000
+    const { code, out } = await freeze.mergeq(resume)
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: frozenBranches
+        .map(branch => `github.com/acme/web\t${branch}\tunchanged\tRUNNING\tRUNNING\n`)
+        .join(''),
+    })
+    expect(freeze.row('main')).toMatchObject(restoredAtNoon)
+  })
+
+  test('leaves a queue alone that somebody paused after it was restored', async () => {
+    const freeze = openFreeze()
+    await freeze.mergeq(pause)
+    await freeze.mergeq(resume)
+    freeze.states.main = 'paused'
+    const { code, err } = await freeze.mergeq(resume)
+    expect({ code, main: freeze.states.main }).toEqual({ code: 14, main: 'paused' })
+    expect(err).toContain('The queue for main of acme/web is paused again since it was restored;')
+  })
+
+  test.each([
+    ['running', 'paused', 'paused', 0, 'running', 'changed'],
+    ['RUNNING', 'PAUSED', 'running', 0, 'running', 'unchanged'],
+    ['SWITCHING_MODES', 'PAUSED', 'paused', 0, 'running', 'changed'],
+    ['switching_modes', 'PAUSED', 'switching_modes', 0, 'switching_modes', 'unchanged'],
+    ['SWITCHING_MODES', 'PAUSED', 'running', 0, 'running', 'unchanged'],
+    ['locked', 'PAUSED', 'paused', 14, 'paused', 'skipped'],
+    ['locked', 'PAUSED', 'Locked', 0, 'Locked', 'unchanged'],
+    ['', 'PAUSED', 'paused', 14, 'paused', 'skipped'],
+    ['RUNNING', 'PAUSED', 'draining', 14, 'draining', 'skipped'],
+    ['RUNNING', 'PAUSED', 'locked', 14, 'locked', 'skipped'],
+    ['RUNNING', 'PAUSED', '', 14, '', 'skipped'],
+  ])('%s before, %s after, %s now: ends with %i, %s and %s', async (...row) => {
+    const [before, after, now, exit, then, outcome] = row
+    const freeze = openFreeze({ main: now })
+    freeze.disk = recorded(before, after)
+    const { code, out } = await freeze.mergeq(`${resume} --json`)
+    expect({ code, main: freeze.states.main, outcome: JSON.parse(out)[0].outcome }).toEqual({
+      code: exit,
+      main: then,
+      outcome,
+    })
+    expect(freeze.row('main')?.restored !== undefined).toBe(exit === 0)
+  })
+
+  test.each(['lock', 'replace'])('restores a file that has no %s, and warns once', async refused => {
+    const freeze = openFreeze()
+    await freeze.mergeq(pause)
+    const { code, err } = await freeze.mergeq(resume, {
+      onChange: how => {
+        if (how === refused) throw new Error('read-only file system')
+      },
+    })
+    expect({ code, states: freeze.states }).toEqual({
+      code: 0,
+      states: { main: 'running', next: 'running', docs: 'running' },
+    })
+    expect(err.match(/read-only/g)).toHaveLength(1)
+    expect(err).toContain(
+      'mergeq: f.json could not be written: read-only file system. The states are restored all the same.\n',
+    )
+  })
+
+  test('reads a record from standard input, which has no lock', async () => {
+    const freeze = openFreeze({ main: 'paused' })
+    const { code, err } = await freeze.mergeq('queue resume --from - --yes', {
+      input: recorded('RUNNING').get('f.json') ?? '',
+    })
+    expect({ code, err, states: freeze.states }).toEqual({
+      code: 0,
+      err: '1 queue: 1 changed.\n',
+      states: { main: 'running' },
+    })
+  })
+
+  test('a file that does not exist is a usage error, and nothing is said of a lock', async () => {
+    const { code, err } = await openFreeze().mergeq(resume)
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: 'mergeq: f.json cannot be read: no such file: f.json.\n  Check the file name and the file permissions.\n',
+    })
+  })
+
+  test('a record that has a queue twice is a usage error', async () => {
+    const freeze = openFreeze({ main: 'paused' })
+    const row = { repo: 'acme/web', targetBranch: 'main', before: 'RUNNING', after: 'PAUSED' }
+    freeze.disk.set('f.json', JSON.stringify([row, { ...row, repo: 'Acme/web' }]))
+    const { code, err, requests } = await freeze.mergeq(resume)
+    expect({ code, requests }).toEqual({ code: 2, requests: [] })
+    expect(err).toContain('f.json has the queue for main of Acme/web twice.')
+  })
+})
+
+describe('a record is used by one process at a time', () => {
+  test('two freezes at once record the states from before the first', async () => {
+    const freeze = openFreeze()
+    const both = await Promise.all([freeze.mergeq(pause, patient), freeze.mergeq(pause, patient)])
+    expect(both.map(({ code }) => code)).toEqual([0, 0])
+    expect(both.map(({ err }) => err).join('')).toContain(
+      'Waiting for another mergeq process, which uses f.json.\n',
+    )
+    expect((await freeze.mergeq(resume)).code).toBe(0)
+    expect(freeze.states).toEqual({ main: 'running', next: 'running', docs: 'running' })
+  })
+
+  test.each([pause, resume])('%s waits 10 seconds for another one, then ends with 2', async line => {
+    const freeze = openFreeze()
+    await freeze.mergeq(pause)
+    freeze.disk.set('f.json.lock', '')
+    const { now } = freeze.clock
+    const { code, err, requests } = await freeze.mergeq(line)
+    expect({ code, requests }).toEqual({ code: 2, requests: [] })
+    expect(err).toContain('f.json is used by another mergeq process. Nothing was changed.')
+    expect(Math.round((freeze.clock.now - now) / 1_000)).toBe(11)
+  })
+
+  test('a signal ends the wait', async () => {
+    const freeze = openFreeze()
+    freeze.disk.set('f.json.lock', '')
+    const stop = new AbortController()
+    stop.abort(new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 }))
+    const { code, requests } = await freeze.mergeq(pause, { signal: stop.signal })
+    expect({ code, requests }).toEqual({ code: 130, requests: [] })
+  })
+
+  test.each([pause, resume])(
+    '%s changes nothing if another process changes the file all the same',
+    async line => {
+      let isChanged = false
+      const freeze = openFreeze(undefined, ({ path }, { disk }) => {
+        if (isChanged && path.endsWith('getQueue')) disk.set('f.json', '[]')
+        return undefined
+      })
+      await freeze.mergeq(pause)
+      if (line === pause) freeze.states = { main: 'draining', next: 'draining', docs: 'draining' }
+      isChanged = true
+      const before = freeze.states
+      const { code, err } = await freeze.mergeq(line)
+      expect({ code, file: freeze.disk.get('f.json'), states: freeze.states }).toEqual({
+        code: 16,
+        file: '[]',
+        states: before,
+      })
+      expect(err).toContain('f.json was changed by another process')
+    },
+  )
+
+  test('the lock is beside the file, and is broken 10 seconds after its last sign of life', async () => {
+    const path = join(temporaryFolder('mergeq-lock-'), 'f.json')
+    const release = await lockPath(path, 10_000)
+    expect(existsSync(`${path}.lock`)).toBe(true)
+    expect(await lockPath(path, 10_000)).toBeUndefined()
+    await release?.()
+    expect(existsSync(`${path}.lock`)).toBe(false)
+    for (const [age, isBroken] of [
+      [9, false],
+      [11, true],
+    ] as const) {
+      mkdirSync(`${path}.lock`)
+      utimesSync(`${path}.lock`, Date.now() / 1_000 - age, Date.now() / 1_000 - age)
+      const taken = await lockPath(path, 10_000)
+      expect(taken !== undefined).toBe(isBroken)
+      await taken?.()
+      rmSync(`${path}.lock`, { recursive: true, force: true })
+    }
+  })
+})
+
+describe('what limits --all', () => {
+  test.each([
+    ['', { MERGEQ_REPO: 'acme/web' }, 'MERGEQ_REPO limits this to acme/web.\n'],
+    ['-R acme/web', {}, '--repo limits this to acme/web.\n'],
+  ])('%s with %j is said by prompt, summary, dry run and check', async (flags, env, text) => {
+    const freeze = openFreeze()
+    const all = `queue pause --all ${flags}`
+    const terminal = { env, terminal: true, columns: 120 }
+    const prompt = await freeze.mergeq(all, { ...terminal, inputTerminal: true, typed: ['n'] })
+    expect(prompt.err).toContain(`not included.\n${text}`)
+    expect((await freeze.mergeq(`${all} --yes`, { env })).err).toContain(`${text}3 queues: 3 changed.`)
+    expect((await freeze.mergeq(`${all} --dry-run`, terminal)).err).toContain(text)
+    expect((await freeze.mergeq(`queue check --all ${flags}`, { env })).err).toContain(text)
+  })
+
+  test('without a repository, nothing does', async () => {
+    expect((await openFreeze().mergeq(pause)).err).not.toContain('limits')
+  })
+})
+
+/** What may go wrong with a run, which is the only one or one of two at once. */
+interface Run {
+  readonly isTwice?: boolean
+  /** The update of this branch has this answer. */
+  readonly failure?: { readonly branch: string; readonly status: number; readonly isApplied: boolean }
+  /** The process ends with this request, before or after the service has it. */
+  readonly crash?: { readonly request: number; readonly isApplied: boolean }
+}
+
+const branch = fc.constantFrom(...frozenBranches)
+const someRun: fc.Arbitrary<Run> = fc.oneof(
+  fc.record({ isTwice: fc.constant(true) }),
+  fc.record({
+    failure: fc.oneof(
+      fc.record({ branch, status: fc.constantFrom(400, 403), isApplied: fc.constant(false) }),
+      fc.record({ branch, status: fc.constantFrom(503, 504), isApplied: fc.boolean() }),
+    ),
+  }),
+  fc.record({ crash: fc.record({ request: fc.integer({ min: 1, max: 8 }), isApplied: fc.boolean() }) }),
+)
+const someState = fc.constantFrom('running', 'paused', 'draining')
+const someIncident = fc.record({
+  states: fc.record({ main: someState, next: someState, docs: someState }),
+  freezes: fc.array(someRun, { maxLength: 2 }),
+  returns: fc.array(someRun, { maxLength: 2 }),
+})
+
+test('whatever goes wrong, the same commands again freeze all queues, and restore what was before', async () => {
+  let run: Run = {}
+  let requests = 0
+  let left: Pick<Freeze, 'states' | 'disk'> | undefined
+  const freeze = openFreeze(undefined, (seen, { states, disk }) => {
+    const { crash, failure } = run
+    const updated = seen.path.endsWith('updateQueue')
+      ? { ...states, [JSON.parse(seen.body).targetBranch]: JSON.parse(seen.body).state.toLowerCase() }
+      : states
+    if (++requests === crash?.request)
+      left = { states: crash.isApplied ? updated : states, disk: new Map(disk) }
+    if (failure === undefined || !isUpdateOf(seen, failure.branch)) return undefined
+    if (failure.isApplied) freeze.states = updated
+    return { status: failure.status }
+  })
+  const runLine = async (line: string, how: Run = {}) => {
+    ;[run, requests, left] = [how, 0, undefined]
+    const lines = how.isTwice ? [line, line] : [line]
+    const outcomes = await Promise.all(
+      lines.map(each => freeze.mergeq(`${each} --retries 0`, how.isTwice ? patient : {})),
+    )
+    Object.assign(freeze, left)
+    // The lock of a process that has died is broken after 10 seconds.
+    freeze.disk.delete('f.json.lock')
+    return Math.max(...outcomes.map(({ code }) => code))
+  }
+  await fc.assert(
+    fc.asyncProperty(fc.array(someIncident, { minLength: 1, maxLength: 2 }), async incidents => {
+      for (const { states, freezes, returns } of incidents) {
+        freeze.states = states
+        for (const how of freezes) await runLine(pause, how)
+        expect(await runLine(pause)).toBe(0)
+        expect(freeze.states).toEqual({ main: 'paused', next: 'paused', docs: 'paused' })
+        for (const how of returns) await runLine(resume, how)
+        expect(await runLine(resume)).toBe(0)
+        expect(freeze.states).toEqual(states)
+      }
+    }),
+    { numRuns: sampleRuns(12) },
+  )
+})
