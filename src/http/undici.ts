@@ -188,7 +188,7 @@ interface ConnectionPool {
   /** Permits one more connection to the proxy. */
   allow(): void
   received(): number
-  /** Whether a connection through the proxy to the service was opened. */
+  /** Whether the last connection through the proxy to the service could be opened. */
   isConnected(): boolean
   close(): Promise<void>
 }
@@ -216,8 +216,8 @@ export function createConnectionPools(
     const sockets = trackSockets()
     let allowed = 0
     let isConnected = false
-    const markConnected = () => {
-      isConnected = true
+    const setConnected = (isOpen: boolean) => {
+      isConnected = isOpen
     }
     const agent =
       proxy === undefined
@@ -240,7 +240,7 @@ export function createConnectionPools(
             factory: (origin, { connect, ...others }: Pool.Options) =>
               new Pool(origin, {
                 ...others,
-                connect: observedConnector(connect as Connector, markConnected),
+                connect: observedConnector(connect as Connector, setConnected),
               }),
           })
     return {
@@ -340,11 +340,11 @@ const limitedConnector =
     })
   }
 
-/** Returns a connector that reports each connection that it opens. */
+/** Returns a connector that reports whether it could open a connection. */
 const observedConnector =
-  (connect: Connector, onConnect: () => void): Connector =>
+  (connect: Connector, report: (isOpen: boolean) => void): Connector =>
   (options, callback) =>
     connect(options, (...result) => {
-      if (result[0] === null) onConnect()
+      report(result[0] === null)
       callback(...result)
     })
