@@ -24,7 +24,8 @@ const words: Readonly<Record<string, string>> = {
 }
 
 /** What git only reads with. */
-const gitReads = /^git (-C \S+ )?(rev-parse|config --get|--version|remote|symbolic-ref|ls-remote)\b/
+const gitReads =
+  /^git (-C \S+ )?(--no-pager )?(-c \S+ )*(rev-parse|config --get|--version|remote|symbolic-ref|ls-remote)\b/
 
 /** Runs a command line where the service and the disk refuse everything; what was tried all the same. */
 async function refusing(line: string, setting: Setting = {}) {
