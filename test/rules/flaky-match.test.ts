@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type FailedTest, parseJUnit } from '../../src/commands/flaky/junit.ts'
-import { createMatcher } from '../../src/commands/flaky/match.ts'
+import { createMatcher } from '../../src/commands/flaky/same-test.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { junit } from '../support/flaky-match.ts'
 
@@ -155,7 +155,30 @@ describe('which test of the service a failed test is', () => {
       'one',
     ],
     ['the class before the suite', { ...A, ...S }, [other(isS), one(isA)], 'one'],
-    ['the suite before the file', { ...S, file: 'f.ts' }, [one(isS), other({ file_path: 'f.ts' })], 'one'],
+    ['the suite alone where a file is known', { ...S, file: 'f.ts' }, [one(isS)], 'new'],
+    ['the suite alone where the service knows a class', S, [one({ ...isS, ...isA })], 'new'],
+    ['the file before the suite', { ...S, file: 'f.ts' }, [other(isS), one({ file_path: 'f.ts' })], 'one'],
+    ['another class in the same suite', { ...A, ...S }, [one({ classname: 'B', ...isS })], 'new'],
+    [
+      'another class in a file of the same name',
+      { ...A, file: 'f.ts' },
+      [one({ classname: 'B', file_path: 'f.ts' })],
+      'new',
+    ],
+    ['another file of the same class', { ...A, file: 'f.ts' }, [one({ ...isA, file_path: 'g.ts' })], 'new'],
+    ['another suite of the same class', { ...A, ...S }, [one({ ...isA, parent: 'T' })], 'new'],
+    [
+      'a suite of spaces',
+      { ...A, suites: [' '] },
+      [one({ ...isA, parent: 'T', ...isQuarantined })],
+      'one quarantined',
+    ],
+    [
+      'two that agree in as much, one quarantined',
+      { ...A, ...S },
+      [one({ ...isA, ...isQuarantined }), other(isA)],
+      'other',
+    ],
     ['class and suite before the class', { ...A, ...S }, [other(isA), one({ ...isA, ...isS })], 'one'],
     [
       'variants that are all quarantined',

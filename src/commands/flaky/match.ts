@@ -12,9 +12,9 @@ import { describeWhen } from '../../domain/time-range.ts'
 import { parseDuration } from '../../domain/values/time.ts'
 import { choice, text } from '../../domain/values/types.ts'
 import { isOutage, MergeqError, usageError } from '../../errors.ts'
-import { get, getString, type JsonObject } from '../../json.ts'
+import { getString, type JsonObject } from '../../json.ts'
 import { type Column, columns } from '../../output/view.ts'
-import type { FailedTest, JUnitResults } from './junit.ts'
+import type { JUnitResults } from './junit.ts'
 import { idColumn, nameColumn, ownerColumn } from './list.ts'
 import {
   logNotes,
@@ -25,91 +25,7 @@ import {
   windowOf,
   windowOnlyInput,
 } from './read-tests.ts'
-
-/** A failed test, and the test of the service that is most similar to it. */
-interface TestMatch {
-  readonly failed: FailedTest
-  test: JsonObject | undefined
-  similarity: number
-  /** Whether every test of the service that matches equally well is quarantined. */
-  isQuarantined: boolean
-  /** Whether the test of the service failed in the range. */
-  isInWindow: boolean
-}
-
-/** Normalizes white space and accents, so that names that look equal are equal. */
-const normalizeText = (name: string): string => name.normalize('NFC').replace(/\s+/g, ' ').trim()
-
-const splitPath = (path: string): readonly string[] =>
-  path
-    .normalize('NFC')
-    .split(/[\\/]+/)
-    .filter(part => part !== '' && part !== '.')
-
-/** Whether two paths name the same file; either path may start at a higher folder. */
-function isSameFile(path: string, otherPath: string): boolean {
-  const [longer = [], shorter = []] = [splitPath(path), splitPath(otherPath)].sort(
-    (a, b) => b.length - a.length,
-  )
-  return shorter.length > 0 && longer.slice(-shorter.length).join('/') === shorter.join('/')
-}
-
-/**
- * Returns the similarity of two tests of the same name: class 4, suite 2 and file 1, summed up; 0 if nothing
- * matches. Tests of which only the name is known are similar.
- */
-function similarityOf(failed: FailedTest, test: JsonObject): number {
-  const isSameText = (a: string, b: string) => a !== '' && normalizeText(a) === normalizeText(b)
-  const [classname = '', parent = '', file = ''] = ['classname', 'parent', 'file_path'].map(path =>
-    getString(test, path),
-  )
-  const byClass = isSameText(failed.classname ?? '', classname) ? 4 : 0
-  const bySuite = failed.suites.some(suite => isSameText(suite, parent)) ? 2 : 0
-  const byFile = isSameFile(failed.file ?? '', file) ? 1 : 0
-  const known = [failed.classname, failed.file, ...failed.suites, classname, parent, file]
-  return byClass + bySuite + byFile || (known.some(text => (text ?? '') !== '') ? 0 : 1)
-}
-
-/**
- * Creates a matcher that compares failed tests with tests of the service by name and class, suite or file.
- * The most similar test counts; a failed test is quarantined only if all equally similar tests are. A failed
- * test that occurs in several files counts once.
- */
-export function createMatcher(failedTests: readonly FailedTest[]) {
-  const matches = new Map<string, TestMatch>()
-  for (const failed of failedTests)
-    matches.set(JSON.stringify(failed), {
-      failed,
-      test: undefined,
-      similarity: 0,
-      isQuarantined: false,
-      isInWindow: true,
-    })
-  const byName = new Map<string, TestMatch[]>()
-  for (const match of matches.values()) {
-    const name = normalizeText(match.failed.name)
-    byName.set(name, [...(byName.get(name) ?? []), match])
-  }
-  return {
-    /**
-     * Compares a test of the service with the failed tests. A test that did not fail in the range counts only
-     * where no other is similar.
-     */
-    take(test: JsonObject, isInWindow = true): void {
-      const isQuarantined = get(test, 'quarantined') === true
-      for (const match of byName.get(normalizeText(getString(test, 'name') ?? '')) ?? []) {
-        if (!isInWindow && match.isInWindow && match.test !== undefined) continue
-        const similarity = similarityOf(match.failed, test)
-        const isBetter = similarity > match.similarity
-        const endsQuarantine =
-          similarity === match.similarity && similarity > 0 && match.isQuarantined && !isQuarantined
-        if (isBetter || endsQuarantine) Object.assign(match, { test, similarity, isQuarantined, isInWindow })
-      }
-    },
-    /** The failed tests with their matches, in the order of the files. */
-    matches: (): readonly TestMatch[] => [...matches.values()],
-  }
-}
+import { createMatcher, type TestMatch } from './same-test.ts'
 
 /**
  * The verdicts on a failed test, worst first; `unknown` is a test that an incomplete list did not contain.
