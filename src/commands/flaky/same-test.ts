@@ -1,5 +1,5 @@
 import { get, getString, type JsonObject } from '../../json.ts'
-import type { FailedTest } from './junit.ts'
+import type { FailedTest } from './junit-document.ts'
 
 /** A failed test, and the test of the service that is most similar to it. */
 export interface TestMatch {
