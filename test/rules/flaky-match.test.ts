@@ -277,6 +277,11 @@ describe('what a report says about its run', () => {
     ['an error outside, with a prefix', suite('', `<x:error/>${passed}`), outside],
     ['errors of TestCafe', suite('name="TestCafe Tests: Chrome" failures="1" errors="1"', failed), undefined],
     [
+      'totals of TestCafe suites',
+      `<testsuites failures="1" errors="1">${suite('name="TestCafe Tests: Chrome"', failed)}</testsuites>`,
+      undefined,
+    ],
+    [
       'a stopped run of TestCafe',
       suite('name="TestCafe Tests: Chrome" failures="2" errors="2"', failed),
       more,

@@ -130,7 +130,6 @@ export async function* readXml(
   }
   parser.write(rest).close()
   if (!hasRoot) throw usageError(`${file} is empty.`, truncatedHint)
-  if (depth > 0) throw error('the file is incomplete', truncatedHint)
 }
 
 /** The state of a parser between tags. */
