@@ -315,6 +315,10 @@ const table: Readonly<Record<string, Rows>> = {
     setting: junit('name="alpha" file="src/a.ts"'),
     options: {
       '--window-only': { setting: junit('name="new" classname="A"') },
+      '--allow-empty': {
+        line: 'flaky match j.xml k.xml',
+        setting: { files: { 'j.xml': '<testsuite/>', 'k.xml': '<testsuite><testcase/></testsuite>' } },
+      },
       '--allow': { typed: '--allow known', setting: junit('name="alpha" file="src/a.ts"') },
       '--variant': { typed: '--variant linux' },
       '--on-unavailable': { typed: '--on-unavailable pass', setting: { answer: () => ({ status: 503 }) } },

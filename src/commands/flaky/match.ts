@@ -5,16 +5,16 @@ import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { expandFiles, openInput } from '../../cli/input-files.ts'
-import { type Input, option } from '../../cli/inputs.ts'
+import { flag, type Input, option } from '../../cli/inputs.ts'
 import { requestOf } from '../../cli/requests.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { describeWhen } from '../../domain/time-range.ts'
 import { parseDuration } from '../../domain/values/time.ts'
 import { choice, text } from '../../domain/values/types.ts'
 import { isOutage, MergeqError, usageError } from '../../errors.ts'
-import { get, getString, type JsonObject } from '../../json.ts'
+import { getString, type JsonObject } from '../../json.ts'
 import { type Column, columns } from '../../output/view.ts'
-import type { FailedTest, JUnitResults } from './junit.ts'
+import type { JUnitResults } from './junit-document.ts'
 import { idColumn, nameColumn, ownerColumn } from './list.ts'
 import {
   logNotes,
@@ -26,91 +26,7 @@ import {
   windowOf,
   windowOnlyInput,
 } from './read-tests.ts'
-
-/** A failed test, and the test of the service that is most similar to it. */
-interface TestMatch {
-  readonly failed: FailedTest
-  test: JsonObject | undefined
-  similarity: number
-  /** Whether every test of the service that matches equally well is quarantined. */
-  isQuarantined: boolean
-  /** Whether the test of the service failed in the range. */
-  isInWindow: boolean
-}
-
-/** Normalizes white space and accents, so that names that look equal are equal. */
-const normalizeText = (name: string): string => name.normalize('NFC').replace(/\s+/g, ' ').trim()
-
-const splitPath = (path: string): readonly string[] =>
-  path
-    .normalize('NFC')
-    .split(/[\\/]+/)
-    .filter(part => part !== '' && part !== '.')
-
-/** Whether two paths name the same file; either path may start at a higher folder. */
-function isSameFile(path: string, otherPath: string): boolean {
-  const [longer = [], shorter = []] = [splitPath(path), splitPath(otherPath)].sort(
-    (a, b) => b.length - a.length,
-  )
-  return shorter.length > 0 && longer.slice(-shorter.length).join('/') === shorter.join('/')
-}
-
-/**
- * Returns the similarity of two tests of the same name: class 4, suite 2 and file 1, summed up; 0 if nothing
- * matches. Tests of which only the name is known are similar.
- */
-function similarityOf(failed: FailedTest, test: JsonObject): number {
-  const isSameText = (a: string, b: string) => a !== '' && normalizeText(a) === normalizeText(b)
-  const [classname = '', parent = '', file = ''] = ['classname', 'parent', 'file_path'].map(path =>
-    getString(test, path),
-  )
-  const byClass = isSameText(failed.classname ?? '', classname) ? 4 : 0
-  const bySuite = failed.suites.some(suite => isSameText(suite, parent)) ? 2 : 0
-  const byFile = isSameFile(failed.file ?? '', file) ? 1 : 0
-  const known = [failed.classname, failed.file, ...failed.suites, classname, parent, file]
-  return byClass + bySuite + byFile || (known.some(text => (text ?? '') !== '') ? 0 : 1)
-}
-
-/**
- * Creates a matcher that compares failed tests with tests of the service by name and class, suite or file.
- * The most similar test counts; a failed test is quarantined only if all equally similar tests are. A failed
- * test that occurs in several files counts once.
- */
-export function createMatcher(failedTests: readonly FailedTest[]) {
-  const matches = new Map<string, TestMatch>()
-  for (const failed of failedTests)
-    matches.set(JSON.stringify(failed), {
-      failed,
-      test: undefined,
-      similarity: 0,
-      isQuarantined: false,
-      isInWindow: true,
-    })
-  const byName = new Map<string, TestMatch[]>()
-  for (const match of matches.values()) {
-    const name = normalizeText(match.failed.name)
-    byName.set(name, [...(byName.get(name) ?? []), match])
-  }
-  return {
-    /**
-     * Compares a test of the service with the failed tests. A test that did not fail in the range counts only
-     * where no other is similar.
-     */
-    take(test: JsonObject, isInWindow = true): void {
-      const isQuarantined = get(test, 'quarantined') === true
-      for (const match of byName.get(normalizeText(getString(test, 'name') ?? '')) ?? []) {
-        if (!isInWindow && match.isInWindow && match.test !== undefined) continue
-        const similarity = similarityOf(match.failed, test)
-        const isBetter = similarity > match.similarity
-        const endsQuarantine =
-          similarity === match.similarity && similarity > 0 && match.isQuarantined && !isQuarantined
-        if (isBetter || endsQuarantine) Object.assign(match, { test, similarity, isQuarantined, isInWindow })
-      }
-    },
-    /** The failed tests with their matches, in the order of the files. */
-    matches: (): readonly TestMatch[] => [...matches.values()],
-  }
-}
+import { createMatcher, type TestMatch } from './same-test.ts'
 
 /**
  * The verdicts on a failed test, worst first; `unknown` is a test that an incomplete list did not contain.
@@ -118,12 +34,19 @@ export function createMatcher(failedTests: readonly FailedTest[]) {
 const verdicts = ['new', 'unknown', 'known', 'quarantined'] as const
 type Verdict = (typeof verdicts)[number]
 
-interface JUnitFile extends JUnitResults {
+/** The results of a document, with the name of its file. */
+interface Report extends JUnitResults {
   readonly file: string
 }
 
+interface ReadReports {
+  readonly reports: readonly Report[]
+  /** Why files of a directory were not read, as sentences. */
+  readonly skipped: readonly string[]
+}
+
 /** The JUnit XML files; throws a usage error for a file that is not JUnit XML. */
-const filesArgument: Input<readonly JUnitFile[]> = {
+const filesArgument: Input<ReadReports> = {
   definitions: [
     {
       name: 'junit.xml',
@@ -137,15 +60,27 @@ const filesArgument: Input<readonly JUnitFile[]> = {
     const paths = [...new Set(args.get('junit.xml') ?? [])]
     if (paths.includes('')) throw usageError('The name of a JUnit XML file must not be empty.')
     const { parseJUnit } = await import('./junit.ts')
-    const results: JUnitFile[] = []
+    const reports: Report[] = []
+    const skipped: string[] = []
     const expanded = await Promise.all(paths.map(path => expandFiles(path, ['.xml'], context)))
     for (const path of new Set(expanded.flat())) {
       const file = path === '-' ? 'standard input' : path
-      results.push({ file, ...(await parseJUnit(openInput(path, context), file)) })
+      const content = await parseJUnit(openInput(path, context), file, !paths.includes(path))
+      if ('otherRoot' in content)
+        skipped.push(`${file} was not read: <${content.otherRoot}> is no JUnit XML.`)
+      else reports.push(...content.documents.map((document, index) => toReport(document, file, index)))
     }
-    return results
+    if (reports.length === 0)
+      throw usageError(`${paths.join(', ')} contains no JUnit XML file.`, skipped.join(' '))
+    return { reports, skipped }
   },
 }
+
+/** Names the second document of a file and those after it by their number. */
+const toReport = (document: JUnitResults, file: string, index: number): Report => ({
+  ...document,
+  file: index === 0 ? file : `${file}, document ${index + 1}`,
+})
 
 function toVerdict({ test, isQuarantined }: TestMatch, complete: boolean): Verdict {
   if (test === undefined) return complete ? 'new' : 'unknown'
@@ -184,6 +119,34 @@ const screenColumns: readonly Column[] = [
   { title: 'FILE', format: 'id', priority: 8, yieldsToText: true, path: 'file' },
 ]
 
+/** Whether a report has no test cases, and neither says so nor may be so. */
+const isUnexplained = ({ cases, saysEmpty }: Report, allowEmpty: boolean): boolean =>
+  cases === 0 && !saysEmpty && !allowEmpty
+
+async function logEmpty(report: Report, allowEmpty: boolean, { logger }: Cli): Promise<void> {
+  const message = `${report.file} contains no test cases.`
+  if (isUnexplained(report, allowEmpty)) await logger.warn(message)
+  else await logger.info(message)
+}
+
+/** Throws an error if a report is that of a run that did not finish, or if no report has a test case. */
+async function checkWhole(
+  reports: readonly Report[],
+  allowEmpty: boolean,
+  { command, logger }: Cli,
+): Promise<void> {
+  const problems = reports.filter(({ problem }) => problem !== undefined)
+  for (const { file, problem } of problems) await logger.warn(`${file}: ${problem}.`)
+  const isCrashed = problems.length > 0 || reports.every(({ cases }) => cases === 0)
+  const empty = reports.filter(report => isUnexplained(report, allowEmpty)).length
+  if (!isCrashed && empty === 0) return
+  throw new MergeqError('check-failed', `${command}: the test run has not finished, or it crashed.`, {
+    hint: isCrashed
+      ? 'The reports do not show all of its results. See its log.'
+      : `${pluralize(empty, 'report')} ${empty === 1 ? 'has' : 'have'} no test cases. See its log, or add --allow-empty if reports may be empty.`,
+  })
+}
+
 /** The range that a hint suggests. */
 const widerRange = '30d'
 
@@ -208,6 +171,7 @@ export const flakyMatchCommand = command({
   options: {
     request: requestOf(listTests),
     files: filesArgument,
+    allowEmpty: flag('Allow files without test cases, if others have some'),
     allow: option(
       choice(['known', 'quarantined'], 'known|quarantined'),
       'Failures that pass: quarantined tests only, or all that are known to fail',
@@ -230,10 +194,13 @@ export const flakyMatchCommand = command({
     'mergeq flaky match build/test-results/test/*.xml --json',
     'npx vitest run --reporter=junit | mergeq flaky match -',
   ],
-  async run({ request, files, allow, variant, onUnavailable, windowOnly }, cli) {
+  async run({ request, files, allowEmpty, allow, variant, onUnavailable, windowOnly }, cli) {
     const { printer, logger } = cli
-    for (const { file, cases } of files) if (cases === 0) await logger.warn(`${file} contains no test cases.`)
-    const { take: takeAny, matches } = createMatcher(files.flatMap(({ failed }) => failed))
+    const { reports, skipped } = files
+    for (const sentence of skipped) await logger.info(sentence)
+    for (const { file, remark } of reports) if (remark !== undefined) await logger.warn(`${file}: ${remark}.`)
+    for (const report of reports) if (report.cases === 0) await logEmpty(report, allowEmpty, cli)
+    const { take: takeAny, matches } = createMatcher(reports.flatMap(({ failed }) => failed))
     const take = (test: JsonObject, isInWindow = true) => {
       if (variant === undefined || getString(test, 'variant') === variant) takeAny(test, isInWindow)
     }
@@ -273,12 +240,7 @@ export const flakyMatchCommand = command({
 
     if (withVerdict('unknown').length > 0 && !isExcused) throw incompleteListError(end ?? {}, cli.command)
     if (end?.isBroken === true && !isExcused) await logger.info(incompleteListError(end).message)
-    for (const { file, problem } of files)
-      if (problem !== undefined) await logger.warn(`${file}: ${problem}.`)
-    if (files.some(({ problem }) => problem !== undefined) || files.every(({ cases }) => cases === 0))
-      throw new MergeqError('check-failed', `${cli.command}: the test run has not finished, or it crashed.`, {
-        hint: 'The reports do not show all of its results. See its log.',
-      })
+    await checkWhole(reports, allowEmpty, cli)
     const newTests = withVerdict('new').length
     const knownTests = allow === 'known' ? 0 : withVerdict('known').length
     if (newTests + knownTests === 0) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../src/json.ts'
 import { failing } from '../../support/flaky-list.ts'
-import { junit } from '../../support/flaky-match.ts'
+import { failureCounts, junit, reports } from '../../support/flaky-match.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../../support/harness.ts'
 
 const where = '-R acme/web --org acme --retries 0'
@@ -154,12 +154,110 @@ describe('what passes', () => {
     expect(err).toContain('the test run has not finished, or it crashed.')
   })
 
-  test('reports of which one has a case', async () => {
+  const passed = '<testsuite failures="0"><testcase name="a"/></testsuite>'
+  test.each([
+    ['<testsuites/>', '', 21],
+    ['<testsuites/>', '--allow-empty', 0],
+    ['<testsuites tests="2"/>', '', 21],
+    ['<testsuites tests="2"/>', '--allow-empty', 0],
+    ['<testsuites><testsuite tests="0" failures="0"/></testsuites>', '', 0],
+    ['<testsuites tests="0" errors="1"/>', '--allow-empty', 21],
+  ])('%s beside a report with a case, with "%s": exit %i', async (xml, flags, exit) => {
+    const files = { 'a.xml': xml, 'b.xml': passed }
+    const { code, err } = await mergeq(`flaky match a.xml b.xml ${where} ${flags}`, { files })
+    expect(code).toBe(exit)
+    expect(err).toContain('a.xml contains no test cases.')
+  })
+
+  test('no report has a case: a crash, also with --allow-empty', async () => {
+    const files = { 'a.xml': '<testsuites tests="0"/>', 'b.xml': '<testsuites/>' }
+    const { code, err } = await mergeq(`flaky match a.xml b.xml ${where} --allow-empty`, { files })
+    expect({ code, err }).toEqual({ code: 21, err: expect.stringContaining('has not finished') })
+  })
+
+  test('the second document of a file is a report of its own', async () => {
+    const { code, err } = await match(`${junit(['web.Cart', 'is odd'])}\n<testsuite errors="1"/>`)
+    expect({ code, err }).toEqual({
+      code: 21,
+      err: expect.stringContaining('junit.xml, document 2: it reports'),
+    })
+  })
+
+  test('more tests than cases are a warning', async () => {
+    const { code, err } = await match('<testsuite tests="3"><testcase name="a"/></testsuite>')
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: expect.stringContaining('junit.xml: it reports 3 tests, but has 1 test case.'),
+    })
+  })
+})
+
+describe('reports of test tools, with none, one and all of their failures quarantined', () => {
+  test.each(Object.keys(reports))('%s', async name => {
+    const failures = failureCounts[name] ?? Number.NaN
+    const run = (answer: NonNullable<Setting['answer']>) => match(reports[name] ?? '', '--json', { answer })
+    const { code, out } = await run(answerOf())
+    const failed: readonly JsonObject[] = JSON.parse(out).tests
+    expect({ code, failures: failed.length }).toEqual({ code: failures > 0 ? 21 : 0, failures })
+    const withQuarantined = (count: number) =>
+      answerOf(
+        ...failed.map(({ name, classname, parent, file }, index) =>
+          failing(index, { name, classname, parent, file_path: file, quarantined: index < count }),
+        ),
+      )
+    const codes = [0, 1, failures].map(async count => (await run(withQuarantined(count))).code)
+    expect(await Promise.all(codes)).toEqual([failures > 0 ? 21 : 0, failures > 1 ? 21 : 0, 0])
+  })
+})
+
+describe('a test of the same name is another test', () => {
+  test.each([
+    ['pytest.xml', { name: 'test_rounds_half_even', classname: 'tests.test_users', parent: 'pytest' }],
+    ['rspec.xml', { name: 'is valid', classname: 'spec.models.cat_spec', parent: 'rspec' }],
+    ['dotnet.xml', { name: 'Rounds', classname: 'Acme.Other', parent: 'Acme.Billing.Tests.dll' }],
+    [
+      'mocha.xml',
+      { name: 'Cart totals adds the shipping', file_path: 'web/other.js', parent: 'Cart totals' },
+    ],
+    ['codeception.xml', { name: 'opens', file_path: 'tests/OtherCest.php', parent: 'Acceptance' }],
+  ])('in %s, in the suite of all tests', async (name, record) => {
+    const answer = answerOf(failing(1, { file_path: null, quarantined: true, ...record }))
+    const { code, out } = await match(reports[name] ?? '', '--allow known --json', { answer })
+    const counts = { failed: failureCounts[name], new: failureCounts[name], known: 0, quarantined: 0 }
+    expect({ code, counts: JSON.parse(out).counts }).toMatchObject({ code: 21, counts })
+  })
+})
+
+describe('a directory of reports of Maven', () => {
+  const summary = '<failsafe-summary result="0"><completed>1</completed></failsafe-summary>'
+  const testng = '<testng-results failed="1"/>'
+
+  test('what is no JUnit XML is not read, and said', async () => {
     const files = {
-      'a.xml': '<testsuites/>',
-      'b.xml': '<testsuite failures="0"><testcase name="a"/></testsuite>',
+      'reports/failsafe-summary.xml': summary,
+      'reports/testng-results.xml': testng,
+      'reports/TEST-a.xml': '<testsuite><testcase name="a"/></testsuite>',
     }
-    expect((await mergeq(`flaky match a.xml b.xml ${where}`, { files })).code).toBe(0)
+    const { code, err } = await mergeq(`flaky match reports ${where}`, { files })
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: [
+        'reports/failsafe-summary.xml was not read: <failsafe-summary> is no JUnit XML.',
+        'reports/testng-results.xml was not read: <testng-results> is no JUnit XML.',
+        'No failed tests.',
+        '',
+      ].join('\n'),
+    })
+  })
+
+  test.each([
+    ['reports', { 'reports/a.xml': summary }, 'reports contains no JUnit XML file.'],
+    ['reports/a.xml', { 'reports/a.xml': summary }, 'the root element is <failsafe-summary>'],
+    ['reports', { 'reports/a.xml': `<testsuites/>${testng}` }, 'the root element is <testng-results>'],
+    ['reports', { 'reports/a.xml': '<coverage/>' }, 'the root element is <coverage>'],
+  ])('%s of %j is a usage error', async (path, files, message) => {
+    const { code, err } = await mergeq(`flaky match ${path} ${where}`, { files })
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(message) })
   })
 })
 
