@@ -1,6 +1,7 @@
 import { formatAge, formatDuration, formatInteger } from '../domain/format.ts'
 import { attemptLimit, changeLimit, maxJsonSize, maxRecords, maxValues } from '../domain/limits.ts'
 import { decodeUtf8 } from '../domain/values/text.ts'
+import { attemptTime, mayBegin, timeLeft } from '../domain/wait-time.ts'
 import { extendError, MergeqError, toMergeqError } from '../errors.ts'
 import type { Sending } from '../http/http-client.ts'
 import type { HttpResponse } from '../http/messages.ts'
@@ -74,7 +75,8 @@ async function receive(
   token: string | undefined,
   { limits = {}, progress }: ExchangeOptions,
 ): Promise<ReadResponse & Sending> {
-  const { options, logger, host } = client
+  const { options, logger, host, time } = client
+  if (!mayBegin(time)) throw timeIsOver(client)
   const defaultTimeout = request.isChange ? changeLimit : attemptLimit
   const httpClient = await client.httpClient()
   const startedAt = host.clock.monotonic()
@@ -85,13 +87,14 @@ async function receive(
   const sendOptions = {
     token,
     timeout() {
-      const limit = limits.timeout?.(defaultTimeout) ?? (options.timeout || defaultTimeout)
+      const usual = limits.timeout?.(defaultTimeout) ?? (options.timeout || defaultTimeout)
+      const limit = attemptTime(time, usual)
       attempt = { number: attempt.number + 1, startedAt: host.clock.monotonic(), limit }
       logger.endProgress()
       return limit
     },
     maxRetries,
-    remaining: limits.remaining,
+    remaining: () => timeLeft(time),
     async isComplete(response: HttpResponse) {
       checkedResponse = await readResponse(response, request, client)
       const { text, document } = checkedResponse
@@ -125,6 +128,12 @@ async function receive(
     await logger.warnOnce('The response is not valid UTF-8; invalid characters are shown as \uFFFD.')
   return { ...parsed, attempts: response.attempts, sentAt: response.sentAt }
 }
+
+/** The error of a request that would begin after the time limit of the whole command. */
+const timeIsOver = ({ nameOf }: Pick<ServiceClient, 'nameOf'>): MergeqError =>
+  new MergeqError('timed-out', `The time limit of the wait was reached (${nameOf('timeout')}).`, {
+    sentState: 'not-sent',
+  })
 
 /** If a signal interrupted the reading of a response, the change may have been made. */
 const afterResponse = (failure: MergeqError, sentAt: number): MergeqError =>

@@ -1,8 +1,20 @@
+import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import { formatAge } from '../domain/format.ts'
 import type { Judgement, WaitState } from '../domain/wait-state.ts'
+import type { WaitTime } from '../domain/wait-time.ts'
 import { failureOrThrow, isPassing, isPermanent, MergeqError, withPeriod } from '../errors.ts'
 import type { Host } from '../host/host.ts'
-import type { WaitTime } from './limits.ts'
+
+/** A failed request of a poll is not retried, as the next round repeats it; but with the limit 0 there is one round. */
+export const limitsOfReading = ({ waitLimit }: WaitTime): RequestLimits =>
+  waitLimit === 0 ? {} : { maxRetries: 0 }
+
+/** Returns how long readings may fail: without retries, and in a wait that reads once, the first failure ends it. */
+export const giveUpLimit = (
+  giveUpAfter: number,
+  { waitLimit }: WaitTime,
+  { maxRetries }: Pick<ServiceClient, 'maxRetries'>,
+): number => (maxRetries === 0 || waitLimit === 0 ? 0 : giveUpAfter)
 
 /** What was read of an item, or why nothing was read. */
 export type Reading<R> = { readonly value: R } | { readonly failure: MergeqError }

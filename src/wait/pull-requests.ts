@@ -12,11 +12,11 @@ import {
   type WaitEnd,
   type WaitOptions,
 } from '../domain/wait-state.ts'
+import type { WaitTime } from '../domain/wait-time.ts'
 import { extendError, MergeqError, toMergeqError } from '../errors.ts'
 import { getString } from '../json.ts'
 import { attemptAfter, concludeAttempt, maySubmitAgain } from './attempts.ts'
-import { giveUpLimit } from './limits.ts'
-import { automaticDelay, backOff, poll } from './poll.ts'
+import { automaticDelay, backOff, giveUpLimit, poll } from './poll.ts'
 import {
   readTargets,
   type Submit,
@@ -111,11 +111,11 @@ export async function waitForTargets(
 export async function waitForResults(
   targets: readonly WaitTarget[],
   options: WaitOptions,
-  client: ServiceClient,
+  client: ServiceClient & { readonly time: WaitTime },
   onChange: (change: ReturnType<typeof changeRecord>) => void,
 ): Promise<readonly WaitResult[]> {
-  const { host, logger } = client
-  const wait = startWait(options, client, client.options.timeout)
+  const { host, logger, time } = client
+  const wait = startWait(options, client, time)
   const results = new Map<WaitTarget['request'], WaitResult>()
   await waitForTargets(targets, wait, {
     reportChange({ request: { values } }, change) {

@@ -95,8 +95,7 @@ async function readFailingChecks(
   failingReads.add(request)
   const { clock } = client.host
   const deadline = clock.monotonic() + failingChecksTime
-  const timeout = (usual: number) =>
-    Math.min(limits.timeout?.(usual) ?? usual, Math.max(1, deadline - clock.monotonic()))
+  const timeout = (usual: number) => Math.min(usual, Math.max(1, deadline - clock.monotonic()))
   const readLimits = { ...limits, timeout }
   try {
     const detailed = await withTimeline(client, record, request.values, { limits: readLimits })

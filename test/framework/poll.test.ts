@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Judgement, WaitEnd } from '../../src/domain/wait-state.ts'
+import { startWaitTime } from '../../src/domain/wait-time.ts'
 import { MergeqError } from '../../src/errors.ts'
-import { startWaitTime } from '../../src/wait/limits.ts'
 import { poll } from '../../src/wait/poll.ts'
 
 const unavailable = new MergeqError('unavailable', 'no.', { status: 503 })

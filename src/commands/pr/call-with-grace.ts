@@ -2,8 +2,8 @@ import type { ServiceRequest } from '../../api/resolve.ts'
 import { call, type Sent } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import type { Judgement } from '../../domain/wait-state.ts'
+import { startWaitTime } from '../../domain/wait-time.ts'
 import { isNotFound } from '../../errors.ts'
-import { startWaitTime } from '../../wait/limits.ts'
 import { automaticDelay, poll, type Reading, readingOf } from '../../wait/poll.ts'
 
 /** Sends a request again and again while the service does not know its pull request, for up to `grace` milliseconds. */

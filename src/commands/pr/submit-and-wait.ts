@@ -10,7 +10,7 @@ import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import { isOtherCommit, type Judgement, type WaitOptions } from '../../domain/wait-state.ts'
 import { failureOrThrow, isPassing, isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
-import { giveUpLimit } from '../../wait/limits.ts'
+import { giveUpLimit } from '../../wait/poll.ts'
 import type { DueTarget, Submit, Wait, WaitTarget } from '../../wait/readings.ts'
 import { findHead, findOtherHead } from './head.ts'
 import { readRecord } from './reads.ts'
@@ -45,7 +45,7 @@ export async function submitAndWait(
   // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
   if (cli.options.dryRun)
     return forEach(cli, requests, async request => show(await call(cli, request)), { atOnce: 1 })
-  const wait = await startCommandWait(options, cli)
+  const wait = startCommandWait(options, cli)
   const requestOf = new Map(requests.map(request => [{ values: request.values, overrides: [] }, request]))
   const own = [...requestOf.keys()]
   const reporter = new WaitReporter(own, wait, cli)
@@ -172,7 +172,7 @@ async function whySubmitAgain(
   if (resubmit === 'any' && attempt.lastEnd?.outcome === 'failed') return 'It failed.'
   const { explain } = await import('../../api/explain.ts')
   const commands = nextCommands(cli.settings, request.values)
-  const { submitAgain } = await explain(request, wait.client, commands)
+  const { submitAgain } = await explain(request, wait.client, commands, wait.limits)
   return submitAgain.safe === true && !submitAgain.needsChange ? submitAgain.why : undefined
 }
 

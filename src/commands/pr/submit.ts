@@ -25,7 +25,7 @@ import { getNumber, getString, type JsonObject } from '../../json.ts'
 import { styled } from '../../output/styled-text.ts'
 import { resolveHead } from '../../wait/head.ts'
 import { explainFinished, readRecordOnce } from './reads.ts'
-import { readWaitOptions, submitRecord, waitCommand, waitInputs } from './wait-options.ts'
+import { readWaitOptions, submitRecord, waitCommand, waitInputs, waitTimeLimit } from './wait-options.ts'
 
 /** The largest number of pull requests that the suggested command names. */
 const maxSuggested = 10
@@ -98,6 +98,7 @@ export const prSubmitCommand = command({
     wait: waitInput,
     ...waitInputs,
   },
+  timeLimit: args => (args.has('--wait') ? waitTimeLimit : undefined),
   exits: Object.values(kindOfOutcome),
   prints: {
     table: 'one sentence per pull request; on a pipe, a row with pr, ok, delivery, message',

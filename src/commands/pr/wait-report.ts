@@ -18,16 +18,16 @@ import {
   type WaitEnd,
   type WaitOptions,
 } from '../../domain/wait-state.ts'
+import type { WaitTime } from '../../domain/wait-time.ts'
 import { exitCodeOf, extendError, type MergeqError, mostSevere } from '../../errors.ts'
 import { getArray, getString, type JsonObject } from '../../json.ts'
 import { linkSpan, type StyledLine, stateSpan } from '../../output/styled-text.ts'
 import { columns, type Result, singleRecord } from '../../output/view.ts'
-import type { WaitTime } from '../../wait/limits.ts'
 import { interruptedWaitError, type WaitObserver, waitForTargets } from '../../wait/pull-requests.ts'
 import { type Submit, startWait, type Wait, type WaitTarget } from '../../wait/readings.ts'
 import { changeRecord, createResult } from '../../wait/result.ts'
 import { readUsualTime } from '../queue/screen.ts'
-import { attemptTimeoutOf, ringBell, waitCommand, waitRecord } from './wait-options.ts'
+import { ringBell, timeOfWait, waitCommand, waitRecord } from './wait-options.ts'
 import {
   checkLines,
   describeTargets,
@@ -38,8 +38,8 @@ import {
   styleReason,
 } from './wait-screen.ts'
 
-export const startCommandWait = async (options: WaitOptions, cli: Cli): Promise<Wait> =>
-  startWait(options, cli.client(), await attemptTimeoutOf(cli))
+export const startCommandWait = (options: WaitOptions, cli: Cli): Wait =>
+  startWait(options, cli.client(), timeOfWait(cli))
 
 /** Waits until every pull request has an outcome, and returns the most severe exit code. */
 export async function waitAndReport(
@@ -48,7 +48,7 @@ export async function waitAndReport(
   cli: Cli,
 ): Promise<number> {
   const requests = targets.map(({ request }) => request)
-  const wait = await startCommandWait(options, cli)
+  const wait = startCommandWait(options, cli)
   return new WaitReporter(requests, wait, cli).waitFor(targets)
 }
 

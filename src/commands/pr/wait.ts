@@ -6,7 +6,7 @@ import { command } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
 import { requestsOf } from '../../cli/requests.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
-import { readWaitOptions, waitInputs, waitRecord } from './wait-options.ts'
+import { readWaitOptions, waitInputs, waitRecord, waitTimeLimit } from './wait-options.ts'
 
 const { repo, targetBranch, pr } = getSubmittedPullRequest.params
 
@@ -20,6 +20,7 @@ export const prWaitCommand = command({
     }),
     ...waitInputs,
   },
+  timeLimit: () => waitTimeLimit,
   exits: Object.values(kindOfOutcome),
   prints: {
     table:
