@@ -98,4 +98,11 @@ describe('a poll', () => {
     const limited = new MergeqError('unavailable', 'no.', { status: 429, retryAfter: 30 })
     expect((await run([limited, 'done'])).seconds).toEqual([0, 30])
   })
+
+  test('reads at the latest when it gives up or the time is over, whatever the service asks for', async () => {
+    const limited = (retryAfter: number) => new MergeqError('unavailable', 'no.', { status: 429, retryAfter })
+    expect(await run([limited(3_600)])).toMatchObject({ seconds: [0, 55], ends: [gaveUp] })
+    const late = await run(['', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', limited(3_600)])
+    expect(late).toMatchObject({ seconds: expect.arrayContaining([160, 200]), ends: ['timed-out'] })
+  })
 })
