@@ -23,10 +23,13 @@ export interface ExchangeOptions {
   hasQueue?(): Promise<boolean | undefined>
 }
 
-/** The decoded response, and the time of the response by the service's clock, in milliseconds since 1970. */
+/** The decoded response and its times, in milliseconds since 1970. */
 interface Exchange {
   readonly response: DecodedResponse
+  /** When the service responded, by its own clock. */
   readonly date: number | undefined
+  /** When the request was last sent, by the local clock. */
+  readonly sentAt: number
 }
 
 /** Throws an error for a status outside 2xx, and for a body that cannot be decoded. */
@@ -43,6 +46,7 @@ export async function exchange<P extends Params>(
   const toResult = (decoded: DecodedResponse) => ({
     response: decoded,
     date: Number.isNaN(date) ? undefined : date,
+    sentAt,
   })
   if (!isOk(response)) {
     const { errorFromResponse, isRouteMissing } = await import('./error-response.ts')

@@ -133,12 +133,15 @@ const receipt = (record: JsonObject, sentence: string): Result => ({
 
 /** The document of a response with what a person sees, or a receipt where the service responds with nothing. */
 export const show = (
-  { response, request, resource, delivery }: Sent,
+  { response, request, resource, delivery, wasQueued }: Sent,
   shown: string | Partial<Pick<Result, 'columns' | 'rows' | 'screen'>> = {},
 ): Result => {
   const sentence = typeof shown === 'string' ? shown : undefined
   if (response.document === undefined)
-    return receipt(createReceipt(request.operation.route, resource, delivery), sentence ?? '')
+    return receipt(
+      createReceipt(request.operation.route, resource, delivery, undefined, wasQueued),
+      sentence ?? '',
+    )
   return {
     records: response.records,
     document: records => response.document?.(records) ?? null,

@@ -356,8 +356,11 @@ async function send(opened: OpenCall): Promise<CallOutcome> {
   const { route } = operation
   if (opened.list !== undefined) return collectRecords(opened, opened.list)
   try {
-    const { response, resource, delivery } = await callOperation(client, operation, values, { overrides })
-    return { document: response.document?.(response.records) ?? createReceipt(route, resource, delivery) }
+    const { response, resource, delivery, wasQueued } = await callOperation(client, operation, values, {
+      overrides,
+    })
+    const document = response.document?.(response.records)
+    return { document: document ?? createReceipt(route, resource, delivery, undefined, wasQueued) }
   } catch (error) {
     const failure = toMergeqError(error)
     const { delivery } = failure.details

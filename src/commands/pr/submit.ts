@@ -27,6 +27,8 @@ import { resolveHead } from '../../wait/head.ts'
 import { explainFinished, readRecordOnce } from './reads.ts'
 import { readWaitOptions, submitRecord, waitCommand, waitInputs, waitTimeLimit } from './wait-options.ts'
 
+const submitReceiptRecord = { ...receiptRecord, names: [...receiptRecord.names, 'submitted'] }
+
 /** The largest number of pull requests that the suggested command names. */
 const maxSuggested = 10
 
@@ -102,10 +104,10 @@ export const prSubmitCommand = command({
   exits: Object.values(kindOfOutcome),
   prints: {
     table: 'one sentence per pull request; on a pipe, a row with pr, ok, delivery, message',
-    json: 'one receipt per pull request, {"operation","repo","targetBranch","pr","ok","delivery"}; with --wait, one result with "submitted"',
+    json: 'one receipt per pull request, {"operation","repo","targetBranch","pr","ok","delivery","submitted"}; with --wait, one result with "submitted"',
     ndjson: 'the same, one per line; with --wait, the lines of `mergeq pr wait`',
   },
-  fields: typed => (typed.has('--wait') ? submitRecord : receiptRecord),
+  fields: typed => (typed.has('--wait') ? submitRecord : submitReceiptRecord),
   examples: [
     'mergeq pr submit 123',
     'mergeq pr submit 123 124 --priority high',
@@ -129,8 +131,8 @@ export const prSubmitCommand = command({
       const sent = await call(cli, request).catch(explainFinished(cli, request, ['ok']))
       return show(
         sent,
-        before?.isCurrentlySubmittedToQueue === true
-          ? describeResubmission(pr, before, priority)
+        before?.isCurrentlySubmittedToQueue === true || sent.wasQueued === true
+          ? describeResubmission(pr, before ?? {}, priority)
           : `Submitted #${pr} to the queue for ${targetBranch}.`,
       )
     }
