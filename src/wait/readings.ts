@@ -45,11 +45,11 @@ export interface Attempt {
   readonly number: number
   /** Whether the next round submits the pull request. */
   readonly isDue: boolean
-  /** Whether this wait submitted it; null if that is not known. */
+  /** Whether this wait submitted it, in any attempt; null if that is not known. */
   readonly submitted: boolean | null
-  /** Why it is not known. */
+  /** Why it is not known whether the last submission was made. */
   readonly unknown?: MergeqError | undefined
-  /** How the previous attempt ended. */
+  /** How the last attempt ended that has ended: what counts if a later one cannot be made or read. */
   readonly lastEnd?: WaitEnd | undefined
   /** The head commit that was submitted, if it is known. */
   readonly head?: string | undefined
@@ -203,9 +203,10 @@ async function readListing(
   if (first === undefined) return []
   const { repo, targetBranch } = first.request.values
   try {
-    const { response } = await callOperation(client, getQueue, { repo, targetBranch }, { limits })
+    const askedAt = host.clock.now()
+    const { response, date } = await callOperation(client, getQueue, { repo, targetBranch }, { limits })
     const [queue = {}] = response.records
-    const times = { at: host.clock.now(), waited: time.elapsed() }
+    const times = { at: host.clock.now(), waited: time.elapsed(), askedAt, date }
     const observations = new Map(
       queueEntries(queue).map(({ pr, record, position }) => [pr, { record, position, ...times }]),
     )

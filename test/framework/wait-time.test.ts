@@ -159,3 +159,50 @@ test('an attempt has what is left, at least a second, and none begins a second a
   const once = startWaitTime(0, { monotonic: () => 0 })
   expect({ limit: attemptTime(once, 4_000), begins: mayBegin(once) }).toEqual({ limit: 4_000, begins: true })
 })
+
+test('the cancellation after a moved head has 30 s, also when the time is over; not confirmed, it is 11', async () => {
+  for (const isConfirmed of [true, false]) {
+    const clock = virtualClock(noon)
+    const cancels: { readonly at: number; readonly limit: number }[] = []
+    network.attempt = async ({ request, limit, onBegin }): Promise<HttpResponse> => {
+      onBegin?.()
+      const { operation } = request
+      const isAfter = clock.now > noon
+      // The reading that shows the other head comes at the last moment.
+      if (operation === 'getSubmittedPullRequest' && isAfter) await clock.sleep(limit - 1)
+      if (operation === 'cancelPullRequest') cancels.push({ at: (clock.now - noon) / 1_000, limit })
+      if (operation === 'cancelPullRequest' && !isConfirmed) await clock.sleep(limit)
+      const record = {
+        state: 'testing',
+        stateChangedAt: new Date(clock.now).toISOString(),
+        prNumber: 7,
+        prSha: isAfter ? '1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e' : commit,
+      }
+      const body =
+        operation === 'getSubmittedPullRequest' ? { ...record, isCurrentlySubmittedToQueue: isAfter } : 'OK'
+      if (operation === 'submitPullRequest') await clock.sleep(1_000)
+      return {
+        status: operation === 'cancelPullRequest' && !isConfirmed ? 503 : 200,
+        headers: new Map([['date', new Date(clock.now).toUTCString()]]),
+        bytes: new TextEncoder().encode(JSON.stringify(body)),
+      }
+    }
+    const ref = `${commit}\trefs/pull/7/head\n`
+    const spawn = (_: string, args: readonly string[]): GitResult =>
+      args.includes('ls-remote')
+        ? { code: 0, out: ref }
+        : { code: 0, out: args.includes('remote') ? 'origin\tgit@github.com:acme/web.git (fetch)\n' : '' }
+    const line = `pr submit 7 --wait --match-head ${commit} --timeout 10s --json`
+    const { code, err } = await mergeq(line, { clock, env: networkEnv, spawn })
+    expect(cancels[0]).toMatchObject({ limit: 30_000 })
+    expect(code).toBe(isConfirmed ? 14 : 11)
+    expect((clock.now - noon) / 1_000).toBeLessThanOrEqual(12 + 30)
+    if (!isConfirmed) expect(err).toContain('mergeq pr cancel 7')
+  }
+})
+
+test('a wait for a head that times out says that nobody watches the head any more', async () => {
+  const { code, out } = await runUntilSilence(`pr wait 7 --match-head ${commit} --timeout 5s --json`, 99)
+  expect(code).toBe(124)
+  expect(JSON.parse(out).reason).toMatch(/ Its head is no longer watched\.$/)
+})
