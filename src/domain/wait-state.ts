@@ -187,11 +187,11 @@ export function judgePullRequest(
   const newestBefore = newestOf(lastState.newestChange, changeTime(recordBeforeSubmit))
   const newestChange = newestOf(newestBefore, changeTime(record))
   const countsWhenever = isMerged && submission !== undefined
-  const isOutdated = !countsWhenever && (changeTime(record) ?? Infinity) < (newestBefore ?? -Infinity)
-  if (isOutdated && lastState.state !== undefined)
-    return { state: { ...lastState, unchanged: unchangedAfter(lastState) }, isOutdated }
+  const isOlder = !countsWhenever && isOutdated(record, { newestChange: newestBefore })
+  if (isOlder && lastState.state !== undefined)
+    return { state: { ...lastState, unchanged: unchangedAfter(lastState) }, isOutdated: true }
   const evidence = assessRecord(record, observation, lastState)
-  const isOld = isOutdated || evidence === 'other'
+  const isOld = isOlder || evidence === 'other'
   if (isOld || (evidence === 'open' && hasLeft(record))) {
     const name = nameOfEnd(record)
     const sightings = lastState.openEnd?.name === name ? lastState.openEnd.sightings + 1 : 1
@@ -244,6 +244,12 @@ function changeTime(record: JsonObject | undefined): number | undefined {
   const time = Date.parse(getString(record, 'stateChangedAt') ?? '')
   return Number.isNaN(time) ? undefined : time
 }
+
+/** Whether a record is older than one that a wait has read before. */
+export const isOutdated = (
+  record: JsonObject | undefined,
+  { newestChange = -Infinity }: WaitState,
+): boolean => (changeTime(record) ?? Infinity) < newestChange
 
 const newestOf = (...times: readonly (number | undefined)[]): number | undefined =>
   times.reduce((newest, time) => (time === undefined || (newest ?? time) > time ? newest : time), undefined)

@@ -134,7 +134,7 @@ async function cancelOutdated(
 ): Promise<WaitEnd> {
   const { repo, targetBranch, pr } = request.values
   const wasQueued = state.recordBeforeSubmit?.isCurrentlySubmittedToQueue === true
-  if (wasQueued || outcomeOfRecord(record ?? {}) !== 'pending') return end
+  if (state.submission === undefined || wasQueued || outcomeOfRecord(record ?? {}) !== 'pending') return end
   const time = startWaitTime(cancellationTime, client.host.clock)
   try {
     await callOperation({ ...client, time }, cancelPullRequest, { repo, targetBranch, pr })

@@ -92,7 +92,7 @@ describe('what a reading means', () => {
     ])
       expect(judge(first.state, { record: other, ...at(0) }, aim).outcome).toBeDefined()
     const older = record('MERGED', { ...left, stateChangedAt: '2026-01-05T11:00:00.000Z' })
-    expect(judge(first.state, { record: older, ...at(0) }, aim).outcome).toBe('merged')
+    expect(judge(first.state, { record: older, ...at(0) }, aim).outcome).toBeUndefined()
   })
 
   test('a record of the previous submission does not count, even after the queue listed it', () => {

@@ -7,7 +7,7 @@ import { type RequestResult, warnUnfinished, withResource } from '../../cli/repo
 import { nextCommands } from '../../config/next-commands.ts'
 import { outcomeOfRecord, stateOf } from '../../domain/states.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
-import { isOtherCommit, type Judgement, type WaitOptions } from '../../domain/wait-state.ts'
+import { isOtherCommit, isOutdated, type Judgement, type WaitOptions } from '../../domain/wait-state.ts'
 import { failureOrThrow, isPassing, isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { giveUpLimit } from '../../wait/poll.ts'
@@ -99,7 +99,8 @@ async function submitUnlessDone(target: DueTarget, submitting: Submitting): Prom
   if (reason === undefined) return endedFor(item, record)
   const other = await findMovedHead(target, record, submitting)
   if (other !== undefined) {
-    const moved = { ...item, record: { ...item.record, prSha: other } }
+    // What is in the queue now, at another head, is not a submission of this command.
+    const moved = { ...item, state: {}, record: { ...item.record, prSha: other } }
     return { item: moved, end: { outcome: 'stale', note: 'Nothing was sent.' } }
   }
   const next = { ...item.attempt, number: attempt.number + 1, unknown: undefined }
@@ -170,22 +171,32 @@ async function send(
  * that was not its own. What a person cancelled is never submitted again.
  */
 async function whySubmitAgain(
-  { request }: DueTarget,
+  { request, state }: DueTarget,
   record: JsonObject | undefined,
   { cli, wait, resubmit }: Submitting,
 ): Promise<string | undefined> {
+  if (isOutdated(record, state)) return undefined
   if (resubmit === 'any' && stateOf(record) === 'FAILED') return 'It failed.'
   const { explain } = await import('../../api/explain.ts')
   const commands = nextCommands(cli.settings, request.values)
-  const { verdict, submitAgain } = await explain(request, wait.client, commands, wait.limits)
+  const { verdict, since, submitAgain, ...explanation } = await explain(
+    request,
+    wait.client,
+    commands,
+    wait.limits,
+  )
+  // Its reading may be behind the record, or ahead of it.
+  const isSame =
+    explanation.state === stateOf(record) && since === (getString(record, 'stateChangedAt') ?? null)
   const isSafe = verdict === 'dropped' && submitAgain.safe === true && !submitAgain.needsChange
-  return isSafe ? submitAgain.why : undefined
+  return isSame && isSafe ? submitAgain.why : undefined
 }
 
 /** The end of a pull request that is not submitted again: as its record says, which may be newer than its attempt. */
 function endedFor(item: DueTarget, record: JsonObject | undefined): Judgement<WaitTarget> {
   const outcome = outcomeOfRecord(record ?? {})
-  if (outcome !== 'failed' && outcome !== 'cancelled') return { item, end: item.attempt.lastEnd }
+  const hasEnded = outcome === 'failed' || outcome === 'cancelled'
+  if (!hasEnded || isOutdated(record, item.state)) return { item, end: item.attempt.lastEnd }
   return { item: { ...item, state: { ...item.state, state: stateOf(record) } }, end: { outcome } }
 }
 

@@ -200,6 +200,54 @@ describe('`pr land` never submits again', () => {
     })
   })
 
+  /** Answers the reading number n after the failure at second 30 with a record. */
+  const readingAfter = (bodies: Readonly<Record<number, object>>) => {
+    let readings = 0
+    return (second: number, operation: string) => {
+      if (second < 30 || operation !== 'getSubmittedPullRequest') return undefined
+      const body = bodies[++readings]
+      return body === undefined
+        ? undefined
+        : { body: JSON.stringify({ id: 'entry-7', prNumber: 7, prSha, ...body }) }
+    }
+  }
+  const failed: Course = [
+    [5, 'TESTING', { prSha }],
+    [30, 'FAILED', timedOut],
+  ]
+  const left = { isCurrentlySubmittedToQueue: false }
+
+  test('after readings that contradict each other: the newest counts', async () => {
+    const cancelled = { state: 'cancelled', stateChangedAt: iso(31), actor: 'ann', ...left }
+    // The record shows the cancellation, and the reading of the explanation is behind.
+    expect(await land('', failed, readingAfter({ 2: cancelled }))).toMatchObject({ code: 10, sent: 1 })
+    // The wait has seen a cancellation, and the record is behind.
+    const older = { state: 'failed', stateChangedAt: iso(29), ...left }
+    const course: Course = [
+      [5, 'TESTING', { prSha }],
+      [30, 'CANCELLED', { prSha, actor: 'ann' }],
+    ]
+    const behind = readingAfter({ 2: older, 3: older })
+    expect(await land('--resubmit any', course, behind)).toMatchObject({ code: 10, sent: 1 })
+  })
+
+  test('what somebody else submitted with another head, and does not cancel it either', async () => {
+    const other = {
+      state: 'testing',
+      stateChangedAt: iso(31),
+      isCurrentlySubmittedToQueue: true,
+      prSha: 'bbbb222',
+    }
+    const operations: string[] = []
+    const answer = readingAfter({ 2: other, 3: other, 4: other })
+    const fault = (second: number, operation: string) => {
+      operations.push(operation)
+      return answer(second, operation)
+    }
+    expect(await land('', failed, fault)).toMatchObject({ code: 14, outcome: 'stale', sent: 1 })
+    expect(operations).not.toContain('cancelPullRequest')
+  })
+
   test('with exit code 7: a later attempt that cannot be made or read ends as the last one did', async () => {
     const course: Course = [
       [5, 'TESTING', { prSha }],
