@@ -110,7 +110,7 @@ const renderPollDelays = (): string =>
       ['the first ones after a change', pollDelays.first.map(formatSeconds).join(', ')],
       ['the next ones', formatSeconds(pollDelays.usual)],
       ['the next ones of a pull request that is `NOT_READY`', formatSeconds(pollDelays.notReady)],
-      ['after errors or `Retry-After`', `at most ${formatSeconds(pollDelays.max)}`],
+      ['after errors', `at most ${formatSeconds(pollDelays.max)}`],
     ],
   )
 

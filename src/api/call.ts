@@ -23,8 +23,12 @@ export interface CallResult<P extends Params> {
   readonly resource: Resource
   readonly params: ParamValues<P>
   readonly delivery: Delivery
+  /** Whether the service refused a submission because the pull request was in the queue already, as it was submitted. */
+  readonly wasQueued?: boolean
   /** The time of the response by the service's clock, in milliseconds since 1970. */
   readonly date: number | undefined
+  /** When the request was sent, by the local clock, in milliseconds since 1970: a change, the first time. */
+  readonly sentAt: number | undefined
 }
 
 /**
@@ -57,7 +61,25 @@ async function callOnce<P extends Params>(
     if (recovery !== undefined && sentState === 'ambiguous') {
       const { recoverWrite } = await import('./recovery.ts')
       const write = { operation, recovery, request, failure, limits }
-      return { ...result, ...(await recoverWrite(write, client)), date: undefined }
+      return {
+        ...result,
+        ...(await recoverWrite(write, client)),
+        date: undefined,
+        sentAt: failure.details.sentAt,
+      }
+    }
+    if (failure.details.status === 409 && recovery?.readBack?.rule === 'submit') {
+      const { requireQueued } = await import('./already-queued.ts')
+      await requireQueued(client, request, failure, limits)
+      const response = { records: [], bytes: new Uint8Array() }
+      return {
+        ...result,
+        response,
+        delivery: 'confirmed-by-read',
+        wasQueued: true,
+        date: undefined,
+        sentAt: undefined,
+      }
     }
     if (sentState === 'not-sent') {
       const { changeError } = await import('./error-response.ts')

@@ -1,6 +1,8 @@
 import type { Config } from '../config/settings.ts'
 import { missingPullRequestError } from '../domain/missing-pull-request.ts'
 import type { Repository } from '../domain/values/repository.ts'
+import { timeLeft } from '../domain/wait-time.ts'
+import { failureOrThrow, isPassing, MergeqError } from '../errors.ts'
 import { readIfFound } from './call.ts'
 import { getSubmittedPullRequest } from './operations/pull-requests.ts'
 import type { ServiceClient } from './service-client.ts'
@@ -38,12 +40,20 @@ export async function findCurrentPullRequest(
   if (whyOffline !== undefined) throw missing(whyOffline)
   if (commitProblem !== undefined)
     await logger.debug(`pull request by commit ${commit.slice(0, 7)}: ${commitProblem}`)
-  const number = await readNumber(client, { repo, targetBranch, head: branch })
+  const number = await readNumber(client, { repo, targetBranch, head: branch }).catch(error => {
+    throw timeLeft(client.time) > 0 ? error : notFoundInTime(failureOrThrow(error))
+  })
   if (number === undefined) throw missing('the service has no pull request for this branch')
   if (number === null) throw missing('the response contains no pull request number')
   await logger.debug(`pr: ${number} (branch ${branch})`)
   return String(number)
 }
+
+/** A lookup that the time limit of the command ended has found out nothing about the service. */
+const notFoundInTime = (failure: MergeqError): MergeqError =>
+  isPassing(failure)
+    ? new MergeqError('timed-out', `Timed out before the pull request was found. ${failure.message}`)
+    : failure
 
 /**
  * Undefined if the service does not know a pull request of the head branch, null if its record has no number.
@@ -52,9 +62,7 @@ async function readNumber(
   client: ServiceClient,
   params: { readonly repo: Repository; readonly targetBranch: string; readonly head: string },
 ): Promise<number | undefined | null> {
-  // In a wait the time limit is that of the whole wait, and 0 means one poll: neither limits this request.
-  const timeout = (usual: number) => Math.min(client.options.timeout || usual, usual)
-  const record = await readIfFound(client, getSubmittedPullRequest, params, { limits: { timeout } })
+  const record = await readIfFound(client, getSubmittedPullRequest, params)
   const number = record?.prNumber
   if (record === undefined) return undefined
   return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : null

@@ -12,7 +12,7 @@ import { tryRead, withTimeline } from './extra-reads.ts'
 import { getPartialPullRequest } from './operations/pull-requests.ts'
 import { getQueue } from './operations/queues.ts'
 import type { ServiceRequest } from './resolve.ts'
-import type { ServiceClient } from './service-client.ts'
+import type { RequestLimits, ServiceClient } from './service-client.ts'
 import { readTestRun } from './test-run-reads.ts'
 
 /** Reads what explains a pull request. Throws the error of its record. */
@@ -20,18 +20,19 @@ export async function explain(
   { values, overrides }: Omit<ServiceRequest<RequestedPullRequest>, 'operation'>,
   client: ServiceClient,
   commandFor: ExplainSources['commandFor'],
+  limits: RequestLimits = {},
 ): Promise<Explanation> {
   const { pr, repo, targetBranch } = values
   const reads = [
-    readIfFound(client, getPartialPullRequest, { repo, targetBranch, pr }, { overrides }),
-    tryRead(client, getQueue, { repo, targetBranch }),
+    readIfFound(client, getPartialPullRequest, { repo, targetBranch, pr }, { overrides, limits }),
+    tryRead(client, getQueue, { repo, targetBranch }, { limits }),
   ] as const
   // Both reads finish before an error is thrown: otherwise the other would lose its connection and retry.
   await Promise.allSettled(reads)
   const [submitted, queue] = await Promise.all(reads)
   const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
-  const record = submitted && (await withTimeline(client, submitted, values, { overrides }))
-  const testRun = record === undefined ? {} : await readTestRun(record, values, client)
+  const record = submitted && (await withTimeline(client, submitted, values, { overrides, limits }))
+  const testRun = record === undefined ? {} : await readTestRun(record, values, client, limits)
   const unread: UnreadSource[] = []
   if (queue.failure !== undefined && !hasNoQueue) unread.push({ what: 'queue', why: queue.failure.message })
   if (testRun.unread !== undefined) unread.push(testRun.unread)

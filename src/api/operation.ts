@@ -363,12 +363,19 @@ export const receiptFields: readonly string[] = [
   'message',
 ]
 
+/** Whether a submission was made; null if that is not known. */
+function wasSubmitted(delivery: Delivery, wasQueued: boolean): boolean | null {
+  if (delivery === 'unknown') return null
+  return delivery !== 'not-applied' && !wasQueued
+}
+
 /** The receipt of a change (docs/reference/cli.md, "Receipts"), with exit code and message after an error. */
 export function createReceipt(
   route: Route,
   resource: Resource,
   delivery: Delivery,
   failure?: MergeqError,
+  wasQueued = false,
 ): JsonObject {
   const { repo, targetBranch, pr, testId, ticket, targets } = resource
   return {
@@ -381,6 +388,7 @@ export function createReceipt(
     ...(targets === undefined ? {} : { targets: targets.list === 'ALL' ? 'ALL' : targets.number }),
     ok: failure === undefined,
     delivery,
+    ...(operationName(route) === 'submitPullRequest' ? { submitted: wasSubmitted(delivery, wasQueued) } : {}),
     ...(failure === undefined ? {} : { exit: failure.exit, message: failure.message }),
   }
 }

@@ -27,13 +27,20 @@ export type RecoveryResult =
   | 'unclear'
   | { readonly refused: string; readonly isDated?: boolean }
 
-const isSubmitted = (record: JsonObject): boolean => {
+export const isSubmitted = (record: JsonObject): boolean => {
   const flag = get(record, 'isCurrentlySubmittedToQueue')
   return typeof flag === 'boolean' ? flag : terminalOutcome(stateOf(record)) === undefined
 }
 
 const sameWord = (text: Json | undefined, expected: Json | undefined): boolean =>
   typeof text === 'string' && typeof expected === 'string' && text.toUpperCase() === expected.toUpperCase()
+
+/** Whether a record has the priority that a submission sent; one that sent none takes any. */
+export const hasSentPriority = (record: JsonObject, { priority }: JsonObject): boolean =>
+  priority === undefined || priority === record.priorityValue || sameWord(priority, record.priorityName)
+
+export const hasSentBatching = (record: JsonObject, { noBatch }: JsonObject): boolean =>
+  noBatch === undefined || noBatch === record.noBatch
 
 /**
  * Submitted with the values that were sent: done; but a state from before the change belongs to an earlier
@@ -44,15 +51,10 @@ function inspectSubmit(evidence: WriteObservation): RecoveryResult {
   const { record, sent } = evidence
   if (record === undefined) return 'not-applied'
   if (!isSubmitted(record)) return changedWhen(record, evidence) === 'before' ? 'not-applied' : 'unclear'
-  const { priority, noBatch } = sent
-  const hasSentValues =
-    (priority === undefined ||
-      priority === record.priorityValue ||
-      sameWord(priority, record.priorityName)) &&
-    (noBatch === undefined || noBatch === record.noBatch)
   const isBefore = changedWhen(record, evidence) === 'before'
   const isUndated = evidence.sentFrom === Number.NEGATIVE_INFINITY
-  if (hasSentValues) return isBefore || isUndated ? 'seems-done' : 'done'
+  if (hasSentPriority(record, sent) && hasSentBatching(record, sent))
+    return isBefore || isUndated ? 'seems-done' : 'done'
   return isBefore ? 'not-applied' : 'unclear'
 }
 

@@ -1,6 +1,7 @@
 import { formatAge, formatDuration, formatInteger } from '../domain/format.ts'
 import { attemptLimit, changeLimit, maxJsonSize, maxRecords, maxValues } from '../domain/limits.ts'
 import { decodeUtf8 } from '../domain/values/text.ts'
+import { attemptTime, mayBegin, timeLeft } from '../domain/wait-time.ts'
 import { extendError, MergeqError, toMergeqError } from '../errors.ts'
 import type { Sending } from '../http/http-client.ts'
 import type { HttpResponse } from '../http/messages.ts'
@@ -22,10 +23,13 @@ export interface ExchangeOptions {
   hasQueue?(): Promise<boolean | undefined>
 }
 
-/** The decoded response, and the time of the response by the service's clock, in milliseconds since 1970. */
+/** The decoded response and its times, in milliseconds since 1970. */
 interface Exchange {
   readonly response: DecodedResponse
+  /** When the service responded, by its own clock. */
   readonly date: number | undefined
+  /** When the request was last sent, by the local clock. */
+  readonly sentAt: number
 }
 
 /** Throws an error for a status outside 2xx, and for a body that cannot be decoded. */
@@ -42,6 +46,7 @@ export async function exchange<P extends Params>(
   const toResult = (decoded: DecodedResponse) => ({
     response: decoded,
     date: Number.isNaN(date) ? undefined : date,
+    sentAt,
   })
   if (!isOk(response)) {
     const { errorFromResponse, isRouteMissing } = await import('./error-response.ts')
@@ -74,7 +79,8 @@ async function receive(
   token: string | undefined,
   { limits = {}, progress }: ExchangeOptions,
 ): Promise<ReadResponse & Sending> {
-  const { options, logger, host } = client
+  const { options, logger, host, time } = client
+  if (!mayBegin(time)) throw timeIsOver(client)
   const defaultTimeout = request.isChange ? changeLimit : attemptLimit
   const httpClient = await client.httpClient()
   const startedAt = host.clock.monotonic()
@@ -85,13 +91,14 @@ async function receive(
   const sendOptions = {
     token,
     timeout() {
-      const limit = limits.timeout?.(defaultTimeout) ?? (options.timeout || defaultTimeout)
+      const usual = limits.timeout?.(defaultTimeout) ?? (options.timeout || defaultTimeout)
+      const limit = attemptTime(time, usual)
       attempt = { number: attempt.number + 1, startedAt: host.clock.monotonic(), limit }
       logger.endProgress()
       return limit
     },
     maxRetries,
-    remaining: limits.remaining,
+    remaining: () => timeLeft(time),
     async isComplete(response: HttpResponse) {
       checkedResponse = await readResponse(response, request, client)
       const { text, document } = checkedResponse
@@ -125,6 +132,12 @@ async function receive(
     await logger.warnOnce('The response is not valid UTF-8; invalid characters are shown as \uFFFD.')
   return { ...parsed, attempts: response.attempts, sentAt: response.sentAt }
 }
+
+/** The error of a request that would begin after the time limit of the whole command. */
+const timeIsOver = ({ nameOf }: Pick<ServiceClient, 'nameOf'>): MergeqError =>
+  new MergeqError('timed-out', `The time limit of the wait was reached (${nameOf('timeout')}).`, {
+    sentState: 'not-sent',
+  })
 
 /** If a signal interrupted the reading of a response, the change may have been made. */
 const afterResponse = (failure: MergeqError, sentAt: number): MergeqError =>

@@ -1,6 +1,7 @@
 import type { Config } from '../config/settings.ts'
 import { minSecretLength } from '../domain/limits.ts'
 import { sandboxToken } from '../domain/scenario-names.ts'
+import { attemptTime, mayBegin, type WaitTime } from '../domain/wait-time.ts'
 import { usageError } from '../errors.ts'
 import type { ServiceHost } from '../host/host.ts'
 import type { HttpClient } from '../http/http-client.ts'
@@ -25,8 +26,6 @@ export interface RequestLimits {
    * Returns the limit in milliseconds of the next attempt; `usual` is the default of a read or of a change.
    */
   timeout?(usual: number): number
-  /** Returns the milliseconds after which the request is not sent again. */
-  remaining?(): number
 }
 
 /** What a call of the service needs from its caller, the command line or the library. */
@@ -35,6 +34,8 @@ export interface ServiceClient {
   readonly advice: Advice
   readonly host: Pick<ServiceHost, 'clock' | 'env' | 'interrupted' | 'random' | 'runtime'>
   readonly options: ServiceClientOptions
+  /** The time of the whole command, where that is limited: every request has what is left of it. */
+  readonly time?: WaitTime | undefined
   readonly maxRetries: number
   readonly settings: Config
   readonly logger: Logger
@@ -62,6 +63,15 @@ export async function requireWritable({
     'Nothing was sent. To allow changes, unset MERGEQ_READ_ONLY.',
   )
 }
+
+/** Returns the host with git limited to what is left of a time. */
+export const limitGit = <H extends ServiceHost>(host: H, time: WaitTime): H => ({
+  ...host,
+  git: async (args, options) =>
+    mayBegin(time)
+      ? host.git(args, { ...options, timeout: attemptTime(time, options.timeout) })
+      : { code: 1, out: '', timedOut: true },
+})
 
 /** Returns the client without messages and progress, for an extra read whose failure is not reported. */
 export const withoutMessages = (client: ServiceClient): ServiceClient => {

@@ -175,10 +175,10 @@ export function show(sent: Sent, shown?: ShownParts): Result
 export function show(sent: Sent | Printed, shown?: ShownParts): Result | Printed
 export function show(sent: Sent | Printed, shown: ShownParts = {}): Result | Printed {
   if (sent === 'printed') return sent
-  const { response, operation, resource, delivery } = sent
+  const { response, operation, resource, delivery, wasQueued } = sent
   const sentence = typeof shown === 'string' ? shown : undefined
   if (response.document === undefined)
-    return receipt(createReceipt(operation.route, resource, delivery), sentence ?? '')
+    return receipt(createReceipt(operation.route, resource, delivery, undefined, wasQueued), sentence ?? '')
   return {
     records: response.records,
     document: records => response.document?.(records) ?? null,

@@ -2,6 +2,7 @@ import type { ServiceClient } from '../api/service-client.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
 import type { Token } from '../config/token.ts'
 import type { OutputFormat } from '../domain/output-formats.ts'
+import type { WaitTime } from '../domain/wait-time.ts'
 import type { Environment, Host } from '../host/host.ts'
 import type { Logger } from '../output/logger.ts'
 import type { Printer } from '../output/printer.ts'
@@ -34,6 +35,8 @@ export interface Cli {
   readonly secrets: SecretOutput
   /** When the command began: one time for everything that a range such as `--since 24h` is used for. */
   readonly startedAt: number
+  /** The time of the whole command, where `--timeout` limits that. */
+  readonly time: WaitTime | undefined
   /** Returns the client for the service, which is created on the first call. */
   client(): CommandClient
   /** Closes the connections of the client, if there is one. */

@@ -1,4 +1,5 @@
 import type { Operation } from '../api/operation.ts'
+import type { ParsedArgs } from '../config/settings.ts'
 import type { ErrorKind } from '../errors.ts'
 import type { Cli } from './cli.ts'
 import type { FieldsDefinition } from './fields.ts'
@@ -35,6 +36,8 @@ export interface Command<X extends Options = Options> {
   readonly prints?: OutputDoc
   /** Whether it destroys something: a misspelt command is never corrected to it. */
   readonly destructive?: boolean
+  /** Returns the default of `--timeout` where it limits all that the command does, and not each request. */
+  readonly timeLimit?: (args: ParsedArgs) => string | undefined
   /** Whether a failed request is a part of the result instead of the end of the command. */
   readonly toleratesErrors?: boolean
   /** Whether it ends with the exit code of a program that it runs. */

@@ -1,11 +1,13 @@
 import { isChange } from '../api/operation.ts'
-import { createServiceClient } from '../api/service-client.ts'
+import { createServiceClient, limitGit } from '../api/service-client.ts'
 import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { type Config, type ParsedArgs, resolveSettings } from '../config/settings.ts'
 import { readToken } from '../config/token.ts'
 import { memoize } from '../domain/memoize.ts'
 import { findFormat, printsData } from '../domain/output-formats.ts'
-import { type MergeqError, usageError } from '../errors.ts'
+import { parseDuration } from '../domain/values/time.ts'
+import { startWaitTime, type WaitTime } from '../domain/wait-time.ts'
+import { type MergeqError, usageError, withName } from '../errors.ts'
 import type { Host } from '../host/host.ts'
 import { createLogger, type Logger } from '../output/logger.ts'
 import { createPrinter } from '../output/printer.ts'
@@ -46,10 +48,12 @@ const isCheck = ({ exits = [] }: Pick<Command, 'exits'>): boolean =>
 
 /** Creates the context of a command. Throws a usage error for global options that are wrong. */
 export async function createContext(
-  command: Pick<Command, 'name' | 'operation' | 'alsoSends' | 'exits' | 'fields' | 'settings'>,
+  command: Pick<Command, 'name' | 'operation' | 'alsoSends' | 'exits' | 'fields' | 'settings' | 'timeLimit'>,
   args: ParsedArgs,
-  { host, secrets, runCommandLine }: Program,
+  { host: unlimitedHost, secrets, runCommandLine }: Program,
 ): Promise<Cli> {
+  const time = startCommandTime(command, args, unlimitedHost)
+  const host = time === undefined ? unlimitedHost : limitGit(unlimitedHost, time)
   // A remark about the settings can come before the format of messages is known.
   const remarks: string[] = []
   let log = async (text: string) => {
@@ -65,7 +69,7 @@ export async function createContext(
     notify: text => log(text),
   })
   const storeError = await readStoreError(command, args, settings)
-  const options = await readGlobalOptions(args, settings)
+  const options = await readGlobalOptions(args, settings, time)
   const { env, out, err, clock } = host
   const startedAt = clock.now()
   const { quiet, verbose, format, color } = options
@@ -113,7 +117,7 @@ export async function createContext(
     redact: secrets.redact,
     hasLinks: async () => (await out.hasLinks?.()) ?? false,
   })
-  const shared = { host, settings, options, results, messages, logger, secrets, startedAt } as const
+  const shared = { host, settings, options, results, messages, logger, secrets, startedAt, time } as const
   let client: CommandClient | undefined
   return {
     ...shared,
@@ -143,7 +147,11 @@ async function readStoreError(
 }
 
 /** Throws a usage error when options contradict each other or a value is invalid. */
-async function readGlobalOptions(args: ParsedArgs, settings: Config): Promise<GlobalOptions> {
+async function readGlobalOptions(
+  args: ParsedArgs,
+  settings: Config,
+  time: WaitTime | undefined,
+): Promise<GlobalOptions> {
   const typed = typedFormat(args)
   if (args.has('--json') && args.has('--output') && args.get('--output')?.[0]?.toLowerCase() !== typed)
     throw usageError('--json and --output cannot be used together.', 'Use only one of them.')
@@ -163,8 +171,31 @@ async function readGlobalOptions(args: ParsedArgs, settings: Config): Promise<Gl
     noInput: args.has('--no-input'),
     stopOnError: args.has('--stop-on-error'),
     retries: await settings.require('retries'),
-    timeout: (await settings.read('timeout')) || undefined,
+    timeout: (await attemptSettings(args, settings, time).read('timeout')) || undefined,
   }
+}
+
+/** Starts the time of the whole command; undefined where `--timeout` limits each request. */
+function startCommandTime(
+  { timeLimit }: Pick<Command, 'timeLimit'>,
+  args: ParsedArgs,
+  { clock }: Pick<Host, 'clock'>,
+): WaitTime | undefined {
+  const defaultLimit = timeLimit?.(args)
+  if (defaultLimit === undefined) return undefined
+  const limit = args.get('--timeout')?.[0] ?? defaultLimit
+  return startWaitTime(
+    withName('--timeout', () => parseDuration(limit)),
+    clock,
+  )
+}
+
+/** The settings that limit an attempt: `--timeout` is not one of them where it limits the whole command. */
+function attemptSettings(args: ParsedArgs, settings: Config, time: WaitTime | undefined): Config {
+  if (time === undefined) return settings
+  const others = new Map(args)
+  others.delete('--timeout')
+  return settings.withArgs(others)
 }
 
 export const createCommandClient = (parts: {
@@ -172,6 +203,7 @@ export const createCommandClient = (parts: {
   readonly settings: Config
   readonly options: Pick<GlobalOptions, 'retries' | 'timeout' | 'verbose'> &
     Partial<Pick<GlobalOptions, 'dryRun'>>
+  readonly time?: WaitTime | undefined
   readonly logger: Logger
   readonly secrets: SecretOutput
 }): CommandClient =>

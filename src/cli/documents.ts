@@ -38,17 +38,19 @@ const sent = {
   delivery: field(oneOf('confirmed', 'confirmed-by-read', 'not-applied', 'unknown')),
 }
 
-const receipt = record(
-  { ...sent, ok: flag },
-  {
-    ...queueName,
-    pr: number,
-    testId: text,
-    ticket: text,
-    targets: field("number | 'ALL'"),
-    ...failure,
-  },
-)
+/** The receipt of a change; `more` are fields that are always there. */
+const receipt = (more: RecordType['fields'] = {}) =>
+  record(
+    { ...sent, ...more, ok: flag },
+    {
+      ...queueName,
+      pr: number,
+      testId: text,
+      ticket: text,
+      targets: field("number | 'ALL'"),
+      ...failure,
+    },
+  )
 
 /** The result of a wait; `more` are fields of waits that submit. */
 const waitResult = (more: RecordType['fields'] = {}) =>
@@ -75,7 +77,7 @@ const window = nested(record({ start: text, end: text, complete: flag }))
 
 /** Without an entry, or with an empty one, a command prints no JSON of its own. */
 const documents: Readonly<Record<string, readonly Field[]>> = {
-  'pr submit': [nested(receipt), nested(waitResult({ submitted: flagOrNull }))],
+  'pr submit': [nested(receipt({ submitted: flagOrNull })), nested(waitResult({ submitted: flagOrNull }))],
   'pr land': [nested(waitResult({ submitted: flagOrNull, attempts: number }))],
   'pr wait': [nested(waitResult())],
   'pr explain': [nested(explanationRecord)],
@@ -178,5 +180,5 @@ export function documentsOf(command: string, operation: Operation | undefined): 
   if (own !== undefined || operation === undefined) return own ?? []
   const { response, document = response, decoder } = operation
   const all = document === undefined ? [] : [decoder.expects === 'text' ? list(document) : nested(document)]
-  return isChange(operation) ? [...all, nested(receipt)] : all
+  return isChange(operation) ? [...all, nested(receipt())] : all
 }

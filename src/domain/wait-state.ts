@@ -36,7 +36,7 @@ export interface WaitObservation {
   readonly date?: number | undefined
 }
 
-/** When a pull request was submitted, and whether that is not certain, because no response came. */
+/** When the sending of a submission began, and whether it was made is not certain, because no response came. */
 type Submission = SendingTime & { readonly isUncertain?: boolean }
 
 /** What a wait remembers of a pull request from one reading to the next; empty at the beginning. */
@@ -49,6 +49,12 @@ export interface WaitState {
   readonly recordBeforeSubmit?: JsonObject | undefined
   /** The last record that was ignored, because it may show an earlier attempt. */
   readonly ignoredRecord?: JsonObject | undefined
+  /** The end that may be of the submission or of an earlier attempt, and how many readings in a row showed it. */
+  readonly openEnd?: { readonly name: string; readonly sightings: number } | undefined
+  /** How many readings in a row have not shown the submission. */
+  readonly misses?: number
+  /** Whether a reading has shown what may be the submission. */
+  readonly mayBeVisible?: boolean
   readonly state?: string | undefined
   readonly position?: number | undefined
   /** How many polls in a row brought nothing new. */
@@ -71,9 +77,11 @@ export interface StateChange {
 export const describeChange = (pr: number, { from, to, position }: StateChange): string =>
   `#${pr} ${from === undefined ? '' : `${from} -> `}${to}${position === undefined ? '' : `, position ${position}`}`
 
-interface PullRequestJudgement {
+export interface PullRequestJudgement {
   readonly state: WaitState
   readonly change?: StateChange
+  /** Whether the reading shows that the submission was made. */
+  readonly showsSubmission?: boolean
   /** Whether the record is older than one that was read before, so that it says nothing. */
   readonly isOutdated?: boolean
   /** The outcome, if the wait is over; `error` means that the pull request is still not found. */
@@ -87,32 +95,53 @@ const hasLeft = (record: JsonObject): boolean =>
 // again, and the service keeps its `id`. Until the new attempt is visible, a read still shows the record of
 // the earlier attempt: finished, with an old `stateChangedAt`. A wait must not report that as its outcome, so
 // it ignores an ended record that equals the record from before the submission, or whose `stateChangedAt` is
-// older than the submission; a record without a conclusive time is ignored for `maxVisibilityDelay`.
+// older than the second in which the sending began. One of that second must be read `minSightings` times, and so must
+// a 404; one without a conclusive time also needs `maxVisibilityDelay`. A merge is what was wanted, whenever it was.
 
-const equalsRecordBeforeSubmit = (record: JsonObject, recordBeforeSubmit: JsonObject | undefined): boolean =>
+const equals = (record: JsonObject, recordBeforeSubmit: JsonObject | undefined): boolean =>
   recordBeforeSubmit !== undefined &&
-  hasLeft(record) &&
   stateOf(record) === stateOf(recordBeforeSubmit) &&
   ['id', 'stateChangedAt'].every(key => getString(record, key) === getString(recordBeforeSubmit, key))
 
 /** For this many milliseconds after a submission a record may not show it yet. */
 const maxVisibilityDelay = 10_000
 
-/** Whether a record may show an attempt before the submission, and not the submission itself. */
-function mayBeEarlierAttempt(
+/** How many readings in a row must show an end that may be older than the submission. */
+const minSightings = 3
+
+/**
+ * What a record says of a submission: `shown` is of it, `other` is of an earlier attempt, `open` may be of either.
+ * An `open` record of a pull request that has not left shows its state, and nothing else.
+ */
+function assessRecord(
   record: JsonObject,
   { at, askedAt = at, date }: WaitObservation,
-  submission: Submission | undefined,
-): boolean {
-  if (submission === undefined) return false
-  const when = changedWhen(record, sentSeconds(submission, { askedAt, at, date }))
-  const isRecent = at < submission.to + maxVisibilityDelay
+  { submission, recordBeforeSubmit, openEnd }: WaitState,
+): 'shown' | 'open' | 'other' {
+  if (stateOf(record) === 'MERGED') return 'shown'
+  if (hasLeft(record) && equals(record, recordBeforeSubmit)) return 'other'
+  if (submission === undefined) return 'shown'
+  const { from } = submission
+  const when = changedWhen(record, sentSeconds({ from, to: from }, { askedAt, at, date }))
+  if (!hasLeft(record)) {
+    const isShown = when !== 'before' && isDated(record, date) && !equals(record, recordBeforeSubmit)
+    return isShown ? 'shown' : 'open'
+  }
+  if (when === 'before') return 'other'
+  if (when === 'after') return 'shown'
+  const isRepeated = openEnd?.name === nameOfEnd(record) && openEnd.sightings >= minSightings - 1
+  if (isDated(record, date)) return isRepeated ? 'shown' : 'open'
   // An end without a time cannot show that the submission was made.
-  const isOpen = submission.isUncertain === true && stateOf(record) !== 'MERGED'
-  return hasLeft(record)
-    ? when === 'before' || (when === undefined && (isRecent || isOpen))
-    : when === 'before' && isRecent
+  const isRecent = at < submission.to + maxVisibilityDelay
+  return isRepeated && !isRecent && submission.isUncertain !== true ? 'shown' : 'open'
 }
+
+/** Whether the clocks of a record and of the service are known, so that they can be compared with the sending. */
+const isDated = (record: JsonObject, date: number | undefined): boolean =>
+  changeTime(record) !== undefined && date !== undefined
+
+const nameOfEnd = (record: JsonObject): string =>
+  ['id', 'state', 'stateChangedAt'].map(key => getString(record, key)).join(' ')
 
 /** Whether two commits differ. Either may be abbreviated; a commit that is not known counts as the same. */
 export function isOtherCommit(one = '', other = ''): boolean {
@@ -138,29 +167,41 @@ function outcomeOf(record: JsonObject, until: Milestone): WaitOutcome | undefine
 /**
  * Says what a reading means for the wait for a pull request: what is known of it now, whether its state changed, and
  * the outcome, if the wait is over (docs/reference/cli.md, "Waiting"). A record of an attempt that ended before the
- * submission counts as not found.
+ * submission counts as not found. `keptHead` is the commit that was submitted, which must not merge at another.
  */
 export function judgePullRequest(
   lastState: WaitState,
   observation: WaitObservation,
-  { until, grace, head }: Pick<WaitOptions, 'until' | 'grace' | 'head'>,
+  {
+    until,
+    grace,
+    head,
+    keptHead,
+  }: Pick<WaitOptions, 'until' | 'grace' | 'head'> & { readonly keptHead?: string | undefined },
 ): PullRequestJudgement {
   const { record: observed, position, waited } = observation
-  const { recordBeforeSubmit, submission } = lastState
+  const { recordBeforeSubmit, submission, mayBeVisible } = lastState
   const record = position === undefined ? observed : { ...observed, isCurrentlySubmittedToQueue: true }
-  if (record === undefined) return missing(lastState, waited, grace)
+  if (record === undefined) return missing({ ...lastState, openEnd: undefined }, waited, grace)
+  const isMerged = stateOf(record) === 'MERGED'
   const newestBefore = newestOf(lastState.newestChange, changeTime(recordBeforeSubmit))
   const newestChange = newestOf(newestBefore, changeTime(record))
-  const isOutdated = (changeTime(record) ?? Infinity) < (newestBefore ?? -Infinity)
-  if (isOutdated && lastState.state !== undefined)
-    return { state: { ...lastState, unchanged: unchangedAfter(lastState) }, isOutdated }
-  const isDoubtful = mayBeEarlierAttempt(record, observation, submission)
-  if (isOutdated || (isDoubtful && hasLeft(record)))
-    return missing({ ...lastState, newestChange, ignoredRecord: record }, waited, grace)
-  if (equalsRecordBeforeSubmit(record, recordBeforeSubmit)) return missing(lastState, waited, grace)
+  const countsWhenever = isMerged && submission !== undefined
+  const isOlder = !countsWhenever && isOutdated(record, { newestChange: newestBefore })
+  if (isOlder && lastState.state !== undefined)
+    return { state: { ...lastState, unchanged: unchangedAfter(lastState) }, isOutdated: true }
+  const evidence = assessRecord(record, observation, lastState)
+  const isOld = isOlder || evidence === 'other'
+  if (isOld || (evidence === 'open' && hasLeft(record))) {
+    const name = nameOfEnd(record)
+    const sightings = lastState.openEnd?.name === name ? lastState.openEnd.sightings + 1 : 1
+    const more = isOld ? { openEnd: undefined } : { openEnd: { name, sightings }, mayBeVisible: true }
+    return missing({ ...lastState, newestChange, ignoredRecord: record, ...more }, waited, grace)
+  }
   const state = stateOf(record) || undefined
   const unchanged = state === lastState.state ? unchangedAfter(lastState) : 0
-  const outcome = isOtherCommit(getString(record, 'prSha'), head)
+  const isDoubtful = evidence === 'open' && isBeforeSubmission(record, observation, submission)
+  const outcome = isOtherCommit(getString(record, 'prSha'), isMerged ? (head ?? keptHead) : head)
     ? 'stale'
     : isDoubtful
       ? undefined
@@ -169,18 +210,33 @@ export function judgePullRequest(
   const keepsRecord = changeTime(recordBeforeSubmit) !== undefined
   return {
     state: {
-      ...(submission && { submission }),
+      ...(submission && {
+        submission,
+        mayBeVisible: mayBeVisible === true || !equals(record, recordBeforeSubmit),
+      }),
       ...(keepsRecord && { recordBeforeSubmit }),
       state,
       position,
       unchanged,
       newestChange,
     },
+    showsSubmission: submission !== undefined && !isMerged && evidence === 'shown',
     ...(state === undefined || unchanged > 0
       ? {}
       : { change: { from: lastState.state, to: state, at: getString(record, 'stateChangedAt'), position } }),
     ...(outcome && { outcome }),
   }
+}
+
+/** Whether a record may still show how the pull request was before its submission, because that is recent. */
+function isBeforeSubmission(
+  record: JsonObject,
+  { at, askedAt = at, date }: WaitObservation,
+  submission: Submission | undefined,
+): boolean {
+  if (submission === undefined) return false
+  const when = changedWhen(record, sentSeconds(submission, { askedAt, at, date }))
+  return when === 'before' && at < submission.to + maxVisibilityDelay
 }
 
 /** Returns the `stateChangedAt` of a record in milliseconds since 1970. */
@@ -189,17 +245,33 @@ function changeTime(record: JsonObject | undefined): number | undefined {
   return Number.isNaN(time) ? undefined : time
 }
 
+/** Whether a record is older than one that a wait has read before. */
+export const isOutdated = (
+  record: JsonObject | undefined,
+  { newestChange = -Infinity }: WaitState,
+): boolean => (changeTime(record) ?? Infinity) < newestChange
+
 const newestOf = (...times: readonly (number | undefined)[]): number | undefined =>
   times.reduce((newest, time) => (time === undefined || (newest ?? time) > time ? newest : time), undefined)
 
 const unchangedAfter = ({ unchanged = -1 }: WaitState): number => unchanged + 1
 
-/** Returns the transition for a pull request that was not found; an error after the grace period. */
+/**
+ * Returns the transition for a pull request that was not found; an error after the grace period, and after a submission
+ * not before `minSightings` readings.
+ */
 function missing(lastState: WaitState, waited: number, grace: number): PullRequestJudgement {
-  const { missingSince = waited } = lastState
+  const { missingSince = waited, misses = 0, submission } = lastState
+  const isSettled = submission === undefined || misses + 1 >= minSightings
   return {
-    state: { ...lastState, missingSince, position: undefined, unchanged: unchangedAfter(lastState) },
-    ...(waited - missingSince >= grace && { outcome: 'error' }),
+    state: {
+      ...lastState,
+      missingSince,
+      misses: misses + 1,
+      position: undefined,
+      unchanged: unchangedAfter(lastState),
+    },
+    ...(waited - missingSince >= grace && isSettled && { outcome: 'error' }),
   }
 }
 

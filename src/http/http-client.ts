@@ -36,7 +36,7 @@ interface HttpSendOptions {
   timeout(): number
   readonly maxRetries: number
   /** Returns the milliseconds after which the request is not sent again. */
-  readonly remaining?: (() => number) | undefined
+  remaining(): number
   /** A truncated response and a web page are retried. An error that this function throws ends the request. */
   isComplete(response: HttpResponse): Promise<boolean>
 }
@@ -87,9 +87,10 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
   const sendAttempt = async (
     { pools, sendOnce }: Transport,
     request: HttpRequest,
-    { token, timeout }: HttpSendOptions,
+    { token, timeout, remaining }: HttpSendOptions,
   ): Promise<HttpResponse | TransportError> => {
     const limit = timeout()
+    const wholeLimit = Number.isFinite(remaining()) ? limit : Number.POSITIVE_INFINITY
     const url = new URL(request.url)
     // A change uses a new connection: the server may have closed one that was kept alive.
     const pool = pools.poolFor(url, request.isChange)
@@ -105,7 +106,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     }
     try {
       const onBegin = isObserved ? markBegun : undefined
-      return await sendOnce(pool, { request, headers, limit, interrupted, onBegin })
+      return await sendOnce(pool, { request, headers, limit, wholeLimit, interrupted, onBegin })
     } catch (error) {
       if (interrupted.aborted)
         throw began
@@ -146,7 +147,7 @@ export async function createHttpClient(clientOptions: HttpClientOptions): Promis
     const requestedDelay = 'status' in result ? retryAfter(result.headers, clock.now()) : undefined
     if (requestedDelay !== undefined && requestedDelay > maxRetryAfter) return false
     const delay = Math.max(backoff(attempts, clientOptions.random()), requestedDelay ?? 0)
-    const remaining = Math.max(0, options.remaining?.() ?? Number.POSITIVE_INFINITY)
+    const remaining = options.remaining()
     const hasTime = delay < remaining
     retryCount++
     if (hasTime) await clientOptions.notify(`${reason}; retrying in ${(delay / 1_000).toFixed(1)}s.`)

@@ -42,6 +42,8 @@ export interface Attempt {
   readonly headers: Readonly<Record<string, string>>
   /** The time limit in milliseconds, without the upload. */
   readonly limit: number
+  /** The time limit with connection and upload, in milliseconds; infinite where only `limit` counts. */
+  readonly wholeLimit: number
   readonly interrupted: AbortSignal
   /**
    * Called when the request is handed to a connection: before that call the service cannot have applied any
@@ -53,10 +55,10 @@ export interface Attempt {
 /** Rejects with the error of undici, with the time limit error, or with the reason of `interrupted`. */
 export async function sendOnce(
   { dispatcher, received }: ConnectionPool,
-  { request, headers, limit, interrupted, onBegin }: Attempt,
+  { request, headers, limit, wholeLimit, interrupted, onBegin }: Attempt,
 ): Promise<HttpResponse> {
   const { origin, pathname, search, host } = new URL(request.url)
-  const timer = createAttemptTimer()
+  const timer = createAttemptTimer(wholeLimit)
   const stop = () => timer.abort(interrupted.reason)
   interrupted.addEventListener('abort', stop, { once: true })
   if (interrupted.aborted) stop()
@@ -97,21 +99,23 @@ export async function sendOnce(
   }
 }
 
-/** The timer aborts `signal` when its time is over, and is restarted during the upload. */
-function createAttemptTimer() {
+/** The timer aborts `signal` when its time is over, and is restarted during the upload; the whole limit never is. */
+function createAttemptTimer(wholeLimit: number) {
   const controller = new AbortController()
   const expired = new Promise<never>((_, reject) => {
     controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true })
   })
   expired.catch(() => undefined)
   let timeout: ReturnType<typeof setTimeout> | undefined
-  const clear = () => clearTimeout(timeout)
+  const expire = () => controller.abort(Object.assign(new Error('timed out'), { code: timeLimitCode }))
+  const wholeTimeout = Number.isFinite(wholeLimit) ? setTimeout(expire, wholeLimit) : undefined
+  const clear = () => {
+    clearTimeout(timeout)
+    clearTimeout(wholeTimeout)
+  }
   const restart = (limit: number) => {
-    clear()
-    timeout = setTimeout(
-      () => controller.abort(Object.assign(new Error('timed out'), { code: timeLimitCode })),
-      limit,
-    )
+    clearTimeout(timeout)
+    timeout = setTimeout(expire, limit)
   }
   return {
     signal: controller.signal,

@@ -10,7 +10,7 @@ import { clientOperations } from '../api/operations/index.ts'
 import { explainPullRequest, submitPullRequest } from '../api/operations/pull-requests.ts'
 import { resourceOf } from '../api/request.ts'
 import { readReference, resolveRequest } from '../api/resolve.ts'
-import { createServiceClient, type ServiceClient } from '../api/service-client.ts'
+import { createServiceClient, limitGit, type ServiceClient } from '../api/service-client.ts'
 import { nextCommands } from '../config/next-commands.ts'
 import { type Config, notGivenError, resolveSettings } from '../config/settings.ts'
 import { readToken } from '../config/token.ts'
@@ -19,6 +19,7 @@ import type { SendingTime } from '../domain/service-clock.ts'
 import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
 import { repositoryKey } from '../domain/values/repository.ts'
 import { encodeTargets } from '../domain/values/target-list.ts'
+import { startWaitTime, type WaitTime } from '../domain/wait-time.ts'
 import { MergeqError, toMergeqError, usageError } from '../errors.ts'
 import { createInterruption, type ServiceHost } from '../host/host.ts'
 import type { Json, JsonObject } from '../json.ts'
@@ -171,7 +172,7 @@ async function openCall(operation: Operation, name: string, options: unknown, co
     )
     .map(([option, param]) => ({ name: option, param }))
   checkOverrides(`${name}: set`, overrides, setters)
-  const client = await createCallClient(given, signal, context, isChange(operation))
+  const client = await createCallClient(given, signal, context, { changes: isChange(operation) })
   try {
     const { nameOf } = client
     const { settings, ...read } = await readGiven(operation, values, given, client)
@@ -226,7 +227,8 @@ async function waitFor(callOptions: unknown, context: ClientContext): Promise<Ca
     callOptions,
   )
   const given = { ...context.settings, ...settings }
-  const client = await createCallClient(given, signal, context, false)
+  const time = startWaitTime(options.waitLimit, context.host.clock)
+  const client = await createCallClient(given, signal, context, { changes: false, time })
   try {
     const targets = new Map<string, WaitTarget>()
     for (const reference of prs) {
@@ -241,9 +243,14 @@ async function waitFor(callOptions: unknown, context: ClientContext): Promise<Ca
     const head = await resolveHead(matchHead, targets.size, client)
     // A callback that fails, or never ends, must not stop the wait.
     const report = async (change: WaitChange) => onChange?.(change)
-    const results = await waitForResults([...targets.values()], { ...options, head }, client, change => {
-      report(change).catch(() => undefined)
-    })
+    const results = await waitForResults(
+      [...targets.values()],
+      { ...options, head },
+      { ...client, time },
+      change => {
+        report(change).catch(() => undefined)
+      },
+    )
     return { document: results.map(({ record }) => record) }
   } finally {
     await client.close()
@@ -263,13 +270,14 @@ async function createCallClient(
   given: GivenSettings,
   signal: AbortSignal | undefined,
   { secrets, namesToken, write, discover, ...context }: ClientContext,
-  changes: boolean,
+  { changes, time }: { readonly changes: boolean; readonly time?: WaitTime },
 ): Promise<CallClient> {
   if (!discover && given.profile !== undefined)
     throw usageError('profile cannot be used with discover: false.', 'Leave out profile.')
   const { signal: interrupted, release } = followSignals(context.signal, signal)
   // What git says is kept for each host: another call reads the checkout again.
-  const host = { ...context.host, interrupted }
+  const ofCall = { ...context.host, interrupted }
+  const host = time === undefined ? ofCall : limitGit(ofCall, time)
   const logger = createLogger({ write }, { quiet: false, verbose: false, json: true })
   const settings = resolveSettings(sourceOf(given), host, {
     changes,
@@ -286,6 +294,7 @@ async function createCallClient(
     host,
     settings,
     options: { timeout: await settings.read('timeout'), verbose: false },
+    time,
     maxRetries: await settings.require('retries'),
     logger,
     secrets,
@@ -361,8 +370,11 @@ async function send(opened: OpenCall): Promise<CallOutcome> {
   const { route } = operation
   if (opened.list !== undefined) return collectRecords(opened, opened.list)
   try {
-    const { response, resource, delivery } = await callOperation(client, operation, values, { overrides })
-    return { document: response.document?.(response.records) ?? createReceipt(route, resource, delivery) }
+    const { response, resource, delivery, wasQueued } = await callOperation(client, operation, values, {
+      overrides,
+    })
+    const document = response.document?.(response.records)
+    return { document: document ?? createReceipt(route, resource, delivery, undefined, wasQueued) }
   } catch (error) {
     const failure = toMergeqError(error)
     const { delivery } = failure.details

@@ -75,6 +75,11 @@ export interface Receipt {
   readonly ok: boolean
   /** `confirmed-by-read`: no response arrived, and reading the record back shows the change. */
   readonly delivery: 'confirmed' | 'confirmed-by-read' | 'not-applied' | 'unknown'
+  /**
+   * Only of `submitPullRequest`: whether the call submitted it, null if that is not known. False with `ok` if it was in
+   * the queue already.
+   */
+  readonly submitted?: boolean | null
   /** The exit code of the command line for the same error; only when `ok` is false. */
   readonly exit?: number
   /** What happened; only when `ok` is false. */

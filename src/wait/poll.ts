@@ -1,8 +1,20 @@
+import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
 import { formatAge } from '../domain/format.ts'
 import type { Judgement, WaitState } from '../domain/wait-state.ts'
+import type { WaitTime } from '../domain/wait-time.ts'
 import { failureOrThrow, isPassing, isPermanent, MergeqError, withPeriod } from '../errors.ts'
 import type { Host } from '../host/host.ts'
-import type { WaitTime } from './limits.ts'
+
+/** A failed request of a poll is not retried, as the next round repeats it; but with the limit 0 there is one round. */
+export const limitsOfReading = ({ waitLimit }: WaitTime): RequestLimits =>
+  waitLimit === 0 ? {} : { maxRetries: 0 }
+
+/** Returns how long readings may fail: without retries, and in a wait that reads once, the first failure ends it. */
+export const giveUpLimit = (
+  giveUpAfter: number,
+  { waitLimit }: WaitTime,
+  { maxRetries }: Pick<ServiceClient, 'maxRetries'>,
+): number => (maxRetries === 0 || waitLimit === 0 ? 0 : giveUpAfter)
 
 /** What was read of an item, or why nothing was read. */
 export type Reading<R> = { readonly value: R } | { readonly failure: MergeqError }
@@ -71,12 +83,12 @@ export function backOff(delay: number, failures: number, random: number): number
 }
 
 /**
- * Returns the longest delay that the service asks for (`Retry-After`), at most that of failures and up to 20%
- * longer: so many clients do not return at the same time. 0 where it asks for none.
+ * Returns the longest delay that the service asks for (`Retry-After`), up to 20% longer: so many clients do not return
+ * at the same time. 0 where it asks for none.
  */
 function requestedDelay(failures: readonly MergeqError[], random: number): number {
   const longest = Math.max(0, ...failures.map(({ details }) => (details.retryAfter ?? 0) * 1_000))
-  return Math.round(Math.min(pollDelays.max, longest) * (1 + 0.2 * random))
+  return Math.round(longest * (1 + 0.2 * random))
 }
 
 interface Waiting<T> {
@@ -154,16 +166,14 @@ export async function poll<T, R, J extends Judgement<T>>(options: PollOptions<T,
       await onChange(waiting.map(({ item }) => ({ item, end: { outcome } as const })))
       return undefined
     }
-    const delay = Math.max(Math.min(...waiting.map(delayOf)), requestedDelay(failures, random()))
-    return Math.min(delay, limit.remaining())
+    const usual = Math.min(...waiting.map(({ item, failures }) => options.schedule(item, failures)))
+    const delay = Math.max(usual, requestedDelay(failures, random()))
+    return Math.min(delay, limit.remaining(), ...waiting.map(timeToGiveUp))
   }
 
-  const delayOf = ({ item, failures, failingSince }: Waiting<T>): number => {
-    const delay = options.schedule(item, failures)
-    if (failures === 0) return delay
-    // The last reading is when the wait gives up.
-    return Math.min(delay, Math.max(0, failingSince + giveUpAfter - limit.elapsed()))
-  }
+  /** The last reading of an item is when the wait gives up. */
+  const timeToGiveUp = ({ failures, failingSince }: Waiting<T>): number =>
+    failures === 0 ? Number.POSITIVE_INFINITY : Math.max(0, failingSince + giveUpAfter - limit.elapsed())
 
   const noteOutage = async ([failure]: readonly MergeqError[], hasValue: boolean) => {
     if (failure !== undefined && outageSince === undefined && waiting.length > 0) {

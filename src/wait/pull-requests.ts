@@ -12,11 +12,11 @@ import {
   type WaitEnd,
   type WaitOptions,
 } from '../domain/wait-state.ts'
+import type { WaitTime } from '../domain/wait-time.ts'
 import { extendError, MergeqError, toMergeqError } from '../errors.ts'
 import { getString } from '../json.ts'
-import { attemptAfter, concludeAttempt, maySubmitAgain } from './attempts.ts'
-import { giveUpLimit } from './limits.ts'
-import { automaticDelay, backOff, poll } from './poll.ts'
+import { attemptAfter, concludeAttempt, isBetweenAttempts, maySubmitAgain } from './attempts.ts'
+import { automaticDelay, backOff, giveUpLimit, poll } from './poll.ts'
 import {
   readTargets,
   type Submit,
@@ -111,11 +111,11 @@ export async function waitForTargets(
 export async function waitForResults(
   targets: readonly WaitTarget[],
   options: WaitOptions,
-  client: ServiceClient,
+  client: ServiceClient & { readonly time: WaitTime },
   onChange: (change: ReturnType<typeof changeRecord>) => void,
 ): Promise<readonly WaitResult[]> {
-  const { host, logger } = client
-  const wait = startWait(options, client, client.options.timeout)
+  const { host, logger, time } = client
+  const wait = startWait(options, client, time)
   const results = new Map<WaitTarget['request'], WaitResult>()
   await waitForTargets(targets, wait, {
     reportChange({ request: { values } }, change) {
@@ -152,9 +152,12 @@ function judgeTarget(
   { options, client }: Wait,
 ): TargetJudgement {
   if (observation === undefined || end !== undefined) return { item: target, end }
-  const { state, change, outcome, isOutdated } = judgePullRequest(target.state, observation, options)
+  // `--match-head` ends a wait with any other head; a head that `pr land` submitted must not merge as another one.
+  const keptHead = options.attempts === undefined ? undefined : target.attempt?.head
+  const judgement = judgePullRequest(target.state, observation, { ...options, keptHead })
+  const { state, change, outcome, isOutdated } = judgement
   const record = isOutdated ? target.record : observation.record
-  const item = { ...target, state, queue, record, attempt: attemptAfter(target, state, record) }
+  const item = { ...target, state, queue, record, attempt: attemptAfter(target, judgement, record) }
   if (outcome === 'error') {
     const failure =
       notFound === undefined
@@ -176,9 +179,10 @@ function judgeTarget(
 /** Reports what a round brought. Resolves to whether the wait goes on. */
 async function reportRound(
   judgements: readonly TargetJudgement[],
-  { options, client }: Wait,
+  wait: Wait,
   observer: WaitObserver,
 ): Promise<boolean> {
+  const { options, client } = wait
   const { logger, nameOf } = client
   for (const { item, change, end } of judgements) {
     const message = end === undefined ? queueStateMessage(stateOf(item.queue)) : undefined
@@ -189,7 +193,7 @@ async function reportRound(
     if (change !== undefined)
       await observer.reportChange(item, change, end !== undefined || options.waitLimit === 0)
     if (end === undefined) continue
-    const last = await concludeAttempt(item, end, client)
+    const last = await concludeAttempt(item, end, wait)
     await observer.reportEnd(last.item, last.end)
   }
   const missing = judgements.flatMap(({ item, isNewlyMissing }) =>
@@ -240,17 +244,22 @@ function submissionNotVisibleError(
 /** Creates the error for a wait that a signal ended, with the commands that cancel the pull requests. */
 export function interruptedWaitError(
   failure: MergeqError,
-  waiting: readonly WaitTarget[],
+  all: readonly WaitTarget[],
   { settings }: ServiceClient,
 ): MergeqError {
+  const between = all
+    .filter(isBetweenAttempts)
+    .map(({ request }) => `#${request.values.pr} is not in the queue.`)
+  const waiting = all.filter(target => !isBetweenAttempts(target))
   const pullRequests = waiting.map(({ request }) => request.values)
   const cancelCommands = commandLinesByQueue(['pr', 'cancel'], pullRequests, settings.commandLine)
   const isSeen = waiting.every(({ state }) => state.state !== undefined)
   const subject = waiting.length === 1 ? 'The pull request stays' : 'The pull requests stay'
-  const note = isSeen ? `${subject} in the queue.` : 'Queued pull requests stay in the queue.'
+  const stays = isSeen ? `${subject} in the queue.` : 'Queued pull requests stay in the queue.'
+  const note = [...(waiting.length > 0 || between.length === 0 ? [stays] : []), ...between].join(' ')
   return extendError(
     failure,
-    { hint: `To cancel, run:\n${cancelCommands.join('\n')}` },
+    waiting.length === 0 ? {} : { hint: `To cancel, run:\n${cancelCommands.join('\n')}` },
     `${failure.message} Only the wait has ended; mergeq cancelled nothing. ${note}`,
   )
 }

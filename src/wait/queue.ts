@@ -1,7 +1,7 @@
 import { callOperation } from '../api/call.ts'
 import type { BodyOverride } from '../api/operation.ts'
 import { getQueue } from '../api/operations/queues.ts'
-import type { RequestLimits, ServiceClient } from '../api/service-client.ts'
+import type { ServiceClient } from '../api/service-client.ts'
 import {
   judgeQueue,
   type QueueCondition,
@@ -11,9 +11,9 @@ import {
 } from '../domain/queue-wait.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import type { WaitEnd } from '../domain/wait-state.ts'
+import type { WaitTime } from '../domain/wait-time.ts'
 import type { JsonObject } from '../json.ts'
-import { giveUpLimit, type WaitTime } from './limits.ts'
-import { automaticDelay, backOff, poll, readingOf } from './poll.ts'
+import { automaticDelay, backOff, giveUpLimit, limitsOfReading, poll, readingOf } from './poll.ts'
 
 /** Times are in milliseconds. */
 interface QueueWait {
@@ -25,7 +25,6 @@ interface QueueWait {
   readonly interval: number | 'auto'
   readonly giveUpAfter: number
   readonly time: WaitTime
-  readonly limits: RequestLimits
 }
 
 /** What a caller does with the events of a wait for a queue. */
@@ -42,14 +41,14 @@ interface QueueWaitObserver {
 
 /** Reads a queue until a wait is over. Throws only when a signal interrupts the command. */
 export async function waitForQueue(
-  { request, until, interval, giveUpAfter, time, limits }: QueueWait,
+  { request, until, interval, giveUpAfter, time }: QueueWait,
   client: ServiceClient,
   observer: QueueWaitObserver,
 ): Promise<WaitEnd & { readonly queue: JsonObject | undefined }> {
   const { host, logger } = client
   let last: QueueJudgement = { item: { unchanged: 0 } }
   const read = async (): Promise<JsonObject> => {
-    const options = { overrides: request.overrides, limits }
+    const options = { overrides: request.overrides, limits: limitsOfReading(time) }
     const { response } = await callOperation(client, getQueue, request.values, options)
     return response.records[0] ?? {}
   }

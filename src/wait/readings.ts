@@ -8,6 +8,7 @@ import { queueEntries } from '../domain/queue-entries.ts'
 import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
 import { queueName } from '../domain/values/repository.ts'
 import type { Judgement, WaitEnd, WaitObservation, WaitOptions, WaitState } from '../domain/wait-state.ts'
+import type { WaitTime } from '../domain/wait-time.ts'
 import {
   failureOrThrow,
   isNotFound,
@@ -17,14 +18,14 @@ import {
   withPeriod,
 } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
-import { limitsOfWait, startWaitTime, type WaitTime } from './limits.ts'
-import { type Reading, readingOf } from './poll.ts'
+import { limitsOfReading, type Reading, readingOf } from './poll.ts'
 
 /** A wait for pull requests while it lasts. */
 export interface Wait {
   readonly options: WaitOptions
   readonly client: ServiceClient
   readonly time: WaitTime
+  /** Of the requests of a poll. */
   readonly limits: RequestLimits
   /** The queues that the service refused to show, by name: they are not read again. */
   readonly unreadableQueues: Set<string>
@@ -32,10 +33,9 @@ export interface Wait {
   readonly failingReads: Set<WaitTarget['request']>
 }
 
-/** @param attemptTimeout the time-out of one attempt in milliseconds; undefined is that of the operation */
-export function startWait(options: WaitOptions, client: ServiceClient, attemptTimeout?: number): Wait {
-  const time = startWaitTime(options.waitLimit, client.host.clock)
-  const limits = limitsOfWait(time, attemptTimeout)
+/** Starts a wait whose time is that of its client. */
+export function startWait(options: WaitOptions, client: ServiceClient, time: WaitTime): Wait {
+  const limits = limitsOfReading(time)
   return { options, client, time, limits, unreadableQueues: new Set(), failingReads: new Set() }
 }
 
@@ -45,11 +45,11 @@ export interface Attempt {
   readonly number: number
   /** Whether the next round submits the pull request. */
   readonly isDue: boolean
-  /** Whether this wait submitted it; null if that is not known. */
+  /** Whether this wait submitted it, in any attempt; null if that is not known. */
   readonly submitted: boolean | null
-  /** Why it is not known. */
+  /** Why it is not known whether the last submission was made. */
   readonly unknown?: MergeqError | undefined
-  /** How the previous attempt ended. */
+  /** How the last attempt ended that has ended: what counts if a later one cannot be made or read. */
   readonly lastEnd?: WaitEnd | undefined
   /** The head commit that was submitted, if it is known. */
   readonly head?: string | undefined
@@ -203,9 +203,10 @@ async function readListing(
   if (first === undefined) return []
   const { repo, targetBranch } = first.request.values
   try {
-    const { response } = await callOperation(client, getQueue, { repo, targetBranch }, { limits })
+    const askedAt = host.clock.now()
+    const { response, date } = await callOperation(client, getQueue, { repo, targetBranch }, { limits })
     const [queue = {}] = response.records
-    const times = { at: host.clock.now(), waited: time.elapsed() }
+    const times = { at: host.clock.now(), waited: time.elapsed(), askedAt, date }
     const observations = new Map(
       queueEntries(queue).map(({ pr, record, position }) => [pr, { record, position, ...times }]),
     )

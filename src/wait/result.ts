@@ -14,6 +14,7 @@ import {
 } from '../domain/wait-state.ts'
 import { exitCodeOf } from '../errors.ts'
 import { getString, type JsonObject } from '../json.ts'
+import { unwatchedNote } from './attempts.ts'
 import type { Wait, WaitTarget } from './readings.ts'
 
 /** The largest number of pull requests whose failing checks are read: each costs a request. */
@@ -61,7 +62,9 @@ export async function createResult(
   const isFailed = outcome === 'failed' || (outcome === 'left' && target.state.state === 'FAILED')
   const failingChecks = isFailed && readsFailingChecks ? await readFailingChecks(target, wait) : []
   const head = options.head ?? target.attempt?.head
-  const reason = describeEnd(target, end, elapsed, { head })
+  const isUnwatched = outcome === 'timed-out' && options.head !== undefined
+  const ended = isUnwatched ? { ...end, note: unwatchedNote } : end
+  const reason = describeEnd(target, ended, elapsed, { head })
   const record = {
     type: 'result',
     pr,
@@ -95,8 +98,7 @@ async function readFailingChecks(
   failingReads.add(request)
   const { clock } = client.host
   const deadline = clock.monotonic() + failingChecksTime
-  const timeout = (usual: number) =>
-    Math.min(limits.timeout?.(usual) ?? usual, Math.max(1, deadline - clock.monotonic()))
+  const timeout = (usual: number) => Math.min(usual, Math.max(1, deadline - clock.monotonic()))
   const readLimits = { ...limits, timeout }
   try {
     const detailed = await withTimeline(client, record, request.values, { limits: readLimits })
@@ -137,7 +139,10 @@ export function describeEnd(
     failed: `${pr} failed${after}`,
     cancelled: `${pr} was cancelled${after}`,
     'timed-out': `The wait for ${pr} timed out${after}${hasState ? `, still ${state}` : ` (${state})`}`,
-    stale: `The head of ${pr} moved: expected ${expected}, found ${found}`,
+    stale:
+      target.state.state === 'MERGED'
+        ? `${pr} merged at ${found}, not at ${expected}`
+        : `The head of ${pr} moved: expected ${expected}, found ${found}`,
     pending: hasState ? `${pr} is still ${state}` : `${pr} has not finished (${state})`,
     error: `${pr} could not be checked${isRead ? ` (${state})` : ''}`,
   }
@@ -151,6 +156,6 @@ export function describeEnd(
   }
   const sentence = (isFirstReading ? sentencesAtFirst[outcome] : undefined) ?? sentences[outcome]
   const isHeld = (outcome === 'timed-out' || outcome === 'pending') && isPaused(target.queue)
-  if (isHeld) return `${sentence}: the queue is paused`
-  return note === undefined ? sentence : `${sentence}. ${note}`
+  const whole = isHeld ? `${sentence}: the queue is paused` : sentence
+  return note === undefined ? whole : `${whole}. ${note}`
 }

@@ -48,7 +48,7 @@ async function refusing(line: string, setting: Setting = {}) {
       '/project/q.yaml': 'settings: {concurrency: 5}',
     },
     // What begins to serve or to wait ends here.
-    signal: AbortSignal.timeout(3_000),
+    signal: AbortSignal.timeout(10_000),
     ...setting,
     env: {
       MERGEQ_CONFIG_DIR: '/config',
@@ -145,6 +145,10 @@ describe('with --dry-run a command that changes this machine says what it would 
       changes: [],
     })
   })
+})
+
+test('pr submit --dry-run on a terminal prints the request, and no command that follows', async () => {
+  expect(await refusing('--dry-run pr submit 7', { terminal: true })).toMatchObject({ code: 0, err: '' })
 })
 
 test('sandbox tour --dry-run shows the command lines and runs none', async () => {

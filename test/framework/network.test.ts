@@ -417,6 +417,7 @@ test('what a connection received before does not count against the size limit of
       request: { ...request, credential: 'none', maxResponseSize: 1_000 },
       headers: {},
       limit: 10_000,
+      wholeLimit: Number.POSITIVE_INFINITY,
       interrupted: new AbortController().signal,
       onBegin: undefined,
     },

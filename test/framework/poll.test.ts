@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Judgement, WaitEnd } from '../../src/domain/wait-state.ts'
+import { startWaitTime } from '../../src/domain/wait-time.ts'
 import { MergeqError } from '../../src/errors.ts'
-import { startWaitTime } from '../../src/wait/limits.ts'
 import { poll } from '../../src/wait/poll.ts'
 
 const unavailable = new MergeqError('unavailable', 'no.', { status: 503 })
@@ -97,5 +97,12 @@ describe('a poll', () => {
   test('reads later than the service asks for, by up to a fifth', async () => {
     const limited = new MergeqError('unavailable', 'no.', { status: 429, retryAfter: 30 })
     expect((await run([limited, 'done'])).seconds).toEqual([0, 30])
+  })
+
+  test('reads at the latest when it gives up or the time is over, whatever the service asks for', async () => {
+    const limited = (retryAfter: number) => new MergeqError('unavailable', 'no.', { status: 429, retryAfter })
+    expect(await run([limited(3_600)])).toMatchObject({ seconds: [0, 55], ends: [gaveUp] })
+    const late = await run(['', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', limited(3_600)])
+    expect(late).toMatchObject({ seconds: expect.arrayContaining([160, 200]), ends: ['timed-out'] })
   })
 })

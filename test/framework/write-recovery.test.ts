@@ -545,7 +545,8 @@ test.each([
     readings: [works, ...times(30, silence)],
   })
   expect(code).toBe(11)
-  expect(attempts.length).toBeGreaterThan(3)
+  // The reading before, the submission and one that reads it back, at least.
+  expect(attempts.length).toBeGreaterThanOrEqual(3)
   for (const { operation, at, limit } of attempts) {
     const usual = operation === submit ? 60_000 : 30_000
     expect({ operation, at, limit }).toEqual({
@@ -554,7 +555,5 @@ test.each([
       limit: Math.min(usual, Math.max(1_000, whole - at)),
     })
   }
-  // Once the time is over, three readings, each repeated once, take a second an attempt and the pauses
-  // between.
-  expect(end - noon).toBeLessThan(whole + 30_000)
+  expect(end - noon).toBeLessThanOrEqual(whole + 2_000)
 })

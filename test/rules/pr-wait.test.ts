@@ -78,9 +78,10 @@ describe('what a reading means', () => {
     const before = record('FAILED', left)
     const aim = { until: 'merged', grace: 90_000 } as const
     const first = judge({ recordBeforeSubmit: before }, { record: before, ...at(0) }, aim)
-    expect(first).toEqual({
+    expect(first).toMatchObject({
       state: { recordBeforeSubmit: before, missingSince: 0, unchanged: 0 },
     })
+    expect(first.change).toBeUndefined()
     expect(judge(first.state, { record: before, ...at(90_000) }, aim).outcome).toBe('error')
     const shown = judge(first.state, { record: record('PENDING', submitted), ...at(1_000) }, aim)
     expect(judge(shown.state, { record: before, ...at(2_000) }, aim).outcome).toBeUndefined()
@@ -118,23 +119,91 @@ describe('what a reading means', () => {
   test('a state from before the submission does not count, by the clock of the service', () => {
     const aim = { until: 'merged', grace: 90_000 } as const
     const submission = { from: noon, to: noon + 500 }
-    for (const state of ['FAILED', 'CANCELLED', 'MERGED'])
-      for (const skew of [0, 3_600_000, -3_600_000]) {
-        const outcomeAt = (at: number, changedAt: number) => {
-          const stateChangedAt = new Date(changedAt + skew).toISOString()
-          const date = Math.floor((at + skew) / 1_000) * 1_000
-          return judge(
-            { submission },
-            { record: record(state, { stateChangedAt }), at, waited: 0, date },
-            aim,
-          ).outcome
+    for (const state of ['FAILED', 'CANCELLED'])
+      for (const skew of [0, 3_600_000, -3_600_000])
+        for (const isUncertain of [false, true]) {
+          /** The outcome of each of several readings, a second apart, the first one at `at`. */
+          const outcomesAt = (at: number, changedAt: number, readings = 1) => {
+            const stateChangedAt = new Date(changedAt + skew).toISOString()
+            let state_: WaitState = { submission: { ...submission, isUncertain } }
+            return Array.from({ length: readings }, (_, index) => {
+              const now = at + index * 1_000
+              const date = Math.floor((now + skew) / 1_000) * 1_000
+              const reading = { record: record(state, { stateChangedAt }), at: now, waited: 0, date }
+              const judged = judge(state_, reading, aim)
+              state_ = judged.state
+              return judged.outcome
+            })
+          }
+          const outcome = state.toLowerCase()
+          expect(outcomesAt(noon + 60_000, noon - 60_000, 4)).toEqual(Array(4).fill(undefined))
+          // The response may have come later than the end.
+          expect(outcomesAt(noon + 5_000, noon + 2_000)).toEqual([outcome])
+          // In the second of the sending it may be older: three readings must show it.
+          expect(outcomesAt(noon + 5_000, noon, 3)).toEqual([undefined, undefined, outcome])
         }
-        expect(outcomeAt(noon + 60_000, noon - 60_000)).toBeUndefined()
-        expect(outcomeAt(noon + 5_000, noon + 5_000)).toBe(state.toLowerCase())
-        // A time in between may be before or after: it counts once every read must show the submission.
-        expect(outcomeAt(noon + 9_000, noon)).toBeUndefined()
-        expect(outcomeAt(noon + 10_500, noon)).toBe(state.toLowerCase())
+  })
+
+  test('a merge counts, whenever it was, unless it is of another head', () => {
+    const aim = { until: 'merged', grace: 90_000 } as const
+    const state = {
+      submission: { from: noon, to: noon },
+      recordBeforeSubmit: record('PENDING', { stateChangedAt: new Date(noon - 60_000).toISOString() }),
+    }
+    const merged = (changedAt: number, more = {}) => {
+      const stateChangedAt = new Date(changedAt).toISOString()
+      const reading = {
+        record: record('MERGED', { stateChangedAt, prSha: 'abc1234', ...more }),
+        at: noon + 1_000,
       }
+      return { ...reading, waited: 0, date: noon + 1_000 }
+    }
+    expect(judge(state, merged(noon - 5_000), aim).outcome).toBe('merged')
+    expect(judge(state, merged(noon - 3_600_000), aim).outcome).toBe('merged')
+    expect(judge(state, merged(noon), { ...aim, head: 'abc1234d' }).outcome).toBe('merged')
+    expect(judge(state, merged(noon), { ...aim, head: 'def5678' }).outcome).toBe('stale')
+    // `pr land` kept the head that it submitted; a head that only moved does not end it.
+    expect(judge(state, merged(noon), { ...aim, keptHead: 'def5678' }).outcome).toBe('stale')
+    const testing = { ...merged(noon), record: record('TESTING', { ...submitted, prSha: 'abc1234' }) }
+    expect(judge(state, testing, { ...aim, keptHead: 'def5678' }).outcome).toBeUndefined()
+  })
+
+  test('a record shows the submission if it differs from the one before and is not older', () => {
+    const aim = { until: 'merged', grace: 90_000 } as const
+    const iso = (time: number) => new Date(time).toISOString()
+    const recordBeforeSubmit = record('FAILED', { ...left, stateChangedAt: iso(noon - 60_000) })
+    const submission = { from: noon, to: noon, isUncertain: true }
+    const shows = (state: string, fields: JsonObject, date: number | undefined = noon + 1_000) => {
+      const reading = { record: record(state, fields), at: noon + 1_000, waited: 0, date }
+      const judged = judge({ submission, recordBeforeSubmit }, reading, aim)
+      return { shown: judged.showsSubmission === true, open: judged.state.mayBeVisible === true }
+    }
+    expect(shows('TESTING', { ...submitted, stateChangedAt: iso(noon) })).toEqual({ shown: true, open: true })
+    expect(shows('TESTING', { ...submitted, stateChangedAt: iso(noon - 2_000) }).shown).toBe(false)
+    expect(shows('TESTING', { ...submitted, stateChangedAt: '' })).toEqual({ shown: false, open: true })
+    expect(shows('CANCELLED', { ...left, stateChangedAt: iso(noon) })).toEqual({ shown: false, open: true })
+    expect(shows('CANCELLED', { ...left, stateChangedAt: iso(noon + 2_000) })).toEqual({
+      shown: true,
+      open: true,
+    })
+    expect(shows('CANCELLED', { ...left, stateChangedAt: iso(noon - 2_000) })).toEqual({
+      shown: false,
+      open: false,
+    })
+    expect(shows('FAILED', { ...left, stateChangedAt: iso(noon - 60_000) })).toEqual({
+      shown: false,
+      open: false,
+    })
+  })
+
+  test('a submission that is not found counts as missing after three readings, whatever the grace period', () => {
+    const aim = { until: 'merged', grace: 0 } as const
+    const missing = { record: undefined, ...at(0) }
+    const first = judge({ submission: { from: noon, to: noon } }, missing, aim)
+    const second = judge(first.state, missing, aim)
+    const third = judge(second.state, missing, aim)
+    expect([first, second, third].map(({ outcome }) => outcome)).toEqual([undefined, undefined, 'error'])
+    expect(judge({}, missing, aim).outcome).toBe('error')
   })
 
   test.each([

@@ -4,9 +4,9 @@ import { bodyText } from '../../src/api/request.ts'
 import { repositoryName } from '../../src/domain/values/repository.ts'
 import type { HttpResponse } from '../../src/http/messages.ts'
 import type { Attempt } from '../../src/http/undici.ts'
-import { cancel, configure, submit } from '../../src/sandbox/engine/actions.ts'
+import { cancel, configure, setTargets, submit } from '../../src/sandbox/engine/actions.ts'
 import { enterPhase, removeFromBatches } from '../../src/sandbox/engine/batches.ts'
-import type { Queue } from '../../src/sandbox/engine/queue.ts'
+import { getHeadCommit, type Queue } from '../../src/sandbox/engine/queue.ts'
 import { advanceTo } from '../../src/sandbox/engine/rules.ts'
 import { formatPullRequest, formatQueue, formatQueueSettings } from '../../src/sandbox/records.ts'
 import { createService } from '../../src/sandbox/service.ts'
@@ -75,7 +75,7 @@ export type ReadFault =
   | { readonly kind: 'refused'; readonly status: number }
 
 /** What the queue itself does. */
-const queueActs = { advance, fail }
+const queueActs = { advance, fail, stall, push }
 
 /** What another client does is a change that a reading shows, or a pause. */
 export type ActName = OperationName | 'pause' | keyof typeof queueActs
@@ -86,6 +86,8 @@ export const actNames: readonly ActName[] = [
   'pause',
   'advance',
   'fail',
+  'stall',
+  'push',
 ]
 
 /** The request of an act of another client. */
@@ -112,6 +114,8 @@ export interface Pull {
   readonly changedAt: number
   readonly priority: number
   readonly noBatch: boolean
+  /** The head commit. */
+  readonly head?: string
 }
 
 export type Settings = Readonly<Record<string, unknown>>
@@ -195,9 +199,21 @@ function advance(queue: Queue, number: number): void {
   advanceTo(queue, queue.now)
 }
 
-function fail(queue: Queue, number: number): void {
+function fail(queue: Queue, number: number, reason = 'its tests failed'): void {
   const tested = queue.batches.flatMap(({ members }) => members).filter(member => member.number === number)
-  removeFromBatches(queue, tested, 'FAILED', 'its tests failed')
+  removeFromBatches(queue, tested, 'FAILED', reason)
+}
+
+/** Ends tests for a reason that is not the pull request's own. */
+function stall(queue: Queue, number: number): void {
+  fail(queue, number, 'its tests took too long')
+}
+
+/** Gives a pull request that has not merged another head commit. */
+function push(queue: Queue, number: number): void {
+  if (queue.pullRequests.get(number)?.state === 'MERGED') return
+  const { previousShas } = getHeadCommit(queue, number)
+  setTargets(queue, number, 'ALL', String(previousShas.length + 1).repeat(40))
 }
 
 /** In this order no pull request keeps one behind it from its state. */
@@ -291,7 +307,8 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
         const key = `${ofQueue} #${number}`
         keys.add(key)
         const changedAt = pullRequest.stateChangedAt - scenario.skew
-        const value = { state: pullRequest.state, changedAt, priority, noBatch }
+        const head = getHeadCommit(queue, number).sha
+        const value = { state: pullRequest.state, changedAt, priority, noBatch, head }
         const shown = JSON.stringify(formatPullRequest(queue, pullRequest, state.dialect))
         append(pulls, key, { value, shown }, sending)
       }
@@ -343,9 +360,9 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
 
   const act = ({ what, pr, branch }: Act) => {
     log.push(`${engineTime - start} somebody: ${what} ${branch} #${pr}`)
-    if (what === 'advance' || what === 'fail') {
+    if (what in queueActs) {
       const queue = state.listQueues().find(({ targetBranch }) => targetBranch === branch)
-      if (queue !== undefined) queueActs[what](queue, pr)
+      if (queue !== undefined) queueActs[what as keyof typeof queueActs](queue, pr)
     } else {
       const { operation, fields } = requestOf(what, pr)
       send(operation, JSON.stringify({ repo, targetBranch: branch, ...fields }))
@@ -395,7 +412,7 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
     sendings.push(sending)
     log.push(`${at - start} sent ${number} ${operation} ${text}: ${JSON.stringify(fault)}`)
     try {
-      await clock.sleep(scenario.latency)
+      await clock.sleep(Math.min(scenario.latency, limit))
       catchUp()
       switch (fault.kind) {
         case 'limited':
@@ -430,7 +447,7 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
 
   const show = async (operation: string, text: string, limit: number): Promise<HttpResponse> => {
     const key = keyOf(JSON.parse(text))
-    await clock.sleep(scenario.latency)
+    await clock.sleep(Math.min(scenario.latency, limit))
     catchUp()
     const trouble = troubles.shift() ?? { kind: 'none' }
     const isEarly = sendings.length === 0 || clock.now - (sendings.at(-1)?.at ?? 0) < anomalous

@@ -1,7 +1,7 @@
 import type { Judgement } from '../../domain/wait-state.ts'
+import { startWaitTime } from '../../domain/wait-time.ts'
 import { isNotFound } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
-import { startWaitTime } from '../../wait/limits.ts'
 import { automaticDelay, poll, type Reading, readingOf } from '../../wait/poll.ts'
 
 /** Repeats a read while the service does not know its pull request, for up to `grace` milliseconds. */

@@ -13,9 +13,6 @@ import { kindOfOutcome } from '../../domain/states.ts'
 import { choice, integer } from '../../domain/values/types.ts'
 import { readWaitOptions, submitRecord, waitInputs } from './wait-options.ts'
 
-/** The default time limit of all attempts together. */
-const defaultTimeout = '2h'
-
 export const prLandCommand = command({
   name: 'pr land',
   summary: 'Submit, wait, and submit again if others caused the failure',
@@ -32,6 +29,7 @@ export const prLandCommand = command({
     ...waitInputs,
     until: { ...waitInputs.until, advanced: true },
   },
+  timeLimit: () => '2h',
   exits: Object.values(kindOfOutcome),
   prints: {
     table: 'the result of each pull request, as `mergeq pr wait` prints it',
@@ -46,7 +44,7 @@ export const prLandCommand = command({
     'mergeq pr land 123 124 -o ndjson',
   ],
   async run({ requests, attempts, resubmit, ...values }, cli) {
-    const options = await readWaitOptions(values, requests.length, cli, defaultTimeout)
+    const options = await readWaitOptions(values, requests.length, cli)
     const { submitAndWait } = await import('./submit-and-wait.ts')
     return submitAndWait(requests, { ...options, attempts }, cli, resubmit)
   },

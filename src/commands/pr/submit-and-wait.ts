@@ -7,10 +7,10 @@ import { type RequestResult, warnUnfinished, withResource } from '../../cli/repo
 import { nextCommands } from '../../config/next-commands.ts'
 import { outcomeOfRecord, stateOf } from '../../domain/states.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
-import { isOtherCommit, type Judgement, type WaitOptions } from '../../domain/wait-state.ts'
+import { isOtherCommit, isOutdated, type Judgement, type WaitOptions } from '../../domain/wait-state.ts'
 import { failureOrThrow, isPassing, isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
-import { giveUpLimit } from '../../wait/limits.ts'
+import { giveUpLimit } from '../../wait/poll.ts'
 import type { DueTarget, Submit, Wait, WaitTarget } from '../../wait/readings.ts'
 import { findHead, findOtherHead } from './head.ts'
 import { readRecord } from './reads.ts'
@@ -45,7 +45,7 @@ export async function submitAndWait(
   // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
   if (cli.options.dryRun)
     return forEachRequest(cli, requests, async request => show(await call(cli, request)), { atOnce: 1 })
-  const wait = await startCommandWait(options, cli)
+  const wait = startCommandWait(options, cli)
   const requestOf = new Map(requests.map(request => [{ values: request.values, overrides: [] }, request]))
   const own = [...requestOf.keys()]
   const reporter = new WaitReporter(own, wait, cli)
@@ -81,40 +81,45 @@ export async function submitAndWait(
   return reporter.waitFor(targets, submit)
 }
 
-/** Submits a pull request that has not merged, and whose head is the expected one. */
+/**
+ * What happens before each submission: the record is read, and only a pull request that has not merged, is not in the
+ * queue, may be submitted (again) and still has the head that is meant is submitted.
+ */
 async function submitUnlessDone(target: DueTarget, submitting: Submitting): Promise<Judgement<WaitTarget>> {
   const { cli, wait, reportAttempt } = submitting
   const { attempt, request } = target
-  const { attempts, head } = wait.options
+  const { attempts } = wait.options
   const { pr } = request.values
   const record = await readRecord(request.values, cli, { limits: wait.limits })
   const item = { ...target, record: record ?? target.record, attempt: { ...attempt, isDue: false } }
-  const state = stateOf(record)
-  if (state === 'MERGED')
-    return isOtherCommit(getString(record, 'prSha'), head)
-      ? { item: { ...item, state: { state } }, end: { outcome: 'stale', note: 'It is already merged.' } }
-      : mergedAlready(item)
-  const isQueued =
-    record !== undefined &&
-    record.isCurrentlySubmittedToQueue !== false &&
-    outcomeOfRecord(record) === 'pending'
-  const isFirst = isQueued || attempt.lastEnd === undefined
-  const reason = isFirst ? 'It was submitted.' : await whySubmitAgain(target, submitting)
-  if (reason === undefined) return { item, end: attempt.lastEnd }
+  if (stateOf(record) === 'MERGED') return mergedAlready(item, wait.options)
+  const isQueued = isInQueue(record)
+  const isAgain = attempt.lastEnd !== undefined
+  const reason = isAgain && !isQueued ? await whySubmitAgain(target, record, submitting) : 'It was submitted.'
+  if (reason === undefined) return endedFor(item, record)
   const other = await findMovedHead(target, record, submitting)
   if (other !== undefined) {
-    const moved = { ...item, record: { ...item.record, prSha: other } }
+    // What is in the queue now, at another head, is not a submission of this command.
+    const moved = { ...item, state: {}, record: { ...item.record, prSha: other } }
     return { item: moved, end: { outcome: 'stale', note: 'Nothing was sent.' } }
   }
-  const next = { ...item.attempt, number: attempt.number + 1, lastEnd: undefined }
+  const next = { ...item.attempt, number: attempt.number + 1, unknown: undefined }
   if (isQueued && attempts !== undefined) {
     await reportAttempt(pr, next.number, 'It was in the queue already.')
-    return { item: { ...item, state: {}, attempt: next } }
+    const head = next.head ?? getString(record, 'prSha')
+    const recordBeforeSubmit = isAgain ? target.record : undefined
+    return { item: { ...item, state: { recordBeforeSubmit }, attempt: { ...next, head } } }
   }
   if (!wait.time.hasTime()) return { item: target }
   await reportAttempt(pr, next.number, reason)
-  return send({ ...item, attempt: next }, record, submitting)
+  const head = next.head ?? (isQueued ? getString(record, 'prSha') : undefined)
+  return send({ ...item, attempt: { ...next, head } }, record, submitting)
 }
+
+const isInQueue = (record: JsonObject | undefined): boolean =>
+  record !== undefined &&
+  record.isCurrentlySubmittedToQueue !== false &&
+  outcomeOfRecord(record) === 'pending'
 
 /** Sends the submission of a pull request, whose attempt says whether an earlier one was made. */
 async function send(
@@ -127,35 +132,35 @@ async function send(
   const { clock } = cli.host
   const submitRequest = requestOf.get(request)
   if (submitRequest === undefined) throw new Error(`#${request.values.pr} has no request`)
-  const from = clock.now()
-  const sentItem = (submitted: boolean | null, unknown?: MergeqError): WaitTarget => ({
+  const startedAt = clock.now()
+  const sentItem = (from = startedAt, unknown?: MergeqError): WaitTarget => ({
     ...item,
     state: {
       recordBeforeSubmit,
-      submission: { from, to: clock.now(), isUncertain: submitted === null },
+      submission: { from, to: clock.now(), isUncertain: unknown !== undefined },
     },
-    attempt: { ...attempt, submitted, unknown },
+    // A submission of an earlier attempt stays one.
+    attempt: { ...attempt, submitted: attempt.submitted || (unknown === undefined ? true : null), unknown },
   })
   try {
-    await read(cli, submitPullRequest, submitRequest.values, { ...submitRequest, limits })
-    return { item: sentItem(true) }
+    const { sentAt, wasQueued } = await read(cli, submitPullRequest, submitRequest.values, {
+      ...submitRequest,
+      limits,
+    })
+    return { item: wasQueued === true ? { ...item, state: { recordBeforeSubmit } } : sentItem(sentAt) }
   } catch (error) {
     const failure = failureOrThrow(error)
-    const { delivery, sentState, status } = failure.details
+    const { delivery, sentState, sentAt, status } = failure.details
     const end = { outcome: 'error', failure } as const
     if (delivery === 'unknown') {
       const goesOn = failure.kind === 'unknown-outcome' && giveUpLimit(options.giveUpAfter, time, client) > 0
-      return { item: sentItem(null, failure), end: goesOn ? undefined : end }
+      return { item: sentItem(sentAt, failure), end: goesOn ? undefined : end }
     }
     if (failure.kind === 'refused') {
       const { repo, targetBranch, pr } = request.values
-      const { record } = await tryRead(
-        client,
-        getSubmittedPullRequest,
-        { repo, targetBranch, pr },
-        { limits },
-      )
-      if (stateOf(record) === 'MERGED') return mergedAlready(item)
+      const place = { repo, targetBranch, pr }
+      const { record } = await tryRead(client, getSubmittedPullRequest, place, { limits })
+      if (stateOf(record) === 'MERGED') return mergedAlready({ ...item, record }, options)
     }
     // What was certainly not applied is submitted in a later round; what was replayed already is not.
     const isUnsent = sentState === 'not-sent' || (status === 429 && sentState === undefined)
@@ -164,16 +169,38 @@ async function send(
   }
 }
 
-/** Returns why a pull request is submitted again; undefined if its failure was its own or a person cancelled it. */
+/**
+ * Returns why a pull request is submitted again; undefined if its record does not say that it left the queue by a failure
+ * that was not its own. What a person cancelled is never submitted again.
+ */
 async function whySubmitAgain(
-  { request, attempt }: DueTarget,
+  { request, state }: DueTarget,
+  record: JsonObject | undefined,
   { cli, wait, resubmit }: Submitting,
 ): Promise<string | undefined> {
-  if (resubmit === 'any' && attempt.lastEnd?.outcome === 'failed') return 'It failed.'
+  if (isOutdated(record, state)) return undefined
+  if (resubmit === 'any' && stateOf(record) === 'FAILED') return 'It failed.'
   const { explain } = await import('../../api/explain.ts')
   const commands = nextCommands(cli.settings, request.values)
-  const { submitAgain } = await explain(request, wait.client, commands)
-  return submitAgain.safe === true && !submitAgain.needsChange ? submitAgain.why : undefined
+  const { verdict, since, submitAgain, ...explanation } = await explain(
+    request,
+    wait.client,
+    commands,
+    wait.limits,
+  )
+  // Its reading may be behind the record, or ahead of it.
+  const isSame =
+    explanation.state === stateOf(record) && since === (getString(record, 'stateChangedAt') ?? null)
+  const isSafe = verdict === 'dropped' && submitAgain.safe === true && !submitAgain.needsChange
+  return isSame && isSafe ? submitAgain.why : undefined
+}
+
+/** The end of a pull request that is not submitted again: as its record says, which may be newer than its attempt. */
+function endedFor(item: DueTarget, record: JsonObject | undefined): Judgement<WaitTarget> {
+  const outcome = outcomeOfRecord(record ?? {})
+  const hasEnded = outcome === 'failed' || outcome === 'cancelled'
+  if (!hasEnded || isOutdated(record, item.state)) return { item, end: item.attempt.lastEnd }
+  return { item: { ...item, state: { ...item.state, state: stateOf(record) } }, end: { outcome } }
 }
 
 /** Returns the head of a pull request if it is not the expected commit, or not that of the attempt before. */
@@ -190,8 +217,10 @@ async function findMovedHead(
   return isOtherCommit(commit, attempt.head) ? commit : undefined
 }
 
-/** The end of a pull request that had merged before it was submitted. */
-const mergedAlready = (item: WaitTarget): Judgement<WaitTarget> => ({
+/** The end of a pull request that had merged before it was submitted, perhaps at another head than the one that is meant. */
+const mergedAlready = (item: DueTarget, { head }: WaitOptions): Judgement<WaitTarget> => ({
   item: { ...item, state: { state: 'MERGED' } },
-  end: { outcome: 'merged', isFirstReading: true },
+  end: isOtherCommit(getString(item.record, 'prSha'), head ?? item.attempt.head)
+    ? { outcome: 'stale' }
+    : { outcome: 'merged', isFirstReading: item.attempt.lastEnd === undefined },
 })

@@ -25,7 +25,9 @@ import { getNumber, getString, type JsonObject } from '../../json.ts'
 import { styled } from '../../output/styled-text.ts'
 import { resolveHead } from '../../wait/head.ts'
 import { explainFinished, readRecordOnce } from './reads.ts'
-import { readWaitOptions, submitRecord, waitCommand, waitInputs } from './wait-options.ts'
+import { readWaitOptions, submitRecord, waitCommand, waitInputs, waitTimeLimit } from './wait-options.ts'
+
+const submitReceiptRecord = { ...receiptRecord, names: [...receiptRecord.names, 'submitted'] }
 
 /** The largest number of pull requests that the suggested command names. */
 const maxSuggested = 10
@@ -98,13 +100,14 @@ export const prSubmitCommand = command({
     wait: waitInput,
     ...waitInputs,
   },
+  timeLimit: args => (args.has('--wait') ? waitTimeLimit : undefined),
   exits: Object.values(kindOfOutcome),
   prints: {
     table: 'one sentence per pull request; on a pipe, a row with pr, ok, delivery, message',
-    json: 'one receipt per pull request, {"operation","repo","targetBranch","pr","ok","delivery"}; with --wait, one result with "submitted"',
+    json: 'one receipt per pull request, {"operation","repo","targetBranch","pr","ok","delivery","submitted"}; with --wait, one result with "submitted"',
     ndjson: 'the same, one per line; with --wait, the lines of `mergeq pr wait`',
   },
-  fields: typed => (typed.has('--wait') ? submitRecord : receiptRecord),
+  fields: typed => (typed.has('--wait') ? submitRecord : submitReceiptRecord),
   examples: [
     'mergeq pr submit 123',
     'mergeq pr submit 123 124 --priority high',
@@ -126,16 +129,17 @@ export const prSubmitCommand = command({
       const { pr, targetBranch, priority } = request.values
       const before = await forPerson(cli, () => readRecordOnce(request.values, cli))
       const sent = await call(cli, request).catch(explainFinished(cli, request, ['ok']))
+      if (sent === 'printed') return sent
       return show(
         sent,
-        before?.isCurrentlySubmittedToQueue === true
-          ? describeResubmission(pr, before, priority)
+        before?.isCurrentlySubmittedToQueue === true || sent.wasQueued === true
+          ? describeResubmission(pr, before ?? {}, priority)
           : `Submitted #${pr} to the queue for ${targetBranch}.`,
       )
     }
     // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
     const code = await forEachRequest(cli, requests, submit, { atOnce: 1 })
-    if (code === 0) await suggestWait(requests, cli)
+    if (code === 0 && !cli.options.dryRun) await suggestWait(requests, cli)
     return code
   },
 })

@@ -1,29 +1,22 @@
 import type { Cli } from '../../cli/cli.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { flag, type OptionValues, option } from '../../cli/inputs.ts'
-import type { ParsedArgs } from '../../config/settings.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
 import { type RequestedPullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { repositoryKey } from '../../domain/values/repository.ts'
-import { parseDuration } from '../../domain/values/time.ts'
 import { headCommit, waitOptions } from '../../domain/wait-options.ts'
 import type { WaitOptions } from '../../domain/wait-state.ts'
+import type { WaitTime } from '../../domain/wait-time.ts'
 import { columns } from '../../output/view.ts'
 import { resolveHead } from '../../wait/head.ts'
-import type { WaitTime } from '../../wait/limits.ts'
 
-/** Returns the time limit of a whole wait in milliseconds: for a wait, `--timeout` means nothing else. */
-export const waitLimitOf = (args: ParsedArgs, defaultLimit = waitOptions.timeout.default): number =>
-  parseDuration(args.get('--timeout')?.[0] ?? defaultLimit)
+/** The default of `--timeout` of a wait. */
+export const waitTimeLimit = waitOptions.timeout.default
 
-/**
- * Returns the time-out of one attempt in a wait, in milliseconds: only the environment and the stored settings give
- * it. Undefined is that of the operation.
- */
-export async function attemptTimeoutOf({ args, settings }: Cli): Promise<number | undefined> {
-  const others = new Map(args)
-  others.delete('--timeout')
-  return (await settings.withArgs(others).read('timeout')) || undefined
+/** Returns the time of a wait, which is that of the whole command. */
+export function timeOfWait({ time }: Cli): WaitTime {
+  if (time === undefined) throw new Error('the command has no time limit')
+  return time
 }
 
 /** The options of a wait (docs/reference/cli.md, "Waiting"), except `--timeout`, which is a global option. */
@@ -69,13 +62,12 @@ export async function readWaitOptions(
   { matchHead, ...values }: OptionValues<typeof waitInputs>,
   pullRequestCount: number,
   cli: Cli,
-  defaultLimit?: string,
 ): Promise<WaitOptions> {
   const head = await resolveHead(matchHead, pullRequestCount, cli.client())
   return {
     ...values,
     head,
-    waitLimit: waitLimitOf(cli.args, defaultLimit),
+    waitLimit: timeOfWait(cli).waitLimit,
     stopsOnError: cli.options.stopOnError,
   }
 }

@@ -18,16 +18,17 @@ import {
   type WaitEnd,
   type WaitOptions,
 } from '../../domain/wait-state.ts'
+import type { WaitTime } from '../../domain/wait-time.ts'
 import { exitCodeOf, extendError, type MergeqError, mostSevere } from '../../errors.ts'
 import { getArray, getString, type JsonObject } from '../../json.ts'
 import { linkSpan, type StyledLine, stateSpan } from '../../output/styled-text.ts'
 import { columns, type Result, singleRecord } from '../../output/view.ts'
-import type { WaitTime } from '../../wait/limits.ts'
+import { isBetweenAttempts } from '../../wait/attempts.ts'
 import { interruptedWaitError, type WaitObserver, waitForTargets } from '../../wait/pull-requests.ts'
 import { type Submit, startWait, type Wait, type WaitTarget } from '../../wait/readings.ts'
 import { changeRecord, createResult } from '../../wait/result.ts'
 import { readUsualTime } from '../queue/screen.ts'
-import { attemptTimeoutOf, ringBell, waitCommand, waitRecord } from './wait-options.ts'
+import { ringBell, timeOfWait, waitCommand, waitRecord } from './wait-options.ts'
 import {
   checkLines,
   describeTargets,
@@ -38,8 +39,8 @@ import {
   styleReason,
 } from './wait-screen.ts'
 
-export const startCommandWait = async (options: WaitOptions, cli: Cli): Promise<Wait> =>
-  startWait(options, cli.client(), await attemptTimeoutOf(cli))
+export const startCommandWait = (options: WaitOptions, cli: Cli): Wait =>
+  startWait(options, cli.client(), timeOfWait(cli))
 
 /** Waits until every pull request has an outcome, and returns the most severe exit code. */
 export async function waitAndReport(
@@ -48,7 +49,7 @@ export async function waitAndReport(
   cli: Cli,
 ): Promise<number> {
   const requests = targets.map(({ request }) => request)
-  const wait = await startCommandWait(options, cli)
+  const wait = startCommandWait(options, cli)
   return new WaitReporter(requests, wait, cli).waitFor(targets)
 }
 
@@ -64,6 +65,7 @@ export class WaitReporter implements WaitObserver {
   >()
   private readonly unprinted: Set<WaitTarget['request']>
   private readonly signs: SignsOfLife
+  private readonly reportedAttempts = new Map<number, number>()
 
   constructor(requests: readonly WaitTarget['request'][], wait: Wait, cli: Cli) {
     this.wait = wait
@@ -106,7 +108,9 @@ export class WaitReporter implements WaitObserver {
   /** Reports that a pull request is submitted, or was in the queue already: in NDJSON, and again for a person. */
   async reportAttempt(pr: number, attempt: number, reason: string): Promise<void> {
     const { attempts } = this.wait.options
-    if (attempts === undefined) return
+    // A submission that was certainly not made is tried again.
+    if (attempts === undefined || this.reportedAttempts.get(pr) === attempt) return
+    this.reportedAttempts.set(pr, attempt)
     if (this.isStream) return this.cli.printer.add(resultOf({ type: 'attempt', pr, attempt, reason }))
     this.signs.noteOutput()
     if (attempt > 1) await this.cli.logger.info(`#${pr}: attempt ${attempt} of ${attempts}. ${reason}`)
@@ -129,12 +133,18 @@ export class WaitReporter implements WaitObserver {
     await this.flush()
     // A change was in progress; the error names it.
     if (failure.details.delivery !== undefined) return failure
-    const queued = waiting.filter(({ state }) => state.state !== undefined || state.submission !== undefined)
+    const between = waiting.filter(isBetweenAttempts)
+    const queued = waiting.filter(
+      target =>
+        !between.includes(target) &&
+        (target.state.state !== undefined || target.state.submission !== undefined),
+    )
     const names = queued.map(({ request }) => `#${request.values.pr}`)
     const list = names.length === 2 ? names.join(' and ') : joinTruncated(names)
-    const note = names.length === 0 ? '' : ` ${list} ${names.length === 1 ? 'stays' : 'stay'} in the queue.`
+    const stay = names.length === 0 ? [] : [`${list} ${names.length === 1 ? 'stays' : 'stay'} in the queue.`]
+    const gone = between.map(({ request }) => `#${request.values.pr} is not in the queue.`)
     const error = interruptedWaitError(failure, waiting, this.cli.client())
-    return reportStop(error, `Stopped waiting.${note}`, this.cli)
+    return reportStop(error, ['Stopped waiting.', ...stay, ...gone].join(' '), this.cli)
   }
 
   /** Records the result of a pull request, and prints it as soon as the results before it are printed. */

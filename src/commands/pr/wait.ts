@@ -12,7 +12,7 @@ import { kindOfOutcome } from '../../domain/states.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import type { WaitOptions } from '../../domain/wait-state.ts'
-import { readWaitOptions, waitInputs, waitRecord } from './wait-options.ts'
+import { readWaitOptions, waitInputs, waitRecord, waitTimeLimit } from './wait-options.ts'
 
 const { repo, targetBranch, pr } = getSubmittedPullRequest.params
 
@@ -41,6 +41,7 @@ export const prWaitCommand = command({
     }),
     ...waitInputs,
   },
+  timeLimit: () => waitTimeLimit,
   exits: Object.values(kindOfOutcome),
   prints: {
     table:

@@ -16,8 +16,7 @@ import { exitCodeOf, toMergeqError } from '../../errors.ts'
 import { getArray, type JsonObject } from '../../json.ts'
 import { type StyledLine, signSpan, styled } from '../../output/styled-text.ts'
 import { columns, singleRecord } from '../../output/view.ts'
-import { limitsOfWait, startWaitTime } from '../../wait/limits.ts'
-import { attemptTimeoutOf, ringBell, waitInputs, waitLimitOf } from '../pr/wait-options.ts'
+import { ringBell, timeOfWait, waitInputs, waitTimeLimit } from '../pr/wait-options.ts'
 
 const resultRecord: RecordFields = {
   names: [
@@ -54,6 +53,7 @@ export const queueWaitCommand = command({
   summary: 'Wait until a queue is idle or empty',
   alsoSends: [getQueue],
   options: queueWaitInputs,
+  timeLimit: () => waitTimeLimit,
   exits: ['timed-out', 'pending'],
   prints: {
     table: 'the result (on a pipe, one row); changes go to standard error',
@@ -65,10 +65,9 @@ export const queueWaitCommand = command({
   async run({ request, until, interval, giveUpAfter }, cli) {
     if (cli.options.dryRun) return printRequests(cli, request.operation, [request.values], request.overrides)
     const { values } = request
-    const { host, logger } = cli
+    const { logger } = cli
     const client = cli.client()
-    const time = startWaitTime(waitLimitOf(cli.args), host.clock)
-    const limits = limitsOfWait(time, await attemptTimeoutOf(cli))
+    const time = timeOfWait(cli)
     const { waitForQueue } = await import('../../wait/queue.ts')
     const { reportStop, SignsOfLife } = await import('../pr/wait-report.ts')
     const { withTimes } = await import('../pr/wait-screen.ts')
@@ -76,7 +75,7 @@ export const queueWaitCommand = command({
     const describe = (queue: JsonObject | undefined) =>
       `The queue for ${queueName(values)}: ${summaryOf(queue)}.`
     const { outcome, queue, failure } = await waitForQueue(
-      { request, until, interval, giveUpAfter, time, limits },
+      { request, until, interval, giveUpAfter, time },
       client,
       {
         async reportChange(queue, isEnd) {

@@ -27,12 +27,12 @@ import { type QueueEntry, queueSummary, testSlots } from '../../domain/queue-ent
 import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { duration, interval } from '../../domain/values/types.ts'
 import type { Judgement } from '../../domain/wait-state.ts'
+import { startWaitTime, type WaitTime } from '../../domain/wait-time.ts'
 import { isPermanent, toMergeqError, usageError } from '../../errors.ts'
 import type { Output } from '../../host/host.ts'
 import type { JsonObject } from '../../json.ts'
 import { columns, singleRecord } from '../../output/view.ts'
-import { giveUpLimit, startWaitTime, type WaitTime } from '../../wait/limits.ts'
-import { backOff, poll, readingOf } from '../../wait/poll.ts'
+import { backOff, giveUpLimit, poll, readingOf } from '../../wait/poll.ts'
 import { waitInputs } from '../pr/wait-options.ts'
 import { printQueue, queueFields } from './get.ts'
 import type { QueueParams, QueueRequest } from './live-queue.ts'
@@ -241,8 +241,9 @@ export const queueWatchCommand = command({
       await createStreamView(values, cli).show(await read(cli.client()))
       return 0
     }
+    const limited = { ...cli.client(), time: limit }
     // Other output to the terminal would corrupt the screen.
-    const client = live ? withoutMessages(cli.client()) : cli.client()
+    const client = live ? withoutMessages(limited) : limited
     const watchOptions = { interval, limit, giveUpAfter }
     const watch = (view: WatchView) =>
       pollQueue(limits => read(client, limits), watchOptions, view, client, host.out)

@@ -236,7 +236,8 @@ function assessDeparture(record: JsonObject, run: TestRun | undefined) {
     return isInconclusive(reason, run)
       ? { needsChange: false, why: 'It is no longer in the queue, and its tests did not finish.' }
       : { needsChange: true, why: 'Its own change caused the failure. Fix it first.' }
-  return isService(actor) && reason !== 'it_was_not_ready_for_too_long'
+  // What the service cancelled for a push, because it was closed or for a word of its own needs a look first.
+  return isService(actor) && reason === undefined
     ? { needsChange: false, why: 'It is no longer in the queue. The service cancelled it.' }
     : { needsChange: true, why: 'It was cancelled. Find out why before you submit it again.' }
 }

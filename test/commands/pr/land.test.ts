@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ScenarioName } from '../../../src/domain/scenario-names.ts'
-import { openStory } from '../../support/harness.ts'
+import { MergeqError } from '../../../src/errors.ts'
+import { noon, openStory } from '../../support/harness.ts'
 import { type Course, documentsIn, runWithHistory } from '../../support/pr-wait.ts'
 
 describe('`pr land` in the scenarios of the sandbox', () => {
@@ -128,4 +129,166 @@ test('several land side by side, and a log names each further attempt', async ()
   })
   expect({ code, out }).toEqual({ code: 0, out: '7\tmerged\tMERGED\t20\n8\tmerged\tMERGED\t20\n' })
   expect(err).toMatch(/^#7: attempt 2 of 3\. It is no longer in the queue, and its tests did not finish\.$/m)
+})
+
+describe('`pr land` never submits again', () => {
+  const iso = (second: number) => new Date(noon + second * 1_000).toISOString()
+
+  test('what a person cancelled after a failure, whatever `--resubmit` says', async () => {
+    // Somebody submits it again and cancels it while the service does not answer.
+    const course: Course = [
+      [5, 'TESTING', { prSha }],
+      [30, 'FAILED', { prSha, reason: 'its_tests_failed' }],
+      [33, 'CANCELLED', { prSha, actor: 'ann' }],
+    ]
+    const down = (second: number, operation: string) =>
+      second > 30 && second < 60 && operation === 'getSubmittedPullRequest' ? { status: 503 } : undefined
+    let failures = 0
+    const once = (second: number, operation: string) =>
+      second >= 30 && operation === 'getSubmittedPullRequest' && ++failures > 1 && failures < 4
+        ? { status: 503 }
+        : down(second, operation)
+    expect(await land('--resubmit any', course, once)).toMatchObject({
+      code: 10,
+      outcome: 'cancelled',
+      submitted: true,
+      sent: 1,
+    })
+  })
+
+  test.each(['a_commit_was_pushed', 'pr_closed', 'pr_pushed_to', 'it_was_cancelled'])(
+    'what the service cancelled with %s, where the head is not known',
+    async reason => {
+      const course: Course = [
+        [5, 'TESTING'],
+        [30, 'CANCELLED', { actor: 'trunk', reason }],
+      ]
+      expect(await land('', course)).toMatchObject({ code: 10, outcome: 'cancelled', sent: 1 })
+    },
+  )
+
+  test('another head: a merge of one is 14', async () => {
+    const course: Course = [
+      [5, 'TESTING', { prSha: 'def5678' }],
+      [30, 'MERGED', { prSha: 'abc1234' }],
+    ]
+    expect(await land('', course)).toMatchObject({
+      code: 14,
+      outcome: 'stale',
+      submitted: true,
+      sent: 1,
+      reason: '#7 merged at abc1234, not at def5678',
+    })
+  })
+
+  test('what is in the queue again: that counts as the attempt', async () => {
+    const course: Course = [
+      [5, 'TESTING', { prSha }],
+      [30, 'FAILED', { ...timedOut, stateChangedAt: iso(28) }],
+      [34, 'TESTING', { prSha }],
+      [60, 'MERGED', { prSha }],
+    ]
+    let reads = 0
+    const late = (second: number, operation: string) =>
+      second >= 30 && second < 34 && operation === 'getSubmittedPullRequest' && ++reads > 1
+        ? { status: 503 }
+        : undefined
+    expect(await land('', course, late)).toMatchObject({
+      code: 0,
+      sent: 1,
+      attempts: ['It was submitted.', 'It was in the queue already.'],
+    })
+  })
+
+  /** Answers the reading number n after the failure at second 30 with a record. */
+  const readingAfter = (bodies: Readonly<Record<number, object>>) => {
+    let readings = 0
+    return (second: number, operation: string) => {
+      if (second < 30 || operation !== 'getSubmittedPullRequest') return undefined
+      const body = bodies[++readings]
+      return body === undefined
+        ? undefined
+        : { body: JSON.stringify({ id: 'entry-7', prNumber: 7, prSha, ...body }) }
+    }
+  }
+  const failed: Course = [
+    [5, 'TESTING', { prSha }],
+    [30, 'FAILED', timedOut],
+  ]
+  const left = { isCurrentlySubmittedToQueue: false }
+
+  test('after readings that contradict each other: the newest counts', async () => {
+    const cancelled = { state: 'cancelled', stateChangedAt: iso(31), actor: 'ann', ...left }
+    // The record shows the cancellation, and the reading of the explanation is behind.
+    expect(await land('', failed, readingAfter({ 2: cancelled }))).toMatchObject({ code: 10, sent: 1 })
+    // The wait has seen a cancellation, and the record is behind.
+    const older = { state: 'failed', stateChangedAt: iso(29), ...left }
+    const course: Course = [
+      [5, 'TESTING', { prSha }],
+      [30, 'CANCELLED', { prSha, actor: 'ann' }],
+    ]
+    const behind = readingAfter({ 2: older, 3: older })
+    expect(await land('--resubmit any', course, behind)).toMatchObject({ code: 10, sent: 1 })
+  })
+
+  test('what somebody else submitted with another head, and does not cancel it either', async () => {
+    const other = {
+      state: 'testing',
+      stateChangedAt: iso(31),
+      isCurrentlySubmittedToQueue: true,
+      prSha: 'bbbb222',
+    }
+    const operations: string[] = []
+    const answer = readingAfter({ 2: other, 3: other, 4: other })
+    const fault = (second: number, operation: string) => {
+      operations.push(operation)
+      return answer(second, operation)
+    }
+    expect(await land('', failed, fault)).toMatchObject({ code: 14, outcome: 'stale', sent: 1 })
+    expect(operations).not.toContain('cancelPullRequest')
+  })
+
+  test('with exit code 7: a later attempt that cannot be made or read ends as the last one did', async () => {
+    const course: Course = [
+      [5, 'TESTING', { prSha }],
+      [30, 'FAILED', timedOut],
+    ]
+    const faults: Parameters<typeof land>[2][] = [
+      // The second submission gets no response, and never appears.
+      (second, operation) =>
+        second >= 30 && operation === 'submitPullRequest' ? { status: 503 } : undefined,
+      (second, operation) =>
+        second >= 30 && operation === 'submitPullRequest' ? { status: 400 } : undefined,
+      // It is accepted, and the service goes away.
+      (second, operation) => (second > 31 && operation !== 'submitPullRequest' ? { status: 503 } : undefined),
+    ]
+    for (const fault of faults)
+      expect(await land('--grace 5s --give-up-after 1m', course, fault)).toMatchObject({
+        code: 3,
+        outcome: 'failed',
+        submitted: true,
+        reason: expect.stringMatching(/^#7 failed after .*\. Attempt 2: /),
+      })
+  })
+
+  test('what is interrupted between two attempts: it is not in the queue', async () => {
+    const controller = new AbortController()
+    const course: Course = [
+      [5, 'TESTING', { prSha }],
+      [30, 'FAILED', timedOut],
+    ]
+    const { code, err, out } = await runWithHistory('pr land 7 --interval 5s -o ndjson', {
+      pulls: { 7: course },
+      fault(second, operation) {
+        if (second > 60) controller.abort(new MergeqError('interrupted', 'Interrupted by SIGINT.'))
+        return second >= 30 && operation === 'submitPullRequest' ? { status: 429 } : undefined
+      },
+      setting: { signal: controller.signal },
+    })
+    expect(code).toBe(130)
+    expect(err).toContain('#7 is not in the queue.')
+    expect(err).not.toContain('stays in the queue')
+    // An attempt that is tried again is reported once.
+    expect(documentsIn(out).filter(({ type }) => type === 'attempt')).toHaveLength(2)
+  })
 })

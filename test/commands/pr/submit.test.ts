@@ -118,7 +118,7 @@ describe('--match-head is checked before anything is sent', () => {
     expect({ code, operations }).toEqual({ code: 0, operations: ['submitPullRequest'] })
   })
 
-  test.each<[string, Course, Answer | undefined, number, RegExp]>([
+  test.each<[string, Course, Answer | undefined, number, RegExp, number?]>([
     [
       'is cancelled',
       [],
@@ -131,27 +131,37 @@ describe('--match-head is checked before anything is sent', () => {
       [],
       { status: 422 },
       1,
-      /found bbbbbbb\. Its submission was not cancelled: /,
+      /The head of #7 moved, but its submission may still be in the queue: /,
+      11,
     ],
     ['of somebody else is not', [queued(head, -9)], undefined, 0, /expected 4f2a9c1, found bbbbbbb$/],
-  ])('a submission whose head moves during the wait %s', async (_, before, refusal, cancels, reason) => {
-    const setting = checkout(head)
-    const course = [...before, queued(head, 5), queued(other, 20)]
-    const { code, out, operations } = await runWithHistory(
-      `pr submit 7 --wait --match-head ${head} --json --interval 5s`,
-      {
-        pulls: { 7: course },
-        fault: (_, operation) => (operation === 'cancelPullRequest' ? refusal : undefined),
-        setting,
-      },
-    )
-    const sent = operations.filter(operation => operation === 'cancelPullRequest')
-    expect({ code, results: documentsIn(out), sent: sent.length }).toMatchObject({
-      code: 14,
-      results: [{ outcome: 'stale', submitted: true, reason: expect.stringMatching(reason) }],
-      sent: cancels,
-    })
-  })
+  ])(
+    'a submission whose head moves during the wait %s',
+    async (_, before, refusal, cancels, reason, exit = 14) => {
+      const setting = checkout(head)
+      const course = [...before, queued(head, 5), queued(other, 20)]
+      const { code, out, operations } = await runWithHistory(
+        `pr submit 7 --wait --match-head ${head} --json --interval 5s`,
+        {
+          pulls: { 7: course },
+          fault: (_, operation) => (operation === 'cancelPullRequest' ? refusal : undefined),
+          setting,
+        },
+      )
+      const sent = operations.filter(operation => operation === 'cancelPullRequest')
+      expect({ code, results: documentsIn(out), sent: sent.length }).toMatchObject({
+        code: exit,
+        results: [
+          {
+            outcome: exit === 14 ? 'stale' : 'error',
+            submitted: true,
+            reason: expect.stringMatching(reason),
+          },
+        ],
+        sent: cancels,
+      })
+    },
+  )
 })
 
 test('a pull request that is merged already is what --wait wants', async () => {
@@ -177,5 +187,108 @@ test('a pull request that is merged already is what --wait wants', async () => {
   expect({ code: late.code, results: documentsIn(late.out) }).toMatchObject({
     code: 0,
     results: [{ outcome: 'merged', submitted: false }],
+  })
+})
+
+describe('a submission that the service refuses because the pull request is in the queue already (409)', () => {
+  const queued: Course = [[-60, 'TESTING', { priorityName: 'medium', priorityValue: 100, noBatch: false }]]
+  const refuse = (_: number, operation: string) =>
+    operation === 'submitPullRequest' ? { status: 409, body: 'already queued' } : undefined
+  const run = (flags: string, course = queued) =>
+    runWithHistory(`pr submit 7 ${flags}`, { pulls: { 7: course }, fault: refuse })
+  const receipt = { operation: 'submitPullRequest', repo: 'github.com/acme/web', targetBranch: 'main', pr: 7 }
+
+  test.each(['', '--priority medium', '--priority 100', '--priority MEDIUM'])(
+    'as it was sent: %s',
+    async flags => {
+      const json = await run(`${flags} --json`)
+      expect({ code: json.code, receipts: documentsIn(json.out) }).toEqual({
+        code: 0,
+        receipts: [{ ...receipt, ok: true, delivery: 'confirmed-by-read', submitted: false }],
+      })
+      const row = await run(flags)
+      expect(row.out).toBe('7\ttrue\tconfirmed-by-read\t#7 was already queued.\n')
+    },
+  )
+
+  test.each([
+    ['--priority high', 'priority medium'],
+    ['--no-batch', 'batching'],
+  ])('with other values: %s', async (flags, values) => {
+    const { code, out, err } = await run(`${flags} --json`)
+    const message = `#7 is queued already with ${values}; the service refuses to change it.`
+    expect({ code, receipts: documentsIn(out) }).toEqual({
+      code: 6,
+      receipts: [{ ...receipt, ok: false, delivery: 'not-applied', submitted: false, exit: 6, message }],
+    })
+    expect(err).toContain('mergeq pr get 7')
+  })
+
+  test('that it is not in the queue, or that nothing is read back, leaves 6', async () => {
+    expect((await run('--json', [[-60, 'FAILED']])).code).toBe(6)
+    const once = await run('--retries 0 --json')
+    expect({ code: once.code, operations: once.operations }).toEqual({
+      code: 6,
+      operations: ['submitPullRequest'],
+    })
+  })
+
+  test('--wait goes on', async () => {
+    const course: Course = [...queued, [20, 'MERGED']]
+    const { code, out } = await run('--wait --json --interval 5s', course)
+    expect({ code, results: documentsIn(out) }).toMatchObject({
+      code: 0,
+      results: [{ outcome: 'merged', submitted: false }],
+    })
+  })
+})
+
+test('every receipt says whether the pull request was submitted; null if that is not known', async () => {
+  const submit = async (status?: number, read?: number) => {
+    const { out } = await runWithHistory('pr submit 7 --json', {
+      pulls: { 7: [] },
+      fault: (_, operation) => {
+        const failing = operation === 'submitPullRequest' ? status : read
+        return failing === undefined ? undefined : { status: failing }
+      },
+    })
+    return documentsIn(out).map(({ ok, delivery, submitted }) => ({ ok, delivery, submitted }))
+  }
+  expect(await submit()).toEqual([{ ok: true, delivery: 'confirmed', submitted: true }])
+  expect(await submit(400)).toEqual([{ ok: false, delivery: 'not-applied', submitted: false }])
+  expect(await submit(503, 503)).toEqual([{ ok: false, delivery: 'unknown', submitted: null }])
+})
+
+describe('`pr submit --wait` takes what a reading shows of its submission', () => {
+  test('a cancellation after it, whose response was lost: it was submitted', async () => {
+    const isLost = (second: number, isSubmission: boolean) =>
+      isSubmission || (second > 0 && second < 8) ? down : undefined
+    const { ended } = await submitAndWait(isLost, '2 CANCELLED', '--grace 5s')
+    expect(ended.slice(0, 3)).toEqual([10, 'cancelled', true])
+  })
+
+  test('a merge before it, which the reading before did not show', async () => {
+    let isSubmitted = false
+    const { code, out } = await runWithHistory('pr submit 7 --wait --json --grace 6s --interval 2s', {
+      pulls: { 7: [[-5, 'MERGED']] },
+      fault(_, operation) {
+        if (operation === 'submitPullRequest') isSubmitted = true
+        if (operation !== 'getSubmittedPullRequest' || isSubmitted) return undefined
+        return {
+          body: '{"id":"entry-7","state":"pending","stateChangedAt":"2026-01-05T11:59:00Z","prNumber":7}',
+        }
+      },
+    })
+    expect({ code, results: documentsIn(out) }).toMatchObject({ code: 0, results: [{ outcome: 'merged' }] })
+  })
+
+  test('an end that may be of it or older, for as long as nothing settles that: 11', async () => {
+    const undated = { stateChangedAt: 'unknown' }
+    const { ended } = await submitAndWait(
+      (second, isSubmission) => (isSubmission || (second > 0 && second < 60) ? down : undefined),
+      [[5, 'CANCELLED', undated]],
+      '--grace 5s',
+    )
+    expect(ended.slice(0, 3)).toEqual([11, 'error', null])
   })
 })
