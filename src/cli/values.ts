@@ -1,5 +1,5 @@
 import { type BodyOverride, type Operation, operationMethod, type Params } from '../api/operation.ts'
-import type { ParsedArgs } from '../config/settings.ts'
+import type { Config, ParsedArgs } from '../config/settings.ts'
 import type { Repository } from '../domain/values/repository.ts'
 import { pullRequestArguments, pullRequestNumber } from './common-inputs.ts'
 import { type Input, type InputContext, paramInput } from './inputs.ts'
@@ -12,12 +12,25 @@ export interface Target {
   readonly pr: number
 }
 
+/** A queue: the branch of a repository that it merges into. */
+export type Queue = Pick<Target, 'repo' | 'targetBranch'>
+
+/** Returns the queue that the settings name. */
+export const queueOfSettings = async (settings: Config): Promise<Queue> => ({
+  repo: await settings.require('repo'),
+  targetBranch: await settings.require('targetBranch'),
+})
+
+/** The queue of a command, which options and settings name. */
+export const queueInput: Input<Queue> = {
+  definitions: [],
+  isLast: true,
+  read: (_, { settings }) => queueOfSettings(settings),
+}
+
 /** Returns the pull request of arguments that name one, in the queue of the settings or of its address. */
 export async function targetOf(args: ParsedArgs, context: InputContext): Promise<Target> {
-  const settings = context.settings.withArgs(args)
-  const repo = await settings.require('repo')
-  const targetBranch = await settings.require('targetBranch')
-  return { repo, targetBranch, pr: pullRequestNumber(args) }
+  return { ...(await queueOfSettings(context.settings.withArgs(args))), pr: pullRequestNumber(args) }
 }
 
 /** The pull requests of a command, those that were typed or the current one; an address also names the repository. */

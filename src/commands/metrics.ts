@@ -205,8 +205,8 @@ async function printSamples(bytes: Uint8Array, { printer, host }: Cli): Promise<
 /** Reads each queue that the metrics name. Returns the text of their own metrics. */
 async function readQueueMetrics(bytes: Uint8Array, repo: Repository | undefined, cli: Cli) {
   const { results, failed } = await readQueues(await namedQueues(bytes, repo, cli), cli)
-  const readings = results.map(({ item: { request }, queue, now }) => {
-    const { repo, targetBranch: branch } = request.values
+  const readings = results.map(({ item, queue, now }) => {
+    const { repo, targetBranch: branch } = item.queue
     return { repo: `${repo.owner}/${repo.name}`, branch, queue, now }
   })
   return { bytes: new TextEncoder().encode(queueMetricsText(readings)), failed }

@@ -17,10 +17,8 @@ import { automaticDelay, backOff, giveUpLimit, limitsOfReading, poll, readingOf 
 
 /** Times are in milliseconds. */
 interface QueueWait {
-  readonly request: {
-    readonly values: { readonly repo: Repository; readonly targetBranch: string }
-    readonly overrides: readonly BodyOverride[]
-  }
+  readonly queue: { readonly repo: Repository; readonly targetBranch: string }
+  readonly overrides: readonly BodyOverride[]
   readonly until: QueueCondition
   readonly interval: number | 'auto'
   readonly giveUpAfter: number
@@ -41,15 +39,15 @@ interface QueueWaitObserver {
 
 /** Reads a queue until a wait is over. Throws only when a signal interrupts the command. */
 export async function waitForQueue(
-  { request, until, interval, giveUpAfter, time }: QueueWait,
+  { queue: place, overrides, until, interval, giveUpAfter, time }: QueueWait,
   client: ServiceClient,
   observer: QueueWaitObserver,
 ): Promise<WaitEnd & { readonly queue: JsonObject | undefined }> {
   const { host, logger } = client
   let last: QueueJudgement = { item: { unchanged: 0 } }
   const read = async (): Promise<JsonObject> => {
-    const options = { overrides: request.overrides, limits: limitsOfReading(time) }
-    const { response } = await callOperation(client, getQueue, request.values, options)
+    const options = { overrides, limits: limitsOfReading(time) }
+    const { response } = await callOperation(client, getQueue, place, options)
     return response.records[0] ?? {}
   }
   await poll<WaitingQueue, JsonObject, QueueJudgement>({

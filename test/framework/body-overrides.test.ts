@@ -31,7 +31,7 @@ describe('the body of `api` decides what is named', () => {
     ['updateQueue -F state=PAUSED -F targetBranch=prod', { ...at, targetBranch: 'prod' }],
     [
       `submitPullRequest -F pr.number=8 -F 'repo={"host":"h","owner":"o","name":"n"}'`,
-      { ...at, repo: 'h/o/n', pr: 8 },
+      { ...at, repo: 'h/o/n', pr: 8, submitted: null },
     ],
     [
       'setImpactedTargets -F pr.number=8 -F pr.sha=4f2a -F "impactedTargets=[1]"',

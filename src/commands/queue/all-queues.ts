@@ -5,15 +5,16 @@ import { read } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { printRequests } from '../../cli/dry-run.ts'
 import type { Input } from '../../cli/inputs.ts'
+import type { Queue } from '../../cli/values.ts'
 import type { QueueMetrics } from '../../domain/metrics/last-hour.ts'
 import { queueName, type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
 import { extendError, MergeqError, usageError } from '../../errors.ts'
-import { type Failed, forEachQueue, type QueueRequest, reportFailures } from './live-queue.ts'
+import { type Failed, forEachQueue, reportFailures } from './live-queue.ts'
 
-/** A queue that the metrics name, and the request that reads it. */
+/** A queue that the metrics name. */
 export interface NamedQueue {
   readonly name: string
-  readonly request: QueueRequest
+  readonly queue: Queue
   readonly metrics: QueueMetrics
 }
 
@@ -31,7 +32,7 @@ export async function namedQueues(
   const place = repo ?? (await settings.read('repo').catch(() => undefined))
   return queuesIn(bytes, place).map(({ values, metrics }) => ({
     name: queueName(values),
-    request: { operation: getQueue, values, overrides: [] },
+    queue: values,
     metrics,
   }))
 }
@@ -85,17 +86,12 @@ export const unlessSeveral = <T>(input: Input<T>): Input<T | undefined> => ({
 })
 
 /** Reads queues, with the time of each response by the service's clock. */
-export const readQueues = <T extends { readonly name: string; readonly request: QueueRequest }>(
+export const readQueues = <T extends { readonly name: string; readonly queue: Queue }>(
   queues: readonly T[],
   cli: Cli,
 ) =>
   forEachQueue(cli, queues, async item => {
-    const { response, date = cli.host.clock.now() } = await read(
-      cli,
-      item.request.operation,
-      item.request.values,
-      item.request,
-    )
+    const { response, date = cli.host.clock.now() } = await read(cli, getQueue, item.queue)
     return { item, queue: response.records[0] ?? {}, now: date }
   })
 

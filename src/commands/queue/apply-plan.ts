@@ -56,14 +56,14 @@ function missingError({ name, path }: Plan, missing: readonly Difference[]): Mer
  * Reads the live settings back until every change shows, at most three times. Returns the live settings and
  * the differences that are left. Throws an `unknown-outcome` error if the queue cannot be read.
  */
-async function readBack({ request, name, path }: Plan, wanted: JsonObject, includesState: boolean, cli: Cli) {
+async function readBack({ queue, name, path }: Plan, wanted: JsonObject, includesState: boolean, cli: Cli) {
   const { clock, interrupted } = cli.host
   let settings: JsonObject = {}
   let missing: readonly Difference[] = []
   for (const delay of cli.options.retries === 0 ? [0] : readBackDelays) {
     if (delay > 0) await clock.sleep(delay, interrupted)
     try {
-      settings = (await readLive(request, includesState, cli))?.settings ?? {}
+      settings = (await readLive(queue, includesState, cli))?.settings ?? {}
     } catch (error) {
       const { message, details } = failureOrThrow(error)
       throw new MergeqError(
@@ -88,7 +88,7 @@ interface Creation {
 
 /** Returns the command that finishes a creation: it applies the same files, and resumes the queue if it may be paused. */
 function finishCommand(
-  { request, content }: Plan,
+  { queue, content }: Plan,
   { isSet }: Creation,
   mayBePaused: boolean,
   cli: Cli,
@@ -100,7 +100,7 @@ function finishCommand(
   const apply = commandLine(['queue', 'apply', '-f', file, ...flags, ...set])
   // The file has the state that the queue gets.
   if (Object.hasOwn(content.settings, 'state')) return apply
-  const resume = commandLine(['queue', 'resume'], request.values)
+  const resume = commandLine(['queue', 'resume'], queue)
   return [...(isSet ? [] : [apply]), ...(mayBePaused ? [resume] : [])].join(' && ')
 }
 
@@ -126,8 +126,7 @@ function unfinishedError(plan: Plan, creation: Creation, failure: MergeqError, c
  * throwing them.
  */
 export async function applyPlan(plan: Plan, includesState: boolean, cli: Cli): Promise<ApplyResult> {
-  const { request, path, content, live } = plan
-  const { values } = request
+  const { queue: values, path, content, live } = plan
   const identity = { repo: repositoryName(values.repo), targetBranch: values.targetBranch, file: path }
   if (!hasDifferences(plan))
     return { record: { ...identity, ok: true, outcome: 'unchanged', digest: plan.digest } }

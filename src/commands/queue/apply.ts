@@ -64,11 +64,11 @@ async function applyPlans(
     if (failure !== undefined) throw failure
     if (cli.results !== 'screen' || plan.live === undefined) return
     const sent = Object.fromEntries(plan.differences.map(({ setting, file }) => [setting, file]))
-    await suggestUndo(plan.request.values, sent, plan.live.settings, cli)
+    await suggestUndo(plan.queue, sent, plan.live.settings, cli)
   }
   // The errors name the queue already.
   const { outcomes } = await each(cli, updateQueue, plans, work, {
-    resource: ({ request }) => request.values,
+    resource: ({ queue }) => queue,
     atOnce: 1,
     name: () => undefined,
     differInAccess: true,

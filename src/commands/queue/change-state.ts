@@ -1,16 +1,15 @@
 import { tryRead } from '../../api/extra-reads.ts'
+import type { BodyOverride } from '../../api/operation.ts'
 import * as operations from '../../api/operations/queues.ts'
-import type { ServiceRequest } from '../../api/resolve.ts'
 import { emptyDecoder } from '../../api/response.ts'
 import { forOne, forPerson, send, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
-import { requestOf } from '../../cli/requests.ts'
+import { type Queue, setOf } from '../../cli/values.ts'
 import { pluralize } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
 import { isUnderTest, stateOf, stateWords } from '../../domain/states.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
-import type { QueueParams } from './live-queue.ts'
 
 const { getQueue } = operations
 const { repo, targetBranch, state } = operations.updateQueue.params
@@ -27,8 +26,6 @@ const verbs = { RUNNING: 'Resumed', PAUSED: 'Paused', DRAINING: 'Draining' } as 
 export type SettableState = keyof typeof verbs
 
 export const isSettable = (state: string): state is SettableState => Object.hasOwn(verbs, state)
-
-export type StateRequest = ServiceRequest<QueueParams & { readonly state: SettableState }>
 
 /**
  * Returns what a change of the state means for the pull requests of the queue:
@@ -51,23 +48,26 @@ export function describeStateChange(state: SettableState, targetBranch: string, 
   return `${verbs[state]} ${targetBranch}: ${parts.join(', ') || 'no pull requests are queued'}.`
 }
 
-/** The request that sets a state, which is not typed. */
-export const stateRequest = (state: SettableState) =>
-  requestOf(setQueueState, { state: { definitions: [], read: () => state } })
+/** What `--set` adds to the request that sets a state, which the command says. */
+export const setOfState = setOf(setQueueState, { state: { definitions: [] } })
 
-/** Sends the request that sets a state, and says what changes. Returns the exit code. */
-export const changeState = (cli: Cli, request: StateRequest): Promise<number> =>
-  forOne(cli, request.operation, request.values, async () => {
-    const { state, repo, targetBranch } = request.values
+/** Sets the state of a queue, and says what changes. Returns the exit code. */
+export const changeState = (
+  cli: Cli,
+  queue: Queue,
+  state: SettableState,
+  set: readonly BodyOverride[],
+): Promise<number> =>
+  forOne(cli, setQueueState, queue, async () => {
     const before = await forPerson(
       cli,
-      async () => (await tryRead(cli.client(), getQueue, { repo, targetBranch }, { once: true })).record,
+      async () => (await tryRead(cli.client(), getQueue, queue, { once: true })).record,
     )
-    const sent = await send(cli, request.operation, request.values, request.overrides)
+    const sent = await send(cli, setQueueState, { ...queue, state }, set)
     return show(
       sent,
       before === undefined
-        ? `The queue for ${queueName({ repo, targetBranch })} is now ${stateWords(state)}.`
-        : describeStateChange(state, targetBranch, before),
+        ? `The queue for ${queueName(queue)} is now ${stateWords(state)}.`
+        : describeStateChange(state, queue.targetBranch, before),
     )
   })

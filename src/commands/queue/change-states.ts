@@ -1,3 +1,4 @@
+import type { BodyOverride } from '../../api/operation.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { read } from '../../cli/calls.ts'
@@ -6,46 +7,38 @@ import { canPrompt, confirm, promptError } from '../../cli/confirm.ts'
 import { withoutDryRun } from '../../cli/dry-run.ts'
 import { receiptRecord } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
+import { type Queue, queueInput } from '../../cli/values.ts'
 import { isSameState } from '../../domain/states.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { fileName } from '../../domain/values/types.ts'
 import { toMergeqError, usageError } from '../../errors.ts'
 import { allQueues, printAllRequest, unlessSeveral } from './all-queues.ts'
-import {
-  changeState,
-  type SettableState,
-  type StateRequest,
-  setQueueState,
-  stateRequest,
-} from './change-state.ts'
-import {
-  changeStates,
-  readState,
-  requestFor,
-  type StateChange,
-  type StateChangeResult,
-} from './state-changes.ts'
+import { changeState, type SettableState, setOfState, setQueueState } from './change-state.ts'
+import { changeStates, readState, type StateChange, type StateChangeResult } from './state-changes.ts'
 import { lockRecord, openRecord, readEarlierRecord, type StateRecord } from './state-record.ts'
 import { describeChanges, noteOfAll, recordAdvice, stateChangeRecord, verbs } from './state-words.ts'
 
 interface SeveralOptions {
   readonly record?: string | undefined
   readonly yes: boolean
+  /** What `--set` adds to the requests. */
+  readonly set: readonly BodyOverride[]
 }
 
 /** What pause, resume and drain have in common. */
-export const stateCommand = (state: SettableState) => ({
+export const stateCommand = {
   operation: setQueueState,
   alsoSends: [getQueue, getMergeQueueMetrics],
   exits: ['output'] as const,
   options: {
-    request: unlessSeveral(stateRequest(state)),
+    queue: unlessSeveral(queueInput),
     all: flag('Change every queue that the metrics name: of the organization, or of --repo'),
     record: option(
       fileName('file'),
       'Write the states before and after to this file, for queue resume --from (--all)',
     ),
     yes: flag('Skip the confirmation prompt (--all)', { short: 'y' }),
+    set: setOfState,
   },
   fields: (typed: ReadonlyMap<string, unknown>) =>
     typed.has('--all') || typed.has('--from') ? stateChangeRecord : receiptRecord,
@@ -54,22 +47,23 @@ export const stateCommand = (state: SettableState) => ({
     json: 'a receipt: {"operation","repo","targetBranch","pr","ok","delivery"}; with --all, a list of {"repo","targetBranch","ok","outcome","before","after"}',
     ndjson: 'the same, one per line',
   },
-})
+}
 
 interface StateOptions extends SeveralOptions {
-  readonly request: StateRequest | undefined
+  /** Undefined for all queues. */
+  readonly queue: Queue | undefined
 }
 
 /** Changes the state of a queue, or of all queues. Returns the exit code. */
 export function runStateCommand(
   cli: Cli,
   state: SettableState,
-  { request, ...options }: StateOptions,
+  { queue, ...options }: StateOptions,
 ): Promise<number> {
-  if (request === undefined) return changeAllStates(cli, state, options)
+  if (queue === undefined) return changeAllStates(cli, state, options)
   if (options.record !== undefined)
     throw usageError('--record requires --all.', 'Add --all, or omit --record.')
-  return changeState(cli, request)
+  return changeState(cli, queue, state, options.set)
 }
 
 /** Throws a usage error if nobody can be asked, and --yes does not answer. */
@@ -79,12 +73,12 @@ export function requireAnswer(yes: boolean, cli: Cli): void {
 
 /** Changes the state of every queue that the metrics name. Returns the exit code. */
 async function changeAllStates(cli: Cli, state: SettableState, options: SeveralOptions): Promise<number> {
-  const { record: path, yes } = options
+  const { record: path, yes, set } = options
   requireAnswer(yes, cli)
-  if (path === undefined || cli.options.dryRun) return changeAll(cli, state, yes, undefined)
+  if (path === undefined || cli.options.dryRun) return changeAll(cli, state, { yes, set }, undefined)
   const release = await lockRecord(path, cli)
   try {
-    return await changeAll(cli, state, yes, path)
+    return await changeAll(cli, state, { yes, set }, path)
   } finally {
     await release()
   }
@@ -93,7 +87,7 @@ async function changeAllStates(cli: Cli, state: SettableState, options: SeveralO
 async function changeAll(
   cli: Cli,
   state: SettableState,
-  yes: boolean,
+  { yes, set }: Omit<SeveralOptions, 'record'>,
   path: string | undefined,
 ): Promise<number> {
   const earlier = path === undefined ? [] : await readEarlierRecord(path, yes, cli)
@@ -107,38 +101,32 @@ async function changeAll(
   }
   if (cli.options.dryRun) return printAllRequest(cli)
   const { queues, limit } = await allQueues(cli)
-  const changes: FreezeOfQueue[] = []
-  for (const { name, request } of queues)
-    changes.push({ name, request: await requestFor(state, request.values, cli) })
-  const description = describeChanges(verbs[state], changes, noteOfAll)
+  const description = describeChanges(verbs[state], queues, noteOfAll)
   const statement = [description, ...limit, ...recordAdvice(state, path)]
   if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
   const record = path === undefined ? undefined : await openRecord(path, earlier, cli)
   await record?.save()
-  return changeStates(cli, changes, item => setState(item, record, cli), {
+  return changeStates(cli, queues, item => setState(item, { state, set }, record, cli), {
     limit,
     note: noteOfAll,
     record: path,
   })
 }
 
-interface FreezeOfQueue extends StateChange {
-  readonly request: StateRequest
-}
-
 /** Reads the state of a queue and, where it is another one, changes it. */
 async function setState(
-  item: FreezeOfQueue,
+  item: StateChange,
+  { state, set }: { readonly state: SettableState; readonly set: readonly BodyOverride[] },
   record: StateRecord | undefined,
   cli: Cli,
 ): Promise<StateChangeResult> {
-  const { repo, targetBranch, state } = item.request.values
+  const { repo, targetBranch } = item.queue
   const before = await readState(item, cli)
   const change = { repo: repositoryName(repo), targetBranch, before, after: state }
   await record?.add(change)
   if (isSameState(before, state)) return { outcome: 'unchanged', before, after: state }
   try {
-    await read(cli, setQueueState, item.request.values, item.request)
+    await read(cli, setQueueState, { repo, targetBranch, state }, { overrides: set })
   } catch (error) {
     if (toMergeqError(error).details.delivery !== 'unknown') await record?.remove(change)
     throw error

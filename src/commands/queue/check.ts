@@ -7,7 +7,8 @@ import { command } from '../../cli/command.ts'
 import { printRequests } from '../../cli/dry-run.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
-import { requestOf } from '../../cli/requests.ts'
+import type { Queue } from '../../cli/values.ts'
+import { queueInput, setOf } from '../../cli/values.ts'
 import { formatAge, pluralize } from '../../domain/format.ts'
 import { findQueue, type QueueMetrics, summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
@@ -18,7 +19,7 @@ import { extendError, MergeqError, usageError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { columns } from '../../output/view.ts'
 import { allQueues, printAllRequest, readQueues, unlessSeveral } from './all-queues.ts'
-import { type QueueParams, reportFailures } from './live-queue.ts'
+import { reportFailures } from './live-queue.ts'
 
 interface HealthCheck {
   readonly check: string
@@ -104,7 +105,7 @@ const checkQueue = (
 ]
 
 /** Reads the metrics of a queue; undefined if there are none. */
-async function readMetrics({ repo, targetBranch }: QueueParams, cli: Cli): Promise<QueueMetrics | undefined> {
+async function readMetrics({ repo, targetBranch }: Queue, cli: Cli): Promise<QueueMetrics | undefined> {
   const { response, failure } = await tryRead(cli.client(), getMergeQueueMetrics, { repo })
   if (failure !== undefined) await cli.logger.warn(`Failures were not checked: ${failure.message}`)
   return response && findQueue(summarizeMetrics(readSamplesIn(response.bytes)), repo, targetBranch)
@@ -121,7 +122,7 @@ async function reportLeftOut({ stalled, notPaused }: Conditions, cli: Cli): Prom
 
 const failedOf = (checks: readonly HealthCheck[]) => checks.filter(({ ok }) => !ok)
 
-const recordOf = ({ repo, targetBranch }: QueueParams, checks: readonly JsonObject[]) => ({
+const recordOf = ({ repo, targetBranch }: Queue, checks: readonly JsonObject[]) => ({
   ok: checks.every(({ ok }) => ok === true),
   repo: repositoryName(repo),
   targetBranch,
@@ -131,7 +132,7 @@ const recordOf = ({ repo, targetBranch }: QueueParams, checks: readonly JsonObje
 const withoutSummary = ({ check, ok, reason }: HealthCheck) => ({ check, ok, reason })
 
 /** The error of a queue that failed checks. */
-function checkError(values: QueueParams, failed: readonly HealthCheck[], cli: Cli): MergeqError {
+function checkError(values: Queue, failed: readonly HealthCheck[], cli: Cli): MergeqError {
   const reasons = failed.map(({ reason }) => reason).join('; ')
   const { commandLine } = cli.settings
   return new MergeqError('check-failed', `Queue check failed for ${queueName(values)}: ${reasons}.`, {
@@ -162,11 +163,11 @@ async function checkAll(conditions: Conditions, isUsual: boolean, cli: Cli): Pro
   const { queues, limit } = await allQueues(cli)
   for (const text of limit) await cli.logger.info(text)
   const { outcomes, failed: unread } = await readQueues(queues, cli)
-  const checked = outcomes.map(({ item: { metrics, request }, result, failure }) => {
+  const checked = outcomes.map(({ item: { metrics, queue: values }, result, failure }) => {
     const { queue = {}, now = 0 } = result ?? {}
     const checks = failure === undefined ? checkQueue(queue, now, conditions) : []
     if (failure === undefined && isUsual) checks.push(...checkFailures(metrics))
-    return { values: request.values, checks, failed: failedOf(checks), failure }
+    return { values, checks, failed: failedOf(checks), failure }
   })
   const rowsOf = (nameRepository: typeof repositoryName, describe: (check: HealthCheck) => string) =>
     checked.map(({ values: { repo, targetBranch }, failed, failure }) => ({
@@ -218,7 +219,7 @@ export const queueCheckCommand = command({
   },
   fields: typed => (typed.has('--all') ? queueCheckRecord : conditionRecord),
   options: {
-    request: unlessSeveral(requestOf(getQueue)),
+    queue: unlessSeveral(queueInput),
     maxDepth: option(integer(0), `Fail if more than <n> pull requests are queued; ${replacesUsual}`),
     stalled: option(
       duration,
@@ -226,6 +227,7 @@ export const queueCheckCommand = command({
     ),
     notPaused: flag(`Fail if the queue is paused; ${replacesUsual}`),
     all: flag('Check every queue that the metrics name: of the organization, or of --repo'),
+    set: setOf(getQueue),
   },
   examples: [
     'mergeq queue check',
@@ -233,16 +235,16 @@ export const queueCheckCommand = command({
     'mergeq queue check --max-depth 20 --json | jq .ok',
     'mergeq queue check --all',
   ],
-  async run({ request, maxDepth, stalled, notPaused }, cli) {
+  async run({ queue, maxDepth, stalled, notPaused, set }, cli) {
     if (stalled === 0) throw usageError('--stalled must be more than 0.', 'For example: --stalled 2h')
     const isUsual = maxDepth === undefined && stalled === undefined && !notPaused
     const conditions = isUsual ? usualConditions : { maxDepth, stalled, notPaused }
     if (!isUsual) await reportLeftOut(conditions, cli)
-    if (request === undefined && cli.options.dryRun) return printAllRequest(cli)
-    if (request === undefined) return checkAll(conditions, isUsual, cli)
-    const { values } = request
-    if (cli.options.dryRun) return printRequests(cli, request.operation, [request.values], request.overrides)
-    const { response, date } = await read(cli, request.operation, request.values, request)
+    if (queue === undefined && cli.options.dryRun) return printAllRequest(cli)
+    if (queue === undefined) return checkAll(conditions, isUsual, cli)
+    const values = queue
+    if (cli.options.dryRun) return printRequests(cli, getQueue, [values], set)
+    const { response, date } = await read(cli, getQueue, values, { overrides: set })
     const metrics = isUsual ? await readMetrics(values, cli) : undefined
     const checks = [
       ...checkQueue(response.records[0] ?? {}, date ?? cli.host.clock.now(), conditions),

@@ -8,15 +8,15 @@ import { canPrompt, confirm, listPullRequests } from '../../cli/confirm.ts'
 import { printRequests } from '../../cli/dry-run.ts'
 import { each } from '../../cli/each.ts'
 import { flag } from '../../cli/inputs.ts'
+import type { Queue } from '../../cli/values.ts'
 import { paramsOf, setOf, type Target } from '../../cli/values.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { type QueueEntry, queueEntries } from '../../domain/queue-entries.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { MergeqError, toMergeqError } from '../../errors.ts'
-import type { QueueParams } from './live-queue.ts'
 
 /** Reads which pull requests the queue lists. */
-async function readQueued(values: QueueParams, cli: Cli): Promise<readonly QueueEntry[]> {
+async function readQueued(values: Queue, cli: Cli): Promise<readonly QueueEntry[]> {
   const { response } = await read(cli, getQueue, values)
   return queueEntries(response.records[0] ?? null)
 }
@@ -40,7 +40,7 @@ async function cancel(target: Target, cli: Cli): Promise<CancelResult> {
  * Cancels all pull requests that the queue lists; one that left the queue meanwhile is not an error. Returns
  * the exit code.
  */
-async function cancelAll(values: QueueParams, cli: Cli): Promise<number> {
+async function cancelAll(values: Queue, cli: Cli): Promise<number> {
   const targets = (await readQueued(values, cli)).map(({ pr }) => ({ ...values, pr }))
   const { outcomes, report } = await each(cli, cancelPullRequest, targets, target => cancel(target, cli), {
     atOnce: 1,
@@ -57,7 +57,7 @@ async function cancelAll(values: QueueParams, cli: Cli): Promise<number> {
 }
 
 /** Explains why a queue could not be deleted: which pull requests it still lists, and what to do. */
-async function explainError(failure: MergeqError, values: QueueParams, cli: Cli): Promise<MergeqError> {
+async function explainError(failure: MergeqError, values: Queue, cli: Cli): Promise<MergeqError> {
   const { status, delivery } = failure.details
   // An unknown outcome is not a refusal, whatever status the last response had.
   if (delivery === 'unknown' || (status !== 400 && status !== 409)) return failure

@@ -6,6 +6,7 @@ import { command } from '../../cli/command.ts'
 import { printRequests } from '../../cli/dry-run.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { flag, option, type TypedInput } from '../../cli/inputs.ts'
+import type { Queue } from '../../cli/values.ts'
 import { differences, settingsDigest } from '../../domain/queue-file.ts'
 import { queueKey, queueName, repositoryName, shortRepositoryName } from '../../domain/values/repository.ts'
 import { branch } from '../../domain/values/types.ts'
@@ -14,7 +15,7 @@ import type { Json, JsonObject } from '../../json.ts'
 import { type Column, columns } from '../../output/view.ts'
 import { type NamedQueue, namedQueues } from './all-queues.ts'
 import { formatSetting, formatValue } from './format-setting.ts'
-import { type QueueRequest, reportFailures, requireLive } from './live-queue.ts'
+import { reportFailures, requireLive } from './live-queue.ts'
 import {
   combineDigests,
   createPlans,
@@ -28,8 +29,8 @@ import {
   fileInput,
   includeStateInput,
   type QueueFileItem,
+  queueOfFile,
   readItems,
-  requestOfFile,
   settingsOf,
 } from './queue-files.ts'
 
@@ -44,10 +45,7 @@ export const differenceRecord: RecordFields = {
   ),
 }
 
-const recordOfPlan = (
-  { request: { values } }: { readonly request: QueueRequest },
-  nameRepository = repositoryName,
-) => ({
+const recordOfPlan = ({ queue: values }: { readonly queue: Queue }, nameRepository = repositoryName) => ({
   repo: nameRepository(values.repo),
   targetBranch: values.targetBranch,
 })
@@ -127,11 +125,11 @@ async function undescribedQueues(
     repo: undefined,
     branch: undefined,
   })
-  const described = items.map(({ request }) => request.values)
+  const described = items.map(({ queue }) => queue)
   const repositories = described.map(({ repo }) => queueKey({ repo, targetBranch: '' }))
   const queues = await namedQueues(response.bytes, described[0]?.repo, cli)
   return queues.filter(
-    ({ request: { values } }) =>
+    ({ queue: values }) =>
       (allRepos || repositories.includes(queueKey({ ...values, targetBranch: '' }))) &&
       !described.some(each => queueKey(each) === queueKey(values)),
   )
@@ -143,19 +141,19 @@ async function compareBranches(
   { includeState, set }: FileOptions,
   cli: Cli,
 ): Promise<number> {
-  const request = await requestOfFile('', {}, [], cli)
-  const { repo, targetBranch } = request.values
-  if (cli.options.dryRun) return printRequests(cli, request.operation, [request.values], request.overrides)
-  const live = await requireLive(request, includeState, cli)
-  const other = await requireLive({ ...request, values: { repo, targetBranch: branch } }, includeState, cli)
+  const queue = await queueOfFile('', {}, cli)
+  const { repo, targetBranch } = queue
+  if (cli.options.dryRun) return printRequests(cli, getQueue, [queue])
+  const live = await requireLive(queue, includeState, cli)
+  const other = await requireLive({ repo, targetBranch: branch }, includeState, cli)
   const missing = Object.keys(live.settings).map(key => [key, null] as const)
   const settings = { ...Object.fromEntries(missing), ...other.settings, ...set }
   const plan: Plan = {
     path: branch,
-    name: queueName(request.values),
+    name: queueName(queue),
     content: { settings },
     sourceOf: () => branch,
-    request,
+    queue,
     live,
     digest: await settingsDigest(live.settings),
     differences: differences(live.settings, settings),
@@ -221,8 +219,7 @@ export const queueDiffCommand = command({
     if (file === undefined) return compareBranches(withBranch ?? '', { includeState, set }, cli)
     const items = await readItems(file, { includeState, set }, cli)
     const [first] = items
-    if (cli.options.dryRun && first !== undefined)
-      return printRequests(cli, getQueue, [first.request.values], first.request.overrides)
+    if (cli.options.dryRun && first !== undefined) return printRequests(cli, getQueue, [first.queue])
     const reading = await createPlans(items, includeState, cli)
     const undescribed = strict ? await undescribedQueues(items, allRepos, cli) : []
     const code = await printPlans(reading, cli, { undescribed })

@@ -2,7 +2,7 @@ import { command } from '../../cli/command.ts'
 import { runStateCommand, stateCommand } from './change-states.ts'
 
 export const queueDrainCommand = command({
-  ...stateCommand('DRAINING'),
+  ...stateCommand,
   name: 'queue drain',
   summary: 'Start no new tests; let running tests finish and merge what passes',
   examples: ['mergeq queue drain', 'mergeq queue drain --all --record states.json'],

@@ -7,7 +7,7 @@ import { command } from '../../cli/command.ts'
 import { canPrompt, confirm } from '../../cli/confirm.ts'
 import { printRequests } from '../../cli/dry-run.ts'
 import { flag, option } from '../../cli/inputs.ts'
-import { overridesOf } from '../../cli/requests.ts'
+import { type Queue, setOf } from '../../cli/values.ts'
 import { joinPath, parentDirectory } from '../../config/store.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { isSameSetting, type QueueFile, settingsDigest } from '../../domain/queue-file.ts'
@@ -25,8 +25,8 @@ import { type Json, stringifyJson } from '../../json.ts'
 import { rawText } from '../../output/view.ts'
 import { namedQueues, noQueueError } from './all-queues.ts'
 import { isDefaultsFile, readDefaults } from './defaults.ts'
-import { forEachQueue, type QueueRequest, reportFailures, requireLive } from './live-queue.ts'
-import { checkQueueOfFile, includeStateInput, requestOfFile, sameQueueError } from './queue-files.ts'
+import { forEachQueue, reportFailures, requireLive } from './live-queue.ts'
+import { checkQueueOfFile, includeStateInput, queueOfFile, sameQueueError } from './queue-files.ts'
 import {
   isJsonFileName,
   isQueueFileName,
@@ -78,7 +78,9 @@ async function readOldFile(file: string | undefined, cli: Cli): Promise<LoadedFi
 
 /** A queue, and where it is exported to. */
 interface Export {
-  readonly request: QueueRequest
+  readonly queue: Queue
+  /** What `--set` adds to the request. */
+  readonly overrides: readonly BodyOverride[]
   /** Undefined for standard output. */
   readonly file: string | undefined
   readonly old: LoadedFile | undefined
@@ -88,11 +90,15 @@ interface Export {
 }
 
 /** Exports a queue. Returns what to log. */
-async function exportQueue({ request, file, old, isJson, folder }: Export, includesState: boolean, cli: Cli) {
+async function exportQueue(
+  { queue, overrides, file, old, isJson, folder }: Export,
+  includesState: boolean,
+  cli: Cli,
+) {
   const { printer, host } = cli
-  const { repo, targetBranch } = request.values
-  const name = queueName(request.values)
-  const { settings: liveSettings, unsettable } = await requireLive(request, includesState, cli)
+  const { repo, targetBranch } = queue
+  const name = queueName(queue)
+  const { settings: liveSettings, unsettable } = await requireLive(queue, includesState, cli, overrides)
   const { settings: defaults, path: defaultsPath = '' } =
     file === undefined ? { settings: {} } : await readDefaults(file, folder ?? file, cli)
   const replaced = unsettable.find(key => Object.hasOwn(defaults, key) && !Object.hasOwn(liveSettings, key))
@@ -172,20 +178,20 @@ async function metricsParams({ settings }: Cli) {
 }
 
 /** Returns the queues that the metrics name, each with its file. */
-async function listExports(folder: string, overrides: readonly BodyOverride[], cli: Cli) {
+async function listExports(folder: string, cli: Cli) {
   const params = await metricsParams(cli)
   const { response } = await callOperation(cli.client(), getMergeQueueMetrics, params)
   const queues = await namedQueues(response.bytes, params.repo, cli)
   const described = await describedQueues(folder, cli)
-  return queues.map(({ name, request }) => {
-    const { repo, targetBranch } = request.values
-    const known = described.get(queueKey(request.values))
+  return queues.map(({ name, queue }) => {
+    const { repo, targetBranch } = queue
+    const known = described.get(queueKey(queue))
     // The file says the host of the repository, which the metrics do not; an option overrides it.
     const isKnown =
       known !== undefined && (params.repo === undefined || isSameRepository(params.repo, known.repo))
     if (isKnown) {
       const values = { repo: known.repo, targetBranch }
-      return { request: { ...request, values, overrides }, name, path: known.path }
+      return { queue: values, name, path: known.path }
     }
     // A directory that begins with a dot would be skipped.
     const directories = repo.owner.split('/').map(part => toFileName(part).replace(/^\./, '%2E'))
@@ -193,7 +199,7 @@ async function listExports(folder: string, overrides: readonly BodyOverride[], c
       (parent, part) => joinPath(parent, part, cli.host.runtime.platform),
       folder,
     )
-    return { request: { ...request, overrides }, name, path }
+    return { queue, name, path }
   })
 }
 
@@ -207,7 +213,7 @@ async function exportAll(
 ): Promise<number> {
   const { files } = cli.host
   if (cli.options.dryRun) return printRequests(cli, getMergeQueueMetrics, [await metricsParams(cli)])
-  const exports = await listExports(folder, overrides, cli)
+  const exports = await listExports(folder, cli)
   if (exports.length === 0) throw noQueueError()
   const exist = await Promise.all(exports.map(({ path }) => files.exists(path)))
   const existing = exist.filter(Boolean).length
@@ -217,12 +223,13 @@ async function exportAll(
     const question = `${problem} Update existing files?`
     await confirm({ question, expectedInput: 'y' }, cli)
   }
-  const { results, failed } = await forEachQueue(cli, exports, async ({ request, path }) => {
-    const { repo, targetBranch } = request.values
+  const { results, failed } = await forEachQueue(cli, exports, async ({ queue, path }) => {
+    const { repo, targetBranch } = queue
     const old = await readOldFile(path, cli)
     checkQueueOfFile(path, old?.content ?? {}, { repo: repositoryName(repo), targetBranch })
     await createDirectory(parentDirectory(path), cli)
-    return exportQueue({ request, file: path, old, isJson: isJsonFileName(path), folder }, includesState, cli)
+    const file = { file: path, old, isJson: isJsonFileName(path), folder }
+    return exportQueue({ queue, overrides, ...file }, includesState, cli)
   })
   for (const text of results.flatMap(({ warnings }) => warnings)) await cli.logger.warn(text)
   for (const text of results.flatMap(({ notes }) => notes)) await cli.logger.info(text)
@@ -244,7 +251,7 @@ export const queueExportCommand = command({
     all: flag('Export every queue that the metrics name to a file of its own'),
     yes: flag('Update existing files without a prompt (--all)', { short: 'y' }),
     includeState: includeStateInput,
-    set: overridesOf(getQueue),
+    set: setOf(getQueue),
   },
   examples: [
     'mergeq queue export > queue.yaml',
@@ -260,9 +267,10 @@ export const queueExportCommand = command({
     }
     const isJson = isJsonOutput(file, cli)
     const old = await readOldFile(file, cli)
-    const request = await requestOfFile(file ?? '', old?.content ?? {}, set, cli)
-    if (cli.options.dryRun) return printRequests(cli, request.operation, [request.values], request.overrides)
-    const { warnings, notes, digest } = await exportQueue({ request, file, old, isJson }, includeState, cli)
+    const queue = await queueOfFile(file ?? '', old?.content ?? {}, cli)
+    if (cli.options.dryRun) return printRequests(cli, getQueue, [queue], set)
+    const exported = { queue, overrides: set, file, old, isJson }
+    const { warnings, notes, digest } = await exportQueue(exported, includeState, cli)
     for (const text of warnings) await logger.warn(text)
     for (const text of notes) await logger.info(text)
     await logger.info(`The digest of the live settings is ${digest}.`)

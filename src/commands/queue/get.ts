@@ -1,4 +1,4 @@
-import type { Operation } from '../../api/operation.ts'
+import type { BodyOverride, Operation } from '../../api/operation.ts'
 import { entryRecord } from '../../api/operations/fields.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getQueue } from '../../api/operations/queues.ts'
@@ -7,14 +7,13 @@ import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { printRequests } from '../../cli/dry-run.ts'
 import { hasName, type RecordFields, serviceRecord } from '../../cli/fields.ts'
-import { requestOf } from '../../cli/requests.ts'
+import { paramsOf, type Queue, setOf } from '../../cli/values.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
 import { positionEntries } from '../../domain/queue-entries.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { getArray, isObject } from '../../json.ts'
 import { columns } from '../../output/view.ts'
-import type { QueueRequest } from './live-queue.ts'
 import { queueScreen, readUsualTime } from './screen.ts'
 
 const entryColumns = columns(
@@ -68,17 +67,20 @@ const getEntries: Operation<typeof getQueue.params> = {
  * Prints a queue: a screen on a terminal, with what the metrics say about its last hour, and a table
  * elsewhere. Returns the exit code.
  */
-export async function printQueue(queueRequest: QueueRequest, cli: Cli): Promise<number> {
+export async function printQueue(
+  place: Queue,
+  overrides: readonly BodyOverride[],
+  cli: Cli,
+): Promise<number> {
   const { args, host, logger, options, printer, results, settings } = cli
-  const { values } = queueRequest
   const hasEntries =
     selectableFields(args) === entryFields ||
     (options.format.prints === 'records' && options.fields.length === 0)
-  const request = { ...queueRequest, operation: hasEntries ? getEntries : getQueue }
-  if (options.dryRun) return printRequests(cli, request.operation, [request.values], request.overrides)
+  const operation = hasEntries ? getEntries : getQueue
+  if (options.dryRun) return printRequests(cli, operation, [place], overrides)
   const [sent, usual] = await Promise.all([
-    read(cli, request.operation, request.values, request),
-    results === 'screen' ? readUsualTime(cli.client(), values) : undefined,
+    read(cli, operation, place, { overrides }),
+    results === 'screen' ? readUsualTime(cli.client(), place) : undefined,
   ])
   const { records } = sent.response
   const queue = hasEntries ? { enqueuedPullRequests: records } : (records[0] ?? {})
@@ -88,7 +90,7 @@ export async function printQueue(queueRequest: QueueRequest, cli: Cli): Promise<
       rows: positionEntries(queue),
       screen: () =>
         queueScreen(queue, {
-          ...values,
+          ...place,
           usual,
           columns: host.out.columns,
           commandLine: settings.commandLine,
@@ -98,7 +100,7 @@ export async function printQueue(queueRequest: QueueRequest, cli: Cli): Promise<
   const { enqueuedPullRequests: listed, state } = records[0] ?? {}
   if (results === 'rows' && options.fields.length === 0 && Array.isArray(listed) && listed.length === 0)
     await logger.info(
-      `No pull requests are queued for ${queueName(values)}. The queue is ${state ?? 'in an unknown state'}.`,
+      `No pull requests are queued for ${queueName(place)}. The queue is ${state ?? 'in an unknown state'}.`,
     )
   return 0
 }
@@ -108,7 +110,7 @@ export const queueGetCommand = command({
   summary: 'Show a queue: its state and pull requests',
   operation: getQueue,
   alsoSends: [getMergeQueueMetrics],
-  options: { request: requestOf(getQueue) },
+  options: { ...paramsOf(getQueue), set: setOf(getQueue) },
   fields: selectableFields,
   examples: [
     'mergeq queue get',
@@ -116,5 +118,5 @@ export const queueGetCommand = command({
     'mergeq queue get --fields state,mode',
     'mergeq queue get --fields prNumber,state -o csv',
   ],
-  run: ({ request }, cli) => printQueue(request, cli),
+  run: ({ set, ...queue }, cli) => printQueue(queue, set, cli),
 })

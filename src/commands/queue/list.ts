@@ -7,7 +7,7 @@ import { repositoryOrAll } from '../../cli/common-inputs.ts'
 import { printRequests } from '../../cli/dry-run.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { flag } from '../../cli/inputs.ts'
-import { requestOf } from '../../cli/requests.ts'
+import { paramsOf } from '../../cli/values.ts'
 import { summarizeMetrics } from '../../domain/metrics/last-hour.ts'
 import { type Repository, shortRepositoryName } from '../../domain/values/repository.ts'
 import { columns } from '../../output/view.ts'
@@ -59,7 +59,8 @@ export const queueListCommand = command({
   alsoSends: [getMergeQueueMetrics, getQueue],
   exits: ['incomplete'],
   options: {
-    request: requestOf(getMergeQueueMetrics, { repo: repositoryOrAll(getMergeQueueMetrics.params.repo) }),
+    ...paramsOf(getMergeQueueMetrics),
+    repo: repositoryOrAll(getMergeQueueMetrics.params.repo),
     includeState: flag('Read each queue for its state and mode, which the metrics do not say'),
   },
   fields: typed => queueFields(typed.has('--include-state')),
@@ -74,10 +75,10 @@ export const queueListCommand = command({
     'mergeq queue list --include-state',
     "mergeq queue list --json | jq '.[] | select(.depth > 20)'",
   ],
-  async run({ request, includeState }, cli) {
-    if (cli.options.dryRun) return printRequests(cli, request.operation, [request.values], request.overrides)
-    const { response } = await read(cli, request.operation, request.values, request)
-    const { repo } = request.values
+  async run({ repo, branch, includeState }, cli) {
+    const values = { repo, branch }
+    if (cli.options.dryRun) return printRequests(cli, getMergeQueueMetrics, [values])
+    const { response } = await read(cli, getMergeQueueMetrics, values)
     const { records, failed } = includeState
       ? await readStates(response.bytes, repo, cli)
       : { records: summarizeMetrics(readSamplesIn(response.bytes)).queues.map(queueSummary), failed: [] }

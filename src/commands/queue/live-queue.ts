@@ -1,27 +1,24 @@
 import { readIfFound } from '../../api/call.ts'
-import type { ParamValues } from '../../api/operation.ts'
+import type { BodyOverride } from '../../api/operation.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import type { ServiceRequest } from '../../api/resolve.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { each, type Outcome } from '../../cli/each.ts'
 import { reportErrors } from '../../cli/report.ts'
+import type { Queue } from '../../cli/values.ts'
 import { type LiveSettings, liveSettings } from '../../domain/queue-file.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { MergeqError, mostSevere } from '../../errors.ts'
 
-export type QueueParams = ParamValues<typeof getQueue.params>
-
-export type QueueRequest = ServiceRequest<QueueParams>
-
 /** Reads the live settings of a queue. Throws a `not-found` error if the branch has no queue. */
 export async function requireLive(
-  request: QueueRequest,
+  queue: Queue,
   includesState: boolean,
   cli: Cli,
+  overrides: readonly BodyOverride[] = [],
 ): Promise<LiveSettings> {
-  const live = await readLive(request, includesState, cli)
+  const live = await readLive(queue, includesState, cli, overrides)
   if (live !== undefined) return live
-  throw new MergeqError('not-found', `The queue for ${queueName(request.values)} does not exist.`, {
+  throw new MergeqError('not-found', `The queue for ${queueName(queue)} does not exist.`, {
     hint: 'To use another queue, name it with --repo and --target-branch.',
     status: 404,
   })
@@ -29,12 +26,13 @@ export async function requireLive(
 
 /** Reads the live settings of a queue; undefined if the branch has no queue. */
 export async function readLive(
-  request: QueueRequest,
+  queue: Queue,
   includesState: boolean,
   cli: Cli,
+  overrides: readonly BodyOverride[] = [],
 ): Promise<LiveSettings | undefined> {
-  const queue = await readIfFound(cli.client(), getQueue, request.values, request)
-  return queue && liveSettings(queue, includesState)
+  const record = await readIfFound(cli.client(), getQueue, queue, { overrides })
+  return record && liveSettings(record, includesState)
 }
 
 export interface Failed {
@@ -51,14 +49,14 @@ interface QueueOutcomes<T, R> {
  * Works on several queues at a time; one that fails does not stop the others. Returns the results, and the errors with
  * their items, both in the order of the items. Throws if a signal arrived or there is no token.
  */
-export async function forEachQueue<T extends { readonly name: string; readonly request: QueueRequest }, R>(
+export async function forEachQueue<T extends { readonly name: string; readonly queue: Queue }, R>(
   cli: Cli,
   items: readonly T[],
   work: (item: T) => Promise<R>,
 ): Promise<QueueOutcomes<T, R>> {
   // A token may have access to some repositories only.
   const { outcomes } = await each(cli, getQueue, items, work, {
-    resource: ({ request }) => request.values,
+    resource: ({ queue }) => queue,
     name: ({ name }) => name,
     differInAccess: true,
   })

@@ -2,7 +2,7 @@ import { command } from '../../cli/command.ts'
 import { runStateCommand, stateCommand } from './change-states.ts'
 
 export const queuePauseCommand = command({
-  ...stateCommand('PAUSED'),
+  ...stateCommand,
   name: 'queue pause',
   summary: 'Pause testing and merging; let running tests finish',
   examples: ['mergeq queue pause', 'mergeq queue pause --all --record states.json'],

@@ -40,7 +40,7 @@ export async function createPlans(
   cli: Cli,
 ): Promise<PlanResults> {
   const { results, failed } = await forEachQueue(cli, items, async (item): Promise<Plan> => {
-    const live = await readLive(item.request, includesState, cli)
+    const live = await readLive(item.queue, includesState, cli)
     const liveValues = live?.settings ?? {}
     const unknown = unknownKey(item.content.settings, liveValues)
     if (unknown !== undefined) throw unknownSettingError(unknown, item, liveValues)

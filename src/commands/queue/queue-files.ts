@@ -1,11 +1,10 @@
 import type { Operation } from '../../api/operation.ts'
 import { type BodyOverride, checkOverrides } from '../../api/operation.ts'
-import { getQueue } from '../../api/operations/queues.ts'
-import { resolveRequest } from '../../api/resolve.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { expandFiles } from '../../cli/input-files.ts'
 import { flag, type Input, option, type TypedInput, typedInput } from '../../cli/inputs.ts'
-import { callerOf, overridesOf, setOption } from '../../cli/requests.ts'
+import { setOption } from '../../cli/requests.ts'
+import { type Queue, setOf } from '../../cli/values.ts'
 import { type QueueFile, readSetting } from '../../domain/queue-file.ts'
 import {
   isSameRepository,
@@ -18,7 +17,6 @@ import { type MergeqError, usageError, withName } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { isDefaultsFile, readDefaults } from './defaults.ts'
 import { formatValue } from './format-setting.ts'
-import type { QueueRequest } from './live-queue.ts'
 import { queueFileEndings, readQueueFile } from './read-queue-file.ts'
 
 export const includeStateInput = flag("Include the queue's state, which is ignored by default")
@@ -55,7 +53,7 @@ function readOverride({ path, value }: BodyOverride): readonly [string, Json] {
 
 /** The settings of `--set`, which replace those of the files. */
 export function settingsOf(operation: Operation): Input<JsonObject> {
-  const overrides = overridesOf(operation)
+  const overrides = setOf(operation)
   const summary = 'Replace a setting of the files, or add one; a value that is not JSON is text'
   return {
     definitions: overrides.definitions.map(each => ({ ...each, summary, value: 'setting=value' })),
@@ -76,7 +74,7 @@ export interface QueueFileItem {
   readonly content: QueueFile
   /** Returns where a setting of the content comes from: `--set`, the file, or its file of defaults. */
   sourceOf(setting: string): string
-  readonly request: QueueRequest
+  readonly queue: Queue
 }
 
 type QueueNames = Pick<QueueFile, 'repo' | 'targetBranch'>
@@ -98,24 +96,19 @@ export function checkQueueOfFile(
 }
 
 /**
- * Makes the request that reads the queue of a file: repository and target branch come from the file, else from the
- * settings. Throws a usage error if an option contradicts the file.
+ * Returns the queue of a file: repository and target branch come from the file, else from the settings. Throws a usage
+ * error if an option contradicts the file.
  */
-export function requestOfFile(
-  path: string,
-  file: QueueNames,
-  overrides: readonly BodyOverride[],
-  { args, settings }: Cli,
-): Promise<QueueRequest> {
+export async function queueOfFile(path: string, file: QueueNames, { args, settings }: Cli): Promise<Queue> {
   const { repo, targetBranch } = file
   checkQueueOfFile(path, file, {
     repo: args.get('--repo')?.at(-1),
     targetBranch: args.get('--target-branch')?.at(-1),
   })
-  const values = new Map<string, () => unknown>()
-  if (repo !== undefined) values.set('repo', () => parseRepository(repo))
-  if (targetBranch !== undefined) values.set('targetBranch', () => targetBranch)
-  return resolveRequest(getQueue, { values, overrides }, callerOf(settings))
+  return {
+    repo: repo === undefined ? await settings.require('repo') : parseRepository(repo),
+    targetBranch: targetBranch ?? (await settings.require('targetBranch')),
+  }
 }
 
 /** The options that say which settings of files count. */
@@ -147,12 +140,11 @@ export async function readItems(
       ...written,
       settings: includeState && state !== undefined ? { state, ...others } : others,
     }
-    const request = await requestOfFile(filePath, written, [], cli)
-    const { repo, targetBranch } = request.values
-    const name = queueName(request.values)
+    const queue = await queueOfFile(filePath, written, cli)
+    const name = queueName(queue)
     const duplicate = items.find(
-      ({ request: { values } }) =>
-        isSameRepository(values.repo, repo) && values.targetBranch === targetBranch,
+      other =>
+        isSameRepository(other.queue.repo, queue.repo) && other.queue.targetBranch === queue.targetBranch,
     )
     if (duplicate !== undefined) throw sameQueueError(duplicate.path, filePath, name)
     if (Object.hasOwn(written.settings, 'state') && !includeState)
@@ -163,7 +155,7 @@ export async function readItems(
     ]
     const sourceOf = (key: string) =>
       sources.find(({ settings }) => Object.hasOwn(settings, key))?.source ?? defaults.path ?? filePath
-    items.push({ path: filePath, name, content, sourceOf, request })
+    items.push({ path: filePath, name, content, sourceOf, queue })
   }
   return items
 }

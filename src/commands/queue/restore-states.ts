@@ -1,17 +1,16 @@
-import { getQueue } from '../../api/operations/queues.ts'
+import type { BodyOverride } from '../../api/operation.ts'
 import { read } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { confirm } from '../../cli/confirm.ts'
 import { isSameState, stateWords } from '../../domain/states.ts'
 import { parseRepository, queueName } from '../../domain/values/repository.ts'
 import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
-import { isSettable, type StateRequest } from './change-state.ts'
+import { isSettable, type SettableState, setQueueState } from './change-state.ts'
 import { requireAnswer } from './change-states.ts'
 import {
   changeStates,
   printReads,
   readState,
-  requestFor,
   type StateChange,
   type StateChangeResult,
 } from './state-changes.ts'
@@ -21,59 +20,69 @@ import { describeChanges } from './state-words.ts'
 /** The return of a queue to the state before a freeze. */
 interface Restoration extends StateChange {
   readonly row: RecordedChange
-  /** Undefined if the state before cannot be set. */
-  readonly change: StateRequest | undefined
+  /** The state to set; undefined if the state before cannot be set. */
+  readonly state: SettableState | undefined
+}
+
+interface RestoreOptions {
+  readonly yes: boolean
+  /** What `--set` adds to the requests. */
+  readonly set: readonly BodyOverride[]
 }
 
 /** Restores the states of a record. Returns the exit code. */
-export async function restoreStates(cli: Cli, path: string, yes: boolean): Promise<number> {
+export async function restoreStates(cli: Cli, path: string, { yes, set }: RestoreOptions): Promise<number> {
   for (const name of ['--all', '--repo', '--target-branch'])
     if (cli.args.has(name))
       throw usageError(`--from and ${name} cannot be used together.`, 'Use only one of them.')
   requireAnswer(yes, cli)
   const isFile = path !== '-' && (await cli.host.files.exists(path))
-  if (!isFile || cli.options.dryRun) return restoreRows(cli, path, yes, false)
+  if (!isFile || cli.options.dryRun) return restoreRows(cli, path, { yes, set }, false)
   const release = await lockRecord(path, cli).catch(async error => {
     const failure = toMergeqError(error)
     if (failure.kind !== 'output') throw failure
     await cli.logger.warn(`${failure.message} The states are restored all the same.`)
   })
   try {
-    return await restoreRows(cli, path, yes, release !== undefined)
+    return await restoreRows(cli, path, { yes, set }, release !== undefined)
   } finally {
     await release?.()
   }
 }
 
 /** @param isUpdated whether the file gets a note of each queue that is restored */
-async function restoreRows(cli: Cli, path: string, yes: boolean, isUpdated: boolean): Promise<number> {
+async function restoreRows(
+  cli: Cli,
+  path: string,
+  { yes, set }: RestoreOptions,
+  isUpdated: boolean,
+): Promise<number> {
   const rows = await readRecord(path, 'mergeq queue pause --all --record writes one.', cli)
   const restorations: Restoration[] = []
   for (const row of rows) {
-    const values = { repo: parseRepository(row.repo), targetBranch: row.targetBranch }
+    const queue = { repo: parseRepository(row.repo), targetBranch: row.targetBranch }
     // A queue that was switching modes runs when it has switched.
     const state = row.before === 'SWITCHING_MODES' ? 'RUNNING' : row.before
-    const change = isSettable(state) ? await requestFor(state, values, cli) : undefined
-    const request = change ?? { operation: getQueue, values, overrides: [] }
-    restorations.push({ name: queueName(values), request, change, row })
+    restorations.push({ name: queueName(queue), queue, state: isSettable(state) ? state : undefined, row })
   }
   const statement = describeChanges('restores the states of', restorations, '')
   if (cli.options.dryRun) return printReads(restorations, cli)
   if (!yes) await confirm({ statement, question: 'Continue?', expectedInput: 'y' }, cli)
   const record = isUpdated ? await openRecord(path, rows, cli) : undefined
-  return changeStates(cli, restorations, item => restoreState(item, record, cli))
+  return changeStates(cli, restorations, item => restoreState(item, record, set, cli))
 }
 
 /** Restores the state of a queue, unless somebody has changed it since. */
 async function restoreState(
   item: Restoration,
   record: StateRecord | undefined,
+  set: readonly BodyOverride[],
   cli: Cli,
 ): Promise<StateChangeResult> {
-  const { name, row, change } = item
+  const { name, queue, row, state } = item
   const before = await readState(item, cli)
-  const isDone = [row.before, change?.values.state].some(
-    state => state !== undefined && state !== '' && isSameState(before, state),
+  const isDone = [row.before, state].some(
+    wanted => wanted !== undefined && wanted !== '' && isSameState(before, wanted),
   )
   if (isDone) {
     await record?.restored(row)
@@ -85,14 +94,14 @@ async function restoreState(
   if (!isSameState(before, row.after))
     throw skipped(`is ${now}, not ${stateWords(row.after)} as in the record`)
   if (row.restored !== undefined) throw skipped(`is ${now} again since it was restored`)
-  if (change === undefined)
+  if (state === undefined)
     throw skipped(
       row.before === ''
         ? 'was in no known state before'
         : `was ${stateWords(row.before)} before, which cannot be set`,
     )
   await record?.check()
-  await read(cli, change.operation, change.values, change)
+  await read(cli, setQueueState, { ...queue, state }, { overrides: set })
   await record?.restored(row)
-  return { outcome: 'changed', before, after: change.values.state }
+  return { outcome: 'changed', before, after: state }
 }

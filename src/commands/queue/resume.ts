@@ -5,7 +5,7 @@ import { usageError } from '../../errors.ts'
 import { runStateCommand, stateCommand } from './change-states.ts'
 import { restoreStates } from './restore-states.ts'
 
-const { options, exits, ...shared } = stateCommand('RUNNING')
+const { options, exits, ...shared } = stateCommand
 
 export const queueResumeCommand = command({
   ...shared,
@@ -24,6 +24,6 @@ export const queueResumeCommand = command({
     if (from === undefined) return runStateCommand(cli, 'RUNNING', values)
     if (values.record !== undefined)
       throw usageError('--from and --record cannot be used together.', 'Use only one of them.')
-    return restoreStates(cli, from, values.yes)
+    return restoreStates(cli, from, values)
   },
 })

@@ -1,6 +1,7 @@
 import { tryRead } from '../../api/extra-reads.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
 import type { ServiceClient } from '../../api/service-client.ts'
+import type { Queue } from '../../cli/values.ts'
 import { formatEstimate, formatInteger } from '../../domain/format.ts'
 import { findQueue, summarizeMetrics, usualTimeInQueue } from '../../domain/metrics/last-hour.ts'
 import { positionEntries, queueEntries, testSlots } from '../../domain/queue-entries.ts'
@@ -11,7 +12,6 @@ import { shortRepositoryName } from '../../domain/values/repository.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { columns, pullRequestColumns, type Screen, withLinks } from '../../output/view.ts'
-import type { QueueParams } from './live-queue.ts'
 
 /**
  * Reads the usual time in a queue from the metrics of the last hour, with a single request of at most `timeLimit`
@@ -19,7 +19,7 @@ import type { QueueParams } from './live-queue.ts'
  */
 export async function readUsualTime(
   client: ServiceClient,
-  { repo, targetBranch }: QueueParams,
+  { repo, targetBranch }: Queue,
   timeLimit = 1_000,
 ): Promise<number | undefined> {
   const options = { once: true, quiet: true, limits: { timeout: () => timeLimit } }
@@ -33,7 +33,7 @@ export async function readUsualTime(
   }
 }
 
-interface QueueScreenOptions extends QueueParams {
+interface QueueScreenOptions extends Queue {
   readonly columns: number
   readonly usual: number | undefined
   readonly commandLine: CommandLine

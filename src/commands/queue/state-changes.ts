@@ -3,21 +3,19 @@ import { read } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { printRequests } from '../../cli/dry-run.ts'
 import { each } from '../../cli/each.ts'
-import { inputContext } from '../../cli/requests.ts'
+import type { Queue } from '../../cli/values.ts'
 import { joinList, pluralize } from '../../domain/format.ts'
 import { stateOf } from '../../domain/states.ts'
 import { repositoryName, shortRepositoryName } from '../../domain/values/repository.ts'
 import { extendError, toMergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { type SettableState, type StateRequest, setQueueState, stateRequest } from './change-state.ts'
-import type { QueueParams, QueueRequest } from './live-queue.ts'
+import { setQueueState } from './change-state.ts'
 import { stateChangeRecord, suggestReturn } from './state-words.ts'
 
 /** One of several queues whose state changes. */
 export interface StateChange {
   readonly name: string
-  /** The request of the change, or of the reading if there is no change. */
-  readonly request: StateRequest | QueueRequest
+  readonly queue: Queue
 }
 
 export interface StateChangeResult {
@@ -26,29 +24,17 @@ export interface StateChangeResult {
   readonly after: string
 }
 
-/** The request for one of several queues, as if it had been named. */
-export function requestFor(
-  state: SettableState,
-  { repo, targetBranch }: QueueParams,
-  cli: Cli,
-): Promise<StateRequest> {
-  const args = new Map(cli.args).set('--repo', [repositoryName(repo)]).set('--target-branch', [targetBranch])
-  return stateRequest(state).read(args, { ...inputContext(cli), settings: cli.settings.withArgs(args) })
-}
-
-const queueOf = ({ repo, targetBranch }: QueueParams): QueueParams => ({ repo, targetBranch })
-
 /** Prints the requests that read the queues first, for a dry run. Returns exit code 0. */
 export const printReads = (changes: readonly StateChange[], cli: Cli): Promise<number> =>
   printRequests(
     cli,
     getQueue,
-    changes.map(({ request }) => queueOf(request.values)),
+    changes.map(({ queue }) => queue),
   )
 
 /** Reads the state of a queue; empty if the service says none. */
-export async function readState({ request }: StateChange, cli: Cli): Promise<string> {
-  const { response } = await read(cli, getQueue, queueOf(request.values))
+export async function readState({ queue }: StateChange, cli: Cli): Promise<string> {
+  const { response } = await read(cli, getQueue, queue)
   return stateOf(response.records[0])
 }
 
@@ -76,14 +62,14 @@ export async function changeStates<T extends StateChange>(
       throw isShown ? extendError(failure, { isShown }) : failure
     })
   const { outcomes, report } = await each(cli, setQueueState, changes, work, {
-    resource: ({ request }) => request.values,
+    resource: ({ queue }) => queue,
     name: ({ name }) => name,
     // A token may have access to some repositories only.
     differInAccess: true,
   })
   const recordsWith = (nameRepository: typeof repositoryName): readonly JsonObject[] =>
     outcomes.map(({ item, result, failure }) => {
-      const { repo, targetBranch } = item.request.values
+      const { repo, targetBranch } = item.queue
       const place = { repo: nameRepository(repo), targetBranch }
       if (result !== undefined) return { ...place, ok: true, ...result }
       const { exit = 1, message = '', kind } = failure ?? {}

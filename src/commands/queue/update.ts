@@ -10,6 +10,7 @@ import { withoutDryRun } from '../../cli/dry-run.ts'
 import { receiptRecord } from '../../cli/fields.ts'
 import { kebabCase, typedName } from '../../cli/inputs.ts'
 import { callerOf } from '../../cli/requests.ts'
+import type { Queue } from '../../cli/values.ts'
 import { paramsOf, setOf } from '../../cli/values.ts'
 import { isEmpty, isOnlyRead } from '../../domain/queue-file.ts'
 import { queueSettings } from '../../domain/queue-settings.ts'
@@ -19,7 +20,6 @@ import { queueName } from '../../domain/values/repository.ts'
 import { type Json, type JsonObject, stringifyJson } from '../../json.ts'
 import { columns, keyValueTable, type Result } from '../../output/view.ts'
 import { formatSetting } from './format-setting.ts'
-import type { QueueParams } from './live-queue.ts'
 
 type Settings = Readonly<Record<string, Json | undefined>>
 
@@ -98,11 +98,11 @@ export const queueUpdateCommand = command({
   },
 })
 
-const readBefore = async (values: QueueParams, cli: Cli): Promise<JsonObject | undefined> =>
+const readBefore = async (values: Queue, cli: Cli): Promise<JsonObject | undefined> =>
   (await tryRead(cli.client(), getQueue, values, { once: true })).record
 
 /** Says what a dry run would change, if the queue can be read. */
-async function showChanges(queue: QueueParams, settings: Settings, cli: Cli): Promise<void> {
+async function showChanges(queue: Queue, settings: Settings, cli: Cli): Promise<void> {
   const before = await readBefore(queue, cli).catch(() => undefined)
   cli.host.interrupted.throwIfAborted()
   if (before === undefined) return
@@ -115,7 +115,7 @@ async function showChanges(queue: QueueParams, settings: Settings, cli: Cli): Pr
  * these can be set.
  */
 export async function suggestUndo(
-  queue: QueueParams,
+  queue: Queue,
   sent: Settings,
   before: JsonObject,
   { logger, settings }: Cli,
@@ -135,7 +135,7 @@ export async function suggestUndo(
 
 /** Shows what changed or, where the settings from before are not known, the settings that the service returned. */
 function showUpdate(
-  { repo, targetBranch }: QueueParams,
+  { repo, targetBranch }: Queue,
   sentSettings: Settings,
   before: JsonObject | undefined,
   sent: Sent,

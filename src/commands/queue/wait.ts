@@ -5,7 +5,7 @@ import { drawsResults } from '../../cli/context.ts'
 import { printRequests } from '../../cli/dry-run.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { option } from '../../cli/inputs.ts'
-import { requestOf } from '../../cli/requests.ts'
+import { paramsOf, setOf } from '../../cli/values.ts'
 import { formatDuration } from '../../domain/format.ts'
 import { queueSummary, testSlots } from '../../domain/queue-entries.ts'
 import { queueConditions } from '../../domain/queue-wait.ts'
@@ -37,7 +37,7 @@ const summaryOf = (queue: JsonObject | undefined): string =>
   queue === undefined ? 'not read yet' : queueSummary(queue)
 
 const queueWaitInputs = {
-  request: requestOf(getQueue),
+  ...paramsOf(getQueue),
   until: option(
     choice(queueConditions, 'condition'),
     'idle: nothing is tested or about to merge; empty: no pull request is listed',
@@ -46,6 +46,7 @@ const queueWaitInputs = {
   interval: waitInputs.interval,
   giveUpAfter: waitInputs.giveUpAfter,
   noBell: waitInputs.noBell,
+  set: setOf(getQueue),
 }
 
 export const queueWaitCommand = command({
@@ -62,9 +63,9 @@ export const queueWaitCommand = command({
   },
   fields: resultRecord,
   examples: ['mergeq queue wait --timeout 30m', 'mergeq queue wait --until empty --json'],
-  async run({ request, until, interval, giveUpAfter }, cli) {
-    if (cli.options.dryRun) return printRequests(cli, request.operation, [request.values], request.overrides)
-    const { values } = request
+  async run({ repo, targetBranch, until, interval, giveUpAfter, set }, cli) {
+    const values = { repo, targetBranch }
+    if (cli.options.dryRun) return printRequests(cli, getQueue, [values], set)
     const { logger } = cli
     const client = cli.client()
     const time = timeOfWait(cli)
@@ -75,7 +76,7 @@ export const queueWaitCommand = command({
     const describe = (queue: JsonObject | undefined) =>
       `The queue for ${queueName(values)}: ${summaryOf(queue)}.`
     const { outcome, queue, failure } = await waitForQueue(
-      { request, until, interval, giveUpAfter, time },
+      { queue: values, overrides: set, until, interval, giveUpAfter, time },
       client,
       {
         async reportChange(queue, isEnd) {
@@ -128,7 +129,7 @@ export const queueWaitCommand = command({
       columns: resultRecord.columns,
       screen: () => ({ heading: lines() }),
     })
-    if (failure !== undefined) throw await explainNotFound(cli, request.operation, request.values, failure)
+    if (failure !== undefined) throw await explainNotFound(cli, getQueue, values, failure)
     return exit
   },
 })

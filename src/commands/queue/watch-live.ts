@@ -1,5 +1,6 @@
 import type { Cli } from '../../cli/cli.ts'
 import { canPrompt } from '../../cli/confirm.ts'
+import type { Queue } from '../../cli/values.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import { elapsedSince, formatAge, formatAgo } from '../../domain/format.ts'
 import type { QueueChange } from '../../domain/queue-changes.ts'
@@ -16,7 +17,6 @@ import {
   styled,
   wordsSpan,
 } from '../../output/styled-text.ts'
-import type { QueueParams } from './live-queue.ts'
 import { queueScreen } from './screen.ts'
 
 export interface QueueUpdate {
@@ -59,7 +59,7 @@ export function addDepartures(
 }
 
 /** Returns what is said of a pull request that left: `✗ #4 failed 2m ago`. */
-function departureText({ pr, state, at }: Departed, { repo }: QueueParams, now: number): readonly Span[] {
+function departureText({ pr, state, at }: Departed, { repo }: Queue, now: number): readonly Span[] {
   const number = linkSpan(`#${pr}`, urlOfPullRequest(repo, pr))
   const age = { text: ` ${formatAgo(now - at)}` }
   if (state === null) return [number, { text: ' left' }, age]
@@ -70,7 +70,7 @@ function departureText({ pr, state, at }: Departed, { repo }: QueueParams, now: 
 /** Returns the lines of what left the queue, newest first, as many as fit; then how many do not. */
 export function departureLines(
   departures: readonly Departed[],
-  queue: QueueParams,
+  queue: Queue,
   now: number,
   { columns, rows }: { readonly columns: number; readonly rows: number },
 ): readonly StyledLine[] {
@@ -128,7 +128,7 @@ const maxSilence = 3_000
  * readings, in milliseconds.
  */
 export async function watchLive(
-  watched: QueueParams,
+  watched: Queue,
   interval: number,
   watch: (view: WatchView) => Promise<void>,
   cli: Cli,

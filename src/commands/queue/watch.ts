@@ -1,5 +1,6 @@
 import { callOperation } from '../../api/call.ts'
 import { withTimeline } from '../../api/extra-reads.ts'
+import type { BodyOverride } from '../../api/operation.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
@@ -10,7 +11,8 @@ import { command } from '../../cli/command.ts'
 import { printRequests } from '../../cli/dry-run.ts'
 import { combineFields, type RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
-import { requestOf } from '../../cli/requests.ts'
+import type { Queue } from '../../cli/values.ts'
+import { paramsOf, setOf } from '../../cli/values.ts'
 import { describeDeparture } from '../../domain/departure.ts'
 import { joinTruncated } from '../../domain/format.ts'
 import { mapConcurrent, maxConcurrent } from '../../domain/map-concurrent.ts'
@@ -35,18 +37,13 @@ import { columns, singleRecord } from '../../output/view.ts'
 import { backOff, giveUpLimit, poll, readingOf } from '../../wait/poll.ts'
 import { waitInputs } from '../pr/wait-options.ts'
 import { printQueue, queueFields } from './get.ts'
-import type { QueueParams, QueueRequest } from './live-queue.ts'
 import { readUsualTime } from './screen.ts'
 import { isLive, type QueueUpdate, type WatchView, watchLive } from './watch-live.ts'
 
 type QueueReader = (client: ServiceClient, limits?: RequestLimits) => Promise<QueueUpdate>
 
 /** Reads how a pull request left the queue. Its new state is unknown if its record cannot be read. */
-async function readDeparture(
-  entry: QueueEntry,
-  queue: QueueParams,
-  client: ServiceClient,
-): Promise<QueueChange> {
+async function readDeparture(entry: QueueEntry, queue: Queue, client: ServiceClient): Promise<QueueChange> {
   const { clock } = client.host
   const params = { ...queue, pr: entry.pr }
   try {
@@ -62,7 +59,7 @@ async function readDeparture(
 }
 
 /** Creates a function that reads the queue and compares it with the previous reading. */
-function createQueueReader({ values, overrides }: QueueRequest): QueueReader {
+function createQueueReader(values: Queue, overrides: readonly BodyOverride[]): QueueReader {
   let before: QueueSnapshot | undefined
   /** The states of pull requests that the queue does not list, and that may return. */
   const unlistedStates = new Map<number, string>()
@@ -90,7 +87,7 @@ function createQueueReader({ values, overrides }: QueueRequest): QueueReader {
 const maxUsualTimeAge = 30_000
 
 /** Returns a reader that also reads the usual time in the queue, at the same time and not each time. */
-function withUsualTime(readQueue: QueueReader, values: QueueParams): QueueReader {
+function withUsualTime(readQueue: QueueReader, values: Queue): QueueReader {
   let usual: ReturnType<typeof readUsualTime> | undefined
   let readAt = Number.NEGATIVE_INFINITY
   return async (client, limits) => {
@@ -162,7 +159,7 @@ const changeRecord: RecordFields = {
 }
 
 /** Creates the view for pipes, CI jobs and every format except the table: it prints each change. */
-function createStreamView({ repo, targetBranch }: QueueParams, cli: Cli): WatchView {
+function createStreamView({ repo, targetBranch }: Queue, cli: Cli): WatchView {
   const { printer, logger, host } = cli
   const printChange = (change: QueueChange) => {
     const record = { type: 'change', ...change }
@@ -199,11 +196,12 @@ export const queueWatchCommand = command({
   summary: 'Watch a queue and show every change',
   alsoSends: [getQueue, getSubmittedPullRequest, getMergeQueueMetrics],
   options: {
-    request: requestOf(getQueue),
+    ...paramsOf(getQueue),
     once: flag('Print the queue once and exit'),
     interval: option(interval, 'Time between polls', { default: '10s' }),
     duration: option(duration, 'Stop after this long and exit 0', { option: 'for' }),
     giveUpAfter: waitInputs.giveUpAfter,
+    set: setOf(getQueue),
   },
   fields: combineFields(changeRecord, { ...queueFields, columns: [] }),
   prints: {
@@ -217,25 +215,25 @@ export const queueWatchCommand = command({
     'mergeq queue watch --once',
     'mergeq queue watch -o ndjson --for 1h | jq -r \'select(.to == "FAILED") | .pr\'',
   ],
-  async run({ request, once, interval, duration, giveUpAfter }, cli) {
+  async run({ repo, targetBranch, once, interval, duration, giveUpAfter, set }, cli) {
     if (once && duration !== undefined)
       throw usageError('--once and --for cannot be used together.', 'Use only one of them.')
     const { host, options } = cli
-    if (once && options.format.prints !== 'records') return printQueue(request, cli)
+    const values = { repo, targetBranch }
+    if (once && options.format.prints !== 'records') return printQueue(values, set, cli)
     if (options.format.prints === 'document')
       throw usageError(
         '`mergeq queue watch` cannot print JSON, because its output is a stream.',
         'Use -o ndjson for the changes, or --once for the current queue.',
       )
-    if (options.dryRun) return printRequests(cli, request.operation, [request.values], request.overrides)
-    const { values } = request
+    if (options.dryRun) return printRequests(cli, getQueue, [values], set)
     const limit = startWaitTime(duration ?? Number.POSITIVE_INFINITY, host.clock)
     const live = isLive(cli)
-    const readQueue = createQueueReader(request)
+    const readQueue = createQueueReader(values, set)
     const reader = live ? withUsualTime(readQueue, values) : readQueue
     const read: QueueReader = (client, limits) =>
       reader(client, limits).catch(async error => {
-        throw await explainNotFound(cli, request.operation, request.values, toMergeqError(error))
+        throw await explainNotFound(cli, getQueue, values, toMergeqError(error))
       })
     if (once) {
       await createStreamView(values, cli).show(await read(cli.client()))
