@@ -197,7 +197,7 @@ function advance(queue: Queue, number: number): void {
 
 function fail(queue: Queue, number: number): void {
   const tested = queue.batches.flatMap(({ members }) => members).filter(member => member.number === number)
-  removeFromBatches(queue, tested, 'FAILED', 'its tests failed')
+  removeFromBatches(queue, tested, 'FAILED', { reason: 'test_run_required_status_failed' })
 }
 
 /** In this order no pull request keeps one behind it from its state. */
@@ -221,8 +221,7 @@ function placePulls(queue: Queue, pulls: readonly (readonly [number: number, pul
     if (state === 'TESTS_PASSED' || state === 'MERGED') advance(queue, number)
     if (state === 'MERGED') advance(queue, number)
     const batch = queue.batches.find(({ members }) => members.some(member => member.number === number))
-    if (state === 'PENDING_FAILURE' && batch !== undefined)
-      enterPhase(queue, batch, state, 'its tests failed')
+    if (state === 'PENDING_FAILURE' && batch !== undefined) enterPhase(queue, batch, state)
   }
 }
 

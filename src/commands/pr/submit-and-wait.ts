@@ -172,8 +172,8 @@ async function whySubmitAgain(
   if (resubmit === 'any' && attempt.lastEnd?.outcome === 'failed') return 'It failed.'
   const { explain } = await import('../../api/explain.ts')
   const commands = nextCommands(cli.settings, request.values)
-  const { submitAgain } = await explain(request, wait.client, commands)
-  return submitAgain.safe === true && !submitAgain.needsChange ? submitAgain.why : undefined
+  const { submitAgain, reason } = await explain(request, wait.client, commands)
+  return submitAgain.safe === true && !submitAgain.needsChange ? (reason ?? submitAgain.why) : undefined
 }
 
 /** Returns the head of a pull request if it is not the expected commit, or not that of the attempt before. */

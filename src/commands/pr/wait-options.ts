@@ -2,6 +2,7 @@ import type { Cli } from '../../cli/cli.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { flag, type OptionValues, option } from '../../cli/inputs.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
+import { serviceWordNames } from '../../domain/reasons.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
 import { type RequestedPullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { repositoryKey } from '../../domain/values/repository.ts'
@@ -50,6 +51,7 @@ export async function ringBell(time: WaitTime, { args, host, messages }: Cli): P
 export const waitRecord: RecordFields = {
   names: [
     ...['type', 'pr', 'repo', 'title', 'url', 'outcome', 'state', 'reason', 'failingChecks'],
+    ...serviceWordNames,
     ...['elapsedSeconds', 'exit'],
     ...['from', 'to', 'at', 'position'],
   ],

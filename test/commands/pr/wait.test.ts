@@ -592,6 +592,11 @@ describe('the failing checks of a wait', () => {
       state: 'FAILED',
       reason: '#7 has already failed',
       failingChecks: names.map(name => ({ name, url: `${url}#${name}`, conclusion: 'FAILURE' })),
+      serviceReason: null,
+      by: 'author',
+      actor: null,
+      again: 'after-change',
+      mayBeMerged: false,
       elapsedSeconds: 0,
       exit: 3,
     })
