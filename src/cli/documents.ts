@@ -70,6 +70,7 @@ const waitResult = (more: RecordType['fields'] = {}) =>
     {
       repo: text,
       ...wordsOfResult,
+      stacked: flag,
       failingChecks: list(record({ name: text, url: textOrNull, conclusion: text })),
       ...more,
     },

@@ -268,6 +268,8 @@ export interface WaitResult {
   readonly again?: Explanation['again']
   /** Whether it may have merged all the same. */
   readonly mayBeMerged?: boolean
+  /** Only true: the pull requests below it in its stack are tested and merged with it. */
+  readonly stacked?: true
   /** How long the wait lasted, in seconds. */
   readonly elapsedSeconds: number
   /** The exit code of the command line: 0 if the pull request reached the state. */

@@ -1,5 +1,6 @@
 import { withTimeline } from '../api/extra-reads.ts'
 import { readTestRun } from '../api/test-run-reads.ts'
+import { isStacked } from '../domain/explain/readiness.ts'
 import { formatDuration } from '../domain/format.ts'
 import { explainState, isFailureOfTestRun, type ServiceWords } from '../domain/reasons.ts'
 import {
@@ -57,7 +58,7 @@ export async function createResult(
   readsFailingChecks = true,
 ): Promise<WaitResult> {
   const { client, options, time } = wait
-  const { pr, repo } = target.request.values
+  const { pr, repo, targetBranch } = target.request.values
   const { outcome, failure } = end
   const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
   const elapsed = time.elapsed()
@@ -87,6 +88,7 @@ export async function createResult(
       failingChecks: failingChecks.map(({ name, url = null, conclusion }) => ({ name, url, conclusion })),
     }),
     ...(isOver && words),
+    ...(isStacked(target.record, targetBranch) && { stacked: true }),
     ...(target.attempt && { submitted: target.attempt.submitted }),
     ...(target.attempt && options.attempts !== undefined && { attempts: target.attempt.number }),
     elapsedSeconds: Math.floor(elapsed / 1_000),

@@ -161,6 +161,13 @@ const others = [
     'a default that was used once proves nothing',
     explain(record('PENDING', { priorityValue: 10, usedDefaultPriorityName: 'medium' })),
   ],
+  [
+    'not ready for too long, without targets',
+    explain({
+      ...ended('CANCELLED', { reason: 'not_ready_timeout_expired' }),
+      readiness: { doesBaseBranchMatch: true, requiresImpactedTargets: true, hasImpactedTargets: false },
+    }),
+  ],
 ] as const
 
 test('`pr explain` says of each word of the service what it means, whose it is and what to do', async () => {

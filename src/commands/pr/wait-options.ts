@@ -52,6 +52,7 @@ export const waitRecord: RecordFields = {
   names: [
     ...['type', 'pr', 'repo', 'title', 'url', 'outcome', 'state', 'reason', 'failingChecks'],
     ...serviceWordNames,
+    'stacked',
     ...['elapsedSeconds', 'exit'],
     ...['from', 'to', 'at', 'position'],
   ],

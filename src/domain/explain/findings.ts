@@ -67,8 +67,11 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
       const failing = checks.filter(({ code }) => isOwn && code === 'failing-checks')
       return [first, ...failing, ...hostReasons, ...submitterFindings(facts)]
     }
-    case 'CANCELLED':
-      return [first, ...hostReasons, ...submitterFindings(facts)]
+    case 'CANCELLED': {
+      const { serviceReason } = explainState(facts.record).words
+      const unmet = serviceReason === 'not_ready_timeout_expired' ? readiness : []
+      return [first, ...unmet, ...hostReasons, ...submitterFindings(facts)]
+    }
     case 'MERGED':
       return [first, ...submitterFindings(facts)]
     case '': {

@@ -19,6 +19,7 @@ describe('`pr land` in the scenarios of the sandbox', () => {
     ['paused', '9 --fail-on-paused', 1, 'pending', 8],
     ['outage', '9', 1, 'merged', 0],
     ['slow', '9', 1, 'merged', 0],
+    ['host-trouble', '9', 2, 'merged', 0],
   ])('%s: pr land %s', async (scenario, words, attempts, outcome, exit) => {
     for (const dialect of ['document', 'hosted'] as const) {
       const story = await openStory({ scenario, dialect })

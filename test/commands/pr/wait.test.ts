@@ -668,3 +668,49 @@ describe('a wait on a terminal', () => {
     expect(late.out).toBe('✓ #7 merged after 2s\n')
   })
 })
+
+describe('why a pull request left', () => {
+  const timeline = (state: string, reason: string) => [
+    { state, [state === 'FAILED' ? 'failure' : 'cancellation']: { reason } },
+    { state: 'not_ready', notReady: { reason: 'api_requested' } },
+  ]
+
+  test('is in its result in the words of the service, and its test run is not blamed for it', async () => {
+    const { out, operations } = await runWithHistory('pr wait 7 --interval 2s --json', {
+      pulls: {
+        7: [
+          [
+            0,
+            'FAILED',
+            { testRunId: 'run-1', timeline: timeline('FAILED', 'github_api_merge_already_in_progress') },
+          ],
+        ],
+      },
+    })
+    expect(documentsIn(out).at(-1)).toMatchObject({
+      outcome: 'failed',
+      failingChecks: [],
+      serviceReason: 'github_api_merge_already_in_progress',
+      by: 'host',
+      actor: null,
+      again: 'look',
+      mayBeMerged: true,
+    })
+    expect(operations).not.toContain('getMergeQueueTestingDetails')
+  })
+
+  test('is in the result of one that was cancelled, which says that it is stacked', async () => {
+    const stacked = { prBaseBranch: 'step-one', readiness: { doesBaseBranchMatch: true } }
+    const { out } = await runWithHistory('pr wait 7 --interval 2s --json', {
+      pulls: {
+        7: [[0, 'CANCELLED', { ...stacked, timeline: timeline('CANCELLED', 'stacked_pr_member_pushed_to') }]],
+      },
+    })
+    expect(documentsIn(out).at(-1)).toMatchObject({
+      outcome: 'cancelled',
+      serviceReason: 'stacked_pr_member_pushed_to',
+      again: 'after-change',
+      stacked: true,
+    })
+  })
+})
