@@ -39,8 +39,9 @@ const recordsDecoder: ResponseDecoder = {
   expects: 'json',
   read({ document, ...response }) {
     if (!isObject(document)) throw notJsonError(response)
-    const lists = Object.entries(document).filter(([name]) => name !== 'notFound')
-    const records = lists.map(([, value]) => value).find(isListOfRecords)
+    const { notFound: _, ...others } = document
+    const lists = Object.values(others).filter(isListOfRecords)
+    const records = lists.find(list => list.length > 0) ?? lists[0]
     if (records === undefined) throw missingPartErrorWithMessage(document, 'list of pull requests')
     return { records: records.map(withNormalizedState), envelope: document, bytes: response.bytes }
   },
