@@ -97,6 +97,12 @@ describe('an attempt', () => {
     expect(testRunOf({ state: 'FAILED', timeline: older })).toBe(uuid)
   })
 
+  test('does not reach behind its start where the end of an older one is missing', () => {
+    const timeline = [{ state: 'pending' }, { state: 'not_ready' }, ...older.slice(1)]
+    expect(eventsOfAttempt({ timeline })).toEqual(timeline.slice(0, 2))
+    expect(testRunOf({ state: 'PENDING', timeline })).toBeUndefined()
+  })
+
   test('ends before the end of an older one where its start is missing', () => {
     expect(eventsOfAttempt({ timeline: [{ state: 'pending' }, ...older] })).toEqual([{ state: 'pending' }])
   })
