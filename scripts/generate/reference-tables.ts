@@ -23,6 +23,8 @@ import {
   maxWindow,
 } from '../../src/domain/limits.ts'
 import { outputFormats } from '../../src/domain/output-formats.ts'
+import { reasonTable } from '../../src/domain/reason-table.ts'
+import { causerText } from '../../src/domain/reasons.ts'
 import { scenarioNames } from '../../src/domain/scenario-names.ts'
 import { exitCodeList, mostSevere } from '../../src/errors.ts'
 import { connectLimit } from '../../src/http/connect.ts'
@@ -166,6 +168,35 @@ const dialectRows: readonly (readonly [subject: string, describe: (dialect: Dial
   ],
 ]
 
+/** What the words of a state mean. */
+const renderReasons = (state: keyof typeof reasonTable): string =>
+  renderTable(
+    ['word', 'meaning', 'caused by', 'again', 'what to do'],
+    Object.entries(reasonTable[state] ?? {}).map(
+      ([word, { by, again, meaning, advice = '', mayBeMerged = false }]) => [
+        code(word),
+        meaning.replace('{by}', ''),
+        by === 'unknown' ? 'not known' : causerText(by),
+        again === null ? '' : mayBeMerged ? `${code(again)}, may be merged` : code(again),
+        advice,
+      ],
+    ),
+  )
+
+/** The words of states of which nothing is to be done. */
+const renderOtherReasons = (states: readonly (keyof typeof reasonTable)[]): string =>
+  renderTable(
+    ['state', 'word', 'meaning', 'caused by'],
+    states.flatMap(state =>
+      Object.entries(reasonTable[state] ?? {}).map(([word, { by, meaning }]) => [
+        code(state),
+        code(word),
+        meaning.replace('{by}', ''),
+        causerText(by),
+      ]),
+    ),
+  )
+
 const renderDialects = (): string =>
   renderTable(
     ['', ...Object.keys(dialects).map(code)],
@@ -227,5 +258,11 @@ export const referenceParts = (
   'docs/prometheus.md': { alerts: renderAlerts() },
   'docs/reference/service.md': { operations: renderOperations(help) },
   'docs/reference/sandbox.md': { dialects: renderDialects() },
+  'docs/failures.md': {
+    failed: renderReasons('FAILED'),
+    cancelled: renderReasons('CANCELLED'),
+    pending: renderOtherReasons(['PENDING']),
+    others: renderOtherReasons(['NOT_READY', 'TESTS_PASSED', 'MERGED']),
+  },
   'docs/sandbox.md': { scenarios: renderScenarios() },
 })

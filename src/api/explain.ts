@@ -4,6 +4,7 @@ import {
   explainPullRequest,
   type UnreadSource,
 } from '../domain/explain/explain-pull-request.ts'
+import { stateOf } from '../domain/states.ts'
 import type { RequestedPullRequest } from '../domain/values/pull-request.ts'
 import { isNotFound } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
@@ -31,8 +32,11 @@ export async function explain(
   await Promise.allSettled(reads)
   const [submitted, queue] = await Promise.all(reads)
   const hasNoQueue = queue.failure !== undefined && isNotFound(queue.failure)
-  const record = submitted && (await withTimeline(client, submitted, values, { overrides, limits }))
-  const testRun = record === undefined ? {} : await readTestRun(record, values, client, limits)
+  const record =
+    submitted && (await withTimeline(client, submitted, values, { overrides, limits, states: ['PENDING'] }))
+  // What waits for its tests has no test run; its timeline may name one that ended.
+  const isTested = record !== undefined && !['NOT_READY', 'PENDING'].includes(stateOf(record))
+  const testRun = isTested ? await readTestRun(record, values, client, limits) : {}
   const unread: UnreadSource[] = []
   if (queue.failure !== undefined && !hasNoQueue) unread.push({ what: 'queue', why: queue.failure.message })
   if (testRun.unread !== undefined) unread.push(testRun.unread)

@@ -47,6 +47,8 @@ export async function tryRead<P extends Params>(
 interface TimelineOptions {
   readonly overrides?: readonly BodyOverride[]
   readonly limits?: RequestLimits
+  /** Further states in which the timeline is read. */
+  readonly states?: readonly string[]
 }
 
 /**
@@ -58,10 +60,11 @@ export async function withTimeline(
   client: ServiceClient,
   record: JsonObject,
   { repo, targetBranch, pr }: RequestedPullRequest,
-  { overrides = [], limits = {} }: TimelineOptions = {},
+  { overrides = [], limits = {}, states = [] }: TimelineOptions = {},
 ): Promise<JsonObject> {
   const state = stateOf(record)
-  if (terminalOutcome(state) === undefined && state !== 'PENDING_FAILURE') return record
+  const isWanted = terminalOutcome(state) !== undefined || ['PENDING_FAILURE', ...states].includes(state)
+  if (!isWanted) return record
   const wasRequested = overrides.some(({ path }) => path[0] === 'includeTimeline')
   if (getArray(record, 'timeline').length > 0 || wasRequested) return record
   const params = { repo, targetBranch, pr, includeTimeline: true }

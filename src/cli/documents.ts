@@ -14,7 +14,7 @@ import {
   text,
 } from '../api/operations/fields.ts'
 import { getQueue, queueSettingsRecord } from '../api/operations/queues.ts'
-import { explanationRecord, queueSummaryRecord } from '../api/operations/records.ts'
+import { explanationRecord, queueSummaryRecord, serviceWordFields } from '../api/operations/records.ts'
 import { waitOutcomes } from '../domain/states.ts'
 
 const textOrNull = field('string | null')
@@ -52,6 +52,9 @@ const receipt = (more: RecordType['fields'] = {}) =>
     },
   )
 
+/** What a result has of why the pull request left; its `reason` is the sentence of the wait. */
+const { reason: _, ...wordsOfResult } = serviceWordFields
+
 /** The result of a wait; `more` are fields of waits that submit. */
 const waitResult = (more: RecordType['fields'] = {}) =>
   record(
@@ -68,6 +71,8 @@ const waitResult = (more: RecordType['fields'] = {}) =>
     },
     {
       repo: text,
+      ...wordsOfResult,
+      stacked: flag,
       failingChecks: list(record({ name: text, url: textOrNull, conclusion: text })),
       ...more,
     },

@@ -17,6 +17,8 @@ export function wordsFor(action: Action, pr: number, { record, run }: ActionSubj
       return ['pr', 'restart', pr]
     case 'show-record':
       return ['pr', 'get', pr, '--json']
+    case 'show-timeline':
+      return ['pr', 'get', pr, '--timeline']
     case 'show-test-run':
       return ['pr', 'testing', run?.id ?? '']
     case 'upload-targets': {

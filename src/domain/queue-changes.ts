@@ -1,14 +1,14 @@
 import { getString, type JsonObject } from '../json.ts'
-import { type DepartureDetails, departureDetails } from './departure.ts'
 import { type QueueEntry, queueEntries } from './queue-entries.ts'
-import { stateOf } from './states.ts'
+import { explainState, type ServiceWords, submitters } from './reasons.ts'
+import { stateOf, terminalOutcome } from './states.ts'
 import { toIso } from './values/time.ts'
 
 /**
  * A state change of a pull request or, if `pr` is null, of the queue: one line of `queue watch -o ndjson`.
  * The details are those of a pull request that left the queue, as far as the service gives them.
  */
-export interface QueueChange extends DepartureDetails {
+export interface QueueChange extends Partial<ServiceWords> {
   readonly pr: number | null
   /** The previous state; null if the pull request was not in the queue before. */
   readonly from: string | null
@@ -18,6 +18,10 @@ export interface QueueChange extends DepartureDetails {
   readonly at: string
   /** The position, from 1; null for the queue itself and for a pull request that left. */
   readonly position: number | null
+  readonly author?: string
+  readonly submittedBy?: string
+  /** Why it left, in a sentence. */
+  readonly reason?: string | null
 }
 
 export interface QueueSnapshot {
@@ -68,8 +72,24 @@ export function departureChange(entry: QueueEntry, record: JsonObject | undefine
   const state = stateOf(record)
   const to = state === '' || state === entry.state ? null : state
   const at = changeTime(to === null ? undefined : record, now)
-  const details = departureDetails(to === null ? entry.record : (record ?? {}))
-  return { pr: entry.pr, from: entry.state || null, to, at, position: null, ...details }
+  const left = { pr: entry.pr, from: entry.state || null, to, at, position: null }
+  if (to === null || record === undefined) return { ...left, ...submitters(entry.record) }
+  if (terminalOutcome(to) === undefined) return { ...left, ...submitters(record) }
+  const { words, sentence } = explainState(record)
+  return { ...left, ...submitters(record), reason: sentence, ...words }
+}
+
+/** Returns why a pull request left: ` A required check failed (<word>). Submitted by grace.`; empty if nothing is known. */
+export function describeCause({ reason, serviceReason, submittedBy, author }: QueueChange): string {
+  const word = serviceReason == null || reason?.includes(serviceReason) ? '' : ` (${serviceReason})`
+  const cause = reason == null ? [] : [`${reason.replace(/\.$/, '')}${word}.`]
+  const submitter =
+    submittedBy !== undefined
+      ? [`Submitted by ${submittedBy}.`]
+      : author !== undefined
+        ? [`Author: ${author}.`]
+        : []
+  return [...cause, ...submitter].join(' ')
 }
 
 export const describeChange = ({ pr, from, to, position }: QueueChange): string =>

@@ -8,6 +8,9 @@ export const scenarioNames = [
   'paused',
   'outage',
   'slow',
+  'stack',
+  'host-trouble',
+  'maybe-merged',
 ] as const
 
 export type ScenarioName = (typeof scenarioNames)[number]

@@ -1,5 +1,6 @@
 import { get, getArray, getString, isObject, type Json, type JsonObject } from '../json.ts'
 import { shorten } from './format.ts'
+import { detailOf, eventsOfAttempt } from './timeline.ts'
 
 /**
  * Returns the checks of a test run (docs/reference/service.md, "getMergeQueueTestingDetails"): all check
@@ -53,6 +54,8 @@ export interface TestRun {
   readonly failingChecks: readonly FailingCheck[]
   /** The names of checks that have not finished. */
   readonly pending: readonly string[]
+  /** Those of them that wait for a manual approval. */
+  readonly awaitingApproval: readonly string[]
   /** The pull requests that were tested, and those that they were tested on top of. */
   readonly tested: readonly number[]
   readonly builtOn: readonly number[]
@@ -65,14 +68,9 @@ export interface FailingCheck {
   readonly conclusion: string
 }
 
-/**
- * Whether a failed pull request has no test result: its tests were stopped or took too long. `reason` is the word of
- * the service for the failure.
- */
-export function isInconclusive(reason: string | undefined, run: TestRun | undefined): boolean {
-  const { status, failingChecks = [] } = run ?? {}
+/** Whether the test run of a failed pull request gives no result: its tests were stopped or took too long. */
+export function isInconclusive({ status, failingChecks = [] }: Partial<TestRun> = {}): boolean {
   return (
-    ['its_test_run_took_too_long', 'its_tests_took_too_long'].includes(reason ?? '') ||
     status === 'cancelled' ||
     (failingChecks.length > 0 &&
       failingChecks.every(({ conclusion }) => /^(?:cancelled|stale|timed_out)$/i.test(conclusion)))
@@ -88,18 +86,21 @@ const findId = (value: Json | undefined): string | undefined => {
   return typeof value === 'string' ? value.slice(value.lastIndexOf('/') + 1) : undefined
 }
 
+const runKeys = ['testRunId', 'testRun', 'testsPassed', 'verifiedByTestRun']
+
 /**
- * Returns the id of a record's newest test run; undefined if neither the record nor its timeline names a test
- * run (docs/reference/service.md, "getMergeQueueTestingDetails").
+ * Returns the id of the newest test run of a record's last attempt; undefined if neither the record nor its timeline
+ * names one (docs/reference/service.md, "getMergeQueueTestingDetails").
  */
 export const testRunOf = (record: JsonObject): string | undefined =>
-  [record, ...getArray(record, 'timeline')]
-    .flatMap(event => [
-      get(event, 'testRunId'),
-      get(event, 'testRun'),
-      get(event, 'testsPassed'),
-      get(event, 'verifiedByTestRun'),
-    ])
+  [...runKeys.map(key => get(record, key)), ...eventsOfAttempt(record).map(testRunOfEvent)]
+    .map(findId)
+    .find(isTestRunId)
+
+/** Returns the id of the test run that an event names. */
+export const testRunOfEvent = (event: JsonObject): string | undefined =>
+  runKeys
+    .map(key => detailOf(event, key))
     .map(findId)
     .find(isTestRunId)
 
@@ -124,6 +125,12 @@ const checkResults = new Map<string, 'passed' | 'failed'>([
 const resultOf = (check: JsonObject): 'passed' | 'failed' | undefined =>
   checkResults.get((getString(check, 'state') ?? '').toUpperCase())
 
+const nameOfCheck = (check: JsonObject): string => getString(check, 'name') ?? 'an unnamed check'
+
+/** Whether a check run waits for a manual approval; a status with the state PENDING runs. */
+export const isAwaitingApproval = ({ kind, state }: JsonObject): boolean =>
+  kind === 'check' && typeof state === 'string' && /^(?:waiting|pending|requested)$/i.test(state)
+
 export const isFailedCheck = (check: JsonObject): boolean => resultOf(check) === 'failed'
 
 /** Whether a check of a test run must pass: all of them, if the run names none. */
@@ -139,7 +146,7 @@ export function parseTestRun(id: string, run: JsonObject): TestRun {
     for (const check of checks) {
       if (resultOf(check) !== result) continue
       const conclusion = getString(check, 'state') ?? ''
-      const name = getString(check, 'name') ?? 'an unnamed check'
+      const name = nameOfCheck(check)
       const earlier = found.get(name) ?? { name, url: undefined, conclusion }
       found.set(name, { ...earlier, url: earlier.url ?? getString(check, 'url') })
     }
@@ -152,6 +159,7 @@ export function parseTestRun(id: string, run: JsonObject): TestRun {
     status: getString(run, 'status')?.toLowerCase() ?? null,
     failingChecks: withResult('failed'),
     pending: withResult(undefined).map(({ name }) => name),
+    awaitingApproval: [...new Set(checks.filter(isAwaitingApproval).map(nameOfCheck))],
     tested: numbers(
       getArray(run, 'testedPullRequests').map(pullRequest => get(pullRequest, 'prNumber') ?? null),
     ),

@@ -266,6 +266,18 @@ export interface WaitResult {
   readonly reason: string
   /** Only if the pull request failed; empty if the checks are not known. */
   readonly failingChecks?: readonly FailingCheck[]
+  /** Only if it failed or was cancelled: the word of the service for why; null if it gives none. */
+  readonly serviceReason?: string | null
+  /** Who caused it: `author` is the pull request itself, `ahead` one ahead of it, `host` GitHub. */
+  readonly by?: Explanation['by']
+  /** The login of who did it; null if the service names nobody. */
+  readonly actor?: string | null
+  /** Whether to submit it again: after a pause, after a change, after a look, or not. */
+  readonly again?: Explanation['again']
+  /** Whether it may have merged all the same. */
+  readonly mayBeMerged?: boolean
+  /** Only true: the pull requests below it in its stack are tested and merged with it. */
+  readonly stacked?: true
   /** How long the wait lasted, in seconds. */
   readonly elapsedSeconds: number
   /** The exit code of the command line: 0 if the pull request reached the state. */
@@ -274,6 +286,7 @@ export interface WaitResult {
 
 // In the place of what follows, the build ships generated types (scripts/generate/library-types.ts).
 type ErrorKind = string
+type Explanation = { readonly by: string | null; readonly again: string | null }
 type FailingTests = JsonObject
 type PullRequestList = JsonObject
 type QuarantinedTests = JsonObject

@@ -1,5 +1,6 @@
 import type { Operation, ParamValues } from '../api/operation.ts'
-import type { OperationName, serviceOperations } from '../api/operations/index.ts'
+import { type OperationName, serviceOperations } from '../api/operations/index.ts'
+import { getSubmittedPullRequests, testingResultsPage } from '../api/operations/several-pull-requests.ts'
 import { maxWindow } from '../domain/limits.ts'
 import { maxPullRequestNumber } from '../domain/values/pull-request.ts'
 import { type Repository, repositoryName } from '../domain/values/repository.ts'
@@ -15,12 +16,13 @@ import {
   formatQueue,
   formatQueueSettings,
   formatTestRun,
-  formatTimeline,
 } from './records.ts'
 import { checkValue, nonEmptyText, readOptional, readParams, statusError } from './requests.ts'
 import { createHex, createUuid } from './sample-data.ts'
 import type { SandboxState } from './state.ts'
 import { listTestsFailedBetween, type SandboxTest } from './test-history.ts'
+import { listTestingResults } from './testing-results.ts'
+import { formatTimeline } from './timeline.ts'
 
 /** A request with a valid token; `body` has what no param describes. */
 interface HandlerRequest {
@@ -31,24 +33,38 @@ interface HandlerRequest {
 /** A JSON document, the text of the metrics, or undefined for the empty response of a change. */
 type HandlerResult = JsonObject | string | undefined
 
-type ParamsOf<Name extends OperationName> = ParamValues<
-  Extract<(typeof serviceOperations)[number], { readonly route: `${string} /${Name}` }>['params']
+/** What the sandbox answers: also what the program sends as a part of other commands, or not yet. */
+export const sandboxOperations = [...serviceOperations, getSubmittedPullRequests, testingResultsPage] as const
+
+export type SandboxOperationName = OperationName | 'getSubmittedPullRequests' | 'listMergeQueueTestingResults'
+
+type ParamsOf<Name extends SandboxOperationName> = ParamValues<
+  Extract<(typeof sandboxOperations)[number], { readonly route: `${string} /${Name}` }>['params']
 >
 
 /** Performs an operation. Throws a status error if the service would refuse the request. */
-type Handler<Name extends OperationName> = (
+type Handler<Name extends SandboxOperationName> = (
   sandbox: SandboxState,
   params: ParamsOf<Name>,
   request: HandlerRequest,
 ) => HandlerResult
 
 /** Checks the params of a request, and performs the operation. */
-export function performOperation<Name extends OperationName>(
+export function performOperation<Name extends SandboxOperationName>(
   { name, params }: { readonly name: Name } & Pick<Operation, 'params'>,
   sandbox: SandboxState,
   request: HandlerRequest,
 ): HandlerResult {
-  return handlers[name](sandbox, readParams(params, request.body) as ParamsOf<Name>, request)
+  const body = name === 'setImpactedTargets' ? withNumber(request.body) : request.body
+  return handlers[name](sandbox, readParams(params, body) as ParamsOf<Name>, request)
+}
+
+/** setImpactedTargets takes the number as text, too (docs/reference/service.md, "setImpactedTargets"). */
+function withNumber(body: JsonObject): JsonObject {
+  const { pr = null } = body
+  const number = get(pr, 'number')
+  if (!isObject(pr) || typeof number !== 'string' || !/^\d{1,10}$/.test(number)) return body
+  return { ...body, pr: { ...pr, number: Number(number) } }
 }
 
 const uuidLength = 36
@@ -127,7 +143,16 @@ const formatTest = ({ record, health }: SandboxTest, withHealth: boolean): JsonO
 
 const defaultTake = 50
 
-const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
+/** 45 days in milliseconds. */
+const maxResultsWindow = 45 * 24 * 3_600_000
+
+/** The record that a read shows now: a new submission takes a moment to appear. */
+function findShown(sandbox: SandboxState, queue: Queue, pullRequest: PullRequest | undefined) {
+  const isVisible = pullRequest !== undefined && queue.now >= pullRequest.submittedAt + sandbox.readDelay
+  return isVisible ? pullRequest : pullRequest?.previousAttempt
+}
+
+const handlers: { readonly [Name in SandboxOperationName]: Handler<Name> } = {
   submitPullRequest(sandbox, { pr, priority, noBatch, ...ref }, { body }) {
     const priorityNumber = typeof priority === 'string' ? findPriority(priority) : priority
     submit(sandbox.getQueue(ref), {
@@ -154,12 +179,43 @@ const handlers: { readonly [Name in OperationName]: Handler<Name> } = {
       throw statusError(400, 'The body must contain exactly one of pr.number and pr.branch.')
     const queue = sandbox.getQueue(ref)
     const pullRequest = head === undefined ? queue.pullRequests.get(pr ?? 0) : findByHead(queue, head)
-    const isVisible = pullRequest !== undefined && queue.now >= pullRequest.submittedAt + sandbox.readDelay
-    const shown = isVisible ? pullRequest : pullRequest?.previousAttempt
+    const shown = findShown(sandbox, queue, pullRequest)
     if (shown === undefined) throw statusError(404, 'Not Found')
     const record = formatPullRequest(queue, shown, sandbox.dialect)
     if (includeTimeline !== true) return record
     return { ...record, timeline: formatTimeline(queue, shown, sandbox.dialect) }
+  },
+
+  /** The sandbox's own: the form of the answer. */
+  getSubmittedPullRequests(sandbox, { prs, includeTimeline, ...ref }) {
+    const queue = sandbox.getQueue(ref)
+    // The document does not show this operation: both dialects have the observed fields.
+    const dialect = { ...sandbox.dialect, hasObservedFields: true }
+    const found = [...new Set(prs)].map(number => ({
+      number,
+      shown: findShown(sandbox, queue, queue.pullRequests.get(number)),
+    }))
+    return {
+      pullRequests: found.flatMap(({ shown }) =>
+        shown === undefined
+          ? []
+          : {
+              ...formatPullRequest(queue, shown, dialect),
+              ...(includeTimeline === true && { timeline: formatTimeline(queue, shown, dialect) }),
+            },
+      ),
+      notFound: found.flatMap(({ number, shown }) => (shown === undefined ? number : [])),
+    }
+  },
+
+  /** The sandbox's own: it keeps everything that it played. */
+  listMergeQueueTestingResults(sandbox, { since, until, offset = 0, take = defaultTake, ...ref }) {
+    const queue = sandbox.getQueue(ref)
+    const end = until ?? sandbox.now()
+    const start = since ?? end - maxResultsWindow
+    if (end - start > maxResultsWindow) throw statusError(400, 'since must be within 45 days of until.')
+    const rows = listTestingResults(queue, start, end, sandbox.dialect)
+    return { testingResults: rows.slice(offset, offset + take), totalItems: rows.length }
   },
 
   setImpactedTargets(sandbox, { pr, sha, targets, ...ref }) {

@@ -1,4 +1,5 @@
-import type { Queue, RunKind, Transition } from './engine/queue.ts'
+import { pullRequestStates } from '../domain/states.ts'
+import { finalStates, type Queue, type RunKind, type Transition } from './engine/queue.ts'
 
 export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8'
 
@@ -52,6 +53,8 @@ function createHistogram(durations: readonly number[], labels: Labels = {}): rea
     { suffix: '_count', labels, value: seconds.length },
   ]
 }
+
+const statesOnTheWay = pullRequestStates.filter(state => !finalStates.includes(state))
 
 const batchesOfKind = ({ queue, kind }: MetricSource) => queue.batches.filter(batch => batch.kind === kind)
 
@@ -118,6 +121,17 @@ const families: readonly MetricFamily[] = [
       conclusions.flatMap(conclusion => {
         const durations = concluded(source, conclusion).map(({ timeSinceSubmit }) => timeSinceSubmit)
         return createHistogram(durations, { conclusion })
+      }),
+  },
+  {
+    name: 'mq_pr_state_duration_1h_seconds',
+    type: 'histogram',
+    help: 'Time in a state, of pull requests that left the state in the last hour',
+    compute: ({ transitions }) =>
+      statesOnTheWay.flatMap(state => {
+        const left = transitions.filter(({ from }) => from === state)
+        const durations = left.map(({ timeInPreviousState }) => timeInPreviousState)
+        return createHistogram(durations, { state: state.toLowerCase() })
       }),
   },
 ]

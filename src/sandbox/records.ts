@@ -10,6 +10,7 @@ import {
   type SandboxTestRun,
 } from './engine/queue.ts'
 import { authors, changes, createHex, createRandom, createUuid, pick } from './sample-data.ts'
+import { listBelow } from './scenarios.ts'
 
 const priorityNames = new Map([
   [0, 'urgent'],
@@ -26,17 +27,24 @@ const getTitle = ({ seed, repo }: Queue, number: number): string =>
   pick(createRandom('title', seed, repositoryName(repo), number)(), Object.keys(changes))
 
 /**
- * Finds a pull request by its head branch. The sandbox's own: of several pull requests with the same change, the
+ * Returns the head branch of a pull request. The sandbox's own: of several pull requests with the same change, the
  * second has the branch `fix-cart-2`, in the order of their first submits.
  */
-export function findByHead(queue: Queue, head: string): PullRequest | undefined {
-  const counts = new Map<string, number>()
-  return [...queue.pullRequests.values()].find(({ number }) => {
-    const name = changes[getTitle(queue, number)] ?? ''
-    const count = (counts.get(name) ?? 0) + 1
-    counts.set(name, count)
-    return head === (count === 1 ? name : `${name}-${count}`)
-  })
+function getHeadBranch(queue: Queue, number: number): string {
+  const nameOf = (other: number) => changes[getTitle(queue, other)] ?? ''
+  const name = nameOf(number)
+  const alike = [...queue.pullRequests.keys()].filter(other => nameOf(other) === name)
+  const index = alike.indexOf(number)
+  return index <= 0 ? name : `${name}-${index + 1}`
+}
+
+export const findByHead = (queue: Queue, head: string): PullRequest | undefined =>
+  [...queue.pullRequests.values()].find(({ number }) => head === getHeadBranch(queue, number))
+
+/** Returns the base branch of a pull request: in a stack the head branch of the one below it. */
+function getBaseBranch(queue: Queue, number: number): string {
+  const below = listBelow(queue.scenario, number).at(-1)
+  return below === undefined ? queue.targetBranch : getHeadBranch(queue, below)
 }
 
 const getAuthor = ({ seed, repo }: Queue, number: number): string =>
@@ -69,10 +77,16 @@ function formatSummary(
     ...(usesDefaultPriority ? { usedDefaultPriorityName: priorityName } : {}),
     skipTheLine: priority === 0,
     prSha: getHeadCommit(queue, number).sha,
-    prBaseBranch: targetBranch,
+    prBaseBranch: getBaseBranch(queue, number),
     prAuthor: getAuthor(queue, number),
   }
 }
+
+/** In a stack each pull request needs an upload. */
+const hasTargets = (queue: Queue, number: number): boolean =>
+  [...listBelow(queue.scenario, number), number].every(
+    member => getHeadCommit(queue, member).targets !== undefined,
+  )
 
 export function formatPullRequest(queue: Queue, pullRequest: PullRequest, dialect: Dialect): JsonObject {
   const { number, mergeableAt, state, lastRun } = pullRequest
@@ -87,42 +101,16 @@ export function formatPullRequest(queue: Queue, pullRequest: PullRequest, dialec
     readiness: {
       doesBaseBranchMatch: true,
       requiresImpactedTargets: queue.settings.mode === 'parallel',
-      hasImpactedTargets: getHeadCommit(queue, number).targets !== undefined,
+      hasImpactedTargets: hasTargets(queue, number),
       gitHubMergeability: queue.now >= mergeableAt ? 'mergeable' : 'in_progress',
     },
     verifiedByTestRun: state === 'MERGED' ? (lastRun?.id ?? null) : null,
   }
 }
 
-/**
- * Formats the timeline: the newest event first, FAILED as `failure`
- * (docs/reference/service.md, "getSubmittedPullRequest"). The rest is the sandbox's own: every pull request
- * is submitted by its author.
- */
-export const formatTimeline = (
-  queue: Queue,
-  { number }: PullRequest,
-  { formatState, formatTime }: Dialect,
-): readonly JsonObject[] =>
-  queue.transitions
-    .filter(transition => transition.number === number)
-    .map(({ at, to, reason }) => {
-      const run = [...queue.runs.values()].findLast(
-        ({ tested, startedAt }) => startedAt <= at && tested.includes(number),
-      )
-      return {
-        timestamp: formatTime(at),
-        state: formatState(to === 'FAILED' ? 'FAILURE' : to),
-        reason: reason.replaceAll(/\W+/g, '_').toLowerCase(),
-        ...(to === 'NOT_READY' ? { actor: getAuthor(queue, number) } : {}),
-        ...(run !== undefined && to === 'TESTING'
-          ? { testRun: { branch: getTestBranch(run), status: run.status } }
-          : {}),
-      }
-    })
-    .reverse()
+export const getTestBranchSha = ({ id }: SandboxTestRun): string => createHex(40, 'test branch', id)
 
-const getTestBranch = ({ id, kind, tested: [first = 0] }: SandboxTestRun): string =>
+export const getTestBranch = ({ id, kind, tested: [first = 0] }: SandboxTestRun): string =>
   `trunk-merge/pr-${first}/${id}${kind === 'bisection' ? '-bisection' : ''}`
 
 export function formatQueueSettings(queue: Queue, { formatState }: Dialect): JsonObject {
@@ -146,6 +134,10 @@ export const formatQueue = (queue: Queue, dialect: Dialect): JsonObject => ({
 
 /** The checks of a run in a queue without required statuses. The names are the sandbox's own. */
 const defaultChecks = ['build', 'test']
+
+/** Returns the names of the checks that a run must pass. */
+export const listChecks = ({ settings: { requiredStatuses } }: Queue): readonly string[] =>
+  requiredStatuses.length > 0 ? requiredStatuses : defaultChecks
 
 const conclusions = { succeeded: 'SUCCESS', failed: 'FAILURE', cancelled: 'CANCELLED' } as const
 
@@ -175,7 +167,7 @@ export function formatTestRun(queue: Queue, run: SandboxTestRun, { formatTime }:
   const repositoryUrl = `https://${repositoryName(queue.repo)}`
   const runUrl = `${repositoryUrl}/actions/${id}`
   const isOverridden = requiredStatuses.length > 0
-  const checks = isOverridden ? requiredStatuses : defaultChecks
+  const checks = listChecks(queue)
   const listTargets = (numbers: readonly number[]) => {
     const targets = numbers.map(number => queue.headCommits.get(number)?.targets ?? [])
     return [...new Set(targets.flatMap(names => (names === 'ALL' ? [names] : [...names])))]
@@ -184,7 +176,7 @@ export function formatTestRun(queue: Queue, run: SandboxTestRun, { formatTime }:
     requiredStatuses: checks,
     requiredStatusesSource: isOverridden ? 'merge_instance' : 'repo_provider_branch_protection',
     testBranch: getTestBranch(run),
-    testBranchSha: createHex(40, 'test branch', id),
+    testBranchSha: getTestBranchSha(run),
     createdAt: formatTime(startedAt),
     status,
     checkSuites: [{ checkRuns: formatChecks(checks, runUrl, status) }],

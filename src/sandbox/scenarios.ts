@@ -19,6 +19,18 @@ export interface ScenarioScript {
   readonly readyAfter?: number
 }
 
+/** An end of an attempt that a scenario plays, and when. */
+export interface PlannedEnd {
+  /** Before the first test run, after it passed, or at the merge. */
+  readonly at: 'start' | 'tests-passed' | 'merge'
+  readonly to: 'FAILED' | 'CANCELLED'
+  readonly reason: string
+  /** GitHub's own words. */
+  readonly message?: string
+  /** Seconds at speed 1 after which it turns out to be merged. */
+  readonly mergesAfter?: number
+}
+
 /**
  * What happens in a sandbox, as plain data. A pull request without a script passes its tests. All rules of
  * scenarios are the sandbox's own.
@@ -27,12 +39,23 @@ export interface Scenario {
   readonly summary?: string
   /** For each pull request the first matching script applies. */
   readonly scripts?: readonly ScenarioScript[]
+  /** How the first attempt of each pull request ends, in turn. */
+  readonly firstEnds?: readonly PlannedEnd[]
+  /** Pull requests of which each is based on the one before. */
+  readonly stack?: readonly number[]
   /** Settings of the queues at the start, in the form of an updateQueue body. */
   readonly settings?: JsonObject
   /** Multiplies the length of all test runs. */
   readonly stretch?: number
   /** Number of requests at the start of which every second request fails with 503. */
   readonly outage?: number
+}
+
+const mergeInProgress: PlannedEnd = {
+  at: 'merge',
+  to: 'FAILED',
+  reason: 'github_api_merge_already_in_progress',
+  message: 'Merge already in progress',
 }
 
 export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
@@ -63,6 +86,24 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     summary: 'Every second request of the first 20 fails with 503; all pull requests merge.',
     outage: 20,
   },
+  stack: {
+    summary:
+      '#201 to #203 are a stack: a submission takes those below along, and every second one is cancelled by a push.',
+    stack: [201, 202, 203],
+  },
+  'host-trouble': {
+    summary: 'The first attempt of each pull request fails because of GitHub; the second merges.',
+    firstEnds: [
+      { at: 'merge', to: 'FAILED', reason: 'github_api_rate_limit_exceeded' },
+      { at: 'merge', to: 'FAILED', reason: 'github_api_repeated_server_errors' },
+      { at: 'start', to: 'FAILED', reason: 'start_test_run_retry_exhausted' },
+    ],
+  },
+  'maybe-merged': {
+    summary:
+      'The first attempt of each pull request fails, but may have merged: every second one shows its merge after 20s.',
+    firstEnds: [{ ...mergeInProgress, mergesAfter: 20 }, { ...mergeInProgress }],
+  },
   slow: { summary: 'Test runs take ten times as long; all pull requests merge.', stretch: 10 },
 }
 
@@ -76,3 +117,11 @@ export function getScriptedResult(scenario: Scenario, number: number, run: numbe
   const { runs = [] } = findScript(scenario, number) ?? {}
   return runs[Math.max(1, Math.min(run, runs.length)) - 1] ?? 'pass'
 }
+
+/** `turn` counts the pull requests in the order of their first submits, from 0. */
+export const getPlannedEnd = ({ firstEnds = [] }: Scenario, turn: number): PlannedEnd | undefined =>
+  firstEnds[turn % firstEnds.length]
+
+/** Lists the pull requests below one in its stack, the lowest first. */
+export const listBelow = ({ stack = [] }: Scenario, number: number): readonly number[] =>
+  stack.slice(0, Math.max(0, stack.indexOf(number)))

@@ -1,8 +1,7 @@
 import { type Operation, operationMethod, operationName } from '../api/operation.ts'
-import { type OperationName, serviceOperations } from '../api/operations/index.ts'
 import { toMergeqError } from '../errors.ts'
 import type { ResponseText } from './dialects.ts'
-import { performOperation } from './handlers.ts'
+import { performOperation, type SandboxOperationName, sandboxOperations } from './handlers.ts'
 import { metricsContentType } from './metrics-text.ts'
 import { parseBody, statusError } from './requests.ts'
 import { createHex, createUuid } from './sample-data.ts'
@@ -39,11 +38,11 @@ const sandboxHeader = 'x-mergeq-sandbox'
 
 export const pathPrefix = '/v1'
 
-type ServiceOperation = Operation & { readonly name: OperationName }
+type ServiceOperation = Operation & { readonly name: SandboxOperationName }
 
 const operationsByPath: ReadonlyMap<string, ServiceOperation> = new Map(
-  serviceOperations.map((operation: Operation) => {
-    const name = operationName(operation.route) as OperationName
+  sandboxOperations.map((operation: Operation) => {
+    const name = operationName(operation.route) as SandboxOperationName
     return [`${pathPrefix}/${name}`, { ...operation, name }]
   }),
 )

@@ -1,7 +1,15 @@
 import { withTimeline } from '../api/extra-reads.ts'
 import { readTestRun } from '../api/test-run-reads.ts'
+import { isStacked } from '../domain/explain/readiness.ts'
 import { formatDuration } from '../domain/format.ts'
-import { kindOfOutcome, stateWords, type WaitOutcome } from '../domain/states.ts'
+import { explainState, isFailureOfTestRun, type ServiceWords } from '../domain/reasons.ts'
+import {
+  isFailedOrCancelled,
+  kindOfOutcome,
+  stateOf,
+  stateWords,
+  type WaitOutcome,
+} from '../domain/states.ts'
 import type { FailingCheck } from '../domain/test-run.ts'
 import { urlOfPullRequest } from '../domain/values/pull-request.ts'
 import { isSameRepository, repositoryName } from '../domain/values/repository.ts'
@@ -51,7 +59,7 @@ export async function createResult(
   readsFailingChecks = true,
 ): Promise<WaitResult> {
   const { client, options, time } = wait
-  const { pr, repo } = target.request.values
+  const { pr, repo, targetBranch } = target.request.values
   const { outcome, failure } = end
   const exit = outcome === 'error' ? (failure?.exit ?? 1) : exitCodeOf(kindOfOutcome[outcome])
   const elapsed = time.elapsed()
@@ -60,7 +68,11 @@ export async function createResult(
     () => false,
   )
   const isFailed = outcome === 'failed' || (outcome === 'left' && target.state.state === 'FAILED')
-  const failingChecks = isFailed && readsFailingChecks ? await readFailingChecks(target, wait) : []
+  const isOver =
+    outcome === 'cancelled' ||
+    isFailed ||
+    (outcome === 'left' && isFailedOrCancelled(target.state.state ?? ''))
+  const { failingChecks, words } = await readCause(target, wait, isOver && readsFailingChecks)
   const head = options.head ?? target.attempt?.head
   const isUnwatched = outcome === 'timed-out' && options.head !== undefined
   const ended = isUnwatched ? { ...end, note: unwatchedNote } : end
@@ -78,6 +90,8 @@ export async function createResult(
     ...(isFailed && {
       failingChecks: failingChecks.map(({ name, url = null, conclusion }) => ({ name, url, conclusion })),
     }),
+    ...(isOver && words),
+    ...(isStacked(target.record, targetBranch) && { stacked: true }),
     ...(target.attempt && { submitted: target.attempt.submitted }),
     ...(target.attempt && options.attempts !== undefined && { attempts: target.attempt.number }),
     elapsedSeconds: Math.floor(elapsed / 1_000),
@@ -86,15 +100,23 @@ export async function createResult(
   return { target, exit, reason, failingChecks, record }
 }
 
+/** Why a pull request left the queue. */
+interface Cause {
+  readonly failingChecks: readonly FailingCheck[]
+  readonly words: ServiceWords
+}
+
 /**
- * Reads the failing checks of a pull request that failed: once, within the limits of a poll and five seconds.
- * Empty if they are not known or if a request fails.
+ * Reads why a pull request failed or was cancelled, with the failing checks that explain it: once, within the limits of
+ * a poll and five seconds. If a request fails, or `mayRead` is false, it is what the record says.
  */
-async function readFailingChecks(
-  { request, record }: WaitTarget,
+async function readCause(
+  { request, record = {} }: WaitTarget,
   { client, limits, time, failingReads }: Wait,
-): Promise<readonly FailingCheck[]> {
-  if (record === undefined || !time.hasTime() || failingReads.size >= maxFailingReads) return []
+  mayRead: boolean,
+): Promise<Cause> {
+  const unread = { failingChecks: [], words: explainState(record).words }
+  if (!mayRead || !time.hasTime() || failingReads.size >= maxFailingReads) return unread
   failingReads.add(request)
   const { clock } = client.host
   const deadline = clock.monotonic() + failingChecksTime
@@ -102,10 +124,11 @@ async function readFailingChecks(
   const readLimits = { ...limits, timeout }
   try {
     const detailed = await withTimeline(client, record, request.values, { limits: readLimits })
-    const { run } = await readTestRun(detailed, request.values, client, readLimits)
-    return run?.failingChecks ?? []
+    const isOfRun = stateOf(record) === 'FAILED' && isFailureOfTestRun(explainState(detailed))
+    const { run } = isOfRun ? await readTestRun(detailed, request.values, client, readLimits) : {}
+    return { failingChecks: run?.failingChecks ?? [], words: explainState(detailed, run).words }
   } catch {
-    return []
+    return unread
   }
 }
 

@@ -62,13 +62,19 @@ describe('queue watch', () => {
           position: null,
           author: 'linus',
           submittedBy: 'grace',
-          reason: 'pr_closed',
+          reason: 'It was closed by ada.',
+          serviceReason: 'pr_closed',
+          by: 'person',
           actor: 'ada',
+          again: 'no',
+          mayBeMerged: false,
         },
       ],
     })
     const people = await run(`${watch} -o table`, { ...answers, getQueue: emptied(7) })
-    expect(people.out).toBe('#7 TESTING -> CANCELLED: pr_closed (ada), submitted by grace\n')
+    expect(people.out).toBe(
+      '#7 TESTING -> CANCELLED: It was closed by ada (pr_closed). Submitted by grace.\n',
+    )
     const pipe = await run(watch, { ...answers, getQueue: emptied(7) })
     expect(pipe.out).toBe('2026-01-05T11:57:00Z\t7\tTESTING\tCANCELLED\t\n')
   })
@@ -78,7 +84,7 @@ describe('queue watch', () => {
       getQueue: emptied(7),
       getSubmittedPullRequest: () => json(record('MERGED', { prAuthor: 'linus' })),
     })
-    expect(out).toBe('#7 TESTING -> MERGED: author linus\n')
+    expect(out).toBe('#7 TESTING -> MERGED: Author: linus.\n')
   })
 
   test('another error of the timeline is not reported; a rejected token ends the watch', async () => {

@@ -72,7 +72,8 @@ const rows: readonly Row[] = [
   ['waiting: pending, position -> pr wait 7', { queue: listed('PENDING').queue }],
   // Merged, while an older reading of the queue lists it.
   ['merged: merged (submit again: false)', { ...listed('TESTS_PASSED', 'PAUSED'), ...at('MERGED') }],
-  ['dropped: failed -> pr submit 7 (needs a change)', at('FAILED')],
+  // Nobody says why it failed: nobody is blamed.
+  ['dropped: failed -> pr submit 7 (submit again: null)', at('FAILED')],
   [
     'dropped: failed, failing-checks -> pr testing run-1, pr submit 7 (needs a change)',
     { ...at('FAILED'), run: failedRun },
@@ -95,20 +96,36 @@ const rows: readonly Row[] = [
     },
   ],
   // Failed, while an older reading of the queue lists it.
-  ['dropped: failed -> pr submit 7 (needs a change)', { ...listed('TESTING'), ...at('FAILED') }],
+  ['dropped: failed -> pr submit 7 (submit again: null)', { ...listed('TESTING'), ...at('FAILED') }],
   [
-    'dropped: cancelled, service-says -> pr submit 7 (needs a change)',
+    'dropped: cancelled, service-says -> - (submit again: false)',
     at('CANCELLED', { reason: 'pr_closed', actor: { login: 'ada' } }),
   ],
   [
-    'dropped: cancelled, service-says -> pr submit 7 (needs a change)',
-    at('CANCELLED', { reason: 'it_was_not_ready_for_too_long', actor: { kind: 'system' } }),
+    'dropped: cancelled, service-says -> -, pr submit 7 (needs a change)',
+    at('CANCELLED', { reason: 'not_ready_timeout_expired', actor: { kind: 'system' } }),
   ],
-  ['dropped: cancelled -> pr submit 7', at('CANCELLED', { actor: 'trunk-io[bot]' })],
+  // A word that nobody knows: nothing is submitted.
+  [
+    'dropped: cancelled, service-says -> pr get 7 --timeline (submit again: null)',
+    at('CANCELLED', { reason: 'cosmic_ray', actor: { login: 'ada' } }),
+  ],
+  [
+    'dropped: cancelled, service-says -> pr submit 7 (submit again: null)',
+    at('CANCELLED', { actor: 'trunk-io[bot]' }),
+  ],
+  [
+    'dropped: failed -> -, pr submit 7',
+    at('FAILED', { timeline: [{ state: 'failure', reason: 'github_api_rate_limit_exceeded' }] }),
+  ],
+  [
+    'dropped: failed -> -, pr wait 7 (submit again: null)',
+    at('FAILED', { timeline: [{ failure: { reason: 'github_api_merge_already_in_progress' } }] }),
+  ],
   // Failed without a result: its tests were stopped or took too long.
   [
-    'dropped: failed, service-says -> pr submit 7',
-    at('FAILED', { timeline: [{ state: 'failure', reason: 'its_tests_took_too_long' }] }),
+    'dropped: failed -> -, pr submit 7 (submit again: null)',
+    at('FAILED', { timeline: [{ state: 'failure', reason: 'test_run_timeout' }] }),
   ],
   ['dropped: failed -> pr submit 7', { ...at('FAILED'), run: run({ status: 'cancelled' }) }],
   [
@@ -351,20 +368,28 @@ describe('the prose for a terminal', () => {
   })
 
   test('says each thing once: how the check failed, how it was tested, and what caused the failure', () => {
-    const reason = 'its_tests_failed'
+    const reason = 'test_run_required_status_failed'
     const checkSuites = [{ checkRuns: [{ name: 'e2e', conclusion: 'TIMED_OUT', url: page }] }]
     const timedOut = run({ checkSuites, testedPullRequests: [{ prNumber: 7 }] })
     expect(proseOf({ record: record('FAILED', { reason }), run: timedOut })).toEqual([
       '✗ #7 failed 3m ago',
       `  e2e timed out   ${page}`,
-      '  It was tested alone, on top of main; its tests did not finish.',
+      '  It was tested alone, on top of main; a required check failed.',
+      '  Caused by the pull request itself (test_run_required_status_failed).',
       'Next',
-      '  mergeq pr submit 7',
-      '    Submits it again.',
+      '  mergeq pr testing run-1',
+      '    Shows the checks of its test run.',
+      '  Read the log of the check. Fix the cause, or the test if it is flaky.',
+      '  After a fix: mergeq pr submit 7',
     ])
+    expect(proseOf({ record: record('FAILED'), run: timedOut })).toContain(
+      '  It was tested alone, on top of main; its tests did not finish.',
+    )
     const closed = { reason: 'pr_closed', actor: 'bob' }
     expect(proseOf({ record: record('CANCELLED', closed) })[1]).toBe('  It was closed by bob.')
-    expect(proseOf({ record: record('CANCELLED', { reason: 'it_was_cancelled' }) })[1]).toBe('Next')
+    expect(proseOf({ record: record('CANCELLED', { reason: 'user_requested' }) })[1]).toBe(
+      '  Caused by a person (user_requested).',
+    )
   })
 
   test('just after a submission has no time limit, and says that the reason is not reported', () => {

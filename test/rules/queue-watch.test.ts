@@ -75,6 +75,14 @@ describe('the changes between two reads', () => {
       to,
       at: now,
       position: null,
+      ...(to === 'MERGED' && {
+        reason: null,
+        serviceReason: null,
+        by: null,
+        actor: null,
+        again: 'done',
+        mayBeMerged: false,
+      }),
     })
   })
 

@@ -65,6 +65,10 @@ describe('the final states of each scenario', () => {
     paused: () => 'PENDING',
     outage: () => 'MERGED',
     slow: () => 'MERGED',
+    stack: () => 'MERGED',
+    'host-trouble': () => 'FAILED',
+    // The first, the third and so on show their merge later.
+    'maybe-merged': number => (number % 2 === 1 ? 'MERGED' : 'FAILED'),
   }
 
   const allSettings = [

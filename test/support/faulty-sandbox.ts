@@ -199,14 +199,14 @@ function advance(queue: Queue, number: number): void {
   advanceTo(queue, queue.now)
 }
 
-function fail(queue: Queue, number: number, reason = 'its tests failed'): void {
+function fail(queue: Queue, number: number, reason = 'test_run_required_status_failed'): void {
   const tested = queue.batches.flatMap(({ members }) => members).filter(member => member.number === number)
-  removeFromBatches(queue, tested, 'FAILED', reason)
+  removeFromBatches(queue, tested, 'FAILED', { reason })
 }
 
 /** Ends tests for a reason that is not the pull request's own. */
 function stall(queue: Queue, number: number): void {
-  fail(queue, number, 'its tests took too long')
+  fail(queue, number, 'github_api_rate_limit_exceeded')
 }
 
 /** Gives a pull request that has not merged another head commit. */
@@ -237,8 +237,7 @@ function placePulls(queue: Queue, pulls: readonly (readonly [number: number, pul
     if (state === 'TESTS_PASSED' || state === 'MERGED') advance(queue, number)
     if (state === 'MERGED') advance(queue, number)
     const batch = queue.batches.find(({ members }) => members.some(member => member.number === number))
-    if (state === 'PENDING_FAILURE' && batch !== undefined)
-      enterPhase(queue, batch, state, 'its tests failed')
+    if (state === 'PENDING_FAILURE' && batch !== undefined) enterPhase(queue, batch, state)
   }
 }
 

@@ -14,6 +14,28 @@ import {
 
 const textOrNull = field('string | null')
 
+/** Why a pull request is in its state, in the words of the service; `reason` says it in a sentence. */
+export const serviceWordFields: RecordType['fields'] = {
+  reason: field('string | null', 'Why it is in its state, in a sentence.'),
+  serviceReason: field('string | null', 'The word of the service for it.'),
+  by: nullable(
+    field(
+      oneOf(
+        ...['author', 'ahead', 'queue', 'setup', 'host', 'push', 'person', 'program', 'service', 'unknown'],
+      ),
+      'Who caused it: the pull request itself, one ahead of it, GitHub, and so on.',
+    ),
+  ),
+  actor: field('string | null', 'The login of who did it; null if the service names nobody.'),
+  again: nullable(
+    field(
+      oneOf('later', 'after-change', 'look', 'no', 'queued', 'done'),
+      'Whether to submit it again: after a pause, after a change, after a look, or not.',
+    ),
+  ),
+  mayBeMerged: field('boolean', 'Whether it may have merged all the same.'),
+}
+
 /** What `pr explain` and `explainPullRequest` give. */
 export const explanationRecord: RecordType = {
   name: 'Explanation',
@@ -27,6 +49,8 @@ export const explanationRecord: RecordType = {
     ),
     state: field('PullRequestState | null'),
     since: field('string | null', 'When the pull request entered the state, as the service wrote it.'),
+    ...serviceWordFields,
+    stacked: field('boolean', 'Whether the pull requests below it are tested and merged with it.'),
     queue: nullable(
       nested({
         name: 'ExplainedQueue',

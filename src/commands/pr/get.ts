@@ -9,10 +9,10 @@ import { webInput } from '../../cli/common-inputs.ts'
 import { serviceRecord } from '../../cli/fields.ts'
 import { flag, type Input, option, paramInput } from '../../cli/inputs.ts'
 import { paramsOf, pullRequests, setOf, type Target } from '../../cli/values.ts'
-import { nameIn, stateOfEvent } from '../../domain/departure.ts'
-import { readinessFindings } from '../../domain/explain/readiness.ts'
+import { isStacked, readinessFindings } from '../../domain/explain/readiness.ts'
 import { describeSince, formatOrdinal, shorten } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
+import { explainEvent } from '../../domain/reasons.ts'
 import {
   isFailedOrCancelled,
   outcomeOfRecord,
@@ -20,12 +20,13 @@ import {
   stateOf,
   terminalOutcome,
 } from '../../domain/states.ts'
-import { testRunOf } from '../../domain/test-run.ts'
+import { testRunOfEvent } from '../../domain/test-run.ts'
+import { eventsOf, stateOfEvent } from '../../domain/timeline.ts'
 import { urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import type { Repository } from '../../domain/values/repository.ts'
 import { waitOptions } from '../../domain/wait-options.ts'
 import { usageError } from '../../errors.ts'
-import { getArray, getNumber, getString, isObject, type JsonObject, stringifyJson } from '../../json.ts'
+import { getNumber, getString, type JsonObject, stringifyJson } from '../../json.ts'
 import { linkSpan, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { columns, pullRequestColumns, type Result, withLinks } from '../../output/view.ts'
 
@@ -93,18 +94,32 @@ const timelineColumns = columns(
   ['TEST RUN', 'run', 'id', { priority: 2 }],
 )
 
-/** Returns the events of a pull request, newest first. */
-const eventsOf = (record: JsonObject): readonly JsonObject[] =>
-  getArray(record, 'timeline')
-    .filter(isObject)
-    .map(({ timestamp, reason, actor, testRun = null, testsPassed = null, ...event }) => ({
+/** On a pipe, an event also has what a program decides by. */
+const eventColumns = [
+  ...columns(['PR', 'prNumber', 'pr']),
+  ...timelineColumns,
+  ...columns(
+    ['SERVICE REASON', 'serviceReason'],
+    ['BY', 'by'],
+    ['AGAIN', 'again'],
+    ['MAY BE MERGED', 'mayBeMerged'],
+  ),
+]
+
+/** Returns the events of a pull request as rows, newest first. */
+const eventRows = (record: JsonObject): readonly JsonObject[] =>
+  eventsOf(record).map(event => {
+    const state = stateOfEvent(event)
+    const { words, sentence } = explainEvent(state, event)
+    return {
       prNumber: record.prNumber,
-      timestamp,
-      state: stateOfEvent(event),
-      reason: nameIn(reason)?.replaceAll('_', ' '),
-      actor: nameIn(actor),
-      run: testRunOf({ testRun, testsPassed }),
-    }))
+      timestamp: event.timestamp,
+      state,
+      reason: sentence,
+      ...words,
+      run: testRunOfEvent(event),
+    }
+  })
 
 /** Returns what the service expects: the name and the form of the field are not documented. */
 function estimateText(record: JsonObject): string {
@@ -120,16 +135,27 @@ function estimateText(record: JsonObject): string {
 function pullRequestSheet(
   record: JsonObject,
   pr: number | undefined,
-  { page, place, now }: { readonly page: string | undefined; readonly place: string; readonly now: number },
+  {
+    page,
+    place,
+    targetBranch,
+    now,
+  }: {
+    readonly page: string | undefined
+    readonly place: string
+    readonly targetBranch: string
+    readonly now: number
+  },
 ): readonly StyledLine[] {
   const state = stateOf(record)
   const title = shortText(record, 'prTitle')
   const age = describeSince(shortText(record, 'stateChangedAt'), now, terminalOutcome(state) !== undefined)
-  const problems = state === 'NOT_READY' ? readinessFindings(record, {}) : []
+  const problems = state === 'NOT_READY' ? readinessFindings(record, {}, targetBranch) : []
   const properties = [
     ['priority', priorityText(record)],
     ['author', shortText(record, 'prAuthor')],
     ['base branch', shortText(record, 'prBaseBranch')],
+    ['stack', isStacked(record, targetBranch) ? 'those below it are tested and merged with it' : undefined],
     ['head commit', shortText(record, 'prSha')],
     ['submitted', submittedText(record, state)],
     ['batching', record.noBatch === true ? 'no: it is tested alone' : undefined],
@@ -229,12 +255,10 @@ function showRecord(
   const numbered = { prNumber: pr, ...record }
   const number = getNumber(numbered, 'prNumber')
   const page = pageOf(numbered, repo)
-  const events = eventsOf(numbered)
+  const events = eventRows(numbered)
   const isTimeline = includeTimeline === true && cli.options.fields.length === 0
   return show(sent, {
-    ...(isTimeline
-      ? { columns: [...columns(['PR', 'prNumber', 'pr']), ...timelineColumns], rows: events }
-      : { columns: recordColumns, rows: [numbered] }),
+    ...(isTimeline ? { columns: eventColumns, rows: events } : { columns: recordColumns, rows: [numbered] }),
     screen() {
       if (!showsSheet && !includeTimeline && !includeEstimatedTimeToMerge)
         return {
@@ -249,7 +273,7 @@ function showRecord(
         number === undefined || stateOf(record) === 'MERGED'
           ? []
           : [`  Why: ${cli.settings.commandLine(['pr', 'explain', number], { repo, targetBranch })}`]
-      const lines = pullRequestSheet(shown, number, { page, place, now: cli.startedAt })
+      const lines = pullRequestSheet(shown, number, { page, place, targetBranch, now: cli.startedAt })
       const heading = [...lines, ...why]
       return events.length === 0 ? { heading } : { heading, columns: timelineColumns, rows: events }
     },

@@ -182,7 +182,7 @@ async function whySubmitAgain(
   if (resubmit === 'any' && stateOf(record) === 'FAILED') return 'It failed.'
   const { explain } = await import('../../api/explain.ts')
   const commands = nextCommands(cli.settings, request.values)
-  const { verdict, since, submitAgain, ...explanation } = await explain(
+  const { verdict, since, reason, submitAgain, ...explanation } = await explain(
     request,
     wait.client,
     commands,
@@ -192,7 +192,7 @@ async function whySubmitAgain(
   const isSame =
     explanation.state === stateOf(record) && since === (getString(record, 'stateChangedAt') ?? null)
   const isSafe = verdict === 'dropped' && submitAgain.safe === true && !submitAgain.needsChange
-  return isSame && isSafe ? submitAgain.why : undefined
+  return isSame && isSafe ? (reason ?? submitAgain.why) : undefined
 }
 
 /** The end of a pull request that is not submitted again: as its record says, which may be newer than its attempt. */

@@ -1,6 +1,7 @@
 import type { Cli } from '../../cli/cli.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { flag, type OptionValues, option } from '../../cli/inputs.ts'
+import { serviceWordNames } from '../../domain/reasons.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
 import { type RequestedPullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { repositoryKey } from '../../domain/values/repository.ts'
@@ -43,6 +44,8 @@ export async function ringBell(time: WaitTime, { args, host, messages }: Cli): P
 export const waitRecord: RecordFields = {
   names: [
     ...['type', 'pr', 'repo', 'title', 'url', 'outcome', 'state', 'reason', 'failingChecks'],
+    ...serviceWordNames,
+    'stacked',
     ...['elapsedSeconds', 'exit'],
     ...['from', 'to', 'at', 'position'],
   ],

@@ -13,12 +13,12 @@ import { combineFields, type RecordFields } from '../../cli/fields.ts'
 import { flag, option } from '../../cli/inputs.ts'
 import type { Queue } from '../../cli/values.ts'
 import { paramsOf, setOf } from '../../cli/values.ts'
-import { describeDeparture } from '../../domain/departure.ts'
 import { joinTruncated } from '../../domain/format.ts'
 import { mapConcurrent, maxConcurrent } from '../../domain/map-concurrent.ts'
 import {
   departedEntries,
   departureChange,
+  describeCause,
   describeChange,
   type QueueChange,
   type QueueSnapshot,
@@ -26,6 +26,7 @@ import {
   snapshotOf,
 } from '../../domain/queue-changes.ts'
 import { type QueueEntry, queueSummary, testSlots } from '../../domain/queue-entries.ts'
+import { serviceWordNames } from '../../domain/reasons.ts'
 import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { duration, interval } from '../../domain/values/types.ts'
 import type { Judgement } from '../../domain/wait-state.ts'
@@ -147,7 +148,7 @@ async function pollQueue(
 const changeRecord: RecordFields = {
   names: [
     ...['type', 'at', 'pr', 'from', 'to', 'position', 'repo', 'targetBranch'],
-    ...['author', 'submittedBy', 'reason', 'actor'],
+    ...['author', 'submittedBy', 'reason', ...serviceWordNames],
   ],
   columns: columns(
     ['AT', 'at'],
@@ -163,8 +164,8 @@ function createStreamView({ repo, targetBranch }: Queue, cli: Cli): WatchView {
   const { printer, logger, host } = cli
   const printChange = (change: QueueChange) => {
     const record = { type: 'change', ...change }
-    const departure = describeDeparture(change)
-    const sentence = `${describeChange(change)}${departure === '' ? '' : `: ${departure}`}`
+    const cause = describeCause(change)
+    const sentence = `${describeChange(change)}${cause === '' ? '' : `: ${cause}`}`
     return printer.print({
       ...singleRecord(record),
       columns: changeRecord.columns,
@@ -208,7 +209,7 @@ export const queueWatchCommand = command({
     table: 'a live view on a terminal; elsewhere one line per change',
     json: 'the current queue; requires --once',
     ndjson:
-      'one {"type":"queue"} line, then {"type":"change","pr","from","to","at","position"} lines; a pull request that left the queue also has "author","submittedBy","reason","actor" if known',
+      'one {"type":"queue"} line, then {"type":"change","pr","from","to","at","position"} lines; a pull request that left the queue also has "author","submittedBy" if known, and "reason","serviceReason","by","actor","again","mayBeMerged"',
   },
   examples: [
     'mergeq queue watch',

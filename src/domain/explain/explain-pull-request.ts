@@ -1,6 +1,12 @@
 import { get, getArray, getNumber, getString, type JsonObject } from '../../json.ts'
-import { departureDetails, isService } from '../departure.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
+import {
+  assessAgain,
+  type Explained,
+  explainState,
+  isFailureOfTestRun,
+  type ServiceWords,
+} from '../reasons.ts'
 import {
   isFailedOrCancelled,
   newSubmissionNote,
@@ -8,10 +14,10 @@ import {
   stateOf,
   terminalOutcome,
 } from '../states.ts'
-import { isInconclusive, type TestRun } from '../test-run.ts'
+import type { TestRun } from '../test-run.ts'
 import { describeMissingQueue, type Repository } from '../values/repository.ts'
 import { stateFindings } from './findings.ts'
-import type { Action, Finding, Step } from './readiness.ts'
+import { type Action, type Finding, isStacked, type Step } from './readiness.ts'
 
 /** `held` means PENDING_FAILURE, a state from which a pull request may still merge. */
 export type ExplanationVerdict =
@@ -48,7 +54,7 @@ export interface ActionSubject {
 export type NextStep = Pick<Step, 'when' | 'why'> & { readonly command: string | null }
 
 /** Why a pull request is not merging. The output of `pr explain --json` has exactly these keys. */
-export interface Explanation {
+export interface Explanation extends ServiceWords {
   readonly pr: number
   readonly targetBranch: string
   readonly title: string | null
@@ -56,6 +62,10 @@ export interface Explanation {
   readonly state: string | null
   /** When the pull request entered the state, as the service wrote it. */
   readonly since: string | null
+  /** Why the pull request is in its state, as the service says it, in a sentence. */
+  readonly reason: string | null
+  /** Whether the pull requests below it in its stack are tested and merged with it. */
+  readonly stacked: boolean
   readonly queue: {
     readonly state: string | null
     /** The position, from 1; null if the queue does not list the pull request. */
@@ -70,8 +80,8 @@ export interface Explanation {
   readonly reasons: readonly { readonly code: string; readonly message: string }[]
   readonly next: readonly NextStep[]
   /**
-   * Whether running `pr submit` now is safe; `safe` is null if that is unknown. With `needsChange` it would end as
-   * before: after the pull request's own failure, and after a person cancelled it.
+   * Whether running `pr submit` now is safe; `safe` is null if that is unknown, or if somebody must look first. With
+   * `needsChange` it would end as before.
    */
   readonly submitAgain: { readonly safe: boolean | null; readonly needsChange: boolean; readonly why: string }
   readonly unread: readonly UnreadSource[]
@@ -98,19 +108,21 @@ export function explainPullRequest(sources: ExplainSources): Explanation {
       blocks: true,
       steps: [{ action: 'list-queues', why: `Lists the queues. Check ${placeNames(nameOf)}.` }],
     })
+  const explained = explainState(record === undefined ? {} : { ...record, state }, run)
   const isBlocking = ({ blocks = false }: Finding) => blocks
   const verdict = verdictOf(state, findings, findings.some(isBlocking))
   const submitAgain = {
     needsChange: false,
     ...assessResubmission(
       state === '' && record !== undefined ? 'unknown' : verdict,
-      { record: record ?? {}, run },
-      nameOf,
+      record ?? {},
+      explained,
+      sources,
     ),
   }
   const steps = [
     ...findings.flatMap(finding => finding.steps ?? []),
-    ...stepsFor(verdict, state, run, submitAgain),
+    ...stepsFor(verdict, explained, run, targetBranch),
   ]
   // Of steps with the same command the first is enough.
   const next = new Map<string, NextStep>()
@@ -126,6 +138,9 @@ export function explainPullRequest(sources: ExplainSources): Explanation {
     verdict,
     state: state === '' ? null : state,
     since: getString(record, 'stateChangedAt') ?? null,
+    reason: explained.sentence,
+    ...explained.words,
+    stacked: isStacked(record, targetBranch),
     queue: queue == null ? null : describeQueue(queue, entry),
     testRun: run ?? null,
     reasons: [...findings.filter(isBlocking), ...findings.filter(finding => !isBlocking(finding))].map(
@@ -181,25 +196,20 @@ function verdictOf(state: string, [first]: readonly Finding[], isBlocked: boolea
 
 function stepsFor(
   verdict: ExplanationVerdict,
-  state: string,
+  explained: Explained,
   run: TestRun | undefined,
-  { needsChange }: Explanation['submitAgain'],
+  targetBranch: string,
 ): readonly Step[] {
   const wait: Step = { action: 'wait', why: 'Waits until it merges or leaves the queue.' }
   const showChecks: readonly Step[] =
     run === undefined ? [] : [{ action: 'show-test-run', why: 'Shows the checks of its test run.' }]
-  const submit = (why: string): Step => ({ action: 'submit', why })
   switch (verdict) {
     case 'merged':
       return []
     case 'not-found':
       return []
-    case 'dropped': {
-      if (!needsChange) return [submit('Submits it again.')]
-      if (state === 'CANCELLED') return [submit('If it should merge after all.')]
-      const why = 'After a fix; without one it will most likely fail again.'
-      return [...showChecks, { ...submit(why), when: 'After a fix' }]
-    }
+    case 'dropped':
+      return stepsAfterEnd(explained, showChecks, targetBranch)
     case 'held': {
       const why = 'Runs its tests again, for a failure that may be flaky.'
       return [wait, ...showChecks, { action: 'restart-tests', why }]
@@ -212,6 +222,35 @@ function stepsFor(
     }
     default:
       return [wait]
+  }
+}
+
+/** Returns what to do about a pull request that failed or was cancelled: first the advice, then a new submission. */
+function stepsAfterEnd(
+  explained: Explained,
+  showChecks: readonly Step[],
+  targetBranch: string,
+): readonly Step[] {
+  const { words, known } = explained
+  const submit = (why: string): Step => ({ action: 'submit', why })
+  const advice: readonly Step[] = known?.advice === undefined ? [] : [{ why: known.advice }]
+  const checks = isFailureOfTestRun(explained) ? showChecks : []
+  if (words.mayBeMerged)
+    return [{ why: lookAt(targetBranch) }, { action: 'wait', why: 'Waits a moment for the merge to show.' }]
+  // A word that is not known may mean anything.
+  if (known === undefined && words.serviceReason !== null)
+    return [{ action: 'show-timeline', why: 'Shows what the service says of it.' }]
+  switch (words.again) {
+    case 'later':
+      return [...advice, { ...submit('Submits it again.'), ...(known && { when: 'Later' }) }]
+    case 'after-change': {
+      const why = 'After a fix; without one it will most likely fail again.'
+      return [...checks, ...advice, { ...submit(why), when: 'After a fix' }]
+    }
+    case 'no':
+      return advice
+    default:
+      return [...checks, ...advice, submit('If it should merge after all.')]
   }
 }
 
@@ -229,17 +268,19 @@ function describeQueue(queue: JsonObject, entry: QueueEntry | undefined): Explan
   }
 }
 
-/** Returns whether a pull request that failed or was cancelled needs a change before it is submitted again. */
-function assessDeparture(record: JsonObject, run: TestRun | undefined) {
-  const { reason, actor } = departureDetails(record)
-  if (stateOf(record) === 'FAILED')
-    return isInconclusive(reason, run)
-      ? { needsChange: false, why: 'It is no longer in the queue, and its tests did not finish.' }
-      : { needsChange: true, why: 'Its own change caused the failure. Fix it first.' }
-  // What the service cancelled for a push, because it was closed or for a word of its own needs a look first.
-  return isService(actor) && reason === undefined
-    ? { needsChange: false, why: 'It is no longer in the queue. The service cancelled it.' }
-    : { needsChange: true, why: 'It was cancelled. Find out why before you submit it again.' }
+const lookAt = (targetBranch: string): string =>
+  `Look at ${targetBranch} first: it may have merged. Do not submit it again before.`
+
+/** Returns whether a pull request that failed or was cancelled may be submitted again, and why. */
+function assessDeparture({ words, sentence, known }: Explained, targetBranch: string) {
+  const { again, serviceReason, mayBeMerged } = words
+  const judged = assessAgain(again) ?? { safe: null, needsChange: false }
+  if (mayBeMerged) return { ...judged, why: lookAt(targetBranch) }
+  if (known !== undefined) return { ...judged, why: known.advice ?? known.meaning }
+  if (serviceReason !== null)
+    return { ...judged, why: 'mergeq does not know this reason. Find out what it means first.' }
+  if (again === 'look') return { ...judged, why: 'Find out why before you submit it again.' }
+  return { ...judged, why: `It is no longer in the queue. ${sentence ?? ''}`.trim() }
 }
 
 const defaultPriority = 100
@@ -250,16 +291,18 @@ const defaultPriority = 100
  */
 function assessResubmission(
   verdict: ExplanationVerdict,
-  { record, run }: ActionSubject & { readonly record: JsonObject },
-  nameOf: ExplainSources['nameOf'],
+  record: JsonObject,
+  explained: Explained,
+  { nameOf, targetBranch }: Pick<ExplainSources, 'nameOf' | 'targetBranch'>,
 ): Omit<Explanation['submitAgain'], 'needsChange'> & { readonly needsChange?: boolean } {
   if (verdict === 'not-found')
     return { safe: null, why: 'It is not in the queue. It may be too new to appear.' }
   if (verdict === 'merged') return { safe: false, why: 'It is already merged.' }
-  if (verdict === 'dropped') return { safe: true, ...assessDeparture(record, run) }
+  if (verdict === 'dropped') return assessDeparture(explained, targetBranch)
   if (verdict === 'unknown') return { safe: null, why: 'Its current state is unknown. Check it again first.' }
   const priority = getNumber(record, 'priorityValue')
-  const isDefault = priority === defaultPriority || getString(record, 'usedDefaultPriorityName') !== undefined
+  // A `usedDefaultPriorityName` may stand beside another priority that was given later.
+  const isDefault = priority === defaultPriority
   const flags = [
     ...(isDefault || priority === undefined ? [] : [`${nameOf('priority')} ${priority}`]),
     ...(get(record, 'noBatch') === true ? [nameOf('noBatch')] : []),

@@ -1,7 +1,7 @@
 import { get, getArray, getNumber, getString, isObject, type Json, type JsonObject } from '../../json.ts'
-import { departureDetails } from '../departure.ts'
 import { elapsedSince, formatAge, joinTruncated, pluralize, shorten } from '../format.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
+import { explainState, isFailureOfTestRun, submitters } from '../reasons.ts'
 import {
   canResume,
   isFailedOrCancelled,
@@ -10,8 +10,9 @@ import {
   stateWords,
   terminalOutcome,
 } from '../states.ts'
-import { isInconclusive, type TestRun } from '../test-run.ts'
-import { type Finding, readinessFindings, type Step } from './readiness.ts'
+import type { TestRun } from '../test-run.ts'
+import { detailOfState } from '../timeline.ts'
+import { type Finding, isStacked, readinessFindings, type Step } from './readiness.ts'
 
 /** The documents that findings are made from; a missing document is an empty object. */
 export interface Facts {
@@ -27,21 +28,28 @@ export interface Facts {
 /** Returns what the state of a pull request, its test run and its queue say, the most important first. */
 export function stateFindings(state: string, facts: Facts, run: TestRun | undefined): readonly Finding[] {
   const first = describeState(state, facts, run)
-  const { failingChecks = [], pending = [] } = run ?? {}
+  const { failingChecks = [], pending = [], awaitingApproval = [] } = run ?? {}
   const failing = failingChecks.map(({ name }) => shorten(name))
-  const running = pending.map(name => shorten(name))
+  const running = pending.filter(name => !awaitingApproval.includes(name)).map(name => shorten(name))
+  const waiting = awaitingApproval.map(name => shorten(name))
   const checks = [
     ...namesFinding('failing-checks', failing, names => `Failing checks in its test run: ${names}.`),
+    ...namesFinding(
+      'awaiting-approval',
+      waiting,
+      names => `Checks in its test run that wait for a manual approval: ${names}.`,
+    ),
     ...namesFinding('pending-checks', running, names => `Checks still running in its test run: ${names}.`),
   ]
-  const hostReasons = hostFindings(facts)
-  const readiness = readinessFindings(facts.record, facts.queue)
+  const hostReasons = [...hostFindings(facts, failing), ...stackFindings(facts)]
+  const readiness = readinessFindings(facts.record, facts.queue, facts.targetBranch)
   const position = positionFindings(facts)
   switch (state) {
     case 'NOT_READY':
       return [
         first,
-        ...orUnknownReason([...readiness, ...hostReasons]),
+        ...orUnknownReason([...readiness, ...hostFindings(facts, failing)]),
+        ...stackFindings(facts),
         ...timeLimit(facts),
         ...queueStateFindings(facts, []),
       ]
@@ -55,11 +63,15 @@ export function stateFindings(state: string, facts: Facts, run: TestRun | undefi
     case 'PENDING_FAILURE':
       return [first, ...checks, ...queueStateFindings(facts, []), ...position, ...hostReasons]
     case 'FAILED': {
-      const failing = checks.filter(({ code }) => code === 'failing-checks')
+      const isOwn = isFailureOfTestRun(explainState(facts.record, run))
+      const failing = checks.filter(({ code }) => isOwn && code === 'failing-checks')
       return [first, ...failing, ...hostReasons, ...submitterFindings(facts)]
     }
-    case 'CANCELLED':
-      return [first, ...hostReasons, ...submitterFindings(facts)]
+    case 'CANCELLED': {
+      const { serviceReason } = explainState(facts.record).words
+      const unmet = serviceReason === 'not_ready_timeout_expired' ? readiness : []
+      return [first, ...unmet, ...hostReasons, ...submitterFindings(facts)]
+    }
     case 'MERGED':
       return [first, ...submitterFindings(facts)]
     case '': {
@@ -79,7 +91,7 @@ const stateMessages = new Map([
   ['TESTS_PASSED', 'Its tests passed.'],
   ['PENDING_FAILURE', 'The cause of the failure is not determined yet. It may still merge.'],
   ['MERGED', 'It was merged.'],
-  ['FAILED', 'Its own change caused the failure.'],
+  ['FAILED', 'It failed.'],
   ['CANCELLED', 'It was cancelled.'],
 ])
 
@@ -104,8 +116,7 @@ function describeState(state: string, { record, entry, queue }: Facts, run: Test
       code: 'not-submitted',
       message: `It is ${stateWords(state)}, but the service reports it as not submitted.`,
     }
-  if (state === 'FAILED' && isInconclusive(departureDetails(record).reason, run))
-    return { code: 'failed', message: 'Its tests did not finish.' }
+  if (state === 'FAILED') return { code: 'failed', message: explainState(record, run).sentence ?? message }
   const depth = getNumber(queue, 'pendingFailureDepth') ?? 0
   const more =
     state === 'PENDING_FAILURE' && depth > 0
@@ -123,7 +134,7 @@ const namesFinding = (
 ): readonly Finding[] => (names.length === 0 ? [] : [{ code, message: format(joinTruncated(names)) }])
 
 function submitterFindings({ record }: Facts): readonly Finding[] {
-  const { submittedBy, author } = departureDetails(record)
+  const { submittedBy, author } = submitters(record)
   if (submittedBy !== undefined)
     return [{ code: 'submitted-by', message: `It was submitted by ${shorten(submittedBy)}.` }]
   return author === undefined ? [] : [{ code: 'author', message: `Its author is ${shorten(author)}.` }]
@@ -176,18 +187,6 @@ const blockReasons = new Map<string, BlockReason>([
   ],
 ])
 
-/** Known values of `reason` as sentences (docs/reference/service.md, "getSubmittedPullRequest"); `by` may be empty. */
-const knownReasons = new Map([
-  ['a_commit_was_pushed', 'A commit was pushed{by}.'],
-  ['it_was_cancelled', 'It was cancelled{by}.'],
-  ['it_was_not_ready_for_too_long', 'It took too long to become ready.'],
-  ['its_test_run_failed', 'Its tests failed.'],
-  ['its_test_run_took_too_long', 'Its tests took too long.'],
-  ['its_tests_failed', 'Its tests failed.'],
-  ['its_tests_took_too_long', 'Its tests took too long.'],
-  ['pr_closed', 'It was closed{by}.'],
-])
-
 /**
  * Returns the names in a value whose structure is not documented: `#7` for a number, a text shortened to 80
  * characters, the first name of an object, and the names of up to 50 items of an array.
@@ -213,34 +212,56 @@ function blockFinding(kind: string, targetBranch: string): Finding {
   }
 }
 
+/** Returns what a pull request is in conflict with, as far as the service has found it out. */
+function culpritText(culprit: Json | undefined, targetBranch: string): string | undefined {
+  const type = getString(culprit, 'type')
+  if (type === 'base_branch') return targetBranch
+  const [name] = extractNames(culprit)
+  if (name === undefined) return undefined
+  if (type === 'queue_pr') return `${name}, which is ahead of it in the queue`
+  return type === 'stacked_pr' ? `${name}, another pull request of its stack` : name
+}
+
 /**
- * Returns findings from the details that the record, or the newest event of its timeline, gives about the
- * code host (docs/reference/service.md, "getSubmittedPullRequest").
+ * Returns findings from the details that the record, or the event of its state, gives
+ * (docs/reference/service.md, "Timeline"). `failing` are the failing checks that are named already.
  */
-function hostFindings({ record, targetBranch }: Facts): readonly Finding[] {
-  const [newestEvent] = getArray(record, 'timeline')
-  const detail = (key: string) =>
-    [get(record, key), get(newestEvent, key)].find(value => extractNames(value).length > 0)
+function hostFindings({ record, targetBranch }: Facts, failing: readonly string[]): readonly Finding[] {
+  const state = stateOf(record)
+  const detail = (key: string) => detailOfState(record, key)
+  const names = (key: string) => extractNames(detail(key))
   const kinds = getArray({ blockReasons: detail('blockReasons') ?? [] }, 'blockReasons').flatMap(extractNames)
-  const sentence = (code: string, key: string, format: (names: string) => string) =>
-    namesFinding(code, extractNames(detail(key)), format)
-  const [actor] = extractNames(detail('actor'))
-  const reasonText = (reason: string) =>
-    (knownReasons.get(reason) ?? `The service says: ${reason}{by}.`).replace(
-      '{by}',
-      actor === undefined ? '' : ` by ${actor}`,
-    )
+  const causes = names('failureCausingStatuses').filter(name => !failing.includes(name))
+  const culprit = culpritText(detail('conflictCulprit'), targetBranch)
+  const hostText = getString({ text: detail('apiFailureMessage') ?? null }, 'text') ?? ''
+  const { words, sentence } = explainState(record)
+  // How it was submitted is no reason why it waits.
+  const isSaid =
+    ['FAILED', 'NOT_READY'].includes(state) ||
+    words.serviceReason === 'merge_item_now_ready' ||
+    sentence === null
   return [
     ...[...new Set(kinds)].slice(0, 10).map(kind => blockFinding(kind, targetBranch)),
-    ...sentence('conflict-culprit', 'conflictCulprit', names => `It conflicts with ${names}.`),
-    ...sentence(
-      'failure-causes',
-      'failureCausingStatuses',
-      names => `Checks that caused the failure: ${names}.`,
+    ...(culprit === undefined
+      ? []
+      : [{ code: 'conflict-culprit', message: `It conflicts with ${culprit}.` }]),
+    ...namesFinding('failure-causes', causes, found => `Checks that caused the failure: ${found}.`),
+    ...namesFinding(
+      'waiting-for',
+      [...names('waitingFor'), ...names('prerequisitePullRequests')],
+      found => `It is waiting for ${found}.`,
     ),
-    ...sentence('waiting-for', 'waitingFor', names => `It is waiting for ${names}.`),
-    ...sentence('service-says', 'reason', reasonText),
+    ...(hostText === '' ? [] : [{ code: 'host-says', message: `GitHub says: ${shorten(hostText)}` }]),
+    ...(isSaid ? [] : [{ code: 'service-says', message: sentence }]),
   ]
+}
+
+/** Returns that the pull requests below it are tested with a stacked one (docs/reference/service.md, "Stacks"). */
+function stackFindings({ record, targetBranch }: Facts): readonly Finding[] {
+  if (!isStacked(record, targetBranch)) return []
+  const base = shorten(getString(record, 'prBaseBranch') ?? '')
+  const message = `It is stacked on ${base}: the pull requests below it are tested and merged with it.`
+  return [{ code: 'stacked', message }]
 }
 
 /** Returns what the queue's state means, unless it runs; in one of `blockingStates` it holds the pull request back. */

@@ -3,8 +3,8 @@ import { shorten } from '../format.ts'
 
 /** What the caller can do about a pull request or its queue. */
 export type Action =
-  | ('submit' | 'wait' | 'restart-tests' | 'show-record' | 'show-test-run' | 'upload-targets')
-  | ('list-queues' | 'resume-queue')
+  | ('submit' | 'wait' | 'restart-tests' | 'show-record' | 'show-timeline' | 'show-test-run')
+  | ('upload-targets' | 'list-queues' | 'resume-queue')
 
 /** A next step; without an action something that a person does elsewhere. */
 export interface Step {
@@ -55,7 +55,16 @@ const mergeabilityFindings = new Map<string, Finding>([
   ],
 ])
 
-function targetsFinding(readiness: Json | undefined, queue: JsonObject): Finding | undefined {
+/** Whether a pull request is based on another one of a stack that the queue tests as one. */
+export const isStacked = (record: JsonObject | undefined, targetBranch: string): boolean =>
+  get(record, 'readiness.doesBaseBranchMatch') === true &&
+  ![undefined, '', targetBranch].includes(getString(record, 'prBaseBranch'))
+
+function targetsFinding(
+  readiness: Json | undefined,
+  queue: JsonObject,
+  stacked: boolean,
+): Finding | undefined {
   const isNeeded = isObject(readiness)
     ? readiness.requiresImpactedTargets === true
     : get(queue, 'mode') === 'parallel'
@@ -75,7 +84,9 @@ function targetsFinding(readiness: Json | undefined, queue: JsonObject): Finding
     }
   return {
     code: 'no-impacted-targets',
-    message: 'The queue is waiting for its impacted targets; none were uploaded for its head commit.',
+    message: stacked
+      ? 'The queue is waiting for the impacted targets of a pull request of its stack.'
+      : 'The queue is waiting for its impacted targets; none were uploaded for its head commit.',
     short: 'waits for impacted targets',
     blocks: true,
     steps: [upload],
@@ -86,10 +97,14 @@ function targetsFinding(readiness: Json | undefined, queue: JsonObject): Finding
  * Returns findings about the conditions that a record's readiness does not meet
  * (docs/reference/service.md, "Pull request states").
  */
-export function readinessFindings(record: JsonObject, queue: JsonObject): readonly Finding[] {
+export function readinessFindings(
+  record: JsonObject,
+  queue: JsonObject,
+  targetBranch: string,
+): readonly Finding[] {
   const readiness = get(record, 'readiness')
   const findings: Finding[] = []
-  const targets = targetsFinding(readiness, queue)
+  const targets = targetsFinding(readiness, queue, isStacked(record, targetBranch))
   if (targets !== undefined) findings.push(targets)
   if (get(readiness, 'doesBaseBranchMatch') === false) {
     const base = getString(record, 'prBaseBranch')

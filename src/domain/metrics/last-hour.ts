@@ -2,7 +2,10 @@ import type { Repository } from '../values/repository.ts'
 import { isCounted, parseNumber, type Sample } from './exposition.ts'
 
 /** The histograms of a queue: times in seconds, of pull requests in the last hour. */
-export type QueueHistogram = 'timeInQueue' | 'waitDuration' | 'testDuration'
+export type QueueHistogram =
+  | ('timeInQueue' | 'waitDuration' | 'testDuration')
+  // The time in one state.
+  | `timeIn ${string}`
 
 /** The numbers of a queue that have a series of their own (docs/reference/service.md, "Metrics"). */
 type QueueNumber =
@@ -25,6 +28,9 @@ const histogramSeries = new Map<string, QueueHistogram>([
   ['mq_pr_wait_duration_1h_seconds', 'waitDuration'],
   ['mq_pr_test_duration_1h_seconds', 'testDuration'],
 ])
+
+const histogramOfState = (family: string, state = ''): QueueHistogram | undefined =>
+  family === 'mq_pr_state_duration_1h_seconds' && state !== '' ? `timeIn ${state.toLowerCase()}` : undefined
 
 /** A cumulative bucket: `count` values were at most `bound`. */
 export interface Bucket {
@@ -78,7 +84,7 @@ function addSample(queues: Map<string, QueueSums>, { name, labels, value }: Samp
   if (conclusion !== undefined && !/^(?:merged|failed|cancelled)$/.test(conclusion)) return false
   const [, family = '', part] = /^(.*)_(bucket|sum|count)$/.exec(name) ?? []
   const number = numberSeries.get(name) ?? numberSeries.get(`${name} ${conclusion}`)
-  const histogram = histogramSeries.get(family)
+  const histogram = histogramSeries.get(family) ?? histogramOfState(family, labels.state)
   const bound = part === 'bucket' ? parseNumber(le ?? '') : undefined
   if (number === undefined && histogram === undefined) return false
   if (part === 'bucket' && bound === undefined) return false

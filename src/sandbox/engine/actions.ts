@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../json.ts'
 import { statusError } from '../requests.ts'
-import { findScript } from '../scenarios.ts'
+import { findScript, getPlannedEnd, listBelow } from '../scenarios.ts'
 import { changeState, insertWaiting, removeFromBatches, rerun } from './batches.ts'
 import { getHeadCommit, isSubmitted, type PullRequest, type Queue, type TargetSet } from './queue.ts'
 import { mergeSettings } from './settings.ts'
@@ -17,11 +17,35 @@ interface SubmitRequest {
 }
 
 /**
- * Submits a pull request; every number is accepted. A pull request that is already in the queue stays there
+ * Submits a pull request, and those below it in a stack; every number is accepted. A pull request that is already in the queue stays there
  * and gets the options that the request names. The sandbox's own: the other options keep their values, and a
  * merged pull request is refused with status 400.
  */
-export function submit(queue: Queue, { number, priority, noBatch }: SubmitRequest): void {
+export function submit(queue: Queue, request: SubmitRequest): void {
+  const known = queue.pullRequests.get(request.number)
+  const isNew = known === undefined || !isSubmitted(known)
+  const below = isNew ? listBelow(queue.scenario, request.number) : []
+  for (const number of below) {
+    const { state = 'FAILED' } = queue.pullRequests.get(number) ?? {}
+    if (state === 'FAILED' || state === 'CANCELLED') submitOne(queue, { ...request, number })
+  }
+  submitOne(queue, request)
+  if (isNew && queue.scenario.stack?.includes(request.number)) playStack(queue, [...below, request.number])
+}
+
+/** The sandbox's own: after the first test run of every second submission, the lowest of a stack is pushed to. */
+function playStack(queue: Queue, numbers: readonly number[]): void {
+  queue.stackSubmissions++
+  if (queue.stackSubmissions % 2 === 1) return
+  const members = numbers.flatMap(number => queue.pullRequests.get(number) ?? []).filter(isSubmitted)
+  for (const [index, member] of members.entries()) {
+    const isPushed = index === 0 && members.length > 1
+    const reason = isPushed ? 'pr_pushed_to' : 'stacked_pr_member_pushed_to'
+    member.planned = { at: 'tests-passed', to: 'CANCELLED', reason }
+  }
+}
+
+function submitOne(queue: Queue, { number, priority, noBatch }: SubmitRequest): void {
   const known = queue.pullRequests.get(number)
   if (known?.state === 'MERGED') throw statusError(400, `#${number} is already merged.`)
   const isQueued = known !== undefined && isSubmitted(known)
@@ -45,8 +69,14 @@ export function submit(queue: Queue, { number, priority, noBatch }: SubmitReques
   // The number of transitions only grows, so it orders the submits.
   pullRequest.submitOrder = queue.transitions.length
   pullRequest.runCount = 0
+  pullRequest.attempts++
+  const isFirst = pullRequest.attempts === 1
+  const turn = [...queue.pullRequests.keys()].indexOf(number)
+  pullRequest.planned = isFirst ? getPlannedEnd(queue.scenario, turn) : undefined
+  pullRequest.mergesAt = undefined
   queue.notReady.add(pullRequest)
-  changeState(queue, pullRequest, { to: 'NOT_READY', reason: 'it was submitted' })
+  // Every submission comes through the API.
+  changeState(queue, pullRequest, { to: 'NOT_READY', reason: 'api_requested' })
 }
 
 function register({ pullRequests, now }: Queue, number: number): PullRequest {
@@ -63,6 +93,9 @@ function register({ pullRequests, now }: Queue, number: number): PullRequest {
     noBatch: false,
     runCount: 0,
     lastRun: undefined,
+    attempts: 0,
+    planned: undefined,
+    mergesAt: undefined,
   }
   pullRequests.set(number, pullRequest)
   return pullRequest
@@ -87,10 +120,10 @@ function getQueued(queue: Queue, number: number): PullRequest {
 /** Throws 404 if the pull request is not queued. */
 export function cancel(queue: Queue, number: number): void {
   const pullRequest = getQueued(queue, number)
-  const reason = 'it was cancelled'
+  const cause = { reason: 'user_requested' }
   if (queue.notReady.delete(pullRequest) || removeFromList(queue.waiting, pullRequest))
-    changeState(queue, pullRequest, { to: 'CANCELLED', reason })
-  else removeFromBatches(queue, [pullRequest], 'CANCELLED', reason)
+    changeState(queue, pullRequest, { to: 'CANCELLED', ...cause })
+  else removeFromBatches(queue, [pullRequest], 'CANCELLED', cause)
 }
 
 /**
@@ -100,7 +133,7 @@ export function cancel(queue: Queue, number: number): void {
 export function restart(queue: Queue, number: number): void {
   const pullRequest = getQueued(queue, number)
   const batch = queue.batches.find(({ members }) => members.includes(pullRequest))
-  if (batch !== undefined) rerun(queue, batch, 'its tests were restarted')
+  if (batch !== undefined) rerun(queue, batch, { reason: 'tests_restarted_by_api_request' })
 }
 
 /**

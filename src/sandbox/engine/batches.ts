@@ -4,6 +4,7 @@ import { getScriptedResult, type ScriptedResult } from '../scenarios.ts'
 import {
   type Batch,
   compareTestOrder,
+  listEnqueued,
   type PullRequest,
   type PullRequestState,
   type Queue,
@@ -14,23 +15,47 @@ import {
 
 /** Changes of pull requests and batches that actions and rules are made of. They happen at `queue.now`. */
 
+/** Why a state changes: a word of the service, and who did it, if that was a person. */
+export interface Cause {
+  readonly reason?: string | undefined
+  readonly actor?: string | undefined
+  readonly message?: string | undefined
+}
+
+/** Lists the pull requests that will be tested before one. */
+function listAhead(queue: Queue, pullRequest: PullRequest): readonly number[] {
+  const enqueued = listEnqueued(queue)
+  const index = enqueued.indexOf(pullRequest)
+  const ahead =
+    index >= 0
+      ? enqueued.slice(0, index)
+      : enqueued.filter(other => !queue.waiting.includes(other) || compareTestOrder(other, pullRequest) < 0)
+  return ahead.map(({ number }) => number)
+}
+
 export function changeState(
-  { now, transitions }: Queue,
+  queue: Queue,
   pullRequest: PullRequest,
-  { to, reason, kind = 'main' }: { to: PullRequestState; reason: string; kind?: RunKind },
+  { to, kind = 'main', ...cause }: Cause & { readonly to: PullRequestState; readonly kind?: RunKind },
 ): void {
+  const { now, transitions } = queue
+  const { reason, actor, message } = cause
   const { number, submittedAt, stateChangedAt } = pullRequest
   // Only a first submit asks for the state that the pull request already has.
   const from = pullRequest.state === to ? undefined : pullRequest.state
   const timeInPreviousState = from === undefined ? 0 : now - stateChangedAt
   const timeSinceSubmit = now - submittedAt
-  transitions.push({ at: now, number, from, to, kind, timeInPreviousState, timeSinceSubmit, reason })
+  transitions.push({
+    ...{ at: now, number, from, to, kind, timeInPreviousState, timeSinceSubmit, reason, actor, message },
+    run: pullRequest.lastRun,
+    ahead: to === 'PENDING' ? listAhead(queue, pullRequest) : [],
+  })
   pullRequest.state = to
   pullRequest.stateChangedAt = now
 }
 
 /** Changes the phase of a batch and the state of its members. The end of TESTING is set by `startRun`. */
-export function enterPhase(queue: Queue, batch: Batch, phase: Batch['phase'], reason: string): void {
+export function enterPhase(queue: Queue, batch: Batch, phase: Batch['phase'], cause: Cause = {}): void {
   const { now, timings } = queue
   const minTimes = {
     PENDING: Number.POSITIVE_INFINITY,
@@ -41,7 +66,7 @@ export function enterPhase(queue: Queue, batch: Batch, phase: Batch['phase'], re
   batch.phase = phase
   batch.phaseEndsAt = now + minTimes[phase]
   const { kind, members } = batch
-  for (const member of members) changeState(queue, member, { to: phase, reason, kind })
+  for (const member of members) changeState(queue, member, { to: phase, kind, ...cause })
 }
 
 export function insertWaiting({ waiting }: Queue, pullRequest: PullRequest): void {
@@ -151,7 +176,7 @@ export function startRun(queue: Queue, batch: Batch): void {
   }
   queue.runs.set(run.id, run)
   for (const member of batch.members) member.lastRun = run
-  enterPhase(queue, batch, 'TESTING', 'a test run has started')
+  enterPhase(queue, batch, 'TESTING')
   batch.run = run
   batch.phaseEndsAt = now + duration
 }
@@ -164,10 +189,10 @@ export function endRun({ now }: Queue, { run }: Batch, status: SandboxTestRun['s
 }
 
 /** Cancels the run of a batch and makes the batch wait for another run. The batch keeps its position. */
-export function rerun(queue: Queue, batch: Batch, reason: string): void {
+export function rerun(queue: Queue, batch: Batch, cause: Cause): void {
   endRun(queue, batch)
   batch.run = undefined
-  if (batch.phase !== 'PENDING') enterPhase(queue, batch, 'PENDING', reason)
+  if (batch.phase !== 'PENDING') enterPhase(queue, batch, 'PENDING', cause)
 }
 
 export function removeBatches(queue: Queue, removed: readonly Batch[]): void {
@@ -183,14 +208,17 @@ export function removeFromBatches(
   queue: Queue,
   removed: readonly PullRequest[],
   to: 'FAILED' | 'CANCELLED',
-  reason: string,
+  causeOf: Cause | ((pullRequest: PullRequest) => Cause),
 ): void {
   const affected = new Set(listBatchesBuiltOn(queue, removed))
   for (const batch of queue.batches) {
     const leaving = batch.members.filter(member => removed.includes(member))
     if (leaving.length === 0) continue
     const { kind } = batch
-    for (const member of leaving) changeState(queue, member, { to, reason, kind })
+    for (const member of leaving) {
+      const cause = typeof causeOf === 'function' ? causeOf(member) : causeOf
+      changeState(queue, member, { to, kind, ...cause })
+    }
     batch.members = batch.members.filter(member => !leaving.includes(member))
     affected.add(batch)
   }
@@ -198,8 +226,7 @@ export function removeFromBatches(
   for (const batch of emptied) endRun(queue, batch)
   removeBatches(queue, emptied)
   for (const batch of queue.batches)
-    if (affected.has(batch))
-      rerun(queue, batch, `another pull request ${to === 'FAILED' ? 'failed' : 'was cancelled'}`)
+    if (affected.has(batch)) rerun(queue, batch, { reason: `prerequisite_merge_item_${to.toLowerCase()}` })
 }
 
 /**
@@ -215,7 +242,7 @@ export function split(queue: Queue, batch: Batch): void {
   for (const { dependencies } of queue.batches)
     if (dependencies.delete(batch)) for (const half of halves) dependencies.add(half)
   for (const half of halves) {
-    enterPhase(queue, half, 'PENDING', 'the batch failed and is split')
+    enterPhase(queue, half, 'PENDING', { reason: 'bisection_required' })
     half.dependencies = findDependencies(queue, half)
   }
 }

@@ -1,7 +1,7 @@
 import type { pullRequestStates } from '../../domain/states.ts'
 import { type Repository, repositoryName } from '../../domain/values/repository.ts'
 import { createHex } from '../sample-data.ts'
-import type { Scenario, ScriptedResult } from '../scenarios.ts'
+import type { PlannedEnd, Scenario, ScriptedResult } from '../scenarios.ts'
 import { defaultSettings, type QueueSettings } from './settings.ts'
 
 /** The data of a simulated merge queue. All times are milliseconds since 1970, all durations milliseconds. */
@@ -43,6 +43,12 @@ export interface PullRequest {
   noBatch: boolean
   runCount: number
   lastRun: SandboxTestRun | undefined
+  /** How many times it was submitted while it was not in the queue. */
+  attempts: number
+  /** What ends this attempt other than its tests. */
+  planned: PlannedEnd | undefined
+  /** When it turns out to be merged after it failed. */
+  mergesAt: number | undefined
 }
 
 export interface SandboxTestRun {
@@ -87,7 +93,16 @@ export interface Transition {
   readonly kind: RunKind
   readonly timeInPreviousState: number
   readonly timeSinceSubmit: number
-  readonly reason: string
+  /** Why, in a word of the service; two states have none (docs/reference/service.md, "Reasons"). */
+  readonly reason: string | undefined
+  /** GitHub's own words. */
+  readonly message: string | undefined
+  /** The login of the person who caused it; undefined for the service and for programs. */
+  readonly actor: string | undefined
+  /** The latest test run at that time. */
+  readonly run: SandboxTestRun | undefined
+  /** Numbers of the pull requests ahead at that time, the oldest first. */
+  readonly ahead: readonly number[]
 }
 
 /** Minimum time in each state, and the length of time units. All values are the sandbox's own. */
@@ -144,6 +159,8 @@ export interface Queue {
   /** All test runs by id, in the order in which they started. */
   readonly runs: Map<string, SandboxTestRun>
   readonly transitions: Transition[]
+  /** How many times a pull request of the stack was submitted. */
+  stackSubmissions: number
 }
 
 export const createEmptyQueue = (
@@ -158,6 +175,7 @@ export const createEmptyQueue = (
   batches: [],
   runs: new Map(),
   transitions: [],
+  stackSubmissions: 0,
 })
 
 export const finalStates: readonly string[] = ['MERGED', 'FAILED', 'CANCELLED']

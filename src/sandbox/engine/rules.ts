@@ -1,4 +1,6 @@
+import type { PlannedEnd } from '../scenarios.ts'
 import {
+  type Cause,
   changeState,
   createBatch,
   endRun,
@@ -12,7 +14,7 @@ import {
   split,
   startRun,
 } from './batches.ts'
-import type { Batch, Queue, RunKind } from './queue.ts'
+import type { Batch, PullRequest, Queue, RunKind, Transition } from './queue.ts'
 
 /**
  * The simulation has no timers: each request first advances the queue to the present. The result depends only
@@ -40,7 +42,7 @@ const admitReady: Rule = queue => {
   )
   for (const pullRequest of ready) {
     notReady.delete(pullRequest)
-    changeState(queue, pullRequest, { to: 'PENDING', reason: 'it is ready' })
+    changeState(queue, pullRequest, { to: 'PENDING', reason: 'merge_item_now_ready' })
     insertWaiting(queue, pullRequest)
   }
   return ready.length > 0
@@ -59,7 +61,24 @@ const startTests: Rule = queue => {
   if (size === 0) return false
   const batch = createBatch(queue, queue.waiting.splice(0, size), 'main')
   queue.batches = [...queue.batches, batch]
-  startRun(queue, batch)
+  if (!endPlanned(queue, batch, 'start')) startRun(queue, batch)
+  return true
+}
+
+/** Ends the attempts of members of a batch as the scenario plays it at a moment; returns whether there were any. */
+function endPlanned(queue: Queue, batch: Batch, at: PlannedEnd['at']): boolean {
+  const { now, timings } = queue
+  const leaving = batch.members.filter(({ planned }) => planned?.at === at)
+  const [first] = leaving
+  if (first?.planned === undefined) return false
+  for (const member of leaving) {
+    const { mergesAfter } = member.planned ?? {}
+    if (mergesAfter !== undefined) member.mergesAt = now + Math.round(mergesAfter * timings.second)
+  }
+  removeFromBatches(queue, leaving, first.planned.to, ({ planned }) => ({
+    reason: planned?.reason,
+    message: planned?.message,
+  }))
   return true
 }
 
@@ -77,9 +96,12 @@ function hasFreeSlot({ batches, settings }: Queue, kind: RunKind): boolean {
  * Returns how many of the waiting pull requests a batch contains that starts now; 0 if none can start. A batch
  * starts once it has `batchingMinSize` members, or `batchingMaxWaitTimeMinutes` after its first member became
  * PENDING. A pull request that is urgent or has `noBatch` is tested alone. The sandbox's own: when such a pull
- * request comes next, the batch before it does not wait for more members.
+ * request comes next, the batch before it does not wait for more members. A stack is tested as one.
  */
-function sizeNextBatch({ waiting, settings, timings, now }: Queue): number {
+function sizeNextBatch({ waiting, settings, timings, now, scenario: { stack = [] } }: Queue): number {
+  const isOther = ({ number }: PullRequest) => !stack.includes(number)
+  const stacked = waiting.some(isOther) ? waiting.findIndex(isOther) : waiting.length
+  if (stacked > 0) return stacked
   const maxSize = settings.batch ? settings.batchingMinSize : 1
   const candidates = waiting.slice(0, maxSize)
   const alone = candidates.findIndex(({ noBatch, priority }) => noBatch || priority === 0)
@@ -97,11 +119,21 @@ const finishTests: Rule = queue => {
   const run = batch?.run
   if (batch === undefined || run === undefined) return false
   endRun(queue, batch, statusByResult[run.result])
+  if (run.result === 'pass' && endPlanned(queue, batch, 'tests-passed')) return true
   if (run.result === 'pass') passTests(queue, batch)
   else if (run.result === 'cancel')
-    removeFromBatches(queue, listScripted(queue, batch.members, 'cancel'), 'CANCELLED', 'it was cancelled')
-  else enterPhase(queue, batch, 'PENDING_FAILURE', 'its test run failed')
+    removeFromBatches(queue, listScripted(queue, batch.members, 'cancel'), 'CANCELLED', cancellation(queue))
+  else enterPhase(queue, batch, 'PENDING_FAILURE')
   return true
+}
+
+/** The sandbox's own: every second cancellation of a scenario is that of a program, which the service names nowhere. */
+function cancellation({ transitions }: Queue): (pullRequest: PullRequest) => Cause {
+  const isCancellation = ({ to, reason }: Transition) => to === 'CANCELLED' && reason === 'user_requested'
+  return () => {
+    const isOfPerson = transitions.filter(isCancellation).length % 2 === 0
+    return { reason: 'user_requested', actor: isOfPerson ? 'grace' : undefined }
+  }
 }
 
 /**
@@ -109,12 +141,12 @@ const finishTests: Rule = queue => {
  * dependency too: the run included their changes.
  */
 function passTests(queue: Queue, batch: Batch): void {
-  enterPhase(queue, batch, 'TESTS_PASSED', 'its tests passed')
+  enterPhase(queue, batch, 'TESTS_PASSED', { reason: 'test_run_passed' })
   if (!queue.settings.canOptimisticallyMerge) return
   for (const dependency of queue.batches.filter(other => batch.dependencies.has(other))) {
     if (dependency.phase === 'TESTS_PASSED') continue
     endRun(queue, dependency)
-    enterPhase(queue, dependency, 'TESTS_PASSED', 'a later test run passed')
+    enterPhase(queue, dependency, 'TESTS_PASSED', { reason: 'successor_test_run_passed' })
   }
 }
 
@@ -127,11 +159,12 @@ const resolveFailures: Rule = queue => {
   const batch = findDueBatch(queue, 'PENDING_FAILURE', other => isCauseCertain(queue, other))
   if (batch === undefined) return false
   const { run, members } = batch
-  if (run?.result === 'flake') rerun(queue, batch, 'its failure looks flaky')
+  // The sandbox's own: a person restarts the tests after a failure that looks flaky.
+  if (run?.result === 'flake') rerun(queue, batch, { reason: 'tests_restarted_by_user', actor: 'grace' })
   else if (listScripted(queue, members, 'fail').length === 0)
-    rerun(queue, batch, 'a pull request ahead caused the failure')
+    rerun(queue, batch, { reason: 'prerequisite_merge_item_failed' })
   else if (members.length > 1) split(queue, batch)
-  else removeFromBatches(queue, members, 'FAILED', 'its tests failed')
+  else removeFromBatches(queue, members, 'FAILED', { reason: 'test_run_required_status_failed' })
   return true
 }
 
@@ -156,14 +189,25 @@ const mergePassed: Rule = queue => {
   if (queue.settings.state === 'PAUSED') return false
   const batch = findDueBatch(queue, 'TESTS_PASSED', ({ dependencies }) => dependencies.size === 0)
   if (batch === undefined) return false
+  if (endPlanned(queue, batch, 'merge')) return true
   removeBatches(queue, [batch])
   for (const member of batch.members)
-    changeState(queue, member, { to: 'MERGED', reason: 'it was merged', kind: batch.kind })
+    changeState(queue, member, { to: 'MERGED', reason: 'merge_graph_merge', kind: batch.kind })
   return true
 }
 
+/** FAILED: some that failed while GitHub merged something else turn out to be merged. */
+const showMerges: Rule = queue => {
+  const merged = [...queue.pullRequests.values()].filter(({ mergesAt = Infinity }) => mergesAt <= queue.now)
+  for (const pullRequest of merged) {
+    pullRequest.mergesAt = undefined
+    changeState(queue, pullRequest, { to: 'MERGED', reason: 'merge_graph_merge' })
+  }
+  return merged.length > 0
+}
+
 /** The order decides which of several changes that are due at the same time happens first. */
-const rules: readonly Rule[] = [admitReady, finishTests, resolveFailures, mergePassed, startTests]
+const rules: readonly Rule[] = [admitReady, finishTests, resolveFailures, mergePassed, showMerges, startTests]
 
 /** Simulates a queue up to a time; every change happens at its own time. `queue.now` never decreases. */
 export function advanceTo(queue: Queue, time: number): void {
@@ -181,13 +225,14 @@ function applyRules(queue: Queue): void {
 }
 
 /** Returns the next time at which a rule may have something to do; Infinity if no passing of time brings it about. */
-function nextTime({ now, settings, timings, notReady, batches, waiting }: Queue): number {
+function nextTime({ now, settings, timings, notReady, batches, waiting, pullRequests }: Queue): number {
   let next = Number.POSITIVE_INFINITY
   const consider = (time: number) => {
     if (time > now && time < next) next = time
   }
   for (const { mergeableAt } of notReady) consider(mergeableAt)
   for (const { phaseEndsAt } of batches) consider(phaseEndsAt)
+  for (const { mergesAt } of pullRequests.values()) if (mergesAt !== undefined) consider(mergesAt)
   for (const { stateChangedAt } of waiting.slice(0, settings.batchingMinSize))
     consider(stateChangedAt + settings.batchingMaxWaitTimeMinutes * timings.minute)
   return next

@@ -25,7 +25,7 @@ const running = { getQueue: json(queue('RUNNING')) }
 
 test('`pr explain` prints a row for each fact on a pipe', async () => {
   const timeline = [
-    { state: 'failure', reason: 'its_tests_failed' },
+    { state: 'failure', reason: 'test_run_required_status_failed' },
     { state: 'not_ready', actor: 'grace' },
   ]
   const { out } = await explain('7', {
@@ -37,13 +37,16 @@ test('`pr explain` prints a row for each fact on a pipe', async () => {
     'verdict\tdropped',
     'state\tFAILED',
     'since\t2026-01-05T11:57:00Z',
-    'reason\tIts own change caused the failure.',
-    'reason\tIts tests failed.',
+    'service reason\ttest_run_required_status_failed',
+    'by\tauthor',
+    'again\tafter-change',
+    'reason\tA required check failed.',
     'reason\tIt was submitted by grace.',
     `test run\t${uuid} (failed)`,
     `next\tmergeq pr testing ${uuid}  (Shows the checks of its test run.)`,
+    'next\tRead the log of the check. Fix the cause, or the test if it is flaky.',
     'next\tmergeq pr submit 7  (After a fix; without one it will most likely fail again.)',
-    'submit again\tafter a change: Its own change caused the failure. Fix it first.',
+    'submit again\tafter a change: Read the log of the check. Fix the cause, or the test if it is flaky.',
     'unavailable\tqueue: The service rejected the request for the queue for main of acme/web: no.',
   ])
 })
@@ -141,9 +144,9 @@ describe('the timeline of a pull request that left', () => {
     expect(timelines).toBe(1)
   })
 
-  test('is not requested again after --set, nor while the pull request is in the queue', async () => {
+  test('is not requested again after --set, nor while the pull request is tested', async () => {
     expect((await explain('7 --set includeTimeline=true', cancelled)).sent).toHaveLength(2)
-    const waiting = await explain('7', { ...running, getSubmittedPullRequest: json(record('PENDING')) })
+    const waiting = await explain('7', { ...running, getSubmittedPullRequest: json(record('TESTING')) })
     expect(waiting.sent.map(({ name }) => name).sort()).toEqual(['getQueue', 'getSubmittedPullRequest'])
   })
 

@@ -35,13 +35,23 @@ test('`pr get --timeline --eta` requests both, and a terminal shows what came', 
 test('`pr get --timeline` has a row for each event on a pipe, and the record where --fields selects from it', async () => {
   const timeline = [
     { timestamp: '2026-01-05T11:57:00.000Z', state: 'failure', reason: { name: 'tests_failed' } },
+    {
+      timestamp: '2026-01-05T11:55:00.000Z',
+      cancellation: { reason: 'user_requested', actor: { gitHubLogin: 'ada' } },
+    },
     {},
   ]
   const setting = { answer: () => ({ body: JSON.stringify({ ...record, timeline }) }) }
   const print = async (flags: string) =>
     (await mergeq(`pr get 123 ${where} --timeline ${flags}`, setting)).out
-  expect(await print('')).toBe('123\t2026-01-05T11:57:00.000Z\tFAILED\ttests failed\t\t\n123\t\t\t\t\t\n')
-  expect(await print('-o csv')).toMatch(/^pr,when,state,reason,actor,test_run\r\n123,2026-01-05T11:57/)
+  expect(await print('')).toBe(
+    '123\t2026-01-05T11:57:00.000Z\tFAILED\tThe service says: tests_failed.\t\t\ttests_failed\tunknown\tlook\tfalse\n' +
+      '123\t2026-01-05T11:55:00.000Z\tCANCELLED\tIt was cancelled by ada.\tada\t\tuser_requested\tperson\tlook\tfalse\n' +
+      '123\t\t\t\t\t\t\t\t\tfalse\n',
+  )
+  expect(await print('-o csv')).toMatch(
+    /^pr,when,state,reason,actor,test_run,service_reason,by,again,may_be_merged\r\n123,2026-01-05T11:57/,
+  )
   expect(await print('--fields prNumber')).toBe('123\n')
 })
 

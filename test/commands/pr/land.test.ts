@@ -20,6 +20,7 @@ describe('`pr land` in the scenarios of the sandbox', () => {
     ['paused', '9 --fail-on-paused', 1, 'pending', 8],
     ['outage', '9', 1, 'merged', 0],
     ['slow', '9', 1, 'merged', 0],
+    ['host-trouble', '9', 2, 'merged', 0],
   ])('%s: pr land %s', async (scenario, words, attempts, outcome, exit) => {
     for (const dialect of ['document', 'hosted'] as const) {
       const story = await openStory({ scenario, dialect })
@@ -37,7 +38,7 @@ describe('`pr land` in the scenarios of the sandbox', () => {
 
 const prSha = '4f2a9c1'
 /** A failure that was not the pull request's own. */
-const timedOut = { reason: 'its_tests_took_too_long', prSha }
+const hostTrouble = { reason: 'start_test_run_retry_exhausted', prSha }
 
 /** Returns how `pr land 7` ends, the reasons of its attempts, and how often it submitted. */
 async function land(flags: string, course: Course, fault?: Parameters<typeof runWithHistory>[1]['fault']) {
@@ -59,26 +60,33 @@ describe('`pr land` submits again', () => {
     [60, 'MERGED', { prSha }],
   ]
 
-  test.each([
-    ['FAILED', timedOut, 'its tests did not finish'],
-    ['CANCELLED', { actor: 'trunk-io[bot]', prSha }, 'The service cancelled it'],
-  ])('after %s with %j', async (state, more, why) => {
-    const course: Course = [[5, 'TESTING', { prSha }], [30, state, more], ...again]
-    expect(await land('', course)).toMatchObject({
-      code: 0,
-      outcome: 'merged',
-      submitted: true,
-      sent: 2,
-      attempts: [first, expect.stringContaining(why)],
-    })
-  })
+  test.each([['FAILED', hostTrouble, 'requests to GitHub failed']])(
+    'after %s with %j',
+    async (state, more, why) => {
+      const course: Course = [[5, 'TESTING', { prSha }], [30, state, more], ...again]
+      expect(await land('', course)).toMatchObject({
+        code: 0,
+        outcome: 'merged',
+        submitted: true,
+        sent: 2,
+        attempts: [first, expect.stringContaining(why)],
+      })
+    },
+  )
 
   test.each<[string, string, Course, number, string]>([
     ['its own failure', '', [[30, 'FAILED', { prSha }]], 3, 'failed'],
     ['the cancellation of a person', '', [[30, 'CANCELLED', { actor: 'ada', prSha }]], 10, 'cancelled'],
+    [
+      'a cancellation by the service',
+      '',
+      [[30, 'CANCELLED', { actor: 'trunk-io[bot]', prSha }]],
+      10,
+      'cancelled',
+    ],
     ['a cancellation that nobody is known for', '', [[30, 'CANCELLED', { prSha }]], 10, 'cancelled'],
-    ['a push', '', [[30, 'FAILED', { ...timedOut, prSha: 'bbbb' }]], 14, 'stale'],
-    ['the last attempt', '--attempts 1', [[30, 'FAILED', timedOut]], 3, 'failed'],
+    ['a push', '', [[30, 'FAILED', { ...hostTrouble, prSha: 'bbbb' }]], 14, 'stale'],
+    ['the last attempt', '--attempts 1', [[30, 'FAILED', hostTrouble]], 3, 'failed'],
   ])('not after %s', async (_, flags, ends, exit, outcome) => {
     const { code, ...landed } = await land(flags, [[5, 'TESTING', { prSha }], ...ends])
     expect({ code, ...landed }).toMatchObject({ code: exit, outcome, attempts: [first], sent: 1 })
@@ -88,7 +96,7 @@ describe('`pr land` submits again', () => {
   test('as an outage allows', async () => {
     const course: Course = [
       [5, 'TESTING', { prSha }],
-      [30, 'FAILED', timedOut],
+      [30, 'FAILED', hostTrouble],
       [905, 'TESTING'],
       [950, 'MERGED'],
     ]
@@ -120,7 +128,7 @@ test('several land side by side, and a log names each further attempt', async ()
   ]
   const course: Course = [
     [5, 'TESTING'],
-    [10, 'FAILED', timedOut],
+    [10, 'FAILED', hostTrouble],
     [15, 'TESTING'],
     [20, 'MERGED'],
   ]
@@ -128,7 +136,9 @@ test('several land side by side, and a log names each further attempt', async ()
     pulls: { 7: course, 8: other },
   })
   expect({ code, out }).toEqual({ code: 0, out: '7\tmerged\tMERGED\t20\n8\tmerged\tMERGED\t20\n' })
-  expect(err).toMatch(/^#7: attempt 2 of 3\. It is no longer in the queue, and its tests did not finish\.$/m)
+  expect(err).toMatch(
+    /^#7: attempt 2 of 3\. Its tests did not start because requests to GitHub failed again and again\.$/m,
+  )
 })
 
 describe('`pr land` never submits again', () => {
@@ -184,7 +194,7 @@ describe('`pr land` never submits again', () => {
   test('what is in the queue again: that counts as the attempt', async () => {
     const course: Course = [
       [5, 'TESTING', { prSha }],
-      [30, 'FAILED', { ...timedOut, stateChangedAt: iso(28) }],
+      [30, 'FAILED', { ...hostTrouble, stateChangedAt: iso(28) }],
       [34, 'TESTING', { prSha }],
       [60, 'MERGED', { prSha }],
     ]
@@ -213,7 +223,7 @@ describe('`pr land` never submits again', () => {
   }
   const failed: Course = [
     [5, 'TESTING', { prSha }],
-    [30, 'FAILED', timedOut],
+    [30, 'FAILED', hostTrouble],
   ]
   const left = { isCurrentlySubmittedToQueue: false }
 
@@ -251,7 +261,7 @@ describe('`pr land` never submits again', () => {
   test('with exit code 7: a later attempt that cannot be made or read ends as the last one did', async () => {
     const course: Course = [
       [5, 'TESTING', { prSha }],
-      [30, 'FAILED', timedOut],
+      [30, 'FAILED', hostTrouble],
     ]
     const faults: Parameters<typeof land>[2][] = [
       // The second submission gets no response, and never appears.
@@ -275,7 +285,7 @@ describe('`pr land` never submits again', () => {
     const controller = new AbortController()
     const course: Course = [
       [5, 'TESTING', { prSha }],
-      [30, 'FAILED', timedOut],
+      [30, 'FAILED', hostTrouble],
     ]
     const { code, err, out } = await runWithHistory('pr land 7 --interval 5s -o ndjson', {
       pulls: { 7: course },

@@ -592,6 +592,11 @@ describe('the failing checks of a wait', () => {
       state: 'FAILED',
       reason: '#7 has already failed',
       failingChecks: names.map(name => ({ name, url: `${url}#${name}`, conclusion: 'FAILURE' })),
+      serviceReason: null,
+      by: 'author',
+      actor: null,
+      again: 'after-change',
+      mayBeMerged: false,
       elapsedSeconds: 0,
       exit: 3,
     })
@@ -661,5 +666,51 @@ describe('a wait on a terminal', () => {
     const fault = (second: number) => (second === 0 ? { status: 500 } : undefined)
     const late = await runWithHistory('pr wait 7 --interval 2s', { pulls, setting, fault })
     expect(late.out).toBe('✓ #7 merged after 2s\n')
+  })
+})
+
+describe('why a pull request left', () => {
+  const timeline = (state: string, reason: string) => [
+    { state, [state === 'FAILED' ? 'failure' : 'cancellation']: { reason } },
+    { state: 'not_ready', notReady: { reason: 'api_requested' } },
+  ]
+
+  test('is in its result in the words of the service, and its test run is not blamed for it', async () => {
+    const { out, operations } = await runWithHistory('pr wait 7 --interval 2s --json', {
+      pulls: {
+        7: [
+          [
+            0,
+            'FAILED',
+            { testRunId: 'run-1', timeline: timeline('FAILED', 'github_api_merge_already_in_progress') },
+          ],
+        ],
+      },
+    })
+    expect(documentsIn(out).at(-1)).toMatchObject({
+      outcome: 'failed',
+      failingChecks: [],
+      serviceReason: 'github_api_merge_already_in_progress',
+      by: 'host',
+      actor: null,
+      again: 'look',
+      mayBeMerged: true,
+    })
+    expect(operations).not.toContain('getMergeQueueTestingDetails')
+  })
+
+  test('is in the result of one that was cancelled, which says that it is stacked', async () => {
+    const stacked = { prBaseBranch: 'step-one', readiness: { doesBaseBranchMatch: true } }
+    const { out } = await runWithHistory('pr wait 7 --interval 2s --json', {
+      pulls: {
+        7: [[0, 'CANCELLED', { ...stacked, timeline: timeline('CANCELLED', 'stacked_pr_member_pushed_to') }]],
+      },
+    })
+    expect(documentsIn(out).at(-1)).toMatchObject({
+      outcome: 'cancelled',
+      serviceReason: 'stacked_pr_member_pushed_to',
+      again: 'after-change',
+      stacked: true,
+    })
   })
 })

@@ -37,11 +37,34 @@ describe('what a watch prints', () => {
     expect(first.enqueuedPullRequests).toHaveLength(2)
     for (const { at } of changes) expect(Date.parse(at)).toBeGreaterThan(noon)
     const left = { type: 'change', from: 'TESTING', position: null }
-    const by = (name: string) => ({ author: name, submittedBy: name })
+    // A submission through the API names nobody.
+    const by = (name: string) => ({ author: name })
     expect(changes.map(({ at: _, ...change }) => change)).toEqual([
-      { ...left, pr: 8, to: 'MERGED', ...by('barbara') },
+      {
+        ...left,
+        pr: 8,
+        to: 'MERGED',
+        ...by('barbara'),
+        reason: 'The queue merged it.',
+        serviceReason: 'merge_graph_merge',
+        by: 'queue',
+        actor: null,
+        again: 'done',
+        mayBeMerged: false,
+      },
       { type: 'change', pr: 9, from: 'PENDING', to: 'TESTING', position: 1 },
-      { ...left, pr: 9, to: 'FAILED', ...by('edsger'), reason: 'its_tests_failed' },
+      {
+        ...left,
+        pr: 9,
+        to: 'FAILED',
+        ...by('edsger'),
+        reason: 'A required check failed.',
+        serviceReason: 'test_run_required_status_failed',
+        by: 'author',
+        actor: null,
+        again: 'after-change',
+        mayBeMerged: false,
+      },
     ])
   })
 
@@ -117,8 +140,14 @@ describe('what a watch prints', () => {
     expect(code).toBe(0)
     expect(out).not.toContain('\u001B')
     if (flags === '--fields pr,to') return
-    expect(out).toMatch(/^#8 TESTING -> MERGED: submitted by barbara$/m)
-    expect(out).toMatch(/^#9 TESTING -> FAILED: its_tests_failed, submitted by edsger$/m)
+    // A terminal wraps the lines.
+    const lines = out.replaceAll(/\n(?!#|$)/g, ' ')
+    expect(lines).toMatch(
+      /^#8 TESTING -> MERGED: The queue merged it \(merge_graph_merge\)\. Author: barbara\.$/m,
+    )
+    expect(lines).toMatch(
+      /^#9 TESTING -> FAILED: A required check failed \(test_run_required_status_failed\)\. Author: edsger\.$/m,
+    )
   })
 })
 

@@ -9,6 +9,8 @@ import { openPage } from '../../../cli/open-page.ts'
 import { nextCommands } from '../../../config/next-commands.ts'
 import type { Explanation, NextStep, UnreadSource } from '../../../domain/explain/explain-pull-request.ts'
 import { describeSince, formatOrdinal, joinTruncated, shorten } from '../../../domain/format.ts'
+import { againText, causerText } from '../../../domain/reasons.ts'
+import { isFailedOrCancelled } from '../../../domain/states.ts'
 import { failedCheckText } from '../../../domain/test-run.ts'
 import { type RequestedPullRequest, urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import type { Json, JsonObject } from '../../../json.ts'
@@ -83,6 +85,7 @@ export function explanationRows(explanation: Explanation): readonly JsonObject[]
   const rows: (readonly [string, Json])[] = [['verdict', verdict]]
   if (state !== null) rows.push(['state', shorten(state)])
   if (since !== null) rows.push(['since', shorten(since)])
+  rows.push(...serviceRows(explanation))
   if (queue?.position != null) rows.push(['position', `${queue.position} of ${queue.length}`])
   for (const message of new Set(reasons.map(reason => reason.message))) rows.push(['reason', message])
   if (testRun !== null) {
@@ -91,10 +94,32 @@ export function explanationRows(explanation: Explanation): readonly JsonObject[]
   }
   for (const { command, why } of next) rows.push(['next', command === null ? why : `${command}  (${why})`])
   const { safe, needsChange } = submitAgain
-  const safety = safe === null ? 'unclear' : !safe ? 'not safe' : needsChange ? 'after a change' : 'safe'
+  const isOver = verdict === 'dropped' && explanation.again !== null
+  const safety = isOver
+    ? againText(explanation.again)
+    : safe === null
+      ? 'unclear'
+      : !safe
+        ? 'not safe'
+        : needsChange
+          ? 'after a change'
+          : 'safe'
   rows.push(['submit again', `${safety}: ${submitAgain.why}`])
   for (const { what, why } of unread) rows.push(['unavailable', `${what}: ${why}`])
   return rows.map(([field, value]) => ({ field, value }))
+}
+
+/** Returns what the service says of why the pull request is in its state; nothing if it says nothing. */
+function serviceRows(explanation: Explanation): readonly (readonly [string, Json])[] {
+  const { serviceReason, by, actor, again, mayBeMerged } = explanation
+  if (serviceReason === null) return []
+  return [
+    ['service reason', shorten(serviceReason)],
+    ...(by === null ? [] : [['by', by] as const]),
+    ...(actor === null ? [] : [['actor', shorten(actor)] as const]),
+    ...(again === null ? [] : [['again', again] as const]),
+    ...(mayBeMerged ? [['may be merged', 'yes'] as const] : []),
+  ]
 }
 
 /** What the first lines of the prose say already: the state itself, the position in the queue, the checks. */
@@ -104,7 +129,7 @@ const saidAbove = [
 ]
 
 /** The reasons of the service that only repeat the state. */
-const repeated = ['Its tests failed.', 'Its tests passed.', 'It was cancelled.']
+const repeated = ['Its tests passed.', 'It was cancelled.', 'The queue merged it.']
 
 /**
  * Returns an explanation as prose for a terminal: what happened, why, and what to do next. `url` is the page
@@ -125,8 +150,20 @@ const findingLines = (explanation: Explanation, url: string, now: number): reado
   ...explanation.reasons.flatMap(({ code, message }) =>
     saidAbove.includes(code) || repeated.includes(message) ? [] : [`  ${message}`],
   ),
+  ...causeLine(explanation),
   ...unreadLines(explanation.unread),
 ]
+
+/** Returns who caused that a pull request left or waits again, with the word of the service. */
+function causeLine({ state, reason, serviceReason, by }: Explanation): readonly StyledLine[] {
+  if (serviceReason === null || by === null || serviceReason === 'merge_item_now_ready') return []
+  if (!isFailedOrCancelled(state ?? '') && state !== 'PENDING') return []
+  const word = shorten(serviceReason)
+  if (reason?.includes(word)) return []
+  const line =
+    by === 'unknown' ? `Who caused it is not known (${word}).` : `Caused by ${causerText(by)} (${word}).`
+  return [[styled(`  ${line}`, 'dim')]]
+}
 
 /** Returns what could not be read. The reason of several reads is said once, without what each of them is for. */
 function unreadLines(unread: readonly UnreadSource[]): readonly StyledLine[] {
@@ -169,7 +206,9 @@ function testRunLines(explanation: Explanation): readonly StyledLine[] {
   const cause = state === 'FAILED' ? reasons.find(({ code }) => code === 'failed')?.message : undefined
   if (testRun === null) return cause === undefined ? [] : [`  ${cause}`]
   // The checks of a cancelled run were cancelled, and a check that is not required does not stop a merge.
-  const failingChecks = state === 'CANCELLED' || state === 'MERGED' ? [] : testRun.failingChecks
+  const isBlamed =
+    state === 'FAILED' ? reasons.some(({ code }) => code === 'failing-checks') : !isOver(explanation)
+  const failingChecks = isBlamed ? testRun.failingChecks : []
   const lines = failingChecks.map(
     ({ name, url, conclusion }): StyledLine => [
       `  ${failedCheckText(name, conclusion)}`,
@@ -184,7 +223,9 @@ function testRunLines(explanation: Explanation): readonly StyledLine[] {
   const company = others.length === 0 ? alone : ` in a batch with ${numbers(others)},`
   const base = builtOn.length === 0 ? targetBranch : `${targetBranch} and ${numbers(builtOn)}`
   const sentence = `It ${isOver(explanation) ? 'was' : 'is being'} tested${company} on top of ${base}`
-  const end = cause === undefined ? '.' : `; ${cause.charAt(0).toLowerCase()}${cause.slice(1)}`
+  const isName = cause?.startsWith('GitHub') === true
+  const end =
+    cause === undefined ? '.' : `; ${isName ? cause : `${cause.charAt(0).toLowerCase()}${cause.slice(1)}`}`
   return [...lines, `  ${sentence}${end}`]
 }
 
@@ -220,8 +261,10 @@ function nextLines(steps: readonly NextStep[], more: readonly StyledLine[] = [])
 }
 
 /** Returns a warning about submitting again, where that is not safe. */
-function resubmissionLines({ verdict, submitAgain }: Explanation): readonly StyledLine[] {
+function resubmissionLines({ verdict, submitAgain, next }: Explanation): readonly StyledLine[] {
   if (verdict === 'merged' || verdict === 'not-found' || submitAgain.safe === true) return []
+  // A next step says it already.
+  if (next.some(({ command, why }) => command === null && why === submitAgain.why)) return []
   const answer = submitAgain.safe === false ? 'No' : 'Not yet'
   return [[styled(`  Submit again? ${answer}. ${submitAgain.why}`, 'dim')]]
 }
