@@ -198,7 +198,10 @@ export function judgePullRequest(
     const name = nameOfEnd(record)
     const sightings = lastState.openEnd?.name === name ? lastState.openEnd.sightings + 1 : 1
     const more = isOld ? { openEnd: undefined } : { openEnd: { name, sightings }, mayBeVisible: true }
-    return missing({ ...lastState, newestChange, ignoredRecord: record, ...more }, waited, grace)
+    // An end that may still count is not missing yet.
+    const isRecent = observation.at < (submission?.to ?? -Infinity) + maxVisibilityDelay
+    const limit = !isOld && isRecent ? Number.POSITIVE_INFINITY : grace
+    return missing({ ...lastState, newestChange, ignoredRecord: record, ...more }, waited, limit)
   }
   const state = stateOf(record) || undefined
   const unchanged = state === lastState.state ? unchangedAfter(lastState) : 0

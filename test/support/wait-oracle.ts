@@ -79,14 +79,16 @@ function whatIsSubmitted(
 
 /** An end must be so since the second in which the sending began; a merge counts whenever it was. */
 function whichEnd(
-  { outcome, submitted }: Result,
-  [first]: readonly Sending[],
+  { outcome, submitted, attempts }: Result,
+  [firstSent]: readonly Sending[],
   history: readonly Version<Pull>[],
   end: number,
   skew: number,
 ): readonly string[] {
   const state = { merged: 'MERGED', failed: 'FAILED', cancelled: 'CANCELLED' }[String(outcome)]
   if (state === undefined) return []
+  // The first attempt may have been in the queue already.
+  const first = Number(attempts ?? 1) > 1 ? { at: noon } : firstSent
   const secondOf = (time: number) => Math.floor((time + skew) / 1_000)
   const isEnd = ({ value }: Version<Pull>) =>
     value?.state === state &&
