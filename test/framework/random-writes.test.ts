@@ -293,6 +293,8 @@ function contradictions(
     if (
       first !== undefined &&
       firsts.length === 1 &&
+      // Of several attempts, the sentence may be about a later one.
+      !command.line.startsWith('pr land') &&
       first.appliedAt !== undefined &&
       !wasUndone(sandbox, first)
     )
