@@ -82,6 +82,8 @@ export interface PullRequestJudgement {
   readonly change?: StateChange
   /** Whether the reading shows that the submission was made. */
   readonly showsSubmission?: boolean
+  /** Whether the head of the record counts as the one that was submitted. */
+  readonly hasHead?: boolean
   /** Whether the record is older than one that was read before, so that it says nothing. */
   readonly isOutdated?: boolean
   /** The outcome, if the wait is over; `error` means that the pull request is still not found. */
@@ -196,7 +198,10 @@ export function judgePullRequest(
     const name = nameOfEnd(record)
     const sightings = lastState.openEnd?.name === name ? lastState.openEnd.sightings + 1 : 1
     const more = isOld ? { openEnd: undefined } : { openEnd: { name, sightings }, mayBeVisible: true }
-    return missing({ ...lastState, newestChange, ignoredRecord: record, ...more }, waited, grace)
+    // An end that may still count is not missing yet.
+    const isRecent = observation.at < (submission?.to ?? -Infinity) + maxVisibilityDelay
+    const limit = !isOld && isRecent ? Number.POSITIVE_INFINITY : grace
+    return missing({ ...lastState, newestChange, ignoredRecord: record, ...more }, waited, limit)
   }
   const state = stateOf(record) || undefined
   const unchanged = state === lastState.state ? unchangedAfter(lastState) : 0
@@ -221,6 +226,8 @@ export function judgePullRequest(
       newestChange,
     },
     showsSubmission: submission !== undefined && !isMerged && evidence === 'shown',
+    // Without a time it may be older: then `pr land` may end with 14, but never submits another head.
+    hasHead: evidence === 'shown' || !isDated(record, observation.date),
     ...(state === undefined || unchanged > 0
       ? {}
       : { change: { from: lastState.state, to: state, at: getString(record, 'stateChangedAt'), position } }),

@@ -28,18 +28,17 @@ export const maySubmitAgain = (
  * request was in the queue before. The head that was submitted is kept.
  */
 export function attemptAfter(
-  { attempt, state: { recordBeforeSubmit, submission } }: WaitTarget,
-  { showsSubmission, outcome, state }: Pick<PullRequestJudgement, 'showsSubmission' | 'outcome' | 'state'>,
+  { attempt, state: { recordBeforeSubmit } }: WaitTarget,
+  { showsSubmission, hasHead, state }: PullRequestJudgement,
   record: JsonObject | undefined,
 ): Attempt | undefined {
   if (attempt === undefined || state.state === undefined) return attempt
   const wasQueued = recordBeforeSubmit?.isCurrentlySubmittedToQueue === true
   const isShown = showsSubmission === true && !wasQueued
-  const isOurs = submission === undefined || showsSubmission === true || outcome !== undefined
   return {
     ...attempt,
     ...(isShown && { submitted: true, unknown: undefined }),
-    head: attempt.head ?? (isOurs ? getString(record, 'prSha') : undefined),
+    head: attempt.head ?? (hasHead === true ? getString(record, 'prSha') : undefined),
   }
 }
 

@@ -38,13 +38,23 @@ const changes: readonly (readonly [words: string, operation: string, more: objec
 const receiptOf = (
   operation: string,
   more: object = {},
-  rest: object = { ok: true, delivery: 'confirmed' },
+  {
+    ok,
+    delivery,
+    ...failure
+  }: { readonly ok: boolean; readonly delivery: string; readonly [key: string]: unknown } = {
+    ok: true,
+    delivery: 'confirmed',
+  },
 ) => ({
   operation,
   repo: 'github.com/acme/web',
   targetBranch: 'main',
   ...more,
-  ...rest,
+  ok,
+  delivery,
+  ...(operation === 'submitPullRequest' && { submitted: delivery === 'unknown' ? null : ok }),
+  ...failure,
 })
 
 /** The error object: the last line of standard error. */

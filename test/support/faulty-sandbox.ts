@@ -146,6 +146,13 @@ export interface Sending {
   isAccepted: boolean
 }
 
+/** What one reading showed. */
+export interface Reading {
+  readonly key: string
+  readonly at: number
+  readonly body: string
+}
+
 /** What is in the queues, and what goes wrong between them and the program. */
 export interface Scenario {
   /** How far the service's clock is ahead of the program's, in milliseconds. */
@@ -250,6 +257,7 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
   const pulls = new Map<string, Version<Pull>[]>()
   const queues = new Map<string, Version<Settings>[]>()
   const sendings: Sending[] = []
+  const readings: Reading[] = []
   const faults = [...scenario.changes]
   const troubles = [...scenario.readings]
   const agenda: { readonly at: number; act(): void }[] = []
@@ -475,6 +483,7 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
       return respond(status, body)
     }
     const response = await answer()
+    readings.push({ key, at: clock.now, body: new TextDecoder().decode(response.bytes) })
     log.push(
       `${clock.now - start} read ${operation} ${key}: ${trouble.kind} ${response.status} ${new TextDecoder().decode(response.bytes).slice(0, 200)}`,
     )
@@ -505,6 +514,7 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
 
   return {
     sendings,
+    readings,
     pulls,
     queues,
     log,

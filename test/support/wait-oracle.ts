@@ -9,6 +9,13 @@ const settled = 6_000
 
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000 }
 
+interface Facts {
+  readonly branch: string
+  readonly end: number
+  readonly skew: number
+  readonly dated: boolean
+}
+
 /** The versions of a history between two moments, the one before included. */
 const during = (history: readonly Version<Pull>[], from: number, to: number): readonly Version<Pull>[] =>
   history.filter(
@@ -30,7 +37,7 @@ export function waitContradictions(
   line: string,
   sandbox: FaultySandbox,
   results: readonly Result[],
-  { branch, end, skew }: { readonly branch: string; readonly end: number; readonly skew: number },
+  { branch, end, skew, dated }: Facts,
 ): readonly string[] {
   const found: string[] = []
   const [, count, unit = ''] = / --timeout (\d+)([sm])/.exec(line) ?? []
@@ -44,7 +51,9 @@ export function waitContradictions(
     const wrongs = [
       ...whatIsSubmitted(result, sent, history, end),
       ...whichEnd(result, sent, history, end, skew),
-      ...(line.startsWith('pr land') ? whatIsSubmittedAgain(result, sent, history) : []),
+      ...(line.startsWith('pr land')
+        ? whatIsSubmittedAgain(result, sent, history, shownTo(sandbox, key, skew), dated)
+        : []),
     ]
     found.push(...wrongs.map(text => `#${result.pr} ${result.outcome} (${result.exit}): ${text}`))
   }
@@ -70,14 +79,16 @@ function whatIsSubmitted(
 
 /** An end must be so since the second in which the sending began; a merge counts whenever it was. */
 function whichEnd(
-  { outcome, submitted }: Result,
-  [first]: readonly Sending[],
+  { outcome, submitted, attempts }: Result,
+  [firstSent]: readonly Sending[],
   history: readonly Version<Pull>[],
   end: number,
   skew: number,
 ): readonly string[] {
   const state = { merged: 'MERGED', failed: 'FAILED', cancelled: 'CANCELLED' }[String(outcome)]
   if (state === undefined) return []
+  // The first attempt may have been in the queue already.
+  const first = Number(attempts ?? 1) > 1 ? { at: noon } : firstSent
   const secondOf = (time: number) => Math.floor((time + skew) / 1_000)
   const isEnd = ({ value }: Version<Pull>) =>
     value?.state === state &&
@@ -88,11 +99,29 @@ function whichEnd(
   return during(history, from, end).some(isEnd) ? [] : ['it was not, since it was submitted']
 }
 
+interface Shown {
+  readonly at: number
+  readonly state: string
+  readonly changedAt: number
+}
+
+/** What the readings of a pull request showed; times are by the program's clock. */
+const shownTo = (sandbox: FaultySandbox, key: string, skew: number): readonly Shown[] =>
+  sandbox.readings.flatMap(({ key: read, at, body }) => {
+    const [, state] = /"state":"(\w+)"/.exec(body) ?? []
+    const [, changedAt = ''] = /"stateChangedAt":"([^"]+)"/.exec(body) ?? []
+    return read === key && state !== undefined
+      ? [{ at, state: state.toUpperCase(), changedAt: Date.parse(changedAt) - skew }]
+      : []
+  })
+
 /** Never another head, never what a person cancelled, and a merge of another head is no success. */
 function whatIsSubmittedAgain(
   { outcome }: Result,
   [first, ...later]: readonly Sending[],
   history: readonly Version<Pull>[],
+  shown: readonly Shown[],
+  dated: boolean,
 ): readonly string[] {
   const heads = new Set(history.flatMap(({ value }) => value?.head ?? []))
   const wrongs = outcome === 'stale' && heads.size < 2 ? ['the head never moved'] : []
@@ -101,13 +130,15 @@ function whatIsSubmittedAgain(
   const head = constant(during(history, first.at - settled, first.at + settled), headOf)
   const merged = history.findLast(({ value }) => value?.state === 'MERGED')
   const isOther = (other: string | undefined) => head !== undefined && other !== undefined && other !== head
-  if (outcome === 'merged' && isOther(merged?.value?.head)) wrongs.push('it merged at another head')
+  // Without the clock of the service no record is known to be of the submission.
+  if (outcome === 'merged' && dated && isOther(merged?.value?.head)) wrongs.push('it merged at another head')
   for (const { at } of later) {
     const before = during(history, at - settled, at)
     if (isOther(constant(before, headOf))) wrongs.push('another head was submitted')
-    const isCancelled = (pull: Pull | undefined) =>
-      pull?.state === 'CANCELLED' && pull.changedAt > first.at + 1_000
-    if (constant(before, isCancelled) === true) wrongs.push('what a person cancelled was submitted again')
+    // Every cancellation of a history is by a person, and the newest record that the command has seen counts.
+    const seen = shown.filter(one => one.at <= at).toSorted((one, other) => other.changedAt - one.changedAt)
+    if (seen[0]?.state === 'CANCELLED' && seen[0].changedAt > first.at + 1_000)
+      wrongs.push('what a person cancelled was submitted again')
   }
   return wrongs
 }
