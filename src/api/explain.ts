@@ -10,15 +10,21 @@ import { isNotFound } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { readIfFound } from './call.ts'
 import { tryRead, withTimeline } from './extra-reads.ts'
+import type { BodyOverride } from './operation.ts'
 import { getPartialPullRequest } from './operations/pull-requests.ts'
 import { getQueue } from './operations/queues.ts'
-import type { ServiceRequest } from './resolve.ts'
 import type { RequestLimits, ServiceClient } from './service-client.ts'
 import { readTestRun } from './test-run-reads.ts'
 
+/** A pull request, and what `--set` adds to the request for its record. */
+interface ExplainedPullRequest {
+  readonly values: RequestedPullRequest
+  readonly overrides: readonly BodyOverride[]
+}
+
 /** Reads what explains a pull request. Throws the error of its record. */
 export async function explain(
-  { values, overrides }: Omit<ServiceRequest<RequestedPullRequest>, 'operation'>,
+  { values, overrides }: ExplainedPullRequest,
   client: ServiceClient,
   commandFor: ExplainSources['commandFor'],
   limits: RequestLimits = {},

@@ -2,22 +2,7 @@ import type { Config } from '../config/settings.ts'
 import { parsePullRequest } from '../domain/values/pull-request.ts'
 import { isSameRepository, parseRepository } from '../domain/values/repository.ts'
 import { usageError } from '../errors.ts'
-import {
-  anyOperation,
-  type BodyOverride,
-  type NameOf,
-  type Operation,
-  type Param,
-  type Params,
-  type ParamValues,
-} from './operation.ts'
-
-/** A request as it is sent: the values of the params of an operation, and what replaces fields of the body. */
-export interface ServiceRequest<V = Readonly<Record<string, unknown>>> {
-  readonly operation: Operation
-  readonly values: V
-  readonly overrides: readonly BodyOverride[]
-}
+import type { BodyOverride, NameOf, Operation, Param, Params, ParamValues } from './operation.ts'
 
 /** Who makes a request: the command line or the library. */
 export interface Caller {
@@ -27,28 +12,22 @@ export interface Caller {
   readonly prefix: string
 }
 
-export interface GivenRequest {
-  /** Reads each value that the caller gives, by its param; a setting gives the value of any other param. */
-  readonly values: ReadonlyMap<string, () => unknown>
-  readonly overrides: readonly BodyOverride[]
-}
-
 /**
- * Makes a request of what a caller gives and of the settings. Throws a usage error for values that are missing or
- * exclude each other.
+ * Returns the values of the params of an operation: those that the caller gives, and for others those of the settings.
+ * Throws a usage error for values that are missing or exclude each other.
  */
-export async function resolveRequest<P extends Params>(
-  method: Operation<P>,
-  { values: given, overrides }: GivenRequest,
+export async function resolveValues<P extends Params>(
+  operation: Operation<P>,
+  given: ReadonlyMap<string, unknown>,
+  overrides: readonly BodyOverride[],
   caller: Caller,
-): Promise<ServiceRequest<ParamValues<P>>> {
-  const values: Record<string, unknown> = {}
-  for (const [name, param] of Object.entries(method.params)) {
-    const read = given.get(name)
-    values[name] = read === undefined ? await valueFromSettings(name, param, caller) : await read()
-  }
-  checkValues(method, values as ParamValues<P>, overrides, caller)
-  return { operation: anyOperation(method), values: values as ParamValues<P>, overrides }
+): Promise<ParamValues<P>> {
+  const entries: [string, unknown][] = []
+  for (const [name, param] of Object.entries(operation.params))
+    entries.push([name, given.has(name) ? given.get(name) : await valueFromSettings(name, param, caller)])
+  const values = Object.fromEntries(entries) as ParamValues<P>
+  checkValues(operation, values, overrides, caller)
+  return values
 }
 
 /** Throws a usage error for values that exclude each other, or that are not enough. */

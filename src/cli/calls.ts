@@ -9,7 +9,6 @@ import {
   type Resource,
 } from '../api/operation.ts'
 import { resourceOf } from '../api/request.ts'
-import type { ServiceRequest } from '../api/resolve.ts'
 import { type ErrorKind, exitCodeOf, failureOrThrow, isNotFound, type MergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { type Result, rawText, receiptColumns, singleRecord } from '../output/view.ts'
@@ -187,22 +186,4 @@ export function show(sent: Sent | Printed, shown: ShownParts = {}): Result | Pri
     ...(typeof shown === 'string' ? { rows: [], screen: () => ({ sentence: shown }) } : shown),
     ...(typeof shown !== 'string' && shown.columns === undefined ? { rows: [] } : {}),
   }
-}
-
-/** Sends a request, as `send` does. */
-export const call = (cli: Cli, { operation, values, overrides }: ServiceRequest): Promise<Sent | Printed> =>
-  send(cli, operation, values, overrides)
-
-/** Does the work of several requests, as `forEach` does. */
-export const forEachRequest = async <R extends ServiceRequest>(
-  cli: Cli,
-  requests: readonly R[],
-  work: (request: R) => Promise<Shown | Printed>,
-  options: ForEachOptions = {},
-): Promise<number> => {
-  const [first] = requests
-  const items = requests.map(request => ({ ...resourceOf(request.values), request }))
-  return first === undefined
-    ? 0
-    : forEach(cli, first.operation, items, ({ request }) => work(request), options)
 }

@@ -13,7 +13,7 @@ import { usageError } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
 import { findSimilarField } from './fields.ts'
 import { openInput } from './input-files.ts'
-import { flag, type Input, option, paramInput, typedInput, typedName } from './inputs.ts'
+import { flag, type Input, type InputContext, option, paramInput, typedInput, typedName } from './inputs.ts'
 
 export const yesInput = flag('Skip the confirmation prompt', { short: 'y' })
 
@@ -183,8 +183,8 @@ const ifEmptyInput = typedInput(
   }),
 )
 
-/** The pull requests of a command: those that were typed, else the pull request that the settings give. */
-export const pullRequestArguments: Input<number> = {
+/** How the pull requests of a command are typed. */
+export const pullRequestArguments = {
   definitions: [
     {
       name: 'pr',
@@ -197,19 +197,23 @@ export const pullRequestArguments: Input<number> = {
     ...ifEmptyInput.definitions,
   ],
   setting: 'pr',
-  async split(args, context) {
-    const typed = args.get('pr') ?? [await context.currentPullRequest(args)]
-    const hint = 'If no pull request is no mistake, add --if-empty ok.'
-    const mayBeEmpty = ifEmptyInput.read(args) === 'ok'
-    const read = typed.includes('-')
-      ? await readInputItems('pull requests', hint, wordsIn, context, mayBeEmpty)
-      : []
-    const words = typed.flatMap(word => (word === '-' ? read : [word]))
-    if (words.length === 0) await context.logger.info('Standard input names no pull request: nothing to do.')
-    return withoutRepeats(
-      words.map(word => argsForPullRequest(args, word)),
-      context,
-    )
-  },
-  read: pullRequestNumber,
+} as const satisfies Pick<Input<unknown>, 'definitions' | 'setting'>
+
+/** Returns the arguments of each pull request of a command: of those that were typed, else of the current one. */
+export async function readPullRequests(
+  args: ParsedArgs,
+  context: InputContext,
+): Promise<readonly ParsedArgs[]> {
+  const typed = args.get('pr') ?? [await context.currentPullRequest(args)]
+  const hint = 'If no pull request is no mistake, add --if-empty ok.'
+  const mayBeEmpty = ifEmptyInput.read(args) === 'ok'
+  const read = typed.includes('-')
+    ? await readInputItems('pull requests', hint, wordsIn, context, mayBeEmpty)
+    : []
+  const words = typed.flatMap(word => (word === '-' ? read : [word]))
+  if (words.length === 0) await context.logger.info('Standard input names no pull request: nothing to do.')
+  return withoutRepeats(
+    words.map(word => argsForPullRequest(args, word)),
+    context,
+  )
 }

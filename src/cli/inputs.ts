@@ -68,11 +68,7 @@ export interface Input<T> {
   readonly definitions: readonly OptionDefinition[]
   /** The setting that gives the value where no option does. */
   readonly setting?: SettingName
-  /** Whether it is read after the others. */
-  readonly isLast?: boolean
   read(args: ParsedArgs, context: InputContext): T | Promise<T>
-  /** Splits what was typed into one set of arguments for each request. */
-  split?(args: ParsedArgs, context: InputContext): Promise<readonly ParsedArgs[]>
 }
 
 export type Inputs = Readonly<Record<string, Input<unknown>>>

@@ -1,7 +1,7 @@
 import { type BodyOverride, type Operation, operationMethod, type Params } from '../api/operation.ts'
 import type { Config, ParsedArgs } from '../config/settings.ts'
 import type { Repository } from '../domain/values/repository.ts'
-import { pullRequestArguments, pullRequestNumber } from './common-inputs.ts'
+import { pullRequestArguments, pullRequestNumber, readPullRequests } from './common-inputs.ts'
 import { type Input, type InputContext, paramInput } from './inputs.ts'
 import { readOverrides, setDefinitions, type TypedParam } from './requests.ts'
 
@@ -24,7 +24,7 @@ export const queueOfSettings = async (settings: Config): Promise<Queue> => ({
 /** The queue of a command, which options and settings name. */
 export const queueInput: Input<Queue> = {
   definitions: [],
-  isLast: true,
+  setting: 'targetBranch',
   read: (_, { settings }) => queueOfSettings(settings),
 }
 
@@ -36,11 +36,9 @@ export async function targetOf(args: ParsedArgs, context: InputContext): Promise
 /** The pull requests of a command, those that were typed or the current one; an address also names the repository. */
 export const pullRequests: Input<readonly Target[]> = {
   ...pullRequestArguments,
-  isLast: true,
   async read(args, context) {
     const targets: Target[] = []
-    for (const each of (await pullRequestArguments.split?.(args, context)) ?? [])
-      targets.push(await targetOf(each, context))
+    for (const each of await readPullRequests(args, context)) targets.push(await targetOf(each, context))
     return targets
   },
 }

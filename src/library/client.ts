@@ -9,7 +9,7 @@ import { type BodyOverride, checkOverrides, createReceipt, isAlwaysSent, isChang
 import { clientOperations } from '../api/operations/index.ts'
 import { explainPullRequest, submitPullRequest } from '../api/operations/pull-requests.ts'
 import { resourceOf } from '../api/request.ts'
-import { readReference, resolveRequest } from '../api/resolve.ts'
+import { readReference, resolveValues } from '../api/resolve.ts'
 import { createServiceClient, limitGit, type ServiceClient } from '../api/service-client.ts'
 import { nextCommands } from '../config/next-commands.ts'
 import { type Config, notGivenError, resolveSettings } from '../config/settings.ts'
@@ -177,9 +177,9 @@ async function openCall(operation: Operation, name: string, options: unknown, co
     const { nameOf } = client
     const { settings, ...read } = await readGiven(operation, values, given, client)
     const caller = { settings, nameOf, prefix: `${name}: ` }
-    const request = await resolveRequest(operation, { values: read.values, overrides }, caller)
-    const list = operation.list?.(request.values, client.host.clock.now(), nameOf)
-    return { ...request, client, list }
+    const resolved = await resolveValues(operation, read.values, overrides, caller)
+    const list = operation.list?.(resolved, client.host.clock.now(), nameOf)
+    return { operation, values: resolved, overrides, client, list }
   } catch (error) {
     await client.close()
     throw error
@@ -314,22 +314,20 @@ async function readGiven(
   client: CallClient,
 ) {
   const own = Object.entries(values).filter(([name]) => !Object.hasOwn(given, name))
-  const result = new Map(own.map(([name, value]) => [name, () => value]))
-  if (targets !== undefined) result.set('targets', () => encodeTargets(targets as 'ALL' | readonly string[]))
-  // The test run that the CI job runs on.
-  if (params.run !== undefined && values.run === undefined)
-    result.set('run', async () => {
-      if (pr !== undefined) return undefined
-      if (!client.discover) throw notGivenError('run')
-      return params.run?.type.check(await client.settings.require('testRun'))
-    })
+  const result = new Map<string, unknown>(own)
+  if (targets !== undefined) result.set('targets', encodeTargets(targets as 'ALL' | readonly string[]))
+  if (params.run !== undefined && values.run === undefined && pr === undefined) {
+    // The test run that the CI job runs on.
+    if (!client.discover) throw notGivenError('run')
+    result.set('run', params.run.type.check(await client.settings.require('testRun')))
+  }
   const needsPullRequest =
     params.pr !== undefined && (params.pr.required || params.head !== undefined) && values.head === undefined
   if (pr === undefined && !needsPullRequest) return { values: result, settings: client.settings }
   const { number, settings } = await findPullRequest(pr === undefined ? undefined : String(pr), given, client)
-  result.set('pr', () => number)
+  result.set('pr', number)
   if (params.sha !== undefined)
-    result.set('sha', () => readCommit(values.sha, number, { ...client, settings }))
+    result.set('sha', await readCommit(values.sha, number, { ...client, settings }))
   return { values: result, settings }
 }
 

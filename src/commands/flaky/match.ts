@@ -6,7 +6,7 @@ import { command } from '../../cli/command.ts'
 import type { RecordFields } from '../../cli/fields.ts'
 import { expandFiles, openInput } from '../../cli/input-files.ts'
 import { flag, type Input, option } from '../../cli/inputs.ts'
-import { requestOf } from '../../cli/requests.ts'
+import { paramsOf, setOf } from '../../cli/values.ts'
 import { formatInteger, pluralize } from '../../domain/format.ts'
 import { describeWhen } from '../../domain/time-range.ts'
 import { parseDuration } from '../../domain/values/time.ts'
@@ -169,7 +169,8 @@ export const flakyMatchCommand = command({
   summary: 'Classify failures in JUnit XML files as known, quarantined or new',
   alsoSends: [listFailingTests, listUnhealthyTests],
   options: {
-    request: requestOf(listTests),
+    ...paramsOf(listTests),
+    set: setOf(listTests),
     files: filesArgument,
     allowEmpty: flag('Allow files without test cases, if others have some'),
     allow: option(
@@ -194,7 +195,8 @@ export const flakyMatchCommand = command({
     'mergeq flaky match build/test-results/test/*.xml --json',
     'npx vitest run --reporter=junit | mergeq flaky match -',
   ],
-  async run({ request, files, allowEmpty, allow, variant, onUnavailable, windowOnly }, cli) {
+  async run({ files, allowEmpty, allow, variant, onUnavailable, windowOnly, set, ...values }, cli) {
+    const request = { values, overrides: set }
     const { printer, logger } = cli
     const { reports, skipped } = files
     for (const sentence of skipped) await logger.info(sentence)
@@ -259,7 +261,7 @@ export const flakyMatchCommand = command({
           isShown: cli.results === 'screen',
         },
       )
-    const when = describeWhen(range, request.values.until === undefined, request.values.since)
+    const when = describeWhen(range, values.until === undefined, values.since)
     const isWide = range.end - range.start >= parseDuration(widerRange)
     throw new MergeqError(
       'check-failed',

@@ -50,7 +50,7 @@ export const prCancelCommand = command({
     }
     return forEach(cli, cancelPullRequest, targets, async target => {
       const sent = await send(cli, cancelPullRequest, target, set).catch(
-        explainFinished(cli, { values: target, overrides: set }, ['ok', 'failed', 'cancelled']),
+        explainFinished(cli, target, set, ['ok', 'failed', 'cancelled']),
       )
       return show(sent, `Cancelled #${target.pr}: removed from the queue for ${target.targetBranch}.`)
     })

@@ -7,16 +7,17 @@ import {
 import { getQueue } from '../../api/operations/queues.ts'
 import { explanationRecord } from '../../api/operations/records.ts'
 import { command } from '../../cli/command.ts'
-import { pullRequestArguments, webInput } from '../../cli/common-inputs.ts'
-import { requestsOf } from '../../cli/requests.ts'
+import { webInput } from '../../cli/common-inputs.ts'
+import { pullRequests, setOf } from '../../cli/values.ts'
 
 export const prExplainCommand = command({
   name: 'pr explain',
   summary: 'Explain why pull requests are not merging and what to do next',
   alsoSends: [getPartialPullRequest, getQueue, getMergeQueueTestingDetails],
   options: {
-    requests: requestsOf(explainPullRequest, { pr: pullRequestArguments }),
+    targets: pullRequests,
     web: webInput,
+    set: setOf(explainPullRequest),
   },
   fields: { names: fieldNames(explanationRecord), columns: [] },
   prints: {
@@ -31,8 +32,8 @@ export const prExplainCommand = command({
     'mergeq pr explain 123 --json | jq -r .verdict',
     'mergeq pr explain 123 --set includeTimeline=true',
   ],
-  async run({ requests, web }, cli) {
+  async run({ targets, ...options }, cli) {
     const { explainAll } = await import('./explain/report.ts')
-    return explainAll(requests, { web }, cli)
+    return explainAll(targets, options, cli)
   },
 })

@@ -6,9 +6,8 @@ import {
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { command } from '../../cli/command.ts'
-import { pullRequestArguments } from '../../cli/common-inputs.ts'
 import { option } from '../../cli/inputs.ts'
-import { requestsOf } from '../../cli/requests.ts'
+import { paramsOf, pullRequests, setOf } from '../../cli/values.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
 import { choice, integer } from '../../domain/values/types.ts'
 import { readWaitOptions, submitRecord, waitInputs } from './wait-options.ts'
@@ -19,7 +18,8 @@ export const prLandCommand = command({
   operation: submitPullRequest,
   alsoSends: [getSubmittedPullRequest, getQueue, getMergeQueueTestingDetails, cancelPullRequest],
   options: {
-    requests: requestsOf(submitPullRequest, { pr: pullRequestArguments }),
+    targets: pullRequests,
+    ...paramsOf(submitPullRequest, 'repo', 'targetBranch', 'pr'),
     attempts: option(integer(1, 10), 'Maximum submissions of the same head commit', { default: '3' }),
     resubmit: option(
       choice(['safe', 'any'], 'safe|any'),
@@ -28,6 +28,7 @@ export const prLandCommand = command({
     ),
     ...waitInputs,
     until: { ...waitInputs.until, advanced: true },
+    set: setOf(submitPullRequest),
   },
   timeLimit: () => '2h',
   exits: Object.values(kindOfOutcome),
@@ -43,9 +44,10 @@ export const prLandCommand = command({
     'mergeq pr land 123 --attempts 5 --timeout 4h',
     'mergeq pr land 123 124 -o ndjson',
   ],
-  async run({ requests, attempts, resubmit, ...values }, cli) {
-    const options = await readWaitOptions(values, requests.length, cli)
+  async run({ targets, priority, noBatch, set, attempts, resubmit, ...values }, cli) {
+    const options = await readWaitOptions(values, targets.length, cli)
     const { submitAndWait } = await import('./submit-and-wait.ts')
-    return submitAndWait(requests, { ...options, attempts }, cli, resubmit)
+    const submission = { targets, priority, noBatch, set }
+    return submitAndWait(submission, { ...options, attempts }, cli, resubmit)
   },
 })

@@ -1,6 +1,6 @@
 import { type CallOptions, readIfFound } from '../../api/call.ts'
+import type { BodyOverride } from '../../api/operation.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
-import type { ServiceRequest } from '../../api/resolve.ts'
 import { explained } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { readsMore } from '../../cli/context.ts'
@@ -33,7 +33,8 @@ const sentences = { ok: 'is already merged', failed: 'has already failed', cance
  */
 export const explainFinished = (
   cli: Cli,
-  request: Pick<ServiceRequest<RequestedPullRequest>, 'values' | 'overrides'>,
+  pullRequest: RequestedPullRequest,
+  overrides: readonly BodyOverride[],
   outcomes: readonly (keyof typeof sentences)[],
 ) =>
   explained(cli, async failure => {
@@ -41,9 +42,9 @@ export const explainFinished = (
     const isForPerson = cli.host.err.terminal && cli.options.format.isForPeople
     const isUnchanged = failure.details.delivery === 'not-applied'
     // Where `--set` added a field, the service may have rejected that field.
-    const hasOwnFields = request.overrides.length > 0
+    const hasOwnFields = overrides.length > 0
     if (!isRejected || !isUnchanged || hasOwnFields || !isForPerson || !readsMore(cli)) return failure
-    const { repo, targetBranch, pr } = request.values
+    const { repo, targetBranch, pr } = pullRequest
     const record = await readRecordOnce({ repo, targetBranch, pr }, cli)
     const outcome = outcomes.find(name => name === outcomeOfRecord(record ?? {}))
     if (outcome === undefined) return failure

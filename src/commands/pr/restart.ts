@@ -14,7 +14,7 @@ export const prRestartCommand = command({
   run: ({ targets, set }, cli) =>
     forEach(cli, restartTestsOnPullRequest, targets, async target => {
       const sent = await send(cli, restartTestsOnPullRequest, target, set).catch(
-        explainFinished(cli, { values: target, overrides: set }, ['ok', 'failed', 'cancelled']),
+        explainFinished(cli, target, set, ['ok', 'failed', 'cancelled']),
       )
       return show(sent, `Requested a restart of the tests of #${target.pr}.`)
     }),

@@ -1,12 +1,13 @@
 import { tryRead } from '../../api/extra-reads.ts'
+import type { BodyOverride } from '../../api/operation.ts'
 import { getSubmittedPullRequest, submitPullRequest } from '../../api/operations/pull-requests.ts'
-import type { ServiceRequest } from '../../api/resolve.ts'
-import { call, forEachRequest, read, show } from '../../cli/calls.ts'
+import { read } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
+import { printRequests } from '../../cli/dry-run.ts'
 import { type RequestResult, warnUnfinished, withResource } from '../../cli/report.ts'
+import type { Target } from '../../cli/values.ts'
 import { nextCommands } from '../../config/next-commands.ts'
 import { outcomeOfRecord, stateOf } from '../../domain/states.ts'
-import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import { isOtherCommit, isOutdated, type Judgement, type WaitOptions } from '../../domain/wait-state.ts'
 import { failureOrThrow, isPassing, isPermanent, type MergeqError, toMergeqError } from '../../errors.ts'
 import { getString, type JsonObject } from '../../json.ts'
@@ -16,7 +17,13 @@ import { findHead, findOtherHead } from './head.ts'
 import { readRecord } from './reads.ts'
 import { startCommandWait, WaitReporter } from './wait-report.ts'
 
-type SubmitRequest = ServiceRequest<RequestedPullRequest>
+/** What is submitted: pull requests, how, and what `--set` adds to the requests. */
+export interface Submission {
+  readonly targets: readonly Target[]
+  readonly priority: string | number | undefined
+  readonly noBatch: boolean | undefined
+  readonly set: readonly BodyOverride[]
+}
 
 /** Which failures `pr land` submits again after. */
 export type Resubmit = 'safe' | 'any'
@@ -26,7 +33,7 @@ interface Submitting {
   readonly cli: Cli
   readonly wait: Wait
   readonly resubmit: Resubmit
-  readonly requestOf: ReadonlyMap<WaitTarget['request'], SubmitRequest>
+  readonly submission: Submission
   /** Says that a pull request is submitted, or is in the queue already. */
   reportAttempt(pr: number, attempt: number, reason: string): Promise<void>
 }
@@ -37,23 +44,25 @@ interface Submitting {
  * Returns the exit code.
  */
 export async function submitAndWait(
-  requests: readonly SubmitRequest[],
+  submission: Submission,
   options: WaitOptions,
   cli: Cli,
   resubmit: Resubmit = 'safe',
 ): Promise<number> {
   // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
-  if (cli.options.dryRun)
-    return forEachRequest(cli, requests, async request => show(await call(cli, request)), { atOnce: 1 })
+  const { targets, priority, noBatch, set } = submission
+  if (cli.options.dryRun) {
+    const values = targets.map(target => ({ ...target, priority, noBatch }))
+    return printRequests(cli, submitPullRequest, values, set)
+  }
   const wait = startCommandWait(options, cli)
-  const requestOf = new Map(requests.map(request => [{ values: request.values, overrides: [] }, request]))
-  const own = [...requestOf.keys()]
-  const reporter = new WaitReporter(own, wait, cli)
+  const requests = targets.map(values => ({ values, overrides: [] }))
+  const reporter = new WaitReporter(requests, wait, cli)
   const submitting: Submitting = {
     cli,
     wait,
     resubmit,
-    requestOf,
+    submission,
     reportAttempt: (pr, attempt, reason) => reporter.reportAttempt(pr, attempt, reason),
   }
   const results = new Map<WaitTarget['request'], RequestResult>()
@@ -69,16 +78,16 @@ export async function submitAndWait(
       results.set(request, { code: failure.exit, failure: named })
       const isLast = isPermanent(failure) || (options.stopsOnError && !isPassing(failure))
       if (isLast && requests.length > 1) {
-        const names = own.map(({ values }) => `#${values.pr}`)
-        const soFar = own.map(each => results.get(each))
+        const names = targets.map(({ pr }) => `#${pr}`)
+        const soFar = requests.map(each => results.get(each))
         await warnUnfinished(submitPullRequest, names, soFar, cli)
       }
       throw named
     }
   }
   const attempt = { number: 0, isDue: true, submitted: false }
-  const targets = own.map((request): WaitTarget => ({ request, state: {}, attempt }))
-  return reporter.waitFor(targets, submit)
+  const waiting = requests.map((request): WaitTarget => ({ request, state: {}, attempt }))
+  return reporter.waitFor(waiting, submit)
 }
 
 /**
@@ -125,13 +134,12 @@ const isInQueue = (record: JsonObject | undefined): boolean =>
 async function send(
   item: DueTarget,
   recordBeforeSubmit: JsonObject | undefined,
-  { cli, wait, requestOf }: Submitting,
+  { cli, wait, submission }: Submitting,
 ): Promise<Judgement<WaitTarget>> {
   const { request, attempt } = item
   const { client, limits, options, time } = wait
   const { clock } = cli.host
-  const submitRequest = requestOf.get(request)
-  if (submitRequest === undefined) throw new Error(`#${request.values.pr} has no request`)
+  const { priority, noBatch, set } = submission
   const startedAt = clock.now()
   const sentItem = (from = startedAt, unknown?: MergeqError): WaitTarget => ({
     ...item,
@@ -143,10 +151,8 @@ async function send(
     attempt: { ...attempt, submitted: attempt.submitted || (unknown === undefined ? true : null), unknown },
   })
   try {
-    const { sentAt, wasQueued } = await read(cli, submitPullRequest, submitRequest.values, {
-      ...submitRequest,
-      limits,
-    })
+    const values = { ...request.values, priority, noBatch }
+    const { sentAt, wasQueued } = await read(cli, submitPullRequest, values, { overrides: set, limits })
     return { item: wasQueued === true ? { ...item, state: { recordBeforeSubmit } } : sentItem(sentAt) }
   } catch (error) {
     const failure = failureOrThrow(error)

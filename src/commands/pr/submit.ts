@@ -7,18 +7,15 @@ import {
   submitPullRequest,
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import type { ServiceRequest } from '../../api/resolve.ts'
-import { call, forEachRequest, forPerson, show } from '../../cli/calls.ts'
+import { forEach, forPerson, send, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
-import { pullRequestArguments } from '../../cli/common-inputs.ts'
 import { readsMore } from '../../cli/context.ts'
 import { receiptRecord } from '../../cli/fields.ts'
 import { flag, type Input, optionName, typedInput } from '../../cli/inputs.ts'
-import { requestsOf } from '../../cli/requests.ts'
+import { paramsOf, pullRequests, setOf, type Target } from '../../cli/values.ts'
 import { joinList } from '../../domain/format.ts'
 import { kindOfOutcome, stateOf } from '../../domain/states.ts'
-import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { usageError } from '../../errors.ts'
 import { getNumber, getString, type JsonObject } from '../../json.ts'
@@ -33,13 +30,9 @@ const submitReceiptRecord = { ...receiptRecord, names: [...receiptRecord.names, 
 const maxSuggested = 10
 
 /** Says whether the queue is paused, and names the command that follows, to a person at a terminal. */
-async function suggestWait(
-  requests: readonly ServiceRequest<RequestedPullRequest>[],
-  cli: Cli,
-): Promise<void> {
+async function suggestWait(pullRequests: readonly Target[], cli: Cli): Promise<void> {
   const { results, messages, logger, settings } = cli
   if (results !== 'screen' || messages !== 'person') return
-  const pullRequests = requests.map(({ values }) => values)
   const [first] = pullRequests
   if (first === undefined || pullRequests.length > maxSuggested) return
   if (readsMore(cli) && (await isPausedQueue(first, cli))) {
@@ -52,7 +45,7 @@ async function suggestWait(
   await logger.infoLine([styled(`For the result, run: ${command}`, 'dim')])
 }
 
-async function isPausedQueue({ repo, targetBranch }: RequestedPullRequest, cli: Cli): Promise<boolean> {
+async function isPausedQueue({ repo, targetBranch }: Target, cli: Cli): Promise<boolean> {
   const once = { once: true, quiet: true }
   const { record } = await tryRead(cli.client(), getQueue, { repo, targetBranch }, once)
   return stateOf(record) === 'PAUSED'
@@ -96,9 +89,11 @@ export const prSubmitCommand = command({
     cancelPullRequest,
   ],
   options: {
-    requests: requestsOf(submitPullRequest, { pr: pullRequestArguments }),
+    targets: pullRequests,
+    ...paramsOf(submitPullRequest, 'repo', 'targetBranch', 'pr'),
     wait: waitInput,
     ...waitInputs,
+    set: setOf(submitPullRequest),
   },
   timeLimit: args => (args.has('--wait') ? waitTimeLimit : undefined),
   exits: Object.values(kindOfOutcome),
@@ -113,22 +108,24 @@ export const prSubmitCommand = command({
     'mergeq pr submit 123 124 --priority high',
     'mergeq pr submit 123 --wait',
   ],
-  async run({ requests, wait, ...waitValues }, cli) {
+  async run({ targets, priority, noBatch, set, wait, ...waitValues }, cli) {
     if (wait) {
-      const waitOptions = await readWaitOptions(waitValues, requests.length, cli)
+      const waitOptions = await readWaitOptions(waitValues, targets.length, cli)
       const { submitAndWait } = await import('./submit-and-wait.ts')
-      return submitAndWait(requests, waitOptions, cli)
+      return submitAndWait({ targets, priority, noBatch, set }, waitOptions, cli)
     }
-    const head = await resolveHead(waitValues.matchHead, requests.length, cli.client())
-    const [only] = requests
+    const head = await resolveHead(waitValues.matchHead, targets.length, cli.client())
+    const [only] = targets
     if (head !== undefined && only !== undefined && !cli.options.dryRun) {
       const { checkHead } = await import('./head.ts')
-      await checkHead(only.values, head, cli)
+      await checkHead(only, head, cli)
     }
-    const submit = async (request: (typeof requests)[number]) => {
-      const { pr, targetBranch, priority } = request.values
-      const before = await forPerson(cli, () => readRecordOnce(request.values, cli))
-      const sent = await call(cli, request).catch(explainFinished(cli, request, ['ok']))
+    const submit = async (target: Target) => {
+      const { pr, targetBranch } = target
+      const before = await forPerson(cli, () => readRecordOnce(target, cli))
+      const sent = await send(cli, submitPullRequest, { ...target, priority, noBatch }, set).catch(
+        explainFinished(cli, target, set, ['ok']),
+      )
       if (sent === 'printed') return sent
       return show(
         sent,
@@ -138,8 +135,8 @@ export const prSubmitCommand = command({
       )
     }
     // Equal priority is first come, first served (docs/reference/service.md, "Priorities").
-    const code = await forEachRequest(cli, requests, submit, { atOnce: 1 })
-    if (code === 0 && !cli.options.dryRun) await suggestWait(requests, cli)
+    const code = await forEach(cli, submitPullRequest, targets, submit, { atOnce: 1 })
+    if (code === 0 && !cli.options.dryRun) await suggestWait(targets, cli)
     return code
   },
 })

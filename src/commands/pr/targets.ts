@@ -1,10 +1,11 @@
 import { findTargetsCommit } from '../../api/head-commit.ts'
 import { getSubmittedPullRequest, isEncoded, setImpactedTargets } from '../../api/operations/pull-requests.ts'
-import { forEachRequest, send, show } from '../../cli/calls.ts'
+import type { ServiceClient } from '../../api/service-client.ts'
+import { forOne, send, show } from '../../cli/calls.ts'
 import { command } from '../../cli/command.ts'
-import { argsForPullRequest, pullRequestArguments, pullRequestNumber } from '../../cli/common-inputs.ts'
-import { type Input, option, typedInput } from '../../cli/inputs.ts'
-import { requestOf } from '../../cli/requests.ts'
+import { argsForPullRequest } from '../../cli/common-inputs.ts'
+import { type Input, type OptionDefinition, option, typedInput } from '../../cli/inputs.ts'
+import { paramsOf, setOf, type Target, targetOf } from '../../cli/values.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
 import { formatBytes, formatInteger, pluralize } from '../../domain/format.ts'
 import { isPullRequestReference } from '../../domain/values/pull-request.ts'
@@ -25,53 +26,25 @@ function withoutProgram(args: ParsedArgs): ParsedArgs {
   return new Map([...others, ...own.filter(([, values]) => values.length > 0)])
 }
 
-/**
- * The pull request: the first argument if it is a reference; all other arguments are targets
- * (docs/reference/cli.md, "Pull requests").
- */
-const onePullRequest: Input<number> = {
-  ...pullRequestArguments,
-  definitions: [{ name: 'pr', summary: 'Pull request: 123, #123 or a URL', values: 'pull-requests' }],
-  async split(typed, context) {
-    const args = withoutProgram(typed)
-    const [first] = args.get('pr') ?? []
-    const isReference = first !== undefined && isPullRequestReference(first)
-    const own =
-      isReference || first === undefined
-        ? args
-        : new Map(args).set('target', [first, ...(args.get('target') ?? [])])
-    // Before the pull request and its head are looked up.
-    requireOneSource(own)
-    return [argsForPullRequest(own, isReference ? first : await context.currentPullRequest(args))]
-  },
+const pullRequestArgument: OptionDefinition = {
+  name: 'pr',
+  summary: 'Pull request: 123, #123 or a URL',
+  values: 'pull-requests',
 }
 
-/** The head commit that the targets belong to; undefined with --no-sha. */
-const commit: Input<string | undefined> = {
-  definitions: [
-    {
-      name: '--sha',
-      value: 'sha',
-      summary: 'Head commit that the targets belong to',
-      defaultText: 'the head that the CI job states, or HEAD if it is the head',
-    },
-    {
-      name: '--no-sha',
-      summary: 'Send the targets without a head commit (rejected by the hosted service)',
-      advanced: true,
-    },
-  ],
-  setting: 'sha',
-  async read(args, context) {
-    const { settings } = context
-    if (args.has('--sha') && args.has('--no-sha'))
-      throw usageError('--sha and --no-sha cannot be used together.')
-    if (args.has('--no-sha')) return undefined
-    const [repo, targetBranch] = [await settings.require('repo'), await settings.require('targetBranch')]
-    const pullRequest = { repo, targetBranch, pr: pullRequestNumber(args) }
-    return findTargetsCommit(pullRequest, { ...context.client(), settings })
+const commitOptions: readonly OptionDefinition[] = [
+  {
+    name: '--sha',
+    value: 'sha',
+    summary: 'Head commit that the targets belong to',
+    defaultText: 'the head that the CI job states, or HEAD if it is the head',
   },
-}
+  {
+    name: '--no-sha',
+    summary: 'Send the targets without a head commit (rejected by the hosted service)',
+    advanced: true,
+  },
+]
 
 const ifEmptyInput = typedInput(
   'ifEmpty',
@@ -102,37 +75,68 @@ function requireOneSource(args: ParsedArgs): string {
   return source
 }
 
-/** The targets, from arguments, a file, standard input or a program; an empty list needs --none or --if-empty. */
-const targetArguments: Input<ImpactedTargets> = {
-  definitions: [
-    { name: 'target', variadic: true, summary: 'Names of the impacted targets' },
-    {
-      name: '--from',
-      value: 'file',
-      summary: 'Read targets from a file, one per line (- for standard input)',
-      file: true,
-    },
-    {
-      name: '--from-json',
-      value: 'file',
-      summary: 'Read targets from a JSON array of strings (- for standard input)',
-      file: true,
-    },
-    {
-      name: '--exec',
-      summary: 'Run the program after -- and read targets from its output, one per line',
-    },
-    ...ifEmptyInput.definitions,
-    { name: '--all', summary: 'Mark every target as impacted' },
-    { name: '--none', summary: 'Mark no target as impacted' },
-  ],
-  async read(args, context) {
-    const ifEmpty = ifEmptyInput.read(args)
-    const source = requireOneSource(args)
-    const words = args.get(source) ?? []
-    const { readTargets } = await import('./read-targets.ts')
-    return readTargets(source, source === '--exec' ? (args.get('--') ?? []) : words, { ifEmpty, context })
+const targetSources: readonly OptionDefinition[] = [
+  { name: 'target', variadic: true, summary: 'Names of the impacted targets' },
+  {
+    name: '--from',
+    value: 'file',
+    summary: 'Read targets from a file, one per line (- for standard input)',
+    file: true,
   },
+  {
+    name: '--from-json',
+    value: 'file',
+    summary: 'Read targets from a JSON array of strings (- for standard input)',
+    file: true,
+  },
+  {
+    name: '--exec',
+    summary: 'Run the program after -- and read targets from its output, one per line',
+  },
+  ...ifEmptyInput.definitions,
+  { name: '--all', summary: 'Mark every target as impacted' },
+  { name: '--none', summary: 'Mark no target as impacted' },
+]
+
+/** What is set: the targets of a pull request at a commit; undefined with --no-sha. */
+interface Upload extends Target {
+  readonly sha: string | undefined
+  readonly targets: ImpactedTargets
+}
+
+/**
+ * The pull request, which is the first argument if that is a reference, its head commit and its targets, in this order: a
+ * long input is read last (docs/reference/cli.md, "Pull requests").
+ */
+const upload: Input<Upload> = {
+  definitions: [pullRequestArgument, ...commitOptions, ...targetSources],
+  setting: 'pr',
+  async read(typed, context) {
+    const args = withoutProgram(typed)
+    const [first] = args.get('pr') ?? []
+    const isReference = first !== undefined && isPullRequestReference(first)
+    const given =
+      isReference || first === undefined
+        ? args
+        : new Map(args).set('target', [first, ...(args.get('target') ?? [])])
+    // Before the pull request and its head are looked up.
+    const source = requireOneSource(given)
+    const ifEmpty = ifEmptyInput.read(given)
+    const own = argsForPullRequest(given, isReference ? first : await context.currentPullRequest(args))
+    const settings = context.settings.withArgs(own)
+    const target = await targetOf(own, context)
+    const sha = await readCommit(own, target, { ...context.client(), settings })
+    const words = source === '--exec' ? (own.get('--') ?? []) : (own.get(source) ?? [])
+    const { readTargets } = await import('./read-targets.ts')
+    const targets = await readTargets(source, words, { ifEmpty, context: { ...context, settings } })
+    return { ...target, sha, targets }
+  },
+}
+
+function readCommit(args: ParsedArgs, target: Target, client: ServiceClient): Promise<string> | undefined {
+  if (args.has('--sha') && args.has('--no-sha'))
+    throw usageError('--sha and --no-sha cannot be used together.')
+  return args.has('--no-sha') ? undefined : findTargetsCommit(target, client)
 }
 
 export const prTargetsCommand = command({
@@ -141,24 +145,28 @@ export const prTargetsCommand = command({
   operation: setImpactedTargets,
   alsoSends: [getSubmittedPullRequest],
   options: {
-    request: requestOf(setImpactedTargets, { pr: onePullRequest, sha: commit, targets: targetArguments }),
+    upload,
+    ...paramsOf(setImpactedTargets, 'repo', 'targetBranch', 'pr', 'sha', 'targets'),
+    set: setOf(setImpactedTargets, {
+      pr: { definitions: [pullRequestArgument] },
+      sha: { definitions: commitOptions, setting: 'sha' },
+      targets: { definitions: targetSources },
+    }),
   },
   examples: [
     'mergeq pr targets 123 //cart:lib //web:app',
     'mergeq pr targets 123 --exec -- npx nx show projects --affected',
     'mergeq pr targets 123 --all',
   ],
-  run: ({ request }, cli) =>
-    forEachRequest(cli, [request], async () => {
-      const sent = await send(cli, setImpactedTargets, request.values, request.overrides)
+  run: ({ upload, tooLarge, forkedRun, set }, cli) =>
+    forOne(cli, setImpactedTargets, upload, async () => {
+      const { pr, sha } = upload
+      const sent = await send(cli, setImpactedTargets, { ...upload, tooLarge, forkedRun }, set)
       if (sent === 'printed') return sent
-      const { pr, sha } = request.values
       const commit = sha === undefined ? '' : ` at ${sha.slice(0, 7)}`
       const { targets } = sent.params
-      return show(
-        sent,
-        `Set the impacted targets of #${pr}${commit}: ${describe(isEncoded(targets) ? targets : encodeTargets(targets))}.`,
-      )
+      const described = describe(isEncoded(targets) ? targets : encodeTargets(targets))
+      return show(sent, `Set the impacted targets of #${pr}${commit}: ${described}.`)
     }),
 })
 

@@ -77,7 +77,6 @@ interface WantedRun {
 const wantedRun: Input<WantedRun> = {
   definitions: [runArgument, ...typedPullRequest.definitions],
   setting: 'testRun',
-  isLast: true,
   async read(args, context) {
     const [[run], [asked]] = [args.get('run') ?? [], args.get('--pr') ?? []]
     if (run !== undefined && asked !== undefined)

@@ -1,34 +1,32 @@
-import { extendOperation } from '../../api/operation.ts'
+import type { BodyOverride } from '../../api/operation.ts'
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
 import { getMergeQueueTestingDetails, getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import type { ServiceRequest } from '../../api/resolve.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
-import { pullRequestArguments } from '../../cli/common-inputs.ts'
 import { printRequests } from '../../cli/dry-run.ts'
-import { requestsOf } from '../../cli/requests.ts'
+import { pullRequests, setOf, type Target } from '../../cli/values.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
-import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import type { WaitOptions } from '../../domain/wait-state.ts'
 import { readWaitOptions, waitInputs, waitRecord, waitTimeLimit } from './wait-options.ts'
 
-const { repo, targetBranch, pr } = getSubmittedPullRequest.params
-
 /** Prints the request that a wait sends first: for the queue where it tells of several pull requests. */
 function printFirstReading(
-  requests: readonly ServiceRequest<RequestedPullRequest>[],
+  targets: readonly Target[],
+  set: readonly BodyOverride[],
   { failOnPaused }: WaitOptions,
   cli: Cli,
 ): Promise<number> {
-  const [first] = requests
-  if (first === undefined) return printRequests(cli, getQueue, [])
-  const { repo, targetBranch } = first.values
-  const inQueue = requests.filter(({ values }) => queueName(values) === queueName(first.values))
+  const first = targets.slice(0, 1)
+  const inQueue = targets.filter(target => first.some(other => queueName(other) === queueName(target)))
   return inQueue.length > 1 || failOnPaused
-    ? printRequests(cli, getQueue, [{ repo, targetBranch }])
-    : printRequests(cli, getSubmittedPullRequest, [first.values], first.overrides)
+    ? printRequests(
+        cli,
+        getQueue,
+        first.map(({ repo, targetBranch }) => ({ repo, targetBranch })),
+      )
+    : printRequests(cli, getSubmittedPullRequest, first, set)
 }
 
 export const prWaitCommand = command({
@@ -36,10 +34,9 @@ export const prWaitCommand = command({
   summary: 'Wait for pull requests to merge, fail or be cancelled',
   alsoSends: [getSubmittedPullRequest, getQueue, getMergeQueueTestingDetails, getMergeQueueMetrics],
   options: {
-    requests: requestsOf(extendOperation(getSubmittedPullRequest, { params: { repo, targetBranch, pr } }), {
-      pr: pullRequestArguments,
-    }),
+    targets: pullRequests,
     ...waitInputs,
+    set: setOf(getSubmittedPullRequest),
   },
   timeLimit: () => waitTimeLimit,
   exits: Object.values(kindOfOutcome),
@@ -55,11 +52,11 @@ export const prWaitCommand = command({
     'mergeq pr wait 123 --until tests-passed --match-head HEAD',
     'mergeq pr wait 123 124 125 -o ndjson',
   ],
-  async run({ requests, ...values }, cli) {
-    const options = await readWaitOptions(values, requests.length, cli)
-    if (cli.options.dryRun) return printFirstReading(requests, options, cli)
+  async run({ targets, set, ...values }, cli) {
+    const options = await readWaitOptions(values, targets.length, cli)
+    if (cli.options.dryRun) return printFirstReading(targets, set, options, cli)
     const { waitAndReport } = await import('./wait-report.ts')
-    const targets = requests.map(request => ({ request, state: {} }))
-    return waitAndReport(targets, options, cli)
+    const waiting = targets.map(target => ({ request: { values: target, overrides: set }, state: {} }))
+    return waitAndReport(waiting, options, cli)
   },
 })

@@ -78,7 +78,7 @@ export async function allQueues(cli: Cli): Promise<AllQueues> {
 
 /** The input of a command about one queue; undefined with `--all` or `--from`, which need no queue. */
 export const unlessSeveral = <T>(input: Input<T>): Input<T | undefined> => ({
-  isLast: true,
+  setting: 'targetBranch',
   get definitions() {
     return input.definitions
   },

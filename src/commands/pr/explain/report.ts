@@ -1,39 +1,35 @@
 import { explain, explanationJson } from '../../../api/explain.ts'
+import type { BodyOverride } from '../../../api/operation.ts'
 import { getPartialPullRequest } from '../../../api/operations/pull-requests.ts'
-import type { ServiceRequest } from '../../../api/resolve.ts'
 import type { Cli } from '../../../cli/cli.ts'
 import { drawsResults } from '../../../cli/context.ts'
 import { printRequests } from '../../../cli/dry-run.ts'
 import { each } from '../../../cli/each.ts'
 import { openPage } from '../../../cli/open-page.ts'
+import type { Target } from '../../../cli/values.ts'
 import { nextCommands } from '../../../config/next-commands.ts'
 import type { Explanation, NextStep, UnreadSource } from '../../../domain/explain/explain-pull-request.ts'
 import { describeSince, formatOrdinal, joinTruncated, shorten } from '../../../domain/format.ts'
 import { againText, causerText } from '../../../domain/reasons.ts'
 import { isFailedOrCancelled } from '../../../domain/states.ts'
 import { failedCheckText } from '../../../domain/test-run.ts'
-import { type RequestedPullRequest, urlOfPullRequest } from '../../../domain/values/pull-request.ts'
+import { urlOfPullRequest } from '../../../domain/values/pull-request.ts'
 import type { Json, JsonObject } from '../../../json.ts'
 import { linkSpan, type Span, type StyledLine, stateSpan, styled } from '../../../output/styled-text.ts'
 import { keyValueTable, singleRecord } from '../../../output/view.ts'
 import { readRecord } from '../reads.ts'
 
-type ExplainRequest = ServiceRequest<RequestedPullRequest>
-
 /** Explains pull requests, or opens their pages with --web. Returns the most severe exit code. */
 export async function explainAll(
-  requests: readonly ExplainRequest[],
-  { web }: { readonly web: boolean },
+  targets: readonly Target[],
+  { web, set }: { readonly web: boolean; readonly set: readonly BodyOverride[] },
   cli: Cli,
 ): Promise<number> {
-  if (cli.options.dryRun) {
-    const values = requests.map(({ values: { repo, targetBranch, pr } }) => ({ repo, targetBranch, pr }))
-    return printRequests(cli, getPartialPullRequest, values, requests[0]?.overrides)
-  }
-  const isOnly = requests.length === 1
+  if (cli.options.dryRun) return printRequests(cli, getPartialPullRequest, targets, set)
+  const isOnly = targets.length === 1
   let isFirst = true
   const steps: NextStep[] = []
-  const print = async ({ pr, repo }: RequestedPullRequest, explanation: Explanation): Promise<void> => {
+  const print = async ({ pr, repo }: Target, explanation: Explanation): Promise<void> => {
     const url = urlOfPullRequest(repo, pr)
     const lines = isOnly
       ? explanationProse(explanation, url, cli.startedAt)
@@ -51,16 +47,16 @@ export async function explainAll(
   const { report } = await each(
     cli,
     getPartialPullRequest,
-    requests,
-    request =>
+    targets,
+    target =>
       web
-        ? openPullRequest(request, cli)
-        : explain(request, cli.client(), nextCommands(cli.settings, request.values)),
+        ? openPullRequest(target, set, cli)
+        : explain({ values: target, overrides: set }, cli.client(), nextCommands(cli.settings, target)),
     {
       atOnce: web ? 1 : undefined,
-      resource: ({ values }) => values,
+      resource: target => target,
       async print({ item, result }) {
-        if (result !== undefined) await print(item.values, result)
+        if (result !== undefined) await print(item, result)
         return undefined
       },
     },
@@ -74,9 +70,13 @@ export async function explainAll(
 }
 
 /** Opens the page of a pull request, after a read that shows that the service accepts the request. */
-async function openPullRequest(request: ExplainRequest, cli: Cli): Promise<undefined> {
-  await readRecord(request.values, cli, request, getPartialPullRequest)
-  await openPage(urlOfPullRequest(request.values.repo, request.values.pr), cli)
+async function openPullRequest(
+  target: Target,
+  overrides: readonly BodyOverride[],
+  cli: Cli,
+): Promise<undefined> {
+  await readRecord(target, cli, { overrides }, getPartialPullRequest)
+  await openPage(urlOfPullRequest(target.repo, target.pr), cli)
 }
 
 /** Returns an explanation as the rows of a table: a field and its value for each fact. */
