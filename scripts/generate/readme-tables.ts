@@ -1,6 +1,6 @@
 import { operationName } from '../../src/api/operation.ts'
-import type { RegisteredCommand } from '../../src/cli/command.ts'
-import { formatArgument, isOption } from '../../src/cli/inputs.ts'
+import type { RegisteredCommand } from '../../src/run/command.ts'
+import { formatArgument, isOption } from '../../src/run/inputs.ts'
 import { settingDefinitions } from '../../src/config/setting-definitions.ts'
 import { type ErrorKind, exitCodeList } from '../../src/errors.ts'
 

@@ -2,8 +2,8 @@ import { isChange, type Operation, operationMethod, operationName } from '../api
 import { settingDefinitions } from '../config/setting-definitions.ts'
 import { type OutputFormat, outputFormats } from '../domain/output-formats.ts'
 import { type ErrorKind, exitCodeList } from '../errors.ts'
-import type { CommandGroup, OutputDoc, RegisteredCommand } from './command.ts'
-import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
+import type { CommandGroup, OutputDoc, RegisteredCommand } from '../run/command.ts'
+import { formatArgument, isOption, type OptionDefinition } from '../run/inputs.ts'
 import { globalOptions } from './parse.ts'
 
 /** An argument or option as help, the manual page and `help --json` describe it. */

@@ -1,10 +1,10 @@
 import type { ParsedArgs } from '../config/settings.ts'
 import type { Host } from '../host/host.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
-import type { SecretOutput } from './cli.ts'
-import { type CommandGroup, loadCommands, type RegisteredCommand } from './command.ts'
+import type { SecretOutput } from '../run/cli.ts'
+import { type CommandGroup, loadCommands, type RegisteredCommand } from '../run/command.ts'
+import { isOption, type OptionDefinition, oppositeOf } from '../run/inputs.ts'
 import type { CompletionCandidate, ValueLookup } from './completion-values.ts'
-import { isOption, type OptionDefinition, oppositeOf } from './inputs.ts'
 import {
   globalOptions,
   helpOption,

@@ -10,9 +10,9 @@ import { getString } from '../json.ts'
 import { createLogger } from '../output/logger.ts'
 import { sanitizeLine } from '../output/sanitize.ts'
 import { truncateCell } from '../output/text-width.ts'
-import type { SecretOutput } from './cli.ts'
+import type { SecretOutput } from '../run/cli.ts'
+import { typedName, type ValueSource } from '../run/inputs.ts'
 import { createCommandClient } from './context.ts'
-import { typedName, type ValueSource } from './inputs.ts'
 
 /** A whole word that is valid at the cursor. */
 export interface CompletionCandidate {

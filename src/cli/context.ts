@@ -13,11 +13,11 @@ import { createLogger, type Logger } from '../output/logger.ts'
 import { createPrinter } from '../output/printer.ts'
 import type { SpinnerText } from '../output/spinner.ts'
 import { shouldColor } from '../output/styled-text.ts'
-import { createAdvice } from './advice.ts'
-import type { Cli, CommandClient, CommandRunner, GlobalOptions, SecretOutput } from './cli.ts'
-import type { Command } from './command.ts'
-import { fieldsOf, selectFields } from './fields.ts'
-import { typedName } from './inputs.ts'
+import { createAdvice } from '../run/advice.ts'
+import type { Cli, CommandClient, CommandRunner, GlobalOptions, SecretOutput } from '../run/cli.ts'
+import type { Command } from '../run/command.ts'
+import { fieldsOf, selectFields } from '../run/fields.ts'
+import { typedName } from '../run/inputs.ts'
 import { typedFormat } from './parse.ts'
 
 /** What a command runs in. */
@@ -26,14 +26,6 @@ export interface Program {
   readonly secrets: SecretOutput
   readonly runCommandLine: CommandRunner
 }
-
-/** Whether results are drawn, for a person or as a page. */
-export const drawsResults = ({ results }: Pick<Cli, 'results'>): boolean =>
-  results === 'screen' || results === 'page'
-
-/** Whether more is read than a command needs, to tell a person more: not with `--retries 0`, and not in a dry run. */
-export const readsMore = ({ options }: Pick<Cli, 'options'>): boolean =>
-  options.retries > 0 && !options.dryRun
 
 /** Whether a command sends a change; what `api` sends is known only when it runs. */
 export const sendsChange = ({

@@ -4,7 +4,8 @@ import { exitCodeList } from '../errors.ts'
 import type { Output } from '../host/host.ts'
 import { applyStyle } from '../output/styled-text.ts'
 import { wrapLines } from '../output/text-width.ts'
-import { type CommandGroup, loadCommands, type RegisteredCommand } from './command.ts'
+import { type CommandGroup, loadCommands, type RegisteredCommand } from '../run/command.ts'
+import { oppositeOf } from '../run/inputs.ts'
 import {
   type CommandDoc,
   documentCommand,
@@ -14,7 +15,6 @@ import {
   programSummary,
   renderJson,
 } from './command-doc.ts'
-import { oppositeOf } from './inputs.ts'
 import { globalOptions, helpOption, type ParsedCommandLine, versionOption } from './parse.ts'
 
 export interface HelpOptions {

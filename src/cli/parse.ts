@@ -1,8 +1,8 @@
 import { CommanderError, Command as Node, Option } from 'commander'
 import { settingDefinitions } from '../config/setting-definitions.ts'
 import type { ParsedArgs } from '../config/settings.ts'
-import { type CommandGroup, loadCommands, type RegisteredCommand } from './command.ts'
-import { formatArgument, isOption, type OptionDefinition } from './inputs.ts'
+import { type CommandGroup, loadCommands, type RegisteredCommand } from '../run/command.ts'
+import { formatArgument, isOption, type OptionDefinition } from '../run/inputs.ts'
 
 /** The options that every command accepts (docs/reference/cli.md, "Global options"). */
 export const globalOptions: readonly OptionDefinition[] = [

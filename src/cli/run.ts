@@ -1,9 +1,9 @@
 import { requireWritable } from '../api/service-client.ts'
 import type { ParsedArgs } from '../config/settings.ts'
-import type { Command } from './command.ts'
+import type { Command } from '../run/command.ts'
+import { optionInputs } from '../run/inputs.ts'
+import { inputContext, readInputs } from '../run/requests.ts'
 import { createContext, type Program, sendsChange } from './context.ts'
-import { optionInputs } from './inputs.ts'
-import { inputContext, readInputs } from './requests.ts'
 
 /** Runs a command and returns its exit code. Rejects with the error that ended the command. */
 export async function runCommand(command: Command, args: ParsedArgs, program: Program): Promise<number> {

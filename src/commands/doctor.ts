@@ -2,14 +2,14 @@ import { getMergeQueueMetrics } from '../api/operations/metrics.ts'
 import { getQueue } from '../api/operations/queues.ts'
 import { getServiceStatus } from '../api/operations/status.ts'
 import { failingTestsPage } from '../api/operations/tests.ts'
-import type { Cli } from '../cli/cli.ts'
-import { command } from '../cli/command.ts'
 import { pluralize } from '../domain/format.ts'
 import { memoize } from '../domain/memoize.ts'
 import { exitCodeOf, isMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { type StyledLine, signSpan, stateSpan } from '../output/styled-text.ts'
 import { columns } from '../output/view.ts'
+import type { Cli } from '../run/cli.ts'
+import { command } from '../run/command.ts'
 import {
   type Check,
   checks,

@@ -1,8 +1,8 @@
-import { type CommandGroup, command } from '../cli/command.ts'
 import { type HelpOptions, renderHelp, renderTopic, topics } from '../cli/help.ts'
-import type { TypedInput } from '../cli/inputs.ts'
 import { parseCommandLine } from '../cli/parse.ts'
 import { shouldColor } from '../output/styled-text.ts'
+import { type CommandGroup, command } from '../run/command.ts'
+import type { TypedInput } from '../run/inputs.ts'
 
 const topicNames = Object.keys(topics)
 

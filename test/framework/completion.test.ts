@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { completeWords, formatCompletion } from '../../src/cli/complete.ts'
-import { isOption } from '../../src/cli/inputs.ts'
+import { isOption } from '../../src/run/inputs.ts'
 import { globalOptions } from '../../src/cli/parse.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 import { allCommands } from '../support/commands.ts'

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
-import { openInput } from '../../src/cli/input-files.ts'
+import { openInput } from '../../src/run/input-files.ts'
 import type { ParseContext } from '../../src/config/settings.ts'
 import { files } from '../../src/host/files.ts'
 

@@ -1,6 +1,6 @@
 import { Ajv2020 as Ajv, type AnySchemaObject } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
-import { hasName, receiptRecord } from '../../src/cli/fields.ts'
+import { hasName, receiptRecord } from '../../src/run/fields.ts'
 import { isObject, type Json, type JsonObject } from '../../src/json.ts'
 import { allCommands } from '../support/commands.ts'
 import { mergeq, openStory } from '../support/harness.ts'

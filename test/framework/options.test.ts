@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { isOption } from '../../src/cli/inputs.ts'
+import { isOption } from '../../src/run/inputs.ts'
 import { globalOptions } from '../../src/cli/parse.ts'
 import { MergeqError } from '../../src/errors.ts'
 import { askingLines } from '../support/asking-commands.ts'

@@ -22,10 +22,17 @@ const importTable: Readonly<Record<string, readonly string[]>> = {
   wait: ['api', 'domain', ...base],
   output: ['domain', 'errors', 'json'],
   config: ['domain', 'output/logger types', ...base],
-  cli: ['config', 'output', 'api', 'http types', 'http lazily', 'domain', ...base],
+  // What a command uses: it knows nothing of how a command line is read.
+  run: ['config', 'output', 'api', 'http types', 'domain', ...base],
+  // What only the program uses: parsing, help, completion, corrections.
+  cli: ['run', 'config', 'output', 'api', 'domain', ...base],
   // `doctor` reads the proxy as the HTTP client does.
   commands: [
-    'cli',
+    'run',
+    // `mergeq help` is a command.
+    'cli/help',
+    'cli/parse',
+    'cli/correct lazily',
     'wait',
     'api',
     'domain',
@@ -161,7 +168,7 @@ test('what lies below the command line holds none of its words, only options of 
 })
 
 test.each([
-  ['domain/x.ts', "import type { Cli } from '../cli/cli.ts'", true],
+  ['domain/x.ts', "import type { Cli } from '../run/cli.ts'", true],
   ['errors.ts', "export * from './output/json.ts'", true],
   ['commands/x.ts', "import { startSandbox } from '../sandbox/sandbox.ts'", true],
   ['commands/x.ts', "await import('../sandbox/sandbox.ts')", false],

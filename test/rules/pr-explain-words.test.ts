@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { explanationJson } from '../../src/api/explain.ts'
-import { typedName } from '../../src/cli/inputs.ts'
+import { typedName } from '../../src/run/inputs.ts'
 import { explanationProse } from '../../src/commands/pr/explain/report.ts'
 import { wordsFor } from '../../src/config/next-commands.ts'
 import { explainPullRequest } from '../../src/domain/explain/explain-pull-request.ts'

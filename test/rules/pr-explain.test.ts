@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { explanationJson } from '../../src/api/explain.ts'
-import { typedName } from '../../src/cli/inputs.ts'
+import { typedName } from '../../src/run/inputs.ts'
 import { explanationProse, explanationRows } from '../../src/commands/pr/explain/report.ts'
 import { wordsFor } from '../../src/config/next-commands.ts'
 import { type ExplainSources, explainPullRequest } from '../../src/domain/explain/explain-pull-request.ts'

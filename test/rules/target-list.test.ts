@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { typedName } from '../../src/cli/inputs.ts'
+import { typedName } from '../../src/run/inputs.ts'
 import { maxBodySize } from '../../src/domain/limits.ts'
 import { TargetList } from '../../src/domain/values/target-list.ts'
 import { anyCharacter } from '../support/any-character.ts'

@@ -1,4 +1,4 @@
-import { loadCommands } from '../../src/cli/command.ts'
+import { loadCommands } from '../../src/run/command.ts'
 import { commandGroups } from '../../src/commands/index.ts'
 
 /** Every command that can be typed, group by group, in the order in which help lists them. */

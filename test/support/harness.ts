@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { TestRunner } from 'vitest'
-import type { RegisteredCommand } from '../../src/cli/command.ts'
+import type { RegisteredCommand } from '../../src/run/command.ts'
 import { documentCommand } from '../../src/cli/command-doc.ts'
 import { parseCommandLine } from '../../src/cli/parse.ts'
 import { runProgram } from '../../src/cli/program.ts'

@@ -1,4 +1,4 @@
-import type { Command } from '../../cli/command.ts'
+import type { Command } from '../../run/command.ts'
 import { authLoginCommand } from './login.ts'
 import { authLogoutCommand } from './logout.ts'
 import { authStatusCommand } from './status.ts'

@@ -1,9 +1,4 @@
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import type { Cli } from '../../cli/cli.ts'
-import { command } from '../../cli/command.ts'
-import { canPrompt } from '../../cli/confirm.ts'
-import { printPreview } from '../../cli/dry-run.ts'
-import { flag, type Input } from '../../cli/inputs.ts'
 import { storeFile, updateTokens } from '../../config/store.ts'
 import {
   defaultOrigin,
@@ -16,6 +11,11 @@ import {
 import { joinCommandLine } from '../../domain/suggested-command.ts'
 import { readWholeText } from '../../domain/values/text.ts'
 import { usageError } from '../../errors.ts'
+import type { Cli } from '../../run/cli.ts'
+import { command } from '../../run/command.ts'
+import { canPrompt } from '../../run/confirm.ts'
+import { printPreview } from '../../run/dry-run.ts'
+import { flag, type Input } from '../../run/inputs.ts'
 import { describeVerification, readOrigin, verifyToken } from './service.ts'
 
 /** Refuses a token that is typed as an argument, without repeating it. */

@@ -1,7 +1,7 @@
-import { command } from '../../cli/command.ts'
-import { printPreview } from '../../cli/dry-run.ts'
 import { parentDirectory, storeFile, tokensIn, updateStore, updateTokens } from '../../config/store.ts'
 import { describeTokenOwner } from '../../config/token.ts'
+import { command } from '../../run/command.ts'
+import { printPreview } from '../../run/dry-run.ts'
 import { readOrigin } from './service.ts'
 
 export const authLogoutCommand = command({

@@ -1,12 +1,12 @@
 import { getMergeQueueMetrics } from '../../api/operations/metrics.ts'
-import type { Cli } from '../../cli/cli.ts'
-import { command } from '../../cli/command.ts'
-import { printPreview } from '../../cli/dry-run.ts'
-import { flag } from '../../cli/inputs.ts'
 import { emptyTokenNote, isTokenVariableEmpty, type Token } from '../../config/token.ts'
 import { failureOrThrow, isPermanent, MergeqError } from '../../errors.ts'
 import { type StyledLine, signSpan } from '../../output/styled-text.ts'
 import { cellOf, columns, keyValueTable, singleRecord } from '../../output/view.ts'
+import type { Cli } from '../../run/cli.ts'
+import { command } from '../../run/command.ts'
+import { printPreview } from '../../run/dry-run.ts'
+import { flag } from '../../run/inputs.ts'
 import { describeVerification, readOrigin, verifyToken } from './service.ts'
 
 /** Returns the last four characters of a token, or nothing for a token of fewer than twelve characters. */

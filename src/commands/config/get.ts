@@ -1,6 +1,6 @@
-import { command } from '../../cli/command.ts'
 import { MergeqError } from '../../errors.ts'
 import { columns, singleRecord } from '../../output/view.ts'
+import { command } from '../../run/command.ts'
 import { keyArgument } from './key.ts'
 
 export const configGetCommand = command({

@@ -1,4 +1,4 @@
-import type { Command } from '../../cli/command.ts'
+import type { Command } from '../../run/command.ts'
 import { configGetCommand } from './get.ts'
 import { configListCommand } from './list.ts'
 import { configPathCommand } from './path.ts'

@@ -1,8 +1,8 @@
-import { argument, type TypedInput, typedInput } from '../../cli/inputs.ts'
 import { configKeys, type SettingKey } from '../../config/setting-definitions.ts'
 import { hintWithSuggestion } from '../../domain/similar-name.ts'
 import { textual } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
+import { argument, type TypedInput, typedInput } from '../../run/inputs.ts'
 
 const keys = [...configKeys.keys()]
 

@@ -1,10 +1,10 @@
-import { command } from '../../cli/command.ts'
-import { printPreview } from '../../cli/dry-run.ts'
-import { argument } from '../../cli/inputs.ts'
 import { settingDefinitions } from '../../config/setting-definitions.ts'
 import { fromEnvironment } from '../../config/settings.ts'
 import { requireStorable, updateProfile } from '../../config/store.ts'
 import { usageError, withName } from '../../errors.ts'
+import { command } from '../../run/command.ts'
+import { printPreview } from '../../run/dry-run.ts'
+import { argument } from '../../run/inputs.ts'
 import { anyText, keyArgument } from './key.ts'
 import { describeProfile } from './profile.ts'
 

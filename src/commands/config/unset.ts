@@ -1,6 +1,6 @@
-import { command } from '../../cli/command.ts'
-import { printPreview } from '../../cli/dry-run.ts'
 import { profileIn, updateProfile } from '../../config/store.ts'
+import { command } from '../../run/command.ts'
+import { printPreview } from '../../run/dry-run.ts'
 import { keyArgument } from './key.ts'
 import { describeProfile } from './profile.ts'
 

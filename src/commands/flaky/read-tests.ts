@@ -1,14 +1,14 @@
 import { type ListEnd, readList, readToEnd } from '../../api/list.ts'
 import type { BodyOverride, ParamValues } from '../../api/operation.ts'
 import { listFailingTests, listUnhealthyTests } from '../../api/operations/tests.ts'
-import type { Cli } from '../../cli/cli.ts'
-import { flag, option, typedName } from '../../cli/inputs.ts'
-import { listOf, printFirstPage, readListOf } from '../../cli/lists.ts'
 import { parseTimeRange, type TimeRange } from '../../domain/time-range.ts'
 import { toIso } from '../../domain/values/time.ts'
 import { choice } from '../../domain/values/types.ts'
 import { failureOrThrow, isNotFound, isOutage, isPermanent, type MergeqError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import type { Cli } from '../../run/cli.ts'
+import { flag, option, typedName } from '../../run/inputs.ts'
+import { listOf, printFirstPage, readListOf } from '../../run/lists.ts'
 
 /** Which failing tests are read, and what `--set` adds to the requests. */
 export interface FailingTestsRequest {

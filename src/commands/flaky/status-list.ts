@@ -1,9 +1,9 @@
 import type { ListEnd } from '../../api/list.ts'
-import type { Cli } from '../../cli/cli.ts'
-import { cutListSentence } from '../../cli/common-inputs.ts'
-import type { ListEnding } from '../../cli/lists.ts'
 import { countRead, pluralize } from '../../domain/format.ts'
 import { type Repository, repositoryName } from '../../domain/values/repository.ts'
+import type { Cli } from '../../run/cli.ts'
+import { cutListSentence } from '../../run/common-inputs.ts'
+import type { ListEnding } from '../../run/lists.ts'
 
 /**
  * Returns the line below the tests of a status on a terminal, or the sentence if there are none. `adjective` is

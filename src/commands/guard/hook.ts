@@ -1,10 +1,10 @@
-import type { Cli } from '../../cli/cli.ts'
-import { printPreview } from '../../cli/dry-run.ts'
 import { withoutTokens } from '../../config/git.ts'
 import { joinPath, parentDirectory } from '../../config/store.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { Host } from '../../host/host.ts'
 import { columns, singleRecord } from '../../output/view.ts'
+import type { Cli } from '../../run/cli.ts'
+import { printPreview } from '../../run/dry-run.ts'
 
 /** The comment that identifies the hook of mergeq. */
 const hookMarker = '# mergeq guard:'

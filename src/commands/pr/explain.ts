@@ -6,9 +6,9 @@ import {
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import { explanationRecord } from '../../api/operations/records.ts'
-import { command } from '../../cli/command.ts'
-import { webInput } from '../../cli/common-inputs.ts'
-import { pullRequests, setOf } from '../../cli/values.ts'
+import { command } from '../../run/command.ts'
+import { webInput } from '../../run/common-inputs.ts'
+import { pullRequests, setOf } from '../../run/values.ts'
 
 export const prExplainCommand = command({
   name: 'pr explain',

@@ -1,9 +1,9 @@
 import { headOf } from '../../api/head-commit.ts'
-import type { Cli } from '../../cli/cli.ts'
 import type { CommitLookup } from '../../config/checkout.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import type { Cli } from '../../run/cli.ts'
 import { shortCommits } from '../../wait/result.ts'
 import { readRecord } from './reads.ts'
 

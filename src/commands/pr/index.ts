@@ -1,4 +1,4 @@
-import type { Command } from '../../cli/command.ts'
+import type { Command } from '../../run/command.ts'
 import { prCancelCommand } from './cancel.ts'
 import { prExplainCommand } from './explain.ts'
 import { prGetCommand } from './get.ts'

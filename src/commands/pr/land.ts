@@ -5,11 +5,11 @@ import {
   submitPullRequest,
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import { command } from '../../cli/command.ts'
-import { option } from '../../cli/inputs.ts'
-import { paramsOf, pullRequests, setOf } from '../../cli/values.ts'
 import { kindOfOutcome } from '../../domain/states.ts'
 import { choice, integer } from '../../domain/values/types.ts'
+import { command } from '../../run/command.ts'
+import { option } from '../../run/inputs.ts'
+import { paramsOf, pullRequests, setOf } from '../../run/values.ts'
 import { readWaitOptions, submitRecord, waitInputs } from './wait-options.ts'
 
 export const prLandCommand = command({

@@ -1,6 +1,3 @@
-import { openInput } from '../../cli/input-files.ts'
-import { type InputContext, typedName } from '../../cli/inputs.ts'
-import { runUserProgram } from '../../cli/user-program.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import { withoutTokens } from '../../config/git.ts'
 import type { ParseContext } from '../../config/settings.ts'
@@ -9,6 +6,9 @@ import { findLineProblem } from '../../domain/values/target-line.ts'
 import { encodeTargets, type ImpactedTargets, TargetList } from '../../domain/values/target-list.ts'
 import { usageError } from '../../errors.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
+import { openInput } from '../../run/input-files.ts'
+import { type InputContext, typedName } from '../../run/inputs.ts'
+import { runUserProgram } from '../../run/user-program.ts'
 
 interface ReadOptions {
   readonly ifEmpty: 'fail' | 'none' | 'all'

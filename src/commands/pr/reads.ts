@@ -1,13 +1,12 @@
 import { type CallOptions, readIfFound } from '../../api/call.ts'
 import type { BodyOverride } from '../../api/operation.ts'
 import { getSubmittedPullRequest } from '../../api/operations/pull-requests.ts'
-import { explained } from '../../cli/calls.ts'
-import type { Cli } from '../../cli/cli.ts'
-import { readsMore } from '../../cli/context.ts'
 import { outcomeOfRecord } from '../../domain/states.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
 import { extendError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import { type Cli, readsMore } from '../../run/cli.ts'
+import { explained } from '../../run/send.ts'
 
 /** Reads the current record of a pull request; undefined if the service does not know it. */
 export const readRecord = (

@@ -1,7 +1,7 @@
 import { getSubmittedPullRequest, restartTestsOnPullRequest } from '../../api/operations/pull-requests.ts'
-import { forEach, send, show } from '../../cli/calls.ts'
-import { command } from '../../cli/command.ts'
-import { pullRequests, setOf } from '../../cli/values.ts'
+import { command } from '../../run/command.ts'
+import { forEach, send, show } from '../../run/send.ts'
+import { pullRequests, setOf } from '../../run/values.ts'
 import { explainFinished } from './reads.ts'
 
 export const prRestartCommand = command({

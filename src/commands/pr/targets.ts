@@ -1,17 +1,17 @@
 import { findTargetsCommit } from '../../api/head-commit.ts'
 import { getSubmittedPullRequest, isEncoded, setImpactedTargets } from '../../api/operations/pull-requests.ts'
 import type { ServiceClient } from '../../api/service-client.ts'
-import { forOne, send, show } from '../../cli/calls.ts'
-import { command } from '../../cli/command.ts'
-import { argsForPullRequest } from '../../cli/common-inputs.ts'
-import { type Input, type OptionDefinition, option, typedInput } from '../../cli/inputs.ts'
-import { paramsOf, setOf, type Target, targetOf } from '../../cli/values.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
 import { formatBytes, formatInteger, pluralize } from '../../domain/format.ts'
 import { isPullRequestReference } from '../../domain/values/pull-request.ts'
 import { encodeTargets, type ImpactedTargets } from '../../domain/values/target-list.ts'
 import { choice } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
+import { command } from '../../run/command.ts'
+import { argsForPullRequest } from '../../run/common-inputs.ts'
+import { type Input, type OptionDefinition, option, typedInput } from '../../run/inputs.ts'
+import { forOne, send, show } from '../../run/send.ts'
+import { paramsOf, setOf, type Target, targetOf } from '../../run/values.ts'
 
 /** Returns the arguments without the words of the program that --exec runs. */
 function withoutProgram(args: ParsedArgs): ParsedArgs {

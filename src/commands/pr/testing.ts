@@ -5,14 +5,6 @@ import {
   getPartialPullRequest,
   getSubmittedPullRequest,
 } from '../../api/operations/pull-requests.ts'
-import { forOne, read, type Sent, show, webPage } from '../../cli/calls.ts'
-import type { Cli } from '../../cli/cli.ts'
-import { command } from '../../cli/command.ts'
-import { argsForPullRequest, webInput } from '../../cli/common-inputs.ts'
-import { printRequests } from '../../cli/dry-run.ts'
-import { serviceRecord } from '../../cli/fields.ts'
-import { type Input, type OptionDefinition, option, typedInput } from '../../cli/inputs.ts'
-import { setOf, targetOf } from '../../cli/values.ts'
 import { shorten } from '../../domain/format.ts'
 import { stateOf, stateWords } from '../../domain/states.ts'
 import {
@@ -43,6 +35,14 @@ import {
   wordsSpan,
 } from '../../output/styled-text.ts'
 import { columns } from '../../output/view.ts'
+import type { Cli } from '../../run/cli.ts'
+import { command } from '../../run/command.ts'
+import { argsForPullRequest, webInput } from '../../run/common-inputs.ts'
+import { printRequests } from '../../run/dry-run.ts'
+import { serviceRecord } from '../../run/fields.ts'
+import { type Input, type OptionDefinition, option, typedInput } from '../../run/inputs.ts'
+import { forOne, read, type Sent, show, webPage } from '../../run/send.ts'
+import { setOf, targetOf } from '../../run/values.ts'
 
 const { run: runParam } = getMergeQueueTestingDetails.params
 

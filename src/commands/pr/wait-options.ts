@@ -1,6 +1,3 @@
-import type { Cli } from '../../cli/cli.ts'
-import type { RecordFields } from '../../cli/fields.ts'
-import { flag, type OptionValues, option } from '../../cli/inputs.ts'
 import { serviceWordNames } from '../../domain/reasons.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
 import { type RequestedPullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
@@ -9,6 +6,9 @@ import { headCommit, waitOptions } from '../../domain/wait-options.ts'
 import type { WaitOptions } from '../../domain/wait-state.ts'
 import type { WaitTime } from '../../domain/wait-time.ts'
 import { columns } from '../../output/view.ts'
+import type { Cli } from '../../run/cli.ts'
+import type { RecordFields } from '../../run/fields.ts'
+import { flag, type OptionValues, option } from '../../run/inputs.ts'
 import { resolveHead } from '../../wait/head.ts'
 
 /** The default of `--timeout` of a wait. */

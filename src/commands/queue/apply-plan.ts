@@ -1,7 +1,6 @@
 import { callOperation } from '../../api/call.ts'
 import { createReceipt, type Delivery, type Operation } from '../../api/operation.ts'
 import { createQueue, updateQueue } from '../../api/operations/queues.ts'
-import type { Cli } from '../../cli/cli.ts'
 import { joinList } from '../../domain/format.ts'
 import {
   createBody,
@@ -15,6 +14,7 @@ import { joinCommandLine } from '../../domain/suggested-command.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { extendError, failureOrThrow, MergeqError, toMergeqError, withPeriod } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import type { Cli } from '../../run/cli.ts'
 import { formatValue } from './format-setting.ts'
 import { readLive } from './live-queue.ts'
 import { hasDifferences, type Plan } from './plan.ts'

@@ -2,14 +2,14 @@ import { tryRead } from '../../api/extra-reads.ts'
 import type { BodyOverride } from '../../api/operation.ts'
 import * as operations from '../../api/operations/queues.ts'
 import { emptyDecoder } from '../../api/response.ts'
-import { forOne, forPerson, send, show } from '../../cli/calls.ts'
-import type { Cli } from '../../cli/cli.ts'
-import { type Queue, setOf } from '../../cli/values.ts'
 import { pluralize } from '../../domain/format.ts'
 import { queueEntries } from '../../domain/queue-entries.ts'
 import { isUnderTest, stateOf, stateWords } from '../../domain/states.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import type { JsonObject } from '../../json.ts'
+import type { Cli } from '../../run/cli.ts'
+import { forOne, forPerson, send, show } from '../../run/send.ts'
+import { type Queue, setOf } from '../../run/values.ts'
 
 const { getQueue } = operations
 const { repo, targetBranch, state } = operations.updateQueue.params

@@ -1,8 +1,8 @@
 import { createQueue } from '../../api/operations/queues.ts'
-import { forOne, send, show } from '../../cli/calls.ts'
-import { command } from '../../cli/command.ts'
-import { paramsOf, setOf } from '../../cli/values.ts'
 import { queueName } from '../../domain/values/repository.ts'
+import { command } from '../../run/command.ts'
+import { forOne, send, show } from '../../run/send.ts'
+import { paramsOf, setOf } from '../../run/values.ts'
 
 export const queueCreateCommand = command({
   name: 'queue create',

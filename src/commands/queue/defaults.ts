@@ -1,8 +1,8 @@
-import type { Cli } from '../../cli/cli.ts'
 import { findFileAbove } from '../../config/project-file.ts'
 import { parentDirectory } from '../../config/store.ts'
 import { usageError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import type { Cli } from '../../run/cli.ts'
 import { readQueueFile } from './read-queue-file.ts'
 
 interface LoadedDefaults {

@@ -1,4 +1,4 @@
-import { command } from '../../cli/command.ts'
+import { command } from '../../run/command.ts'
 import { runStateCommand, stateCommand } from './change-states.ts'
 
 export const queueDrainCommand = command({

@@ -1,13 +1,13 @@
 import { readIfFound } from '../../api/call.ts'
 import type { BodyOverride } from '../../api/operation.ts'
 import { getQueue } from '../../api/operations/queues.ts'
-import type { Cli } from '../../cli/cli.ts'
-import { each, type Outcome } from '../../cli/each.ts'
-import { reportErrors } from '../../cli/report.ts'
-import type { Queue } from '../../cli/values.ts'
 import { type LiveSettings, liveSettings } from '../../domain/queue-file.ts'
 import { queueName } from '../../domain/values/repository.ts'
 import { MergeqError, mostSevere } from '../../errors.ts'
+import type { Cli } from '../../run/cli.ts'
+import { each, type Outcome } from '../../run/each.ts'
+import { reportErrors } from '../../run/report.ts'
+import type { Queue } from '../../run/values.ts'
 
 /** Reads the live settings of a queue. Throws a `not-found` error if the branch has no queue. */
 export async function requireLive(

@@ -1,10 +1,5 @@
 import type { Operation } from '../../api/operation.ts'
 import { type BodyOverride, checkOverrides } from '../../api/operation.ts'
-import type { Cli } from '../../cli/cli.ts'
-import { expandFiles } from '../../cli/input-files.ts'
-import { flag, type Input, option, type TypedInput, typedInput } from '../../cli/inputs.ts'
-import { setOption } from '../../cli/requests.ts'
-import { type Queue, setOf } from '../../cli/values.ts'
 import { type QueueFile, readSetting } from '../../domain/queue-file.ts'
 import {
   isSameRepository,
@@ -15,6 +10,11 @@ import {
 import { fileName } from '../../domain/values/types.ts'
 import { type MergeqError, usageError, withName } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
+import type { Cli } from '../../run/cli.ts'
+import { expandFiles } from '../../run/input-files.ts'
+import { flag, type Input, option, type TypedInput, typedInput } from '../../run/inputs.ts'
+import { setOption } from '../../run/requests.ts'
+import { type Queue, setOf } from '../../run/values.ts'
 import { isDefaultsFile, readDefaults } from './defaults.ts'
 import { formatValue } from './format-setting.ts'
 import { queueFileEndings, readQueueFile } from './read-queue-file.ts'

@@ -1,9 +1,9 @@
-import type { Cli } from '../../cli/cli.ts'
-import { openInput } from '../../cli/input-files.ts'
 import { parseQueueFile, type QueueFile } from '../../domain/queue-file.ts'
 import { readText } from '../../domain/values/text.ts'
 import { MergeqError, usageError } from '../../errors.ts'
 import { parseJson } from '../../json.ts'
+import type { Cli } from '../../run/cli.ts'
+import { openInput } from '../../run/input-files.ts'
 
 /** Upper limit for a queue file, in bytes. */
 const maxFileSize = 256 * 1024

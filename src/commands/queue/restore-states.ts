@@ -1,10 +1,10 @@
 import type { BodyOverride } from '../../api/operation.ts'
-import { read } from '../../cli/calls.ts'
-import type { Cli } from '../../cli/cli.ts'
-import { confirm } from '../../cli/confirm.ts'
 import { isSameState, stateWords } from '../../domain/states.ts'
 import { parseRepository, queueName } from '../../domain/values/repository.ts'
 import { MergeqError, toMergeqError, usageError } from '../../errors.ts'
+import type { Cli } from '../../run/cli.ts'
+import { confirm } from '../../run/confirm.ts'
+import { read } from '../../run/send.ts'
 import { isSettable, type SettableState, setQueueState } from './change-state.ts'
 import { requireAnswer } from './change-states.ts'
 import {

@@ -1,7 +1,7 @@
-import { command } from '../../cli/command.ts'
-import { option } from '../../cli/inputs.ts'
 import { fileName } from '../../domain/values/types.ts'
 import { usageError } from '../../errors.ts'
+import { command } from '../../run/command.ts'
+import { option } from '../../run/inputs.ts'
 import { runStateCommand, stateCommand } from './change-states.ts'
 import { restoreStates } from './restore-states.ts'
 

@@ -1,7 +1,6 @@
 import { tryRead } from '../../api/extra-reads.ts'
 import { getMergeQueueMetrics, readSamplesIn } from '../../api/operations/metrics.ts'
 import type { ServiceClient } from '../../api/service-client.ts'
-import type { Queue } from '../../cli/values.ts'
 import { formatEstimate, formatInteger } from '../../domain/format.ts'
 import { findQueue, summarizeMetrics, usualTimeInQueue } from '../../domain/metrics/last-hour.ts'
 import { positionEntries, queueEntries, testSlots } from '../../domain/queue-entries.ts'
@@ -12,6 +11,7 @@ import { shortRepositoryName } from '../../domain/values/repository.ts'
 import { getString, type JsonObject } from '../../json.ts'
 import { plainText, type Span, type StyledLine, stateSpan, styled } from '../../output/styled-text.ts'
 import { columns, pullRequestColumns, type Screen, withLinks } from '../../output/view.ts'
+import type { Queue } from '../../run/values.ts'
 
 /**
  * Reads the usual time in a queue from the metrics of the last hour, with a single request of at most `timeLimit`

@@ -1,5 +1,3 @@
-import type { Cli } from '../../cli/cli.ts'
-import { openInput } from '../../cli/input-files.ts'
 import { acquireLock } from '../../config/lock.ts'
 import { isSameState, normalizeState } from '../../domain/states.ts'
 import { parseRepository, queueName, repositoryKey } from '../../domain/values/repository.ts'
@@ -7,6 +5,8 @@ import { readText } from '../../domain/values/text.ts'
 import { toIso } from '../../domain/values/time.ts'
 import { isMergeqError, MergeqError, usageError } from '../../errors.ts'
 import { getString, isObject, parseJson, stringifyJson } from '../../json.ts'
+import type { Cli } from '../../run/cli.ts'
+import { openInput } from '../../run/input-files.ts'
 import { outputError } from './read-queue-file.ts'
 
 /** What a record has of a queue (docs/reference/cli.md, "All queues"). */

@@ -1,6 +1,6 @@
-import type { Cli } from '../../cli/cli.ts'
 import { joinTruncated, pluralize } from '../../domain/format.ts'
 import { columns } from '../../output/view.ts'
+import type { Cli } from '../../run/cli.ts'
 import type { SettableState } from './change-state.ts'
 
 /** What `--fields` selects from the rows of several queues. */

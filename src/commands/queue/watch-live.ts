@@ -1,6 +1,3 @@
-import type { Cli } from '../../cli/cli.ts'
-import { canPrompt } from '../../cli/confirm.ts'
-import type { Queue } from '../../cli/values.ts'
 import { isContinuousIntegration } from '../../config/ci-systems.ts'
 import { elapsedSince, formatAge, formatAgo } from '../../domain/format.ts'
 import type { QueueChange } from '../../domain/queue-changes.ts'
@@ -17,6 +14,9 @@ import {
   styled,
   wordsSpan,
 } from '../../output/styled-text.ts'
+import type { Cli } from '../../run/cli.ts'
+import { canPrompt } from '../../run/confirm.ts'
+import type { Queue } from '../../run/values.ts'
 import { queueScreen } from './screen.ts'
 
 export interface QueueUpdate {

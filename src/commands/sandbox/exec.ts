@@ -1,8 +1,8 @@
-import { command } from '../../cli/command.ts'
-import { printPreview } from '../../cli/dry-run.ts'
-import type { Input } from '../../cli/inputs.ts'
-import { runUserProgram } from '../../cli/user-program.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
+import { command } from '../../run/command.ts'
+import { printPreview } from '../../run/dry-run.ts'
+import type { Input } from '../../run/inputs.ts'
+import { runUserProgram } from '../../run/user-program.ts'
 import { describeSandbox, serverOptions, useSandbox } from './open-sandbox.ts'
 
 /** The command to run, with its arguments. */

@@ -1,4 +1,4 @@
-import type { Command } from '../../cli/command.ts'
+import type { Command } from '../../run/command.ts'
 import { sandboxExecCommand } from './exec.ts'
 import { sandboxShellCommand } from './shell.ts'
 import { sandboxStartCommand } from './start.ts'

@@ -1,10 +1,10 @@
-import { type OptionValues, option } from '../../cli/inputs.ts'
 import { withoutTokens } from '../../config/git.ts'
 import { defaultScenario, scenarioNames } from '../../domain/scenario-names.ts'
 import { repositoryName } from '../../domain/values/repository.ts'
 import { sandboxTypes } from '../../domain/values/sandbox.ts'
 import { integer } from '../../domain/values/types.ts'
 import type { Environment, Host } from '../../host/host.ts'
+import { type OptionValues, option } from '../../run/inputs.ts'
 
 /** The options of every command that starts a sandbox. */
 export const sandboxOptions = {

@@ -1,9 +1,9 @@
-import { command } from '../../cli/command.ts'
-import { printPreview } from '../../cli/dry-run.ts'
 import { shellQuote, shellWord } from '../../domain/suggested-command.ts'
 import { usageError } from '../../errors.ts'
 import type { Environment } from '../../host/host.ts'
 import { sanitizeLine } from '../../output/sanitize.ts'
+import { command } from '../../run/command.ts'
+import { printPreview } from '../../run/dry-run.ts'
 import { describeSandbox, serverOptions, useSandbox } from './open-sandbox.ts'
 
 type ShellKind = 'posix' | 'powershell' | 'cmd'

@@ -1,6 +1,6 @@
-import { command } from '../../cli/command.ts'
-import { printPreview } from '../../cli/dry-run.ts'
 import { stringifyJson } from '../../json.ts'
+import { command } from '../../run/command.ts'
+import { printPreview } from '../../run/dry-run.ts'
 import { describeSandbox, serverOptions, useSandbox } from './open-sandbox.ts'
 import { detectShell, formatVariable } from './shell.ts'
 

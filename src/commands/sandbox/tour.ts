@@ -1,5 +1,5 @@
 import { sandboxNote } from '../../api/send.ts'
-import { command } from '../../cli/command.ts'
+import { command } from '../../run/command.ts'
 import { sandboxOptions, useSandbox } from './open-sandbox.ts'
 
 interface TourStep {

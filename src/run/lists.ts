@@ -11,8 +11,7 @@ import { isContinuousIntegration } from '../config/ci-systems.ts'
 import { toMergeqError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import { type Column, type Result, type Screen, screenOf } from '../output/view.ts'
-import type { Cli } from './cli.ts'
-import { drawsResults } from './context.ts'
+import { type Cli, drawsResults } from './cli.ts'
 
 /** Milliseconds between two progress messages in CI. */
 const progressInterval = 60_000

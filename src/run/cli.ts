@@ -78,3 +78,11 @@ export interface CommandClient extends ServiceClient {
   token(): Promise<Token>
   close(): Promise<void>
 }
+
+/** Whether results are drawn, for a person or as a page. */
+export const drawsResults = ({ results }: Pick<Cli, 'results'>): boolean =>
+  results === 'screen' || results === 'page'
+
+/** Whether more is read than a command needs, to tell a person more: not with `--retries 0`, and not in a dry run. */
+export const readsMore = ({ options }: Pick<Cli, 'options'>): boolean =>
+  options.retries > 0 && !options.dryRun
