@@ -1,6 +1,7 @@
 import { getString, type JsonObject } from '../json.ts'
 import { type QueueEntry, queueEntries } from './queue-entries.ts'
-import { explainState, type ServiceWords, submitters } from './reasons.ts'
+import { explainState, submitters } from './reasons.ts'
+import type { ServiceWords } from './service-words.ts'
 import { stateOf, terminalOutcome } from './states.ts'
 import { toIso } from './values/time.ts'
 

@@ -3,22 +3,10 @@
 import { getArray, getString, type JsonObject } from '../json.ts'
 import { shorten } from './format.ts'
 import { type Again, type Causer, type Reason, reasonTable } from './reason-table.ts'
+import type { ServiceWords } from './service-words.ts'
 import { isFailedOrCancelled, stateOf } from './states.ts'
 import { isInconclusive, type TestRun } from './test-run.ts'
 import { actorOfEvent, detailOfState, eventOfState, reasonOfEvent, submissionEvent } from './timeline.ts'
-
-/** The words of the service, as every command gives them in JSON. */
-export interface ServiceWords {
-  /** The word of the service: `pr_closed`; null if it gives none. */
-  readonly serviceReason: string | null
-  readonly by: Causer | null
-  /** The login of who did it; null if the service names nobody. */
-  readonly actor: string | null
-  readonly again: Again | null
-  readonly mayBeMerged: boolean
-}
-
-export const serviceWordNames = ['serviceReason', 'by', 'actor', 'again', 'mayBeMerged'] as const
 
 /** What is known of why a pull request is in its state. */
 export interface Explained {

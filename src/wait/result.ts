@@ -2,7 +2,8 @@ import { withTimeline } from '../api/extra-reads.ts'
 import { readTestRun } from '../api/test-run-reads.ts'
 import { isStacked } from '../domain/explain/readiness.ts'
 import { formatDuration } from '../domain/format.ts'
-import { explainState, isFailureOfTestRun, type ServiceWords } from '../domain/reasons.ts'
+import { explainState, isFailureOfTestRun } from '../domain/reasons.ts'
+import type { ServiceWords } from '../domain/service-words.ts'
 import {
   isFailedOrCancelled,
   kindOfOutcome,

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { explanationJson } from '../../src/api/explain.ts'
-import { typedName } from '../../src/run/inputs.ts'
 import { explanationProse, explanationRows } from '../../src/commands/pr/explain/report.ts'
 import { wordsFor } from '../../src/config/next-commands.ts'
 import { type ExplainSources, explainPullRequest } from '../../src/domain/explain/explain-pull-request.ts'
@@ -12,6 +11,7 @@ import { parseTestRun, testRunOf, testsPullRequest } from '../../src/domain/test
 import { parseRepository } from '../../src/domain/values/repository.ts'
 import type { Json, JsonObject } from '../../src/json.ts'
 import { plainText } from '../../src/output/styled-text.ts'
+import { typedName } from '../../src/run/inputs.ts'
 import { noon } from '../support/harness.ts'
 import { entry, queue, record, uuid } from '../support/pr-explain.ts'
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { typedName } from '../../src/run/inputs.ts'
 import { maxBodySize } from '../../src/domain/limits.ts'
 import { TargetList } from '../../src/domain/values/target-list.ts'
+import { typedName } from '../../src/run/inputs.ts'
 import { anyCharacter } from '../support/any-character.ts'
 
 type Form = 'lines' | 'json'

@@ -1,4 +1,3 @@
-import { findTargetsCommit } from '../../api/head-commit.ts'
 import { getSubmittedPullRequest, isEncoded, setImpactedTargets } from '../../api/operations/pull-requests.ts'
 import type { ServiceClient } from '../../api/service-client.ts'
 import type { ParsedArgs } from '../../config/settings.ts'
@@ -133,10 +132,17 @@ const upload: Input<Upload> = {
   },
 }
 
-function readCommit(args: ParsedArgs, target: Target, client: ServiceClient): Promise<string> | undefined {
+/** Returns the commit that the targets belong to; undefined with --no-sha. */
+async function readCommit(
+  args: ParsedArgs,
+  target: Target,
+  client: ServiceClient,
+): Promise<string | undefined> {
   if (args.has('--sha') && args.has('--no-sha'))
     throw usageError('--sha and --no-sha cannot be used together.')
-  return args.has('--no-sha') ? undefined : findTargetsCommit(target, client)
+  if (args.has('--no-sha')) return undefined
+  const { findTargetsCommit } = await import('../../api/head-commit.ts')
+  return findTargetsCommit(target, client)
 }
 
 export const prTargetsCommand = command({

@@ -1,4 +1,4 @@
-import { serviceWordNames } from '../../domain/reasons.ts'
+import { serviceWordNames } from '../../domain/service-words.ts'
 import type { CommandLine } from '../../domain/suggested-command.ts'
 import { type RequestedPullRequest, urlOfPullRequest } from '../../domain/values/pull-request.ts'
 import { repositoryKey } from '../../domain/values/repository.ts'

@@ -18,7 +18,7 @@ import {
   snapshotOf,
 } from '../../domain/queue-changes.ts'
 import { type QueueEntry, queueSummary, testSlots } from '../../domain/queue-entries.ts'
-import { serviceWordNames } from '../../domain/reasons.ts'
+import { serviceWordNames } from '../../domain/service-words.ts'
 import { queueName, repositoryName } from '../../domain/values/repository.ts'
 import { duration, interval } from '../../domain/values/types.ts'
 import type { Judgement } from '../../domain/wait-state.ts'

@@ -1,12 +1,7 @@
 import { get, getArray, getNumber, getString, type JsonObject } from '../../json.ts'
 import { type QueueEntry, queueEntries, testSlots } from '../queue-entries.ts'
-import {
-  assessAgain,
-  type Explained,
-  explainState,
-  isFailureOfTestRun,
-  type ServiceWords,
-} from '../reasons.ts'
+import { assessAgain, type Explained, explainState, isFailureOfTestRun } from '../reasons.ts'
+import type { ServiceWords } from '../service-words.ts'
 import {
   isFailedOrCancelled,
   newSubmissionNote,
