@@ -1,7 +1,12 @@
 import Conf from 'conf'
 import { MergeqError } from '../errors.ts'
 import type { Host } from '../host/host.ts'
+import type { JsonObject } from '../json.ts'
+import { stringifyJson } from '../json.ts'
 import { acquireLock } from './lock.ts'
+
+/** Returns a document as the settings file has it. */
+export const formatDocument = (document: JsonObject): string => `${stringifyJson(document, true)}\n`
 
 /** Runs `work` while no other process changes the settings. Throws an output error when the lock stays held. */
 export async function withLock(path: string, host: Host, work: () => Promise<void>): Promise<void> {
@@ -17,11 +22,15 @@ export async function withLock(path: string, host: Host, work: () => Promise<voi
   }
 }
 
-/** Replaces a file atomically, under its lock. After any error the old file is unchanged. */
+/**
+ * Stores a document in place of a file, under its lock. conf stores it in a new file beside the old one, and it is
+ * compared before it is renamed (docs/decisions/0010-conf-in-a-file-of-its-own.md). After any error the old file is
+ * unchanged.
+ */
 export async function replaceLocked(
   directory: string,
   fileName: string,
-  text: string,
+  document: JsonObject,
   { files }: Host,
 ): Promise<void> {
   const prefix = `${fileName}.`
@@ -32,16 +41,18 @@ export async function replaceLocked(
   const name = `${prefix}${crypto.randomUUID()}`
   const temporaryFile = `${directory}/${name}.new`
   try {
-    const file = new Conf({
+    const file = new Conf<JsonObject>({
       cwd: directory,
       configName: name,
       fileExtension: 'new',
       configFileMode: 0o600,
-      serialize: () => text,
+      // A profile may have a dot in its name.
+      accessPropertiesByDotNotation: false,
+      serialize: formatDocument,
     })
-    file.store = {}
+    file.store = document
     // A full disk may truncate the file without an error.
-    if ((await files.read(temporaryFile)) !== text)
+    if ((await files.read(temporaryFile)) !== formatDocument(document))
       throw new Error('the written file has different content (is the disk full?)')
     await files.rename(temporaryFile, `${directory}/${fileName}`)
   } finally {

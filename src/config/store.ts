@@ -3,7 +3,7 @@ import { shellWord } from '../domain/suggested-command.ts'
 import { isUtf16 } from '../domain/values/text.ts'
 import { isMergeqError, MergeqError, toMergeqError, usageError, withName } from '../errors.ts'
 import type { Host, ServiceHost } from '../host/host.ts'
-import { isObject, type JsonObject, parseJson, stringifyJson } from '../json.ts'
+import { isObject, type JsonObject, parseJson } from '../json.ts'
 import { configKeys, type SettingKey, type SettingSource, settingDefinition } from './setting-definitions.ts'
 
 export function joinPath(directory: string, name: string, platform: string): string {
@@ -120,20 +120,20 @@ function requireForm(document: JsonObject): void {
  */
 export async function updateStore(host: Host, change: (before: JsonObject) => JsonObject): Promise<void> {
   const path = requireStorePath(configFile(host))
-  const { replaceLocked, withLock } = await import('./store-update.ts')
+  const { formatDocument, replaceLocked, withLock } = await import('./store-update.ts')
   try {
     await host.files.createDirectory(parentDirectory(path))
     const target = await host.files.resolveLink(path)
     // An unreadable file is refused first: no lock is created beside a device.
     await readDocument(host, target, path)
     await withLock(target, host, async () => {
-      const text = `${stringifyJson(change(await readDocument(host, target, path)), true)}\n`
-      if (text.length > maxStoreSize)
+      const document = change(await readDocument(host, target, path))
+      if (formatDocument(document).length > maxStoreSize)
         throw usageError(
           'The settings file would become too large.',
           'Nothing was changed. Remove settings that are not needed: mergeq config unset <key>',
         )
-      await replaceLocked(parentDirectory(target), target.replace(/^.*[\\/]/s, ''), text, host)
+      await replaceLocked(parentDirectory(target), target.replace(/^.*[\\/]/s, ''), document, host)
     })
   } catch (error) {
     if (isMergeqError(error)) throw error
