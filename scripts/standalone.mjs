@@ -7,7 +7,6 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { inject } from 'postject'
 import { build } from 'rolldown'
 import { inputOptions, outputOptions, root, src } from './bundle.mjs'
 import { findPackages, readNodeLicense, renderLicenses } from './bundled-packages.mjs'
@@ -18,34 +17,47 @@ const { values } = parseArgs({
 })
 const out = resolve(values.out)
 const folder = mkdtempSync(join(tmpdir(), 'mergeq-standalone-'))
-try {
-  const [entry, bundle, config, blob] = ['entry.mjs', 'mergeq.cjs', 'sea.json', 'sea.blob'].map(name =>
-    join(folder, name),
+
+/** Runs Node with an option that makes a file of the bundle. */
+function runNode(option, bundle, output) {
+  const config = join(folder, 'sea.json')
+  writeFileSync(
+    config,
+    JSON.stringify({ main: bundle, output, disableExperimentalSEAWarning: true, useCodeCache: true }),
   )
+  execFileSync(process.execPath, [option, config], { stdio: ['ignore', 'ignore', 'inherit'] })
+}
+
+/** Copies Node, and injects the bundle into the copy. */
+async function injectBundle(bundle) {
+  const { inject } = await import('postject')
+  const blob = join(folder, 'sea.blob')
+  runNode('--experimental-sea-config', bundle, blob)
+  copyFileSync(process.execPath, out)
+  chmodSync(out, 0o755)
+  // codesign refuses a program that is signed already.
+  if (process.platform === 'darwin') execFileSync('codesign', ['--remove-signature', out])
+  await inject(out, 'NODE_SEA_BLOB', readFileSync(blob), {
+    sentinelFuse: 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2',
+    ...(process.platform === 'darwin' ? { machoSegmentName: 'NODE_SEA' } : {}),
+  })
+}
+
+try {
+  const [entry, bundle] = ['entry.mjs', 'mergeq.cjs'].map(name => join(folder, name))
   writeFileSync(entry, `import { main } from ${JSON.stringify(join(src, 'main.ts'))}\nmain()\n`)
   const { output } = await build({
     ...inputOptions,
     input: entry,
     output: { ...outputOptions, file: bundle, codeSplitting: false },
   })
-  writeFileSync(
-    config,
-    JSON.stringify({ main: bundle, output: blob, disableExperimentalSEAWarning: true, useCodeCache: true }),
-  )
-  execFileSync(process.execPath, ['--experimental-sea-config', config], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
   mkdirSync(dirname(out), { recursive: true })
   rmSync(out, { force: true })
-  copyFileSync(process.execPath, out)
-  chmodSync(out, 0o755)
-  // codesign refuses a program that is signed already, and the new content makes its signature invalid.
-  if (process.platform === 'darwin') execFileSync('codesign', ['--remove-signature', out])
-  await inject(out, 'NODE_SEA_BLOB', readFileSync(blob), {
-    sentinelFuse: 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2',
-    ...(process.platform === 'darwin' ? { machoSegmentName: 'NODE_SEA' } : {}),
-  })
-  if (process.platform === 'darwin') execFileSync('codesign', ['--sign', '-', out])
+  // Node 26 writes the executable itself.
+  if (Number.parseInt(process.versions.node, 10) >= 26) runNode('--build-sea', bundle, out)
+  else await injectBundle(bundle)
+  // The new content makes the signature of Node invalid, and macOS runs no program without one.
+  if (process.platform === 'darwin') execFileSync('codesign', ['--force', '--sign', '-', out])
   const packages = findPackages(output.flatMap(({ moduleIds }) => moduleIds))
   const licenses = [
     readFileSync(join(root, 'LICENSE'), 'utf8'),

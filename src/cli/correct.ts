@@ -324,6 +324,8 @@ export async function createUsageError(
   const mistake = { ...reading, argv, groups }
   const usage = usageOf(path)
   switch (problem?.kind) {
+    case undefined:
+      throw new TypeError('nothing is wrong with this command line')
     case 'unknown-command': {
       const hint = (await hintForCommand(mistake)) ?? usage.replace('see the usage', 'list the commands')
       return usageError(`unknown command '${problem.word}'.`, hint)
@@ -352,10 +354,14 @@ export async function createUsageError(
       const pair = words.flatMap(word => word.split(/=(.*)/s, 2))
       const isPair = command?.command === 'config set' && pair.length === 2
       const hint = isPair ? await askForLine(replaceWords(argv, words, pair), groups) : usage
-      return usageError(`${problem.message}.`, isShell ? shells : hint)
+      return usageError(`missing required argument '${problem.argument}'.`, isShell ? shells : hint)
     }
-    default:
-      return usageError(`${problem?.message}`, (await hintForArgument(mistake)) ?? usage)
+    case 'extra-argument': {
+      const { expected, given } = problem
+      const count = `Expected ${expected} ${expected === 1 ? 'argument' : 'arguments'} but got ${given}.`
+      const hint = (await hintForArgument(mistake)) ?? usage
+      return usageError(`too many arguments for '${path.at(-1)}'. ${count}`, hint)
+    }
   }
 }
 

@@ -40,7 +40,9 @@ export type Problem =
       readonly next: string | undefined
     }
   | { readonly kind: 'repeated-option'; readonly option: OptionDefinition }
-  | { readonly kind: 'missing-argument' | 'extra-argument'; readonly message: string }
+  | { readonly kind: 'missing-argument'; readonly argument: string }
+  /** `expected` is how many arguments the command takes, and `given` how many were typed. */
+  | { readonly kind: 'extra-argument'; readonly expected: number; readonly given: number }
 
 /** A command line as the run, help, completion and corrections see it. */
 export interface ParsedCommandLine {
@@ -76,17 +78,14 @@ const ordinaryOptions: readonly OptionDefinition[] = [
 
 const ignore = () => undefined
 
-/** An option takes its value from the next word unless that begins with `-`; `-` and numbers are values. */
+/**
+ * Creates an option, which takes its value from the next word unless that begins with `-`; `-` and numbers are
+ * values. Choices and parsers are not declared: docs/decisions/0011-commander-splits-words.md.
+ */
 function createOption({ name, short, value }: OptionDefinition): Option {
   const names = short === undefined ? name : `${short}, ${name}`
   return new Option(value === undefined ? names : `${names} [value]`)
 }
-
-/** Whether a word can be an option: only such options are declared, because declaring all takes milliseconds. */
-const canBe = (word: string, { name, short = name }: OptionDefinition): boolean =>
-  word.startsWith('--')
-    ? word === name || word.startsWith(`${name}=`)
-    : word.startsWith('-') && !short.startsWith('--')
 
 /** Returns the word after an option without a value; undefined at the end of the line. */
 function wordAfter({ name, short }: OptionDefinition, argv: readonly string[]): string | undefined {
@@ -96,16 +95,27 @@ function wordAfter({ name, short }: OptionDefinition, argv: readonly string[]): 
   return argv[argv.findIndex(isAt) + 1]
 }
 
-function problemOf({ code, message }: CommanderError, words: readonly string[]): Problem | undefined {
+/** Whether commander takes a word of a command for an option: `-` and negative numbers are none. */
+const looksLikeOption = (word: string): boolean =>
+  /^-./s.test(word) && !/^-(?:\d+|\d*\.\d+)(?:e[+-]?\d+)?$/.test(word)
+
+/** Returns what is wrong at a node, by the code of the error and by the words and arguments of the node. */
+function problemOf({ code }: CommanderError, node: Node): Problem | undefined {
+  const { args, registeredArguments, commands } = node
+  const [first = ''] = args
   switch (code) {
     case 'commander.unknownCommand':
-      return { kind: 'unknown-command', word: words[0] ?? '' }
+      return { kind: 'unknown-command', word: first }
     case 'commander.unknownOption':
-      return { kind: 'unknown-option', word: /'(.*)'$/s.exec(message)?.[1] ?? '' }
+      // Before the name of a command there are no other words.
+      return {
+        kind: 'unknown-option',
+        word: commands.length > 0 ? first : (args.find(looksLikeOption) ?? ''),
+      }
     case 'commander.missingArgument':
-      return { kind: 'missing-argument', message: message.replace('error: ', '') }
+      return { kind: 'missing-argument', argument: registeredArguments[args.length]?.name() ?? '' }
     case 'commander.excessArguments':
-      return { kind: 'extra-argument', message: message.replace('error: ', '') }
+      return { kind: 'extra-argument', expected: registeredArguments.length, given: args.length }
     default:
       // A group alone.
       return undefined
@@ -136,7 +146,6 @@ export async function parseCommandLine(
         node.argument(formatArgument(definition))
         continue
       }
-      if (!argv.some(word => canBe(word, definition))) continue
       const option = createOption(definition)
       // The values that commander stores are not used: it makes `batch: true` of `--no-batch`.
       node.addOption(option).on(`option:${option.name()}`, value => take(definition, value))
@@ -194,7 +203,7 @@ export async function parseCommandLine(
     await last.parseAsync([...argv], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    problem ??= problemOf(error, last.args)
+    problem ??= problemOf(error, last)
   }
   const words = last.args
   const definitions: readonly OptionDefinition[] = command?.definitions ?? []

@@ -24,7 +24,7 @@ export async function withLock(path: string, host: Host, work: () => Promise<voi
 
 /**
  * Stores a document in place of a file, under its lock. conf stores it in a new file beside the old one, and it is
- * compared before it is renamed (docs/decisions/0010-conf-in-a-file-of-its-own.md). After any error the old file is
+ * compared before it is renamed (docs/decisions/0012-conf-in-a-file-of-its-own.md). After any error the old file is
  * unchanged.
  */
 export async function replaceLocked(

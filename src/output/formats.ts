@@ -18,7 +18,7 @@ const jsonToText = (value: Json | undefined): string => {
 export const formatCell = (value: Json | undefined): string => sanitizeLine(jsonToText(value))
 
 /** The number of rows or records in a part. */
-export const partLength = 64
+const partLength = 64
 
 /**
  * Writes rows or records in parts of 64, so that a long list is written without holding its whole text. Between

@@ -52,20 +52,21 @@ export function drawFrame(screen: Screen, footer: readonly StyledLine[], options
   )
   const hasRows = rows.length > 0
   const table = createTableRenderer({ columns, rows }, { ...size, minWidths })
-  const fixed = hasRows ? [...heading, ...toLines(table.start)] : []
   const count = hasRows ? rows.length : heading.length
-  const space = Math.max(0, options.rows - fixed.length - foot.length)
+  // Above the rows are the heading and a line of titles.
+  const fixed = hasRows ? heading.length + 1 : 0
+  const space = Math.max(0, options.rows - fixed - foot.length)
   // The line that counts the others needs a row as well. Each row of a table is a line.
   const visibleCount = count <= space ? count : Math.max(0, space - 1)
   const first = Math.min(options.offset, count - visibleCount)
   const end = first + visibleCount
   const visible = hasRows
-    ? toLines([...table.draw(rows.slice(first, end))].join(''))
+    ? [...heading, ...toLines([...table.draw(rows.slice(first, end))].join(''))]
     : heading.slice(first, end)
   const hidden =
     count > visibleCount ? draw([hiddenText(first, count - end, options.scrollHint)]).slice(0, 1) : []
   return {
-    lines: [...fixed, ...visible, ...hidden, ...foot]
+    lines: [...visible, ...hidden, ...foot]
       .slice(0, options.rows)
       .map(line => truncateLine(line, size.columns)),
     offset: first,

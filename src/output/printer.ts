@@ -1,6 +1,6 @@
 import type { OutputFormat } from '../domain/output-formats.ts'
 import { formatJson, type JsonObject, parseJson } from '../json.ts'
-import { documentWriters, partLength, recordWriters, rowWriters, writeParts } from './formats.ts'
+import { documentWriters, recordWriters, rowWriters, writeParts } from './formats.ts'
 import { sanitizeLine, sanitizeLines } from './sanitize.ts'
 import { renderLines } from './styled-text.ts'
 import { wrapLines } from './text-width.ts'
@@ -108,11 +108,10 @@ export function createPrinter(writer: Writer, options: PrinterOptions): Printer 
     if (tables.length === 0) return
     const { renderScreen } = await import('./table.ts')
     const tableOptions = await readTableOptions()
-    let pieces = 0
     for (const screen of tables.splice(0))
-      for (const piece of renderScreen(screen, tableOptions)) {
-        await writer.write(piece)
-        if (++pieces % partLength === 0) await writer.pause?.()
+      for (const part of renderScreen(screen, tableOptions)) {
+        await writer.write(part)
+        await writer.pause?.()
       }
   }
   return {

@@ -61,44 +61,52 @@ const alignedRight: readonly ColumnFormat[] = ['number', 'rate']
 const columnGap = 2
 
 /**
- * Returns one row of a table, which has several lines where a cell wraps. Each line is a row for cli-table3, which
- * needs minutes for a cell with thousands of wide characters.
+ * The number of lines in a table of cli-table3; a longer table is several, one below the other. The time of a
+ * table grows with the square of its rows (docs/decisions/0010-tables-in-parts.md).
  */
-function renderRow(
-  cells: readonly (readonly string[])[],
-  shown: readonly ShownColumn[],
-  widths: readonly number[],
-): string {
-  const table = new Table({
-    chars: {
-      left: '',
-      middle: ' '.repeat(columnGap),
-      right: '',
-      mid: '',
-      'left-mid': '',
-      'mid-mid': '',
-      'right-mid': '',
-    },
+const partLines = 64
+
+/** The characters between and around cells: no borders, and a gap between columns. */
+const chars = {
+  top: '',
+  'top-left': '',
+  'top-mid': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-left': '',
+  'bottom-mid': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: ' '.repeat(columnGap),
+}
+
+/** A table with fixed widths, whose rows are lines: cli-table3 needs seconds for a cell of many wide lines. */
+const createTable = (shown: readonly ShownColumn[], widths: readonly number[]) =>
+  new Table({
+    chars,
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
     colWidths: [...widths],
     colAligns: shown.map(({ column: { format } }) => (alignedRight.includes(format) ? 'right' : 'left')),
   })
-  const height = maxOf(cells, lines => lines.length)
-  for (let line = 0; line < height; line++) table.push(cells.map(lines => lines[line] ?? ''))
-  // Without the borders above and below.
-  const lines = table.toString().split('\n').slice(1, -1)
-  return lines.map(line => `${line.trimEnd()}\n`).join('')
-}
+
+const textOf = (table: Table.Table): string =>
+  table
+    .toString()
+    .split('\n')
+    .map(line => `${line.trimEnd()}\n`)
+    .join('')
 
 /**
  * Creates a table without borders that is as wide as the terminal at most, unless what may not be cut is
  * wider. The first `sampleRows` rows determine the columns and their widths: rows can be rendered as they
  * arrive, and stay aligned.
  */
-export function createTableRenderer(
-  { heading = [], columns = [], rows: firstRows = [] }: Screen,
-  options: TableOptions,
-) {
+export function createTableRenderer({ columns = [], rows: firstRows = [] }: Screen, options: TableOptions) {
   const { color, links = false, minWidths = [] } = options
   const cellTexts = (row: readonly (Json | undefined)[]) =>
     columns.map(({ format, title }, index) =>
@@ -128,47 +136,44 @@ export function createTableRenderer(
     const style = isProse || format === 'state' ? stateStyle(formatCell(value))?.style : undefined
     return cut.split('\n').map(line => applyLink(applyStyle(line, style, color), link?.(value), links))
   }
-  const titles = shown.map(({ column, width }) => [
-    applyStyle(truncateCell(column.title, width), 'bold', color),
-  ])
   return {
-    /** The text above the rows: the heading, then the column titles. */
-    start:
-      renderLines(heading, options) +
-      renderRow(
-        titles,
-        shown,
-        shown.map(({ width }) => width),
-      ),
     /** The width of each column before it is narrowed to the terminal; 0 for a column without values. */
     contentWidths,
-    /** Yields further rows as text that ends with a line break. */
+    /** Yields the column titles and the rows as texts of whole lines. */
     *draw(rows: readonly JsonObject[]): Generator<string> {
+      let widths = shown.map(({ width }) => width)
+      let table = createTable(shown, widths)
+      table.push(
+        shown.map(({ column, width }) => applyStyle(truncateCell(column.title, width), 'bold', color)),
+      )
       for (const record of rows) {
         const row = cellsOf(columns, record)
         const texts = cellTexts(row)
         // What may not be cut needs a wider column in the rows that have a longer text.
-        const widths = shown.map(({ index, width, column: { format } }) =>
+        const rowWidths = shown.map(({ index, width, column: { format } }) =>
           canBeCut(format) ? width : Math.max(width, textWidth(texts[index] ?? '')),
         )
+        if (table.length >= partLines || rowWidths.some((width, place) => width !== widths[place])) {
+          yield textOf(table)
+          widths = rowWidths
+          table = createTable(shown, widths)
+        }
         const cells = shown.map(({ index, column }, place) =>
           renderCell(row[index], texts[index] ?? '', column, widths[place] ?? 0),
         )
-        yield renderRow(cells, shown, widths)
+        const height = maxOf(cells, lines => lines.length)
+        for (let line = 0; line < height; line++) table.push(cells.map(lines => lines[line] ?? ''))
       }
+      yield textOf(table)
     },
   }
 }
 
-/** Renders a screen in pieces of whole lines: heading, table, then footer. */
+/** Renders a screen in parts of whole lines: heading, table, then footer. */
 export function* renderScreen(screen: Screen, options: TableOptions): Generator<string> {
   const { heading = [], rows = [], footer = [] } = screen
-  if (rows.length === 0) yield renderLines(heading, options)
-  else {
-    const table = createTableRenderer(screen, options)
-    yield table.start
-    yield* table.draw(rows)
-  }
+  yield renderLines(heading, options)
+  if (rows.length > 0) yield* createTableRenderer(screen, options).draw(rows)
   yield renderLines(footer, options)
 }
 

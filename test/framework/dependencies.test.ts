@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
 import renovate from '../../.github/renovate.json' with { type: 'json' }
 import manifest from '../../package.json' with { type: 'json' }
@@ -33,4 +34,23 @@ test('the oldest Node is the same for users and for the action', () => {
   const { node } = manifest.engines
   expect(readFileSync('action.yml', 'utf8')).toContain(`Node ${node.replace('>=', '')} or newer`)
   expect(page).toContain(`Node ${node.replace('>=', '')} and later`)
+})
+
+test('the modules of undici that are imported are still where they are imported from', () => {
+  const load = createRequire(import.meta.url)
+  const undici = load('undici')
+  const parts: Readonly<Record<string, unknown>> = {
+    'undici/lib/api/api-connect.js': undici.Dispatcher.prototype.connect,
+    'undici/lib/api/api-request.js': undici.Dispatcher.prototype.request,
+    'undici/lib/core/connect.js': undici.buildConnector,
+    'undici/lib/dispatcher/agent.js': undici.Agent,
+    'undici/lib/dispatcher/pool.js': undici.Pool,
+    'undici/lib/dispatcher/proxy-agent.js': undici.ProxyAgent,
+  }
+  const imported = readFileSync('src/http/undici.ts', 'utf8').match(/(?<= from ')undici\/[^']+/g)
+  expect(imported).toEqual(Object.keys(parts))
+  for (const [path, part] of Object.entries(parts)) {
+    expect(part, path).toBeTypeOf('function')
+    expect(load(path), path).toBe(part)
+  }
 })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { findFormat } from '../../src/domain/output-formats.ts'
 import type { JsonObject } from '../../src/json.ts'
 import { createPrinter, type PrinterOptions } from '../../src/output/printer.ts'
+import { renderScreen } from '../../src/output/table.ts'
 import { columns, type Screen } from '../../src/output/view.ts'
 import { drawTable } from '../support/draw-table.ts'
 import { slowTest } from '../support/sample.ts'
@@ -26,6 +27,14 @@ describe('a long table', () => {
     const short = cost(() => drawTable(shapeOf(1_000), page))
     const long = cost(() => drawTable(shapeOf(8_000), page))
     expect(long / short).toBeLessThan(8 * 3)
+  })
+
+  test('is laid out as a whole up to 64 lines, and behind them in parts', () => {
+    const linesOfParts = (rows: number) =>
+      [...renderScreen(shapeOf(rows), page)].map(part => part.split('\n').length - 1)
+    // Nothing above, the titles and the rows, and nothing below.
+    expect(linesOfParts(63)).toEqual([0, 64, 0])
+    expect(linesOfParts(130)).toEqual([0, 64, 64, 3, 0])
   })
 
   test('has the widths of its first thousand rows; longer cells behind them are cut, but ids', () => {

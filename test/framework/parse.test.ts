@@ -62,6 +62,20 @@ describe('one reading of lines that several scanners once read differently', () 
   })
 })
 
+test.each([
+  ['pr get --nope', { kind: 'unknown-option', word: '--nope' }],
+  ['pr get -5 - --nope=x -- --other', { kind: 'unknown-option', word: '--nope=x' }],
+  ['pr get 7 -qx -z', { kind: 'unknown-option', word: '-x' }],
+  ['pr -5 --nope', { kind: 'unknown-option', word: '-5' }],
+  ['pr nope --other', { kind: 'unknown-command', word: 'nope' }],
+  ['config set', { kind: 'missing-argument', argument: 'key' }],
+  ['config set repo', { kind: 'missing-argument', argument: 'value' }],
+  ['config set repo a/b c', { kind: 'extra-argument', expected: 2, given: 3 }],
+  ['queue get main rel', { kind: 'extra-argument', expected: 0, given: 2 }],
+])('the problem of `%s` names its words', async (line, problem) => {
+  expect((await readLine(line)).problem).toEqual(problem)
+})
+
 /** A value that is no number, no option and no command. */
 const value = fc.stringMatching(/^[a-z][a-z0-9/=.-]{0,8}$/).map(text => `v${text}`)
 
