@@ -1,7 +1,7 @@
 import {
   type ExplainSources,
   type Explanation,
-  explainPullRequest,
+  explanationOf,
   type UnreadSource,
 } from '../domain/explain/explain-pull-request.ts'
 import { stateOf } from '../domain/states.ts'
@@ -46,7 +46,7 @@ export async function explain(
   const unread: UnreadSource[] = []
   if (queue.failure !== undefined && !hasNoQueue) unread.push({ what: 'queue', why: queue.failure.message })
   if (testRun.unread !== undefined) unread.push(testRun.unread)
-  return explainPullRequest({
+  return explanationOf({
     pr,
     repo,
     targetBranch,

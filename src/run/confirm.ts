@@ -38,7 +38,7 @@ export const isQueued = ({ record }: ListedPullRequest): boolean =>
  * Returns a line for each pull request, ten at most, those that are not queued last: its number and, as far as its
  * record has them, state, title and author.
  */
-export function listPullRequests(pullRequests: readonly ListedPullRequest[]): readonly string[] {
+export function pullRequestLines(pullRequests: readonly ListedPullRequest[]): readonly string[] {
   const notQueued = pullRequests.filter(each => !isQueued(each))
   const lines = [...pullRequests.filter(isQueued), ...notQueued].map(({ pr, record }) => {
     const author = getString(record, 'prAuthor')

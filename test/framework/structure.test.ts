@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseAst } from 'vitest/node'
+import { clientOperations } from '../../src/api/operations/index.ts'
+import { methodName } from '../../src/library/method-names.ts'
 
 const base = ['errors', 'json', 'url', 'host/host types']
 
@@ -156,6 +158,23 @@ test('the source imports only what the table permits', () => {
   const imports = files.flatMap(({ path, text }) => importsOf(path, parse(text)))
   expect(imports.length).toBeGreaterThan(1_000)
   expect(imports.filter(isForbidden)).toEqual([])
+})
+
+test('no operation has the name of something else that is exported', () => {
+  const exported = files.flatMap(({ path, text }) =>
+    [...text.matchAll(/^export (?:const|(?:async )?function\*?) (\w+)/gm)].map(([, name]) => ({
+      path,
+      name,
+    })),
+  )
+  const operations = new Set(
+    exported.filter(({ path }) => path.startsWith('api/operations/')).map(({ name }) => name),
+  )
+  const isOperation = (name = '') =>
+    clientOperations.some(each => methodName(each) === name) && operations.has(name)
+  const others = exported.filter(({ path, name }) => isOperation(name) && !path.startsWith('api/operations/'))
+  expect(clientOperations.filter(each => operations.has(methodName(each))).length).toBeGreaterThan(15)
+  expect(others).toEqual([])
 })
 
 test('what lies below the command line holds none of its words, only options of Node and curl', () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { explanationJson } from '../../src/api/explain.ts'
 import { explanationProse } from '../../src/commands/pr/explain/report.ts'
 import { wordsFor } from '../../src/config/next-commands.ts'
-import { explainPullRequest } from '../../src/domain/explain/explain-pull-request.ts'
+import { explanationOf } from '../../src/domain/explain/explain-pull-request.ts'
 import { joinCommandLine } from '../../src/domain/suggested-command.ts'
 import { parseTestRun } from '../../src/domain/test-run.ts'
 import { parseRepository } from '../../src/domain/values/repository.ts'
@@ -15,7 +15,7 @@ import { vocabulary } from '../support/service-vocabulary.ts'
 
 /** What a person reads of a record, and what JSON says of why it is in its state. */
 function explain(source: JsonObject, run?: JsonObject): string {
-  const explanation = explainPullRequest({
+  const explanation = explanationOf({
     pr: 7,
     repo: parseRepository('acme/web'),
     targetBranch: 'main',

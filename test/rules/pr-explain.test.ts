@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { explanationJson } from '../../src/api/explain.ts'
 import { explanationProse, explanationRows } from '../../src/commands/pr/explain/report.ts'
 import { wordsFor } from '../../src/config/next-commands.ts'
-import { type ExplainSources, explainPullRequest } from '../../src/domain/explain/explain-pull-request.ts'
+import { type ExplainSources, explanationOf } from '../../src/domain/explain/explain-pull-request.ts'
 import { formatOrdinal } from '../../src/domain/format.ts'
 import { pullRequestStates } from '../../src/domain/states.ts'
 import { joinCommandLine } from '../../src/domain/suggested-command.ts'
@@ -261,7 +261,7 @@ const rows: readonly Row[] = [
 ]
 
 test.each(rows)('explains %s', (meaning, read) => {
-  const { verdict, reasons, next, submitAgain } = explainPullRequest({ ...nothing, ...read })
+  const { verdict, reasons, next, submitAgain } = explanationOf({ ...nothing, ...read })
   const steps = next.map(({ command }) => command?.replace('mergeq ', '') ?? '-').join(', ')
   const { safe: isSafe, needsChange } = submitAgain
   const safe = isSafe !== true ? ` (submit again: ${isSafe})` : needsChange ? ' (needs a change)' : ''
@@ -271,7 +271,7 @@ test.each(rows)('explains %s', (meaning, read) => {
 
 test('the reasons name who is ahead, a few of many, the required checks that fail, and cut what the service says', () => {
   const messages = (read: Partial<ExplainSources>) =>
-    explainPullRequest({ ...nothing, ...read })
+    explanationOf({ ...nothing, ...read })
       .reasons.map(({ message }) => message)
       .join(' ')
   const crowd = Array.from({ length: 9 }, (_, index) => entry(20 + index, 'PENDING'))
@@ -285,7 +285,7 @@ test('the reasons name who is ahead, a few of many, the required checks that fai
 })
 
 test('another submit says which options keep the priority and batching', () => {
-  const { submitAgain } = explainPullRequest({
+  const { submitAgain } = explanationOf({
     ...nothing,
     ...at('PENDING', { priorityValue: 10, noBatch: true }),
   })
@@ -329,11 +329,11 @@ test('property: any records give a complete verdict that JSON can hold', () => {
   })).value
   const object = fc.dictionary(words, json)
   const optional = fc.option(object, { nil: undefined })
-  const keys = Object.keys(explanationJson(explainPullRequest(nothing))).sort()
+  const keys = Object.keys(explanationJson(explanationOf(nothing))).sort()
   fc.assert(
     fc.property(optional, optional, object, (one, two, three) => {
       const read = { record: one, queue: two, run: parseTestRun('r', three) }
-      const judged = explainPullRequest({ ...nothing, ...read })
+      const judged = explanationOf({ ...nothing, ...read })
       expect(Object.keys(explanationJson(judged)).sort()).toEqual(keys)
       expect(judged.reasons.length).toBeGreaterThan(0)
       expect(JSON.stringify(explanationJson(judged))).not.toContain('undefined')
@@ -351,7 +351,7 @@ test('property: any records give a complete verdict that JSON can hold', () => {
 
 describe('the prose for a terminal', () => {
   const proseOf = (sources: Partial<ExplainSources>) =>
-    explanationProse(explainPullRequest({ ...nothing, ...sources }), pageUrl, noon).map(plainText)
+    explanationProse(explanationOf({ ...nothing, ...sources }), pageUrl, noon).map(plainText)
   const page = 'https://github.com/acme/web/actions/runs/1'
   const tested = run({
     status: 'failed',

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../json.ts'
 import type { Cli } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
 import { yesInput } from '../../run/common-inputs.ts'
-import { canPrompt, confirm, isQueued, listPullRequests } from '../../run/confirm.ts'
+import { canPrompt, confirm, isQueued, pullRequestLines } from '../../run/confirm.ts'
 import { forEach, send, show } from '../../run/send.ts'
 import { pullRequests, setOf } from '../../run/values.ts'
 import { explainFinished, readRecordOnce } from './reads.ts'
@@ -29,7 +29,7 @@ async function describeCancellation(pullRequests: readonly RequestedPullRequest[
     rest === 0 || listed.length > maxRead
       ? `This cancels ${total}:`
       : `This cancels ${queued} of ${total}; ${rest} ${rest === 1 ? 'is' : 'are'} not queued:`
-  return { statement, list: listPullRequests(listed) }
+  return { statement, list: pullRequestLines(listed) }
 }
 
 export const prCancelCommand = command({

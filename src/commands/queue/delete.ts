@@ -7,7 +7,7 @@ import { MergeqError, toMergeqError } from '../../errors.ts'
 import type { Cli } from '../../run/cli.ts'
 import { command } from '../../run/command.ts'
 import { yesInput } from '../../run/common-inputs.ts'
-import { canPrompt, confirm, listPullRequests } from '../../run/confirm.ts'
+import { canPrompt, confirm, pullRequestLines } from '../../run/confirm.ts'
 import { printRequests } from '../../run/dry-run.ts'
 import { each } from '../../run/each.ts'
 import { flag } from '../../run/inputs.ts'
@@ -97,7 +97,7 @@ export const queueDeleteCommand = command({
     if (cancels && !yes && canPrompt(cli)) {
       const queued = await readQueued(queue, cli)
       cancellation = `cancels ${pluralize(queued.length, 'queued pull request')} and `
-      list = listPullRequests(queued)
+      list = pullRequestLines(queued)
     }
     const statement = `This ${cancellation}deletes the queue for ${name}.`
     const question = `Type ${queue.targetBranch} to confirm:`

@@ -86,7 +86,7 @@ export interface Explanation extends ServiceWords {
  * Explains why a pull request is not merging from the documents that were read. Never throws: missing
  * documents and unknown states are named in the explanation.
  */
-export function explainPullRequest(sources: ExplainSources): Explanation {
+export function explanationOf(sources: ExplainSources): Explanation {
   const { pr, targetBranch, queue, run, unread, now, nameOf } = sources
   const entry = queueEntries(queue ?? {}).find(candidate => candidate.pr === pr)
   const record = newerRecord(sources.record, entry)
