@@ -159,9 +159,9 @@ export function resolveSettings(
   host: ServiceHost,
   options: ResolveOptions,
   used = new Map<SettingKey, ResolvedValue>(),
+  configured = new Map<SettingKey, string>(),
 ): Config {
   const store = openStore(host)
-  const configured = new Map<SettingKey, string>()
   const hasToken = async () => {
     const token = findToken(host, settings)
     return token.then(() => true).catch(error => !isMergeqError(error) || error.kind !== 'auth')
@@ -265,7 +265,7 @@ export function resolveSettings(
           .map(each => each && branchName(each.value))
           .find(each => each !== undefined && each !== branch)
       },
-      forChange: () => resolveSettings(given, host, { ...options, changes: true }, used),
+      forChange: () => resolveSettings(given, host, { ...options, changes: true }, used, configured),
       used: () => used,
       commandLine: createCommandLine({ typed: 'find' in given ? new Map() : given, configured }),
     }

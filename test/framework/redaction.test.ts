@@ -132,8 +132,8 @@ test('a token is hidden in the address that a redirect names', async () => {
 
 describe('what was typed or found on this machine', () => {
   test('is plain text in the curl command of --dry-run, which sends the same request', async () => {
-    const target = 'a\x1B]0;pwned\x07b\u202Ec\x9Bm'
-    const note = '\u202E\u0085\u2066'
+    const target = 'a\u202Ec'
+    const note = '\u202E\u0085\u2066\u009B'
     const sha = '4f2a9c1e77d0b6aa4f2a9c1e77d0b6aa4f2a9c1e'
     const line = ['pr', 'targets', '7', target, '--sha', sha, '--set', `note="${note}"`, '--dry-run']
     const { out } = await mergeq(line, setting({ terminal: true }))
