@@ -8,7 +8,7 @@ import {
 } from '../../api/operations/pull-requests.ts'
 import { getQueue } from '../../api/operations/queues.ts'
 import type { ServiceRequest } from '../../api/resolve.ts'
-import { call, forEachRequest, forPerson, show } from '../../cli/calls.ts'
+import { forEachRequest, forPerson, send, show } from '../../cli/calls.ts'
 import type { Cli } from '../../cli/cli.ts'
 import { command } from '../../cli/command.ts'
 import { pullRequestArguments } from '../../cli/common-inputs.ts'
@@ -128,7 +128,9 @@ export const prSubmitCommand = command({
     const submit = async (request: (typeof requests)[number]) => {
       const { pr, targetBranch, priority } = request.values
       const before = await forPerson(cli, () => readRecordOnce(request.values, cli))
-      const sent = await call(cli, request).catch(explainFinished(cli, request, ['ok']))
+      const sent = await send(cli, submitPullRequest, request.values, request.overrides, { head }).catch(
+        explainFinished(cli, request, ['ok']),
+      )
       if (sent === 'printed') return sent
       return show(
         sent,
