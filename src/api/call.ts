@@ -15,7 +15,10 @@ import { type ExchangeOptions, exchange } from './send.ts'
 import { requireWritable, type ServiceClient } from './service-client.ts'
 
 /** What one call adds to the body, its limits, and how its progress is told. */
-export interface CallOptions extends RequestParts, Pick<ExchangeOptions, 'limits' | 'progress'> {}
+export interface CallOptions extends RequestParts, Pick<ExchangeOptions, 'limits' | 'progress'> {
+  /** The head commit that a pull request must still have if a change of it is sent a second time. */
+  readonly head?: string | undefined
+}
 
 /** The outcome of a call that succeeded; `params` were sent, possibly those of a fallback. */
 export interface CallResult<P extends Params> {
@@ -42,7 +45,7 @@ async function callOnce<P extends Params>(
   params: ParamValues<P>,
   options: CallOptions = {},
 ): Promise<CallResult<P>> {
-  const { limits = {}, progress } = options
+  const { limits = {}, progress, head } = options
   const request = await buildRequest(client, operation, params, options)
   if (client.isDryRun === true) throw new Error(`${request.operation} was called in a dry run`)
   if (isChange(operation)) await requireWritable(client)
@@ -60,7 +63,7 @@ async function callOnce<P extends Params>(
     const { sentState } = failure.details
     if (recovery !== undefined && sentState === 'ambiguous') {
       const { recoverWrite } = await import('./recovery.ts')
-      const write = { operation, recovery, request, failure, limits }
+      const write = { operation, recovery, request, failure, limits, head }
       return {
         ...result,
         ...(await recoverWrite(write, client)),

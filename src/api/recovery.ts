@@ -1,5 +1,6 @@
 import { joinList } from '../domain/format.ts'
 import { sentSeconds } from '../domain/service-clock.ts'
+import { isOtherCommit } from '../domain/wait-state.ts'
 import { timeLeft } from '../domain/wait-time.ts'
 import { extendError, failureOrThrow, isNotFound, MergeqError, toMergeqError, withPeriod } from '../errors.ts'
 import { isObject, type JsonObject, parseJson } from '../json.ts'
@@ -18,6 +19,8 @@ interface UnconfirmedWrite<P extends Params = Params> {
   readonly request: Request
   readonly failure: MergeqError
   readonly limits: RequestLimits
+  /** The head commit that the pull request must still have before a replay. */
+  readonly head?: string | undefined
 }
 
 /**
@@ -115,8 +118,32 @@ async function recover<P extends Params>(
   if (typeof outcome === 'object') throw refused(sent, outcome.refused, client)
   const isLate = clock.monotonic() - failedAt > maxReplayDelay || timeLeft(client.time) === 0
   if (outcome === 'unclear' || !mayReplay || isLate) throw unknownOutcome(sent, failure, client)
+  if (sent.head !== undefined) await requireHead(sent, sent.head, client)
   await inform('The change was not applied. Retrying once.', sent, client)
   return replay(sent, client)
+}
+
+/**
+ * Throws an error if the head of a pull request moved since its change was sent, or if the remote does not say it: the
+ * record of a pull request that is not submitted does not follow its head.
+ */
+async function requireHead(sent: UnconfirmedWrite, expected: string, client: ServiceClient): Promise<void> {
+  const { operation, request, failure } = sent
+  const { repo, pr } = request.resource
+  const { checkout } = client.settings
+  if (repo === undefined || pr === undefined) return
+  const found = (await checkout?.findHead({ repo, pr })) ?? { problem: 'the checkout is not read' }
+  if ('problem' in found) {
+    const message = `${withPeriod(failure.message)} The head of #${pr} is unknown: ${found.problem}.`
+    throw unknownOutcome(sent, { message, details: failure.details }, client)
+  }
+  if (!isOtherCommit(found.commit, expected)) return
+  const [given, other] = [expected.slice(0, 7), found.commit.slice(0, 7)]
+  throw new MergeqError(
+    'stale',
+    `${changeNotMade(operation, request.resource)}: its head moved, expected ${given}, found ${other}.`,
+    { operation: request.operation, delivery: 'not-applied', head: found.commit },
+  )
 }
 
 /** Only verbose mode names the operation. */
@@ -245,7 +272,7 @@ async function readOnce<P extends Params>(
 
 function unknownOutcome(
   sent: UnconfirmedWrite,
-  { message, details }: MergeqError,
+  { message, details }: Pick<MergeqError, 'message' | 'details'>,
   client: ServiceClient,
 ): MergeqError {
   return new MergeqError(

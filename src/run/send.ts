@@ -28,8 +28,9 @@ export async function send<P extends Params>(
   operation: Operation<P>,
   values: ParamValues<P>,
   overrides: readonly BodyOverride[] = [],
+  options: Pick<CallOptions, 'head'> = {},
 ): Promise<Sent<P> | Printed> {
-  if (!cli.options.dryRun) return read(cli, operation, values, { overrides })
+  if (!cli.options.dryRun) return read(cli, operation, values, { ...options, overrides })
   const { printRequests } = await import('./dry-run.ts')
   await printRequests(cli, operation, [values], overrides)
   return 'printed'

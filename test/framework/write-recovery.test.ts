@@ -5,6 +5,7 @@ import { recoveryRules } from '../../src/api/recovery-rules.ts'
 import {
   type Act,
   type ChangeFault,
+  firstHeadOf,
   type Loss,
   type ReadFault,
   runAgainstFaults,
@@ -556,4 +557,68 @@ test.each([
     })
   }
   expect(end - noon).toBeLessThanOrEqual(whole + 2_000)
+})
+
+describe('a submission is sent once more only at the head that is meant', () => {
+  const move = (...acts: readonly (readonly [at: number, what: Act['what']])[]): readonly Act[] =>
+    acts.map(([at, what]) => ({ at, what, pr: 7, branch: 'main' }))
+  const silent: ChangeFault = { kind: 'before', loss: 'time-out' }
+  const statesOf = async (line: string, scenario: Partial<Scenario>) => {
+    const { code, out, err, sandbox } = await runAgainstFaults(line, scenario)
+    return { code, out, err, sent: sandbox.sendings.length }
+  }
+  /** Submitted, tested, and failed after a second, while the pull request is not to blame; pushed to after six. */
+  const story: Partial<Scenario> = {
+    changes: [works, silent],
+    acts: move([1_000, 'advance'], [1_000, 'advance'], [1_000, 'stall'], [6_000, 'push']),
+  }
+
+  test('`pr land` ends with 14 if the head moved', async () => {
+    const line = 'pr land 7 --timeout 3m --interval 2s --resubmit any --json'
+    const { code, out, sent } = await statesOf(line, { ...story, checkout: true })
+    expect({ code, sent }).toEqual({ code: 14, sent: 2 })
+    expect(JSON.parse(out)).toMatchObject({ outcome: 'stale', submitted: true, attempts: 2 })
+    expect(JSON.parse(out).reason).toMatch(
+      /^The head of #7 moved: .* found 1111111\. It was not submitted\.$/,
+    )
+  })
+
+  test('`pr land` sends nothing where the head is not known, and ends as the last attempt', async () => {
+    const line = 'pr land 7 --timeout 3m --interval 2s --resubmit any --json'
+    const { code, out, sent } = await statesOf(line, story)
+    expect({ code, sent }).toEqual({ code: 3, sent: 2 })
+    expect(JSON.parse(out)).toMatchObject({ outcome: 'failed', submitted: true, attempts: 2 })
+  })
+
+  test('`pr land` sends it once more at the same head', async () => {
+    const line = 'pr land 7 --timeout 3m --interval 2s --resubmit any'
+    const acts = (story.acts ?? []).filter(({ what }) => what !== 'push')
+    const { sent } = await statesOf(line, { ...story, acts, checkout: true })
+    expect(sent).toBe(3)
+  })
+
+  test.each([
+    ['is the same', true, [], { code: 0, sent: 2 }],
+    ['moved', true, move([6_000, 'push']), { code: 14, sent: 1 }],
+    ['is not known any more', false, [], { code: 11, sent: 1 }],
+  ])('`pr submit --match-head`, when the head %s', async (_, checkout, acts, expected) => {
+    const line = `pr submit 7 --match-head ${firstHeadOf(7)}`
+    let lookUps = 0
+    const { code, err, sandbox } = await runAgainstFaults(
+      line,
+      { changes: [silent], acts, checkout: true },
+      checkout ? {} : { spawn: (_, args) => gitOnce(args, args.includes('ls-remote') && lookUps++ > 0) },
+    )
+    expect({ code, sent: sandbox.sendings.length }).toEqual(expected)
+    if (code === 14)
+      expect(err).toMatch(/^mergeq: #7 was not submitted: its head moved, expected \w{7}, found 1111111\.$/m)
+    if (code === 11) expect(err).toContain('The head of #7 is unknown: ')
+  })
+
+  /** git in a checkout of acme/web; it knows the head of #7 unless it fails. */
+  const gitOnce = (args: readonly string[], fails: boolean) => {
+    if (fails) return { code: 128, out: '', err: 'fatal: odd.\n' }
+    if (args.includes('-v')) return { code: 0, out: 'origin\tgit@github.com:acme/web.git (fetch)\n' }
+    return { code: 0, out: `${firstHeadOf(7)}\trefs/pull/7/head\n` }
+  }
 })

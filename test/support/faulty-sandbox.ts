@@ -146,6 +146,12 @@ export interface Sending {
   isAccepted: boolean
 }
 
+/** The head commit of a pull request from a moment on, whether it is in a queue or not. */
+export interface Head {
+  readonly at: number
+  readonly sha: string
+}
+
 /** What one reading showed. */
 export interface Reading {
   readonly key: string
@@ -170,6 +176,8 @@ export interface Scenario {
   readonly deletesNothing: boolean
   /** Whether answers bear a Date. */
   readonly dated: boolean
+  /** Whether git knows the head commits: then it says them as they are. */
+  readonly checkout: boolean
 }
 
 /** The settings of a queue of which a scenario says no more. */
@@ -181,6 +189,8 @@ const repo = { host: 'github.com', owner: 'acme', name: 'web' }
 const methods: ReadonlyMap<string, string> = new Map(
   serviceOperations.map(({ route }) => [operationName(route), operationMethod(route)]),
 )
+/** The pull requests whose head commits are kept. */
+const headNumbers = [7, 8, 9]
 /** A record of the previous attempt, or a brief 404, comes only so soon after a sending, in milliseconds. */
 const anomalous = 4_000
 
@@ -256,6 +266,7 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
   const start = clock.now
   const pulls = new Map<string, Version<Pull>[]>()
   const queues = new Map<string, Version<Settings>[]>()
+  const heads = new Map<string, Head[]>()
   const sendings: Sending[] = []
   const readings: Reading[] = []
   const faults = [...scenario.changes]
@@ -299,6 +310,12 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
     const isSame = last?.shown === version.shown
     if (!isSame || key === sending?.key) versions.push({ at: engineTime, by: sending?.number, ...version })
   }
+  const observeHead = (queue: Queue, key: string, number: number) => {
+    const { sha } = getHeadCommit(queue, number)
+    const versions = heads.get(key) ?? []
+    heads.set(key, versions)
+    if (versions.at(-1)?.sha !== sha) versions.push({ at: engineTime, sha })
+  }
   /** Appends to the histories what became of queues and pull requests, and what a sending was for. */
   const observe = (sending?: Sending) => {
     const present = state.listQueues()
@@ -309,6 +326,7 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
       const settings = formatQueueSettings(queue, state.dialect)
       const record = formatQueue(queue, state.dialect)
       append(queues, ofQueue, { value: settings, shown: JSON.stringify(record) }, sending)
+      for (const number of headNumbers) observeHead(queue, `${ofQueue} #${number}`, number)
       for (const pullRequest of queue.pullRequests.values()) {
         const { number, priority, noBatch } = pullRequest
         const key = `${ofQueue} #${number}`
@@ -517,6 +535,7 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
     readings,
     pulls,
     queues,
+    heads,
     log,
     /** The operation of each request that came, in order. */
     operations,
@@ -530,12 +549,27 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
       onBegin?.()
       return show(operation, text, limit)
     },
+    /** The head commit of a pull request of main, as git says it. */
+    headNow(pr: number): string | undefined {
+      catchUp()
+      return heads.get(pullKey(repositoryName(repo), defaultQueue.targetBranch, pr))?.at(-1)?.sha
+    },
     /** Lets everything happen that is still to come. */
     finish: () => catchUp(Number.POSITIVE_INFINITY),
   }
 }
 
 export type FaultySandbox = ReturnType<typeof faultySandbox>
+
+/** What the command wrote, and how many changes had been sent before. */
+export interface Said {
+  readonly text: string
+  readonly sent: number
+}
+
+/** The head commit of a pull request before anybody pushed. */
+export const firstHeadOf = (number: number): string =>
+  faultySandbox(usual, virtualClock(noon)).headNow(number) ?? ''
 
 /** What holds where a scenario does not say otherwise. */
 const usual: Scenario = {
@@ -549,6 +583,7 @@ const usual: Scenario = {
   refusesQueued: false,
   deletesNothing: false,
   dated: true,
+  checkout: false,
 }
 
 /**
@@ -563,9 +598,24 @@ export async function runAgainstFaults(line: string, scenario: Partial<Scenario>
     attempts.push({ operation: attempt.request.operation, at: clock.now - noon, limit: attempt.limit })
     return sandbox.attempt(attempt)
   }
-  const outcome = await mergeq(line, { ...setting, clock, env: { ...networkEnv, ...setting.env } })
+  const spawn: Setting['spawn'] = (_, args) => {
+    if (args.includes('-v')) return { code: 0, out: 'origin\tgit@github.com:acme/web.git (fetch)\n' }
+    const ref = args.find(text => text.startsWith('refs/pull/')) ?? ''
+    const sha = sandbox.headNow(Number(ref.split('/')[2]))
+    return args.includes('ls-remote') && sha !== undefined
+      ? { code: 0, out: `${sha}\t${ref}\n` }
+      : { code: 128, out: '', err: 'fatal: odd.\n' }
+  }
+  const said: Said[] = []
+  const screen: string[] = []
+  screen.push = (...texts) => {
+    for (const text of texts) said.push({ text, sent: sandbox.sendings.length })
+    return said.length
+  }
+  const host = { ...(scenario.checkout === true && { spawn }), screen, ...setting }
+  const outcome = await mergeq(line, { ...host, clock, env: { ...networkEnv, ...setting.env } })
   const end = clock.now
   sandbox.finish()
   if (attempts.length === 0) throw new Error('No request came to the sandbox: is the right module replaced?')
-  return { ...outcome, sandbox, attempts, end }
+  return { ...outcome, sandbox, attempts, said, end }
 }

@@ -1,4 +1,11 @@
-import { type FaultySandbox, type Pull, pullKey, type Sending, type Version } from './faulty-sandbox.ts'
+import {
+  type FaultySandbox,
+  type Head,
+  type Pull,
+  pullKey,
+  type Sending,
+  type Version,
+} from './faulty-sandbox.ts'
 import { noon } from './harness.ts'
 import { isQueued } from './operations.ts'
 
@@ -7,26 +14,32 @@ type Result = Readonly<Record<string, unknown>>
 /** A reading that is behind shows what was so many milliseconds ago, at most: what was so for longer is known. */
 const settled = 6_000
 
+/** The time of the cancellation of what is at another head, in milliseconds. */
+const cancellationTime = 30_000
+
 const units: Readonly<Record<string, number>> = { s: 1_000, m: 60_000 }
 
 interface Facts {
   readonly branch: string
   readonly end: number
   readonly skew: number
-  readonly dated: boolean
 }
 
 /** The versions of a history between two moments, the one before included. */
-const during = (history: readonly Version<Pull>[], from: number, to: number): readonly Version<Pull>[] =>
+const during = <V extends { readonly at: number }>(
+  history: readonly V[],
+  from: number,
+  to: number,
+): readonly V[] =>
   history.filter(
     ({ at }, index) =>
       at <= to && (at >= from || (history[index + 1]?.at ?? Number.POSITIVE_INFINITY) > from),
   )
 
-/** The value that all versions between two moments have; undefined if they differ, or if there are none. */
-function constant<T>(versions: readonly Version<Pull>[], of: (pull: Pull | undefined) => T): T | undefined {
-  const [first, ...others] = versions.map(({ value }) => of(value))
-  return others.every(value => value === first) ? first : undefined
+/** The head commit from one moment to another; undefined if it moved. */
+function headDuring(heads: readonly Head[], from: number, to: number): string | undefined {
+  const [first, ...others] = during(heads, from, to)
+  return others.length > 0 ? undefined : first?.sha
 }
 
 /**
@@ -37,22 +50,28 @@ export function waitContradictions(
   line: string,
   sandbox: FaultySandbox,
   results: readonly Result[],
-  { branch, end, skew, dated }: Facts,
+  { branch, end, skew }: Facts,
 ): readonly string[] {
   const found: string[] = []
   const [, count, unit = ''] = / --timeout (\d+)([sm])/.exec(line) ?? []
   const limit = Number(count) * (units[unit] ?? 0)
-  // The whole command ends with it.
-  if (count !== undefined && end - noon > limit + 2_000) found.push(`it took ${end - noon} of ${limit} ms`)
+  // The whole command ends with it, but for the cancellation of what is at another head.
+  const [, given] = / --match-head (\w+)/.exec(line) ?? []
+  const isCancelled = sandbox.sendings.some(({ operation }) => operation === 'cancelPullRequest')
+  const rest = given !== undefined && isCancelled ? cancellationTime + 2_000 : 2_000
+  if (count !== undefined && end - noon > limit + rest) found.push(`it took ${end - noon} of ${limit} ms`)
   for (const result of results) {
     const key = pullKey('github.com/acme/web', branch, result.pr)
     const history = sandbox.pulls.get(key) ?? []
+    const heads = sandbox.heads.get(key) ?? []
     const sent = sandbox.sendings.filter(one => one.key === key && one.operation === 'submitPullRequest')
     const wrongs = [
       ...whatIsSubmitted(result, sent, history, end),
       ...whichEnd(result, sent, history, end, skew),
+      ...whatWasCancelled(sent, history, shownTo(sandbox, key, skew)),
+      ...(given === undefined ? [] : atOtherHead(result, given, sent, history, heads)),
       ...(line.startsWith('pr land')
-        ? whatIsSubmittedAgain(result, sent, history, shownTo(sandbox, key, skew), dated)
+        ? keptHead(result, sent, history, heads, shownTo(sandbox, key, skew))
         : []),
     ]
     found.push(...wrongs.map(text => `#${result.pr} ${result.outcome} (${result.exit}): ${text}`))
@@ -115,30 +134,67 @@ const shownTo = (sandbox: FaultySandbox, key: string, skew: number): readonly Sh
       : []
   })
 
-/** Never another head, never what a person cancelled, and a merge of another head is no success. */
-function whatIsSubmittedAgain(
-  { outcome }: Result,
+/** What a person cancelled after the first sending is never sent again: every cancellation of a history is by a person. */
+function whatWasCancelled(
   [first, ...later]: readonly Sending[],
   history: readonly Version<Pull>[],
   shown: readonly Shown[],
-  dated: boolean,
 ): readonly string[] {
-  const heads = new Set(history.flatMap(({ value }) => value?.head ?? []))
-  const wrongs = outcome === 'stale' && heads.size < 2 ? ['the head never moved'] : []
-  if (first === undefined) return wrongs
-  const headOf = (pull: Pull | undefined) => pull?.head
-  const head = constant(during(history, first.at - settled, first.at + settled), headOf)
-  const merged = history.findLast(({ value }) => value?.state === 'MERGED')
+  if (first === undefined) return []
+  const isLater = (changedAt: number) => changedAt > first.at + 1_000
+  return later.flatMap(({ at }) => {
+    // The newest record that the command has seen counts, and what every reading must have shown.
+    const [newest] = shown
+      .filter(one => one.at <= at)
+      .toSorted((one, other) => other.changedAt - one.changedAt)
+    const isSeen = newest?.state === 'CANCELLED' && isLater(newest.changedAt)
+    const recent = during(history, at - settled, at)
+    const isSettled =
+      recent.length > 0 &&
+      recent.every(({ value }) => value?.state === 'CANCELLED' && isLater(value.changedAt))
+    return isSeen || isSettled ? ['what a person cancelled was submitted again'] : []
+  })
+}
+
+/** `--match-head`: nothing is sent at another head, and a merge of another head is no success. */
+function atOtherHead(
+  { outcome }: Result,
+  given: string,
+  sent: readonly Sending[],
+  history: readonly Version<Pull>[],
+  heads: readonly Head[],
+): readonly string[] {
+  const isMoved = heads.some(({ sha }) => sha !== given)
+  const merged = history.findLast(({ value }) => value?.state === 'MERGED')?.value?.head
+  const isSentAtOther = sent.some(({ at }) => (headDuring(heads, at - settled, at) ?? given) !== given)
+  return [
+    ...(outcome === 'stale' && !isMoved ? ['the head never moved'] : []),
+    ...(outcome === 'merged' && merged !== given ? ['it merged at another head'] : []),
+    ...(isSentAtOther ? ['another head was submitted'] : []),
+  ]
+}
+
+/** `pr land` never submits another head than the one that it submitted first, and its merge is no success. */
+function keptHead(
+  { outcome }: Result,
+  sent: readonly Sending[],
+  history: readonly Version<Pull>[],
+  heads: readonly Head[],
+  shown: readonly Shown[],
+): readonly string[] {
+  const wrongs = outcome === 'stale' && heads.length < 2 ? ['the head never moved'] : []
+  // What was not applied has submitted no head.
+  const index = sent.findIndex(({ appliedAt }) => appliedAt !== undefined)
+  const first = sent[index]
+  if (first?.appliedAt === undefined) return wrongs
+  const { appliedAt } = first
+  // The head that is kept is that of the first record of the submission.
+  const seenAt = shown.find(({ at }) => at >= appliedAt)?.at ?? Number.POSITIVE_INFINITY
+  const head = headDuring(heads, first.at - settled, Math.max(appliedAt + settled, seenAt))
   const isOther = (other: string | undefined) => head !== undefined && other !== undefined && other !== head
-  // Without the clock of the service no record is known to be of the submission.
-  if (outcome === 'merged' && dated && isOther(merged?.value?.head)) wrongs.push('it merged at another head')
-  for (const { at } of later) {
-    const before = during(history, at - settled, at)
-    if (isOther(constant(before, headOf))) wrongs.push('another head was submitted')
-    // Every cancellation of a history is by a person, and the newest record that the command has seen counts.
-    const seen = shown.filter(one => one.at <= at).toSorted((one, other) => other.changedAt - one.changedAt)
-    if (seen[0]?.state === 'CANCELLED' && seen[0].changedAt > first.at + 1_000)
-      wrongs.push('what a person cancelled was submitted again')
-  }
+  const merged = history.findLast(({ value }) => value?.state === 'MERGED')
+  if (outcome === 'merged' && isOther(merged?.value?.head)) wrongs.push('it merged at another head')
+  const isSentAtOther = sent.slice(index + 1).some(({ at }) => isOther(headDuring(heads, at - settled, at)))
+  if (isSentAtOther) wrongs.push('another head was submitted')
   return wrongs
 }

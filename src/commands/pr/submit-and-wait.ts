@@ -152,12 +152,20 @@ async function send(
   })
   try {
     const values = { ...request.values, priority, noBatch }
-    const { sentAt, wasQueued } = await read(cli, submitPullRequest, values, { overrides: set, limits })
+    const { sentAt, wasQueued } = await read(cli, submitPullRequest, values, {
+      overrides: set,
+      limits,
+      head: options.head ?? attempt.head,
+    })
     return { item: wasQueued === true ? { ...item, state: { recordBeforeSubmit } } : sentItem(sentAt) }
   } catch (error) {
     const failure = failureOrThrow(error)
     const { delivery, sentState, sentAt, status } = failure.details
     const end = { outcome: 'error', failure } as const
+    if (failure.kind === 'stale') {
+      const moved = { ...item, state: {}, record: { ...item.record, prSha: failure.details.head } }
+      return { item: moved, end: { outcome: 'stale', note: 'It was not submitted.' } }
+    }
     if (delivery === 'unknown') {
       const goesOn = failure.kind === 'unknown-outcome' && giveUpLimit(options.giveUpAfter, time, client) > 0
       return { item: sentItem(sentAt, failure), end: goesOn ? undefined : end }

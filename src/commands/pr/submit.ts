@@ -122,7 +122,7 @@ export const prSubmitCommand = command({
     const submit = async (target: Target) => {
       const { pr, targetBranch } = target
       const before = await forPerson(cli, () => readRecordOnce(target, cli))
-      const sent = await send(cli, submitPullRequest, { ...target, priority, noBatch }, set).catch(
+      const sent = await send(cli, submitPullRequest, { ...target, priority, noBatch }, set, { head }).catch(
         explainFinished(cli, target, set, ['ok']),
       )
       if (sent === 'printed') return sent
