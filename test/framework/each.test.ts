@@ -199,27 +199,6 @@ describe('- takes up what an earlier run left', () => {
   })
 })
 
-describe('queue delete', () => {
-  test('--cancel-all: a pull request that left meanwhile is not an error; any other error keeps the queue', async () => {
-    const listing = (seen: Seen, status: number): Answer => {
-      if (operationOf(seen) === 'getQueue')
-        return { body: JSON.stringify({ enqueuedPullRequests: [{ prNumber: 7 }, { prNumber: 8 }] }) }
-      return operationOf(seen) === 'cancelPullRequest' && numberIn(seen) === 7
-        ? { status, body: 'no' }
-        : { body: 'OK' }
-    }
-    const gone = await run('queue delete --cancel-all --yes', seen => listing(seen, 404))
-    expect({ code: gone.code, last: gone.requests.map(operationOf).at(-1) }).toEqual({
-      code: 0,
-      last: 'deleteQueue',
-    })
-    expect(gone.err).toMatch(/^Cancelled #8\.\nNo longer in the queue: #7\.\n/m)
-    const refused = await run('queue delete --cancel-all --yes', seen => listing(seen, 422))
-    expect(refused.code).toBe(6)
-    expect(refused.requests.map(operationOf)).not.toContain('deleteQueue')
-  })
-})
-
 describe('a signal among several', () => {
   const signal = () => new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 })
 
