@@ -1,11 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { frozenBranches, openFreeze } from '../../support/freeze.ts'
 import { mergeq, type Setting } from '../../support/harness.ts'
+import { bodiesOf, namesOf, where } from '../../support/queue-files.ts'
 
 const pauseAll = 'queue pause --all --record f.json --yes'
 const resumeAll = 'queue resume --from f.json --yes'
 const restoredAtNoon = { restored: '2026-01-05T12:00:00.000Z' }
 const running = '{"state":"running","enqueuedPullRequests":[]}'
+
+test('queue resume sets the state of one queue with one request', async () => {
+  const { code, err, requests } = await mergeq(`queue resume ${where}`, { answer: () => ({ body: 'OK' }) })
+  expect({ code, err, names: namesOf(requests) }).toEqual({ code: 0, err: '', names: ['updateQueue'] })
+  expect(bodiesOf(requests, 'updateQueue')).toMatchObject([{ targetBranch: 'main', state: 'RUNNING' }])
+})
 
 describe('queue resume --from', () => {
   const resume = (before: string, live: string, flags = '--yes', setting: Setting = {}) =>
