@@ -35,13 +35,10 @@ describe('`auth login --with-token`', () => {
       })
       expect(read()).toEqual({ tokens: { [origin]: token } })
       expect((await run(`${queueGet} --json`, setting)).code).toBe(0)
-      expect(
-        service.requests
-          .slice(before)
-          .map(({ method, path, headers }) => [method, path, headers['x-api-token']]),
-      ).toEqual([
-        ['GET', '/v1/getMergeQueueMetrics', token],
-        ['POST', '/v1/getQueue', token],
+      const headers = { 'x-api-token': token }
+      expect(service.requests.slice(before)).toMatchObject([
+        { method: 'GET', path: '/v1/getMergeQueueMetrics', headers },
+        { method: 'POST', path: '/v1/getQueue', headers },
       ])
       expect((await run('auth status', setting)).out).toBe(
         `source\tthe stored token for ${origin}\norigin\t${origin}\ntoken ends with\tb6aa\nverification\taccepted\n`,

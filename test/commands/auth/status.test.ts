@@ -73,9 +73,9 @@ describe('`auth status`', () => {
           verification,
         },
       })
-      expect(
-        result.requests.map(({ method, path, headers }) => [method, path, headers['x-api-token']]),
-      ).toEqual([['GET', '/v1/getMergeQueueMetrics', token]])
+      expect(result.requests).toMatchObject([
+        { method: 'GET', path: '/v1/getMergeQueueMetrics', headers: { 'x-api-token': token } },
+      ])
       if (kind === '') expect(result.err).toBe('')
       else expect(JSON.parse(result.err).error).toMatchObject({ kind, exit: code })
     },
