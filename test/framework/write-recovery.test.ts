@@ -90,14 +90,14 @@ const readable = namesOf(({ readBack }) => readBack !== undefined)
 const replayable = namesOf(({ replay }) => replay === 'if-not-applied')
 
 const losses: readonly Loss[] = ['reset', 'time-out', 408, 503, 'cut', 'page']
-const lost: ChangeFault = { kind: 'before', loss: 'reset' }
-const applied: ChangeFault = { kind: 'after', loss: 'reset' }
-const limited: ChangeFault = { kind: 'limited' }
-const late = (delay: number): ChangeFault => ({ kind: 'late', delay, loss: 'reset' })
+const lost: ChangeFault = { kind: 'lost', loss: 'reset' }
+const applied: ChangeFault = { kind: 'applied, lost', loss: 'reset' }
+const limited: ChangeFault = { kind: '429' }
+const late = (delay: number): ChangeFault => ({ kind: 'applied late, lost', delay, loss: 'reset' })
 const refused = (status: number) => ({ kind: 'refused', status }) as const
-const works: ReadFault = { kind: 'none' }
+const works: ReadFault = { kind: 'works' }
 const failing: ReadFault = { kind: 'lost', loss: 503 }
-const shows = (document: object): ReadFault => ({ kind: 'body', body: JSON.stringify(document) })
+const shows = (document: object): ReadFault => ({ kind: 'other body', body: JSON.stringify(document) })
 const times = <T>(count: number, one: T): readonly T[] => Array.from({ length: count }, () => one)
 
 /** Readings that answer so often, and then fail. */
@@ -121,11 +121,11 @@ const unknown = (requests: string, applied: string) => `${requests}; applied ${a
 const answers: Readonly<Record<string, readonly ChangeFault[]>> = {
   '429': [limited],
   '429, always': times(9, limited),
-  'no connection': [{ kind: 'not-sent' }],
+  'no connection': [{ kind: 'no connection' }],
   '422': [refused(422)],
   '401': [refused(401)],
-  'a redirect, not applied': [{ kind: 'before', loss: 307 }],
-  'a redirect, applied': [{ kind: 'after', loss: 307 }],
+  'a redirect, not applied': [{ kind: 'lost', loss: 307 }],
+  'a redirect, applied': [{ kind: 'applied, lost', loss: 307 }],
   'lost, not applied': [lost],
   'lost, never applied': times(9, lost),
   'lost, applied': [applied],
@@ -140,13 +140,13 @@ const answers: Readonly<Record<string, readonly ChangeFault[]>> = {
   'lost, then 409': [lost, refused(409)],
   'lost, then lost, but applied': [lost, applied],
   'lost, then lost': [lost, lost],
-  'lost, then no connection': [lost, { kind: 'not-sent' }],
+  'lost, then no connection': [lost, { kind: 'no connection' }],
   'lost, applied, then 422': [applied, refused(422)],
   'lost, applied, then 429': [applied, limited],
   ...Object.fromEntries(
     losses.flatMap(loss => [
-      [`lost (${loss}), not applied`, [{ kind: 'before', loss }]],
-      [`lost (${loss}), applied`, [{ kind: 'after', loss }]],
+      [`lost (${loss}), not applied`, [{ kind: 'lost', loss }]],
+      [`lost (${loss}), applied`, [{ kind: 'applied, lost', loss }]],
     ]),
   ),
 }
@@ -157,7 +157,9 @@ const reads = {
   'get no answer': { readings: readings(0) },
   'are refused the token': { readings: times(12, refused(401)) },
   'get web pages': { readings: times(12, { kind: 'lost', loss: 'page' }) },
-  'get web pages with 404': { readings: times(12, { kind: 'body', status: 404, body: '<!doctype html>' }) },
+  'get web pages with 404': {
+    readings: times(12, { kind: 'other body', status: 404, body: '<!doctype html>' }),
+  },
   'get redirects': { readings: times(12, { kind: 'lost', loss: 307 }) },
   'work but for one, and its repeat': { readings: [works, failing, failing] },
   'work but for one, whose repeat counts': { readings: [works, failing] },
@@ -537,7 +539,7 @@ const special: Readonly<Partial<Record<OperationName, Cases>>> = {
     ],
     'a run that began before a repeated request counts as older': [
       {
-        changes: [{ kind: 'limited', retryAfter: '5' }, lost],
+        changes: [{ kind: '429', retryAfter: '5' }, lost],
         pulls: { 'main#7': 'PENDING' },
         acts: [{ at: 2_000, what: 'advance', pr: 7, branch: 'main' }],
       },
@@ -645,7 +647,7 @@ test.each(readable)('%s: readings without what the service documents prove nothi
   const { line, stage } = lineAndStage(change)
   for (const body of ['{}', '12345678901234567890'])
     expect(
-      await outcomeOf(line, { ...stage, changes: [lost], readings: times(12, { kind: 'body', body }) }),
+      await outcomeOf(line, { ...stage, changes: [lost], readings: times(12, { kind: 'other body', body }) }),
     ).toMatch(/^sent, \d reads?; applied never; exit 11, unknown$/)
 })
 
