@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { topics } from '../../src/cli/help.ts'
+import { commandDocs, examples } from '../support/commands.ts'
 import { mergeq, type Outcome, openStory, type Setting, type Story } from '../support/harness.ts'
-import { commandDocs, examples } from '../support/help.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const groupNames = ['pr', 'queue', 'flaky', 'auth', 'config', 'sandbox']
