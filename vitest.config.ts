@@ -1,11 +1,59 @@
 import { accessSync, constants } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { textModules } from './scripts/text-modules.mjs'
 
 interface Options {
   readonly globalSetup?: string[]
   readonly isolate?: boolean
   readonly retry?: number
+  readonly maxWorkers?: number
+  /** Projects with other numbers of workers run one after the other, in this order. */
+  readonly sequence?: { readonly groupOrder: number }
+}
+
+/** One worker more than there are cores: the tests of test/process/ often wait, for processes and for clocks. */
+const processWorkers = availableParallelism() + 1
+
+/** The order of the projects of a group: the one whose files are short is the last. */
+const projectOrder = ['start', 'framework', 'commands', 'rules', 'process', 'windows']
+
+/**
+ * The files that take longest, in the order in which they start. A file that starts last runs alone at the end, while
+ * the other workers have nothing to do; without the times of an earlier run, Vitest only knows sizes.
+ */
+const slowFiles = [
+  'framework/options',
+  'framework/error-messages',
+  'framework/request-table',
+  'framework/random-writes',
+  'framework/help',
+  'framework/json-schemas',
+  'commands/pr/wait',
+  'commands/pr/land',
+  'commands/pr/outage',
+  'commands/pr/submit',
+  'commands/pr/targets',
+  'rules/flaky-match',
+  'process/response-cost',
+  'process/stored-settings',
+  'process/code-cache',
+  'process/git-checkout',
+  'process/documentation',
+  'process/package',
+]
+
+class SlowFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]) {
+    const rankOf = ({ moduleId }: TestSpecification) => {
+      const rank = slowFiles.findIndex(name => moduleId.endsWith(`/test/${name}.test.ts`))
+      return rank < 0 ? slowFiles.length : rank
+    }
+    const placeOf = ({ project }: TestSpecification) => projectOrder.indexOf(project.name)
+    const sorted = await super.sort(files)
+    return sorted.sort((one, other) => placeOf(one) - placeOf(other) || rankOf(one) - rankOf(other))
+  }
 }
 
 /** The tests of a folder of test/. */
@@ -30,7 +78,13 @@ const shortProjects = [
 const otherProjects = [
   // They use real processes, terminals and clocks, which a busy machine delays: a test that fails is run again, and the
   // last lines of a run name it.
-  project('process', { globalSetup, isolate: false, retry: 1 }),
+  project('process', {
+    globalSetup,
+    isolate: false,
+    retry: 1,
+    maxWorkers: processWorkers,
+    sequence: { groupOrder: 1 },
+  }),
   ...(process.platform === 'win32' ? [project('windows', { globalSetup })] : []),
 ]
 
@@ -56,6 +110,7 @@ export default defineConfig(({ mode }) => ({
   test: {
     projects: mode === 'short' ? shortProjects.map(sampled) : [...shortProjects, ...otherProjects],
     maxWorkers: '100%',
+    sequence: { sequencer: SlowFilesFirst },
     experimental: { fsModuleCache: canCache },
     reporters: ['default', './scripts/tally.mjs'],
     testTimeout: 20_000,

@@ -26,7 +26,7 @@ export default class Tally {
 
   onTestRunEnd(modules, errors) {
     const retried = []
-    const reasons = this.isShort ? ['they are slow (npm run test:all runs them)'] : []
+    const reasons = this.isShort ? ['they are slow or about documents (npm run test:all runs them)'] : []
     const count = { passed: 0, failed: errors.length, skipped: 0, pending: 0 }
     for (const module of modules) {
       if (module.errors().length > 0) count.failed++

@@ -70,9 +70,9 @@ describe('`guard`', () => {
         ].join('\n'),
       )
       const queue = { repo: { host: 'github.com', owner: 'acme', name: 'web' }, targetBranch: 'main' }
-      expect(requests.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
-        ['/v1/getSubmittedPullRequest', { ...queue, pr: { branch: 'fix' } }],
-        ['/v1/getQueue', queue],
+      expect(requests.map(({ path, body }) => ({ path, body: JSON.parse(body) }))).toEqual([
+        { path: '/v1/getSubmittedPullRequest', body: { ...queue, pr: { branch: 'fix' } } },
+        { path: '/v1/getQueue', body: queue },
       ])
     },
   )

@@ -5,6 +5,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import { operationName } from '../../src/api/operation.ts'
 import { serviceOperations } from '../../src/api/operations/index.ts'
 import { recoveryRules } from '../../src/api/recovery-rules.ts'
+import { projectTest } from '../support/sample.ts'
 
 const filesBelow = (directory: string, ending: RegExp): readonly string[] =>
   readdirSync(directory, { recursive: true, encoding: 'utf8' })
@@ -16,11 +17,12 @@ const read = (path: string): string => readFileSync(path, 'utf8')
 
 const docs = filesBelow('docs', /\.md$/)
 const rootPages = readdirSync('.').filter(name => name.endsWith('.md'))
-/** Every file with links for people: all Markdown, and the forms for issues. */
-const pages = [
-  ...rootPages,
+/** The pages in the package. */
+const shippedPages = ['README.md', 'CHANGELOG.md', ...filesBelow('skills', /\.md$/)]
+/** The other files with links for people: Markdown, and the forms for issues. */
+const otherPages = [
+  ...rootPages.filter(page => !shippedPages.includes(page)),
   ...docs,
-  ...filesBelow('skills', /\.md$/),
   ...filesBelow('.github', /\.(?:md|yml)$/),
 ]
 
@@ -50,33 +52,38 @@ describe('links', () => {
     return anchor !== undefined && !headingsOf(to).map(anchorOf).includes(anchor)
   }
 
-  test.each(pages)('of %s resolve', page => {
+  const brokenLinks = (page: string): readonly string[] => {
     const text = read(page)
     const relative = [...text.matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].map(
       ([, target = '']) => target,
     )
     const absolute = text.split(filePage).slice(1)
     const targets = [...relative, ...absolute.map(rest => `/${/^[\w./#-]*\w/.exec(rest)}`)]
-    expect(targets.filter(target => isBroken(page, target))).toEqual([])
-  })
+    return targets.filter(target => isBroken(page, target))
+  }
 
-  test.each(docs)('to a heading of %s have one target', page => {
+  test.each(shippedPages)('of %s resolve', page => expect(brokenLinks(page)).toEqual([]))
+
+  projectTest.each(otherPages)('of %s resolve', page => expect(brokenLinks(page)).toEqual([]))
+
+  projectTest.each(docs)('to a heading of %s have one target', page => {
     const anchors = headingsOf(page).map(anchorOf)
     expect(anchors.filter((anchor, index) => anchors.indexOf(anchor) !== index)).toEqual([])
   })
 
-  test('in docs/README.md lead to every page', () => {
+  projectTest('in docs/README.md lead to every page', () => {
     const index = read('docs/README.md')
     const others = docs.filter(page => page !== 'docs/README.md').map(page => page.replace('docs/', ''))
     for (const page of [...others, ...rootPages.map(page => `../${page}`)])
       expect(index).toContain(`](${page})`)
   })
 
-  test('in README.md lead to the list of all pages', () =>
-    expect(read('README.md')).toContain('](docs/README.md)'))
+  projectTest('in README.md lead to the list of all pages', () =>
+    expect(read('README.md')).toContain('](docs/README.md)'),
+  )
 })
 
-test('recipes install the version of the package', () => {
+projectTest('recipes install the version of the package', () => {
   const install =
     /(?:npm (?:i|install) (?:-g|--global) |npx |uses: mergeq\/|ghcr\.io\/mergeq\/)mergeq\b(?:[@:]v?([\w.]+))?/g
   const installs = docs.flatMap(page =>
@@ -101,25 +108,28 @@ describe('what documents and comments name exists', () => {
     })
   }
 
-  test.each(['src', 'test', 'scripts', 'bin', 'docs'])('cited pages and headings, in %s', directory => {
-    const files = filesBelow(directory, /\.(?:ts|mjs|js|md)$/)
-    const broken = files.flatMap(path => brokenCitations(read(path)).map(cited => `${path}: ${cited}`))
-    expect(broken).toEqual([])
-  })
+  projectTest.each(['src', 'test', 'scripts', 'bin', 'docs'])(
+    'cited pages and headings, in %s',
+    directory => {
+      const files = filesBelow(directory, /\.(?:ts|mjs|js|md)$/)
+      const broken = files.flatMap(path => brokenCitations(read(path)).map(cited => `${path}: ${cited}`))
+      expect(broken).toEqual([])
+    },
+  )
 
-  test.each(['README.md', 'CONTRIBUTING.md', ...docs])('the files that %s names', page => {
+  projectTest.each(['README.md', 'CONTRIBUTING.md', ...docs])('the files that %s names', page => {
     const named = /`((?:src|test|scripts|bin|docs|completions|man)\/[\w./-]*)`/g
     const paths = [...read(page).matchAll(named)].map(([, path = '']) => path)
     expect(paths.filter(path => !existsSync(path))).toEqual([])
   })
 
-  test('CONTRIBUTING.md names every directory of src/', () => {
+  projectTest('CONTRIBUTING.md names every directory of src/', () => {
     const page = read('CONTRIBUTING.md')
     for (const name of readdirSync('src')) expect(page).toContain(`\`src/${name}`)
   })
 })
 
-test('each operation has a section in the reference, and each rule of recovery has rows', () => {
+projectTest('each operation has a section in the reference, and each rule of recovery has rows', () => {
   const sections = [...headingsOf('docs/reference/service.md'), 'getMergeQueueMetrics']
   const names = serviceOperations.map(({ route }) => operationName(route).replace(/.*\//, ''))
   expect(sections).toEqual(expect.arrayContaining(names))

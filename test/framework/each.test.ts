@@ -38,10 +38,11 @@ describe('one failure', () => {
   test('of several changes does not stop the rest; the receipts are in the order given', async () => {
     const { code, out, requests } = await run('pr cancel 7 8 9 --yes --json', refusing)
     expect({ code, sent: numbersIn(requests).toSorted() }).toEqual({ code: 6, sent: [7, 8, 9] })
-    expect(documentsIn(out).map(({ pr, ok, delivery, exit }) => [pr, ok, delivery, exit])).toEqual([
-      [7, true, 'confirmed', undefined],
-      [8, false, 'not-applied', 6],
-      [9, true, 'confirmed', undefined],
+    const results = documentsIn(out).map(({ pr, ok, delivery, exit }) => ({ pr, ok, delivery, exit }))
+    expect(results).toEqual([
+      { pr: 7, ok: true, delivery: 'confirmed' },
+      { pr: 8, ok: false, delivery: 'not-applied', exit: 6 },
+      { pr: 9, ok: true, delivery: 'confirmed' },
     ])
   })
 
@@ -67,7 +68,8 @@ describe('one failure', () => {
     const line = `pr get ${numbers.join(' ')} --retries 0`
     const answer = (seen: Seen) => ({ status: statuses[numberIn(seen) - 1] ?? 0, body: 'No.' })
     const { code, err } = await run(`${line} --json`, answer)
-    expect([code, JSON.parse(err.trimEnd().split('\n').at(-1) ?? '').error.exit]).toEqual([exit, exit])
+    const { error } = JSON.parse(err.trimEnd().split('\n').at(-1) ?? '')
+    expect({ code, exit: error.exit }).toEqual({ code: exit, exit })
     const person = await run(line, answer)
     for (const number of numbers) expect(person.err).toMatch(new RegExp(`#${number}\\b`))
   })
@@ -113,10 +115,10 @@ describe('one failure', () => {
     const { code, out, err, requests } = await run(`${line} --json`, submitting)
     expect(code).toBe(6)
     expect(requests.map(operationOf).filter(name => name === 'submitPullRequest')).toHaveLength(2)
-    expect(documentsIn(out).map(({ pr, outcome, exit }) => [pr, outcome, exit])).toEqual([
-      [7, 'pending', 8],
-      [8, 'error', 6],
-      [9, 'pending', 8],
+    expect(documentsIn(out)).toMatchObject([
+      { pr: 7, outcome: 'pending', exit: 8 },
+      { pr: 8, outcome: 'error', exit: 6 },
+      { pr: 9, outcome: 'pending', exit: 8 },
     ])
     expect(err).toMatch(/Done: #7\. Failed: #8\. Not sent: #9\./)
   })
@@ -199,27 +201,6 @@ describe('- takes up what an earlier run left', () => {
   })
 })
 
-describe('queue delete', () => {
-  test('--cancel-all: a pull request that left meanwhile is not an error; any other error keeps the queue', async () => {
-    const listing = (seen: Seen, status: number): Answer => {
-      if (operationOf(seen) === 'getQueue')
-        return { body: JSON.stringify({ enqueuedPullRequests: [{ prNumber: 7 }, { prNumber: 8 }] }) }
-      return operationOf(seen) === 'cancelPullRequest' && numberIn(seen) === 7
-        ? { status, body: 'no' }
-        : { body: 'OK' }
-    }
-    const gone = await run('queue delete --cancel-all --yes', seen => listing(seen, 404))
-    expect({ code: gone.code, last: gone.requests.map(operationOf).at(-1) }).toEqual({
-      code: 0,
-      last: 'deleteQueue',
-    })
-    expect(gone.err).toMatch(/^Cancelled #8\.\nNo longer in the queue: #7\.\n/m)
-    const refused = await run('queue delete --cancel-all --yes', seen => listing(seen, 422))
-    expect(refused.code).toBe(6)
-    expect(refused.requests.map(operationOf)).not.toContain('deleteQueue')
-  })
-})
-
 describe('a signal among several', () => {
   const signal = () => new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 })
 
@@ -233,9 +214,9 @@ describe('a signal among several', () => {
     const line = 'pr submit 7 8 9 10 --json'
     const { code, out, err, requests } = await run(line, answer, { signal: stop.signal })
     expect({ code, sent: numbersIn(requests) }).toEqual({ code: 130, sent: [7, 8] })
-    expect(documentsIn(out).map(({ pr, ok, delivery }) => [pr, ok, delivery])).toEqual([
-      [7, true, 'confirmed'],
-      [8, false, 'unknown'],
+    expect(documentsIn(out)).toMatchObject([
+      { pr: 7, ok: true, delivery: 'confirmed' },
+      { pr: 8, ok: false, delivery: 'unknown' },
     ])
     const [summary, failure = '', ...others] = err.trimEnd().split('\n')
     expect(summary).toBe('mergeq: Stopped early. Done: #7. In progress: #8. Not sent: #9, #10.')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { queueSettingsRecord } from '../../src/api/operations/queues.ts'
 import { queueSettings } from '../../src/domain/queue-settings.ts'
-import { formatFlags } from '../support/formats.ts'
+import { formatFlags } from '../support/commands.ts'
 import { type Answer, mergeq, type Seen, type Setting } from '../support/harness.ts'
 
 const where = '-R acme/web -b main'

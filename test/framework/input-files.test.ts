@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
-import { openInput } from '../../src/run/input-files.ts'
 import type { ParseContext } from '../../src/config/settings.ts'
 import { files } from '../../src/host/files.ts'
+import { openInput } from '../../src/run/input-files.ts'
 
 test('a directory that is read as a file is named as one', async () => {
   const host = { files, interrupted: new AbortController().signal }

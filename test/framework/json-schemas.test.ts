@@ -1,7 +1,7 @@
 import { Ajv2020 as Ajv, type AnySchemaObject } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
-import { hasName, receiptRecord } from '../../src/run/fields.ts'
 import { isObject, type Json, type JsonObject } from '../../src/json.ts'
+import { hasName, receiptRecord } from '../../src/run/fields.ts'
 import { allCommands } from '../support/commands.ts'
 import { mergeq, openStory } from '../support/harness.ts'
 import { queueChanges } from '../support/operations.ts'

@@ -172,10 +172,10 @@ describe('a range of time', () => {
   test('20 days are read in windows, newest first, each test once', async () => {
     const outcome = await walk('--fields id --since 20d', (_, index) => ({ ids: ['every', `w${index}`] }))
     expect({ code: outcome.code, ids: ids(outcome) }).toEqual({ code: 0, ids: ['every', 'w0', 'w1', 'w2'] })
-    expect(sent(outcome).map(({ start_time, end_time }) => [start_time, end_time])).toEqual([
-      ['2025-12-29T12:00:00.000Z', '2026-01-05T12:00:00.000Z'],
-      ['2025-12-22T12:00:00.000Z', '2025-12-29T12:00:00.000Z'],
-      ['2025-12-16T12:00:00.000Z', '2025-12-22T12:00:00.000Z'],
+    expect(sent(outcome)).toMatchObject([
+      { start_time: '2025-12-29T12:00:00.000Z', end_time: '2026-01-05T12:00:00.000Z' },
+      { start_time: '2025-12-22T12:00:00.000Z', end_time: '2025-12-29T12:00:00.000Z' },
+      { start_time: '2025-12-16T12:00:00.000Z', end_time: '2025-12-22T12:00:00.000Z' },
     ])
     expect(outcome.err).toContain('2025-12-16T12:00:00.000Z to 2026-01-05T12:00:00.000Z')
   })

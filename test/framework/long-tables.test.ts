@@ -4,8 +4,8 @@ import type { JsonObject } from '../../src/json.ts'
 import { createPrinter, type PrinterOptions } from '../../src/output/printer.ts'
 import { renderScreen } from '../../src/output/table.ts'
 import { columns, type Screen } from '../../src/output/view.ts'
-import { drawTable } from '../support/draw-table.ts'
 import { slowTest } from '../support/sample.ts'
+import { drawTable } from '../support/screens.ts'
 
 const page = { columns: 60, color: false, now: 0 }
 const testColumns = columns(['NAME', 'name'], ['STATUS', 'status', 'state'], ['COUNT', 'count', 'number'])

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { isOption } from '../../src/run/inputs.ts'
 import { globalOptions } from '../../src/cli/parse.ts'
 import { MergeqError } from '../../src/errors.ts'
+import { isOption } from '../../src/run/inputs.ts'
 import { askingLines } from '../support/asking-commands.ts'
 import { allCommands } from '../support/commands.ts'
 import { type Answer, mergeq, queueEnv, type Seen, type Setting } from '../support/harness.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { formatFlags } from '../support/formats.ts'
+import { formatFlags } from '../support/commands.ts'
 import { type Answer, mergeq, type Seen } from '../support/harness.ts'
 import { slowTest } from '../support/sample.ts'
 import { answerOf } from '../support/untrusted-text.ts'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { completeWords } from '../../src/cli/complete.ts'
-import { isOption, type OptionDefinition } from '../../src/run/inputs.ts'
 import { globalOptions, type ParsedCommandLine, parseCommandLine } from '../../src/cli/parse.ts'
 import { commandGroups } from '../../src/commands/index.ts'
+import { isOption, type OptionDefinition } from '../../src/run/inputs.ts'
 import { allCommands } from '../support/commands.ts'
 import { splitWords } from '../support/harness.ts'
 

@@ -1,6 +1,6 @@
 import { createGzip, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { formatFlags } from '../support/formats.ts'
+import { formatFlags } from '../support/commands.ts'
 import { mergeq } from '../support/harness.ts'
 import { slowTest } from '../support/sample.ts'
 import type { ServerReply } from '../support/service.ts'

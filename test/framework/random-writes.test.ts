@@ -106,26 +106,26 @@ const [latest, latestShown] = [4_000, 5_500]
 const loss = fc.constantFrom(...losses)
 /** Nobody answers: it may have been applied or not, or will be. */
 const ambiguous: fc.Arbitrary<ChangeFault> = fc.oneof(
-  fc.record({ kind: fc.constantFrom('before', 'after'), loss }),
-  fc.record({ kind: fc.constant('late'), loss, delay: fc.nat(latest) }),
+  fc.record({ kind: fc.constantFrom('lost', 'applied, lost'), loss }),
+  fc.record({ kind: fc.constant('applied late, lost'), loss, delay: fc.nat(latest) }),
 )
 const weighted = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({ weight, arbitrary })
 const refusedWith = (...statuses: readonly number[]) =>
   fc.record({ kind: fc.constant('refused'), status: fc.constantFrom(...statuses) })
 const changeFault: fc.Arbitrary<ChangeFault> = fc.oneof(
-  weighted(3, fc.constant({ kind: 'none' })),
-  weighted(1, fc.constantFrom({ kind: 'not-sent' }, { kind: 'limited' })),
+  weighted(3, fc.constant({ kind: 'works' })),
+  weighted(1, fc.constantFrom({ kind: 'no connection' }, { kind: '429' })),
   weighted(8, ambiguous),
   weighted(4, refusedWith(401, 403, 404, 409)),
 )
 const faults = fc.array(changeFault, { maxLength: 4 })
 
 const readFault: fc.Arbitrary<ReadFault> = fc.oneof(
-  weighted(4, fc.constant({ kind: 'none' })),
+  weighted(4, fc.constant({ kind: 'works' })),
   weighted(5, fc.record({ kind: fc.constant('stale'), lag: fc.nat(latest) })),
   weighted(1, fc.record({ kind: fc.constant('lost'), loss })),
-  weighted(1, fc.record({ kind: fc.constant('body'), body: fc.constantFrom(...nonsense) })),
-  weighted(2, fc.constantFrom({ kind: 'previous' }, { kind: 'brief-404' })),
+  weighted(1, fc.record({ kind: fc.constant('other body'), body: fc.constantFrom(...nonsense) })),
+  weighted(2, fc.constantFrom({ kind: 'attempt before' }, { kind: 'brief 404' })),
   weighted(1, refusedWith(401, 403)),
 )
 
@@ -157,7 +157,7 @@ const scenario: fc.Arbitrary<Scenario> = fc
       .map(([first, others]) => [first, ...others]),
     readings: fc
       .tuple(
-        fc.oneof(weighted(3, readFault), weighted(1, fc.constant<ReadFault>({ kind: 'brief-404' }))),
+        fc.oneof(weighted(3, readFault), weighted(1, fc.constant<ReadFault>({ kind: 'brief 404' }))),
         fc.array(readFault, { maxLength: 10 }),
       )
       .map(([first, others]) => [first, ...others]),
@@ -174,7 +174,10 @@ const scenario: fc.Arbitrary<Scenario> = fc
     checkout: fc.boolean(),
   })
   .map(one => {
-    const delay = Math.max(0, ...one.changes.map(fault => (fault.kind === 'late' ? fault.delay : 0)))
+    const delay = Math.max(
+      0,
+      ...one.changes.map(fault => (fault.kind === 'applied late, lost' ? fault.delay : 0)),
+    )
     return {
       ...one,
       readings: one.readings.map(fault =>
@@ -263,7 +266,7 @@ function contradictions(
   }
   for (const [name, group] of groups) {
     const { replay = 'never' } = examples.get(group[0]?.operation ?? '')?.operation.recovery ?? {}
-    const counted = group.filter(({ fault }) => fault.kind !== 'limited')
+    const counted = group.filter(({ fault }) => fault.kind !== '429')
     const most = command.line.startsWith('pr land') ? 2 * 3 : replay === 'never' ? 1 : 2
     if (counted.length > most) wrong(`${name} was sent ${counted.length} times`)
     if (new Set(group.map(({ text }) => text)).size > 1) wrong(`${name} was sent with other bytes`)

@@ -172,15 +172,6 @@ describe('the CI job and the checkout come after the profile and before the defa
     expect(rows.find(({ key }) => key === 'repo')?.origin).toMatch(repo)
     expect(rows.find(({ key }) => key === 'target-branch')?.origin).toMatch(branch)
   })
-
-  test('`config list --show-origin` has the facts of the job, but for a head commit that may be a merge', async () => {
-    const { code, out } = await mergeq('config list --show-origin', job)
-    expect(code).toBe(0)
-    expect(out).toMatch(/\npr\t7\tGITHUB_REF\nci\tGitHub Actions\tGITHUB_ACTIONS\n$/)
-    expect((await mergeq('config list', job)).out).not.toMatch(/^(?:pr|ci)\t/m)
-    const head = await mergeq('config list --show-origin', { env: { MERGEQ_SHA: '4f2a9c1' } })
-    expect(head.out).toMatch(/\nsha\t4f2a9c1\tMERGEQ_SHA\n$/)
-  })
 })
 
 test.each<readonly [string, string, Setting]>([
@@ -358,31 +349,6 @@ describe('profiles', () => {
       expect(err).toBe(
         'mergeq: Profile not found: wrok.\n  Did you mean work?\n  To create it, run: mergeq config set <key> <value> --profile wrok\n',
       )
-    },
-  )
-})
-
-describe('the config commands', () => {
-  const [home, mac] = [{ HOME: '/home/me' }, { HOME: '/Users/me' }]
-  const paths: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
-    ['linux', home, '/home/me/.config/mergeq/config.json\n'],
-    ['linux', { ...home, XDG_CONFIG_HOME: '' }, '/home/me/.config/mergeq/config.json\n'],
-    ['linux', { ...home, XDG_CONFIG_HOME: '/xdg' }, '/xdg/mergeq/config.json\n'],
-    ['linux', { ...home, XDG_CONFIG_HOME: '/xdg', MERGEQ_CONFIG_DIR: '/dir' }, '/dir/config.json\n'],
-    ['darwin', mac, '/Users/me/Library/Preferences/mergeq/config.json\n'],
-    ['darwin', { ...mac, XDG_CONFIG_HOME: '/xdg' }, '/xdg/mergeq/config.json\n'],
-    ['win32', { LocalAppData: 'C:\\Users\\me' }, 'C:\\Users\\me\\mergeq\\config.json\n'],
-  ]
-  test.each(paths)('path on %s with %j', async (platform, env, out) => {
-    expect(await mergeq('config path', { platform, env })).toMatchObject({ code: 0, out, err: '' })
-  })
-
-  test.each(['config list', 'config get base-url', 'config list --json --show-origin'])(
-    '`%s` does not print the password of a base address that is refused everywhere else',
-    async line => {
-      const env = { MERGEQ_BASE_URL: `https://me:${token}@h.test/v1`, MERGEQ_TOKEN: '' }
-      const { out, err } = await mergeq(line, { env })
-      expect(out + err).not.toContain(token)
     },
   )
 })

@@ -21,8 +21,8 @@ import {
 } from '../../src/output/styled-text.ts'
 import { textWidth } from '../../src/output/text-width.ts'
 import { columns, type Screen } from '../../src/output/view.ts'
-import { drawTable } from '../support/draw-table.ts'
 import { mergeq, noon } from '../support/harness.ts'
+import { drawTable } from '../support/screens.ts'
 
 const plain = { color: false, now: noon }
 const linesOf = (view: Screen, columns: number, options = {}) =>

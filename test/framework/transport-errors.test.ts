@@ -51,17 +51,21 @@ test.each([
   new RangeError('WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory for new instance'),
 ])('without WebAssembly (%s) nothing is sent, and trying again does not help', failure => {
   const { error, retryable } = classifyError(failure, read)
-  expect([error.kind, error.details.sentState, retryable]).toEqual(['usage', 'not-sent', false])
+  expect({ kind: error.kind, sent: error.details.sentState, retryable }).toEqual({
+    kind: 'usage',
+    sent: 'not-sent',
+    retryable: false,
+  })
   expect(error.message).toBe('The HTTP client needs WebAssembly, which Node could not load.')
 })
 
 test('of several failures of a connection the first says what happened', () => {
   const failures = ['ECONNREFUSED', 'ENETUNREACH'].map(code => Object.assign(new Error(), { code }))
   const { error } = classifyError(new AggregateError(failures), { ...read, began: false })
-  expect([error.details.sentState, error.message]).toEqual([
-    'not-sent',
-    'queue.example refused the connection.',
-  ])
+  expect({ sent: error.details.sentState, message: error.message }).toEqual({
+    sent: 'not-sent',
+    message: 'queue.example refused the connection.',
+  })
 })
 
 const proxy = 'proxy.example:3128'
@@ -82,7 +86,7 @@ test.each([
   ['ETIMEDOUT', { began: true }, 'ambiguous', 'queue.example did not send a complete response within 1s.'],
 ])('%s of a request with %j is %s', (code, info, sent, message) => {
   const { error } = classifyError(Object.assign(new Error(), { code }), { ...read, ...info })
-  expect([error.details.sentState, error.message]).toEqual([sent, message])
+  expect({ sent: error.details.sentState, message: error.message }).toEqual({ sent, message })
   expect(error.details.hint?.includes('Nothing was sent')).toBe(sent === 'not-sent')
 })
 

@@ -25,8 +25,8 @@ vi.mock('../../src/http/undici.ts', async () => {
 })
 
 /**
- * Runs a change. Says in one line which requests were sent (c is the change, r a reading of what it shows in),
- * how often the change was applied, the exit code and the delivery that the receipt names.
+ * Runs a change. Says in words how often it was sent and what it shows in was read, how often it was applied, the exit
+ * code, and the delivery that the receipt names.
  */
 async function outcomeOf(line: string, scenario: Partial<Scenario>, setting: Setting = {}) {
   const { code, out, err, sandbox } = await runAgainstFaults(`${line} --json`, scenario, setting)
@@ -46,14 +46,19 @@ async function outcomeOf(line: string, scenario: Partial<Scenario>, setting: Set
   if (code === 11) expect(error.message).toContain('It is unknown whether the change was applied.')
   if (operations.some(name => name.startsWith('get')) && code === 11)
     expect(error.hint, 'the command that shows the state').toMatch(/mergeq (pr get 7|queue get)( --|$)/)
-  const letters = operations
-    .map(name => (/^get/.test(name) ? 'r' : ' c '))
-    .join('')
-    .replace(/ +/g, ' ')
-    .trim()
   const applied = sendings.filter(({ appliedAt }) => appliedAt !== undefined).length
   const delivery = receipt?.delivery ?? (code === 0 ? 'confirmed' : '-')
-  return `${letters}, applied ${applied}: ${code} ${delivery}`
+  return `${sayRequests(operations)}; applied ${['never', 'once', 'twice'][applied]}; exit ${code}, ${delivery}`
+}
+
+/** Returns the requests in their order in words: `sent, 3 reads, sent`. */
+function sayRequests(operations: readonly string[]): string {
+  const runs = operations
+    .map(name => (name.startsWith('get') ? 'r' : 'c'))
+    .join('')
+    .match(/r+|c/g)
+  const say = (run: string) => (run === 'c' ? 'sent' : run === 'r' ? '1 read' : `${run.length} reads`)
+  return (runs ?? []).map(say).join(', ')
 }
 
 const ruleOf = ({ operation }: (typeof queueChanges)[number]) => operation.recovery?.readBack?.rule
@@ -86,20 +91,18 @@ const readable = namesOf(({ readBack }) => readBack !== undefined)
 const replayable = namesOf(({ replay }) => replay === 'if-not-applied')
 
 const losses: readonly Loss[] = ['reset', 'time-out', 408, 503, 'cut', 'page']
-const lost: ChangeFault = { kind: 'before', loss: 'reset' }
-const applied: ChangeFault = { kind: 'after', loss: 'reset' }
-const limited: ChangeFault = { kind: 'limited' }
-const late = (delay: number): ChangeFault => ({ kind: 'late', delay, loss: 'reset' })
+const lost: ChangeFault = { kind: 'lost', loss: 'reset' }
+const applied: ChangeFault = { kind: 'applied, lost', loss: 'reset' }
+const limited: ChangeFault = { kind: '429' }
+const late = (delay: number): ChangeFault => ({ kind: 'applied late, lost', delay, loss: 'reset' })
 const refused = (status: number) => ({ kind: 'refused', status }) as const
-const works: ReadFault = { kind: 'none' }
+const works: ReadFault = { kind: 'works' }
 const failing: ReadFault = { kind: 'lost', loss: 503 }
-const shows = (document: object): ReadFault => ({ kind: 'body', body: JSON.stringify(document) })
+const shows = (document: object): ReadFault => ({ kind: 'other body', body: JSON.stringify(document) })
 const times = <T>(count: number, one: T): readonly T[] => Array.from({ length: count }, () => one)
 
 /** Readings that answer so often, and then fail. */
-const readings = (good: number) => [...times(good, works), ...times(12, failing)]
-
-const appliedThen = (reading: ReadFault) => ({ changes: [applied], readings: times(12, reading) })
+const readings = (good: number): readonly ReadFault[] => [...times(good, works), ...times(12, failing)]
 
 /** With this latency, somebody acts between the sending of a change and the first reading, or the replay. */
 const latency = 300
@@ -112,159 +115,290 @@ const beforeReplay = (what: Act['what']): Partial<Scenario> => ({
   acts: [{ at: 7_300, what, pr: 7, branch: 'main' }],
 })
 
-/** By the operation: what holds for it, or else what holds for all others of `ruled`. */
-type Expected = string | (Partial<Readonly<Record<OperationName, string>>> & { readonly others: string })
+const sentAgain = 'sent, 3 reads, sent; applied once; exit 0, confirmed'
+const unknown = (requests: string, applied: string) => `${requests}; applied ${applied}; exit 11, unknown`
 
-const notSent = 'c rrr c, applied 1: 0 confirmed'
-const unknown = (requests: string, count: number) => `${requests}, applied ${count}: 11 unknown`
+/** What the sendings of a change are answered with, one after the other; further ones work. */
+const answers: Readonly<Record<string, readonly ChangeFault[]>> = {
+  '429': [limited],
+  '429, always': times(9, limited),
+  'no connection': [{ kind: 'no connection' }],
+  '422': [refused(422)],
+  '401': [refused(401)],
+  'a redirect, not applied': [{ kind: 'lost', loss: 307 }],
+  'a redirect, applied': [{ kind: 'applied, lost', loss: 307 }],
+  'lost, not applied': [lost],
+  'lost, never applied': times(9, lost),
+  'lost, applied': [applied],
+  'lost, applied 1.5 s late': [late(1_500)],
+  'lost, applied 10 s late': [late(10_000)],
+  'lost, then 422': [lost, refused(422)],
+  'lost, then 429': [lost, limited],
+  'lost, then a redirect': [lost, refused(307)],
+  'lost, then 401': [lost, refused(401)],
+  'lost, then 403': [lost, refused(403)],
+  'lost, then 404': [lost, refused(404)],
+  'lost, then 409': [lost, refused(409)],
+  'lost, then lost, but applied': [lost, applied],
+  'lost, then lost': [lost, lost],
+  'lost, then no connection': [lost, { kind: 'no connection' }],
+  'lost, applied, then 422': [applied, refused(422)],
+  'lost, applied, then 429': [applied, limited],
+  ...Object.fromEntries(
+    losses.flatMap(loss => [
+      [`lost (${loss}), not applied`, [{ kind: 'lost', loss }]],
+      [`lost (${loss}), applied`, [{ kind: 'applied, lost', loss }]],
+    ]),
+  ),
+}
 
-type Row = readonly [Partial<Scenario>, Expected, concerned?: readonly OperationName[]]
+/** How the reads go that look for the change. */
+const reads = {
+  work: {},
+  'get no answer': { readings: readings(0) },
+  'are refused the token': { readings: times(12, refused(401)) },
+  'get web pages': { readings: times(12, { kind: 'lost', loss: 'page' }) },
+  'get web pages with 404': {
+    readings: times(12, { kind: 'other body', status: 404, body: '<!doctype html>' }),
+  },
+  'get redirects': { readings: times(12, { kind: 'lost', loss: 307 }) },
+  'work but for one, and its repeat': { readings: [works, failing, failing] },
+  'work but for one, whose repeat counts': { readings: [works, failing] },
+  'take 21 s each, too late for a replay': { latency: 21_000 },
+  'work three times, then get no answer': { readings: readings(3) },
+} satisfies Readonly<Record<string, Partial<Scenario>>>
 
-const rowsOfLoss = (loss: Loss): Readonly<Record<string, Row>> => ({
-  [`lost before it was applied (${loss}): read, and sent once more`]: [
-    { changes: [{ kind: 'before', loss }] },
-    { [targets]: 'c c, applied 1: 0 confirmed', [restart]: unknown('c rrr', 0), others: notSent },
-  ],
-  [`applied, and the response is lost (${loss}): confirmed by a reading`]: [
-    { changes: [{ kind: 'after', loss }] },
-    {
-      [targets]: 'c c, applied 2: 0 confirmed',
+interface Row {
+  readonly 'answer to the change': string
+  readonly 'then reads': keyof typeof reads
+  /** What holds for these changes; `others` is the rest of `ruled`. */
+  readonly expected: Partial<
+    Readonly<Record<OperationName | 'all' | 'readable' | 'replayable' | 'others', string>>
+  >
+}
+
+const rowsOfLoss = (loss: Loss): readonly Row[] => [
+  {
+    'answer to the change': `lost (${loss}), not applied`,
+    'then reads': 'work',
+    expected: {
+      [targets]: 'sent, sent; applied once; exit 0, confirmed',
+      [restart]: unknown('sent, 3 reads', 'never'),
+      others: sentAgain,
+    },
+  },
+  {
+    'answer to the change': `lost (${loss}), applied`,
+    'then reads': 'work',
+    expected: {
+      [targets]: 'sent, sent; applied twice; exit 0, confirmed',
       // A run that began in the second of the sending may be an older one.
-      [restart]: unknown('c rrr', 1),
+      [restart]: unknown('sent, 3 reads', 'once'),
       // An end that is not dated after the second of the sending must be seen three times.
-      [cancel]: 'c rrr, applied 1: 0 confirmed-by-read',
-      [remove]: 'c rrr, applied 1: 0 confirmed-by-read',
-      others: 'c r, applied 1: 0 confirmed-by-read',
+      [cancel]: 'sent, 3 reads; applied once; exit 0, confirmed-by-read',
+      [remove]: 'sent, 3 reads; applied once; exit 0, confirmed-by-read',
+      others: 'sent, 1 read; applied once; exit 0, confirmed-by-read',
     },
-  ],
-})
+  },
+]
 
-const rows: Readonly<Record<string, Row>> = {
-  '429, then good': [{ changes: [limited] }, 'c c, applied 1: 0 confirmed'],
-  '429, always: repeated as often as --retries says': [
-    { changes: times(9, limited) },
-    'c c c c, applied 0: 7 not-applied',
-  ],
-  ...Object.assign({}, ...losses.map(rowsOfLoss)),
-  'no connection, then good': [{ changes: [{ kind: 'not-sent' }] }, 'c, applied 1: 0 confirmed'],
-  '422': [{ changes: [refused(422)] }, 'c, applied 0: 6 not-applied'],
-  '401': [{ changes: [refused(401)] }, 'c, applied 0: 4 not-applied'],
-  'a redirect, not applied': [{ changes: [{ kind: 'before', loss: 307 }] }, 'c, applied 0: 15 unknown'],
-  'a redirect, applied': [{ changes: [{ kind: 'after', loss: 307 }] }, 'c, applied 1: 15 unknown'],
-  'never applied': [
-    { changes: times(9, lost) },
-    {
-      [targets]: unknown('c c', 0),
-      [restart]: unknown('c rrr', 0),
-      others: 'c rrr c rrr, applied 0: 7 not-applied',
+const table: readonly Row[] = [
+  ...losses.flatMap(rowsOfLoss),
+  {
+    'answer to the change': '429',
+    'then reads': 'work',
+    expected: { all: 'sent, sent; applied once; exit 0, confirmed' },
+  },
+  // Repeated as often as --retries says.
+  {
+    'answer to the change': '429, always',
+    'then reads': 'work',
+    expected: { all: 'sent, sent, sent, sent; applied never; exit 7, not-applied' },
+  },
+  {
+    'answer to the change': 'no connection',
+    'then reads': 'work',
+    expected: { all: 'sent; applied once; exit 0, confirmed' },
+  },
+  {
+    'answer to the change': '422',
+    'then reads': 'work',
+    expected: { all: 'sent; applied never; exit 6, not-applied' },
+  },
+  {
+    'answer to the change': '401',
+    'then reads': 'work',
+    expected: { all: 'sent; applied never; exit 4, not-applied' },
+  },
+  {
+    'answer to the change': 'a redirect, not applied',
+    'then reads': 'work',
+    expected: { all: 'sent; applied never; exit 15, unknown' },
+  },
+  {
+    'answer to the change': 'a redirect, applied',
+    'then reads': 'work',
+    expected: { all: 'sent; applied once; exit 15, unknown' },
+  },
+  {
+    'answer to the change': 'lost, never applied',
+    'then reads': 'work',
+    expected: {
+      [targets]: unknown('sent, sent', 'never'),
+      [restart]: unknown('sent, 3 reads', 'never'),
+      others: 'sent, 3 reads, sent, 3 reads; applied never; exit 7, not-applied',
     },
-  ],
-  'applied 1.5 s late': [
-    { changes: [late(1_500)] },
-    {
-      [targets]: 'c c, applied 2: 0 confirmed',
+  },
+  {
+    'answer to the change': 'lost, applied 1.5 s late',
+    'then reads': 'work',
+    expected: {
+      [targets]: 'sent, sent; applied twice; exit 0, confirmed',
       // What is gone has no date: it is looked for twice more.
-      [remove]: 'c rrrr, applied 1: 0 confirmed-by-read',
-      others: 'c rr, applied 1: 0 confirmed-by-read',
+      [remove]: 'sent, 4 reads; applied once; exit 0, confirmed-by-read',
+      others: 'sent, 2 reads; applied once; exit 0, confirmed-by-read',
     },
-  ],
+  },
   // Nobody can tell this from a change that was lost.
-  'applied 10 s late': [
-    { changes: [late(10_000)] },
-    {
-      [targets]: 'c c, applied 2: 0 confirmed',
-      [restart]: unknown('c rrr', 1),
-      [submit]: 'c rrr c, applied 2: 0 confirmed',
-      [update]: 'c rrr c, applied 2: 0 confirmed',
-      others: notSent,
+  {
+    'answer to the change': 'lost, applied 10 s late',
+    'then reads': 'work',
+    expected: {
+      [targets]: 'sent, sent; applied twice; exit 0, confirmed',
+      [restart]: unknown('sent, 3 reads', 'once'),
+      [submit]: 'sent, 3 reads, sent; applied twice; exit 0, confirmed',
+      [update]: 'sent, 3 reads, sent; applied twice; exit 0, confirmed',
+      others: sentAgain,
     },
-  ],
-  'lost; no reading answers': [
-    { changes: times(9, lost), readings: readings(0) },
-    unknown('c rrrrrr', 0),
-    readable,
-  ],
-  'applied; no reading answers': [
-    { changes: [applied], readings: readings(0) },
-    unknown('c rrrrrr', 1),
-    readable,
-  ],
-  'applied; the readings refuse the token': [appliedThen(refused(401)), unknown('c rrr', 1), readable],
-  'applied; web pages at the readings': [
-    appliedThen({ kind: 'lost', loss: 'page' }),
-    unknown('c rrr', 1),
-    readable,
-  ],
-  'applied; web pages with 404 at the readings': [
-    appliedThen({ kind: 'body', status: 404, body: '<!doctype html>' }),
-    unknown('c rrr', 1),
-    readable,
-  ],
-  'applied; redirects at the readings': [
-    appliedThen({ kind: 'lost', loss: 307 }),
-    unknown('c rrr', 1),
-    readable,
-  ],
-  'one reading of three fails, and its repeat: the change is not sent again': [
-    { changes: [lost], readings: [works, failing, failing] },
-    unknown('c rrrr', 0),
-    readable,
-  ],
-  'one reading of three fails by chance: its repeat counts': [
-    { changes: times(9, lost), readings: [works, failing] },
-    'c rrrr c rrr, applied 0: 7 not-applied',
-    replayable,
-  ],
-  'readings that take 21 s each: too late for a replay': [
-    { changes: [lost], latency: 21_000 },
-    unknown('c rrr', 0),
-    readable,
-  ],
-  // The replay gives the exit code where the readings show nothing.
-  '422 to the replay': [
-    { changes: [lost, refused(422)] },
-    'c rrr c rrr, applied 0: 6 not-applied',
-    replayable,
-  ],
-  '429 to the replay': [{ changes: [lost, limited] }, 'c rrr c rrr, applied 0: 7 not-applied', replayable],
-  'a redirect of the replay': [
-    { changes: [lost, refused(307)] },
-    'c rrr c rrr, applied 0: 15 not-applied',
-    replayable,
-  ],
+  },
+  {
+    'answer to the change': 'lost, never applied',
+    'then reads': 'get no answer',
+    expected: { readable: unknown('sent, 6 reads', 'never') },
+  },
+  {
+    'answer to the change': 'lost, applied',
+    'then reads': 'get no answer',
+    expected: { readable: unknown('sent, 6 reads', 'once') },
+  },
+  {
+    'answer to the change': 'lost, applied',
+    'then reads': 'are refused the token',
+    expected: { readable: unknown('sent, 3 reads', 'once') },
+  },
+  {
+    'answer to the change': 'lost, applied',
+    'then reads': 'get web pages',
+    expected: { readable: unknown('sent, 3 reads', 'once') },
+  },
+  {
+    'answer to the change': 'lost, applied',
+    'then reads': 'get web pages with 404',
+    expected: { readable: unknown('sent, 3 reads', 'once') },
+  },
+  {
+    'answer to the change': 'lost, applied',
+    'then reads': 'get redirects',
+    expected: { readable: unknown('sent, 3 reads', 'once') },
+  },
+  // The change is not sent again.
+  {
+    'answer to the change': 'lost, not applied',
+    'then reads': 'work but for one, and its repeat',
+    expected: { readable: unknown('sent, 4 reads', 'never') },
+  },
+  {
+    'answer to the change': 'lost, never applied',
+    'then reads': 'work but for one, whose repeat counts',
+    expected: { replayable: 'sent, 4 reads, sent, 3 reads; applied never; exit 7, not-applied' },
+  },
+  {
+    'answer to the change': 'lost, not applied',
+    'then reads': 'take 21 s each, too late for a replay',
+    expected: { readable: unknown('sent, 3 reads', 'never') },
+  },
+  // The replay gives the exit code where the reads show nothing.
+  {
+    'answer to the change': 'lost, then 422',
+    'then reads': 'work',
+    expected: { replayable: 'sent, 3 reads, sent, 3 reads; applied never; exit 6, not-applied' },
+  },
+  {
+    'answer to the change': 'lost, then 429',
+    'then reads': 'work',
+    expected: { replayable: 'sent, 3 reads, sent, 3 reads; applied never; exit 7, not-applied' },
+  },
+  {
+    'answer to the change': 'lost, then a redirect',
+    'then reads': 'work',
+    expected: { replayable: 'sent, 3 reads, sent, 3 reads; applied never; exit 15, not-applied' },
+  },
   // A refusal of the replay proves nothing if the first request explains it.
-  '401 to the replay': [{ changes: [lost, refused(401)] }, unknown('c rrr c rrr', 0), replayable],
-  '403 to the replay': [{ changes: [lost, refused(403)] }, unknown('c rrr c rrr', 0), [submit]],
-  '404 to the replay': [{ changes: [lost, refused(404)] }, unknown('c rrr c rrr', 0), [cancel, remove]],
-  '409 to the replay': [{ changes: [lost, refused(409)] }, unknown('c rrr c rrr', 0), [submit, create]],
-  'replay applied without a response': [
-    { changes: [lost, applied] },
-    {
-      [remove]: 'c rrr c rrr, applied 1: 0 confirmed-by-read',
-      others: 'c rrr c r, applied 1: 0 confirmed-by-read',
+  {
+    'answer to the change': 'lost, then 401',
+    'then reads': 'work',
+    expected: { replayable: unknown('sent, 3 reads, sent, 3 reads', 'never') },
+  },
+  {
+    'answer to the change': 'lost, then 403',
+    'then reads': 'work',
+    expected: { [submit]: unknown('sent, 3 reads, sent, 3 reads', 'never') },
+  },
+  {
+    'answer to the change': 'lost, then 404',
+    'then reads': 'work',
+    expected: {
+      [cancel]: unknown('sent, 3 reads, sent, 3 reads', 'never'),
+      [remove]: unknown('sent, 3 reads, sent, 3 reads', 'never'),
     },
-    [submit, create, update, remove],
-  ],
-  'replay lost, then no reading answers': [
-    { changes: [lost, lost], readings: readings(3) },
-    unknown('c rrr c rrrrrr', 0),
-    replayable,
-  ],
-  'no connection for the replay, and no reading answers': [
-    { changes: [lost, { kind: 'not-sent' }], readings: readings(3) },
-    unknown('c rrrrrrrrr', 0),
-    [submit],
-  ],
-  '422 to the replay of what no reading shows': [
-    { changes: [applied, refused(422)] },
-    unknown('c c', 1),
-    [targets],
-  ],
-  '429 to the replay of what no reading shows': [
-    { changes: [applied, limited] },
-    unknown('c c', 1),
-    [targets],
-  ],
+  },
+  {
+    'answer to the change': 'lost, then 409',
+    'then reads': 'work',
+    expected: {
+      [submit]: unknown('sent, 3 reads, sent, 3 reads', 'never'),
+      [create]: unknown('sent, 3 reads, sent, 3 reads', 'never'),
+    },
+  },
+  {
+    'answer to the change': 'lost, then lost, but applied',
+    'then reads': 'work',
+    expected: {
+      [submit]: 'sent, 3 reads, sent, 1 read; applied once; exit 0, confirmed-by-read',
+      [create]: 'sent, 3 reads, sent, 1 read; applied once; exit 0, confirmed-by-read',
+      [update]: 'sent, 3 reads, sent, 1 read; applied once; exit 0, confirmed-by-read',
+      [remove]: 'sent, 3 reads, sent, 3 reads; applied once; exit 0, confirmed-by-read',
+    },
+  },
+  {
+    'answer to the change': 'lost, then lost',
+    'then reads': 'work three times, then get no answer',
+    expected: { replayable: unknown('sent, 3 reads, sent, 6 reads', 'never') },
+  },
+  {
+    'answer to the change': 'lost, then no connection',
+    'then reads': 'work three times, then get no answer',
+    expected: { [submit]: unknown('sent, 9 reads', 'never') },
+  },
+  {
+    'answer to the change': 'lost, applied, then 422',
+    'then reads': 'work',
+    expected: { [targets]: unknown('sent, sent', 'once') },
+  },
+  {
+    'answer to the change': 'lost, applied, then 429',
+    'then reads': 'work',
+    expected: { [targets]: unknown('sent, sent', 'once') },
+  },
+]
+
+/** What a row expects of a change; undefined where it says nothing of it. */
+function expectedOf(change: OperationName, { expected }: Row): string | undefined {
+  const own = expected[change] ?? expected.all
+  if (own !== undefined) return own
+  if (readable.includes(change) && expected.readable !== undefined) return expected.readable
+  if (replayable.includes(change) && expected.replayable !== undefined) return expected.replayable
+  return ruled.includes(change) ? expected.others : undefined
 }
 
 test('each rule of recovery has a change here', () => {
@@ -273,20 +407,27 @@ test('each rule of recovery has a change here', () => {
 
 describe.each(names)('a change without a clear response: %s', change => {
   const { line, stage } = lineAndStage(change)
-  for (const [title, [scenario, expected, concerned]] of Object.entries(rows)) {
-    const isSame = typeof expected === 'string'
-    if ((concerned ?? (isSame ? names : ruled)).includes(change))
-      test(title, async () => {
-        const outcome = await outcomeOf(line, { ...stage, ...scenario })
-        expect(outcome).toBe(isSame ? expected : (expected[change] ?? expected.others))
+  for (const row of table) {
+    const { 'answer to the change': answer, 'then reads': then } = row
+    const expected = expectedOf(change, row)
+    if (expected !== undefined)
+      test(`answer to the change: ${answer}; then reads ${then}`, async () => {
+        const changes = answers[answer]
+        if (changes === undefined) throw new Error(`There is no answer '${answer}'.`)
+        expect(await outcomeOf(line, { ...stage, changes, ...reads[then] })).toBe(expected)
       })
   }
 
   test('--retries 0: neither read nor sent again', async () => {
-    for (const [count, fault] of [lost, applied].entries())
-      expect(await outcomeOf(`${line} --retries 0`, { ...stage, changes: [fault] })).toBe(unknown('c', count))
+    for (const [count, fault] of [
+      ['never', lost],
+      ['once', applied],
+    ] as const)
+      expect(await outcomeOf(`${line} --retries 0`, { ...stage, changes: [fault] })).toBe(
+        unknown('sent', count),
+      )
     expect(await outcomeOf(`${line} --retries 0`, { ...stage, changes: [limited] })).toBe(
-      'c, applied 0: 7 not-applied',
+      'sent; applied never; exit 7, not-applied',
     )
   })
 })
@@ -304,74 +445,80 @@ const queued = (changedAt: number, more: object = {}) => ({
   ...more,
 })
 const queue = { state: 'RUNNING', mode: 'single', concurrency: 1, batch: false, enqueuedPullRequests: [] }
-const again = 'c rrr, applied 0: 0 confirmed-by-read'
+const again = 'sent, 3 reads; applied never; exit 0, confirmed-by-read'
 
 type Cases = Readonly<Record<string, readonly [scenario: Partial<Scenario>, expected: string]>>
 
 /** The rules that belong to one operation. Unless a case says otherwise, the first request is lost. */
 const special: Readonly<Partial<Record<OperationName, Cases>>> = {
   [submit]: {
-    'waits already, with another priority': [{ pulls: { 'main#7': 'PENDING' } }, notSent],
+    'waits already, with another priority': [{ pulls: { 'main#7': 'PENDING' } }, sentAgain],
     'waits already, as asked for': [{ pulls: { 'main#7': { priority: 10, noBatch: true } } }, again],
-    'waits already, with our priority, but in batches': [{ pulls: { 'main#7': { priority: 10 } } }, notSent],
-    'failed an hour ago': [{ pulls: { 'main#7': 'FAILED' } }, notSent],
-    'somebody submits it with another priority': [beforeReading(submit), unknown('c rrr', 0)],
+    'waits already, with our priority, but in batches': [
+      { pulls: { 'main#7': { priority: 10 } } },
+      sentAgain,
+    ],
+    'failed an hour ago': [{ pulls: { 'main#7': 'FAILED' } }, sentAgain],
+    'somebody submits it with another priority': [beforeReading(submit), unknown('sent, 3 reads', 'never')],
     'applied; somebody cancels it at once': [
       { changes: [applied], ...beforeReading(cancel) },
-      unknown('c rrr', 1),
+      unknown('sent, 3 reads', 'once'),
     ],
     'a submission of before, which was cancelled meanwhile, is not ours': [
       {
         pulls: { 'main#7': { state: 'CANCELLED', changedAt: noon - 1_000 } },
         readings: [shows(queued(noon - hour, { priorityName: 'HIGH', noBatch: true }))],
       },
-      unknown('c rrr', 0),
+      unknown('sent, 3 reads', 'never'),
     ],
     'a submission that no clock can date must be seen three times': [
       { changes: [applied], dated: false },
-      'c rrr, applied 1: 0 confirmed-by-read',
+      'sent, 3 reads; applied once; exit 0, confirmed-by-read',
     ],
   },
   [cancel]: {
     'merged meanwhile': [
       { pulls: { 'main#7': 'TESTS_PASSED' }, ...beforeReading('advance') },
-      'c rrr, applied 0: 6 not-applied',
+      'sent, 3 reads; applied never; exit 6, not-applied',
     ],
     'applied; somebody submits it again': [
       { changes: [applied], ...beforeReading(submit) },
-      unknown('c rrr', 1),
+      unknown('sent, 3 reads', 'once'),
     ],
     'never submitted': [{ pulls: {} }, again],
     'somebody cancels it before the replay': [
       beforeReplay(cancel),
-      'c rrr c r, applied 0: 0 confirmed-by-read',
+      'sent, 3 reads, sent, 1 read; applied never; exit 0, confirmed-by-read',
     ],
     "the service's clock is 3 h behind": [
       { changes: [applied], skew: -3 * hour },
-      'c rrr, applied 1: 0 confirmed-by-read',
+      'sent, 3 reads; applied once; exit 0, confirmed-by-read',
     ],
-    "submitted 1 h ago by the service's clock, which is 3 h ahead": [{ skew: 3 * hour }, notSent],
+    "submitted 1 h ago by the service's clock, which is 3 h ahead": [{ skew: 3 * hour }, sentAgain],
     // Records on a replica that is behind confirm nothing.
     'twice the FAILED record of the attempt before': [
       { changes: times(9, lost), readings: times(2, shows(ended('failed', noon - hour))) },
-      unknown('c rrr', 0),
+      unknown('sent, 3 reads', 'never'),
     ],
     'once the CANCELLED record of the attempt before': [
       { changes: times(9, lost), readings: [shows(ended('cancelled', noon - hour))] },
-      unknown('c rrr', 0),
+      unknown('sent, 3 reads', 'never'),
     ],
     'twice a CANCELLED record of the second of the sending': [
       { changes: times(9, lost), readings: times(2, shows(ended('cancelled', noon))) },
-      unknown('c rrr', 0),
+      unknown('sent, 3 reads', 'never'),
     ],
-    'twice a brief 404': [{ changes: times(9, lost), readings: times(2, refused(404)) }, unknown('c rrr', 0)],
+    'twice a brief 404': [
+      { changes: times(9, lost), readings: times(2, refused(404)) },
+      unknown('sent, 3 reads', 'never'),
+    ],
     'a MERGED record of the previous submission rejects nothing': [
       { changes: [applied], readings: [shows(ended('merged', noon - hour))] },
-      'c rrrr, applied 1: 0 confirmed-by-read',
+      'sent, 4 reads; applied once; exit 0, confirmed-by-read',
     ],
     'cancelled after the sending is read once': [
       { readings: times(5, shows(ended('cancelled', noon + 5_000))) },
-      'c r, applied 0: 0 confirmed-by-read',
+      'sent, 1 read; applied never; exit 0, confirmed-by-read',
     ],
     'cancelled before the sending is read three times': [
       { readings: times(5, shows(ended('cancelled', noon - hour))) },
@@ -379,84 +526,93 @@ const special: Readonly<Partial<Record<OperationName, Cases>>> = {
     ],
     'merged after the sending is read once': [
       { readings: times(5, shows(ended('merged', noon + 5_000))) },
-      'c r, applied 0: 6 not-applied',
+      'sent, 1 read; applied never; exit 6, not-applied',
     ],
     'merged before the sending is read three times': [
       { readings: times(5, shows(ended('merged', noon - hour))) },
-      'c rrr, applied 0: 6 not-applied',
+      'sent, 3 reads; applied never; exit 6, not-applied',
     ],
   },
   [restart]: {
     "applied late; the service's clock is 3 h behind": [
       { changes: [late(1_500)], skew: -3 * hour },
-      'c rr, applied 1: 0 confirmed-by-read',
+      'sent, 2 reads; applied once; exit 0, confirmed-by-read',
     ],
     'a run that began before a repeated request counts as older': [
       {
-        changes: [{ kind: 'limited', retryAfter: '5' }, lost],
+        changes: [{ kind: '429', retryAfter: '5' }, lost],
         pulls: { 'main#7': 'PENDING' },
         acts: [{ at: 2_000, what: 'advance', pr: 7, branch: 'main' }],
       },
-      unknown('c c rrr', 0),
+      unknown('sent, sent, 3 reads', 'never'),
     ],
-    'responses without a date say nothing': [{ skew: 3 * hour, dated: false }, unknown('c rrr', 0)],
+    'responses without a date say nothing': [
+      { skew: 3 * hour, dated: false },
+      unknown('sent, 3 reads', 'never'),
+    ],
   },
   [create]: {
-    'there already': [{ changes: [], queues: { main: queue } }, 'c, applied 0: 6 not-applied'],
-    'there already with other settings': [{ queues: { main: queue } }, 'c rrr, applied 0: 6 not-applied'],
+    'there already': [{ changes: [], queues: { main: queue } }, 'sent; applied never; exit 6, not-applied'],
+    'there already with other settings': [
+      { queues: { main: queue } },
+      'sent, 3 reads; applied never; exit 6, not-applied',
+    ],
     'there already with our settings': [
       { queues: { main: { ...queue, mode: 'PARALLEL', concurrency: 3 } } },
-      'c r, applied 0: 0 confirmed-by-read',
+      'sent, 1 read; applied never; exit 0, confirmed-by-read',
     ],
     'applied after the readings, so that the replay gets 409': [
       { latency, changes: [late(7_300)] },
-      'c rrr c r, applied 1: 0 confirmed-by-read',
+      'sent, 3 reads, sent, 1 read; applied once; exit 0, confirmed-by-read',
     ],
     // The first sending may have made it, before somebody changed it.
     'there with other settings after the readings, so that the replay gets 409': [
       beforeReplay(create),
-      unknown('c rrr c rrr', 0),
+      unknown('sent, 3 reads, sent, 3 reads', 'never'),
     ],
     'other settings on a replica that is behind are no refusal': [
       { changes: [applied], readings: [shows(queue)] },
-      'c rr, applied 1: 0 confirmed-by-read',
+      'sent, 2 reads; applied once; exit 0, confirmed-by-read',
     ],
   },
   [update]: {
-    'somebody sets one of the two values': [beforeReading(update), unknown('c rrr', 0)],
+    'somebody sets one of the two values': [beforeReading(update), unknown('sent, 3 reads', 'never')],
     'applied, and the queue is deleted': [
       { changes: [applied], ...beforeReading(remove) },
-      unknown('c rrr', 1),
+      unknown('sent, 3 reads', 'once'),
     ],
     'one value is there at the replay, which is refused': [
       { changes: [lost, limited], ...beforeReplay(update) },
-      unknown('c rrr c rrr', 0),
+      unknown('sent, 3 reads, sent, 3 reads', 'never'),
     ],
   },
   [remove]: {
-    'holds pull requests': [{ pulls: { 'main#7': 'PENDING' } }, 'c rrr, applied 0: 6 not-applied'],
+    'holds pull requests': [
+      { pulls: { 'main#7': 'PENDING' } },
+      'sent, 3 reads; applied never; exit 6, not-applied',
+    ],
     'holds pull requests, says the service': [
       { changes: [], pulls: { 'main#7': 'PENDING' } },
-      'c r, applied 0: 6 not-applied',
+      'sent, 1 read; applied never; exit 6, not-applied',
     ],
     'gone after the readings, so that the replay gets 404': [
       beforeReplay(remove),
-      'c rrr c rrr, applied 0: 0 confirmed-by-read',
+      'sent, 3 reads, sent, 3 reads; applied never; exit 0, confirmed-by-read',
     ],
     'shown with pull requests by two readings that are behind': [
       {
         changes: [applied],
         readings: times(2, shows({ ...queue, enqueuedPullRequests: [queued(noon)] })),
       },
-      'c rrrrr, applied 1: 0 confirmed-by-read',
+      'sent, 5 reads; applied once; exit 0, confirmed-by-read',
     ],
     'missing on a replica that is behind': [
       { changes: times(9, lost), readings: [refused(404)] },
-      unknown('c rrr', 0),
+      unknown('sent, 3 reads', 'never'),
     ],
     '409 to the replay, and no reading answers': [
       { changes: [lost, refused(409)], readings: readings(3) },
-      unknown('c rrr c rrrrrr', 0),
+      unknown('sent, 3 reads, sent, 6 reads', 'never'),
     ],
   },
 }
@@ -476,13 +632,15 @@ describe('settings that a reading cannot show say nothing of whether they were a
     ['queue create --set newSetting=true', { queues: {} }],
   ])('%s', async (line, stage) => {
     const scenario = { ...stage, changes: [applied], readings: times(5, shows(queue)) }
-    expect(await outcomeOf(line, scenario)).toBe(unknown('c rrr', 1))
+    expect(await outcomeOf(line, scenario)).toBe(unknown('sent, 3 reads', 'once'))
   })
 
   test('required statuses are the same in any order', async () => {
     const readings = [shows({ ...queue, requiredStatuses: ['b', 'a'] })]
     const line = 'queue update --required-status a --required-status b'
-    expect(await outcomeOf(line, { changes: [lost], readings })).toBe('c r, applied 0: 0 confirmed-by-read')
+    expect(await outcomeOf(line, { changes: [lost], readings })).toBe(
+      'sent, 1 read; applied never; exit 0, confirmed-by-read',
+    )
   })
 })
 
@@ -490,8 +648,8 @@ test.each(readable)('%s: readings without what the service documents prove nothi
   const { line, stage } = lineAndStage(change)
   for (const body of ['{}', '12345678901234567890'])
     expect(
-      await outcomeOf(line, { ...stage, changes: [lost], readings: times(12, { kind: 'body', body }) }),
-    ).toMatch(/^c r+, applied 0: 11 unknown$/)
+      await outcomeOf(line, { ...stage, changes: [lost], readings: times(12, { kind: 'other body', body }) }),
+    ).toMatch(/^sent, \d reads?; applied never; exit 11, unknown$/)
 })
 
 describe('an unknown outcome stays unknown in what is built on a change', () => {
@@ -562,7 +720,7 @@ test.each([
 describe('a submission is sent once more only at the head that is meant', () => {
   const move = (...acts: readonly (readonly [at: number, what: Act['what']])[]): readonly Act[] =>
     acts.map(([at, what]) => ({ at, what, pr: 7, branch: 'main' }))
-  const silent: ChangeFault = { kind: 'before', loss: 'time-out' }
+  const silent: ChangeFault = { kind: 'lost', loss: 'time-out' }
   const statesOf = async (line: string, scenario: Partial<Scenario>) => {
     const { code, out, err, sandbox } = await runAgainstFaults(line, scenario)
     return { code, out, err, sent: sandbox.sendings.length }

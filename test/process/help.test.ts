@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { settingDefinitions } from '../../src/config/setting-definitions.ts'
+import { commandDocs } from '../support/commands.ts'
 import { mergeq } from '../support/harness.ts'
-import { commandDocs } from '../support/help.ts'
 import { launcher, testWith } from '../support/programs.ts'
 
 test('every variable that the source reads is in `help environment`, but those of CI jobs and of the system', async () => {

@@ -48,11 +48,11 @@ mq_depth_current{branch="one"} 3
 mq_testing_slots_active{repo="a/b",branch="two"} 4
 mq_depth_current{repo="a/",branch="btwo"} 5
 `)
-    expect(queues.map(({ repo, branch, numbers }) => [repo, branch, numbers])).toEqual([
-      ['a/b', 'two', { depth: 1, testing: 4 }],
-      ['a/c', 'one', { depth: 2 }],
-      [undefined, 'one', { depth: 3 }],
-      ['a/', 'btwo', { depth: 5 }],
+    expect(queues.map(({ repo, branch, numbers }) => ({ repo, branch, numbers }))).toEqual([
+      { repo: 'a/b', branch: 'two', numbers: { depth: 1, testing: 4 } },
+      { repo: 'a/c', branch: 'one', numbers: { depth: 2 } },
+      { branch: 'one', numbers: { depth: 3 } },
+      { repo: 'a/', branch: 'btwo', numbers: { depth: 5 } },
     ])
   })
 

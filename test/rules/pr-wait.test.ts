@@ -38,23 +38,30 @@ describe('what a reading means', () => {
       ...aim,
     }).outcome
 
-  const settled: readonly (readonly [string, Json, (WaitOutcome | undefined)[]])[] = [
-    ['PENDING', submitted, [undefined, undefined, undefined, undefined]],
-    ['TESTING', submitted, [undefined, undefined, 'reached', undefined]],
-    ['PENDING_FAILURE', submitted, [undefined, undefined, 'reached', undefined]],
-    ['TESTS_PASSED', submitted, [undefined, 'reached', 'reached', undefined]],
-    ['MERGED', left, ['merged', 'reached', 'reached', 'left']],
-    ['merged', {}, ['merged', 'reached', 'reached', 'left']],
-    ['FAILED', submitted, [undefined, undefined, undefined, undefined]],
-    ['FAILED', left, ['failed', 'failed', 'failed', 'left']],
-    ['FAILED', {}, ['failed', 'failed', 'failed', 'left']],
-    ['CANCELLED', submitted, [undefined, undefined, undefined, undefined]],
-    ['cancelled', left, ['cancelled', 'cancelled', 'cancelled', 'left']],
-    ['PUZZLED', submitted, [undefined, undefined, undefined, undefined]],
-    ['PUZZLED', left, [undefined, undefined, undefined, 'left']],
+  /** The outcome of a wait until each milestone; the wait goes on where none is named. */
+  type Outcomes = Partial<Readonly<Record<(typeof milestones)[number], WaitOutcome>>>
+  const settled: readonly (readonly [state: string, more: Json, outcomes: Outcomes])[] = [
+    ['PENDING', submitted, {}],
+    ['TESTING', submitted, { testing: 'reached' }],
+    ['PENDING_FAILURE', submitted, { testing: 'reached' }],
+    ['TESTS_PASSED', submitted, { 'tests-passed': 'reached', testing: 'reached' }],
+    ['MERGED', left, { merged: 'merged', 'tests-passed': 'reached', testing: 'reached', left: 'left' }],
+    ['merged', {}, { merged: 'merged', 'tests-passed': 'reached', testing: 'reached', left: 'left' }],
+    ['FAILED', submitted, {}],
+    ['FAILED', left, { merged: 'failed', 'tests-passed': 'failed', testing: 'failed', left: 'left' }],
+    ['FAILED', {}, { merged: 'failed', 'tests-passed': 'failed', testing: 'failed', left: 'left' }],
+    ['CANCELLED', submitted, {}],
+    [
+      'cancelled',
+      left,
+      { merged: 'cancelled', 'tests-passed': 'cancelled', testing: 'cancelled', left: 'left' },
+    ],
+    ['PUZZLED', submitted, {}],
+    ['PUZZLED', left, { left: 'left' }],
   ]
   test.each(settled)('%s with %j', (state, more, outcomes) => {
-    expect(milestones.map(until => judged({ record: record(state, more) }, { until }))).toEqual(outcomes)
+    const found = milestones.map(until => [until, judged({ record: record(state, more) }, { until })])
+    expect(Object.fromEntries(found)).toEqual(outcomes)
   })
 
   test('a pull request that the queue lists is submitted, in any state', () => {
@@ -202,7 +209,11 @@ describe('what a reading means', () => {
     const first = judge({ submission: { from: noon, to: noon } }, missing, aim)
     const second = judge(first.state, missing, aim)
     const third = judge(second.state, missing, aim)
-    expect([first, second, third].map(({ outcome }) => outcome)).toEqual([undefined, undefined, 'error'])
+    expect({ first: first.outcome, second: second.outcome, third: third.outcome }).toEqual({
+      first: undefined,
+      second: undefined,
+      third: 'error',
+    })
     expect(judge({}, missing, aim).outcome).toBe('error')
   })
 

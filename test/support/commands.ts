@@ -1,5 +1,17 @@
-import { loadCommands } from '../../src/run/command.ts'
+import { documentCommand } from '../../src/cli/command-doc.ts'
 import { commandGroups } from '../../src/commands/index.ts'
+import { formats } from '../../src/domain/output-formats.ts'
+import { loadCommands } from '../../src/run/command.ts'
 
 /** Every command that can be typed, group by group, in the order in which help lists them. */
 export const allCommands = await loadCommands(commandGroups)
+
+/** What help says of each command. */
+export const commandDocs = allCommands.map(documentCommand)
+
+export const examples = commandDocs.flatMap(({ command, examples }) =>
+  examples.map(example => ({ command, ...example })),
+)
+
+/** The option of each output format, and no option. */
+export const formatFlags: readonly string[] = ['', ...formats.map(format => `-o ${format}`)]

@@ -55,23 +55,23 @@ export type Loss = 'reset' | 'time-out' | 307 | 408 | 503 | 'cut' | 'page'
 
 /**
  * What happens to one sending of a change. `refused` with 404 or 409 happens to a replay only: a service that
- * refuses the first sending like that means it. `late` applies it so many milliseconds after it came, and
+ * refuses the first sending like that means it. `applied late, lost` applies it so many milliseconds after it came, and
  * loses the answer.
  */
 export type ChangeFault =
-  | { readonly kind: 'none' | 'not-sent' }
-  | { readonly kind: 'limited'; readonly retryAfter?: string }
-  | { readonly kind: 'before' | 'after'; readonly loss: Loss }
-  | { readonly kind: 'late'; readonly loss: Loss; readonly delay: number }
+  | { readonly kind: 'works' | 'no connection' }
+  | { readonly kind: '429'; readonly retryAfter?: string }
+  | { readonly kind: 'lost' | 'applied, lost'; readonly loss: Loss }
+  | { readonly kind: 'applied late, lost'; readonly loss: Loss; readonly delay: number }
   | { readonly kind: 'refused'; readonly status: number }
 
 /** What happens to one reading. `stale` shows how things were so many milliseconds ago. */
 export type ReadFault =
-  | { readonly kind: 'none' }
+  | { readonly kind: 'works' }
   | { readonly kind: 'stale'; readonly lag: number }
   | { readonly kind: 'lost'; readonly loss: Loss }
-  | { readonly kind: 'body'; readonly body: string; readonly status?: number }
-  | { readonly kind: 'previous' | 'brief-404' }
+  | { readonly kind: 'other body'; readonly body: string; readonly status?: number }
+  | { readonly kind: 'attempt before' | 'brief 404' }
   | { readonly kind: 'refused'; readonly status: number }
 
 /** What the queue itself does. */
@@ -427,10 +427,10 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
     const body = JSON.parse(text)
     const key = keyOf(body)
     const isFirst = sendings.every(one => one.operation !== operation || one.key !== key)
-    const drawn = faults.shift() ?? { kind: 'none' }
+    const drawn = faults.shift() ?? { kind: 'works' }
     const fault: ChangeFault =
-      drawn.kind === 'refused' && /^40[49]$/.test(`${drawn.status}`) && isFirst ? { kind: 'none' } : drawn
-    if (fault.kind === 'not-sent') throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
+      drawn.kind === 'refused' && /^40[49]$/.test(`${drawn.status}`) && isFirst ? { kind: 'works' } : drawn
+    if (fault.kind === 'no connection') throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
     began()
     const [number, at] = [sendings.length, clock.now]
     const sending: Sending = { number, operation, key, body, text, at, fault, endedAt: at, isAccepted: false }
@@ -440,19 +440,19 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
       await clock.sleep(Math.min(scenario.latency, limit))
       catchUp()
       switch (fault.kind) {
-        case 'limited':
+        case '429':
           return respond(429, '', fault.retryAfter === undefined ? [] : [['retry-after', fault.retryAfter]])
         case 'refused':
           return respond(fault.status, '')
-        case 'before':
+        case 'lost':
           return await lose(fault.loss, limit)
-        case 'late':
+        case 'applied late, lost':
           plan(sending.at + fault.delay, () => apply(sending))
           return await lose(fault.loss, limit)
-        case 'after':
+        case 'applied, lost':
           apply(sending)
           return await lose(fault.loss, limit)
-        case 'none': {
+        case 'works': {
           const answer = apply(sending)
           sending.isAccepted = answer.status === 200
           return respond(answer.status, answer.body)
@@ -474,7 +474,7 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
     const key = keyOf(JSON.parse(text))
     await clock.sleep(Math.min(scenario.latency, limit))
     catchUp()
-    const trouble = troubles.shift() ?? { kind: 'none' }
+    const trouble = troubles.shift() ?? { kind: 'works' }
     const isEarly = sendings.length === 0 || clock.now - (sendings.at(-1)?.at ?? 0) < anomalous
     const answer = async (): Promise<HttpResponse> => {
       switch (trouble.kind) {
@@ -482,14 +482,14 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
           return showOld(key, trouble.lag)
         case 'lost':
           return lose(trouble.loss, limit)
-        case 'body':
+        case 'other body':
           return respond(trouble.status ?? 200, trouble.body)
         case 'refused':
           return respond(trouble.status, '')
-        case 'brief-404':
+        case 'brief 404':
           if (isEarly && operation === 'getSubmittedPullRequest') return respond(404, 'Not Found')
           break
-        case 'previous': {
+        case 'attempt before': {
           const previous = pulls.get(key)?.findLast(({ value }) => value !== undefined && !isQueued(value))
           if (isEarly && previous !== undefined) return respond(200, previous.shown)
           break
@@ -544,7 +544,7 @@ export function faultySandbox(scenario: Scenario, clock: VirtualClock) {
       catchUp()
       const text = request.body === undefined ? '{}' : bodyText(request.body)
       const { operation } = request
-      if (faults[0]?.kind !== 'not-sent' || !request.isChange) operations.push(operation)
+      if (faults[0]?.kind !== 'no connection' || !request.isChange) operations.push(operation)
       if (request.isChange) return receive(operation, text, limit, () => onBegin?.())
       onBegin?.()
       return show(operation, text, limit)

@@ -35,3 +35,37 @@ export const failing = (number: number, more: JsonObject = {}): JsonObject => ({
   file_path: 'web/cart.test.ts',
   ...more,
 })
+
+export const screen = { terminal: true, env: { NO_COLOR: '1', MERGEQ_REPO: 'acme/web', MERGEQ_ORG: 'acme' } }
+export const rows = (out: string) => out.trimEnd().split('\n')
+
+/** Answers with pages of the size that is asked for; the key is that of the list. */
+export const serving =
+  (records: readonly object[], key = 'tests') =>
+  ({ body }: Pick<Seen, 'body'>) => {
+    const { page_query } = JSON.parse(body)
+    const from = Number(page_query.page_token || 0)
+    const next = from + page_query.page_size
+    return {
+      body: JSON.stringify({
+        [key]: records.slice(from, next),
+        page: { next_page_token: next < records.length ? String(next) : '' },
+      }),
+    }
+  }
+
+/** Tests of which later ones are worse. */
+export const many = (count: number): readonly JsonObject[] =>
+  Array.from({ length: count }, (_, index) => ({
+    id: idOf(index),
+    name: `test number ${index}`,
+    pull_requests_impacted_last_7d: index,
+    failure_rate_last_7d: 0.294,
+  }))
+
+export const asked = (requests: readonly Seen[]) =>
+  requests.map(({ body }) => {
+    const { repo: _repo, org_url_slug: _org, ...rest } = JSON.parse(body)
+    return rest
+  })
+export const page = (token = '') => ({ page_size: 100, page_token: token })

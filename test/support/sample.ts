@@ -12,3 +12,6 @@ export const sampleOf = <Case>(cases: readonly Case[], length: number): readonly
 
 /** A slow test, which `npm test` skips. */
 export const slowTest = isSample ? test.skip : test
+
+/** A test of the documents and the files of the project, not of what ships: `npm test` skips it. */
+export const projectTest = isSample ? test.skip : test

@@ -1,3 +1,4 @@
+import { renderScreen } from '../../src/output/table.ts'
 import type { DialectName } from '../../src/sandbox/dialects.ts'
 import type { SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import type { Scenario } from '../../src/sandbox/scenarios.ts'
@@ -120,3 +121,7 @@ export async function drawScreen(screen: Screen, terminal: ScreenTerminal): Prom
     await story.close()
   }
 }
+
+/** Renders a screen as a single text. */
+export const drawTable = (...table: Parameters<typeof renderScreen>): string =>
+  [...renderScreen(...table)].join('')

@@ -1,3 +1,5 @@
+import type { Answer, Seen } from './harness.ts'
+
 export const token = 'tok_4f2a9c1e77d0b6aa'
 
 /** The ways in which a token can be read out of a text; none is what every test wants. */
@@ -15,3 +17,17 @@ export function encodingsFound(text: string, secret: string): readonly string[] 
     ...(base64.some(plain => plain.includes(secret)) ? ['base64'] : []),
   ]
 }
+
+/** A service that takes the good token and no other. */
+export const takesToken = ({ headers, path }: Seen): Answer => {
+  if (headers['x-api-token'] !== token) return { status: 401, body: 'Unauthorized' }
+  return path.startsWith('/v1/getMergeQueueMetrics')
+    ? {}
+    : { body: '{"state":"RUNNING","enqueuedPullRequests":[]}' }
+}
+
+/** A service that takes no token, and says which one came. */
+export const echoesToken = ({ headers }: Seen): Answer => ({
+  status: 400,
+  body: `not ${headers['x-api-token']}`,
+})

@@ -1,23 +1,16 @@
 import { execFile, execFileSync, spawn } from 'node:child_process'
-import { createWriteStream, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { files } from '../../../src/host/files.ts'
 import { createRedactor } from '../../../src/output/redactor.ts'
-import {
-  type Answer,
-  mergeq,
-  type Seen,
-  type Service,
-  type Setting,
-  serveScript,
-} from '../../support/harness.ts'
+import { mergeq, type Service, type Setting, serveScript } from '../../support/harness.ts'
 import { listening } from '../../support/service.ts'
-import { done, file, mergeSettings, openHome, runningQueue, stored } from '../../support/settings-sources.ts'
+import { file, mergeSettings, openHome, runningQueue, stored } from '../../support/settings-sources.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
-import { encodingsFound, token } from '../../support/tokens.ts'
+import { echoesToken, encodingsFound, takesToken, token } from '../../support/tokens.ts'
 
 const other = 'tok_b1d85e03c62f49bb'
 const hosted = 'https://api.trunk.io'
@@ -28,121 +21,6 @@ const noToken: Setting = { env: { MERGEQ_TOKEN: undefined } }
 
 const root = temporaryFolder('mergeq-tokens-')
 const open = () => openHome(root)
-
-/** A service that takes the good token and no other. */
-const takesToken = ({ headers, path }: Seen): Answer => {
-  if (headers['x-api-token'] !== token) return { status: 401, body: 'Unauthorized' }
-  return path.startsWith('/v1/getMergeQueueMetrics') ? {} : runningQueue()
-}
-
-/** A service that takes no token, and says which one came. */
-const echo = ({ headers }: Seen): Answer => ({ status: 400, body: `not ${headers['x-api-token']}` })
-
-describe('`auth login --with-token`', () => {
-  let service: Service
-  let origin = ''
-  let setting: Setting = {}
-  beforeAll(async () => {
-    service = await serveScript(takesToken)
-    origin = new URL(service.baseUrl).origin
-    setting = { env: { MERGEQ_BASE_URL: service.baseUrl } }
-  })
-  afterAll(() => service.close())
-
-  test.each([token, `\t\v\f ${token} \r\n\n`])(
-    'verifies and stores the token without the white space around it: %j',
-    async input => {
-      const { read, run } = open()
-      const before = service.requests.length
-      expect(await run(login, { ...setting, input })).toEqual({
-        ...done,
-        err: `Stored the token for ${origin}.\n`,
-      })
-      expect(read()).toEqual({ tokens: { [origin]: token } })
-      expect((await run(`${queueGet} --json`, setting)).code).toBe(0)
-      expect(
-        service.requests
-          .slice(before)
-          .map(({ method, path, headers }) => [method, path, headers['x-api-token']]),
-      ).toEqual([
-        ['GET', '/v1/getMergeQueueMetrics', token],
-        ['POST', '/v1/getQueue', token],
-      ])
-      expect((await run('auth status', setting)).out).toBe(
-        `source\tthe stored token for ${origin}\norigin\t${origin}\ntoken ends with\tb6aa\nverification\taccepted\n`,
-      )
-    },
-  )
-
-  test('stores it for the origin of the base URL, whatever its path, and keeps those of others', async () => {
-    const { read, run, write } = open()
-    const others = { 'https://x.test': other }
-    write({ tokens: others })
-    const at = (path: string) => ({ env: { MERGEQ_BASE_URL: `${origin}${path}` }, input: `\uFEFF${token}` })
-    const before = service.requests.length
-    expect(await run(`${login} --no-verify`, at('/some/where/'))).toEqual({
-      ...done,
-      err: `Stored the token for ${origin} without verifying it.\n`,
-    })
-    expect(service.requests).toHaveLength(before)
-    expect(read()).toEqual({ tokens: { ...others, [origin]: token } })
-    expect((await run(queueGet, at('/v1'))).code).toBe(0)
-    expect((await run('auth status')).code).toBe(4)
-  })
-
-  test.each([
-    ['rejects it (401)', 4, 401, '3'],
-    ['does not let it through (403)', 4, 403, '3'],
-    ['fails (500)', 7, 500, '0'],
-    ['redirects (302)', 15, 302, '0'],
-  ])('stores nothing where the service %s: exit %i', async (_, code, status, retries) => {
-    const { home, run } = open()
-    const headers = { location: 'https://elsewhere.test/' }
-    const answer = (seen: Seen) => ({ ...echo(seen), status, headers })
-    const ran = await run(`${login} --retries ${retries}`, { answer, input: token })
-    expect({ code: ran.code, out: ran.out }).toEqual({ code, out: '' })
-    expect(ran.err).toMatch(/^mergeq: .*127\.0\.0\.1/m)
-    expect(encodingsFound(ran.err, token)).toEqual([])
-    expect(readdirSync(home)).toEqual([])
-  })
-
-  test('in a CI job never prints the token, not even in a line that masks it', async () => {
-    const { run } = open()
-    const env = { ...setting.env, GITHUB_ACTIONS: 'true', CI: 'true' }
-    for (const line of [login, 'auth status --verbose', `${queueGet} -v`]) {
-      const { code, out, err } = await run(line, { env, input: token })
-      expect(code).toBe(0)
-      expect(`${out}${err}`).not.toMatch(/add-mask|^::/m)
-    }
-  })
-
-  test('refuses 10 MB on standard input', async () => {
-    const { code, err } = await mergeq(login, { input: Buffer.alloc(10_000_000, 'x') })
-    expect(code).toBe(2)
-    expect(err).toMatch(/^mergeq: Standard input is too long/)
-  })
-})
-
-describe('`auth login` at a prompt', () => {
-  const ask = (line: string, setting: Setting = {}) =>
-    mergeq(`auth login ${line}`, {
-      inputTerminal: true,
-      terminal: true,
-      columns: 200,
-      ...setting,
-      env: { NO_COLOR: '1', MERGEQ_TOKEN: undefined, ...setting.env },
-    })
-
-  test.each([[[]], [['   ']]])('stores nothing where nothing was typed: %j', async typed => {
-    const { code, err, requests } = await ask('', { typed, answer: () => ({}) })
-    expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    expect(err).toContain('No token was entered')
-  })
-
-  test('asks if CI is "false"', async () => {
-    expect((await ask('--no-verify', { env: { CI: 'false' } })).err).toContain('(not shown)')
-  })
-})
 
 describe('what is no token is refused', () => {
   test('by code point and position, in the name of its source: smart quotes around it', async () => {
@@ -231,7 +109,7 @@ describe('a byte order mark before a token', () => {
       { env: { ...noToken.env, MERGEQ_TOKEN_FILE: '/run/token' }, files: { '/run/token': marked } },
     ],
   ])('is removed, and the token is hidden: %s', async (_, setting) => {
-    const { code, err, requests } = await mergeq(queueGet, { ...setting, answer: echo })
+    const { code, err, requests } = await mergeq(queueGet, { ...setting, answer: echoesToken })
     expect(requests[0]?.headers['x-api-token']).toBe(token)
     expect({ code, err }).toMatchObject({ code: 6, err: expect.stringContaining(': not [REDACTED].\n') })
   })
@@ -284,87 +162,6 @@ describe('without a token', () => {
   )
 })
 
-describe('`auth status`', () => {
-  const base = 'https://api.mergeq.test/v1'
-  const origin = 'https://api.mergeq.test'
-  const both = stored({ tokens: { 'https://x.test': other, [origin]: token } })
-  const stale = mergeSettings(stored({ tokens: { [origin]: other } }), {
-    env: { MERGEQ_TOKEN: token, MERGEQ_BASE_URL: base },
-  })
-  const cases: readonly (readonly [string, string, Setting])[] = [
-    ['MERGEQ_TOKEN', origin, stale],
-    [
-      `the stored token for ${origin}`,
-      origin,
-      mergeSettings(both, { env: { MERGEQ_TOKEN: '', MERGEQ_BASE_URL: base } }),
-    ],
-    ['TRUNK_API_TOKEN', hosted, { env: { MERGEQ_TOKEN: '', TRUNK_API_TOKEN: token } }],
-    ['MERGEQ_TOKEN', hosted, { env: { MERGEQ_TOKEN: token, TRUNK_API_TOKEN: other } }],
-  ]
-  test.each(cases)('names %s, its origin %s and four characters', async (source, goesTo, setting) => {
-    const { code, out, err } = await mergeq('auth status --no-verify --json', setting)
-    expect({ code, out: JSON.parse(out), err }).toEqual({
-      code: 0,
-      out: { source, origin: goesTo, lastCharacters: 'b6aa', verification: 'skipped' },
-      err: setting.env?.MERGEQ_TOKEN === '' ? 'mergeq: MERGEQ_TOKEN is set but empty.\n' : '',
-    })
-    for (const text of [out, err])
-      for (const secret of [token, other]) expect(encodingsFound(text, secret)).toEqual([])
-  })
-
-  test('uses TRUNK_API_TOKEN for the default base address only, and not if it is empty', async () => {
-    const env = { ...noToken.env, TRUNK_API_TOKEN: token }
-    const { code, requests } = await mergeq('auth status', { env, answer: runningQueue })
-    expect({ code, requests }).toEqual({ code: 4, requests: [] })
-    const empty = { ...noToken.env, TRUNK_API_TOKEN: ' ' }
-    expect((await mergeq('auth status', { env: empty })).code).toBe(4)
-  })
-
-  test('shows nothing of a token of eleven characters', async () => {
-    const env = { MERGEQ_TOKEN: 'elevenchars' }
-    const { code, out } = await mergeq('auth status --no-verify --json', { env })
-    expect({ code, lastCharacters: JSON.parse(out).lastCharacters }).toEqual({ code: 0, lastCharacters: '' })
-    const screen = await mergeq('auth status --no-verify --color never', { env, terminal: true })
-    expect(screen.out).toMatch(/^The token from MERGEQ_TOKEN is used for \S+ it was not\s+verified\.$/m)
-  })
-
-  const answers: readonly (readonly [answer: Answer, code: number, verification: string, kind: string])[] = [
-    [{ body: '' }, 0, 'accepted', ''],
-    [{ status: 401, body: 'bad token' }, 4, 'rejected', 'auth'],
-    [{ status: 403 }, 4, 'rejected', 'auth'],
-    [{ status: 500 }, 7, 'unavailable', 'unavailable'],
-    [{ status: 302, headers: { location: 'https://elsewhere.test/' } }, 7, 'unavailable', 'unavailable'],
-    [{ body: '<html>', headers: { 'content-type': 'text/html' } }, 7, 'unavailable', 'unavailable'],
-  ]
-  test.each(answers)(
-    'asks the service whether it accepts the token: %j',
-    async (answer, code, verification, kind) => {
-      const env = { MERGEQ_TOKEN: token }
-      const result = await mergeq('auth status --json --retries 0', { env, answer: () => answer })
-      expect({ code: result.code, out: JSON.parse(result.out) }).toEqual({
-        code,
-        out: {
-          source: 'MERGEQ_TOKEN',
-          origin: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-          lastCharacters: 'b6aa',
-          verification,
-        },
-      })
-      expect(
-        result.requests.map(({ method, path, headers }) => [method, path, headers['x-api-token']]),
-      ).toEqual([['GET', '/v1/getMergeQueueMetrics', token]])
-      if (kind === '') expect(result.err).toBe('')
-      else expect(JSON.parse(result.err).error).toMatchObject({ kind, exit: code })
-    },
-  )
-})
-
-test('`auth token` prints the token and nothing else, and its help says that it does', async () => {
-  const setting = mergeSettings(noToken, stored({ tokens: { [hosted]: token } }))
-  expect(await mergeq('auth token', setting)).toMatchObject({ ...done, out: `${token}\n` })
-  expect((await mergeq('auth token --help')).out).toMatch(/print the API token in plain text/i)
-})
-
 describe('a stored token is not a setting', () => {
   const setting = stored({
     tokens: { [hosted]: token },
@@ -387,45 +184,6 @@ describe('a stored token is not a setting', () => {
       expect(encodingsFound(err, token)).toEqual([])
     },
   )
-})
-
-describe('`auth logout`', () => {
-  test('removes the token of this origin only; the second time it says that nothing was stored', async () => {
-    const { file, read, run, write } = open()
-    const rest = { future: 1, profiles: { work: { repo: 'acme/web' } } }
-    write({ ...rest, tokens: { [hosted]: token, 'https://x.test': other } })
-    expect(await run('auth logout')).toEqual({ ...done, err: `Removed the token for ${hosted}.\n` })
-    expect(read()).toEqual({ ...rest, tokens: { 'https://x.test': other } })
-    expect(encodingsFound(readFileSync(file, 'utf8'), token)).toEqual([])
-    expect(await run('auth logout')).toEqual({ ...done, err: `No token is stored for ${hosted}.\n` })
-    expect((await run('auth status')).code).toBe(4)
-  })
-
-  const left = 'config.json.11111111-2222-4333-8444-555555555555.new'
-  test.each([[{ [hosted]: token }], [{}]])('removes what a killed process left behind: %j', async tokens => {
-    const { folder, run, write } = open()
-    write({ tokens })
-    writeFileSync(join(folder, left), JSON.stringify({ tokens: { [hosted]: token } }))
-    expect((await run('auth logout')).code).toBe(0)
-    expect(readdirSync(folder)).toEqual(['config.json'])
-  })
-})
-
-test('a stored token belongs to one profile, which `auth login` creates', async () => {
-  const { read, run } = open()
-  const tokens = { [hosted]: token }
-  for (const profile of ['', ' --profile b'])
-    expect((await run(`${login} --no-verify${profile}`, { input: token })).code).toBe(0)
-  expect(read()).toEqual({ tokens, profiles: { b: { tokens } } })
-  expect((await run('auth logout --profile b')).err).toBe(`Removed the token for ${hosted} in profile b.\n`)
-  expect(await run('auth status --profile b')).toEqual({
-    code: 4,
-    out: '',
-    err:
-      'mergeq: No API token was found for profile b.\n' +
-      '  Set MERGEQ_TOKEN to an API token of your organization, or run: mergeq auth login --profile b\n',
-  })
-  expect((await run('auth status --no-verify')).code).toBe(0)
 })
 
 describe('the file of MERGEQ_TOKEN_FILE', () => {
@@ -455,7 +213,7 @@ describe('the file of MERGEQ_TOKEN_FILE', () => {
 
   test('is hidden in what the service says', async () => {
     const env = { MERGEQ_TOKEN: '', MERGEQ_TOKEN_FILE: '/run/token' }
-    const { err } = await mergeq(queueGet, { env, files: { '/run/token': token }, answer: echo })
+    const { err } = await mergeq(queueGet, { env, files: { '/run/token': token }, answer: echoesToken })
     expect(err).toContain(': not [REDACTED].\n')
   })
 
@@ -555,7 +313,7 @@ describe('a stored token belongs to one origin', () => {
   })
 
   test('it is hidden in what the service says', async () => {
-    const { baseUrl, close } = await serveScript(echo)
+    const { baseUrl, close } = await serveScript(echoesToken)
     const { err } = await mergeq(queueGet, withToken(new URL(baseUrl).origin, baseUrl))
     await close()
     expect(err).toContain(': not [REDACTED].\n')

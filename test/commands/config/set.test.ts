@@ -69,12 +69,6 @@ describe('storing a setting', () => {
     })
   })
 
-  test('`config unset` does not create a profile', async () => {
-    const { home, run } = open()
-    expect((await run('config unset repo --profile ghost')).code).toBe(2)
-    expect(readdirSync(home)).toEqual([])
-  })
-
   test('repairs a stored value that stops every other command', async () => {
     const { run, write } = open()
     for (const line of ['config unset output', 'config set output json']) {

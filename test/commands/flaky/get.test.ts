@@ -49,14 +49,14 @@ describe('a test is found', () => {
   ])('%s', async (_, text, start) => {
     // Also while time passes.
     const outcome = await get(`${text} --json`, { clock: tickingClock() })
-    expect([outcome.code, detailsOf(outcome)]).toEqual([0, idOf(start)])
+    expect({ code: outcome.code, id: detailsOf(outcome) }).toEqual({ code: 0, id: idOf(start) })
     expect(JSON.parse(outcome.out)).toEqual({ test: tests.find(({ id }) => id === idOf(start)) })
     expect(paths(outcome)).toEqual([...Array(4).fill('list-failing-tests'), 'get-test-details'])
   })
 
   test('by its full ID without a search', async () => {
     const outcome = await get(`${idOf('50C3AEDB')} --window 1h`)
-    expect([outcome.code, paths(outcome)]).toEqual([0, ['get-test-details']])
+    expect({ code: outcome.code, paths: paths(outcome) }).toEqual({ code: 0, paths: ['get-test-details'] })
   })
 
   test.each([

@@ -5,9 +5,11 @@ import { type Course, documentsIn, runWithHistory } from '../../support/pr-wait.
 const down: Answer = { status: 503 }
 type Fault = (second: number, isSubmission: boolean) => Answer | undefined
 
+type Ended = Awaited<ReturnType<typeof submitAndWait>>
+
 /** Runs `pr submit 7 --wait` while requests fail, and returns how it ends. */
 async function submitAndWait(fault: Fault, course: Course | string, flags = '', setting: Setting = {}) {
-  const { code, out, err, operations } = await runWithHistory(
+  const { code, out, operations } = await runWithHistory(
     `pr submit 7 --wait --interval 10s --json ${flags}`,
     {
       pulls: { 7: course },
@@ -15,61 +17,77 @@ async function submitAndWait(fault: Fault, course: Course | string, flags = '', 
       setting,
     },
   )
-  const [{ outcome, submitted, elapsedSeconds, reason } = {}] = documentsIn(out)
+  const [{ outcome, submitted, elapsedSeconds } = {}] = documentsIn(out)
   const count = (name: string) => operations.filter(operation => operation === name).length
-  const ended = [code, outcome, submitted, elapsedSeconds, count('submitPullRequest')]
-  return { ended, err, reason, cancels: count('cancelPullRequest') }
+  return { code, outcome, submitted, elapsedSeconds, submissions: count('submitPullRequest') }
 }
 
 describe('`pr submit --wait` in an outage', () => {
-  test.each<[string, Fault, string, readonly unknown[], string?]>([
+  test.each<[string, Fault, string, Ended, string?]>([
     [
       'that it begins in',
       second => (second < 600 ? down : undefined),
       '605 TESTING, 620 MERGED',
-      [0, 'merged', true, 620, 1],
+      { code: 0, outcome: 'merged', submitted: true, elapsedSeconds: 620, submissions: 1 },
     ],
     [
       'of submissions alone (429)',
       (second, isSubmission) => (isSubmission && second < 95 ? { status: 429 } : undefined),
       '105 TESTING, 120 MERGED',
-      [0, 'merged', true, 120, 11],
+      { code: 0, outcome: 'merged', submitted: true, elapsedSeconds: 120, submissions: 11 },
     ],
-    ['that does not end', () => down, '', [7, 'error', false, 1800, 0]],
-    ['longer than --timeout', () => down, '', [124, 'error', false, 60, 0], '--timeout 1m'],
-    ['with --retries 0', () => down, '', [7, 'error', false, 0, 0], '--retries 0'],
+    [
+      'that does not end',
+      () => down,
+      '',
+      { code: 7, outcome: 'error', submitted: false, elapsedSeconds: 1800, submissions: 0 },
+    ],
+    [
+      'longer than --timeout',
+      () => down,
+      '',
+      { code: 124, outcome: 'error', submitted: false, elapsedSeconds: 60, submissions: 0 },
+      '--timeout 1m',
+    ],
+    [
+      'with --retries 0',
+      () => down,
+      '',
+      { code: 7, outcome: 'error', submitted: false, elapsedSeconds: 0, submissions: 0 },
+      '--retries 0',
+    ],
     [
       'that begins after the submission',
       second => (second > 10 ? down : undefined),
       'TESTING',
-      [124, 'timed-out', true, 1820, 1],
+      { code: 124, outcome: 'timed-out', submitted: true, elapsedSeconds: 1820, submissions: 1 },
     ],
     [
       'that swallows the response to the submission, which was made',
       (second, isSubmission) => (isSubmission || (second > 0 && second < 300) ? down : undefined),
       '5 TESTING, 400 MERGED',
-      [0, 'merged', true, 406, 1],
+      { code: 0, outcome: 'merged', submitted: true, elapsedSeconds: 406, submissions: 1 },
     ],
     [
       'that swallows the response to the submission, which was not made',
       (second, isSubmission) => (isSubmission || (second > 0 && second < 300) ? down : undefined),
       '-9 FAILED',
-      [7, 'error', false, 396, 1],
+      { code: 7, outcome: 'error', submitted: false, elapsedSeconds: 396, submissions: 1 },
     ],
     [
       'that swallows the response to the submission, and does not end',
       (second, isSubmission) => (isSubmission || second > 0 ? down : undefined),
       '-9 FAILED',
-      [11, 'error', null, 1816, 1],
+      { code: 11, outcome: 'error', submitted: null, elapsedSeconds: 1816, submissions: 1 },
     ],
     [
       'that swallows the responses to the submission and to the one replay',
       (_, isSubmission) => (isSubmission ? down : undefined),
       '-9 FAILED',
-      [7, 'error', false, 12, 2],
+      { code: 7, outcome: 'error', submitted: false, elapsedSeconds: 12, submissions: 2 },
     ],
   ])('%s', async (_, fault, course, ended, flags) => {
-    expect((await submitAndWait(fault, course, flags)).ended).toEqual(ended)
+    expect(await submitAndWait(fault, course, flags)).toEqual(ended)
   })
 })
 
@@ -263,8 +281,8 @@ describe('`pr submit --wait` takes what a reading shows of its submission', () =
   test('a cancellation after it, whose response was lost: it was submitted', async () => {
     const isLost = (second: number, isSubmission: boolean) =>
       isSubmission || (second > 0 && second < 8) ? down : undefined
-    const { ended } = await submitAndWait(isLost, '2 CANCELLED', '--grace 5s')
-    expect(ended.slice(0, 3)).toEqual([10, 'cancelled', true])
+    const ended = await submitAndWait(isLost, '2 CANCELLED', '--grace 5s')
+    expect(ended).toMatchObject({ code: 10, outcome: 'cancelled', submitted: true })
   })
 
   test('a merge before it, which the reading before did not show', async () => {
@@ -284,11 +302,11 @@ describe('`pr submit --wait` takes what a reading shows of its submission', () =
 
   test('an end that may be of it or older, for as long as nothing settles that: 11', async () => {
     const undated = { stateChangedAt: 'unknown' }
-    const { ended } = await submitAndWait(
+    const ended = await submitAndWait(
       (second, isSubmission) => (isSubmission || (second > 0 && second < 60) ? down : undefined),
       [[5, 'CANCELLED', undated]],
       '--grace 5s',
     )
-    expect(ended.slice(0, 3)).toEqual([11, 'error', null])
+    expect(ended).toMatchObject({ code: 11, outcome: 'error', submitted: null })
   })
 })

@@ -362,7 +362,12 @@ describe('`pr wait` of several pull requests', () => {
     const { out: lines } = await runWithHistory(`${line} -o ndjson`, { pulls })
     const results = documentsIn(lines).filter(({ type }) => type === 'result')
     expect(documentsIn(lines)[0]).toMatchObject({ pr: 7, from: null, to: 'TESTING', position: 1 })
-    expect(results.map(({ pr, exit }) => `${pr}: ${exit}`)).toEqual(['8: 3', '9: 10', '7: 0', '10: 124'])
+    expect(results).toMatchObject([
+      { pr: 8, exit: 3 },
+      { pr: 9, exit: 10 },
+      { pr: 7, exit: 0 },
+      { pr: 10, exit: 124 },
+    ])
   })
 
   test('reads one queue a round and each pull request that is not in it', async () => {
@@ -477,8 +482,10 @@ describe('`pr submit --wait`', () => {
     })
     expect(code).toBe(6)
     expect(operations.filter(name => name === 'submitPullRequest')).toHaveLength(2)
-    const results = documentsIn(out).map(({ pr, outcome, exit }) => `${pr} ${outcome} ${exit}`)
-    expect(results).toEqual(['7 error 6', '8 merged 0'])
+    expect(documentsIn(out)).toMatchObject([
+      { pr: 7, outcome: 'error', exit: 6 },
+      { pr: 8, outcome: 'merged', exit: 0 },
+    ])
     expect(JSON.parse(err.trimEnd().split('\n').at(-1) ?? '').error).toMatchObject({ exit: 6 })
   })
 
@@ -494,8 +501,11 @@ describe('`pr submit --wait`', () => {
       },
     })
     expect(code).toBe(124)
-    const results = documentsIn(out).map(({ pr, outcome }) => `${pr} ${outcome}`)
-    expect(results).toEqual(['7 timed-out', '8 error', '9 error'])
+    expect(documentsIn(out)).toMatchObject([
+      { pr: 7, outcome: 'timed-out' },
+      { pr: 8, outcome: 'error' },
+      { pr: 9, outcome: 'error' },
+    ])
     expect(err).toMatch(/Timed out before #8 was submitted/)
     expect(requests.filter(({ path }) => path === '/v1/submitPullRequest')).toHaveLength(1)
   })

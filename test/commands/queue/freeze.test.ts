@@ -11,7 +11,6 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const pause = 'queue pause --all --record f.json --yes'
 const resume = 'queue resume --from f.json --yes'
-const restoredAtNoon = { restored: '2026-01-05T12:00:00.000Z' }
 
 /** For a run that waits for another one: no time passes while it does. */
 const patient = { clock: { now: noon, sleep: () => new Promise<void>(resolve => setTimeout(resolve, 1)) } }
@@ -103,111 +102,6 @@ describe('a freeze with the file of an earlier one', () => {
     freeze.states.main = 'running'
     expect((await freeze.mergeq(pause)).code).toBe(6)
     expect(freeze.row('main')).toBeUndefined()
-  })
-})
-
-describe('queue resume --from', () => {
-  const recorded = (before: string, after = 'PAUSED', more = {}) =>
-    new Map([
-      ['f.json', JSON.stringify([{ repo: 'acme/web', targetBranch: 'main', before, after, ...more }])],
-    ])
-
-  test('notes when each queue was restored, and a second time finds them unchanged', async () => {
-    const freeze = openFreeze()
-    await freeze.mergeq(pause)
-    await freeze.mergeq(resume)
-    expect(freeze.row('main')).toMatchObject(restoredAtNoon)
-    freeze.clock.now += 60_000
-    const { code, out } = await freeze.mergeq(resume)
-    expect({ code, out }).toEqual({
-      code: 0,
-      out: frozenBranches
-        .map(branch => `github.com/acme/web\t${branch}\tunchanged\tRUNNING\tRUNNING\n`)
-        .join(''),
-    })
-    expect(freeze.row('main')).toMatchObject(restoredAtNoon)
-  })
-
-  test('leaves a queue alone that somebody paused after it was restored', async () => {
-    const freeze = openFreeze()
-    await freeze.mergeq(pause)
-    await freeze.mergeq(resume)
-    freeze.states.main = 'paused'
-    const { code, err } = await freeze.mergeq(resume)
-    expect({ code, main: freeze.states.main }).toEqual({ code: 14, main: 'paused' })
-    expect(err).toContain('The queue for main of acme/web is paused again since it was restored;')
-  })
-
-  test.each([
-    ['running', 'paused', 'paused', 0, 'running', 'changed'],
-    ['RUNNING', 'PAUSED', 'running', 0, 'running', 'unchanged'],
-    ['SWITCHING_MODES', 'PAUSED', 'paused', 0, 'running', 'changed'],
-    ['switching_modes', 'PAUSED', 'switching_modes', 0, 'switching_modes', 'unchanged'],
-    ['SWITCHING_MODES', 'PAUSED', 'running', 0, 'running', 'unchanged'],
-    ['locked', 'PAUSED', 'paused', 14, 'paused', 'skipped'],
-    ['locked', 'PAUSED', 'Locked', 0, 'Locked', 'unchanged'],
-    ['', 'PAUSED', 'paused', 14, 'paused', 'skipped'],
-    ['RUNNING', 'PAUSED', 'draining', 14, 'draining', 'skipped'],
-    ['RUNNING', 'PAUSED', 'locked', 14, 'locked', 'skipped'],
-    ['RUNNING', 'PAUSED', '', 14, '', 'skipped'],
-  ])('%s before, %s after, %s now: ends with %i, %s and %s', async (...row) => {
-    const [before, after, now, exit, then, outcome] = row
-    const freeze = openFreeze({ main: now })
-    freeze.disk = recorded(before, after)
-    const { code, out } = await freeze.mergeq(`${resume} --json`)
-    expect({ code, main: freeze.states.main, outcome: JSON.parse(out)[0].outcome }).toEqual({
-      code: exit,
-      main: then,
-      outcome,
-    })
-    expect(freeze.row('main')?.restored !== undefined).toBe(exit === 0)
-  })
-
-  test.each(['lock', 'replace'])('restores a file that has no %s, and warns once', async refused => {
-    const freeze = openFreeze()
-    await freeze.mergeq(pause)
-    const { code, err } = await freeze.mergeq(resume, {
-      onChange: how => {
-        if (how === refused) throw new Error('read-only file system')
-      },
-    })
-    expect({ code, states: freeze.states }).toEqual({
-      code: 0,
-      states: { main: 'running', next: 'running', docs: 'running' },
-    })
-    expect(err.match(/read-only/g)).toHaveLength(1)
-    expect(err).toContain(
-      'mergeq: f.json could not be written: read-only file system. The states are restored all the same.\n',
-    )
-  })
-
-  test('reads a record from standard input, which has no lock', async () => {
-    const freeze = openFreeze({ main: 'paused' })
-    const { code, err } = await freeze.mergeq('queue resume --from - --yes', {
-      input: recorded('RUNNING').get('f.json') ?? '',
-    })
-    expect({ code, err, states: freeze.states }).toEqual({
-      code: 0,
-      err: '1 queue: 1 changed.\n',
-      states: { main: 'running' },
-    })
-  })
-
-  test('a file that does not exist is a usage error, and nothing is said of a lock', async () => {
-    const { code, err } = await openFreeze().mergeq(resume)
-    expect({ code, err }).toEqual({
-      code: 2,
-      err: 'mergeq: f.json cannot be read: no such file: f.json.\n  Check the file name and the file permissions.\n',
-    })
-  })
-
-  test('a record that has a queue twice is a usage error', async () => {
-    const freeze = openFreeze({ main: 'paused' })
-    const row = { repo: 'acme/web', targetBranch: 'main', before: 'RUNNING', after: 'PAUSED' }
-    freeze.disk.set('f.json', JSON.stringify([row, { ...row, repo: 'Acme/web' }]))
-    const { code, err, requests } = await freeze.mergeq(resume)
-    expect({ code, requests }).toEqual({ code: 2, requests: [] })
-    expect(err).toContain('f.json has the queue for main of Acme/web twice.')
   })
 })
 

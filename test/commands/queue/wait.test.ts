@@ -23,9 +23,7 @@ describe('`queue wait`', () => {
     expect({ code, out }).toEqual({ code: 0, out: 'github.com/acme/web\tmain\treached\t1\t0\t8\n' })
     const queue = 'The queue for main of acme/web: DRAINING, testing'
     expect(err).toBe(`${queue} 1, 2 queued.\n${queue} 0, 2 queued.\n${queue} 0, 1 queued.\n`)
-    expect(asked.map(({ second, operation }) => [second, operation])).toEqual(
-      [0, 2, 4, 6, 8].map(second => [second, 'getQueue']),
-    )
+    expect(asked).toMatchObject([0, 2, 4, 6, 8].map(second => ({ second, operation: 'getQueue' })))
   })
 
   test.each(['--json', '-o ndjson'])('prints its result with %s', async format => {

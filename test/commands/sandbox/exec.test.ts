@@ -1,5 +1,4 @@
 import { describe, expect, it, test } from 'vitest'
-import { MergeqError } from '../../../src/errors.ts'
 import { mergeq, openStory, type Setting } from '../../support/harness.ts'
 
 /** Runs command lines against one sandbox; a number is a time that passes, in seconds. */
@@ -81,22 +80,4 @@ describe('a program in a sandbox', () => {
     const outcome = await mergeq(line, { spawn, env: { SHELL: '/no/shell' } })
     expect(outcome).toMatchObject({ code: 2, out: '', err: `mergeq: ${message}` })
   })
-})
-
-test('`sandbox start` prints one line of JSON, and lines to paste on a terminal of PowerShell', async () => {
-  const reason = new MergeqError('interrupted', 'stopped by SIGINT.', { exit: 130 })
-  const start = (setting: Setting) =>
-    mergeq('sandbox start', { signal: AbortSignal.abort(reason), ...setting })
-  const { code, out, err } = await start({})
-  expect({ code, err }).toEqual({ code: 130, err: 'mergeq: stopped by SIGINT.\n' })
-  expect(out).toMatch(/^\{"baseUrl":"http:\/\/127\.0\.0\.1:\d+\/v1","token":"sandbox"\}\n$/)
-  const env = { PSModulePath: '/home/ann/.local/share/powershell/Modules' }
-  expect((await start({ terminal: true, env })).out).toMatch(/^\$env:MERGEQ_TOKEN = 'sandbox'$/m)
-})
-
-test('the tour runs from a new queue to a merge, failing tests and metrics', async () => {
-  const { code, out } = await mergeq('sandbox tour')
-  expect(code).toBe(0)
-  for (const said of ['Created the queue for release', 'MERGED', 'mq_pr_conclusions_1h_total', '@acme/'])
-    expect(out).toContain(said)
 })

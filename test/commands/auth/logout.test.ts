@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { done, openHome } from '../../support/settings-sources.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { encodingsFound, token } from '../../support/tokens.ts'
+
+const other = 'tok_b1d85e03c62f49bb'
+const hosted = 'https://api.trunk.io'
+
+const root = temporaryFolder('mergeq-logout-')
+const open = () => openHome(root)
+
+describe('`auth logout`', () => {
+  test('removes the token of this origin only; the second time it says that nothing was stored', async () => {
+    const { file, read, run, write } = open()
+    const rest = { future: 1, profiles: { work: { repo: 'acme/web' } } }
+    write({ ...rest, tokens: { [hosted]: token, 'https://x.test': other } })
+    expect(await run('auth logout')).toEqual({ ...done, err: `Removed the token for ${hosted}.\n` })
+    expect(read()).toEqual({ ...rest, tokens: { 'https://x.test': other } })
+    expect(encodingsFound(readFileSync(file, 'utf8'), token)).toEqual([])
+    expect(await run('auth logout')).toEqual({ ...done, err: `No token is stored for ${hosted}.\n` })
+    expect((await run('auth status')).code).toBe(4)
+  })
+
+  const left = 'config.json.11111111-2222-4333-8444-555555555555.new'
+  test.each([[{ [hosted]: token }], [{}]])('removes what a killed process left behind: %j', async tokens => {
+    const { folder, run, write } = open()
+    write({ tokens })
+    writeFileSync(join(folder, left), JSON.stringify({ tokens: { [hosted]: token } }))
+    expect((await run('auth logout')).code).toBe(0)
+    expect(readdirSync(folder)).toEqual(['config.json'])
+  })
+})

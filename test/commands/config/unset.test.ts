@@ -1,0 +1,20 @@
+import { readdirSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { done, openHome } from '../../support/settings-sources.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const root = temporaryFolder('mergeq-config-unset-')
+const open = () => openHome(root)
+
+test('`config unset` does not create a profile', async () => {
+  const { home, run } = open()
+  expect((await run('config unset repo --profile ghost')).code).toBe(2)
+  expect(readdirSync(home)).toEqual([])
+})
+
+test('`config unset` removes the stored value, and keeps the others', async () => {
+  const { read, run, write } = open()
+  write({ profiles: { default: { repo: 'acme/web', org: 'acme' } } })
+  expect(await run('config unset repo')).toEqual(done)
+  expect(read()).toEqual({ profiles: { default: { org: 'acme' } } })
+})

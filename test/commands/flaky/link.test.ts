@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest'
+import { asked, idOf } from '../../support/flaky-list.ts'
+import { mergeq, type Seen, type Setting } from '../../support/harness.ts'
+
+describe('flaky link', () => {
+  const id = idOf(7)
+  const link = (flags: string, answer: () => { status?: number; body?: string }, setting: Setting = {}) =>
+    mergeq(`flaky link ${id} KAN-123 -R acme/web ${flags}`, { answer, ...setting })
+
+  test('sends the link once and says so; its receipt', async () => {
+    const { code, out, err, requests } = await link('', () => ({ body: 'OK' }), { terminal: true })
+    expect({ code, out, err }).toEqual({ code: 0, out: `Linked ticket KAN-123 to test ${id}.\n`, err: '' })
+    expect(asked(requests)).toEqual([{ test_case_id: id, external_ticket_id: 'KAN-123' }])
+    expect(JSON.parse((await link('--json', () => ({ body: '{}' }))).out)).toEqual({
+      operation: 'flaky-tests/link-ticket-to-test-case',
+      repo: 'github.com/acme/web',
+      testId: id,
+      ticket: 'KAN-123',
+      ok: true,
+      delivery: 'confirmed',
+    })
+  })
+
+  test.each([
+    [500, 11, 'unknown'],
+    [400, 6, 'not-applied'],
+  ])('after %i it ends with %i, and is not sent again', async (status, exit, delivery) => {
+    const { code, out, err, requests } = await link('--json', () => ({ status }))
+    expect({ code, requests: requests.length }).toEqual({ code: exit, requests: 1 })
+    expect(JSON.parse(out)).toMatchObject({ ok: false, delivery, exit })
+    if (delivery === 'unknown') expect(err).toContain('The outcome cannot be verified.')
+  })
+
+  test('takes the beginning of an ID, or a name with its variant, of one test that failed lately', async () => {
+    const tests = ['2b4e8d1c-93f0', '2b4e8d1d-93f0'].map(start => ({
+      id: `${start}-4c57-8a3b-1f2e3d4c5b6a`,
+      name: 'facade',
+      variant: start.slice(7, 8),
+    }))
+    const answer = ({ path }: Seen) => ({
+      body: path.endsWith('list-failing-tests') ? JSON.stringify({ tests, page: {} }) : '',
+    })
+    const start = (text: string) => mergeq(`flaky link ${text} KAN-1 -R acme/web --org acme`, { answer })
+    for (const text of ['2b4e8d1C', '"Facade (c)"']) {
+      const { code, requests } = await start(text)
+      const sent = { test_case_id: tests[0]?.id }
+      expect({ code, sent: asked(requests).at(-1) }).toMatchObject({ code: 0, sent })
+    }
+    for (const [text, exit, said] of [
+      ['2b4e8d', 2, "2 tests match '2b4e8d'.\n  2b4e8d1c  facade (c)\n  2b4e8d1d  facade (d)\n"],
+      ['façade', 5, "No test that failed in the last 7 days matches 'façade'."],
+    ] as const) {
+      const { code, err, requests } = await start(text)
+      expect({ code, err, asked: requests.length }).toEqual({
+        code: exit,
+        err: expect.stringContaining(said),
+        asked: 1,
+      })
+    }
+    const dry = await start('2b4e8d1c --dry-run')
+    expect({ operation: JSON.parse(dry.out).operation, sent: dry.requests }).toEqual({
+      operation: 'flaky-tests/list-failing-tests',
+      sent: [],
+    })
+  })
+
+  describe('with - reads links from standard input', () => {
+    const input = `${idOf(1)} KAN-1\r\n\n${idOf(2)}\tKAN 2\n${idOf(1)} KAN-1\n${idOf(3)} KAN-3\n`
+    const read = (flags: string, status: (test: string) => number = () => 200, lines = input) =>
+      mergeq(`flaky link - -R acme/web --org acme ${flags}`, {
+        input: lines,
+        answer: ({ body }) => ({ status: status(JSON.parse(body).test_case_id) }),
+      })
+
+    test('and sends each once', async () => {
+      const { code, requests } = await read('')
+      expect({ code, sent: asked(requests) }).toEqual({
+        code: 0,
+        sent: [
+          [1, 'KAN-1'],
+          [2, 'KAN 2'],
+          [3, 'KAN-3'],
+        ].map(([n, ticket]) => ({ test_case_id: idOf(Number(n)), external_ticket_id: ticket })),
+      })
+    })
+
+    test.each([
+      [404, 5],
+      [500, 11],
+    ])(
+      'and stops at a failure (%i): what was sent has receipts, and the rest is named',
+      async (status, exit) => {
+        const { code, out, err, requests } = await read('', test => (test === idOf(2) ? status : 200))
+        expect({ code, sent: requests.length }).toEqual({ code: exit, sent: 2 })
+        expect(out.split('\n')).toEqual([
+          `\ttrue\tconfirmed\tLinked ticket KAN-1 to test ${idOf(1)}.`,
+          expect.stringMatching(/^\tfalse\t(not-applied|unknown)\t/),
+          '',
+        ])
+        expect(err).toContain(
+          `Stopped early. Done: ${idOf(1)} KAN-1. Failed: ${idOf(2)} KAN 2. Not sent: ${idOf(3)} KAN-3.`,
+        )
+        expect(err).toContain(`(${idOf(2)} KAN 2).`)
+      },
+    )
+
+    test.each([
+      ['-', `${idOf(1)} KAN-1\n${idOf(2)}\n`, `'${idOf(2)}' is not a link.`],
+      ['-', `${idOf(1)} KAN-1\nabc KAN-2\n`, "'abc' is not a test ID."],
+      ['-', '', 'Standard input was empty'],
+      ['- KAN-1', input, 'A ticket cannot be used with `-`'],
+      [id, '', 'No ticket was given.'],
+      [`${id} ''`, '', 'The ticket must not be empty.'],
+    ])(
+      '`flaky link %s` with the input %j is a usage error that sends nothing',
+      async (words, input, said) => {
+        const { code, err, requests } = await mergeq(`flaky link ${words} -R acme/web`, {
+          input,
+          answer: () => ({}),
+        })
+        expect({ code, err, requests }).toEqual({ code: 2, err: expect.stringContaining(said), requests: [] })
+      },
+    )
+  })
+})

@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest'
+import { frozenBranches, openFreeze } from '../../support/freeze.ts'
+import { mergeq, type Setting } from '../../support/harness.ts'
+import { bodiesOf, namesOf, where } from '../../support/queue-files.ts'
+
+const pauseAll = 'queue pause --all --record f.json --yes'
+const resumeAll = 'queue resume --from f.json --yes'
+const restoredAtNoon = { restored: '2026-01-05T12:00:00.000Z' }
+const running = '{"state":"running","enqueuedPullRequests":[]}'
+
+test('queue resume sets the state of one queue with one request', async () => {
+  const { code, err, requests } = await mergeq(`queue resume ${where}`, { answer: () => ({ body: 'OK' }) })
+  expect({ code, err, names: namesOf(requests) }).toEqual({ code: 0, err: '', names: ['updateQueue'] })
+  expect(bodiesOf(requests, 'updateQueue')).toMatchObject([{ targetBranch: 'main', state: 'RUNNING' }])
+})
+
+describe('queue resume --from', () => {
+  const resume = (before: string, live: string, flags = '--yes', setting: Setting = {}) =>
+    mergeq(`queue resume --from s.json ${flags}`, {
+      files: {
+        's.json': JSON.stringify([{ repo: 'acme/web', targetBranch: 'main', before, after: 'PAUSED' }]),
+      },
+      answer: ({ path }) => ({ body: path.endsWith('getQueue') ? running.replace('running', live) : 'OK' }),
+      ...setting,
+    })
+
+  test.each([
+    ['DRAINING', 'paused', 0, 'DRAINING'],
+    ['SWITCHING_MODES', 'paused', 0, 'RUNNING'],
+    ['PAUSED', 'paused', 0, undefined],
+    ['RUNNING', 'running', 0, undefined],
+    ['RUNNING', 'draining', 14, undefined],
+  ])('%s before and %s now ends with %i', async (before, live, exit, sent) => {
+    const { code, requests } = await resume(before, live)
+    const state = requests[1] && JSON.parse(requests[1].body).state
+    expect({ code, state, requests: requests.length }).toEqual({
+      code: exit,
+      state: sent,
+      requests: sent === undefined ? 1 : 2,
+    })
+  })
+
+  test('a terminal has a short row for a queue that was skipped, and says why below', async () => {
+    const { out, err } = await resume('RUNNING', 'draining', '--yes --color never', {
+      terminal: true,
+      columns: 120,
+    })
+    expect(out).toMatch(/^acme\/web +main +skipped/m)
+    expect(err).toContain('The queue for main of acme/web is draining, not paused as in the record;')
+  })
+
+  test.each(['--yes --all', '--yes -R acme/web', '--yes --record r.json', ''])(
+    '%s is a usage error',
+    async flags => {
+      const { code, requests } = await resume('RUNNING', 'paused', flags)
+      expect({ code, requests }).toEqual({ code: 2, requests: [] })
+    },
+  )
+
+  test('a file that is no record is a usage error', async () => {
+    const { code, err } = await mergeq('queue resume --from s.json --yes', { files: { 's.json': '[{}]' } })
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining('s.json is not a record of states.'),
+    })
+  })
+})
+
+describe('queue resume --from the record of a freeze', () => {
+  const recorded = (before: string, after = 'PAUSED', more = {}) =>
+    new Map([
+      ['f.json', JSON.stringify([{ repo: 'acme/web', targetBranch: 'main', before, after, ...more }])],
+    ])
+
+  test('notes when each queue was restored, and a second time finds them unchanged', async () => {
+    const freeze = openFreeze()
+    await freeze.mergeq(pauseAll)
+    await freeze.mergeq(resumeAll)
+    expect(freeze.row('main')).toMatchObject(restoredAtNoon)
+    freeze.clock.now += 60_000
+    const { code, out } = await freeze.mergeq(resumeAll)
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: frozenBranches
+        .map(branch => `github.com/acme/web\t${branch}\tunchanged\tRUNNING\tRUNNING\n`)
+        .join(''),
+    })
+    expect(freeze.row('main')).toMatchObject(restoredAtNoon)
+  })
+
+  test('leaves a queue alone that somebody paused after it was restored', async () => {
+    const freeze = openFreeze()
+    await freeze.mergeq(pauseAll)
+    await freeze.mergeq(resumeAll)
+    freeze.states.main = 'paused'
+    const { code, err } = await freeze.mergeq(resumeAll)
+    expect({ code, main: freeze.states.main }).toEqual({ code: 14, main: 'paused' })
+    expect(err).toContain('The queue for main of acme/web is paused again since it was restored;')
+  })
+
+  test.each([
+    ['running', 'paused', 'paused', 0, 'running', 'changed'],
+    ['RUNNING', 'PAUSED', 'running', 0, 'running', 'unchanged'],
+    ['SWITCHING_MODES', 'PAUSED', 'paused', 0, 'running', 'changed'],
+    ['switching_modes', 'PAUSED', 'switching_modes', 0, 'switching_modes', 'unchanged'],
+    ['SWITCHING_MODES', 'PAUSED', 'running', 0, 'running', 'unchanged'],
+    ['locked', 'PAUSED', 'paused', 14, 'paused', 'skipped'],
+    ['locked', 'PAUSED', 'Locked', 0, 'Locked', 'unchanged'],
+    ['', 'PAUSED', 'paused', 14, 'paused', 'skipped'],
+    ['RUNNING', 'PAUSED', 'draining', 14, 'draining', 'skipped'],
+    ['RUNNING', 'PAUSED', 'locked', 14, 'locked', 'skipped'],
+    ['RUNNING', 'PAUSED', '', 14, '', 'skipped'],
+  ])('%s before, %s after, %s now: ends with %i, %s and %s', async (...row) => {
+    const [before, after, now, exit, then, outcome] = row
+    const freeze = openFreeze({ main: now })
+    freeze.disk = recorded(before, after)
+    const { code, out } = await freeze.mergeq(`${resumeAll} --json`)
+    expect({ code, main: freeze.states.main, outcome: JSON.parse(out)[0].outcome }).toEqual({
+      code: exit,
+      main: then,
+      outcome,
+    })
+    expect(freeze.row('main')?.restored !== undefined).toBe(exit === 0)
+  })
+
+  test.each(['lock', 'replace'])('restores a file that has no %s, and warns once', async refused => {
+    const freeze = openFreeze()
+    await freeze.mergeq(pauseAll)
+    const { code, err } = await freeze.mergeq(resumeAll, {
+      onChange: how => {
+        if (how === refused) throw new Error('read-only file system')
+      },
+    })
+    expect({ code, states: freeze.states }).toEqual({
+      code: 0,
+      states: { main: 'running', next: 'running', docs: 'running' },
+    })
+    expect(err.match(/read-only/g)).toHaveLength(1)
+    expect(err).toContain(
+      'mergeq: f.json could not be written: read-only file system. The states are restored all the same.\n',
+    )
+  })
+
+  test('reads a record from standard input, which has no lock', async () => {
+    const freeze = openFreeze({ main: 'paused' })
+    const { code, err } = await freeze.mergeq('queue resume --from - --yes', {
+      input: recorded('RUNNING').get('f.json') ?? '',
+    })
+    expect({ code, err, states: freeze.states }).toEqual({
+      code: 0,
+      err: '1 queue: 1 changed.\n',
+      states: { main: 'running' },
+    })
+  })
+
+  test('a file that does not exist is a usage error, and nothing is said of a lock', async () => {
+    const { code, err } = await openFreeze().mergeq(resumeAll)
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: 'mergeq: f.json cannot be read: no such file: f.json.\n  Check the file name and the file permissions.\n',
+    })
+  })
+
+  test('a record that has a queue twice is a usage error', async () => {
+    const freeze = openFreeze({ main: 'paused' })
+    const row = { repo: 'acme/web', targetBranch: 'main', before: 'RUNNING', after: 'PAUSED' }
+    freeze.disk.set('f.json', JSON.stringify([row, { ...row, repo: 'Acme/web' }]))
+    const { code, err, requests } = await freeze.mergeq(resumeAll)
+    expect({ code, requests }).toEqual({ code: 2, requests: [] })
+    expect(err).toContain('f.json has the queue for main of Acme/web twice.')
+  })
+})
