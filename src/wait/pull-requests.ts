@@ -78,7 +78,8 @@ export async function waitForTargets(
       judge: (target, read, outage) => judgeTarget(afterOutage(target, outage), read, rounds === 1, wait),
       schedule(target, failures) {
         const { state, attempt } = target
-        if (attempt?.isDue === true && failures === 0) return 0
+        if (attempt?.isDue === true && failures === 0)
+          return Math.max(0, (attempt.notBefore ?? 0) - time.elapsed())
         const delay =
           options.interval === 'auto' ? backOff(automaticDelay(state), failures, random()) : options.interval
         // The last reading of a missing pull request is at the end of its grace period.

@@ -45,6 +45,8 @@ export interface Attempt {
   readonly number: number
   /** Whether the next round submits the pull request. */
   readonly isDue: boolean
+  /** When the pause before the next submission ends, in milliseconds since the wait began. */
+  readonly notBefore?: number | undefined
   /** Whether this wait submitted it, in any attempt; null if that is not known. */
   readonly submitted: boolean | null
   /** Why it is not known whether the last submission was made. */
@@ -91,6 +93,7 @@ export interface TargetRecord {
   readonly queue?: JsonObject | undefined
 }
 
+/** Whether a pull request is to be submitted, now or after a pause: until then it is not read. */
 const isDue = (target: WaitTarget): target is DueTarget => target.attempt?.isDue === true
 
 /** Submits the pull requests whose submission is due, one after the other, and reads these and the others. */
@@ -99,11 +102,14 @@ export async function submitAndRead(
   wait: Wait,
   submit: Submit,
 ): Promise<readonly (Reading<TargetRecord> | undefined)[]> {
-  const submissions = await submitDue(targets.filter(isDue), wait, submit)
+  const now = wait.time.elapsed()
+  const due = targets.filter(isDue).filter(({ attempt: { notBefore = 0 } }) => notBefore <= now)
+  const submissions = await submitDue(due, wait, submit)
   const readable = targets.flatMap(target => {
     const submission = submissions.get(target)
     if (submission === undefined) return isDue(target) ? [] : target
-    return 'value' in submission && submission.value.end === undefined ? submission.value.item : []
+    if ('failure' in submission || submission.value.end !== undefined) return []
+    return isDue(submission.value.item) ? [] : submission.value.item
   })
   const readings = await readTargets(readable, wait)
   return targets.map(target => {

@@ -116,6 +116,15 @@ export class WaitReporter implements WaitObserver {
     if (attempt > 1) await this.cli.logger.info(`#${pr}: attempt ${attempt} of ${attempts}. ${reason}`)
   }
 
+  /** Says until when a pull request waits before it is submitted again. */
+  async reportPause(pr: number, attempt: number, reason: string, until: string): Promise<void> {
+    const { attempts } = this.wait.options
+    this.signs.noteOutput()
+    await this.cli.logger.info(
+      `#${pr}: ${reason} It is not in the queue until attempt ${attempt} of ${attempts}, at ${until}.`,
+    )
+  }
+
   reportOutage(text: string, isOver: boolean): Promise<void> {
     return this.signs.reportOutage(text, isOver)
   }
