@@ -165,6 +165,11 @@ export class WaitReporter implements WaitObserver {
     const showsChecks = results !== 'rows' || !this.cli.options.quiet
     const result = await createResult(target, end, this.wait, showsChecks)
     const { failingChecks, exit, record } = result
+    const mayBeMerged = exit === exitCodeOf('unknown-outcome') && record.mayBeMerged === true
+    if (mayBeMerged && results !== 'screen')
+      await logger.warn(
+        `#${pr} may have merged all the same. Look at ${target.request.values.targetBranch} before you submit it again.`,
+      )
     if (results === 'rows' || isContinuousIntegration(host.env))
       for (const { name, url } of failingChecks)
         await logger.info(
@@ -178,6 +183,7 @@ export class WaitReporter implements WaitObserver {
       head: options.head ?? target.attempt?.head,
       count: this.requests.length,
       commandLine: settings.commandLine,
+      mayBeMerged,
     }
     const lines = () => [
       ...checkLines([signOfEnd(target, end), ' ', ...styleReason(result)], failingChecks, columns),

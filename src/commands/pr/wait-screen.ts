@@ -209,16 +209,25 @@ export function checkLines(
 
 type Step = readonly [purpose: string, command: string]
 
-/** Returns the next commands; `count` is the number of pull requests that the command waits for. */
+interface StepOptions extends Pick<WaitOptions, 'head'> {
+  /** The number of pull requests that the command waits for. */
+  readonly count: number
+  readonly commandLine: CommandLine
+  /** Whether the pull request, which failed or was cancelled, may have merged. */
+  readonly mayBeMerged?: boolean
+}
+
+/** Returns the next commands. */
 export function nextSteps(
   { request: { values }, state: { state, missingSince, submission }, record, queue, attempt }: WaitTarget,
   { outcome, isSkipped = false }: WaitEnd,
-  { head = '', count, commandLine }: Pick<WaitOptions, 'head'> & { count: number; commandLine: CommandLine },
+  { head = '', count, commandLine, mayBeMerged = false }: StepOptions,
 ): readonly Step[] {
   if (isSkipped) return []
   const { pr } = values
   const details: Step = ['Details', commandLine(['pr', 'explain', pr], values)]
   const submit = commandLine(['pr', 'submit', pr], values)
+  if (mayBeMerged) return [details]
   switch (outcome === 'left' ? state?.toLowerCase() : outcome) {
     case 'failed':
       return [details, ['After a fix', submit]]

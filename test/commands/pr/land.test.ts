@@ -1,27 +1,23 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { ScenarioName } from '../../../src/domain/scenario-names.ts'
+import { type ScenarioName, scenarioNames } from '../../../src/domain/scenario-names.ts'
 import { MergeqError } from '../../../src/errors.ts'
 import { noon, openStory } from '../../support/harness.ts'
 import { type Course, documentsIn, runWithHistory } from '../../support/pr-wait.ts'
 
 describe('`pr land` in the scenarios of the sandbox', () => {
-  test.each<[ScenarioName, string, number, string, number]>([
-    ['happy', '9', 1, 'merged', 0],
-    ['flaky', '9', 1, 'merged', 0],
-    ['failure', '9', 1, 'failed', 3],
-    ['failure', '9 --resubmit any', 3, 'failed', 3],
-    ['failure', '9 --resubmit any --attempts 2', 2, 'failed', 3],
-    ['failure', '7', 1, 'merged', 0],
-    ['cancelled', '9', 1, 'cancelled', 10],
-    ['cancelled', '9 --resubmit any', 1, 'cancelled', 10],
-    ['batch-failure', '8', 1, 'failed', 3],
-    ['batch-failure', '7', 1, 'merged', 0],
-    ['paused', '9', 1, 'timed-out', 124],
-    ['paused', '9 --fail-on-paused', 1, 'pending', 8],
-    ['outage', '9', 1, 'merged', 0],
-    ['slow', '9', 1, 'merged', 0],
-    ['host-trouble', '9', 2, 'merged', 0],
-  ])('%s: pr land %s', async (scenario, words, attempts, outcome, exit) => {
+  const document = readFileSync(new URL('../../../docs/reference/cli.md', import.meta.url), 'utf8')
+  const row = /^\| `([\w-]+)` \| `pr land ([^`]+)` \| (\d+) \| `([\w-]+)` \| (\d+) \|$/gm
+  const rows = [...document.matchAll(row)].map(
+    ([, scenario, words, attempts, outcome, exit]) =>
+      [scenario as ScenarioName, words ?? '', Number(attempts), outcome, Number(exit)] as const,
+  )
+
+  test('are all in the table of docs/reference/cli.md', () => {
+    expect(new Set(rows.map(([scenario]) => scenario))).toEqual(new Set(scenarioNames))
+  })
+
+  test.each(rows)('%s: pr land %s', async (scenario, words, attempts, outcome, exit) => {
     for (const dialect of ['document', 'hosted'] as const) {
       const story = await openStory({ scenario, dialect })
       const { code, out } = await story.mergeq(`pr land ${words} -o ndjson`)
@@ -31,7 +27,8 @@ describe('`pr land` in the scenarios of the sandbox', () => {
         code: exit,
         result: { outcome, attempts, submitted: true, exit },
       })
-      expect(lines.filter(({ type }) => type === 'attempt')).toHaveLength(attempts)
+      const last = lines.at(-1)?.pr
+      expect(lines.filter(({ type, pr }) => type === 'attempt' && pr === last)).toHaveLength(attempts)
     }
   })
 })
@@ -316,7 +313,7 @@ describe('`pr land` never submits again', () => {
 
   test('after readings that contradict each other: the newest counts', async () => {
     const cancelled = { state: 'cancelled', stateChangedAt: iso(31), actor: 'ann', ...left }
-    // The record shows the cancellation, and the reading of the explanation is behind.
+    // The reading of the words shows the cancellation, and later readings are behind.
     expect(await land('', failed, readingAfter({ 2: cancelled }))).toMatchObject({ code: 10, sent: 1 })
     // The wait has seen a cancellation, and the record is behind.
     const older = { state: 'failed', stateChangedAt: iso(29), ...left }
