@@ -1,4 +1,5 @@
 import type { ServiceClient } from '../api/service-client.ts'
+import { describeBase } from '../domain/explain/readiness.ts'
 import { formatDuration, joinTruncated } from '../domain/format.ts'
 import { explainState, mergeDoubtTime } from '../domain/reasons.ts'
 import { isKnownState, kindOfOutcome, queueStateMessage, stateOf } from '../domain/states.ts'
@@ -209,6 +210,9 @@ async function reportRound(
     const message = end === undefined ? queueStateMessage(stateOf(item.queue)) : undefined
     if (message !== undefined)
       await logger.warnOnce(message.replace('The queue', `The queue for ${queueName(item.request.values)}`))
+    const { pr, targetBranch } = item.request.values
+    const base = item.attempt === undefined ? undefined : describeBase(pr, item.record, targetBranch)
+    if (base !== undefined) await logger.infoOnce(base)
     if (change !== undefined && !isKnownState(change.to))
       await logger.warnOnce(`Unknown state ${change.to}; still waiting.`)
     if (change !== undefined)

@@ -16,6 +16,7 @@ import { readsMore } from '../../cli/context.ts'
 import { receiptRecord } from '../../cli/fields.ts'
 import { flag, type Input, optionName, typedInput } from '../../cli/inputs.ts'
 import { requestsOf } from '../../cli/requests.ts'
+import { describeBase } from '../../domain/explain/readiness.ts'
 import { joinList } from '../../domain/format.ts'
 import { kindOfOutcome, stateOf } from '../../domain/states.ts'
 import type { RequestedPullRequest } from '../../domain/values/pull-request.ts'
@@ -130,6 +131,8 @@ export const prSubmitCommand = command({
       const before = await forPerson(cli, () => readRecordOnce(request.values, cli))
       const sent = await call(cli, request).catch(explainFinished(cli, request, ['ok']))
       if (sent === 'printed') return sent
+      const base = describeBase(pr, before, targetBranch)
+      if (base !== undefined) await cli.logger.info(base)
       return show(
         sent,
         before?.isCurrentlySubmittedToQueue === true || sent.wasQueued === true
